@@ -9,8 +9,7 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
-
-Array = np.ndarray[Any, Any]
+from helpers import Array
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Types of elements

@@ -17,6 +17,7 @@ import pytest
 import smalti
 import stub_driver
 from conftest import BUILD, SCALE
+from helpers import Shell
 from smalti import aot
 from smalti.calling import tensor_maps
 from smalti.launch.compiled import Resources
@@ -24,8 +25,6 @@ from smalti.launch.kernels import Kernel
 from test_launch_gpu import CUDA_DEVICE, device_arrays, driver, gpu_kernel, library  # noqa: F401 (fixtures)
 
 MAP = tensor_maps.TensorMap("f32", (100, 60), (240, 4), (32, 20), swizzle=16, fill="nan", argument=1, offset=0)
-
-Shell = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 def made(**resources: Any) -> Kernel:

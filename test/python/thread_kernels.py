@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-SHARED = "#gpu.address_space<workgroup>"
+from helpers import SHARED
+
 THREADS = 256
 ROWS = 64
 

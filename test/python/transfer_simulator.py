@@ -12,13 +12,23 @@ import re
 from typing import Any
 
 import numpy as np
+from helpers import Array
 from smalti import layouts, targets
 from smalti._mlir_libs import _smalti
-from smalti.layouts import SplatLayout, StridedLayout, TiledLayout
+from smalti.layouts import Replicated, SplatLayout, StridedLayout, TiledLayout, named_layout
 from smalti.transfers import Access, MemoryLayout, TransferPlan
 
 Layout = TiledLayout | StridedLayout | SplatLayout
-Array = np.ndarray[Any, Any]
+
+TWO_DIMENSIONAL: dict[str, TiledLayout | StridedLayout] = {
+    name: named_layout(name) for name in layouts.layout_names() if len(named_layout(name).tiling[0]) == 2
+} | {
+    "TMEM_NATIVE(1)": layouts.tmem_native(1),
+    "TMEM_NATIVE(8)": layouts.tmem_native(8),
+    "rows": TiledLayout([[64, 1], [16, 1], [8, 1]], [-6], [-2, Replicated(4)]),
+    "strided": StridedLayout([128, 64], 4),
+}
+"""The named layouts of matrices, and some more."""
 
 
 class Mismatch(AssertionError):

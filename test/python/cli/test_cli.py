@@ -12,17 +12,15 @@ import sys
 import textwrap
 import time
 import tomllib
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import smalti
 from click.testing import CliRunner
 from conftest import ROOT, SCALE
+from helpers import Shell
 from smalti import toolchain
 from smalti.cli import commands
-
-Shell = Callable[..., subprocess.CompletedProcess[str]]
 
 MULADD = """\
 func.func @f(%a: i32) -> i32 {

@@ -20,11 +20,10 @@ import pytest
 import smalti
 from click.testing import CliRunner
 from conftest import BUILD, ROOT, SCALE
+from helpers import Shell
 from smalti import targets, toolchain
 from smalti.cli import commands
 from smalti.compiler import passes, reproducer
-
-Shell = Callable[..., "subprocess.CompletedProcess[str]"]
 
 INVALID = """\
 func.func @f(%a: memref<4xf32>) {

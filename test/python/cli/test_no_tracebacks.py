@@ -19,13 +19,12 @@ import numpy as np
 import pytest
 import smalti
 from conftest import SCALE
+from helpers import Shell
 from smalti import dtypes, files, inputs
 from smalti.calling import arrays, calls
 from smalti.calling.arguments import Argument, Entry
 from smalti.launch import archive
 from smalti.launch.kernels import Kernel
-
-Shell = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 def argument(element: str, shape: tuple[int | None, ...] | None = None, strides: Any = None) -> Argument:

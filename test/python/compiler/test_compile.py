@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 import smalti
 from conftest import SCALE
+from helpers import Shell
 from smalti import check, targets
 from smalti.compiler import driver
 from smalti.launch import devices
-
-Shell = Callable[..., subprocess.CompletedProcess[str]]
 
 GPU_TARGETS = ["sm_80", "sm_89", "sm_90a", "sm_100a", "sm_120a", "gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201"]
 MATRIX_INSTRUCTION = {"nvidia": r"\bmma\.sync\.", "amd": r"\bv_(mfma|wmma)_"}

@@ -9,9 +9,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 import smalti
+from helpers import SAFE, SHARED, Array
 from smalti.emulator import Emulation
-
-Array = np.ndarray[Any, Any]
 
 LAYOUTS = {
     "wgmma": "#mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], "
@@ -57,7 +56,6 @@ TYPES: dict[str, Any] = {
 }
 
 SHAPE = (128, 64)
-SAFE = Emulation(sanitize="address", workers=1)
 
 
 def vector(element: str, shape: tuple[int, ...]) -> str:
@@ -478,7 +476,6 @@ gpu.module @m {{
 
 # --- shared memory ----------------------------------------------------------------------------------------------------
 
-WORKGROUP = "#gpu.address_space<workgroup>"
 PROGRAM = ", mosaic_gpu.program_threads = 128 : i64, smalti.shared_memory_bytes = 65536 : i64"
 
 
@@ -490,7 +487,7 @@ def transforms(tile: tuple[int, ...], swizzle: int) -> str:
 
 def shared_body(element: str, shape: tuple[int, int], how: str, stored: str, loaded: str, is_transposed: bool) -> str:
     """Through shared memory, from one layout to another; `is_transposed`: what is loaded is the transpose."""
-    there = memref(element, shape)[:-1] + f", {WORKGROUP}>"
+    there = memref(element, shape)[:-1] + f", {SHARED}>"
     body = load("v", 0, element, shape, stored)
     body += (
         f'    %m = "mosaic_gpu.slice_smem"() <{{offset = 1024 : i32}}> {{out_transforms = [{how}]}} : () -> {there}\n'
@@ -504,7 +501,7 @@ def shared_body(element: str, shape: tuple[int, int], how: str, stored: str, loa
         result = (columns, rows)
         tile = how.split("tile<[")[1].split("]")[0].split(", ")
         turned = how.replace(f"tile<[{', '.join(tile)}]", f"tile<[{', '.join(tile[::-1])}]")
-        type_of_result = f"memref<{columns}x{rows}x{element}, strided<[1, {columns}]>, {WORKGROUP}>"
+        type_of_result = f"memref<{columns}x{rows}x{element}, strided<[1, {columns}]>, {SHARED}>"
         body += (
             f"    %t = memref.transpose %m (d0, d1) -> (d1, d0) {{in_transforms = [{how}], "
             f"out_transforms = [{turned}]}} : {there} to {type_of_result}\n"
@@ -558,7 +555,7 @@ def test_shared_memory_transposed(element: str, swizzle: int, loaded: str) -> No
 
 def test_splats_and_replicas_in_shared_memory() -> None:
     """What many threads hold is written by one: no two threads write the same place."""
-    there = f"memref<128xf32, {WORKGROUP}>"
+    there = f"memref<128xf32, {SHARED}>"
     body = load("v", 0, "f32", (128,), "row")
     body += (
         f'    %m = "mosaic_gpu.slice_smem"() <{{offset = 0 : i32}}> {{out_transforms = [[]]}} : () -> {there}\n'

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import numpy as np
 import pytest
 import smalti
+from helpers import SHARED, Array
 from smalti.emulator import Emulation
 
 CHIPS = ("gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201", "gfx1250", "sm_80", "sm_90a")
 ELEMENTS = ("i4", "i2", "f4E2M1FN")
-SHARED = "#gpu.address_space<workgroup>"
 POISON = 0x5A
 THREADS = 128
 LOOKS = (Emulation(sanitize="address", workers=1), Emulation(sanitize="thread"))
-
-Array = np.ndarray[Any, Any]
 
 
 def bits_of(element: str) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import smalti
 from conftest import DTYPES, PALLAS
+from helpers import pointwise, row_softmax
 from jax_programs import BARRIER, barriers, memref, module, shared
 from smalti import toolchain
 from smalti.emulator import SCHEDULES, Emulation
@@ -172,15 +173,6 @@ def test_a_pipeline_of_jax(chip: str) -> None:
         out = poisoned((512, 256), "f16")
         kernel.launcher(x, out, emulation=schedule)
         np.testing.assert_array_equal(out, x + np.float16(1))
-
-
-def pointwise(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return np.exp2(a.astype(np.float64)) + b
-
-
-def row_softmax(a: np.ndarray) -> np.ndarray:
-    powers = np.exp(a.astype(np.float64) - a.max(axis=1, keepdims=True))
-    return powers / powers.sum(axis=1, keepdims=True)
 
 
 @pytest.mark.parametrize("chip", CHIPS)

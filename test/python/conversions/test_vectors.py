@@ -12,11 +12,10 @@ import functools
 import numpy as np
 import pytest
 import smalti
+from helpers import SAFE
 from smalti import targets
-from smalti.emulator import Emulation
 
 CHIPS = ["sm_80", "gfx942", "gfx1201"]
-SAFE = Emulation(sanitize="address", workers=1)
 
 
 @functools.cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +15,10 @@ import smalti
 from click.testing import CliRunner
 from conftest import SCALE
 from emulated import NVIDIA_KERNEL, STORE
+from helpers import Shell
 from smalti import toolchain
 from smalti.cli import commands
 from smalti.emulator import arguments
-
-Shell = Callable[..., subprocess.CompletedProcess[str]]
 
 # ---------------------------------------------------------------------------------------------------------------------
 # The shell

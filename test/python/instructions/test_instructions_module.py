@@ -10,9 +10,8 @@ import ml_dtypes
 import numbers_reference
 import numpy as np
 import pytest
+from helpers import Array
 from smalti import instructions
-
-Array = np.ndarray[Any, Any]
 
 pytestmark = pytest.mark.filterwarnings("ignore:invalid value encountered:RuntimeWarning")
 

@@ -8,12 +8,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 import smalti
+from helpers import WGMMA
 from jax_programs import memref, module
 from smalti import Pipeline, SmaltiError, ir, toolchain
 
-WGMMA = (
-    "#mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>"
-)
 TCGEN05 = (
     "#mosaic_gpu.TiledLayout<[[128, 8], [32, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>"
 )

@@ -4,28 +4,18 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import Any
 
 import numpy as np
 import pytest
-from smalti import layouts, targets
-from smalti.layouts import Replicated, StridedLayout, TiledLayout, named_layout
+from helpers import Array
+from smalti import targets
+from smalti.layouts import Replicated, TiledLayout
 from smalti.transfers import RelayoutPlan, plan_relayout, plan_relayout_steps
-from transfer_simulator import chip_layouts, execute, held_elements
+from transfer_simulator import TWO_DIMENSIONAL, Layout, chip_layouts, execute, held_elements
 
-Layout = TiledLayout | StridedLayout
-Array = np.ndarray[Any, Any]
-
-LAYOUTS: dict[str, Layout] = {
-    name: named_layout(name) for name in layouts.layout_names() if len(named_layout(name).tiling[0]) == 2
-}
-LAYOUTS |= {
-    "TMEM_NATIVE(1)": layouts.tmem_native(1),
-    "TMEM_NATIVE(8)": layouts.tmem_native(8),
-    "rows": TiledLayout([[64, 1], [16, 1], [8, 1]], [-6], [-2, Replicated(4)]),
+LAYOUTS = TWO_DIMENSIONAL | {
     "lanes rotated": TiledLayout([[64, 8], [16, 8], [8, 8], [2, 8], [2]], [-9], [-2, -5, -3]),
     "warps repeated": TiledLayout([[8, 8], [2]], [Replicated(4)], [-3, -2]),
-    "strided": StridedLayout([128, 64], 4),
 }
 SHAPE = (128, 64)
 

@@ -7,22 +7,12 @@ import itertools
 import math
 
 import pytest
-from smalti import layouts, targets
-from smalti.layouts import Replicated, SplatLayout, StridedLayout, TiledLayout, named_layout
+from smalti import targets
+from smalti.layouts import SplatLayout
 from smalti.transfers import plan_relayout
-from transfer_simulator import chip_layouts, held_elements
+from transfer_simulator import TWO_DIMENSIONAL, Layout, chip_layouts, held_elements
 
-Layout = TiledLayout | StridedLayout
-
-LAYOUTS: dict[str, Layout] = {
-    name: named_layout(name) for name in layouts.layout_names() if len(named_layout(name).tiling[0]) == 2
-}
-LAYOUTS |= {
-    "TMEM_NATIVE(1)": layouts.tmem_native(1),
-    "TMEM_NATIVE(8)": layouts.tmem_native(8),
-    "rows": TiledLayout([[64, 1], [16, 1], [8, 1]], [-6], [-2, Replicated(4)]),
-    "strided": StridedLayout([128, 64], 4),
-}
+LAYOUTS = TWO_DIMENSIONAL
 SHAPE = (128, 64)
 
 

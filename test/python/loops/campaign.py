@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import hypothesis
-from hypothesis import HealthCheck, Phase
+from fuzz.campaign import SETTINGS
 from hypothesis.errors import Flaky
 from smalti import targets
 from smalti.emulator import SCHEDULES, Emulation
@@ -19,13 +19,6 @@ from .case import Case
 from .grammar import cases
 from .kernels import BOUNDS, RUNS, Bounds, Shape
 
-SETTINGS = hypothesis.settings(
-    database=None,
-    deadline=None,
-    suppress_health_check=(HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much),
-    report_multiple_bugs=False,
-    phases=(Phase.generate, Phase.shrink),
-)
 STAGES = (1, 2, 3, 4, 5)
 
 

@@ -14,13 +14,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from helpers import SHARED
 from smalti import targets
 
 from . import bodies, copy_bodies
 from .case import Case
 
 ROWS, TRIPS, BIAS = 64, 10, 16
-SHARED = "#gpu.address_space<workgroup>"
 Rows = Sequence[int]
 
 

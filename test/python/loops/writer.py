@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from helpers import SHARED
 from hypothesis import strategies as st
 from smalti import targets
 
@@ -15,7 +16,6 @@ ROWS = 64
 BIAS = 16
 """Rows below zero are added this, and there are none above."""
 TRIPS = 10
-SHARED = "#gpu.address_space<workgroup>"
 
 
 @dataclass

@@ -10,21 +10,15 @@ import ml_dtypes
 import numpy as np
 import pytest
 import smalti
+from helpers import WGMMA, WGMMA_ROW
 from jax_programs import memref, module, pack, parts_of_packed_rows, run, shared
 from smalti import dtypes, toolchain
 from smalti.emulator import SCHEDULES
 
-WGMMA = (
-    "#mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>"
-)
 # Twice as many columns: the bits of a thread are those of WGMMA.
 WGMMA_HALVES = (
     "#mosaic_gpu.TiledLayout<[[64, 16], [16, 16], [8, 16], [4]], warp_dims = [-7], lane_dims = [-3, -2], "
     "vector_dim = -1>"
-)
-ROW = (
-    "#mosaic_gpu.TiledLayout<[[64], [16], [8], [1]], warp_dims = [-4], "
-    "lane_dims = [-2, #mosaic_gpu.Replicated<times = 4>], vector_dim = -1>"
 )
 
 TYPES: dict[str, Any] = {"i32": np.int32, "i64": np.int64, "f32": np.float32, "f16": np.float16}
@@ -63,7 +57,7 @@ def test_atomics_in_global_memory(operation: int, element: str) -> None:
       %b = gpu.block_id x
       %own = memref.subview %a0[%b, 0] [1, 64] [1, 1] : {memref((4, 64), element)} to {part}
       %l = mosaic_gpu.vector_load %own {{optimized = false}} : {part} -> vector<64x{element}>
-      %v = mosaic_gpu.layout_cast x(%l : vector<64x{element}>) {{new_layout = {ROW}}}
+      %v = mosaic_gpu.layout_cast x(%l : vector<64x{element}>) {{new_layout = {WGMMA_ROW}}}
       mosaic_gpu.vector_store %v, %a1 {{atomic_type = {operation} : i32}} : vector<64x{element}>, {memref((64,), element)}
     """
     source = module([((4, 64), element), ((64,), element)], body, grid=(4, 1, 1))
@@ -381,7 +375,7 @@ def test_what_a_program_prints(capsys: pytest.CaptureFixture[str]) -> None:
     """Each element once, whichever thread has it; and layouts when it is compiled."""
     body = f"""
       %l = mosaic_gpu.vector_load %a0 {{optimized = false}} : {memref((64,), "f32")} -> vector<64xf32>
-      %v = mosaic_gpu.layout_cast x(%l : vector<64xf32>) {{new_layout = {ROW}}}
+      %v = mosaic_gpu.layout_cast x(%l : vector<64xf32>) {{new_layout = {WGMMA_ROW}}}
       mosaic_gpu.print_layout "v is {{}}", %v : vector<64xf32>
       mosaic_gpu.debug_print "x{{}} (5%)", %v : vector<64xf32>
       %s = arith.constant dense<-3> : vector<64xi32>
@@ -392,4 +386,4 @@ def test_what_a_program_prints(capsys: pytest.CaptureFixture[str]) -> None:
     kernel(x)
     lines = sorted(capsys.readouterr().out.splitlines())
     assert lines == sorted([f"x[{i}]: {x[i]:.6f} (5%)" for i in range(64)] + ["s = -3"])
-    assert [remark.message for remark in kernel.remarks if "v is" in remark.message] == [f"v is {ROW}"]
+    assert [remark.message for remark in kernel.remarks if "v is" in remark.message] == [f"v is {WGMMA_ROW}"]

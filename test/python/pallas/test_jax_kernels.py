@@ -8,20 +8,11 @@ import numpy as np
 import pytest
 import smalti
 from conftest import PALLAS
+from helpers import pointwise, row_softmax
 from smalti import aot, toolchain
 from smalti.calling import tensor_maps
 from stub_driver import Stub
 from test_launch_gpu import driver, library  # noqa: F401 (fixtures)
-
-
-def pointwise(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return np.exp2(a.astype(np.float64)) + b
-
-
-def row_softmax(a: np.ndarray) -> np.ndarray:
-    powers = np.exp(a.astype(np.float64) - a.max(axis=1, keepdims=True))
-    return powers / powers.sum(axis=1, keepdims=True)
-
 
 MODULES = [("pointwise", pointwise, 2), ("row_softmax", row_softmax, 1)]
 

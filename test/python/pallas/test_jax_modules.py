@@ -9,17 +9,11 @@ import ml_dtypes
 import numpy as np
 import pytest
 from conftest import DTYPES, PALLAS
+from helpers import WGMMA, WGMMA_ROW
 from jax_programs import memref, module, run, shared
 
 NAMES: dict[str, Any] = {**DTYPES, "i1": np.bool_, "i16": np.int16, "i64": np.int64}
 
-WGMMA = (
-    "#mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>"
-)
-WGMMA_ROW = (
-    "#mosaic_gpu.TiledLayout<[[64], [16], [8], [1]], warp_dims = [-4], "
-    "lane_dims = [-2, #mosaic_gpu.Replicated<times = 4>], vector_dim = -1>"
-)
 
 # The column of 8 and the row of 8 in each 16 of a register of a vector of 16 columns.
 WGMMA_REGISTERS = ((0, 0), (0, 1), (1, 0), (1, 1))

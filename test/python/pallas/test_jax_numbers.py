@@ -12,11 +12,10 @@ import numpy as np
 import pytest
 import smalti
 from conftest import PALLAS
+from helpers import Array
 from jax_programs import run
 from smalti import toolchain
 from smalti.codegen import assemble
-
-Array = np.ndarray[Any, Any]
 
 F16, F32, I8, I32 = np.float16, np.float32, np.int8, np.int32
 BF16, FP8 = ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn

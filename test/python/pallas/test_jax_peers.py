@@ -10,13 +10,11 @@ import numpy as np
 import pytest
 import smalti
 from conftest import PALLAS
+from helpers import WGMMA
 from jax_programs import BARRIER, barriers, memref, module, shared
 from smalti import toolchain
 from smalti.emulator import SCHEDULES
 
-WGMMA = (
-    "#mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>"
-)
 NAMES: dict[str, Any] = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "i32": np.int32}
 SWIZZLED = "[#mosaic_gpu.tile<[8, {}]>, #mosaic_gpu.swizzle<128 : i32>]"
 

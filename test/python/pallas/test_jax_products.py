@@ -4,20 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 import pytest
+from helpers import OPERANDS
 from jax_programs import memref, module, run, shared
-
-NUMPY: dict[str, Any] = {
-    "f16": np.float16,
-    "bf16": ml_dtypes.bfloat16,
-    "f32": np.float32,
-    "f8E4M3FN": ml_dtypes.float8_e4m3fn,
-    "f8E5M2": ml_dtypes.float8_e5m2,
-    "i8": np.int8,
-    "i32": np.int32,
-}
 
 
 def load(name: str, argument: int, shape: tuple[int, int], element: str) -> str:
@@ -27,7 +17,7 @@ def load(name: str, argument: int, shape: tuple[int, int], element: str) -> str:
 
 def numbers(shape: tuple[int, int], element: str, seed: int) -> np.ndarray[Any, Any]:
     """Small integers: every type has them, and sums are exact."""
-    return np.random.default_rng(seed).integers(-3, 4, shape).astype(NUMPY[element])
+    return np.random.default_rng(seed).integers(-3, 4, shape).astype(OPERANDS[element])
 
 
 @pytest.mark.parametrize(

@@ -11,17 +11,13 @@ import re
 import numpy as np
 import pytest
 import smalti
+from helpers import DESCRIPTOR, SHARED
 from loops import runner
 from loops.case import Case
 from smalti.emulator import SCHEDULES, Emulation, tensor_map
 from smalti.errors import EmulationError
 
-SHARED = "#gpu.address_space<workgroup>"
 THREADS, TRIPS = 128, 10
-MAP = (
-    f"!nvgpu.tensormap.descriptor<tensor = memref<128xf32, {SHARED}>, swizzle = none, l2promo = none, oob = zero, "
-    "interleave = none>"
-)
 COPIES = {
     "own": "nvvm.cp.async.bulk.tensor.shared.cluster.global %to, %map, %bar, box[%x] {isCTAOnly = true}\n"
     "  : !llvm.ptr<3>, !llvm.ptr",
@@ -57,7 +53,7 @@ def kernel(copy: str, issue: str, parity: str, barriers: int = 1) -> str:
         else f"%bar = llvm.getelementptr %first[{barriers - 1}] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i64\n"
     )
     text = f"""gpu.module @m {{
-  gpu.func @k(%tensor: MAP, %a: memref<1280xf32> {{llvm.noalias}}, %o: memref<128xf32> {{llvm.noalias}}, %n: index) kernel
+  gpu.func @k(%tensor: DESCRIPTOR, %a: memref<1280xf32> {{llvm.noalias}}, %o: memref<128xf32> {{llvm.noalias}}, %n: index) kernel
       attributes {{known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 1>}} {{
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -73,7 +69,7 @@ def kernel(copy: str, issue: str, parity: str, barriers: int = 1) -> str:
     %t = gpu.thread_id x
     %m = arith.subi %c127, %t : index
     {ISSUES[issue]}
-    %map = builtin.unrealized_conversion_cast %tensor : MAP to !llvm.ptr
+    %map = builtin.unrealized_conversion_cast %tensor : DESCRIPTOR to !llvm.ptr
     %tile = memref.alloc() {{alignment = 128 : i64}} : TILE
     %bars = memref.alloc() : BARS
     %bars_index = memref.extract_aligned_pointer_as_index %bars : BARS -> index
@@ -113,7 +109,7 @@ def kernel(copy: str, issue: str, parity: str, barriers: int = 1) -> str:
 }}
 """
     return (
-        text.replace("MAP", MAP)
+        text.replace("DESCRIPTOR", DESCRIPTOR)
         .replace("TILE", f"memref<128xf32, {SHARED}>")
         .replace("BARS", f"memref<{barriers}xi64, {SHARED}>")
     )
@@ -121,10 +117,10 @@ def kernel(copy: str, issue: str, parity: str, barriers: int = 1) -> str:
 
 def with_second_tile(text: str) -> str:
     """A tile of half the size besides, whose copy completes in the same phase."""
-    half = MAP.replace("128xf32", "64xf32")
+    half = DESCRIPTOR.replace("128xf32", "64xf32")
     tile = f"memref<64xf32, {SHARED}>"
     for old, new in {
-        f"%tensor: {MAP}, ": f"%tensor: {MAP}, %tensor_b: {half}, ",
+        f"%tensor: {DESCRIPTOR}, ": f"%tensor: {DESCRIPTOR}, %tensor_b: {half}, ",
         "%bytes = arith.constant 512 : i32": "%bytes = arith.constant 768 : i32",
         "%map = ": f"%map_b = builtin.unrealized_conversion_cast %tensor_b : {half} to !llvm.ptr\n%map = ",
         "%tile = ": f"""%m_b = arith.shrui %m, %c1 : index

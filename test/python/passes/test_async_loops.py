@@ -11,6 +11,7 @@ import re
 import numpy as np
 import pytest
 import smalti
+from helpers import DESCRIPTOR, SHARED
 from loops import runner
 from loops.case import Case
 from smalti import emulator, sim
@@ -18,7 +19,6 @@ from smalti.compiler.driver import _translate
 from smalti.emulator import SCHEDULES, Emulation, tensor_map
 from smalti.errors import EmulationError
 
-SHARED = "#gpu.address_space<workgroup>"
 SLOT = f"memref<256xf32, strided<[1], offset: ?>, {SHARED}>"
 ROWS = "memref<64x256xf32>"
 
@@ -174,10 +174,6 @@ def test_tensors(name: str, stages: int) -> None:
 # ---------------------------------------------------------------------------------------------------------------------
 
 THREADS, TILES = 128, 8
-DESCRIPTOR = (
-    f"!nvgpu.tensormap.descriptor<tensor = memref<128xf32, {SHARED}>, swizzle = none, l2promo = none, oob = zero, "
-    "interleave = none>"
-)
 LOWERING = (
     "gpu.module(convert-nvgpu-to-nvvm,convert-scf-to-cf,expand-strided-metadata,lower-affine,convert-gpu-to-nvvm,"
     "convert-index-to-llvm,convert-arith-to-llvm),convert-cf-to-llvm,convert-nvvm-to-llvm,reconcile-unrealized-casts"

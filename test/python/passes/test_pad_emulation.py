@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import DTYPES
+from helpers import EARLY, LATE, SAFE
 from smalti import emulator, ir, passmanager, targets
 from smalti.dialects import llvm
 from smalti.emulator import Emulation
@@ -20,9 +21,6 @@ from smalti.emulator import Emulation
 # One of each kind of buffer resource, and of each vendor.
 CHIPS = ["gfx942", "gfx1201", "gfx1250", "sm_80"]
 AMD = [chip for chip in CHIPS if chip.startswith("gfx")]
-SAFE = Emulation(sanitize="address", workers=1)
-EARLY = Emulation(sanitize="address", copies="early", workers=1)
-LATE = Emulation(sanitize="thread", copies="late", workers=1)
 
 # Upstream's way from vectors to LLVM IR. Rows of transfers become loads and stores by patterns.
 UNROLL = "canonicalize,convert-vector-to-scf{full-unroll=true}"

@@ -13,12 +13,10 @@ import numpy as np
 import pytest
 import smalti
 from conftest import DTYPES
+from helpers import EARLY, LATE, SHARED
 from smalti import ir, passmanager
 from smalti.emulator import Emulation
 
-EARLY = Emulation(sanitize="address", copies="early", workers=1)
-LATE = Emulation(sanitize="thread", copies="late", workers=1)
-SHARED = "#gpu.address_space<workgroup>"
 THREADS = 32
 FAR = 1 << 40
 

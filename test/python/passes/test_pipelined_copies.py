@@ -14,10 +14,9 @@ import numpy as np
 import pytest
 import smalti
 from conftest import ROOT
+from helpers import Array
 from smalti import emulator, errors
 from smalti.emulator import SCHEDULES, Emulation, tensor_map
-
-Array = np.ndarray[Any, Any]
 
 THREADS = 128
 TILES = 6

@@ -5,15 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pytest
 import smalti
+from helpers import Array
 from smalti import ir, passmanager
 from smalti.errors import EmulationError
-
-Array = np.ndarray[Any, Any]
 
 THREADS = 128
 TILES = 5

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-SHARED = "#gpu.address_space<workgroup>"
+from helpers import SHARED, gpu_kernel
 
 
 def program(
@@ -15,10 +15,9 @@ def program(
 ) -> str:
     """A kernel with `body`: it has numbers and places of threads, an array %s and barriers %b0 and %b1 in shared memory,
     %sp which points to %s and %gp which points to %x. SH is its address space."""
-    return f"""gpu.module @m {{
-  gpu.func @k({arguments}) kernel attributes {{
-      known_block_size = array<i32: {threads}, 1, 1>, known_grid_size = array<i32: {grid}, 1, 1>}} {{
-    {" ".join(f"%c{n} = arith.constant {n} : index" for n in (0, 1, 2, 3, 4, 8, 16, 31, 63, 64, 250))}
+    return gpu_kernel(
+        arguments,
+        f"""    {" ".join(f"%c{n} = arith.constant {n} : index" for n in (0, 1, 2, 3, 4, 8, 16, 31, 63, 64, 250))}
     {" ".join(f"%i{n} = arith.constant {n} : i32" for n in (-1, 0, 1, 2, 3, 8, 16, 32, 48, 64, 128, 256, 512))}
     %ticks = arith.constant 10000 : i32
     %true = arith.constant true
@@ -47,10 +46,10 @@ def program(
     %bn = arith.index_cast %ba : index to i32
     %b0 = llvm.inttoptr %bn : i32 to !llvm.ptr<3>
     %b1 = llvm.getelementptr %b0[1] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i64
-{body.replace("SH", SHARED)}
-    gpu.return
-  }}
-}}"""
+{body.replace("SH", SHARED)}""",
+        threads,
+        grid,
+    )
 
 
 STORE = "memref.store %f1, %s[%t] : memref<256xf32, SH>\n"

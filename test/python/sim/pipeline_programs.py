@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-SHARED = "#gpu.address_space<workgroup>"
+from helpers import SHARED
 
 
 def pointer(name: str, ty: str, space: int = 1) -> str:

@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
-SMEM = "#gpu.address_space<workgroup>"
-BARRIER = f"memref<!mosaic_gpu.barrier, {SMEM}>"
+import dataclasses
+from collections.abc import Sequence
+
+from conftest import PALLAS
+from helpers import SHARED
+from smalti import sim
+from smalti.sim import mutants
+
+BARRIER = f"memref<!mosaic_gpu.barrier, {SHARED}>"
+DONE = BARRIER.replace("barrier", "barrier<orders_tensor_core = true>")
+OWN = tuple(dataclasses.replace(schedule, own_waits=True) for schedule in mutants.SCHEDULES)
+"""Barriers do not wait for copies to LDS by themselves."""
 
 
 def program(body: str, arguments: list[str], threads: int = 128, shared: int = 65536, grid: int = 1) -> str:
@@ -57,14 +67,14 @@ def load(source: str, target: str, shape: str, name: str, parity: str | None = "
     text = f"""
       mosaic_gpu.arrive_expect_tx barrier(%{name} : {BARRIER}) {rows * columns * 4}
       mosaic_gpu.async_load {source}[%c0, %c0] [{rows}, {columns}] to {target} barrier(%{name})
-          : memref<{shape}xf32>[i32, i32] to memref<{shape}xf32, {SMEM}>, {BARRIER}"""
+          : memref<{shape}xf32>[i32, i32] to memref<{shape}xf32, {SHARED}>, {BARRIER}"""
     if parity is not None:
         text += f"\n      mosaic_gpu.wait barrier(%{name} : {BARRIER}) parity({parity} : i1)"
     return text
 
 
 def slice_smem(name: str, offset: int, shape: str) -> str:
-    return f"\n      %{name} = mosaic_gpu.slice_smem {offset} : memref<{shape}xf32, {SMEM}>"
+    return f"\n      %{name} = mosaic_gpu.slice_smem {offset} : memref<{shape}xf32, {SHARED}>"
 
 
 SYNC = '\n      llvm.inline_asm has_side_effects "bar.sync $0, 128;", "r" %c1 : (i32) -> ()'
@@ -76,7 +86,7 @@ def store(source: str, target: str, shape: str) -> str:
     rows, columns = map(int, shape.split("x"))
     return f"""
       mosaic_gpu.async_store {source} to {target}[%c0, %c0] [{rows}, {columns}]
-          : memref<{shape}xf32, {SMEM}> to memref<{shape}xf32>[i32, i32]
+          : memref<{shape}xf32, {SHARED}> to memref<{shape}xf32>[i32, i32]
       nvvm.cp.async.bulk.wait_group 0"""
 
 
@@ -85,10 +95,20 @@ def doubled(sync: str = SYNC, fence: str = FENCE, wait: str | None = "%false") -
     body = barrier("b", 65528) + slice_smem("x", 0, "64x64") + slice_smem("y", 16384, "64x64")
     body += load("%a0", "%x", "64x64", "b", wait)
     body += f"""
-      %v = mosaic_gpu.vector_load %x : memref<64x64xf32, {SMEM}> -> vector<64x64xf32>
+      %v = mosaic_gpu.vector_load %x : memref<64x64xf32, {SHARED}> -> vector<64x64xf32>
       %w = arith.addf %v, %v : vector<64x64xf32>
       %first = arith.constant 0 : index
       vector.transfer_write %w, %y[%first, %first] {{in_bounds = [true, true]}}
-          : vector<64x64xf32>, memref<64x64xf32, {SMEM}>"""
+          : vector<64x64xf32>, memref<64x64xf32, {SHARED}>"""
     body += fence + sync + store("%y", "%a1", "64x64")
     return program(body, ["memref<64x64xf32>", "memref<64x64xf32>"])
+
+
+def only(found: Sequence[sim.Finding]) -> sim.Finding:
+    assert len(found) == 1, [str(finding) for finding in found]
+    return found[0]
+
+
+def printed(name: str) -> str:
+    """A module that JAX printed."""
+    return PALLAS.joinpath(f"{name}.mlir").read_text()

@@ -7,7 +7,8 @@ import json
 import numpy as np
 import pytest
 from conftest import PALLAS
-from sim_programs import BARRIER, SMEM, SYNC, barrier, doubled, load, program, slice_smem
+from helpers import SHARED, WGMMA
+from sim_programs import BARRIER, SYNC, barrier, doubled, load, only, program, slice_smem
 from smalti import CompileError, SimulationError, sim
 from smalti.errors import LaunchError
 
@@ -15,11 +16,6 @@ from smalti.errors import LaunchError
 def find(text: str, **how: object) -> tuple[sim.Finding, ...]:
     kernel = sim.simulate(text, "sim:sm_90a")
     return kernel.find(*kernel.random_arguments(), simulation=sim.Simulation(**how))
-
-
-def only(found: tuple[sim.Finding, ...]) -> sim.Finding:
-    assert len(found) == 1, [str(finding) for finding in found]
-    return found[0]
 
 
 @pytest.mark.parametrize("schedule", sim.SCHEDULES, ids=lambda s: f"{s.order}-{s.completion}")
@@ -143,7 +139,7 @@ def test_an_initialisation_that_others_may_not_see() -> None:
 
 def test_shared_memory_that_was_never_written() -> None:
     body = slice_smem("x", 0, "64x64")
-    body += f"\n      %v = mosaic_gpu.vector_load %x : memref<64x64xf32, {SMEM}> -> vector<64x64xf32>"
+    body += f"\n      %v = mosaic_gpu.vector_load %x : memref<64x64xf32, {SHARED}> -> vector<64x64xf32>"
     finding = only(find(program(body, ["memref<64x64xf32>"])))
     assert finding.kind == "uninitialised"
     assert "bytes 0 to 16384 of shared memory" in finding.message
@@ -153,15 +149,15 @@ def test_an_access_outside_of_memory_says_the_index() -> None:
     body = slice_smem("x", 0, "64x64")
     body += f"""
       %i = arith.constant 40 : index
-      %part = memref.subview %x[%i, 0] [32, 64] [1, 1] : memref<64x64xf32, {SMEM}>
-          to memref<32x64xf32, strided<[64, 1], offset: ?>, {SMEM}>
+      %part = memref.subview %x[%i, 0] [32, 64] [1, 1] : memref<64x64xf32, {SHARED}>
+          to memref<32x64xf32, strided<[64, 1], offset: ?>, {SHARED}>
       %v = mosaic_gpu.vector_load %part
-          : memref<32x64xf32, strided<[64, 1], offset: ?>, {SMEM}> -> vector<32x64xf32>"""
+          : memref<32x64xf32, strided<[64, 1], offset: ?>, {SHARED}> -> vector<32x64xf32>"""
     finding = only(find(program(body, ["memref<64x64xf32>"])))
     assert finding.kind == "out-of-bounds"
     assert "from 40 to 71 in dimension 0, which has 64" in finding.message
     beyond = slice_smem("x", 65536, "64x64")
-    beyond += f"\n      %v = mosaic_gpu.vector_load %x : memref<64x64xf32, {SMEM}> -> vector<64x64xf32>"
+    beyond += f"\n      %v = mosaic_gpu.vector_load %x : memref<64x64xf32, {SHARED}> -> vector<64x64xf32>"
     finding = only(find(program(beyond, ["memref<64x64xf32>"])))
     assert "bytes 65536 to 81920 of shared memory, which has 65536" in finding.message
 
@@ -199,12 +195,12 @@ def test_warpgroups_that_share_memory_need_a_barrier() -> None:
       %first = arith.cmpi eq, %group, %zero : index
       scf.if %first {{
         %v = arith.constant dense<1.0> : vector<64x64xf32>
-        mosaic_gpu.vector_store %v, %x : vector<64x64xf32>, memref<64x64xf32, {SMEM}>
+        mosaic_gpu.vector_store %v, %x : vector<64x64xf32>, memref<64x64xf32, {SHARED}>
       }}
       {between}
       scf.if %first {{
       }} else {{
-        %v = mosaic_gpu.vector_load %x : memref<64x64xf32, {SMEM}> -> vector<64x64xf32>
+        %v = mosaic_gpu.vector_load %x : memref<64x64xf32, {SHARED}> -> vector<64x64xf32>
         mosaic_gpu.vector_store %v, %a0 : vector<64x64xf32>, memref<64x64xf32>
       }}"""
         )
@@ -254,9 +250,6 @@ def test_findings_that_differ_only_in_block_and_iteration_are_one() -> None:
     assert str(finding).splitlines()[0].endswith("[race], 3 times")
 
 
-TILED = (
-    "#mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>"
-)
 STRIDED = "#mosaic_gpu.WGStridedFragLayout<[64, 64], 2>"
 
 
@@ -268,8 +261,8 @@ def stored_and_loaded(stored: str, loaded: str, between: str = "") -> str:
       %s = mosaic_gpu.layout_cast x(%v : vector<64x64xf32>) {{new_layout = {stored}}}
       %i = arith.constant 0 : index
       vector.transfer_write %s, %x[%i, %i] {{in_bounds = [true, true], in_layouts = [{stored}]}}
-          : vector<64x64xf32>, memref<64x64xf32, {SMEM}>{between}
-      %l = mosaic_gpu.vector_load %x {{out_layouts = [{loaded}]}} : memref<64x64xf32, {SMEM}> -> vector<64x64xf32>
+          : vector<64x64xf32>, memref<64x64xf32, {SHARED}>{between}
+      %l = mosaic_gpu.vector_load %x {{out_layouts = [{loaded}]}} : memref<64x64xf32, {SHARED}> -> vector<64x64xf32>
       %w = mosaic_gpu.layout_cast x(%l : vector<64x64xf32>) {{new_layout = {loaded}}}
       mosaic_gpu.vector_store %w, %a1 : vector<64x64xf32>, memref<64x64xf32>""",
         ["memref<64x64xf32>", "memref<64x64xf32>"],
@@ -277,9 +270,9 @@ def stored_and_loaded(stored: str, loaded: str, between: str = "") -> str:
 
 
 def test_vectors_of_other_layouts_are_other_threads() -> None:
-    assert find(stored_and_loaded(TILED, TILED)) == ()
-    assert find(stored_and_loaded(TILED, STRIDED, SYNC)) == ()
-    finding = only(find(stored_and_loaded(TILED, STRIDED)))
+    assert find(stored_and_loaded(WGMMA, WGMMA)) == ()
+    assert find(stored_and_loaded(WGMMA, STRIDED, SYNC)) == ()
+    finding = only(find(stored_and_loaded(WGMMA, STRIDED)))
     assert finding.kind == "race" and finding.message.startswith("the load reads bytes 0 to 16384 of shared memory")
     assert finding.edge == "a barrier of the threads of warpgroup 0 between them: other threads touch the same bytes"
 

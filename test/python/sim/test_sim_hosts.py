@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import smalti
+from helpers import SHARED
 from smalti import sim
 from smalti.errors import CompileError, LaunchError
 from smalti.sim import mutants
 
-SHARED = "#gpu.address_space<workgroup>"
 BARRIERS = f"!nvgpu.mbarrier.group<memorySpace = {SHARED}>"
 
 

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 import smalti
 from conftest import PALLAS
-from sim_programs import FENCE, SMEM, SYNC, barrier, load, program, slice_smem, store
+from helpers import SHARED
+from sim_programs import FENCE, SYNC, barrier, load, program, slice_smem, store
 from smalti import reference, sim
 from smalti.compiler import driver, entry
 from smalti.sim.threads import ThreadProgram
@@ -213,9 +214,9 @@ def stored(sync: str = "") -> str:
     """y = 2 x, through shared memory, as JAX prints it: the compiler puts barriers around the store."""
     body = barrier("b", 65528) + slice_smem("x", 0, "64x64") + load("%a0", "%x", "64x64", "b")
     body += f"""
-      %v = mosaic_gpu.vector_load %x : memref<64x64xf32, {SMEM}> -> vector<64x64xf32>
+      %v = mosaic_gpu.vector_load %x : memref<64x64xf32, {SHARED}> -> vector<64x64xf32>
       %w = arith.addf %v, %v : vector<64x64xf32>{sync}
-      mosaic_gpu.vector_store %w, %x : vector<64x64xf32>, memref<64x64xf32, {SMEM}>{FENCE}{sync}"""
+      mosaic_gpu.vector_store %w, %x : vector<64x64xf32>, memref<64x64xf32, {SHARED}>{FENCE}{sync}"""
     return body + store("%x", "%a1", "64x64")
 
 
@@ -223,10 +224,10 @@ def twice(sync: str = "") -> str:
     """Two copies to one place, with a load of the first one between."""
     body = barrier("b", 65528) + slice_smem("x", 0, "64x64")
     body += load("%a0", "%x", "64x64", "b")
-    body += f"\n      %v = mosaic_gpu.vector_load %x : memref<64x64xf32, {SMEM}> -> vector<64x64xf32>{sync}"
+    body += f"\n      %v = mosaic_gpu.vector_load %x : memref<64x64xf32, {SHARED}> -> vector<64x64xf32>{sync}"
     body += load("%a0", "%x", "64x64", "b", "%true")
     return f"""{body}
-      %u = mosaic_gpu.vector_load %x : memref<64x64xf32, {SMEM}> -> vector<64x64xf32>
+      %u = mosaic_gpu.vector_load %x : memref<64x64xf32, {SHARED}> -> vector<64x64xf32>
       %w = arith.addf %u, %v : vector<64x64xf32>
       mosaic_gpu.vector_store %w, %a1 : vector<64x64xf32>, memref<64x64xf32>"""
 
@@ -269,19 +270,19 @@ def test_programs_side_by_side() -> None:
     %t = gpu.thread_id x
     %c64 = arith.constant 64 : index
     %group = arith.divui %t, %c64 : index
-    %s = mosaic_gpu.slice_smem 0 : memref<64x64xf32, {SMEM}>
+    %s = mosaic_gpu.slice_smem 0 : memref<64x64xf32, {SHARED}>
     %c16 = arith.constant 16 : index
     %row = arith.muli %group, %c16 : index
     %i = arith.index_cast %row : index to i32
-    %part = memref.subview %s[%row, 0] [16, 64] [1, 1] : memref<64x64xf32, {SMEM}>
-        to memref<16x64xf32, strided<[64, 1], offset: ?>, {SMEM}>
+    %part = memref.subview %s[%row, 0] [16, 64] [1, 1] : memref<64x64xf32, {SHARED}>
+        to memref<16x64xf32, strided<[64, 1], offset: ?>, {SHARED}>
     %from = memref.subview %a0[%row, 0] [16, 64] [1, 1] : memref<64x64xf32>
         to memref<16x64xf32, strided<[64, 1], offset: ?>>
     %to = memref.subview %a1[%row, 0] [16, 64] [1, 1] : memref<64x64xf32>
         to memref<16x64xf32, strided<[64, 1], offset: ?>>
     %v = mosaic_gpu.vector_load %from : memref<16x64xf32, strided<[64, 1], offset: ?>> -> vector<16x64xf32>
-    mosaic_gpu.vector_store %v, %part : vector<16x64xf32>, memref<16x64xf32, strided<[64, 1], offset: ?>, {SMEM}>
-    %w = mosaic_gpu.vector_load %part : memref<16x64xf32, strided<[64, 1], offset: ?>, {SMEM}> -> vector<16x64xf32>
+    mosaic_gpu.vector_store %v, %part : vector<16x64xf32>, memref<16x64xf32, strided<[64, 1], offset: ?>, {SHARED}>
+    %w = mosaic_gpu.vector_load %part : memref<16x64xf32, strided<[64, 1], offset: ?>, {SHARED}> -> vector<16x64xf32>
     mosaic_gpu.vector_store %w, %to : vector<16x64xf32>, memref<16x64xf32, strided<[64, 1], offset: ?>>"""
     attributes = (ATTRIBUTES[0], "mosaic_gpu.program_threads = 64 : i64")
     made = sim.simulate(kernel(body, attributes, threads=160), "sm_90a")

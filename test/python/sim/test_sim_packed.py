@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 import smalti
+from helpers import SHARED, gpu_kernel
 from jax_programs import memref, module, pack, parts_of_packed_rows
-from sim_programs import BARRIER, FENCE, SMEM, SYNC, barrier
+from sim_programs import BARRIER, FENCE, SYNC, barrier
 from sim_programs import program as sim_program
 from smalti import sim
 from smalti.errors import CompileError, LaunchError
@@ -67,13 +68,13 @@ def test_four_numbers_in_a_byte() -> None:
 
 
 def tile(element: str, ty: str = "64x128") -> str:
-    return f"memref<{ty}x{element}, {SMEM}>"
+    return f"memref<{ty}x{element}, {SHARED}>"
 
 
 def through_shared_memory(element: str, count: int, wait: str, column: int) -> str:
     """A box of the argument that leaves it by a column of bytes; its right part turned, and the box, stored again."""
-    half, vector = f"memref<64x64x{element}, strided<[128, 1], offset: ?>, {SMEM}>", f"vector<64x64x{element}>"
-    turned = f"memref<64x64x{element}, strided<[1, 128], offset: ?>, {SMEM}>"
+    half, vector = f"memref<64x64x{element}, strided<[128, 1], offset: ?>, {SHARED}>", f"vector<64x64x{element}>"
+    turned = f"memref<64x64x{element}, strided<[1, 128], offset: ?>, {SHARED}>"
     whole, out = f"memref<64x256x{element}>", f"memref<64x128x{element}>"
     return sim_program(
         f"""{barrier("b", 65528)}
@@ -166,15 +167,13 @@ def test_what_is_not_known_of_them_is_named() -> None:
 
 
 def program(body: str, element: str = "i32", out: str = "32xi32") -> str:
-    return f"""gpu.module @m {{
-  gpu.func @k(%a: memref<32x{element}>, %o: memref<{out}>) kernel attributes {{
-      known_block_size = array<i32: 32, 1, 1>, known_grid_size = array<i32: 1, 1, 1>}} {{
-    %t = gpu.thread_id x
+    return gpu_kernel(
+        f"%a: memref<32x{element}>, %o: memref<{out}>",
+        f"""    %t = gpu.thread_id x
     %c0 = arith.constant 0 : index
-    {body}
-    gpu.return
-  }}
-}}"""
+    {body}""",
+        32,
+    )
 
 
 @pytest.mark.parametrize("chip", ["sm_80", "gfx942"])

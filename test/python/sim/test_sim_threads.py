@@ -10,6 +10,7 @@ import pytest
 import smalti
 from click.testing import CliRunner
 from conftest import PALLAS, ROOT
+from helpers import gpu_kernel
 from smalti import sim
 from smalti.cli import commands
 from smalti.errors import CompileError, TargetError
@@ -20,19 +21,18 @@ from thread_programs import SHARED, ring, through_shared
 
 def program(body: str, arguments: str, threads: int = 64, grid: int = 1) -> str:
     """A kernel of threads."""
-    return f"""gpu.module @m {{
-  gpu.func @k({arguments}) kernel attributes {{
-      known_block_size = array<i32: {threads}, 1, 1>, known_grid_size = array<i32: {grid}, 1, 1>}} {{
-    %t = gpu.thread_id x
+    return gpu_kernel(
+        arguments,
+        f"""    %t = gpu.thread_id x
     %b = gpu.block_id x
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c2 = arith.constant 2 : index
     %c32 = arith.constant 32 : index
-{body}
-    gpu.return
-  }}
-}}"""
+{body}""",
+        threads,
+        grid,
+    )
 
 
 def run(text: str, *arrays: np.ndarray, target: str = "sim:sm_80", **how: Any) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-SHARED = "#gpu.address_space<workgroup>"
+from helpers import SHARED
+
 ROWS = 32
 """Rows of a box of 32 columns of f32, which a line of 128 bytes holds."""
 

@@ -9,8 +9,8 @@ import amd
 import ml_dtypes
 import numpy as np
 import pytest
+from helpers import Array
 
-Array = np.ndarray[Any, Any]
 LANES = 64
 F16, F32, F64, BF16 = np.float16, np.float32, np.float64, ml_dtypes.bfloat16
 LLVM: dict[Any, str] = {F16: "half", F32: "float", F64: "double", BF16: "bfloat"}

@@ -7,9 +7,9 @@ from typing import Any
 import amd
 import numpy as np
 import pytest
+from helpers import Array
 from smalti import emulator, errors
 
-Array = np.ndarray[Any, Any]
 RAW_FLAGS = {"gfx90a": 0x00027000, "gfx942": 0x00027000, "gfx1100": 0x31027000, "gfx1201": 0x31027000, "gfx1250": 0}
 
 

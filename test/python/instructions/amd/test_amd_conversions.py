@@ -8,13 +8,11 @@ import amd
 import ml_dtypes
 import numpy as np
 import pytest
+from helpers import FNUZ, OCP, Array, pack
 
-Array = np.ndarray[Any, Any]
 F16, F32, BF16 = np.float16, np.float32, ml_dtypes.bfloat16
 LLVM: dict[Any, str] = {F16: "half", F32: "float", BF16: "bfloat"}
 NUMPY: dict[str, Any] = {"f16": F16, "f32": F32, "bf16": BF16}
-FNUZ = {"fp8": ml_dtypes.float8_e4m3fnuz, "bf8": ml_dtypes.float8_e5m2fnuz}
-OCP = {"fp8": ml_dtypes.float8_e4m3fn, "bf8": ml_dtypes.float8_e5m2}
 SMALL: dict[str, tuple[Any, int]] = {
     "fp8": (ml_dtypes.float8_e4m3fn, 8),
     "bf8": (ml_dtypes.float8_e5m2, 8),
@@ -227,11 +225,6 @@ def test_to_halves_stochastically(ty: str) -> None:
 SCALE = 1.75 * 2.0**3
 """Of it only the exponent counts."""
 FACTOR = 8.0
-
-
-def pack(codes: Array, bits: int) -> Array:
-    planes = (codes[..., None] >> np.arange(bits)) & 1
-    return np.packbits(planes.reshape(len(codes), -1).astype(np.uint8), axis=1, bitorder="little")
 
 
 def unpack(data: Array, bits: int) -> Array:

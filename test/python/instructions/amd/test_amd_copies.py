@@ -9,10 +9,9 @@ from typing import Any
 import amd
 import numpy as np
 import pytest
+from helpers import Array
 from smalti import emulator, errors, toolchain
 from smalti.emulator import Emulation
-
-Array = np.ndarray[Any, Any]
 
 HEADER = """target triple = "amdgcn-amd-amdhsa"
 @lds = internal addrspace(3) global [2048 x i8] poison, align 16

@@ -8,9 +8,9 @@ from typing import Any
 import amd
 import numpy as np
 import pytest
+from helpers import Array
 from smalti import errors
 
-Array = np.ndarray[Any, Any]
 WAVE64, WAVE32 = "gfx942", "gfx1100"
 
 

@@ -7,9 +7,8 @@ from typing import Any
 import amd
 import numpy as np
 import pytest
+from helpers import Array
 from smalti import emulator, errors
-
-Array = np.ndarray[Any, Any]
 
 COPY = """target triple = "amdgcn-amd-amdhsa"
 @lds = internal addrspace(3) global [4096 x i8] poison, align 16

@@ -8,13 +8,11 @@ import amd
 import ml_dtypes
 import numpy as np
 import pytest
+from helpers import FNUZ, OCP, Array, pack
 
 LANES = 64
-Array = np.ndarray[Any, Any]
 
 F16, BF16 = np.float16, ml_dtypes.bfloat16
-FNUZ = {"fp8": ml_dtypes.float8_e4m3fnuz, "bf8": ml_dtypes.float8_e5m2fnuz}
-OCP = {"fp8": ml_dtypes.float8_e4m3fn, "bf8": ml_dtypes.float8_e5m2}
 
 
 def factor_table(m: int, k: int, blocks: int) -> Array:
@@ -264,12 +262,6 @@ FORMATS: list[tuple[Any, int, str]] = [
     (ml_dtypes.float6_e3m2fn, 6, "<6 x i32>"),
     (ml_dtypes.float4_e2m1fn, 4, "<4 x i32>"),
 ]
-
-
-def pack(codes: Array, bits: int) -> Array:
-    """The bits of each row, one element behind the other."""
-    planes = (codes[..., None] >> np.arange(bits)) & 1
-    return np.packbits(planes.reshape(len(codes), -1).astype(np.uint8), axis=1, bitorder="little")
 
 
 @pytest.mark.parametrize("has_scales", [True, False], ids=["scales", "plain"])

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers import Array
 from smalti import emulator, errors
-
-Array = np.ndarray[Any, Any]
 
 
 def values(chip: str, calls: list[tuple[str, str]], grid: Any = 1, block: Any = 64, shared: int = 0) -> Array:

@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers import LATE_AND_EARLY, Array
 from smalti import emulator, errors
 from smalti.emulator import Emulation
 
-Array = np.ndarray[Any, Any]
 CHIP = "emu:gfx1250"
-LATE_AND_EARLY = [Emulation(copies="late"), Emulation(copies="early")]
 LDS_BYTES = 8192
 
 KERNEL = """target triple = "amdgcn-amd-amdhsa"

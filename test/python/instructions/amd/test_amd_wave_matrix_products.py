@@ -8,9 +8,9 @@ import amd
 import ml_dtypes
 import numpy as np
 import pytest
+from helpers import Array
 from smalti import errors
 
-Array = np.ndarray[Any, Any]
 F16, F32, BF16 = np.float16, np.float32, ml_dtypes.bfloat16
 FP8, BF8 = ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2
 CHIPS = {"rdna3": "gfx1100", "rdna4": "gfx1201", "gfx125": "gfx1250"}

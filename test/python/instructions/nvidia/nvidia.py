@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 import smalti
+from helpers import Array
 from smalti import emulator
 
 TARGET = "emu:sm_80"
 """The emulator runs each instruction for every chip: the code generation for one, or ptxas, knows which has it."""
 HEADER = 'target triple = "nvptx64-nvidia-cuda"\n'
 
-Array = np.ndarray[Any, Any]
 
 _NUMPY: dict[str, tuple[Any, int]] = {
     "i1": (np.uint8, 1),

@@ -12,13 +12,11 @@ import numpy as np
 import nvidia
 import pytest
 import smalti
+from helpers import LATE_AND_EARLY, Array
 from smalti import emulator
 from smalti.emulator import Emulation, tensor_map
 
-Array = np.ndarray[Any, Any]
-
 PREFIX = "llvm.nvvm."
-LATE_AND_EARLY = [Emulation(copies="late"), Emulation(copies="early")]
 
 # ---------------------------------------------------------------------------------------------------------------------
 # The texts of the instructions

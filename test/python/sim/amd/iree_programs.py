@@ -3,8 +3,8 @@ bounds, tiles that are swizzled or padded in LDS, pipelined loops, and what stee
 
 from __future__ import annotations
 
-SHARED = "#gpu.address_space<workgroup>"
-FAT = "#amdgpu.address_space<fat_raw_buffer>"
+from helpers import FAT, SHARED
+
 TILE, DEPTH = 64, 32
 """A block has a tile of 64 x 64 of the result, and goes along K by 32."""
 

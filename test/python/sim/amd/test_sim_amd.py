@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from pathlib import Path
 from typing import Any
@@ -11,9 +10,11 @@ import numpy as np
 import pytest
 import smalti
 from click.testing import CliRunner
+from helpers import SHARED, gpu_kernel
 from loops import runner
 from loops.case import Case
 from products import matmul
+from sim_programs import OWN
 from smalti import check, sim, targets
 from smalti.cli import commands
 from smalti.sim import mutants
@@ -21,17 +22,13 @@ from smalti.sim.threads.ops.amd.conversions_amd import unpack
 from smalti.sim.threads.ops.amd.rocdl import weakened_waitcnt
 from thread_kernels import POINTERS, TENSORS, THREADS, VECTORS, WORDS, Copies, kernel
 
-SHARED = "#gpu.address_space<workgroup>"
 CHIPS = ("gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201", "gfx1250")
-OWN = tuple(dataclasses.replace(schedule, own_waits=True) for schedule in mutants.SCHEDULES)
-"""Barriers do not wait for copies to LDS by themselves."""
 
 
 def program(body: str, arguments: str, threads: int = 128) -> str:
-    return f"""gpu.module @m {{
-  gpu.func @k({arguments}) kernel attributes {{
-      known_block_size = array<i32: {threads}, 1, 1>, known_grid_size = array<i32: 1, 1, 1>}} {{
-    %t = gpu.thread_id x
+    return gpu_kernel(
+        arguments,
+        f"""    %t = gpu.thread_id x
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c2 = arith.constant 2 : index
@@ -40,10 +37,9 @@ def program(body: str, arguments: str, threads: int = 128) -> str:
     %other = arith.subi %c127, %t : index
     %wave = arith.divui %t, %c64 : index
     %first = arith.muli %wave, %c64 : index
-{body}
-    gpu.return
-  }}
-}}"""
+{body}""",
+        threads,
+    )
 
 
 def find(text: str, target: str = "gfx942", **how: Any) -> tuple[sim.Finding, ...]:

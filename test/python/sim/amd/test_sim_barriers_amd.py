@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import smalti
+from helpers import SHARED
 from smalti import sim
 from smalti.sim import mutants
 
-SHARED = "#gpu.address_space<workgroup>"
 BARRIER = '!llvm.target<"amdgcn.named.barrier", 0>'
 
 

@@ -7,22 +7,19 @@ from typing import Any
 import numpy as np
 import pytest
 import smalti
+from helpers import FAT, gpu_kernel
 from smalti import sim
-
-FAT = "#amdgpu.address_space<fat_raw_buffer>"
 
 
 def program(body: str, arguments: str) -> str:
-    return f"""gpu.module @m {{
-  gpu.func @k({arguments}) kernel attributes {{
-      known_block_size = array<i32: 64, 1, 1>, known_grid_size = array<i32: 1, 1, 1>}} {{
-    %t = gpu.thread_id x
+    return gpu_kernel(
+        arguments,
+        f"""    %t = gpu.thread_id x
     %c0 = arith.constant 0 : index
     %c2 = arith.constant 2 : index
-{body}
-    gpu.return
-  }}
-}}"""
+{body}""",
+        64,
+    )
 
 
 def find(text: str, *arrays: np.ndarray[Any, Any], chip: str = "gfx942") -> tuple[sim.Finding, ...]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import smalti
+from helpers import SHARED
 from smalti import sim
 from smalti.sim import mutants
 from smalti.sim.machine.findings import Finding
 
-SHARED = "#gpu.address_space<workgroup>"
 POINTER = "!llvm.ptr<1>, !llvm.ptr<3>"
 SIGNAL, WAIT = "rocdl.s.barrier.signal id = -3\n", "rocdl.s.barrier.wait id = -3\n"
 SYNC = f"gpu.barrier\nscf.if %leads {{\n{SIGNAL}}}\n{WAIT}"

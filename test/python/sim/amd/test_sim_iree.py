@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import iree_programs
 import numpy as np
 import pytest
 import smalti
+from sim_programs import OWN
 from smalti import sim
 from smalti.sim import mutants
 
 DIRECT = {"gfx942": (2, 16), "gfx950": (8, 32)}
 """Elements that a lane copies at a time, and the depth of a product."""
-OWN = tuple(dataclasses.replace(schedule, own_waits=True) for schedule in mutants.SCHEDULES)
 
 
 def direct(chip: str, m: int, n: int, k: int, slots: int = 2) -> str:

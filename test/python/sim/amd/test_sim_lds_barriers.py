@@ -5,21 +5,20 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import smalti
+from helpers import SHARED, gpu_kernel
 from smalti import sim
 from smalti.sim import mutants
 from smalti.sim.machine.findings import Finding
 from smalti.sim.threads.ops.amd.lds_barriers import after_arrival
 
-SHARED = "#gpu.address_space<workgroup>"
 POINTER = "!llvm.ptr<3>"
 
 
 def module(body: str, arguments: str, threads: int = 64) -> str:
     """Waves of one block, with a helper for the barriers of a row of words in LDS."""
-    return f"""gpu.module @m {{
-  gpu.func @k({arguments}) kernel attributes {{
-      known_block_size = array<i32: {threads}, 1, 1>, known_grid_size = array<i32: 1, 1, 1>}} {{
-    %c0 = arith.constant 0 : index
+    return gpu_kernel(
+        arguments,
+        f"""    %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c2 = arith.constant 2 : index
     %c4 = arith.constant 4 : index
@@ -39,10 +38,9 @@ def module(body: str, arguments: str, threads: int = 64) -> str:
     %begin = memref.extract_aligned_pointer_as_index %words : memref<4xi64, {SHARED}> -> index
     %begin_number = arith.index_cast %begin : index to i64
     %barriers = llvm.inttoptr %begin_number : i64 to {POINTER}
-{body}
-    gpu.return
-  }}
-}}"""
+{body}""",
+        threads,
+    )
 
 
 def pointer(name: str, number: str) -> str:

@@ -8,6 +8,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 import smalti
+from helpers import gpu_kernel
 from smalti import sim, targets
 
 AMD = [target for target in targets.all() if target.vendor == "amd"]
@@ -155,15 +156,13 @@ def product(row: tuple[str, str, int, int, int, str, str], a: int, b: int, c: in
 
 def kernel(arguments: str, lines: list[str], wave: int) -> str:
     body = "\n    ".join(lines)
-    return f"""gpu.module @m {{
-  gpu.func @k({arguments}) kernel attributes {{
-      known_block_size = array<i32: {wave}, 1, 1>, known_grid_size = array<i32: 1, 1, 1>}} {{
-    %t = gpu.thread_id x
+    return gpu_kernel(
+        arguments,
+        f"""    %t = gpu.thread_id x
     %c0 = arith.constant 0 : index
-    {body}
-    gpu.return
-  }}
-}}"""
+    {body}""",
+        wave,
+    )
 
 
 def check(found: np.ndarray, wanted: np.ndarray, sums: np.ndarray) -> None:

@@ -3,17 +3,15 @@ of arrays, a pipeline by hand."""
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 import pytest
 import smalti
 from products import matmul
+from sim_programs import OWN
 from smalti import check, sim
 from smalti.sim import mutants
 from test_lds_copies import PIPELINED, SHAPES, WINDOWS, window
 
-OWN = tuple(dataclasses.replace(schedule, own_waits=True) for schedule in mutants.SCHEDULES)
 CHIPS = ("gfx942", "gfx950", "gfx1100", "gfx1201", "gfx1250", "gfx90a", "gfx1250", "gfx1201")
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import smalti
 from conftest import PALLAS
+from helpers import gpu_kernel
 from smalti import sim
 from smalti.errors import CompileError
 from smalti.sim import mutants
@@ -15,10 +16,9 @@ ARRIVE = "nvvm.cp.async.mbarrier.arrive %b {noinc = true} : !llvm.ptr<3>"
 
 def program(behind: str = "", arrive: str = ARRIVE, count: int = 64, size: str = "", more: str = "") -> str:
     """Each of 64 threads copies 16 bytes; behind the wait it reads what its neighbour copied."""
-    return f"""gpu.module @m {{
-  gpu.func @k(%x: memref<256xi32>, %o: memref<256xi32>) kernel attributes {{
-      known_block_size = array<i32: 64, 1, 1>, known_grid_size = array<i32: 1, 1, 1>}} {{
-    %tile = memref.alloc() : memref<512xi32, #gpu.address_space<workgroup>>
+    return gpu_kernel(
+        "%x: memref<256xi32>, %o: memref<256xi32>",
+        f"""    %tile = memref.alloc() : memref<512xi32, #gpu.address_space<workgroup>>
     %p = memref.extract_aligned_pointer_as_index %tile : memref<512xi32, #gpu.address_space<workgroup>> -> index
     %p64 = arith.index_cast %p : index to i64
     %to = llvm.inttoptr %p64 : i64 to !llvm.ptr<3>
@@ -57,10 +57,9 @@ def program(behind: str = "", arrive: str = ARRIVE, count: int = 64, size: str =
     %v = vector.load %tile[%first] : memref<512xi32, #gpu.address_space<workgroup>>, vector<4xi32>
     %place = arith.muli %t, %c4 : index
     vector.store %v, %o[%place] : memref<256xi32>, vector<4xi32>
-    {more}
-    gpu.return
-  }}
-}}"""
+    {more}""",
+        64,
+    )
 
 
 def arrays() -> tuple[np.ndarray, np.ndarray]:

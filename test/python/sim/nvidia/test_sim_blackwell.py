@@ -5,17 +5,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from conftest import PALLAS
+from sim_programs import printed
 from smalti import CompileError, sim
 from smalti.sim import mutants
 
 END = "      gpu.barrier\n      mosaic_gpu.tmem_dealloc"
 ENDS = "      gpu.barrier\n      nvvm.cluster.arrive.relaxed {aligned}\n      nvvm.cluster.wait {aligned}\n"
 WAIT = "      nvvm.cp.async.bulk.wait_group 0 {read}\n"
-
-
-def text(name: str) -> str:
-    return PALLAS.joinpath(f"{name}.mlir").read_text()
 
 
 def replaced(source: str, *pairs: tuple[str, str]) -> str:
@@ -27,7 +23,7 @@ def replaced(source: str, *pairs: tuple[str, str]) -> str:
 
 def matmul() -> str:
     """The product, which waits for its last copy."""
-    return replaced(text("small_blackwell_matmul"), (END, WAIT + END))
+    return replaced(printed("small_blackwell_matmul"), (END, WAIT + END))
 
 
 def matmul_of_two_blocks() -> str:
@@ -39,7 +35,7 @@ def matmul_of_two_blocks() -> str:
     )
     both = "%both = arith.andi %206, %207 : i1\n            %208 = arith.andi %both, %arg38 : i1"
     return replaced(
-        text("small_blackwell_matmul_cluster"),
+        printed("small_blackwell_matmul_cluster"),
         (
             "        %177 = arith.remui %79, %c128_i32 : i32\n",
             f"{barrier}        %177 = arith.remui %79, %c128_i32 : i32\n",
@@ -64,7 +60,7 @@ def test_products_are_those_of_numpy_in_every_schedule(make: object) -> None:
 
 
 def test_the_last_copy_of_a_product_is_not_waited_for() -> None:
-    kernel = sim.simulate(text("small_blackwell_matmul"), "sim:sm_100a")
+    kernel = sim.simulate(printed("small_blackwell_matmul"), "sim:sm_100a")
     a, b, c = kernel.random_arguments()
     (finding,) = kernel.find(a, b, c, simulation=sim.Simulation(completion="early", go_on=True))
     assert finding.kind == "leak" and finding.edge == "nvvm.cp.async.bulk.wait_group 0"
@@ -74,7 +70,7 @@ def test_the_last_copy_of_a_product_is_not_waited_for() -> None:
 
 def test_an_answer_is_overwritten_before_another_block_has_read_it() -> None:
     # One thread of the warpgroup says that the answer was read; its other warps may read it later.
-    kernel = sim.simulate(text("small_blackwell_matmul_cluster"), "sim:sm_100a")
+    kernel = sim.simulate(printed("small_blackwell_matmul_cluster"), "sim:sm_100a")
     found = kernel.find(*kernel.random_arguments())
     races = [finding for finding in found if finding.kind == "race"]
     assert {race.others[0].agent for race in races} == {"warpgroup 0", "warpgroup 1"}

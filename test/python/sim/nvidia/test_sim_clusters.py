@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from conftest import PALLAS
-from sim_programs import BARRIER, barrier, program
+from sim_programs import BARRIER, barrier, only, printed, program
 from smalti import sim
 from smalti.errors import LaunchError
 from smalti.sim import mutants
-
-
-def text(name: str) -> str:
-    return PALLAS.joinpath(f"{name}.mlir").read_text()
 
 
 def find(source: str, **how: object) -> tuple[sim.Finding, ...]:
@@ -20,25 +15,20 @@ def find(source: str, **how: object) -> tuple[sim.Finding, ...]:
     return kernel.find(*kernel.random_arguments(), simulation=sim.Simulation(**how))
 
 
-def only(found: tuple[sim.Finding, ...]) -> sim.Finding:
-    assert len(found) == 1, [str(finding) for finding in found]
-    return found[0]
-
-
 @pytest.mark.parametrize("schedule", sim.SCHEDULES, ids=lambda s: f"{s.order}-{s.completion}")
 def test_copies_to_other_blocks(schedule: sim.Simulation) -> None:
-    kernel = sim.simulate(text("collective_copy"), "sim:sm_90a")
+    kernel = sim.simulate(printed("collective_copy"), "sim:sm_90a")
     x, y = kernel.random_arguments()
     kernel(x, y, simulation=schedule)
     assert (x == y).all()
-    kernel = sim.simulate(text("store_to_a_peer"), "sim:sm_90a")
+    kernel = sim.simulate(printed("store_to_a_peer"), "sim:sm_90a")
     x, y = kernel.random_arguments()
     kernel(x, y, simulation=schedule)
     assert (y == np.roll(x, 128, 0)).all()
 
 
 def test_a_matmul_of_clusters_is_that_of_numpy_and_race_free() -> None:
-    kernel = sim.simulate(text("hopper_matmul_cluster_m"), "sim:sm_90a")
+    kernel = sim.simulate(printed("hopper_matmul_cluster_m"), "sim:sm_90a")
     a, b, c = kernel.random_arguments()
     c[...] = np.nan
     # A cluster has two blocks of 128 x 256, and both run where one is named.
@@ -50,7 +40,7 @@ def test_a_matmul_of_clusters_is_that_of_numpy_and_race_free() -> None:
 
 
 def test_a_matmul_of_clusters_in_time() -> None:
-    kernel = sim.simulate(text("hopper_matmul_cluster_m"), "sim:sm_90a")
+    kernel = sim.simulate(printed("hopper_matmul_cluster_m"), "sim:sm_90a")
     found = kernel.timeline(*kernel.random_arguments())
     assert {s.block for s in found.slices} == {(0, 0, 0), (1, 0, 0)}
     # Each block fetches its own rows, and half of the columns that both need.
@@ -60,7 +50,7 @@ def test_a_matmul_of_clusters_in_time() -> None:
 
 @pytest.mark.parametrize("name", ["collective_copy", "store_to_a_peer"])
 def test_every_mutant_of_a_copy_to_other_blocks_is_noticed(name: str) -> None:
-    kernel = sim.simulate(text(name), "sim:sm_90a")
+    kernel = sim.simulate(printed(name), "sim:sm_90a")
     outcomes = mutants.score(kernel, kernel.random_arguments())
     assert [str(o) for o in outcomes if not o.caught] == []
     assert {"nvvm.cluster.wait", "nvvm.cluster.arrive.relaxed", "nvvm.fence.mbarrier.init"} <= {
@@ -72,7 +62,7 @@ REMOTE = "arrival removed of llvm.inline_asm"
 
 
 def test_the_mutants_of_what_blocks_tell_each_other_are_noticed() -> None:
-    kernel = sim.simulate(text("hopper_matmul_cluster_m"), "sim:sm_90a")
+    kernel = sim.simulate(printed("hopper_matmul_cluster_m"), "sim:sm_90a")
     arguments, told = kernel.random_arguments(), dict[str, set[str]]()
     for mutant in mutants.mutants(kernel.module):
         name = mutant.operation
@@ -88,7 +78,7 @@ def test_the_mutants_of_what_blocks_tell_each_other_are_noticed() -> None:
 
 
 def test_a_block_that_may_not_have_started() -> None:
-    without = text("store_to_a_peer").replace("      nvvm.cluster.arrive.relaxed {aligned}\n", "")
+    without = printed("store_to_a_peer").replace("      nvvm.cluster.arrive.relaxed {aligned}\n", "")
     found = find(without.replace("      nvvm.cluster.wait {aligned}\n", ""), completion="early")
     assert {f.kind for f in found} == {"barrier"}
     assert "where no barrier was initialised" in found[0].message or "may not have" in found[0].message
@@ -96,7 +86,7 @@ def test_a_block_that_may_not_have_started() -> None:
 
 def test_a_block_that_may_have_ended() -> None:
     # Nobody waits for what comes from the other block.
-    source = text("store_to_a_peer")
+    source = printed("store_to_a_peer")
     first = source.index("      nvvm.mbarrier.try_wait.parity")
     last = source.index("      gpu.terminator")
     finding = next(f for f in find(source[:first] + source[last:]) if f.agent == "warpgroup 0" and "ended" in f.message)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import smalti
 import wgmma_programs
+from helpers import SHARED, gpu_kernel
 from smalti import CompileError, sim, targets
 
 DTYPES: dict[str, Any] = {
@@ -143,14 +144,12 @@ def product(m: int, k: int, a: str, b: str, total: str, saturated: bool = False)
 
 def kernel(arguments: str, lines: list[str]) -> str:
     body = "\n    ".join([f"%i{i} = arith.constant {i} : index" for i in range(8)] + lines)
-    return f"""gpu.module @m {{
-  gpu.func @k({arguments}) kernel attributes {{
-      known_block_size = array<i32: 32, 1, 1>, known_grid_size = array<i32: 1, 1, 1>}} {{
-    %t = gpu.thread_id x
-    {body}
-    gpu.return
-  }}
-}}"""
+    return gpu_kernel(
+        arguments,
+        f"""    %t = gpu.thread_id x
+    {body}""",
+        32,
+    )
 
 
 Row = tuple[int, int, str, str, str]
@@ -302,9 +301,6 @@ def test_products_of_infinities(kind: str) -> None:
     with np.errstate(all="ignore"):
         wanted = accumulators(exact(kind, a) @ exact(kind, b).T)
     np.testing.assert_allclose(found, wanted, rtol=2e-7, atol=1e-6)
-
-
-SHARED = "#gpu.address_space<workgroup>"
 
 
 @pytest.mark.parametrize("transposed", [False, True])

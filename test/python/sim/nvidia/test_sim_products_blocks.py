@@ -2,23 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import ml_dtypes
 import numpy as np
 import pytest
+from helpers import OPERANDS, SHARED, gpu_kernel
 from smalti import sim, targets
 
-SMEM = "#gpu.address_space<workgroup>"
-DTYPES: dict[str, Any] = {
-    "f16": np.float16,
-    "bf16": ml_dtypes.bfloat16,
-    "f32": np.float32,
-    "f8E4M3FN": ml_dtypes.float8_e4m3fn,
-    "f8E5M2": ml_dtypes.float8_e5m2,
-    "i8": np.int8,
-    "i32": np.int32,
-}
 FLOATS = ("f8E4M3FN", "f8E5M2")
 WGMMA = [
     ("f16", "f16", "f32"),
@@ -35,8 +23,8 @@ def given(ty: str, shape: tuple[int, ...], seed: int) -> np.ndarray:
     rng = np.random.default_rng(seed)
     if ty in ("i8", "i32"):
         limit = 128 if ty == "i8" else 2**31
-        return rng.integers(-limit, limit, shape).astype(DTYPES[ty])
-    return rng.standard_normal(shape).astype(DTYPES[ty])
+        return rng.integers(-limit, limit, shape).astype(OPERANDS[ty])
+    return rng.standard_normal(shape).astype(OPERANDS[ty])
 
 
 def exact(ty: str, matrix: np.ndarray, tf32: bool) -> np.ndarray:
@@ -49,14 +37,12 @@ def exact(ty: str, matrix: np.ndarray, tf32: bool) -> np.ndarray:
 def kernel(arguments: list[str], lines: list[str], threads: int) -> str:
     body = "\n    ".join(lines)
     named = ", ".join(f"%{name}: memref<{ty}>" for name, ty in zip("abco", arguments, strict=True))
-    return f"""gpu.module @m {{
-  gpu.func @k({named}) kernel attributes {{
-      known_block_size = array<i32: {threads}, 1, 1>, known_grid_size = array<i32: 1, 1, 1>}} {{
-    %c0 = arith.constant 0 : index
-    {body}
-    gpu.return
-  }}
-}}"""
+    return gpu_kernel(
+        named,
+        f"""    %c0 = arith.constant 0 : index
+    {body}""",
+        threads,
+    )
 
 
 def check(text: str, chip: str, row: tuple[str, str, str], sizes: tuple[int, int, int], tf32: bool = True) -> None:
@@ -72,7 +58,7 @@ def check(text: str, chip: str, row: tuple[str, str, str], sizes: tuple[int, int
         return
     sums = np.abs(exact(of_a, a, tf32)) @ np.abs(exact(of_b, b, tf32)) + np.abs(c.astype(np.float64))
     # Sums are of float32, in any order.
-    eps = float(np.finfo(DTYPES[total]).eps)
+    eps = float(np.finfo(OPERANDS[total]).eps)
     assert (np.abs(out - wanted) <= eps / 2 * np.abs(wanted) * 1.01 + k * 2.0**-24 * sums).all()
     assert out.any()
 
@@ -81,9 +67,9 @@ def check(text: str, chip: str, row: tuple[str, str, str], sizes: tuple[int, int
 @pytest.mark.parametrize("row", WGMMA, ids="-".join)
 def test_products_of_warpgroups(row: tuple[str, str, str], in_registers: bool) -> None:
     of_a, of_b, total = row
-    m, n, k = 64, 24, 2 * 32 // np.dtype(DTYPES[of_a]).itemsize
+    m, n, k = 64, 24, 2 * 32 // np.dtype(OPERANDS[of_a]).itemsize
     types = [f"{m}x{k}x{of_a}", f"{k}x{n}x{of_b}", f"{m}x{n}x{total}", f"{m}x{n}x{total}"]
-    shared = [f"memref<{ty}, {SMEM}>" for ty in types[:2]]
+    shared = [f"memref<{ty}, {SHARED}>" for ty in types[:2]]
     lines = [f"%s{name} = mosaic_gpu.slice_smem {32768 * i} : {shared[i]}" for i, name in enumerate("ab")]
     for i, name in enumerate("ab"):
         lines += [

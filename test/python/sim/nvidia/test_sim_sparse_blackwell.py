@@ -7,12 +7,12 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from sim_programs import BARRIER, SMEM, SYNC, barrier, program
+from helpers import SHARED
+from sim_programs import BARRIER, DONE, SYNC, barrier, program
 from smalti import CompileError, sim
 from smalti.sim import mutants
 
 TMEM = "#mosaic_gpu.tmem"
-DONE = BARRIER.replace("barrier", "barrier<orders_tensor_core = true>")
 BYTES = {"f16": 2, "bf16": 2, "f8E4M3FN": 1, "f8E5M2": 1, "i8": 1, "i2": 0.25, "f8E8M0FNU": 1, "f4E2M1FN": 0.5}
 STORED, COLUMNS, ROWS = 128, 32, 128
 """Elements along K that the sparse factor has, of 256."""
@@ -23,8 +23,8 @@ START = f"""
       %d_p = llvm.extractvalue %d_s[1] : !llvm.struct<(ptr<3>, ptr<3>, i64)>
       mosaic_gpu.initialize_barrier %d_p
           {{arrival_count = 1 : i64, num_barriers = 1 : i32, orders_tensor_core = true}} : !llvm.ptr<3>
-      %where = mosaic_gpu.slice_smem 131052 : memref<i32, {SMEM}>
-      %all = mosaic_gpu.tmem_alloc smem_ptr(%where : memref<i32, {SMEM}>) -> memref<128x64xi32, {TMEM}>
+      %where = mosaic_gpu.slice_smem 131052 : memref<i32, {SHARED}>
+      %all = mosaic_gpu.tmem_alloc smem_ptr(%where : memref<i32, {SHARED}>) -> memref<128x64xi32, {TMEM}>
       gpu.barrier"""
 DONE_AND_READ = f"""
       mosaic_gpu.tcgen05_commit_arrive %d : {DONE}
@@ -48,9 +48,9 @@ def loads(shapes: list[str]) -> str:
         sizes.append(int(np.prod([int(n) for n in sides]) * BYTES[element]))
         zeros, lengths = ", ".join(["%c0"] * len(sides)), ", ".join(sides)
         text += f"""
-      %s{i} = mosaic_gpu.slice_smem {32768 * i if i < 3 else 98304 + 4096 * (i - 3)} : memref<{shape}, {SMEM}>
+      %s{i} = mosaic_gpu.slice_smem {32768 * i if i < 3 else 98304 + 4096 * (i - 3)} : memref<{shape}, {SHARED}>
       mosaic_gpu.async_load %a{i}[{zeros}] [{lengths}] to %s{i} barrier(%b)
-          : memref<{shape}>[{", ".join(["i32"] * len(sides))}] to memref<{shape}, {SMEM}>, {BARRIER}"""
+          : memref<{shape}>[{", ".join(["i32"] * len(sides))}] to memref<{shape}, {SHARED}>, {BARRIER}"""
     arrive = f"\n      mosaic_gpu.arrive_expect_tx barrier(%b : {BARRIER}) {sum(sizes)}"
     return f"{arrive}{text}\n      mosaic_gpu.wait barrier(%b : {BARRIER}) parity(%false : i1)"
 
@@ -64,17 +64,17 @@ def sparse(element: str, sums: str, scaled: bool = False) -> str:
     text += tmem("sum", 0, result) + tmem("m", 32, f"128x{STORED}xi2")
     text += f"""
       mosaic_gpu.async_store_sparse_metadata_smem_to_tmem %s2 to %m
-          : memref<{shapes[2]}, {SMEM}> to memref<128x{STORED}xi2, {TMEM}>"""
+          : memref<{shapes[2]}, {SHARED}> to memref<128x{STORED}xi2, {TMEM}>"""
     if scaled:
         for i, name in ((3, "p"), (4, "q")):
             text += tmem(name, 40 + 4 * i, "128x4xf8E8M0FNU")
             text += f"""
       mosaic_gpu.async_store_scales_smem_to_tmem %s{i} to %{name}
-          : memref<1x1x32x16xf8E8M0FNU, {SMEM}> to memref<128x4xf8E8M0FNU, {TMEM}>"""
+          : memref<1x1x32x16xf8E8M0FNU, {SHARED}> to memref<128x4xf8E8M0FNU, {TMEM}>"""
             scales += f" {'a' if name == 'p' else 'b'}_scale(%{name} : memref<128x4xf8E8M0FNU, {TMEM}>)"
     text += f"""
-      mosaic_gpu.tcgen05_mma accumulator(%sum : memref<{result}, {TMEM}>) a(%s0 : memref<{shapes[0]}, {SMEM}>)
-          b(%s1 : memref<{shapes[1]}, {SMEM}>) accumulate(%false){scales}
+      mosaic_gpu.tcgen05_mma accumulator(%sum : memref<{result}, {TMEM}>) a(%s0 : memref<{shapes[0]}, {SHARED}>)
+          b(%s1 : memref<{shapes[1]}, {SHARED}>) accumulate(%false){scales}
           a_sparse_metadata(%m : memref<128x{STORED}xi2, {TMEM}>){DONE_AND_READ}
       %v = mosaic_gpu.async_load_tmem %sum : memref<{result}, {TMEM}> -> vector<{result}>
       nvvm.tcgen05.wait <load>
@@ -200,7 +200,7 @@ def through_tensor_memory() -> str:
     shape = "128x64xf4E2M1FN"
     text = barrier("b", 131064) + START + loads([shape]) + tmem("x", 0, shape) + tmem("y", 32, shape)
     text += f"""
-      mosaic_gpu.async_store_smem_to_tmem %s0 to %x : memref<{shape}, {SMEM}> to memref<{shape}, {TMEM}>{DONE_AND_READ}
+      mosaic_gpu.async_store_smem_to_tmem %s0 to %x : memref<{shape}, {SHARED}> to memref<{shape}, {TMEM}>{DONE_AND_READ}
       %v = mosaic_gpu.async_load_tmem %x : memref<{shape}, {TMEM}> -> vector<{shape}>
       nvvm.tcgen05.wait <load>
       mosaic_gpu.async_store_tmem %v, %y : vector<{shape}>, memref<{shape}, {TMEM}>

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from conftest import PALLAS
-from sim_programs import BARRIER, SMEM, SYNC, barrier, program
+from helpers import SHARED
+from sim_programs import BARRIER, DONE, SYNC, barrier, program
 from smalti import CompileError, sim
 from smalti.sim import mutants
 
 TMEM = "#mosaic_gpu.tmem"
-DONE = BARRIER.replace("barrier", "barrier<orders_tensor_core = true>")
 BYTES = {"f16": 2, "bf16": 2, "f32": 4, "tf32": 4, "f8E4M3FN": 1, "f8E5M2": 1, "i8": 1}
 
 
@@ -18,8 +18,8 @@ def product(a: str, b: str, sums: str, times: int = 1, rows: int = 128, inner: i
     """`a @ b`, added up so many times, loaded with the largest of each row."""
     types = [f"{rows}x{inner}x{a}", f"{inner}x{columns}x{b}", f"{rows}x{columns}x{sums}"]
     left, right, accumulator = (
-        f"memref<{types[0]}, {SMEM}>",
-        f"memref<{types[1]}, {SMEM}>",
+        f"memref<{types[0]}, {SHARED}>",
+        f"memref<{types[1]}, {SHARED}>",
         f"memref<{types[2]}, {TMEM}>",
     )
     size = rows * inner * BYTES[a] + inner * columns * BYTES[b]
@@ -30,8 +30,8 @@ def product(a: str, b: str, sums: str, times: int = 1, rows: int = 128, inner: i
       %d_p = llvm.extractvalue %d_s[1] : !llvm.struct<(ptr<3>, ptr<3>, i64)>
       mosaic_gpu.initialize_barrier %d_p
           {{arrival_count = 1 : i64, num_barriers = 1 : i32, orders_tensor_core = true}} : !llvm.ptr<3>
-      %where = mosaic_gpu.slice_smem 65516 : memref<i32, {SMEM}>
-      %sum = mosaic_gpu.tmem_alloc smem_ptr(%where : memref<i32, {SMEM}>) -> {accumulator}
+      %where = mosaic_gpu.slice_smem 65516 : memref<i32, {SHARED}>
+      %sum = mosaic_gpu.tmem_alloc smem_ptr(%where : memref<i32, {SHARED}>) -> {accumulator}
       gpu.barrier
       %x = mosaic_gpu.slice_smem 0 : {left}
       %y = mosaic_gpu.slice_smem 32768 : {right}
@@ -187,7 +187,7 @@ def two_warps(before: str = BEFORE, after: str = AFTER) -> str:
     first, _, rest = source.partition("      mosaic_gpu.tcgen05_mma ")
     commit = rest.index("      mosaic_gpu.wait barrier(%d")
     accumulator, left, right = (
-        f"memref<{ty}>" for ty in (f"128x32xf32, {TMEM}", f"128x64xf16, {SMEM}", f"64x32xf16, {SMEM}")
+        f"memref<{ty}>" for ty in (f"128x32xf32, {TMEM}", f"128x64xf16, {SHARED}", f"64x32xf16, {SHARED}")
     )
     multiply = f"mosaic_gpu.tcgen05_mma accumulator(%s : {accumulator}) a(%l : {left}) b(%r : {right}) accumulate"
     return f"""{first.replace("      gpu.barrier", barrier("q", 65504) + chr(10) + "      gpu.barrier", 1)}

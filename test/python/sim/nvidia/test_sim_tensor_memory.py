@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from conftest import PALLAS
+from sim_programs import only, printed
 from smalti import TargetError, sim
 from smalti.sim import mutants
 
 NAMES = ("tensor_core", "tensor_core_operand_in_tensor_memory", "copy_to_tensor_memory")
-
-
-def text(name: str) -> str:
-    return PALLAS.joinpath(f"{name}.mlir").read_text()
 
 
 def find(source: str, **how: object) -> tuple[sim.Finding, ...]:
@@ -20,20 +16,15 @@ def find(source: str, **how: object) -> tuple[sim.Finding, ...]:
     return kernel.find(*kernel.random_arguments(), simulation=sim.Simulation(**how))
 
 
-def only(found: tuple[sim.Finding, ...]) -> sim.Finding:
-    assert len(found) == 1, [str(finding) for finding in found]
-    return found[0]
-
-
 @pytest.mark.parametrize("schedule", sim.SCHEDULES, ids=lambda s: f"{s.order}-{s.completion}")
 def test_products_and_copies_of_the_tensor_core(schedule: sim.Simulation) -> None:
     for name, times in (("tensor_core", 1), ("tensor_core_operand_in_tensor_memory", 2)):
-        kernel = sim.simulate(text(name), "sim:sm_100a")
+        kernel = sim.simulate(printed(name), "sim:sm_100a")
         a, b, c = kernel.random_arguments()
         kernel(a, b, c, simulation=schedule)
         wanted = times * (a.astype(np.float64) @ b.astype(np.float64))
         assert np.abs(c - wanted).max() <= 16 * np.finfo(c.dtype).eps * np.abs(wanted).max()
-    kernel = sim.simulate(text("copy_to_tensor_memory"), "sim:sm_100a")
+    kernel = sim.simulate(printed("copy_to_tensor_memory"), "sim:sm_100a")
     x, y = kernel.random_arguments()
     kernel(x, y, simulation=schedule)
     assert (x == y).all()
@@ -41,7 +32,7 @@ def test_products_and_copies_of_the_tensor_core(schedule: sim.Simulation) -> Non
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_mutant_is_noticed(name: str) -> None:
-    kernel = sim.simulate(text(name), "sim:sm_100a")
+    kernel = sim.simulate(printed(name), "sim:sm_100a")
     outcomes = mutants.score(kernel, kernel.random_arguments())
     assert [str(o) for o in outcomes if not o.caught] == []
     told = {o.mutant.operation: o.findings[0].kind for o in outcomes}
@@ -52,7 +43,7 @@ def test_every_mutant_is_noticed(name: str) -> None:
 
 
 def test_a_fence_behind_the_wait_is_missing() -> None:
-    finding = only(find(text("tensor_core").replace("      nvvm.tcgen05.fence <after>\n", "")))
+    finding = only(find(printed("tensor_core").replace("      nvvm.tcgen05.fence <after>\n", "")))
     assert finding.message.endswith(
         "of tensor memory, which the product wrote, and may be ordered before the wait for it"
     )
@@ -60,7 +51,7 @@ def test_a_fence_behind_the_wait_is_missing() -> None:
 
 
 def test_a_result_is_loaded_before_the_product_is_done() -> None:
-    source = text("tensor_core")
+    source = printed("tensor_core")
     wait = source.index("      nvvm.mbarrier.try_wait.parity", source.index("tcgen05_commit_arrive"))
     found = find(source[:wait] + source[source.index("\n", wait) + 1 :])
     finding = found[0]
@@ -72,14 +63,14 @@ def test_a_result_is_loaded_before_the_product_is_done() -> None:
 
 
 def test_products_that_nothing_tells_of() -> None:
-    source = text("tensor_core")
+    source = printed("tensor_core")
     commit = source.index('      "mosaic_gpu.tcgen05_commit_arrive"')
     found = find(source[:commit] + source[source.index("\n", commit) + 1 :])
     assert found[0].kind == "deadlock" and "misses 1 of 1 arrivals" in found[0].message
 
 
 def test_an_accumulator_that_was_never_written() -> None:
-    source = text("tensor_core").replace(
+    source = printed("tensor_core").replace(
         '"mosaic_gpu.tcgen05_mma"(%72, %68, %69, %false)', '"mosaic_gpu.tcgen05_mma"(%72, %68, %69, %yes)'
     )
     source = source.replace(
@@ -90,7 +81,7 @@ def test_an_accumulator_that_was_never_written() -> None:
 
 
 def test_more_columns_than_there_are() -> None:
-    source = text("copy_to_tensor_memory")
+    source = printed("copy_to_tensor_memory")
     line = next(line for line in source.splitlines() if "tmem_alloc " in line)
     more = "\n".join(line.replace("%42 =", f"%more{i} =").replace("128x128", "128x256") for i in range(2))
     finding = only(find(source.replace(line, f"{line}\n{more}")))
@@ -98,6 +89,6 @@ def test_more_columns_than_there_are() -> None:
 
 
 def test_there_is_no_timeline_of_what_nobody_measured() -> None:
-    kernel = sim.simulate(text("tensor_core"), "sim:sm_100a")
+    kernel = sim.simulate(printed("tensor_core"), "sim:sm_100a")
     with pytest.raises(TargetError, match="the table has no latencies of sm_100a"):
         kernel.timeline(*kernel.random_arguments())

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import smalti
 from conftest import PALLAS
+from sim_programs import only
 from smalti import sim
 from smalti.sim import mutants
 
@@ -114,11 +115,6 @@ def find(body: str, **how: object) -> tuple[sim.Finding, ...]:
     if not found:
         assert (o == np.roll(x, 64)).all()
     return found
-
-
-def only(found: tuple[sim.Finding, ...]) -> sim.Finding:
-    assert len(found) == 1, [str(finding) for finding in found]
-    return found[0]
 
 
 PUT = "\n    llvm.store %v, %theirs : i32, !llvm.ptr<7>"

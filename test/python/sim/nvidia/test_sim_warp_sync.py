@@ -5,19 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import smalti
+from helpers import SHARED, gpu_kernel
 from smalti import sim
 from smalti.sim import mutants
 
-SHARED = "#gpu.address_space<workgroup>"
 SYNC = "nvvm.bar.warp.sync %all : i32"
 TILE = f"memref<64xi32, {SHARED}>"
 
 
 def program(body: str, threads: int = 64) -> str:
-    return f"""gpu.module @m {{
-  gpu.func @k(%o: memref<{threads}xi32>, %g: memref<{threads}xi32>) kernel attributes {{
-      known_block_size = array<i32: {threads}, 1, 1>, known_grid_size = array<i32: 1, 1, 1>}} {{
-    %t = gpu.thread_id x
+    return gpu_kernel(
+        f"%o: memref<{threads}xi32>, %g: memref<{threads}xi32>",
+        f"""    %t = gpu.thread_id x
     %ti = arith.index_cast %t : index to i32
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -35,10 +34,9 @@ def program(body: str, threads: int = 64) -> str:
     %far = arith.xori %t, %c16 : index
     %first = arith.cmpi eq, %lane, %c0 : index
     %s = memref.alloc() : {TILE}
-{body}
-    gpu.return
-  }}
-}}"""
+{body}""",
+        threads,
+    )
 
 
 def store(at: str = "%t", value: str = "%ti", memory: str = f"%s[AT] : {TILE}") -> str:

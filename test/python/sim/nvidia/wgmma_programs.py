@@ -6,8 +6,8 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
+from helpers import SHARED, gpu_kernel
 
-SHARED = "#gpu.address_space<workgroup>"
 ROWS = 64
 K_BYTES = 32
 """Of the elements along k that a product takes."""
@@ -140,19 +140,17 @@ def shared_product(
 
 def kernel(arguments: str, lines: list[str], threads: int = 128) -> str:
     body = "\n    ".join(lines)
-    return f"""gpu.module @m {{
-  gpu.func @k({arguments}) kernel attributes {{
-      known_block_size = array<i32: {threads}, 1, 1>, known_grid_size = array<i32: 1, 1, 1>}} {{
-    %t = gpu.thread_id x
+    return gpu_kernel(
+        arguments,
+        f"""    %t = gpu.thread_id x
     %c0 = arith.constant 0 : index
     %c16 = arith.constant 16 : index
     %four = arith.constant 4 : i64
     %field = arith.constant 0x3fff : i64
     %chunk = arith.muli %t, %c16 : index
-    {body}
-    gpu.return
-  }}
-}}"""
+    {body}""",
+        threads,
+    )
 
 
 PROXY = ["nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}", "gpu.barrier"]

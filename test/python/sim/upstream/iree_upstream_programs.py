@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-SHARED = "#gpu.address_space<workgroup>"
+from helpers import SHARED
 
 
 def _module(arguments: str, body: str, block: int, grid: tuple[int, int]) -> str:

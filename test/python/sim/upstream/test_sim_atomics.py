@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 import smalti
+from helpers import SHARED
 from smalti import sim
 from smalti.errors import CompileError, LaunchError
 from smalti.sim import mutants
 
-SHARED = "#gpu.address_space<workgroup>"
 ORDERS = ("adversarial", "round-robin", "last-ahead", "random:3")
 HEAD = """
     %t = gpu.thread_id x

@@ -8,16 +8,13 @@ import iree_upstream_programs as programs
 import numpy as np
 import pytest
 import smalti
+from helpers import random
 from smalti import sim
 from smalti.sim import mutants
 
 OWN = sim.Simulation(own_barriers=True)
 """IREE shares the iterations of scf.forall among threads without a barrier behind them."""
 CHIPS = ("sm_80", "gfx942")
-
-
-def random(*shape: int, seed: int = 0) -> np.ndarray:
-    return np.random.default_rng(seed).standard_normal(shape, np.float32)
 
 
 def check(text: str, chip: str, arrays: list[np.ndarray], wanted: np.ndarray, emulates: bool) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import smalti
+from helpers import gpu_kernel
 from smalti import sim
 from smalti.errors import CompileError, LaunchError
 
@@ -17,10 +18,9 @@ def program(body: str, outputs: int, lanes: int, head: str = "") -> str:
         f"    %row{i} = arith.constant {i} : index\n    memref.store %r{i}, %o[%row{i}, %lane] : memref<{outputs}x{lanes}xi32>"
         for i in range(outputs)
     )
-    return f"""gpu.module @m {{
-  gpu.func @k(%a: memref<{lanes}xi32>, %o: memref<{outputs}x{lanes}xi32>) kernel attributes {{
-      known_block_size = array<i32: {lanes}, 1, 1>, known_grid_size = array<i32: 1, 1, 1>}} {{
-    %lane = gpu.thread_id x
+    return gpu_kernel(
+        f"%a: memref<{lanes}xi32>, %o: memref<{outputs}x{lanes}xi32>",
+        f"""    %lane = gpu.thread_id x
     %t = arith.index_cast %lane : index to i32
     %all = arith.constant -1 : i32
     %zero = arith.constant 0 : i32
@@ -34,10 +34,9 @@ def program(body: str, outputs: int, lanes: int, head: str = "") -> str:
     %f = arith.sitofp %v : i32 to f32
 {head}
 {body}
-{stores}
-    gpu.return
-  }}
-}}"""
+{stores}""",
+        lanes,
+    )
 
 
 def words(lanes: int) -> np.ndarray:

@@ -8,6 +8,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 import smalti
+from helpers import gpu_kernel
 from smalti import sim
 
 X = np.repeat(np.arange(16), 16).astype(np.int8)
@@ -18,17 +19,15 @@ UNSIGNED = list(zip(X.tolist(), Y.tolist(), strict=True))
 
 
 def kernel(arguments: str, body: str, threads: int = 32) -> str:
-    return f"""gpu.module @m {{
-  gpu.func @k({arguments}) kernel attributes {{
-      known_block_size = array<i32: {threads}, 1, 1>, known_grid_size = array<i32: 1, 1, 1>}} {{
-    %t = gpu.thread_id x
+    return gpu_kernel(
+        arguments,
+        f"""    %t = gpu.thread_id x
     %c0 = arith.constant 0 : index
     %c8 = arith.constant 8 : index
     %i = arith.muli %t, %c8 : index
-    {body}
-    gpu.return
-  }}
-}}"""
+    {body}""",
+        threads,
+    )
 
 
 def wrapped(number: int) -> int:

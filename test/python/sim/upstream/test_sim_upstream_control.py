@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import smalti
+from helpers import random
 from smalti import sim
 from smalti.errors import CompileError, LaunchError
-from upstream_programs import made, random, run
+from upstream_programs import made, run
 
 # ---------------------------------------------------------------------------------------------------------------------
 # scf.forall and other loops

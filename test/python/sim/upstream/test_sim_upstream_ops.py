@@ -5,8 +5,9 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 import pytest
+from helpers import random
 from smalti.errors import CompileError
-from upstream_programs import made, random, run
+from upstream_programs import made, run
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Memory

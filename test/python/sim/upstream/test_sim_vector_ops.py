@@ -4,28 +4,23 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from helpers import gpu_kernel, random
 from smalti import sim
 from smalti.errors import CompileError
 
 
 def run(body: str, arguments: str, *arrays: np.ndarray, target: str = "sim:sm_80") -> None:
     """A warp of 32 threads, which has `%t` and some numbers."""
-    text = f"""gpu.module @m {{
-  gpu.func @k({arguments}) kernel attributes {{
-      known_block_size = array<i32: 32, 1, 1>, known_grid_size = array<i32: 1, 1, 1>}} {{
-    %t = gpu.thread_id x
+    text = gpu_kernel(
+        arguments,
+        f"""    %t = gpu.thread_id x
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %zero = arith.constant 0.0 : f32
-{body}
-    gpu.return
-  }}
-}}"""
+{body}""",
+        32,
+    )
     sim.simulate(text, target)(*arrays)
-
-
-def random(*shape: int, seed: int = 0) -> np.ndarray:
-    return np.random.default_rng(seed).standard_normal(shape, np.float32)
 
 
 ROWS = (

@@ -32,7 +32,3 @@ def made(
 
 def run(body: str, arguments: str, *arrays: np.ndarray, **how: str) -> None:
     made(body, arguments, **how)(*arrays)
-
-
-def random(*shape: int, seed: int = 0) -> np.ndarray:
-    return np.random.default_rng(seed).standard_normal(shape, np.float32)
