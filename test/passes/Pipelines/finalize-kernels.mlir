@@ -1,0 +1,39 @@
+// RUN: smalti-opt %s -smalti-finalize-kernels=target=sm_90a | FileCheck %s --check-prefixes=CHECK,NVIDIA
+// RUN: smalti-opt %s -smalti-finalize-kernels=target=gfx942 | FileCheck %s --check-prefixes=CHECK,AMD
+
+// CHECK-LABEL: gpu.module @names
+gpu.module @names {
+  // Dynamic shared memory, as upstream's conversion declares it, and an array of a fixed size.
+  // NVIDIA: llvm.mlir.global external @dynamic() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
+  // AMD:    llvm.mlir.global internal @dynamic() {addr_space = 3 : i32} : !llvm.array<0 x i8>
+  llvm.mlir.global internal @dynamic() {addr_space = 3 : i32} : !llvm.array<0 x i8>
+  // CHECK:  llvm.mlir.global internal @fixed() {addr_space = 3 : i32} : !llvm.array<4 x i8>
+  llvm.mlir.global internal @fixed() {addr_space = 3 : i32} : !llvm.array<4 x i8>
+
+  // A valid name is kept. The alignment that the kernel requires is that of the shared memory.
+  // NVIDIA: llvm.func @valid() attributes {gpu.kernel, nvvm.kernel, nvvm.minctasm = 1 : i32, smalti.shared_memory_alignment = 1024 : i64} {
+  // AMD:    llvm.func @valid() attributes {gpu.kernel, nvvm.kernel, smalti.shared_memory_alignment = 1024 : i64} {
+  llvm.func @valid() attributes {gpu.kernel, nvvm.kernel, smalti.shared_memory_alignment = 1024 : i64} {
+    llvm.return
+  }
+  // A number of resident blocks is kept.
+  // CHECK: llvm.func @two_blocks() attributes {gpu.kernel, nvvm.kernel, nvvm.minctasm = 2 : i32} {
+  llvm.func @two_blocks() attributes {gpu.kernel, nvvm.kernel, nvvm.minctasm = 2 : i32} {
+    llvm.return
+  }
+  // The new name of the second function is not that of the first.
+  // CHECK: llvm.func @a_b()
+  llvm.func @a_b() {
+    llvm.return
+  }
+  // CHECK: llvm.func @a_b_() attributes {{{.*}}smalti.source_name = "a.b"
+  llvm.func @a.b() {
+    // CHECK-NEXT: llvm.call @kernel_1() : () -> ()
+    llvm.call @"1"() : () -> ()
+    llvm.return
+  }
+  // CHECK: llvm.func @kernel_1() attributes {{{.*}}smalti.source_name = "1"
+  llvm.func @"1"() {
+    llvm.return
+  }
+}
