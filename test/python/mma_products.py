@@ -433,3 +433,25 @@ def drawn(name: str, random: np.random.Generator, exact: bool) -> tuple[list[tup
         c_elements = [np.stack(pair, 1) for pair in zip(c_elements[::2], c_elements[1::2], strict=True)]
     operands = [(product.operand, r) for r in a_registers + b_registers] + [(c_type, e) for e in c_elements] + tail
     return operands, c_elements, products + c.astype(np.float64)
+
+
+def group_of(name: str) -> str:
+    """The shape and the types of a product without its layouts."""
+    return name.removeprefix("llvm.nvvm.mma.").split(".row.col")[0]
+
+
+def check(result: Array, name: str, expected: Array, exact: bool) -> None:
+    """Compares a product with float64, in the type of its accumulator."""
+    product, dtype = CASES[name], result.dtype
+    if product.accumulator == "s32":
+        sums = expected.astype(np.int64)
+        sums = np.clip(sums, -(2**31), 2**31 - 1) if product.saturate else sums
+        np.testing.assert_array_equal(result, sums.astype(np.int32), name)
+    elif exact:
+        np.testing.assert_array_equal(result, expected.astype(dtype), name)
+    else:
+        epsilon = float(np.finfo(dtype).eps)
+        with np.errstate(over="ignore"):
+            np.testing.assert_allclose(
+                result, expected.astype(dtype), 2 * epsilon, 64 * np.finfo(np.float64).eps, err_msg=name
+            )

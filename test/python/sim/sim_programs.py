@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
+import numpy as np
 from conftest import PALLAS
 from helpers import SHARED
 from smalti import sim
@@ -112,3 +113,9 @@ def only(found: Sequence[sim.Finding]) -> sim.Finding:
 def printed(name: str) -> str:
     """A module that JAX printed."""
     return PALLAS.joinpath(f"{name}.mlir").read_text()
+
+
+def find_gfx1250(text: str, *arrays: np.ndarray) -> list[sim.Finding]:
+    """What is found in some schedules."""
+    made = sim.simulate(text, "sim:gfx1250")
+    return [f for how in mutants.SCHEDULES for f in made.find(*(a.copy() for a in arrays), simulation=how)]

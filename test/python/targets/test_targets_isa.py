@@ -6,24 +6,18 @@ chip lacks ends LLVM's instruction selection with an abort.
 
 from __future__ import annotations
 
-import json
 import math
 import re
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 from smalti import toolchain
-from smalti._mlir_libs import _smalti
+from test_targets import TABLE, Json
 
-Json = dict[str, Any]
-
-TABLE: list[Json] = json.loads(_smalti.targets_json())
 CHIPS = [chip for chip in TABLE if chip["vendor"] != "CPU"]
 NVIDIA = [chip for chip in CHIPS if chip["vendor"] == "NVIDIA"]
 AMD = [chip for chip in CHIPS if chip["vendor"] == "AMD"]
-BY_NAME = {chip["name"]: chip for chip in TABLE}
 
 # What mma.sync calls the types, and what a register of them is in MLIR.
 PTX_TYPES = {"f16": "f16", "bf16": "bf16", "tf32": "tf32", "f8E4M3FN": "e4m3", "f8E5M2": "e5m2", "i8": "s8"}

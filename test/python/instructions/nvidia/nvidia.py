@@ -19,6 +19,7 @@ from smalti import emulator
 TARGET = "emu:sm_80"
 """The emulator runs each instruction for every chip: the code generation for one, or ptxas, knows which has it."""
 HEADER = 'target triple = "nvptx64-nvidia-cuda"\n'
+LATE_AND_EARLY = tuple(s for s in emulator.SCHEDULES if s.order == emulator.SCHEDULES[0].order)
 
 
 _NUMPY: dict[str, tuple[Any, int]] = {

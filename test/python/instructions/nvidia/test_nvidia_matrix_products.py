@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import nvidia
 import pytest
-from mma_products import ACCUMULATORS, C_PLACES, CASES, drawn, gathered
+from mma_products import ACCUMULATORS, C_PLACES, CASES, check, drawn, gathered, group_of
 from nvidia import Array
 
 # mma.m8n8k4 with f16: four products, each of eight lanes.
@@ -27,36 +27,19 @@ def _build(name: str, exact: bool) -> tuple[nvidia.Call, Array]:
     return nvidia.call([ACCUMULATORS[CASES[name].accumulator][0]] * len(sums), *operands), expected
 
 
-def _group(name: str) -> str:
-    return name.removeprefix("llvm.nvvm.mma.").split(".row.col")[0]
-
-
-GROUPS = sorted({_group(name) for name in CASES})
+GROUPS = sorted({group_of(name) for name in CASES})
 
 
 @pytest.mark.grid(20)
 @pytest.mark.parametrize("exact", [True, False], ids=["exact", "random"])
 @pytest.mark.parametrize("group", GROUPS)
 def test_products(group: str, exact: bool) -> None:
-    built = {name: _build(name, exact) for name in CASES if _group(name) == group}
+    built = {name: _build(name, exact) for name in CASES if group_of(name) == group}
     found = nvidia.run({name: made for name, (made, _) in built.items()})
     for name, (_, expected) in built.items():
         product = CASES[name]
-        dtype = ACCUMULATORS[product.accumulator][1]
         fields = [f.view(np.int32) if product.accumulator == "s32" else f for f in found[name]]
-        result = gathered(fields, C_PLACES[product.m], product.m)
-        if product.accumulator == "s32":
-            sums = expected.astype(np.int64)
-            wanted = np.clip(sums, -(2**31), 2**31 - 1) if product.saturate else sums
-            np.testing.assert_array_equal(result, wanted.astype(np.int32), name)
-        elif exact:
-            np.testing.assert_array_equal(result, expected.astype(dtype), name)
-        else:
-            epsilon = float(np.finfo(dtype).eps)
-            with np.errstate(over="ignore"):
-                np.testing.assert_allclose(
-                    result, expected.astype(dtype), 2 * epsilon, 64 * np.finfo(np.float64).eps, err_msg=name
-                )
+        check(gathered(fields, C_PLACES[product.m], product.m), name, expected, exact)
 
 
 def _quad_place(layout: str, is_a: bool, lane: int, i: int) -> tuple[int, int]:

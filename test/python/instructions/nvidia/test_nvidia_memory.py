@@ -9,10 +9,10 @@ import numpy as np
 import nvidia
 import pytest
 import smalti
+from nvidia import LATE_AND_EARLY
 from smalti.emulator import SCHEDULES, Emulation
 
 PREFIX = "llvm.nvvm."
-LATE_AND_EARLY = tuple(s for s in SCHEDULES if s.order == SCHEDULES[0].order)
 
 START = """
   %tid = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()

@@ -11,11 +11,9 @@ import numpy as np
 import nvidia
 import pytest
 import smalti
-from nvidia import Array
+from nvidia import LATE_AND_EARLY, Array
 from smalti.emulator import SCHEDULES, Emulation
 from test_nvidia_assembly import asm
-
-LATE_AND_EARLY = tuple(s for s in SCHEDULES if s.order == SCHEDULES[0].order)
 
 # ---------------------------------------------------------------------------------------------------------------------
 # atom, red

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import smalti
 from helpers import SHARED
+from sim_programs import find_gfx1250
 from smalti import sim
-from smalti.sim import mutants
 from smalti.sim.machine.findings import Finding
 
 POINTER = "!llvm.ptr<1>, !llvm.ptr<3>"
@@ -52,14 +52,8 @@ def find(text: str, *arrays: np.ndarray) -> list[Finding]:
     return sim.simulate(text, "sim:gfx1250").find(*arrays)
 
 
-def found_in(text: str, *arrays: np.ndarray) -> list[Finding]:
-    """What is found in some schedules."""
-    made = sim.simulate(text, "sim:gfx1250")
-    return [f for how in mutants.SCHEDULES for f in made.find(*(a.copy() for a in arrays), simulation=how)]
-
-
 def kinds(text: str, *arrays: np.ndarray) -> set[str]:
-    return {finding.kind for finding in found_in(text, *arrays)}
+    return {finding.kind for finding in find_gfx1250(text, *arrays)}
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -122,7 +116,7 @@ X = np.arange(256, dtype=np.float32)
     ],
 )
 def test_what_can_be_wrong_with_the_barrier_of_a_cluster(sync: str, kind: str, words: str) -> None:
-    found = found_in(exchange(2, sync), X)
+    found = find_gfx1250(exchange(2, sync), X)
     assert kind in {f.kind for f in found}
     assert any(words in str(f.message) + "".join(str(o.message) for o in f.others) for f in found if f.kind == kind)
 

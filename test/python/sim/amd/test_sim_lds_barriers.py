@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 import smalti
 from helpers import SHARED, gpu_kernel
+from sim_programs import find_gfx1250
 from smalti import sim
-from smalti.sim import mutants
-from smalti.sim.machine.findings import Finding
 from smalti.sim.threads.ops.amd.lds_barriers import after_arrival
 
 POINTER = "!llvm.ptr<3>"
@@ -79,14 +78,8 @@ def wait(name: str, parity: str) -> str:
         }}"""
 
 
-def find(text: str, *arrays: np.ndarray) -> list[Finding]:
-    """What is found in some schedules."""
-    made = sim.simulate(text, "sim:gfx1250")
-    return [f for how in mutants.SCHEDULES for f in made.find(*(a.copy() for a in arrays), simulation=how)]
-
-
 def kinds(text: str, *arrays: np.ndarray) -> set[str]:
-    return {finding.kind for finding in find(text, *arrays)}
+    return {finding.kind for finding in find_gfx1250(text, *arrays)}
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -305,7 +298,7 @@ def test_accesses_of_others_are_not_told() -> None:
     text = module(body, "%o: memref<32xf32>, %x: memref<32xf32>")
     given = np.ones(32, np.float32), np.ones(32, np.float32)
     assert kinds(text.replace("WAIT", "rocdl.s.wait.storecnt 0"), *given) == set()
-    found = find(text.replace("WAIT", ""), *given)
+    found = find_gfx1250(text.replace("WAIT", ""), *given)
     assert {f.kind for f in found} == {"race"}
     assert any("a wait for stores" in str(f.edge) for f in found)
 
@@ -335,14 +328,14 @@ def test_an_arrival_does_not_wait_for_the_wave() -> None:
 def test_where_no_barrier_is() -> None:
     body = f"{pointer('b', '%c0')}\nscf.if %first {{\nBEFORE\n{arrive('b')}\n}}"
     text = module(body, "%o: memref<1xf32>", 32)
-    finding, *_ = find(text.replace("BEFORE", ""), np.zeros(1, np.float32))
+    finding, *_ = find_gfx1250(text.replace("BEFORE", ""), np.zeros(1, np.float32))
     assert finding.kind == "barrier" and "where no barrier is" in finding.message
     many = text.replace("BEFORE", make("%c0", 2)).replace("%one :", "%three :")
     many = many.replace("    %one =", "    %three = arith.constant 3 : i64\n    %one =")
-    finding, *_ = find(many, np.zeros(1, np.float32))
+    finding, *_ = find_gfx1250(many, np.zeros(1, np.float32))
     assert finding.kind == "barrier" and "3 arrivals at the barrier at byte 0" in finding.message
     odd = text.replace("BEFORE", "%odd = llvm.getelementptr %b[4] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i8")
     odd = odd.replace("b64 %b,", "b64 %odd,")
-    assert "assertion" in {f.kind for f in find(odd, np.zeros(1, np.float32))}
+    assert "assertion" in {f.kind for f in find_gfx1250(odd, np.zeros(1, np.float32))}
     with pytest.raises(smalti.CompileError, match="gfx1200 has no barriers in LDS"):
         sim.simulate(text.replace("BEFORE", ""), "sim:gfx1200")

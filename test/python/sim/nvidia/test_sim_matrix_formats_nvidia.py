@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import smalti
-from mma_products import ACCUMULATORS, C_PLACES, CASES, drawn, gathered
+from mma_products import ACCUMULATORS, C_PLACES, CASES, check, drawn, gathered, group_of
 from smalti import CompileError, sim
 
 TYPES = {"i32": "i32", "float": "f32", "double": "f64", "<2 x half>": "vector<2xf16>", "i16": "i16"}
@@ -150,26 +150,6 @@ def result_of(found: np.ndarray, name: str) -> np.ndarray:
     return gathered(fields, C_PLACES[product.m], product.m)
 
 
-def check(found: np.ndarray, name: str, expected: np.ndarray, exact: bool) -> None:
-    product, result = CASES[name], result_of(found, name)
-    dtype = result.dtype
-    if product.accumulator == "s32":
-        sums = expected.astype(np.int64)
-        sums = np.clip(sums, -(2**31), 2**31 - 1) if product.saturate else sums
-        np.testing.assert_array_equal(result, sums.astype(np.int32), name)
-    elif exact:
-        np.testing.assert_array_equal(result, expected.astype(dtype), name)
-    else:
-        with np.errstate(over="ignore"):
-            np.testing.assert_allclose(
-                result, expected.astype(dtype), 2 * float(np.finfo(dtype).eps), 1e-14, err_msg=name
-            )
-
-
-def group(name: str) -> str:
-    return name.removeprefix("llvm.nvvm.mma.").split(".row.col")[0]
-
-
 def run(names: list[str], write: Any, exact: bool, targets: tuple[str, ...] = ("sim:sm_120a",)) -> None:
     """Runs the products on targets, which have to give the same bits."""
     source, words, wanted = kernel({name: numbers(name, exact) for name in names}, write)
@@ -178,15 +158,15 @@ def run(names: list[str], write: Any, exact: bool, targets: tuple[str, ...] = ("
         smalti.compile(source, target=target)(words, result)
         np.testing.assert_array_equal(result, results[0])
     for name, (first, end, expected) in wanted.items():
-        check(results[0][first:end], name, expected, exact)
+        check(result_of(results[0][first:end], name), name, expected, exact)
 
 
-GROUPS = sorted({group(name) for name in CASES})
+GROUPS = sorted({group_of(name) for name in CASES})
 
 
 @pytest.mark.parametrize("which", GROUPS)
 def test_products_by_the_names_of_intrinsics(which: str) -> None:
-    run([name for name in CASES if group(name) == which], by_name, exact=GROUPS.index(which) % 2 == 0)
+    run([name for name in CASES if group_of(name) == which], by_name, exact=GROUPS.index(which) % 2 == 0)
 
 
 OPERATIONS = [
@@ -198,15 +178,15 @@ OPERATIONS = [
 ]
 
 
-@pytest.mark.parametrize("which", sorted({group(name) for name in OPERATIONS}))
+@pytest.mark.parametrize("which", sorted({group_of(name) for name in OPERATIONS}))
 def test_products_of_operations(which: str) -> None:
-    run([name for name in OPERATIONS if group(name) == which], as_operation, False)
+    run([name for name in OPERATIONS if group_of(name) == which], as_operation, False)
 
 
 def test_operations_give_the_bits_of_the_emulator() -> None:
     chosen: dict[str, str] = {}
     for name in OPERATIONS:
-        chosen.setdefault(f"{group(name)} {CASES[name].a} {CASES[name].blocks}", name)
+        chosen.setdefault(f"{group_of(name)} {CASES[name].a} {CASES[name].blocks}", name)
     assert len(chosen) > 20
     run(list(chosen.values()), as_operation, False, ("sim:sm_120a", "emu:sm_120a"))
 
@@ -370,4 +350,4 @@ def test_sparse_products_of_vectors(element: str, k: int) -> None:
     source = source.replace("llvm.extractvalue %d0[", "llvm.extractvalue %s4[")
     made, out = sim.simulate(source, "sim:sm_90a"), np.zeros((4, 32), np.int32)
     made(words, out)
-    check(out, name, wanted[name][2], False)
+    check(result_of(out, name), name, wanted[name][2], False)
