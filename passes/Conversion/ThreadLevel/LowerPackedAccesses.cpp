@@ -277,6 +277,9 @@ static std::optional<std::string> refuseStore(const Access &access,
   return std::nullopt;
 }
 
+/// No thread has registers for more, and each byte becomes code.
+static constexpr int64_t kMostElements = 1 << 16;
+
 /// Completes an access, or fails with an error at the op.
 static LogicalResult planAccess(Access &access, const targets::Target *chip,
                                 ByteUniformMasks &masks) {
@@ -291,6 +294,10 @@ static LogicalResult planAccess(Access &access, const targets::Target *chip,
            << " as a vector of type " << vector
            << "; a vector of one dimension and of static size is required";
   access.count = vector ? vector.getNumElements() : 1;
+  if (access.count > kMostElements)
+    return op->emitOpError() << "accesses " << access.count
+                             << " elements at once; the most is "
+                             << kMostElements;
   SmallVector<int64_t> strides;
   int64_t offset;
   if (failed(type.getStridesAndOffset(strides, offset)))

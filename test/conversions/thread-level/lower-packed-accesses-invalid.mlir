@@ -211,3 +211,13 @@ gpu.module @no_bits {
     return
   }
 }
+
+// -----
+
+gpu.module @huge {
+  func.func @load(%a: memref<64xi4>, %i: index) -> vector<9223372036854775807xi4> {
+    // expected-error@+1 {{accesses 9223372036854775807 elements at once; the most is 65536}}
+    %v = vector.load %a[%i] : memref<64xi4>, vector<9223372036854775807xi4>
+    return %v : vector<9223372036854775807xi4>
+  }
+}

@@ -35,13 +35,13 @@ class _Observer(reference.Interpreter):
     def tile(self, arguments: Sequence[Value], tile: int) -> None:
         """Runs one tile."""
         self._values = {}
-        self._run_block(self.entry.regions[0].blocks[0], [*arguments, Value(np.asarray(tile, np.int64))])
+        self.run_block(self.entry.regions[0].blocks[0], [*arguments, Value(np.asarray(tile, np.int64))])
 
-    def _run_block(self, block: Any, arguments: Sequence[Value]) -> tuple[str, list[Value]]:
+    def run_block(self, block: Any, arguments: Sequence[Value]) -> tuple[str, list[Value]]:
         self.steps += 1
         if self.steps > MOST_STEPS:
             raise Endless
-        return super()._run_block(block, arguments)
+        return super().run_block(block, arguments)
 
     def _run_operation(self, operation: Any, operands: list[Value]) -> None:
         name = operation.name
