@@ -25,6 +25,7 @@ ORDER = (
     "smalti.errors",
     "smalti.files",
     "smalti.pace",
+    "smalti.settings",
     "smalti.toolchain",
     "smalti.targets",
     "smalti.instructions",

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import smalti
-from conftest import ROOT
+from conftest import BUILD, ROOT
 from smalti import toolchain
 
 DEFINITIONS = sorted(
@@ -31,7 +31,10 @@ def records(path: Path) -> dict[str, Any]:
     assert tblgen is not None, "llvm-tblgen comes with the LLVM that Smalti is built against"
     include = tblgen.path.resolve().parent.parent / "include"
     done = subprocess.run(
-        [tblgen.path, "-dump-json", f"-I{include}", f"-I{ROOT}", path], capture_output=True, text=True, check=False
+        [tblgen.path, "-dump-json", f"-I{include}", f"-I{BUILD}/source", path],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, f"{path} does not stand alone:\n{done.stderr}"
     return json.loads(done.stdout)

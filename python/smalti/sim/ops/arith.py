@@ -216,7 +216,7 @@ def _reporting(name: str, op: ir.Operation, translator: Translator, step: Step) 
 
     def checked(st: State) -> None:
         # Copies bring no data without numbers.
-        if st.block.machine.how.numbers and np.any(undefined(x(st), y(st))):
+        if st.machine.how.numbers and np.any(undefined(x(st), y(st))):
             st.report("division", KINDS["division"], site)
         step(st)
 
