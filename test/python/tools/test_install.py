@@ -87,3 +87,32 @@ def test_typed(installed: Path) -> None:
     assert (installed / "smalti" / "py.typed").is_file()
     assert (installed / "smalti" / "_mlir_libs" / "_mlir" / "ir.pyi").is_file()
     assert (installed / "smalti" / "_mlir_libs" / "_smalti.pyi").is_file()
+
+
+HEADERS = """\
+#include "smalti/dialects/MosaicGPU/MosaicGPU.h"
+#include "smalti/dialects/TritonXLA/TritonXLA.h"
+#include "smalti/passes/Interfaces/LoopInterfaces.h"
+#include "smalti/passes/Models/ExternalModels.h"
+#include "smalti/passes/Passes.h"
+#include "smalti/targets/Target.h"
+"""
+
+
+def test_headers_stand_alone(tmp_path: Path) -> None:
+    subprocess.run(
+        ["cmake", "--install", BUILD, "--component", "SmaltiHeaders", "--prefix", tmp_path],
+        check=True,
+        capture_output=True,
+    )
+    assert (tmp_path / "include/smalti/dialects/MosaicGPU/MosaicGPUOps.td").exists()
+    cache = dict(re.findall(r"^(\w+):\w+=(.*)$", (BUILD / "CMakeCache.txt").read_text(), re.MULTILINE))
+    upstream = Path(cache["MLIR_DIR"]).parents[2] / "include"
+    (tmp_path / "user.cpp").write_text(HEADERS)
+    (settings,) = (BUILD / "CMakeFiles").glob("*/CMakeCXXCompiler.cmake")
+    found = re.search(r'set\(CMAKE_CXX_COMPILER "(.+)"\)', settings.read_text())
+    assert found
+    command = [found[1], "-std=c++17", "-fno-rtti", "-fsyntax-only", "-w"]
+    command += [f"-I{tmp_path}/include", f"-I{upstream}", tmp_path / "user.cpp"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
