@@ -66,7 +66,7 @@ def test_shapes_and_scalars_are_asked_for() -> None:
         check.random_arguments(what)
     with pytest.raises(smalti.LaunchError, match="give its value: --arg 1=1"):
         check.random_arguments(what, given={0: "3x4"})
-    with pytest.raises(smalti.LaunchError, match="3x5 is not a shape of this type"):
+    with pytest.raises(smalti.LaunchError, match="the shape 3x5 is not one of this type"):
         check.random_arguments(what, given={0: "3x5", 1: "2"})
     with pytest.raises(smalti.LaunchError, match="'many' is not a number"):
         check.random_arguments(what, given={0: "3x4", 1: "many"})
