@@ -339,11 +339,12 @@ def run(file: str, target: str | None, seed: int, arguments: tuple[str, ...], **
         emulated.run_program(kernel, module, checked, seed, given, repeat, options)
         return
     emulated.refuse(options, emulated.HOW_NAMES, f"{kernel.target}, which is not emulated")
+    title = f"@{kernel.entry.name} on {kernel.target}"
     if kernel.target.is_gpu:
         emulated.refuse(options, emulated.LIMIT_NAMES, f"{kernel.target}: a GPU runs all blocks to their end")
-    title = f"@{kernel.entry.name} on {kernel.target}"
-    kernel.time_limit, kernel.blocks = options["time_limit"], emulated.parse_blocks(options["blocks"])
-    kernel.announce = lambda message: click.echo(f"note: {title}: {message}: {emulated.HINTS}", err=True)
+    else:
+        kernel.time_limit, kernel.blocks = options["time_limit"], emulated.parse_blocks(options["blocks"])
+        kernel.announce = lambda message: click.echo(f"note: {title}: {message}: {emulated.HINTS}", err=True)
     if checked:
         result = emulated.check_program(kernel, module, seed, given).require()
         word = f"{result}, "
