@@ -30,8 +30,9 @@ void skipBlanks(StringRef &text) {
     text = text.ltrim();
     if (text.starts_with("//"))
       text = text.drop_until([](char c) { return c == '\n'; });
-    else if (size_t end = text.find("*/", 2);
-             text.starts_with("/*") && end != StringRef::npos)
+    else if (size_t end =
+                 text.starts_with("/*") ? text.find("*/", 2) : StringRef::npos;
+             end != StringRef::npos)
       text = text.substr(end + 2);
     else
       return;

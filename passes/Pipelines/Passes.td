@@ -148,7 +148,8 @@ def SmaltiVerifyKernels : Pass<"smalti-verify-kernels", "::mlir::ModuleOp"> {
       `#gpu.address_space`;
     - memory of a `gpu.func` has a dynamic shape or a layout;
     - an argument, a memref or a complex number has a type that LLVM does not have, such as `tf32`;
-    - the target is a CPU and a value is a memref in another memory space.
+    - the target is a CPU and a value is a memref in another memory space;
+    - the target is a CPU and a function comes to more than 131,072 operations when its calls are inlined.
 
     The pass changes nothing.
 

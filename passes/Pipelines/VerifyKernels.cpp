@@ -8,6 +8,7 @@
 #include "smalti/targets/Target.h"
 
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Pass/Pass.h"
@@ -156,6 +157,49 @@ static LogicalResult verifyKernelMemory(ModuleOp module, const Target &chip) {
 }
 
 namespace {
+/// The ops of functions of which all calls are inlined, on a CPU. A function
+/// that calls itself stays called.
+class InlinedSizes {
+public:
+  /// The most ops that a function may come to.
+  static constexpr int64_t kMost = 1 << 17;
+
+  /// An error at the first call for which a function comes to more.
+  LogicalResult check(FunctionOpInterface function) {
+    return success(count(function) <= kMost);
+  }
+
+private:
+  int64_t count(FunctionOpInterface function) {
+    auto [known, isNew] = sizes.try_emplace(function, 1);
+    if (!isNew)
+      return known->second;
+    int64_t size = 0;
+    function.walk([&](Operation *op) {
+      ++size;
+      auto call = dyn_cast<func::CallOp>(op);
+      auto callee = call ? dyn_cast_or_null<FunctionOpInterface>(
+                               SymbolTable::lookupNearestSymbolFrom(
+                                   call, call.getCalleeAttr()))
+                         : FunctionOpInterface();
+      if (!callee || size > kMost)
+        return;
+      size += count(callee);
+      if (size > kMost && !isReported) {
+        isReported = true;
+        call.emitOpError(
+            "is inlined, by which its function comes to more than ")
+            << kMost << " operations; call less";
+      }
+    });
+    sizes[function] = size;
+    return size;
+  }
+
+  llvm::DenseMap<Operation *, int64_t> sizes;
+  bool isReported = false;
+};
+
 struct SmaltiVerifyKernels
     : smalti::impl::SmaltiVerifyKernelsBase<SmaltiVerifyKernels> {
   using Base::Base;
@@ -174,6 +218,10 @@ void SmaltiVerifyKernels::runOnOperation() {
   module.walk([&](gpu::GPUFuncOp func) {
     isInvalid |= failed(verifyKernelAttributes(func));
   });
+  InlinedSizes sizes;
+  if (!chip->isGPU())
+    for (auto function : module.getOps<FunctionOpInterface>())
+      isInvalid |= failed(sizes.check(function));
   if (isInvalid)
     return signalPassFailure();
   if (memory && failed(chip->isGPU() ? verifyKernelMemory(module, *chip)

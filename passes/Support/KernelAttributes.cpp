@@ -29,6 +29,9 @@ std::optional<std::string> smalti::readBool(Operation *op, StringRef name,
   return std::nullopt;
 }
 
+/// More than any chip has shared memory, and less than what LLVM refuses.
+static constexpr int64_t kMostAlignment = 1 << 20;
+
 LogicalResult smalti::verifySharedMemoryAttributes(Operation *kernel) {
   StringRef name = mosaic_gpu::kSharedMemoryBytes;
   if (Attribute bytes = kernel->getAttr(name);
@@ -39,9 +42,11 @@ LogicalResult smalti::verifySharedMemoryAttributes(Operation *kernel) {
   name = mosaic_gpu::kSharedMemoryAlignment;
   if (Attribute alignment = kernel->getAttr(name);
       alignment && !(getInteger(alignment).value_or(0) > 0 &&
+                     *getInteger(alignment) <= kMostAlignment &&
                      llvm::isPowerOf2_64(*getInteger(alignment))))
-    return kernel->emitOpError() << "has '" << name << "' = " << alignment
-                                 << ", which is not a power of two";
+    return kernel->emitOpError()
+           << "has '" << name << "' = " << alignment
+           << ", which is not a power of two up to " << kMostAlignment;
   return success();
 }
 

@@ -1,8 +1,8 @@
 //===- TensorMap.h - Tensor maps of NVIDIA --------------------------------===//
 //
 // PTX ISA, "Tensors: Tensor-map"; CUDA Driver API, "Tensor Map Object
-// Management: cuTensorMapEncodeTiled". python/smalti/tensor_maps.py says what
-// is known of the 128 bytes, and writes them.
+// Management: cuTensorMapEncodeTiled". python/smalti/emulator/tensor_maps.py
+// says what is known of the 128 bytes, and writes them.
 //
 //===----------------------------------------------------------------------===//
 

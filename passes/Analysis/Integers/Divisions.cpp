@@ -33,6 +33,37 @@ static bool isHarmlessConstant(Value value) {
          !number.isAllOnes();
 }
 
+/// Whether the results of an op reach nothing but the alternatives of selects,
+/// within a few ops.
+static bool isOnlySelected(Operation *op) {
+  // A select on something else, such as that of an expanded arith.ceildivui,
+  // does not say that the divisor may be undefined.
+  Value divisor = op->getOperand(1);
+  auto asksDivisor = [&](Operation *select) {
+    auto compare = select->getOperand(0).getDefiningOp<arith::CmpIOp>();
+    return compare && llvm::is_contained(compare->getOperands(), divisor);
+  };
+  bool isConstant = matchPattern(divisor, m_Constant());
+  constexpr size_t kMostOps = 64;
+  llvm::SetVector<Operation *> ops;
+  ops.insert(op);
+  for (size_t number = 0; number < ops.size(); ++number) {
+    if (number == kMostOps)
+      return false;
+    for (OpOperand &use : ops[number]->getUses()) {
+      Operation *user = use.getOwner();
+      if (isa<arith::SelectOp, LLVM::SelectOp>(user) &&
+          use.getOperandNumber() != 0 && (isConstant || asksDivisor(user)))
+        continue;
+      if (!isMemoryEffectFree(user) || user->getNumRegions() != 0 ||
+          user->hasTrait<OpTrait::IsTerminator>())
+        return false;
+      ops.insert(user);
+    }
+  }
+  return true;
+}
+
 std::optional<Division>
 smalti::matchUndefinedDivision(Operation *op, const IntegerRanges &ranges) {
   bool isSigned = isSignedDivision(op);
@@ -46,29 +77,10 @@ smalti::matchUndefinedDivision(Operation *op, const IntegerRanges &ranges) {
   division.maybeByZero = divisors.umin().isZero();
   division.maybeOverflow = isSigned && divisors.umax().isAllOnes() &&
                            dividends.smin().isMinSignedValue();
-  if (!division.maybeByZero && !division.maybeOverflow)
+  if ((!division.maybeByZero && !division.maybeOverflow) || !ranges.isLive(op))
     return std::nullopt;
+  division.isOnlySelected = isOnlySelected(op);
   return division;
-}
-
-/// Whether the results of an op reach nothing but the alternatives of selects.
-/// JAX divides by a constant 0 what a select then drops.
-static bool isOnlySelected(Operation *op) {
-  llvm::SetVector<Operation *> ops;
-  ops.insert(op);
-  for (size_t number = 0; number < ops.size(); ++number) {
-    for (OpOperand &use : ops[number]->getUses()) {
-      Operation *user = use.getOwner();
-      if (isa<arith::SelectOp, LLVM::SelectOp>(user) &&
-          use.getOperandNumber() != 0)
-        continue;
-      if (!isMemoryEffectFree(user) || user->getNumRegions() != 0 ||
-          user->hasTrait<OpTrait::IsTerminator>())
-        return false;
-      ops.insert(user);
-    }
-  }
-  return true;
 }
 
 LogicalResult smalti::checkDivisions(Operation *root) {
@@ -80,7 +92,7 @@ LogicalResult smalti::checkDivisions(Operation *root) {
       return;
     std::optional<APInt> divisor =
         ranges.getRanges(division->divisor).getConstantValue();
-    if (!divisor || isOnlySelected(op))
+    if (!divisor || division->isOnlySelected)
       return;
     if (divisor->isZero()) {
       isValid = false;

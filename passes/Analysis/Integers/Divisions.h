@@ -18,10 +18,14 @@ struct Division {
   mlir::Value dividend, divisor;
   bool maybeByZero = false;
   bool maybeOverflow = false;
+  /// Nothing but the alternatives of selects uses the results, which compare
+  /// the divisor if it is not constant: the program may drop what is undefined,
+  /// as modules of JAX do.
+  bool isOnlySelected = false;
 };
 
-/// The operands of `op`; nothing if `op` does not divide integers, or is
-/// defined for all values that the operands may have.
+/// The operands of `op`; nothing if `op` does not divide integers, is defined
+/// for all values that the operands may have, or is not executed.
 std::optional<Division> matchUndefinedDivision(mlir::Operation *op,
                                                const IntegerRanges &ranges);
 

@@ -64,7 +64,7 @@ IntegerRanges::~IntegerRanges() = default;
 
 void IntegerRanges::reset() { solver.reset(); }
 
-ConstantIntRanges IntegerRanges::getRanges(Value value) const {
+DataFlowSolver &IntegerRanges::getSolver() const {
   if (!solver) {
     solver = std::make_unique<DataFlowSolver>(
         DataFlowConfig().setInterprocedural(false));
@@ -73,11 +73,36 @@ ConstantIntRanges IntegerRanges::getRanges(Value value) const {
     // It only fails where an analysis does, and none of these does.
     (void)solver->initializeAndRun(root);
   }
+  return *solver;
+}
+
+bool IntegerRanges::isLive(Operation *op) const {
+  DataFlowSolver &results = getSolver();
+  for (; op != root && op->getBlock(); op = op->getParentOp()) {
+    const auto *state = results.lookupState<dataflow::Executable>(
+        results.getProgramPointBefore(op->getBlock()));
+    if (state && !state->isLive())
+      return false;
+    // That analysis knows constants alone.
+    auto branch = dyn_cast_or_null<scf::IfOp>(op->getParentOp());
+    if (!branch)
+      continue;
+    std::optional<APInt> condition =
+        getRanges(branch.getCondition()).getConstantValue();
+    if (condition && condition->isZero() ==
+                         (op->getParentRegion() == &branch.getThenRegion()))
+      return false;
+  }
+  return true;
+}
+
+ConstantIntRanges IntegerRanges::getRanges(Value value) const {
+  DataFlowSolver &results = getSolver();
   APInt constant;
   if (matchPattern(value, m_ConstantInt(&constant)))
     return ConstantIntRanges::constant(constant);
   const auto *state =
-      solver->lookupState<dataflow::IntegerValueRangeLattice>(value);
+      results.lookupState<dataflow::IntegerValueRangeLattice>(value);
   if (!state || state->getValue().isUninitialized())
     return ConstantIntRanges::maxRange(
         ConstantIntRanges::getStorageBitwidth(value.getType()));

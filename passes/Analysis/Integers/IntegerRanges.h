@@ -47,11 +47,16 @@ public:
   /// The range as signed numbers; nothing where the value has more than 64
   /// bits.
   std::optional<SignedRange> get(mlir::OpFoldResult value) const;
+  /// Whether the op may be executed: not where ranges decide the conditions of
+  /// ops around it.
+  bool isLive(mlir::Operation *op) const;
   /// Whether an index is certainly not negative, by its range or by the bounds
   /// that ops state (findConstantUpperBound).
   bool isNonNegative(mlir::Value index) const;
 
 private:
+  mlir::DataFlowSolver &getSolver() const;
+
   mlir::Operation *root;
   /// Set by the first query.
   mutable std::unique_ptr<mlir::DataFlowSolver> solver;

@@ -241,6 +241,16 @@ private:
     setFlag(inside, loc, number);
   }
 
+  static TypedAttr getConstant(Type type, const APInt &number) {
+    TypedAttr attr = Builder(type.getContext())
+                         .getIntegerAttr(getElementTypeOrSelf(type), number);
+    if (auto vector = dyn_cast<VectorType>(type))
+      return SplatElementsAttr::get(vector, attr);
+    return attr;
+  }
+
+  /// Sets the flag ahead of a division that is undefined. Where the program may
+  /// drop the result, it divides by 1 instead.
   void checkDivision(Operation *op, const Division &division) {
     OpBuilder builder(op);
     Location loc = op->getLoc();
@@ -248,10 +258,8 @@ private:
     Type element = getElementTypeOrSelf(type);
     unsigned width = ConstantIntRanges::getStorageBitwidth(type);
     auto equals = [&](Value value, const APInt &number) -> Value {
-      TypedAttr attr = builder.getIntegerAttr(element, number);
-      if (auto vector = dyn_cast<VectorType>(type))
-        attr = SplatElementsAttr::get(vector, attr);
-      Value constant = arith::ConstantOp::create(builder, loc, attr);
+      Value constant =
+          arith::ConstantOp::create(builder, loc, getConstant(type, number));
       return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
                                    value, constant);
     };
@@ -267,6 +275,13 @@ private:
                         ? arith::OrIOp::create(builder, loc, isZero, isOverflow)
                     : isZero ? isZero
                              : isOverflow;
+    if (division.isOnlySelected) {
+      Value one = arith::ConstantOp::create(builder, loc,
+                                            getConstant(type, APInt(width, 1)));
+      op->setOperand(1, arith::SelectOp::create(builder, loc, isWrong, one,
+                                                division.divisor));
+      return;
+    }
     OpBuilder inside =
         createBranch(builder, loc, createAny(builder, loc, isWrong));
     Value number;
@@ -431,7 +446,8 @@ struct SmaltiLowerCPULoops
             << "' cannot report: calls of this function cannot be inlined";
         return WalkResult::interrupt();
       }
-      for (Operation *parent = op->getParentOp(); parent != function;
+      for (Operation *parent = op->getParentOp();
+           parent != function && !division->isOnlySelected;
            parent = parent->getParentOp()) {
         if (isa_and_nonnull<scf::SCFDialect>(parent->getDialect()))
           continue;

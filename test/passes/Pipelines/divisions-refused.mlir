@@ -65,3 +65,20 @@ triton_xla.entry_func @selected(%x: memref<64xi32>, %n: i32, %tile: index) tiles
   triton_xla.insert %a into %x[%at] [8] [1] : tensor<8xi32> into memref<64xi32>
   triton_xla.return
 }
+
+// -----
+
+// A tile program of one tile: the range of %tile decides that nothing divides.
+triton_xla.entry_func @not_executed(%x: memref<4xi32>, %n: i32, %tile: index) tiles 1 {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0 : i32
+  %t = arith.index_cast %tile : index to i32
+  %has = arith.cmpi ne, %t, %zero : i32
+  scf.if %has {
+    %r = arith.remsi %n, %t : i32
+    %at = arith.index_cast %r : i32 to index
+    %a = triton_xla.extract %x[%at] [4] [1] : memref<4xi32> to tensor<4xi32>
+    triton_xla.insert %a into %x[%c0] [4] [1] : tensor<4xi32> into memref<4xi32>
+  }
+  triton_xla.return
+}

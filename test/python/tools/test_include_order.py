@@ -13,26 +13,26 @@ sys.path.insert(0, str(ROOT / "tools"))
 from devlib import architecture
 
 LIBRARIES = architecture.libraries(BUILD)
-INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
+INCLUDE = re.compile(r'^#include (["<])([^">]+)', re.MULTILINE)
 FOLDERS = ("layouts", "targets", "dialects", "passes")
 MOST_FILES = 25
 
 
 def library_of(path: pathlib.PurePath) -> str:
-    return next(str(folder) for folder in path.parents if str(folder) in LIBRARIES)
+    return next((str(folder) for folder in path.parents if str(folder) in LIBRARIES), str(path.parent))
 
 
 def refusals(file: pathlib.PurePath, text: str) -> list[str]:
     """What is wrong with the includes of a file, of which the path is relative to the root."""
     allowed = architecture.reachable(library_of(file), LIBRARIES) | {library_of(file)}
     found = []
-    for header in INCLUDE.findall(text):
-        if header.endswith(".inc"):
-            continue  # Generated declarations.
+    for quote, header in INCLUDE.findall(text):
+        if header.endswith(".inc") and f"smalti/{file}".startswith(header.rpartition("/")[0]):
+            continue  # Generated declarations of the file's own folder, or of one around it.
         if header.startswith("smalti/"):
             if (other := library_of(pathlib.PurePath(header.removeprefix("smalti/")))) not in allowed:
                 found.append(f"{file} includes {header}, but {library_of(file)} does not link {other}")
-        elif not header.startswith(("mlir/", "llvm/")):
+        elif quote == '"' and not header.startswith(("mlir/", "llvm/")):
             found.append(f"{file} includes {header}: headers of ours are included as smalti/...")
     return found
 

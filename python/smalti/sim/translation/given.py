@@ -78,7 +78,7 @@ def bind(parameter: Parameter, value: Any) -> Given:
         array = np.asarray(value)
     except Exception as problem:
         raise LaunchError(f"{parameter}: {type(value).__name__} is not an array: {problem}") from None
-    if array.dtype == np.object_:
+    if array.dtype == np.object_ and not isinstance(value, np.ndarray):
         raise LaunchError(f"{parameter}: {type(value).__name__} is not an array")
     if array.size and not _address(array):
         raise LaunchError(f"{parameter}: its memory is not allocated: the address is 0, and the shape is {array.shape}")
