@@ -191,6 +191,9 @@ ItemSet Solver::turn(const ItemSet &items, NodeId loop) const {
 
 /// Seen from all later iterations as well, as far as iterations can be passed
 /// without a barrier.
+/// Of buffers with more slots no slot is told from another.
+static constexpr int64_t kMostTurns = 4096;
+
 ItemSet Solver::closeOverTurns(const ItemSet &items, NodeId loop,
                                const Summary &body) const {
   ItemSet all = items, later = items;
@@ -200,6 +203,11 @@ ItemSet Solver::closeOverTurns(const ItemSet &items, NodeId loop,
     if (item.slot.kind != Slot::Kind::OfLoop || item.slot.loop != loop)
       return;
     int64_t slots = program.buffers[item.buffer].slots;
+    if (slots > kMostTurns) {
+      item.slot = Slot();
+      all.insert(item);
+      return;
+    }
     for (int64_t i = 0; i < slots; ++i) {
       all.insert(item);
       item.slot = shifted(item.slot, -1, slots);

@@ -2,6 +2,7 @@
 
 #include "smalti/passes/Analysis/Memory/IterationDependence.h"
 
+#include "smalti/passes/Analysis/Memory/MemRefViews.h"
 #include "smalti/passes/Analysis/Threads/Uniformity.h"
 #include "smalti/passes/Interfaces/LoopInterfaces.h"
 
@@ -473,12 +474,14 @@ AccessRegion IterationDependence::computeRegion(const MemoryAccess &access) {
     auto subview = dyn_cast<memref::SubViewOp>(view);
     if (!subview)
       break;
-    llvm::SmallBitVector dropped = subview.getDroppedDims();
+    std::optional<llvm::SmallBitVector> dropped = findDroppedDims(subview);
+    if (!dropped)
+      break;
     SmallVector<IndexRange, 2> sourceRanges;
     unsigned next = 0;
     for (auto [i, offset] : llvm::enumerate(subview.getMixedOffsets())) {
       Index start = getIndex(offset);
-      if (dropped.test(i)) {
+      if (dropped->test(i)) {
         sourceRanges.push_back({start, 1});
         continue;
       }

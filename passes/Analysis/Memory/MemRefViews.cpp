@@ -163,3 +163,34 @@ Operation *smalti::recreateView(OpBuilder &builder, Operation *view,
   result->getResult(0).setType(type);
   return result;
 }
+
+std::optional<llvm::SmallBitVector>
+smalti::findDroppedDims(memref::SubViewOp view) {
+  MemRefType result = view.getType();
+  MemRefType full = memref::SubViewOp::inferResultType(
+      view.getSourceType(), view.getStaticOffsets(), view.getStaticSizes(),
+      view.getStaticStrides());
+  llvm::SmallBitVector dropped(full.getRank());
+  if (full.getRank() == result.getRank())
+    return dropped;
+  SmallVector<int64_t> from, to;
+  int64_t offset;
+  if (failed(full.getStridesAndOffset(from, offset)) ||
+      failed(result.getStridesAndOffset(to, offset)))
+    return std::nullopt;
+  int64_t kept = 0;
+  for (int64_t dim = 0; dim < full.getRank(); ++dim) {
+    if (kept < result.getRank() &&
+        full.getDimSize(dim) == result.getDimSize(kept) &&
+        (from[dim] == to[kept] || ShapedType::isDynamic(from[dim]) ||
+         ShapedType::isDynamic(to[kept])))
+      ++kept;
+    else if (full.getDimSize(dim) == 1)
+      dropped.set(dim);
+    else
+      return std::nullopt;
+  }
+  if (kept != result.getRank())
+    return std::nullopt;
+  return dropped;
+}

@@ -4,10 +4,16 @@
 #define SMALTI_PASSES_ANALYSIS_MEMORY_MEMREFVIEWS_H
 
 #include "mlir/IR/OpDefinition.h"
+#include "llvm/ADT/SmallBitVector.h"
+
+#include <optional>
 
 namespace mlir {
 class MemRefType;
 class OpBuilder;
+namespace memref {
+class SubViewOp;
+} // namespace memref
 } // namespace mlir
 
 namespace smalti {
@@ -31,6 +37,12 @@ mlir::OpFoldResult getSlotNumber(mlir::Value memref, mlir::Value buffer,
 mlir::Operation *recreateView(mlir::OpBuilder &builder, mlir::Operation *view,
                               mlir::Value source, mlir::Value slot,
                               int64_t slotElements);
+
+/// The dimensions of the source that a subview drops; nothing where its type
+/// does not tell. Upstream's getDroppedDims() crashes there: it counts strides,
+/// of which several dimensions of size 1 may have the same.
+std::optional<llvm::SmallBitVector>
+findDroppedDims(mlir::memref::SubViewOp view);
 
 } // namespace smalti
 

@@ -85,6 +85,14 @@ static bool isElementwiseOnTiles(Operation *op) {
          llvm::all_of(op->getOperandTypes(), llvm::IsaPred<RankedTensorType>);
 }
 
+/// Elements that arrays pack, and LLVM does not.
+static bool sharesBytes(Type element) {
+  if (!element.isIntOrFloat())
+    return false;
+  unsigned bits = element.getIntOrFloatBitWidth();
+  return bits != 1 && bits < 8;
+}
+
 /// Diagnoses what a program holds that has no lowering to CPU loops. After it
 /// has succeeded, a failure to convert is a defect of ours.
 static LogicalResult checkProgram(EntryFuncOp entry) {
@@ -94,6 +102,12 @@ static LogicalResult checkProgram(EntryFuncOp entry) {
       return entry.emitError("argument #")
              << argument.getArgNumber() << " is in memory space "
              << memref.getMemorySpace() << ", which a CPU does not have";
+    if (memref && sharesBytes(memref.getElementType()))
+      return entry.emitError("argument #")
+             << argument.getArgNumber() << " has elements of "
+             << memref.getElementType()
+             << ", which share bytes; elements in the memory of a CPU are i1 "
+                "or take whole bytes";
   }
   WalkResult result = entry.getBody().walk([](Operation *op) -> WalkResult {
     bool onTiles = false;

@@ -41,3 +41,18 @@ triton_xla.entry_func @unsupported(%a: memref<4xf32>, %tile: index) tiles 1 {
   %v = vector.transfer_read %t[%tile], %f : tensor<4xf32>, vector<4xf32>
   triton_xla.return
 }
+
+// -----
+
+// An array has two of these in a byte, and LLVM would give each a byte.
+// expected-error @below {{argument #0 has elements of 'i4', which share bytes}}
+triton_xla.entry_func @packed(%a: memref<8xi4>, %tile: index) tiles 1 {
+  triton_xla.return
+}
+
+// -----
+
+// expected-error @below {{argument #0 has elements of 'i0', which share bytes}}
+triton_xla.entry_func @no_bits(%a: memref<8xi0>, %tile: index) tiles 1 {
+  triton_xla.return
+}

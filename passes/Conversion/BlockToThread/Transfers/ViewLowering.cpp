@@ -2,6 +2,7 @@
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/passes/Analysis/Memory/Divisibility.h"
+#include "smalti/passes/Analysis/Memory/MemRefViews.h"
 #include "smalti/passes/Analysis/Memory/MemorySize.h"
 #include "smalti/passes/Analysis/Memory/PackedMemory.h"
 #include "smalti/passes/Conversion/BlockToThread/Kernel/Emitter.h"
@@ -182,9 +183,12 @@ static ValueOr<SharedRef> getViewed(Operation *op, const SharedRef &source) {
         window.offsets = view.getMixedOffsets();
         window.sizes.assign(view.getStaticSizes());
         window.strides.assign(view.getStaticStrides());
-        llvm::SmallBitVector dropped = view.getDroppedDims();
-        for (unsigned dim = 0; dim < dropped.size(); ++dim)
-          window.isDropped.push_back(dropped.test(dim));
+        std::optional<llvm::SmallBitVector> dropped = findDroppedDims(view);
+        if (!dropped)
+          return Result::none("its type does not tell which dimensions it "
+                              "drops");
+        for (unsigned dim = 0; dim < dropped->size(); ++dim)
+          window.isDropped.push_back(dropped->test(dim));
         return getWindow(source, window);
       })
       .Case([&](memref::TransposeOp view) -> Result {
