@@ -592,7 +592,7 @@ bool OverwriteProof::addRow(OpOperand &memref, const Active &active,
     }
   }
   // How many elements of a row lie inside the memref, for each lane.
-  Lanes inside = values->fill(row->elements);
+  Lanes inside = values->fill(std::min<int64_t>(row->elements, kMostElements));
   if (row->isBoundsChecked) {
     if (!type.hasStaticShape())
       return ignore(op, "the bounds that it checks are not known");
@@ -612,7 +612,7 @@ bool OverwriteProof::addRow(OpOperand &memref, const Active &active,
   for (auto [lane, element] : llvm::enumerate(*elements)) {
     if (!active[lane])
       continue;
-    steps += row->elements;
+    steps += inside[lane];
     if (steps > kMostSteps)
       return ignore(op, "its addresses are too many");
     for (int64_t i = 0; i < inside[lane]; ++i)

@@ -231,15 +231,21 @@ int64_t SharedMemory::getFittingSlots(int64_t limit, int64_t &least) const {
   int64_t most = 1;
   for (const SharedBuffer &buffer : buffers)
     most = std::max(most, buffer.slots);
-  for (int64_t slots = most - 1; slots > 0; --slots) {
-    least = bytes;
+  auto countBytes = [&](int64_t slots) {
+    int64_t result = bytes;
     for (const SharedBuffer &buffer : buffers)
-      least -= buffer.bytes / buffer.slots *
-               (buffer.slots - std::min(buffer.slots, slots));
-    if (least <= limit)
-      return slots;
+      result -= buffer.bytes / buffer.slots *
+                (buffer.slots - std::min(buffer.slots, slots));
+    return result;
+  };
+  // More slots never take less.
+  int64_t slots = 0;
+  for (int64_t above = most; above - slots > 1;) {
+    int64_t middle = slots + (above - slots) / 2;
+    (countBytes(middle) <= limit ? slots : above) = middle;
   }
-  return 0;
+  least = countBytes(std::max<int64_t>(slots, 1));
+  return slots;
 }
 
 LogicalResult smalti::checkSharedMemory(Operation *function,
