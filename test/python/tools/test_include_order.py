@@ -1,4 +1,4 @@
-"""Folders of C++ include the folders below them alone, and the diagram of the libraries is that of the build."""
+"""Folders of C++ include only the folders below them, and the diagram of the libraries is that of the build."""
 
 from __future__ import annotations
 
