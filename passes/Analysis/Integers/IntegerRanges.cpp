@@ -83,7 +83,7 @@ bool IntegerRanges::isLive(Operation *op) const {
         results.getProgramPointBefore(op->getBlock()));
     if (state && !state->isLive())
       return false;
-    // That analysis knows constants alone.
+    // That analysis propagates only constants.
     auto branch = dyn_cast_or_null<scf::IfOp>(op->getParentOp());
     if (!branch)
       continue;

@@ -249,7 +249,7 @@ private:
     return attr;
   }
 
-  /// Sets the flag ahead of a division that is undefined. Where the program may
+  /// Sets the flag before a division that is undefined. Where the program may
   /// drop the result, it divides by 1 instead.
   void checkDivision(Operation *op, const Division &division) {
     OpBuilder builder(op);
