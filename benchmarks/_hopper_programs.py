@@ -20,7 +20,7 @@ def multiply(result: str, accumulator: str, a: str, b: str) -> str:
     )
 
 
-def products(ops: int) -> str:
+def matmuls(ops: int) -> str:
     """Products, each on the sum of the one before, and arithmetic between every tenth and the next one."""
     lines, last = [], "c"
     for number in range(ops):
@@ -48,7 +48,7 @@ def barrier_with_buffers(suffix: str) -> str:
 """
 
 
-def product_loop(suffix: str) -> str:
+def matmul_loop(suffix: str) -> str:
     """A loop that copies two tiles and multiplies them."""
     expected = f"barrier(%full{suffix} : {BARRIER})"
     types = f"memref<64x1024xf16>[i32, i32] to {TILE}, {BARRIER}"
@@ -68,7 +68,7 @@ def product_loop(suffix: str) -> str:
 """
 
 
-def product_kernel(body: str) -> str:
+def matmul_kernel(body: str) -> str:
     return f"""#acc = {ACCUMULATOR}
 gpu.module @m {{
   gpu.func @f(%x: memref<64x1024xf16> {{llvm.noalias}}, %y: memref<64x1024xf16> {{llvm.noalias}},
@@ -89,7 +89,7 @@ gpu.module @m {{
 
 def epilogue(ops: int) -> str:
     """A product whose sum goes through much arithmetic, and is stored again and again."""
-    lines, last = [barrier_with_buffers(""), "    gpu.barrier\n", product_loop("")], "sum#0"
+    lines, last = [barrier_with_buffers(""), "    gpu.barrier\n", matmul_loop("")], "sum#0"
     for number in range(ops):
         if number % 10 == 9:
             lines.append(
@@ -99,14 +99,14 @@ def epilogue(ops: int) -> str:
         else:
             lines.append(f"    %r{number} = arith.negf %{last} {{{LAYOUTS}}} : {SUM}\n")
             last = f"r{number}"
-    return product_kernel("".join(lines))
+    return matmul_kernel("".join(lines))
 
 
-def product_loops(ops: int) -> str:
+def matmul_loops(ops: int) -> str:
     """Loops one after another, each with copies, a barrier and a product: more than shared memory has room for."""
     count = max(1, ops // 18)
     before = "".join(barrier_with_buffers(f"_{number}") for number in range(count))
-    return product_kernel(before + "    gpu.barrier\n" + "".join(product_loop(f"_{number}") for number in range(count)))
+    return matmul_kernel(before + "    gpu.barrier\n" + "".join(matmul_loop(f"_{number}") for number in range(count)))
 
 
 def barriers(ops: int) -> str:

@@ -24,7 +24,7 @@ from smalti import targets
 
 sys.path.insert(0, str(ROOT / "test" / "kernels"))
 
-from products import matmul
+from matmuls import matmul
 
 CHOICES = ("keep", "pad", "swizzle")
 # Tile sizes and element types that the example kernels do not have.

@@ -23,7 +23,7 @@ from smalti.emulator.options import SANITIZERS
 
 sys.path.insert(0, str(ROOT / "test" / "kernels"))
 
-from products import matmul
+from matmuls import matmul
 
 SIZES = (64, 128, 256, 512, 1024)
 SANITIZED = 256

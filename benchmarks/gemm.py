@@ -246,12 +246,12 @@ TILES = ((128, 256, 64), (128, 128, 64), (64, 128, 64))
 
 def program(problem: Problem, tile: tuple[int, int, int]) -> str:
     sys.path.insert(0, str(ROOT / "test" / "kernels"))
-    import products
+    import matmuls
 
     element, result = ELEMENTS[problem.dtype]
     shape = (problem.m, problem.n, problem.k)
     # cuBLAS takes the columns of B for fp8, as the instruction does.
-    return products.matmul(shape, tile, element, start="zero", result=result, columns_of_b=problem.dtype == "fp8")
+    return matmuls.matmul(shape, tile, element, start="zero", result=result, columns_of_b=problem.dtype == "fp8")
 
 
 def build(folder: Path, wanted: Sequence[Problem], target: str, tell: Callable[[str], None]) -> int:

@@ -29,7 +29,7 @@ from smalti.sim.translation.translator import Translated, Translator
 
 sys.path.insert(0, str(ROOT / "test" / "kernels"))
 
-from products import matmul
+from matmuls import matmul
 
 TARGETS = ("sm_90a", "sm_80", "gfx942")
 """Chips with wgmma, mma.sync and mfma. Products by warpgroups are programs of threads alone."""

@@ -6,7 +6,7 @@
 include "smalti/dialects/MosaicGPU/Ops/References.td"
 include "smalti/dialects/MosaicGPU/Ops/Registers.td"
 include "smalti/dialects/MosaicGPU/Ops/Copies.td"
-include "smalti/dialects/MosaicGPU/Ops/Products.td"
+include "smalti/dialects/MosaicGPU/Ops/Mma.td"
 include "smalti/dialects/MosaicGPU/Ops/Barriers.td"
 include "smalti/dialects/MosaicGPU/Ops/TensorMemory.td"
 include "smalti/dialects/MosaicGPU/Ops/Regions.td"

@@ -37,18 +37,18 @@ addAll(const double *a, int64_t rows, int64_t numK, const double *panels,
 // As many rows as there are registers for.
 #if defined(__x86_64__)
 __attribute__((target("avx512f,avx512dq,avx512vl,fma"))) static void
-addProducts512(const double *a, int64_t rows, int64_t numK,
+multiplyAccumulate512(const double *a, int64_t rows, int64_t numK,
                const double *panels, int64_t n, double *sums) {
   addAll<8>(a, rows, numK, panels, n, sums);
 }
 __attribute__((target("avx2,fma"))) static void
-addProducts256(const double *a, int64_t rows, int64_t numK,
+multiplyAccumulate256(const double *a, int64_t rows, int64_t numK,
                const double *panels, int64_t n, double *sums) {
   addAll<4>(a, rows, numK, panels, n, sums);
 }
 #endif
 
-void smalti::emulator::addProducts(const double *a, int64_t rows, int64_t numK,
+void smalti::emulator::multiplyAccumulate(const double *a, int64_t rows, int64_t numK,
                                    const double *panels, int64_t n,
                                    double *sums) {
 #if defined(__x86_64__)
@@ -58,9 +58,9 @@ void smalti::emulator::addProducts(const double *a, int64_t rows, int64_t numK,
       : __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? 256
                                                                         : 128;
   if (width == 512)
-    return addProducts512(a, rows, numK, panels, n, sums);
+    return multiplyAccumulate512(a, rows, numK, panels, n, sums);
   if (width == 256)
-    return addProducts256(a, rows, numK, panels, n, sums);
+    return multiplyAccumulate256(a, rows, numK, panels, n, sums);
 #endif
   addAll<2>(a, rows, numK, panels, n, sums);
 }
@@ -139,7 +139,7 @@ void multiplyFloats(const Matmul &matmul) {
                          panels[size_t(panelIndex(k, l, j))], sum);
         }
   else
-    addProducts(a.data(), rows, k, panels.data(), columns, sums.data());
+    multiplyAccumulate(a.data(), rows, k, panels.data(), columns, sums.data());
   std::vector<uint64_t> integers;
   integers.resize(size_t(n));
   for (int64_t i = 0; i < m; ++i) {

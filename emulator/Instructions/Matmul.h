@@ -39,7 +39,7 @@ void multiply(const Matmul &matmul);
 /// Columns of B are multiplied in panels of this many, and rows of A in as
 /// many.
 constexpr int panelWidth = 8, panelHeight = 8;
-/// Where element (k, column) of B is in `addProducts`.
+/// Where element (k, column) of B is in `multiplyAccumulate`.
 inline int64_t panelIndex(int64_t numK, int64_t k, int64_t column) {
   return (column / panelWidth * numK + k) * panelWidth + column % panelWidth;
 }
@@ -48,7 +48,7 @@ inline int64_t panelIndex(int64_t numK, int64_t k, int64_t column) {
 /// `panels` has B in the order of `panelIndex`. `rows` is a multiple of
 /// `panelHeight` and n of `panelWidth`. Each product must be exact, so that all
 /// hosts compute the same.
-void addProducts(const double *a, int64_t rows, int64_t numK,
+void multiplyAccumulate(const double *a, int64_t rows, int64_t numK,
                  const double *panels, int64_t n, double *sums);
 
 } // namespace smalti::emulator

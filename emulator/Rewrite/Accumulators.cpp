@@ -21,7 +21,7 @@ using namespace llvm;
 
 namespace smalti::emulator {
 
-static bool isProduct(const Value *value) {
+static bool isMma(const Value *value) {
   auto *call = dyn_cast<CallInst>(value);
   auto *callee = call ? dyn_cast<Function>(call->getCalledOperand()) : nullptr;
   return callee && callee->getName().starts_with("asm:wgmma.mma_async.");
@@ -107,7 +107,7 @@ private:
 
 void Tracker::collect() {
   for (Instruction &at : instructions(function))
-    if (isProduct(&at))
+    if (isMma(&at))
       products.insert(cast<CallInst>(&at));
   values.insert(products.begin(), products.end());
   for (unsigned i = 0; i < values.size(); ++i)
@@ -152,7 +152,7 @@ void Tracker::unifyJoins() {
 
 Value *Tracker::makeNumber(Value *value, unsigned leaf) {
   auto *at = cast<Instruction>(value);
-  if (isProduct(at)) {
+  if (isMma(at)) {
     IRBuilder<> builder(at->getNextNode());
     unsigned last = numLeaves(at->getType()) - 1;
     WeakTrackingVH &made = numbers[{value, last}];
@@ -229,7 +229,7 @@ void Tracker::checkBefore(Instruction &user) {
   SmallSetVector<Value *, 4> found;
   for (Use &use : user.operands()) {
     if (!values.contains(use.get()) ||
-        (isProduct(&user) && isAccumulatorOf(cast<CallInst>(user), use)))
+        (isMma(&user) && isAccumulatorOf(cast<CallInst>(user), use)))
       continue;
     for (unsigned leaf = 0; leaf < numLeaves(use->getType()); ++leaf)
       found.insert(numberOf(use.get(), leaf));

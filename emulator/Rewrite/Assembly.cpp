@@ -225,18 +225,18 @@ static unsigned columnsOf(StringRef shape) {
 
 Error Expansion::expandCall(const Statement &statement, const Parts &parts) {
   ArrayRef<Operand> operands = statement.operands;
-  bool isProduct =
+  bool isMma =
       parts[0] == "wgmma" && parts.size() > 1 && parts[1] == "mma_async";
   // What it writes stands first, where it writes any.
   ArrayRef<Operand> results;
   if (!operands.empty() && operands[0].kind != Operand::Address &&
-      (isProduct || !hasNoResult(parts[0]))) {
+      (isMma || !hasNoResult(parts[0]))) {
     results = operands.take_front();
     if (results[0].kind == Operand::Vector || results[0].kind == Operand::Pair)
       results = results[0].parts;
     else if (results[0].kind == Operand::Sink)
       results = {};
-    if (!isProduct)
+    if (!isMma)
       operands = operands.drop_front();
   }
   unsigned bits = bitsOfType(parts.back());
@@ -246,7 +246,7 @@ Error Expansion::expandCall(const Statement &statement, const Parts &parts) {
   SmallVector<Type *> types;
   for (const Operand &result : results)
     types.push_back(typeOf(result));
-  if (isProduct) {
+  if (isMma) {
     unsigned columns = columnsOf(parts.size() > 4 ? parts[4] : "");
     unsigned each = parts.size() > 5 && parts[5] == "f16" ? 4 : 2;
     if (columns == 0 || columns % 8 || columns > 256 ||

@@ -117,7 +117,7 @@ def ConvertTritonXLAToMosaicGPU : Pass<"convert-triton-xla-to-mosaic-gpu", "::ml
     TargetOption<" to convert for">,
     NumWarpsOption,
     CopiesOption,
-    ProductsOption,
+    MatmulOption,
     BlocksOption,
   ];
   let dependentDialects = [

@@ -1,4 +1,4 @@
-//===- AccessModels.cpp - Where ops access memrefs -----------------------===//
+//===- AccessModels.cpp - Where ops access memrefs ------------------------===//
 
 #include "smalti/passes/Models/ExternalModels.h"
 

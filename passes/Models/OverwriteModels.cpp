@@ -1,4 +1,4 @@
-//===- OverwriteModels.cpp - What ops overwrite --------------------------===//
+//===- OverwriteModels.cpp - What ops overwrite ---------------------------===//
 
 #include "smalti/passes/Models/ExternalModels.h"
 

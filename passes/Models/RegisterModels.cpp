@@ -66,7 +66,7 @@ std::optional<llvm::AttributeSet> getAttributes(llvm::LLVMContext &context,
 }
 
 /// Products of matrices take all lanes of the wave, whichever execute them.
-bool isMatrixProduct(StringRef opName) {
+bool isMatrixInstruction(StringRef opName) {
   return opName.contains("mfma") || opName.contains("wmma") ||
          opName.contains("smfmac");
 }
@@ -88,7 +88,7 @@ void smalti::registerRegisterModels(DialectRegistry &registry) {
       if (!name.hasInterface<MemoryEffectOpInterface>())
         name.attachInterface<NamedRegisterModel>();
       if (attributes->hasAttribute(llvm::Attribute::Convergent) &&
-          !isMatrixProduct(name.getStringRef()))
+          !isMatrixInstruction(name.getStringRef()))
         name.attachInterface<NamedLaneExchangeModel>();
     }
     ROCDL::SchedBarrier::attachInterface<RegisterModel<ROCDL::SchedBarrier>>(

@@ -1,4 +1,4 @@
-//===- BufferSlots.h - A buffer with one slot an iteration -----*- C++ -*-===//
+//===- BufferSlots.h - A buffer with one slot an iteration ------*- C++ -*-===//
 //
 // The plan by which a buffer gets slots, and its execution. At every point of
 // the program one slot holds what the buffer held: slot 0 before the loops, the

@@ -43,7 +43,7 @@ namespace {
 
 /// The loops of a product that may be padded to the rows, columns and depth of
 /// a matrix instruction.
-struct Product {
+struct Matmul {
   SmallVector<unsigned> m, n, k;
 };
 
@@ -92,7 +92,7 @@ struct Shape {
 //===----------------------------------------------------------------------===//
 
 /// Nothing, and no reason, where the op is no product at all.
-static std::optional<Product> findProduct(linalg::LinalgOp op,
+static std::optional<Matmul> findMatmul(linalg::LinalgOp op,
                                           std::string &reason) {
   if (op.getNumDpsInputs() < 2 || op.getNumReductionLoops() == 0)
     return std::nullopt;
@@ -121,7 +121,7 @@ static std::optional<Product> findProduct(linalg::LinalgOp op,
     return std::nullopt;
   }
 
-  Product product;
+  Matmul product;
   auto append = [](SmallVector<unsigned> &loops, ArrayRef<unsigned> more) {
     loops.append(more.begin(), more.end());
   };
@@ -316,7 +316,7 @@ static double getWaste(ArrayRef<PaddedLoop> loops) {
 }
 
 static SmallVector<PaddedLoop> choosePaddedLoops(linalg::LinalgOp op,
-                                                 const Product &product,
+                                                 const Matmul &product,
                                                  const Shape &shape) {
   SmallVector<PaddedLoop> loops;
   for (auto [candidates, multiple] : {std::pair(ArrayRef(product.m), shape.m),
@@ -408,7 +408,7 @@ static std::string formatRatio(double ratio) {
 }
 
 /// Fills the plan, whose list of loops stays empty where nothing needs padding.
-static std::optional<std::string> planPad(PadPlan &plan, const Product &product,
+static std::optional<std::string> planPad(PadPlan &plan, const Matmul &product,
                                           const Request &request) {
   linalg::LinalgOp op = plan.op;
   if (!op.hasPureTensorSemantics())
@@ -656,7 +656,7 @@ void SmaltiPadToIntrinsics::runOnOperation() {
   std::vector<PadPlan> plans;
   function->walk([&](linalg::LinalgOp op) {
     std::string reason;
-    std::optional<Product> product = findProduct(op, reason);
+    std::optional<Matmul> product = findMatmul(op, reason);
     PadPlan plan{op, {}, {}, {}, {}};
     if (product)
       reason = planPad(plan, *product, request).value_or("");

@@ -121,7 +121,7 @@ LogicalResult SmaltiChooseOverlap::chooseRoles(gpu::GPUFuncOp kernel,
   if (wantedRoles == Specialize::Off)
     return success();
   bool isAsked = wantedRoles == Specialize::On;
-  if (!hasSynchronousProducts(kernel)) {
+  if (!hasSynchronousWgmma(kernel)) {
     if (isAsked)
       remarkMissed(kernel, kPassName)
           << "the kernel is not specialized: it does not have a synchronous "

@@ -107,7 +107,7 @@ struct SmaltiCompile : smalti::impl::SmaltiCompileBase<SmaltiCompile> {
     options.stages = stages;
     options.numWarps = numWarps;
     options.copies = copies;
-    options.products = products;
+    options.matmul = matmul;
     options.specialize = specialize;
     options.blocks = blocks;
     options.tileOrder = tileOrder;

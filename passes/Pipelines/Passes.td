@@ -12,7 +12,7 @@ def SmaltiCompile : Pass<"smalti-compile", "::mlir::ModuleOp"> {
     1. `tile`: canonicalized tile programs;
     2. `mosaic`: `smalti-order-tiles`, `convert-triton-xla-to-mosaic-gpu`;
     3. `pipelined`: `smalti-choose-overlap`, then `smalti-specialize-warps`, or else `smalti-multi-buffer` and
-       `smalti-pipeline-loops`; then `smalti-start-products` and `smalti-allocate-shared-memory`;
+       `smalti-pipeline-loops`; then `smalti-async-wgmma` and `smalti-allocate-shared-memory`;
     4. `thread`: `convert-mosaic-gpu-to-nvvm` or `convert-mosaic-gpu-to-rocdl`;
     5. `llvm`: the LLVM dialect in `gpu.module`s that have the target attached.
 
@@ -61,7 +61,7 @@ def SmaltiCompile : Pass<"smalti-compile", "::mlir::ModuleOp"> {
            "Stages of a loop, up to 16, e.g. `stages=3`; 1: no pipelining">,
     NumWarpsOption,
     CopiesOption,
-    ProductsOption,
+    MatmulOption,
     SpecializeOption,
     BlocksOption,
     Option<"tileOrder", "tile-order", "::smalti::TileOrderKind", "::smalti::TileOrderKind::Auto",

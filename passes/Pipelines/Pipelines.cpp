@@ -55,7 +55,7 @@ static void buildTilesToBlocks(OpPassManager &pm, const Target &target,
   options.target = target.name.str();
   options.numWarps = chosen.numWarps;
   options.copies = chosen.copies;
-  options.products = chosen.products;
+  options.matmul = chosen.matmul;
   options.blocks = chosen.blocks;
   pm.addPass(createConvertTritonXLAToMosaicGPU(options));
   // New ops on vectors would have no layouts: no canonicalisation before they
@@ -100,7 +100,7 @@ static void buildPipelining(OpPassManager &pm, const Target &target,
   pipeline.target = target.name.str();
   kernel.addPass(createSmaltiPipelineLoops(pipeline));
   if (target.hasWGMMA)
-    kernel.addPass(createSmaltiStartProducts());
+    kernel.addPass(createSmaltiAsyncWgmma());
   if (chosen.bankConflicts == BankConflicts::Pad) {
     SmaltiPadSharedMemoryOptions options;
     options.target = target.name.str();

@@ -58,7 +58,7 @@ enum class PipelineMode { Auto, Stream, Async };
 enum class OperandCopies { Auto, Async, Registers };
 
 /// Which instructions compute a matmul: `wgmma` of warpgroups or MMAs of warps.
-enum class Products { Auto, Warpgroups, Warps };
+enum class MatmulKind { Auto, Warpgroups, Warps };
 
 /// Whether warps of their own copy for the warps that multiply.
 enum class Specialize { Auto, On, Off };

@@ -39,15 +39,15 @@ def CopiesOption : Option<"copies", "copies", "::smalti::OperandCopies",
              clEnumValN(::smalti::OperandCopies::Async, "async", "by asynchronous copies wherever that is possible"),
              clEnumValN(::smalti::OperandCopies::Registers, "registers", "through registers"))}]>;
 
-def ProductsOption
-    : Option<"products", "products", "::smalti::Products",
-             "::smalti::Products::Auto",
-             "Which instructions compute a matmul, e.g. `products=mma`",
+def MatmulOption
+    : Option<"matmul", "matmul", "::smalti::MatmulKind",
+             "::smalti::MatmulKind::Auto",
+             "Which instructions compute a matmul, e.g. `matmul=mma`",
              [{::llvm::cl::values(
-             clEnumValN(::smalti::Products::Auto, "auto",
+             clEnumValN(::smalti::MatmulKind::Auto, "auto",
                         "wgmma where all matmuls of a program allow it and it pays, else mma"),
-             clEnumValN(::smalti::Products::Warpgroups, "wgmma", "`wgmma` of warpgroups wherever that is possible"),
-             clEnumValN(::smalti::Products::Warps, "mma", "the MMAs of warps"))}]>;
+             clEnumValN(::smalti::MatmulKind::Warpgroups, "wgmma", "`wgmma` of warpgroups wherever that is possible"),
+             clEnumValN(::smalti::MatmulKind::Warps, "mma", "the MMAs of warps"))}]>;
 
 def SpecializeOption
     : Option<"specialize", "specialize", "::smalti::Specialize",

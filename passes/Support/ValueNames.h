@@ -1,4 +1,4 @@
-//===- ValueNames.h - Values as the printed program names them -*- C++ -*-===//
+//===- ValueNames.h - Values as the printed program names them --*- C++ -*-===//
 //
 // "%a" in a reason. Printing one operand numbers the whole function, so a pass
 // that says why many loops are as they are keeps the numbers.

@@ -5,7 +5,7 @@
 
 include "smalti/passes/Support/Options.td"
 
-def SmaltiStartProducts : InterfacePass<"smalti-start-products", "::mlir::FunctionOpInterface"> {
+def SmaltiAsyncWgmma : InterfacePass<"smalti-async-wgmma", "::mlir::FunctionOpInterface"> {
   let summary = "Makes products of warp groups asynchronous, with the waits that they need";
   let description = [{
     `mosaic_gpu.wgmma` with the attribute `smalti.synchronous` is one op for the loop passes: a read of its operands. This pass writes it as

@@ -14,7 +14,7 @@
 #include "smalti/passes/Analysis/Memory/MemRefViews.h"
 #include "smalti/passes/Analysis/Memory/MemoryAccess.h"
 #include "smalti/passes/Interfaces/LoopInterfaces.h"
-#include "smalti/passes/Interfaces/SynchronousProducts.h"
+#include "smalti/passes/Interfaces/SynchronousWgmma.h"
 #include "smalti/passes/MultiBuffering/BufferSlots.h"
 #include "smalti/passes/Pipelining/LoopSchedule.h"
 #include "smalti/passes/Support/KernelAttributes.h"
@@ -77,7 +77,7 @@ private:
   void emitOp(Operation *op);
   void emitLoop(scf::ForOp loop);
   void emitCopies(unsigned number);
-  void emitProduct(unsigned number, WGMMAOp product);
+  void emitWgmma(unsigned number, WGMMAOp product);
   void advance(unsigned number, Location loc);
   Value previousSlot(Location loc, Value slot);
   Value barrierOf(Location loc, Value barriers, Value slot);
@@ -102,7 +102,7 @@ private:
   SmallVector<Count> counts;
   /// The buffers with their slots, and the views of all slots of them.
   DenseMap<Value, Value> slotted;
-  DenseMap<Operation *, unsigned> groupOfWait, groupOfProduct;
+  DenseMap<Operation *, unsigned> groupOfWait, groupOfWgmma;
   DenseSet<Operation *> producerOps;
 };
 
@@ -145,7 +145,7 @@ void RoleEmitter::emitSetup() {
     slots.push_back({full, empty});
     groupOfWait[group.wait] = number;
     for (WGMMAOp product : group.products)
-      groupOfProduct[product] = number;
+      groupOfWgmma[product] = number;
     producerOps.insert(group.arrive);
     producerOps.insert(group.loads.begin(), group.loads.end());
     for (Operation *buffer : group.buffers) {
@@ -262,7 +262,7 @@ void RoleEmitter::emitCopies(unsigned number) {
   advance(number, loc);
 }
 
-void RoleEmitter::emitProduct(unsigned number, WGMMAOp product) {
+void RoleEmitter::emitWgmma(unsigned number, WGMMAOp product) {
   const CopyGroup &group = plan.groups[number];
   Location loc = product.getLoc();
   Value slot = counts[number].slot;
@@ -276,7 +276,7 @@ void RoleEmitter::emitProduct(unsigned number, WGMMAOp product) {
   auto result = cast<WGMMAOp>(builder.clone(*product, own));
   mapping.map(product.getResult(), result.getResult());
   if (group.isInFlight) {
-    result->removeAttr(kSynchronousProduct);
+    result->removeAttr(kSynchronousWgmma);
     NVVM::WgmmaGroupSyncAlignedOp::create(builder, loc);
     // The product before this one has read its operands.
     NVVM::WgmmaWaitGroupSyncOp::create(builder, loc, 1);
@@ -371,8 +371,8 @@ void RoleEmitter::emitOp(Operation *op) {
         count.phase);
     return;
   }
-  if (auto product = groupOfProduct.find(op); product != groupOfProduct.end())
-    return emitProduct(product->second, cast<WGMMAOp>(op));
+  if (auto product = groupOfWgmma.find(op); product != groupOfWgmma.end())
+    return emitWgmma(product->second, cast<WGMMAOp>(op));
   Operation *clone = builder.clone(*op, mapping);
   SmallVector<gpu::BarrierOp> barriers;
   clone->walk([&](gpu::BarrierOp barrier) { barriers.push_back(barrier); });
@@ -521,7 +521,7 @@ void SmaltiSpecializeWarps::runOnOperation() {
     return signalPassFailure();
   }
   bool isAsked = wanted.value_or(!ifItPays);
-  if (!isAsked && (wanted || !hasSynchronousProducts(func)))
+  if (!isAsked && (wanted || !hasSynchronousWgmma(func)))
     return markAllAnalysesPreserved();
   auto miss = [&](Operation *op, const Twine &reason) {
     if (failed(reportMissed(op, kPassName, strict, reason)))

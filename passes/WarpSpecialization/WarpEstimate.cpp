@@ -23,7 +23,7 @@ static int64_t inCycles(double latency) {
   return static_cast<int64_t>(latency + 0.5);
 }
 
-int64_t smalti::countProductCycles(const Target &target, int64_t m, int64_t n,
+int64_t smalti::countWgmmaCycles(const Target &target, int64_t m, int64_t n,
                                    int64_t k, int64_t bits, int64_t groups) {
   const Timing &timing = timingOf(target);
   int64_t rate = bits == 8    ? timing.eightBitMacs
@@ -80,10 +80,10 @@ BlockTime smalti::estimateTime(const Target &target, const BlockWork &work,
   for (const WorkStep &step : work.steps) {
     int64_t copied =
         llvm::divideCeil(step.copiedBytes, timing.cacheBytesPerCycle);
-    int64_t longest = std::max(copied, step.productCycles);
+    int64_t longest = std::max(copied, step.wgmmaCycles);
     bool isInFlight =
         way.isSpecialised && step.canStayInFlight && way.slots > 1;
-    int64_t product = step.productCycles + (isInFlight ? 0 : waits);
+    int64_t product = step.wgmmaCycles + (isInFlight ? 0 : waits);
     int64_t once = way.slots > 1
                        ? std::max({copied, product,
                                    static_cast<int64_t>(llvm::divideCeil(

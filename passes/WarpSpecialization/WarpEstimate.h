@@ -27,7 +27,7 @@ struct WorkStep {
   int64_t copiedBytes = 0;
   /// What the matrix units take, and what their operands take to be read from
   /// shared memory, whichever is longer.
-  int64_t productCycles = 0;
+  int64_t wgmmaCycles = 0;
   /// The product needs not be waited for by the time the next one starts.
   bool canStayInFlight = false;
 };
@@ -65,7 +65,7 @@ struct BlockTime {
 ///
 /// Cycles of a product of m x n x k elements of `bits` bits by `groups` warp
 /// groups.
-int64_t countProductCycles(const targets::Target &target, int64_t m, int64_t n,
+int64_t countWgmmaCycles(const targets::Target &target, int64_t m, int64_t n,
                            int64_t k, int64_t bits, int64_t groups);
 
 /// A block alone waits for its first copies, then takes for every step the

@@ -8,7 +8,7 @@
 #include "smalti/passes/Analysis/Memory/MemorySize.h"
 #include "smalti/passes/Analysis/Resources/ResourceEstimate.h"
 #include "smalti/passes/Interfaces/LoopInterfaces.h"
-#include "smalti/passes/Interfaces/SynchronousProducts.h"
+#include "smalti/passes/Interfaces/SynchronousWgmma.h"
 #include "smalti/passes/Support/Describe.h"
 #include "smalti/targets/Target.h"
 
@@ -124,7 +124,7 @@ Refusal WarpPlanner::checkBlock() {
             NVVM::ElectSyncOp>(op))
       refusal = refuse(op, quote(op) + " tells its threads apart");
     else if (auto product = dyn_cast<WGMMAOp>(op);
-             product && !isSynchronousProduct(product))
+             product && !isSynchronousWgmma(product))
       refusal = refuse(op, quote(op) + " is asynchronous already");
   });
   return refusal;
@@ -486,7 +486,7 @@ BlockWork WarpPlanner::describeWork() {
     for (WGMMAOp product : group.products) {
       auto a = cast<ShapedType>(product.getA().getType());
       auto b = cast<ShapedType>(product.getB().getType());
-      step.productCycles += countProductCycles(
+      step.wgmmaCycles += countWgmmaCycles(
           target, a.getDimSize(0), b.getDimSize(1), a.getDimSize(1),
           a.getElementTypeBitWidth(), plan.threads / kGroupThreads);
     }
@@ -642,10 +642,10 @@ std::string smalti::describeTimes(const WarpPlan &plan) {
          " that copy and multiply in turn, " + count(plan.slotsInTurn, "slot");
 }
 
-bool smalti::hasSynchronousProducts(gpu::GPUFuncOp func) {
+bool smalti::hasSynchronousWgmma(gpu::GPUFuncOp func) {
   return func
       ->walk([](mosaic_gpu::WGMMAOp product) {
-        return isSynchronousProduct(product) ? WalkResult::interrupt()
+        return isSynchronousWgmma(product) ? WalkResult::interrupt()
                                              : WalkResult::advance();
       })
       .wasInterrupted();

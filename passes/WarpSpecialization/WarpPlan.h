@@ -106,7 +106,7 @@ std::string describeTimes(const WarpPlan &plan);
 
 /// Whether the kernel has a synchronous `wgmma`, for whose operands warps of
 /// their own may copy.
-bool hasSynchronousProducts(mlir::gpu::GPUFuncOp func);
+bool hasSynchronousWgmma(mlir::gpu::GPUFuncOp func);
 
 /// Whether warps of their own copy (BoolAttr), on a kernel.
 inline constexpr llvm::StringLiteral kSpecializeAttr = "smalti.specialize";

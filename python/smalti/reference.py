@@ -640,7 +640,7 @@ def _mask(_: Interpreter, op: Any, operands: list[Value]) -> Value:
     return Value(np.where(keep, tile.data, value.data), error)
 
 
-def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def _matmul(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     # Not `@`: for tiles this small BLAS's threads spend their time waiting for one another on a busy machine.
     # In parts, for Ctrl-C: Python looks for it between calls.
     rows = max(1, _PRODUCT_PART // max(1, b.size))
@@ -651,20 +651,20 @@ def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 @_handles("triton_xla.dot")
 def _dot(_: Interpreter, op: Any, operands: list[Value]) -> Value:
     a, b, c = operands
-    data = c.data + _product(a.data, b.data)
+    data = c.data + _matmul(a.data, b.data)
     factor = _element_type(op.operands[0].type)
     if factor.kind != "f":
         return Value(_wrap(data, _width(_element_type(op.results[0].type))))
     rounding = _FLOAT8_DOT_ROUNDING if factor.bits == 8 else _DOT_ROUNDING
-    magnitude = _product(np.abs(a.data), np.abs(b.data))
+    magnitude = _matmul(np.abs(a.data), np.abs(b.data))
     depth = a.data.shape[1]
     error = (depth + 1) * rounding * (magnitude + np.abs(c.data))
     if "tf32" in op.attributes:
         error = error + 2 * _TF32_ROUNDING * magnitude
     if a.error is not None:
-        error = error + _product(a.error, np.abs(b.data))
+        error = error + _matmul(a.error, np.abs(b.data))
     if b.error is not None:
-        error = error + _product(np.abs(a.data), b.error)
+        error = error + _matmul(np.abs(a.data), b.error)
     if c.error is not None:
         error = error + c.error
     return Value(data, np.where(np.isfinite(error), error, 0.0))

@@ -15,7 +15,7 @@
 
 #include "smalti/emulator/Instructions/Context.h"
 #include "smalti/emulator/Instructions/NVIDIA/Warp.h"
-#include "smalti/emulator/Instructions/Product.h"
+#include "smalti/emulator/Instructions/MatrixInstruction.h"
 
 namespace smalti::emulator::nvidia {
 

@@ -5,7 +5,7 @@
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/passes/Interfaces/Kernels.h"
 #include "smalti/passes/Interfaces/LoopInterfaces.h"
-#include "smalti/passes/Interfaces/SynchronousProducts.h"
+#include "smalti/passes/Interfaces/SynchronousWgmma.h"
 #include "smalti/passes/Support/Describe.h"
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
@@ -367,7 +367,7 @@ bool smalti::collectAccesses(Operation *op,
     return true;
   if (isa<AsyncCopyOpInterface, BarrierObjectOpInterface>(op))
     return collectAsyncAccesses(op, accesses, reason);
-  if (isSynchronousProduct(op)) {
+  if (isSynchronousWgmma(op)) {
     auto product = cast<mosaic_gpu::WGMMAOp>(op);
     for (Value factor : {product.getA(), Value(product.getB())})
       if (isa<MemRefType>(factor.getType()) &&

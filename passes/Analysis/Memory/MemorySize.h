@@ -1,4 +1,4 @@
-//===- MemorySize.h - What memrefs take in memory --------------*- C++ -*-===//
+//===- MemorySize.h - What memrefs take in memory ---------------*- C++ -*-===//
 //
 // The one place that says how many bytes a buffer in shared memory takes and
 // how far the elements of a memref lie apart; nothing in it overflows.

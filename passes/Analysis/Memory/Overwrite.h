@@ -1,4 +1,4 @@
-//===- Overwrite.h - Whether ops together overwrite a buffer ---*- C++ -*-===//
+//===- Overwrite.h - Whether ops together overwrite a buffer ----*- C++ -*-===//
 //
 // A buffer that is overwritten before it is read carries nothing from before.
 // The proof goes through the ops in their order and collects the elements that

@@ -1,4 +1,4 @@
-//===- ThreadValues.h - What threads of a block compute --------*- C++ -*-===//
+//===- ThreadValues.h - What threads of a block compute ---------*- C++ -*-===//
 //
 // Index arithmetic on thread ids, lane ids and constants, through arith, affine
 // and views, evaluated for each lane of a wave. Bank-conflict costs and proofs

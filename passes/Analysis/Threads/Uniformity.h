@@ -1,4 +1,4 @@
-//===- Uniformity.h - Block-uniform and wave-uniform values ----*- C++ -*-===//
+//===- Uniformity.h - Block-uniform and wave-uniform values -----*- C++ -*-===//
 //
 // Which threads of a block see the same value: all of them, those of a wave, or
 // each its own. This is the only place that lists the ops whose results differ

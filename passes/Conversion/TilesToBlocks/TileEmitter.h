@@ -88,7 +88,7 @@ private:
   };
   void emitWarpgroupBarriers();
   void emitTiles(mlir::Block &body, mlir::Value first);
-  void emitWarpgroupDot(const WarpgroupDot &dot);
+  void emitWarpgroupDot(const WgmmaDot &dot);
   TensorBuffer allocateTensorBuffer(mlir::Location loc,
                                     const TensorWindow &window);
   mlir::Value coordinate(mlir::Location loc, mlir::OpFoldResult offset);
@@ -99,7 +99,7 @@ private:
                       const TensorBuffer &buffer, mlir::Value barrier);
   /// The products of warp groups inside an op, each of which has a phase that
   /// loops and branches hand on.
-  mlir::SmallVector<mlir::Operation *> productsIn(mlir::Operation *op) const;
+  mlir::SmallVector<mlir::Operation *> wgmmaIn(mlir::Operation *op) const;
   mlir::SmallVector<mlir::Value>
   phasesOf(mlir::ArrayRef<mlir::Operation *> products) const;
   void setPhases(mlir::ArrayRef<mlir::Operation *> products,

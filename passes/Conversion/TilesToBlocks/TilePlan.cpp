@@ -181,7 +181,7 @@ public:
   Planner(triton_xla::EntryFuncOp func, const Target &target,
           const TileOptions &options)
       : target(target), requestedWarps(options.numWarps),
-        copies(options.copies), products(options.products) {
+        copies(options.copies), matmul(options.matmul) {
     plan.func = func;
     if (options.blocks < static_cast<int64_t>(func.getNumTiles()))
       plan.persistentBlocks = options.blocks;
@@ -219,7 +219,7 @@ private:
   const Target &target;
   int64_t requestedWarps;
   OperandCopies copies;
-  Products products;
+  MatmulKind matmul;
   SmallVector<triton_xla::DotOp> dots;
   int64_t largestTile = 1;
 };
@@ -406,9 +406,9 @@ InFlightDiagnostic Planner::emitNoInstruction(triton_xla::DotOp dot) const {
 /// have other accumulators.
 bool Planner::chooseWarpgroups() {
   if (!target.hasWGMMA || !target.hasTMA || dots.empty() ||
-      products == Products::Warps)
+      matmul == MatmulKind::Warps)
     return false;
-  std::vector<WarpgroupDot> plans;
+  std::vector<WgmmaDot> plans;
   for (triton_xla::DotOp dot : dots) {
     std::optional<std::string> reason =
         planWarpgroupDot(dot, plans.emplace_back());
@@ -433,7 +433,7 @@ bool Planner::chooseWarpgroups() {
     return false;
   }
   plan.block.numWarps = *groups * 4;
-  for (WarpgroupDot &dot : plans) {
+  for (WgmmaDot &dot : plans) {
     if (dot.lhs)
       plan.tensorCopies.insert(dot.dot.getLhs().getDefiningOp());
     plan.tensorCopies.insert(dot.dot.getRhs().getDefiningOp());
@@ -720,11 +720,11 @@ void Planner::chooseAsyncCopies() {
   if (!isWanted || target.asyncCopy == targets::AsyncCopyKind::None)
     return;
   plan.func.getBody().walk([&](triton_xla::ExtractOp extract) {
-    bool feedsProduct = llvm::any_of(extract->getUses(), [](OpOperand &use) {
+    bool feedsDot = llvm::any_of(extract->getUses(), [](OpOperand &use) {
       auto dot = dyn_cast<triton_xla::DotOp>(use.getOwner());
       return dot && use.get() != dot.getAccumulator();
     });
-    if (!feedsProduct || plan.tensorCopies.contains(extract))
+    if (!feedsDot || plan.tensorCopies.contains(extract))
       return;
     if (std::optional<std::string> reason = whyNotAsync(extract)) {
       plan.missedAsyncCopies.push_back({extract, std::move(*reason)});

@@ -10,7 +10,7 @@
 
 #include "smalti/passes/Conversion/TilesToBlocks/TileLayouts.h"
 #include "smalti/passes/Conversion/TilesToBlocks/TileWindow.h"
-#include "smalti/passes/Conversion/TilesToBlocks/WarpgroupProducts.h"
+#include "smalti/passes/Conversion/TilesToBlocks/WgmmaDots.h"
 #include "smalti/passes/Layouts/Vectors/MmaSelection.h"
 #include "smalti/passes/Support/Options.h"
 
@@ -47,7 +47,7 @@ struct TilePlan {
   llvm::DenseMap<mlir::Value, mlir::Attribute> layouts;
   /// Every product is in one of the two.
   llvm::MapVector<mlir::Operation *, DotPlan> dots;
-  llvm::MapVector<mlir::Operation *, WarpgroupDot> warpgroupDots;
+  llvm::MapVector<mlir::Operation *, WgmmaDot> warpgroupDots;
   /// Why no warp groups compute this product, and with it all the others.
   triton_xla::DotOp missedWarpgroupDot;
   std::string whyNoWarpgroups;
@@ -78,7 +78,7 @@ struct TileOptions {
   /// 0 lets the plan choose.
   int64_t numWarps = 0;
   OperandCopies copies = OperandCopies::Auto;
-  Products products = Products::Auto;
+  MatmulKind matmul = MatmulKind::Auto;
   /// Blocks of a persistent grid; 0: a block for each tile.
   int64_t blocks = 0;
 };

@@ -93,7 +93,7 @@ void TileEmitter::emitTiles(Block &body, Value first) {
   if (plan.persistentBlocks == 0) {
     emitBlock(body);
   } else {
-    SmallVector<Operation *> products = productsIn(func);
+    SmallVector<Operation *> products = wgmmaIn(func);
     Value end =
         arith::ConstantIndexOp::create(builder, loc, func.getNumTiles());
     Value step =
@@ -465,7 +465,7 @@ void TileEmitter::emitFor(scf::ForOp op) {
   commitCopies(op.getLoc());
   SmallVector<Value> inits = llvm::map_to_vector(
       op.getInitArgs(), [&](Value init) { return mapping.lookup(init); });
-  SmallVector<Operation *> products = productsIn(op);
+  SmallVector<Operation *> products = wgmmaIn(op);
   llvm::append_range(inits, phasesOf(products));
   auto loop = scf::ForOp::create(
       builder, op.getLoc(), mapping.lookup(op.getLowerBound()),
@@ -506,7 +506,7 @@ void TileEmitter::emitIf(scf::IfOp op) {
     if (isTile)
       layouts.push_back(plan.layoutOf(result));
   }
-  SmallVector<Operation *> products = productsIn(op);
+  SmallVector<Operation *> products = wgmmaIn(op);
   SmallVector<Value> phasesBefore = phasesOf(products);
   types.append(products.size(), builder.getI1Type());
   bool hasElse = op.elseBlock() != nullptr || !products.empty();
@@ -568,7 +568,7 @@ struct ConvertTritonXLAToMosaicGPU
       return signalPassFailure();
     }
 
-    TileOptions options{numWarps.getOr(0), copies, products, blocks};
+    TileOptions options{numWarps.getOr(0), copies, matmul, blocks};
     std::vector<TilePlan> plans;
     for (triton_xla::EntryFuncOp func : funcs) {
       FailureOr<TilePlan> plan = planTiles(func, *chip, options);

@@ -479,9 +479,9 @@ namespace {
 /// acc += a * b with the accumulators of a block of rows x panel columns in
 /// registers. b is repacked into panels as wide as the block, so that the inner
 /// loop reads it in order; narrow operands are extended once, not once per use.
-class ProductLoops {
+class MatmulLoops {
 public:
-  ProductLoops(RewriterBase &rewriter, linalg::MatmulOp op, int64_t vectorBits)
+  MatmulLoops(RewriterBase &rewriter, linalg::MatmulOp op, int64_t vectorBits)
       : rewriter(rewriter), op(op), loc(op.getLoc()),
         loops{rewriter, op.getLoc()}, a(op.getDpsInputs()[0]),
         b(op.getDpsInputs()[1]), c(op.getDpsInits()[0]) {
@@ -700,9 +700,9 @@ LogicalResult smalti::lowerLinalgToVectorLoops(RewriterBase &rewriter,
                                                linalg::LinalgOp op,
                                                int64_t vectorBits) {
   if (auto product = dyn_cast<linalg::MatmulOp>(op.getOperation())) {
-    ProductLoops productLoops(rewriter, product, vectorBits);
-    if (productLoops.isSupported()) {
-      productLoops.emit();
+    MatmulLoops matmulLoops(rewriter, product, vectorBits);
+    if (matmulLoops.isSupported()) {
+      matmulLoops.emit();
       return success();
     }
   }

@@ -22,7 +22,7 @@ void inference::registerLayoutRules(DialectRegistry &registry) {
   registerMemRefRules(registry);
   registerRegisterRules(registry);
   registerSharedMemoryRules(registry);
-  registerProductRules(registry);
+  registerMatmulRules(registry);
   registerTensorMemoryRules(registry);
 }
 

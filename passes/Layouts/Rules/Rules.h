@@ -29,7 +29,7 @@ void registerControlFlowRules(mlir::DialectRegistry &registry);
 void registerMemRefRules(mlir::DialectRegistry &registry);
 void registerRegisterRules(mlir::DialectRegistry &registry);
 void registerSharedMemoryRules(mlir::DialectRegistry &registry);
-void registerProductRules(mlir::DialectRegistry &registry);
+void registerMatmulRules(mlir::DialectRegistry &registry);
 void registerTensorMemoryRules(mlir::DialectRegistry &registry);
 
 /// Attaches a model, a class with `static LogicalResult derive(OpTy, System

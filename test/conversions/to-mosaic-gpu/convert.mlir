@@ -1,4 +1,4 @@
-// RUN: smalti-opt %s '-convert-triton-xla-to-mosaic-gpu=target=sm_90a products=mma' -split-input-file | FileCheck %s --check-prefixes=CHECK,SM90
+// RUN: smalti-opt %s '-convert-triton-xla-to-mosaic-gpu=target=sm_90a matmul=mma' -split-input-file | FileCheck %s --check-prefixes=CHECK,SM90
 // RUN: smalti-opt %s -convert-triton-xla-to-mosaic-gpu=target=gfx942 -split-input-file | FileCheck %s --check-prefixes=CHECK,GFX942
 
 // A product: staged through shared memory, multiplied in steps of one instruction's K, protected by barriers.

@@ -436,7 +436,7 @@ def wgmma_softmax(a_ref, b_ref, o_ref):
 
 
 @shared(array((64, 64), F16), array((64, 64), F16), array((64, 128), F16), out=array((64, 128), F16))
-def two_products(a_ref, b_ref, c_ref, o_ref):
+def two_matmuls(a_ref, b_ref, c_ref, o_ref):
     def first(acc_ref: Any) -> Any:
         plgpu.wgmma(acc_ref, a_ref, b_ref)
         return acc_ref[...]

@@ -14,7 +14,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 import smalti
-from products import matmul
+from matmuls import matmul
 
 DTYPES: dict[str, Any] = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "f64": np.float64}
 

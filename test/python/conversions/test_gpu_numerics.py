@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 import smalti
-from products import matmul
+from matmuls import matmul
 from smalti import check, dtypes, reference, targets, toolchain
 from smalti._mlir_libs import _smalti
 from smalti.compiler import entry

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 import smalti
-from products import matmul
+from matmuls import matmul
 from smalti import sim, toolchain
 from smalti.emulator import SCHEDULES, Emulation
 from test_gpu_numerics import Program
@@ -82,7 +82,7 @@ triton_xla.entry_func @matmul(%a: {a}, %b: {b}, %bias: {bias}, %c: memref<{m}x{n
 
 
 def check(text: str, emulation: Emulation | None = None, **options: Any) -> Program:
-    program = Program(text, CHIP, products="wgmma", **options)
+    program = Program(text, CHIP, matmul="wgmma", **options)
     said = [remark.message for remark in program.kernel.remarks]
     assert any("by wgmma on" in message for message in said), said
     program.check(emulation=emulation)
@@ -265,7 +265,7 @@ SIMULATED = {
 @pytest.mark.parametrize("case", SIMULATED)
 def test_no_deadlock_and_no_race_in_any_schedule(case: str) -> None:
     text, options = SIMULATED[case]
-    kernel = sim.simulate(text, f"sim:{CHIP}", level="thread", products="wgmma", **options)
+    kernel = sim.simulate(text, f"sim:{CHIP}", level="thread", matmul="wgmma", **options)
     for schedule in sim.SCHEDULES:
         found = kernel.find(
             *kernel.random_arguments(), simulation=dataclasses.replace(schedule, blocks=range(1), numbers=False)
@@ -292,7 +292,7 @@ def test_left_operands_in_registers_as_instructions(case: str, tmp_path: Path) -
 
 
 def ptx(text: str, **options: Any) -> str:
-    return smalti.compile(text, target=CHIP, products="wgmma", **options).asm["ptx"]
+    return smalti.compile(text, target=CHIP, matmul="wgmma", **options).asm["ptx"]
 
 
 def test_instructions() -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import pytest
 import smalti
-from products import matmul
+from matmuls import matmul
 from smalti import targets
 from test_gpu_numerics import FAMILIES
-from test_narrow_products import check_exactly
+from test_narrow_matmuls import check_exactly
 
 TYPES = ("f32", "f16", "bf16", "f8E4M3FN", "f8E5M2", "f8E4M3FNUZ", "f8E5M2FNUZ", "i8")
 SHAPES = {

@@ -104,7 +104,7 @@ def test_products(name: str) -> None:
 
 def test_products_of_a_product() -> None:
     a, b, c, out = normal(64, 64), normal(64, 64, seed=1), normal(64, 128), empty(64, 128)
-    run(PALLAS / "two_products.mlir", a, b, c, out)
+    run(PALLAS / "two_matmuls.mlir", a, b, c, out)
     left, middle, right = wide(a, b, c)
     wanted = (left @ middle).astype(np.float32).astype(F16).astype(np.float64) @ right
     np.testing.assert_allclose(out, wanted, rtol=2.0**-10, atol=0.1)

@@ -71,7 +71,7 @@ def test_products_run_while_the_next_tile_loads(target: str, rows: str) -> None:
     rows_, columns, depth = ROWS[rows]
     # ptxas unrolls short loops entirely.
     source = matmul((rows_, columns, depth if target in AMD else 8 * depth), TILE, start="zero")
-    compiled = smalti.compile(source, target=target, copies="registers", products="mma")
+    compiled = smalti.compile(source, target=target, copies="registers", matmul="mma")
     assert overlapped(machine_code(compiled, target), "product") >= (0.9 if target in AMD else 0.5)
 
 
@@ -136,7 +136,7 @@ def test_float_arithmetic_runs_while_groups_are_copied(target: str, stages: int)
 @pytest.mark.parametrize("target", NVIDIA)
 def test_products_run_while_groups_are_copied(target: str, stages: int) -> None:
     source = matmul((512, 256, 8192), TILE, start="zero")
-    compiled = smalti.compile(source, target=target, stages=stages, depth=stages, copies="async", products="mma")
+    compiled = smalti.compile(source, target=target, stages=stages, depth=stages, copies="async", matmul="mma")
     assert overlapped(machine_code(compiled, target), "product") >= 0.9
 
 
@@ -147,7 +147,7 @@ def test_products_run_while_groups_are_copied(target: str, stages: int) -> None:
 @pytest.mark.parametrize("target", ["sm_80", "sm_90a"])
 def test_wait_groups_count_exactly(target: str, stages: int) -> None:
     source = matmul((128, 128, 512), (64, 64, 32), start="zero")
-    ptx = smalti.compile(source, target=target, stages=stages, depth=stages, products="mma").asm["ptx"]
+    ptx = smalti.compile(source, target=target, stages=stages, depth=stages, matmul="mma").asm["ptx"]
     label = re.search(r"^\$L__BB0_\d+:", ptx, re.MULTILINE)
     assert label
     before, after = ptx[: label.start()], ptx[label.start() :]

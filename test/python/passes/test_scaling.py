@@ -97,10 +97,10 @@ def test_work_grows_as_the_program(pipeline: str, shape: str, tmp_path: Path) ->
 
 
 HOPPER = [
-    ("smalti-start-products", "products", "func.func"),
+    ("smalti-async-wgmma", "matmuls", "func.func"),
     ("smalti-specialize-warps{target=sm_90a depth=2}", "epilogue", "gpu.module/gpu.func"),
     # More loops than slots fit: refused, and planned all the same.
-    ("smalti-specialize-warps{target=sm_90a}", "product_loops", "gpu.module/gpu.func"),
+    ("smalti-specialize-warps{target=sm_90a}", "matmul_loops", "gpu.module/gpu.func"),
     ("smalti-order-tiles{order=auto target=sm_90a}", "ordered", "triton_xla.entry_func"),
 ]
 

@@ -27,7 +27,7 @@ from smalti.sim import mutants
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
 sys.path.insert(0, str(ROOT / "test" / "kernels"))
 
-from products import matmul  # noqa: E402
+from matmuls import matmul  # noqa: E402
 
 CHIP = "sm_80"
 

@@ -62,7 +62,7 @@ def test_pipelined_loops_give_the_same_bits(name: str, chip: str) -> None:
     same_bits(runner.transform(point.case).text, chip, exact=True)
 
 
-@pytest.mark.parametrize("name", ["wgmma_shared", "wgmma_int8", "wgmma_registers", "two_products", "collective_copy"])
+@pytest.mark.parametrize("name", ["wgmma_shared", "wgmma_int8", "wgmma_registers", "two_matmuls", "collective_copy"])
 def test_modules_of_jax_give_the_same_bits(name: str) -> None:
     same_bits(PALLAS / f"{name}.mlir", "sm_90a", exact=name == "collective_copy")
 

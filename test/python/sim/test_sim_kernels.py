@@ -278,14 +278,14 @@ def test_the_shell(tmp_path: Path) -> None:
 
 def test_a_program_of_a_block_that_multiplies_with_all_its_warps() -> None:
     source = matmul(128, 128, 128)
-    kernel = sim.simulate(source, "sim:sm_90a", stop_after="pipelined", products="wgmma", depth=2)
+    kernel = sim.simulate(source, "sim:sm_90a", stop_after="pipelined", matmul="wgmma", depth=2)
     assert kernel.program.group_threads is None
     a, b, c = kernel.random_arguments()
     start = c.astype(np.float64)
     kernel(a, b, c)
     close(c, start + a.astype(np.float64) @ b.astype(np.float64), 64)
     # Warpgroups that have roles run side by side, as many threads together as the kernel says.
-    specialized = {"stop_after": "pipelined", "products": "wgmma", "specialize": "on"}
+    specialized = {"stop_after": "pipelined", "matmul": "wgmma", "specialize": "on"}
     kernel = sim.simulate(source, "sim:sm_90a", **specialized)
     assert kernel.program.group_threads == 256 and kernel.program.block == (384, 1, 1)
     kernel(a, b, again := start.astype(np.float32))

@@ -347,8 +347,8 @@ def test_tile_programs_of_warp_groups_are_simulated_by_threads(options: dict[str
 WAYS = [
     pytest.param("sm_80", {"stages": 1}, id="sm_80-1"),
     pytest.param("sm_80", {"stages": 3}, id="sm_80-3"),
-    pytest.param("sm_90a", {"products": "wgmma"}, id="wgmma"),
-    pytest.param("sm_90a", {"products": "wgmma", "specialize": "off", "depth": 2}, id="wgmma-alone"),
+    pytest.param("sm_90a", {"matmul": "wgmma"}, id="wgmma"),
+    pytest.param("sm_90a", {"matmul": "wgmma", "specialize": "off", "depth": 2}, id="wgmma-alone"),
 ]
 
 
@@ -366,7 +366,7 @@ def test_matmuls_of_threads_are_those_of_numpy(target: str, options: dict[str, A
 @pytest.mark.grid(4)
 @pytest.mark.parametrize("schedule", sim.SCHEDULES[1:], ids=lambda s: f"{s.order}-{s.completion}")
 def test_a_matmul_of_warpgroups_in_every_schedule(schedule: sim.Simulation) -> None:
-    made = sim.simulate(matmul(128, 128, 256), "sim:sm_90a", level="thread", products="wgmma", depth=2)
+    made = sim.simulate(matmul(128, 128, 256), "sim:sm_90a", level="thread", matmul="wgmma", depth=2)
     assert made.find(*made.random_arguments(), simulation=schedule) == ()
 
 
@@ -385,7 +385,7 @@ def test_a_module_of_jax_as_threads() -> None:
 @pytest.mark.grid(1)
 @pytest.mark.parametrize("options", [{}, {"specialize": "off"}], ids=["specialized", "alone"])
 def test_every_mutant_of_a_matmul_of_warpgroups_is_noticed(options: dict[str, Any]) -> None:
-    made = sim.simulate(matmul(128, 128, 256), "sim:sm_90a", level="thread", products="wgmma", depth=2, **options)
+    made = sim.simulate(matmul(128, 128, 256), "sim:sm_90a", level="thread", matmul="wgmma", depth=2, **options)
     # The kinds that such programs have and the ring has not, and those that are noticed late.
     kinds = ("wait removed", "wait weakened by one", "commit removed", "phase flipped")
     outcomes = mutants.score(made, made.random_arguments(), kinds=kinds)
@@ -394,7 +394,7 @@ def test_every_mutant_of_a_matmul_of_warpgroups_is_noticed(options: dict[str, An
 
 
 def test_a_result_of_a_product_that_is_used_too_early() -> None:
-    made = sim.simulate(matmul(128, 128, 128), "sim:sm_90a", level="thread", products="wgmma", specialize="off")
+    made = sim.simulate(matmul(128, 128, 128), "sim:sm_90a", level="thread", matmul="wgmma", specialize="off")
     waits = [m for m in mutants.mutants(made.module) if m.operation.startswith("nvvm.wgmma.wait")]
     last = [m for m in waits if m.kind == "wait removed"][-1]
     changed = sim.simulate(mutants.apply(made.module, last), "sim:sm_90a")
@@ -406,7 +406,7 @@ def test_a_result_of_a_product_that_is_used_too_early() -> None:
 
 @pytest.mark.parametrize(
     ("target", "options"),
-    [("sm_80", {"stages": 3}), ("sm_90a", {"products": "wgmma"})],
+    [("sm_80", {"stages": 3}), ("sm_90a", {"matmul": "wgmma"})],
     ids=["mma", "wgmma"],
 )
 def test_the_emulator_gives_the_same_bits(target: str, options: dict[str, Any]) -> None:

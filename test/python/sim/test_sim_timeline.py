@@ -11,7 +11,7 @@ import pytest
 import smalti
 from click.testing import CliRunner
 from conftest import PALLAS, ROOT
-from products import matmul
+from matmuls import matmul
 from sim_programs import doubled
 from smalti import sim, targets
 from smalti.cli import commands

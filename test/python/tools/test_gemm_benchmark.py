@@ -26,7 +26,7 @@ sys.path.insert(0, str(ROOT / "test" / "kernels"))
 import _gemm_gpu
 import gemm
 import launch_overhead
-import products
+import matmuls
 from gemm import Comparison, Problem
 
 
@@ -219,7 +219,7 @@ def test_the_programs_are_products(dtype: str) -> None:
 
 
 def test_a_program_with_the_columns_of_b_together() -> None:
-    text = products.matmul((16, 24, 32), (16, 16, 16), "f16", start="zero", result="f16", columns_of_b=True)
+    text = matmuls.matmul((16, 24, 32), (16, 16, 16), "f16", start="zero", result="f16", columns_of_b=True)
     a, b = (np.random.default_rng(0).standard_normal(shape).astype(np.float16) for shape in ((16, 32), (24, 32)))
     c = np.empty((16, 24), np.float16)
     smalti.compile(text, target="cpu")(a, b.T, c)

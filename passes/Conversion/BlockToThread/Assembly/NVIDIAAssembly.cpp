@@ -171,7 +171,7 @@ SmallVector<Value> nvidia::emitHeld(OpBuilder &builder, Location loc,
 SmallVector<Value> nvidia::emitWgmmaOfRegisters(
     OpBuilder &builder, Location loc, const WgmmaInstruction &instruction,
     ValueRange accumulator, ValueRange a, Value descriptorB) {
-  ptx::Product product;
+  ptx::Wgmma product;
   product.columns = instruction.columns;
   product.depth = instruction.depth;
   product.sum = stringifyWGMMATypes(instruction.sum);
@@ -180,7 +180,7 @@ SmallVector<Value> nvidia::emitWgmmaOfRegisters(
   product.transposesB = instruction.transposesB;
   SmallVector<Value> read(a);
   read.push_back(descriptorB);
-  return emit(builder, loc, ptx::getProductOfRegisters(product), accumulator,
+  return emit(builder, loc, ptx::getWgmmaWithRegisterA(product), accumulator,
               read);
 }
 

@@ -36,7 +36,7 @@ Text ptx::getHeld(std::string letters) {
   return {&held, "", std::move(letters), ""};
 }
 
-Text ptx::getProductOfRegisters(const Product &form) {
+Text ptx::getWgmmaWithRegisterA(const Wgmma &form) {
   // A register is one of f32, or 32 bits: of i32 or of two f16.
   bool isInteger = form.sum == "s32", isPacked = form.sum == "f16";
   size_t sums = form.columns / (isPacked ? 4 : 2), a = 4;
@@ -105,7 +105,7 @@ std::vector<Text> ptx::getAll() {
       bool isHalf = type.a == "f16" || type.a == "bf16";
       for (bool transposesB : {false, true})
         if (isHalf || !transposesB)
-          all.push_back(getProductOfRegisters(
+          all.push_back(getWgmmaWithRegisterA(
               {columns, type.depth, type.sum, type.a, type.b, transposesB}));
     }
   for (unsigned registers : {1, 2, 4})

@@ -44,14 +44,14 @@ Text getHeld(std::string letters);
 
 /// wgmma.mma_async with A in four 32-bit registers, which NVVM's operation does
 /// not have. Operands: the accumulator, A, the descriptor of B.
-struct Product {
+struct Wgmma {
   int64_t columns = 0;
   int64_t depth = 0;
   llvm::StringRef sum, a, b;
   /// Only for 16-bit elements.
   bool transposesB = false;
 };
-Text getProductOfRegisters(const Product &product);
+Text getWgmmaWithRegisterA(const Wgmma &product);
 
 /// st.async of so many 32-bit registers: 1, 2 or 4. Operands: the place, the
 /// registers, the barrier that counts the bytes; both are pointers into the

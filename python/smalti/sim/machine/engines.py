@@ -27,7 +27,7 @@ def multiply(accumulator: Array, a: Array, b: Array, tf32: bool = False, **how: 
 
 
 def start(
-    group: Group, work: Copy | Product | TensorWork, stream: Stream | None, spoils: Sequence[MemRef] = ()
+    group: Group, work: Copy | Matmul | TensorWork, stream: Stream | None, spoils: Sequence[MemRef] = ()
 ) -> None:
     """Starts work, which a group of a stream holds, or the barriers that a copy tells. While it is in flight, nobody
     wants to read what it `spoils`."""
@@ -131,7 +131,7 @@ class Copy:
     leaks = "a copy into shared memory that nothing waits for before the program ends"
 
 
-class Product:
+class Matmul:
     """A product that was started."""
 
     __slots__ = ("a", "accumulator", "b", "end", "numbers", "read", "result", "site")
@@ -147,7 +147,7 @@ class Product:
 
     def recorded(self, group: Group, recorder: Recorder) -> tuple[float, float]:
         macs = self.a.shape[0] * self.a.shape[1] * self.b.shape[1]
-        end = recorder.asynchronous_product(group, group.name, self.b.dtype.itemsize, macs, self.site)
+        end = recorder.asynchronous_matmul(group, group.name, self.b.dtype.itemsize, macs, self.site)
         return end, end
 
     def complete(self) -> None:

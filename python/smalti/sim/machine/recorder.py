@@ -221,7 +221,7 @@ class Recorder:
         agent.now = begin
         return begin + time
 
-    def asynchronous_product(self, agent: Actor, who: str, size: int, macs: int, site: Site) -> float:
+    def asynchronous_matmul(self, agent: Actor, who: str, size: int, macs: int, site: Site) -> float:
         """All of the matrix unit multiplies beside the program, elements of so many bytes. Returns when it is done."""
         unit = self._unit(agent)
         time = macs / self._number({1: "eight_bit_macs", 2: "f16_macs"}.get(size, "tf32_macs"))

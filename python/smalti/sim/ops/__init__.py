@@ -37,7 +37,7 @@ __all__ = [
     "llvm",
     "math",
     "memref",
-    "products",
+    "matmul",
     "registers",
     "tensor",
     "vector",

@@ -27,7 +27,7 @@ from .execution.block import ThreadBlock, ThreadCluster
 from .execution.code import ALIGNMENT, ThreadTranslator
 from .execution.events import Side
 from .execution.memory import SPACING, LaneBuffer, PrivateBuffer, View
-from .execution.pending import is_product, pending_values
+from .execution.pending import is_wgmma_op, pending_values
 from .execution.shadow import LaneChecker
 from .execution.team import Team
 from .host import Host, is_of_threads, launches_of
@@ -319,7 +319,7 @@ def of_threads(
             parameters.append(parameter(index, argument.type, index in copied or written(argument)))
         except Unsupported as problem:
             tr.problems.append(Diagnostic("error", str(problem), place))
-    tr.pending = pending_values(op for op in walk(kernel) if is_product(op))
+    tr.pending = pending_values(op for op in walk(kernel) if is_wgmma_op(op))
     slots = [tr.slot(argument) for argument in arguments[:count]]
     _attributions(tr, host.enter(tr) if host is not None else arguments[count:])
     if len(blocks) > 1:

@@ -22,10 +22,10 @@ import test_amd_conversions
 import test_amd_copies
 import test_amd_lanes
 import test_amd_lds
-import test_amd_matrix_products
+import test_amd_mfma
 import test_amd_system
 import test_amd_tensors
-import test_amd_wave_matrix_products
+import test_amd_wmma
 from smalti import emulator, toolchain
 
 MODULES = (
@@ -35,10 +35,10 @@ MODULES = (
     test_amd_copies,
     test_amd_lanes,
     test_amd_lds,
-    test_amd_matrix_products,
+    test_amd_mfma,
     test_amd_system,
     test_amd_tensors,
-    test_amd_wave_matrix_products,
+    test_amd_wmma,
 )
 LEFT_OUT = {
     # Sparse products whose layouts only code says that nobody compared with a chip.

@@ -13,12 +13,12 @@ import test_nvidia_assembly
 import test_nvidia_clusters
 import test_nvidia_conversions
 import test_nvidia_integers
-import test_nvidia_matrix_products
+import test_nvidia_mma
 import test_nvidia_memory
 import test_nvidia_proxies
 import test_nvidia_tensor_copies
 import test_nvidia_text_memory
-import test_nvidia_warpgroup_products
+import test_nvidia_wgmma
 import test_nvidia_warps
 
 LEFT_OUT = {
@@ -41,12 +41,12 @@ def _tested() -> set[str]:
         test_nvidia_assembly,
         test_nvidia_clusters,
         test_nvidia_conversions,
-        test_nvidia_matrix_products,
+        test_nvidia_mma,
         test_nvidia_memory,
         test_nvidia_proxies,
         test_nvidia_tensor_copies,
         test_nvidia_text_memory,
-        test_nvidia_warpgroup_products,
+        test_nvidia_wgmma,
         test_nvidia_warps,
     )
     names = {name for module in modules for name in module.TESTED} | set(test_nvidia_integers.covered())

@@ -9,8 +9,8 @@ import nvidia
 import pytest
 import smalti
 from smalti.emulator import Emulation, tensor_map
-from test_nvidia_warpgroup_products import HEAD as PRODUCT_HEAD
-from test_nvidia_warpgroup_products import chain, run_chain
+from test_nvidia_wgmma import HEAD as PRODUCT_HEAD
+from test_nvidia_wgmma import chain, run_chain
 
 HEAD = """target triple = "nvptx64-nvidia-cuda"
 @tile = internal addrspace(3) global [256 x i8] undef, align 128

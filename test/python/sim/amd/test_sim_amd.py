@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from helpers import SHARED, gpu_kernel
 from loops import runner
 from loops.case import Case
-from products import matmul
+from matmuls import matmul
 from sim_programs import OWN
 from smalti import check, sim, targets
 from smalti.cli import commands

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import smalti
-from products import matmul
+from matmuls import matmul
 from sim_programs import OWN
 from smalti import check, sim
 from smalti.sim import mutants

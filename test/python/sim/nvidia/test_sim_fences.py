@@ -208,7 +208,7 @@ def test_warpgroups_that_go_their_own_ways() -> None:
 
 @pytest.mark.parametrize("options", [{}, {"specialize": "off"}], ids=["specialized", "alone"])
 def test_every_fence_of_a_matmul_that_matters_is_noticed(options: dict[str, Any]) -> None:
-    made = sim.simulate(matmul(128, 128, 128), "sim:sm_90a", level="thread", products="wgmma", depth=2, **options)
+    made = sim.simulate(matmul(128, 128, 128), "sim:sm_90a", level="thread", matmul="wgmma", depth=2, **options)
     outcomes = mutants.score(made, made.random_arguments(), kinds=("fence dropped",))
     assert [str(outcome) for outcome in outcomes if not outcome.caught] == []
     assert "nvvm.wgmma.fence.aligned" in {outcome.mutant.operation for outcome in outcomes}

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import smalti
-from mma_products import ACCUMULATORS, C_PLACES, CASES, check, drawn, gathered, group_of
+from mma_kernels import ACCUMULATORS, C_PLACES, CASES, check, drawn, gathered, group_of
 from smalti import CompileError, sim
 
 TYPES = {"i32": "i32", "float": "f32", "double": "f64", "<2 x half>": "vector<2xf16>", "i16": "i16"}

@@ -22,7 +22,7 @@ _TRANSPARENT = {"llvm.extractvalue", "llvm.insertvalue", "vector.extract", "vect
 _TRANSPARENT |= {"llvm.extractelement", "llvm.insertelement"}
 
 
-def is_product(op: Any) -> bool:
+def is_wgmma_op(op: Any) -> bool:
     """Whether an operation starts a product: MLIR's, or assembly for a matrix in registers."""
     if op.name == "llvm.inline_asm":
         return _OPCODE in ir.StringAttr(op.attributes["asm_string"]).value
@@ -41,7 +41,7 @@ def is_transparent(op: Any) -> bool:
 
 def computes(op: Any) -> bool:
     """Whether an operation needs the values of its operands."""
-    return op.name not in _CARRIES and not is_transparent(op) and not is_product(op)
+    return op.name not in _CARRIES and not is_transparent(op) and not is_wgmma_op(op)
 
 
 _CARRIES = {"scf.for", "scf.while", "scf.yield", "scf.condition", "scf.if", "scf.index_switch"}

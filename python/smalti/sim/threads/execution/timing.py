@@ -113,7 +113,7 @@ def multiplied_together(st: Any, product: Any, count: int, size: int, macs: int)
         warps = st.warps[begin : begin + count]
         last = max(warps, key=lambda warp: warp.now)
         who = f"warps {warps[0].index} to {warps[-1].index}"
-        end = recorder.asynchronous_product(last, who, size, macs, product.site)
+        end = recorder.asynchronous_matmul(last, who, size, macs, product.site)
         product.moments.update((warp.index, (end, end)) for warp in warps)
 
 

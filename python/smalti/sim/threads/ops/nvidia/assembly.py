@@ -14,7 +14,7 @@ from ...execution import fences
 from ...execution.code import ThreadTranslator, operation
 from ...execution.lanes import dtype_of, rank_of, spread
 from ...execution.pending import is_held, is_pending
-from ...execution.products import A_WORDS, Form
+from ...execution.wgmma import A_WORDS, Form
 from ..collective.gpu import counted, numbered, thread_barrier
 from . import wgmma
 

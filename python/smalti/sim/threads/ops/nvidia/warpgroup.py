@@ -12,7 +12,7 @@ from ....translation.translator import Step, Unsupported, attribute
 from ...execution.code import ThreadTranslator, operation
 from ...execution.lanes import dtype_of
 from ...execution.memory import View
-from ...execution.products import ROWS, Form
+from ...execution.wgmma import ROWS, Form
 from .nvgpu import memory_of, word_of
 from .wgmma import commit, fence, product, wait
 

@@ -17,13 +17,13 @@ from ...execution.code import ThreadTranslator, operation
 from ...execution.elements import READERS
 from ...execution.lanes import dtype_of, rank_of, spread
 from ...execution.pending import Pending, resolve
-from ...execution.products import (
+from ...execution.wgmma import (
     A_WORDS,
     LANES,
     ROWS,
     WARPS,
     Form,
-    Product,
+    Wgmma,
     RegisterMatrix,
     SharedMatrix,
     from_registers,
@@ -120,7 +120,7 @@ def product(
         right = shared(st, b, form.columns, form.b, form.transposed[1])
         fences.check(st, *sources, form.shape, site)
         before = _accumulator(st, start(st), form, site)
-        made = Product(st, form, before if form.adds else None, left, right, packed, site)
+        made = Wgmma(st, form, before if form.adds else None, left, right, packed, site)
         size = READERS[form.b][0] // 8
         timing.multiplied_together(st, made, WARPS, size, ROWS * form.columns * form.depth)
         _touch(st, left, right, site)

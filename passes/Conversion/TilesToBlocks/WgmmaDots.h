@@ -1,4 +1,4 @@
-//===- WarpgroupProducts.h - Products of warp groups ------------*- C++ -*-===//
+//===- WgmmaDots.h - Products of warp groups --------------------*- C++ -*-===//
 //
 // Which products of a tile program warp groups compute (wgmma), of operands
 // that tensor copies (TMA) bring to shared memory. Nothing of it depends on the
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SMALTI_PASSES_CONVERSION_TILESTOBLOCKS_WARPGROUPPRODUCTS_H
-#define SMALTI_PASSES_CONVERSION_TILESTOBLOCKS_WARPGROUPPRODUCTS_H
+#ifndef SMALTI_PASSES_CONVERSION_TILESTOBLOCKS_WGMMADOTS_H
+#define SMALTI_PASSES_CONVERSION_TILESTOBLOCKS_WGMMADOTS_H
 
 #include "smalti/layouts/LayoutAlgebra.h"
 #include "smalti/passes/Conversion/TilesToBlocks/TileWindow.h"
@@ -38,7 +38,7 @@ struct TensorWindow {
 };
 
 /// A product of warp groups.
-struct WarpgroupDot {
+struct WgmmaDot {
   triton_xla::DotOp dot;
   /// Nothing where the left operand is computed: it stays in registers.
   std::optional<TensorWindow> lhs;
@@ -60,7 +60,7 @@ std::optional<std::string> planTensorWindow(const Window &window,
 
 /// Fills in the plan of the product, or says why warp groups do not compute it.
 std::optional<std::string> planWarpgroupDot(triton_xla::DotOp dot,
-                                            WarpgroupDot &plan);
+                                            WgmmaDot &plan);
 
 /// Fills in how tensor copies store the tile, in pieces as wide as the swizzle,
 /// or says why none do.
@@ -69,7 +69,7 @@ std::optional<std::string> planTensorStore(triton_xla::InsertOp insert,
 
 /// How many warp groups share the products, rows dealt in turn: nothing where
 /// no number fits all of them. `numWarps` 0: chosen.
-std::optional<int64_t> chooseWarpgroups(llvm::ArrayRef<WarpgroupDot> dots,
+std::optional<int64_t> chooseWarpgroups(llvm::ArrayRef<WgmmaDot> dots,
                                         const targets::Target &target,
                                         int64_t numWarps);
 
@@ -78,4 +78,4 @@ layout::TiledLayout getWarpgroupAccumulator(int64_t groups);
 
 } // namespace smalti
 
-#endif // SMALTI_PASSES_CONVERSION_TILESTOBLOCKS_WARPGROUPPRODUCTS_H
+#endif // SMALTI_PASSES_CONVERSION_TILESTOBLOCKS_WGMMADOTS_H

@@ -162,7 +162,7 @@ def matrices_of_registers(words: Array, kind: str) -> list[RegisterMatrix]:
     return [RegisterMatrix(rows) for rows in found.reshape(-1, ROWS, found.shape[-1])]
 
 
-class Product(Work):
+class Wgmma(Work):
     """A product of one or more warpgroups, each with its own matrices."""
 
     def __init__(self, st: Any, form: Form, start: Any, a: list[Any], b: list[Any], packed: bool, site: Any) -> None:
@@ -198,7 +198,7 @@ class Product(Work):
         form = self.form
         shape = (len(self.a), ROWS, form.columns)
         start = self.start
-        if isinstance(start, Product):
+        if isinstance(start, Wgmma):
             start.complete()
             start = start.found
         if start is None:

@@ -1,6 +1,6 @@
-//===- WarpgroupProducts.cpp - Products of warp groups --------------------===//
+//===- WgmmaDots.cpp - Products of warp groups ----------------------------===//
 
-#include "smalti/passes/Conversion/TilesToBlocks/WarpgroupProducts.h"
+#include "smalti/passes/Conversion/TilesToBlocks/WgmmaDots.h"
 
 #include "smalti/passes/Analysis/Memory/Divisibility.h"
 #include "smalti/passes/Analysis/Memory/MemorySize.h"
@@ -181,7 +181,7 @@ static Reason planOperand(triton_xla::DotOp dot, Value operand,
   return planTensorWindow(Window::of(extract), plan);
 }
 
-Reason smalti::planWarpgroupDot(triton_xla::DotOp dot, WarpgroupDot &plan) {
+Reason smalti::planWarpgroupDot(triton_xla::DotOp dot, WgmmaDot &plan) {
   plan.dot = dot;
   auto lhs = cast<RankedTensorType>(dot.getLhs().getType());
   auto rhs = cast<RankedTensorType>(dot.getRhs().getType());
@@ -241,13 +241,13 @@ Reason smalti::planTensorStore(triton_xla::InsertOp insert,
   return std::nullopt;
 }
 
-std::optional<int64_t> smalti::chooseWarpgroups(ArrayRef<WarpgroupDot> dots,
+std::optional<int64_t> smalti::chooseWarpgroups(ArrayRef<WgmmaDot> dots,
                                                 const targets::Target &target,
                                                 int64_t numWarps) {
   auto fits = [&](int64_t groups) {
     int64_t threads = groups * kWarpsOfGroup * target.waveSize;
     return threads <= target.maxThreadsPerBlock &&
-           llvm::all_of(dots, [&](const WarpgroupDot &plan) {
+           llvm::all_of(dots, [&](const WgmmaDot &plan) {
              auto type = cast<RankedTensorType>(
                  triton_xla::DotOp(plan.dot).getAccumulator().getType());
              return type.getDimSize(0) % (kGroupRows * groups) == 0 &&

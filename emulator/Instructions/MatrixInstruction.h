@@ -1,4 +1,4 @@
-//===- Product.h - Matrix products of a wave ------------------------------===//
+//===- MatrixInstruction.h - Matrix products of a wave --------------------===//
 //
 // What all matrix instructions share: operands are gathered from the lanes'
 // registers into matrices, multiplied, and given back. An instruction says
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SMALTI_EMULATOR_INSTRUCTIONS_PRODUCT_H
-#define SMALTI_EMULATOR_INSTRUCTIONS_PRODUCT_H
+#ifndef SMALTI_EMULATOR_INSTRUCTIONS_MATRIXINSTRUCTION_H
+#define SMALTI_EMULATOR_INSTRUCTIONS_MATRIXINSTRUCTION_H
 
 #include "smalti/emulator/Instructions/Instruction.h"
 #include "smalti/emulator/Instructions/Numbers.h"
@@ -26,7 +26,7 @@ struct Operands {
 /// D = A * B + C. The functions say which element of its matrix is element `e`
 /// of a lane, counted through the lane's registers; that of B has row and
 /// column of its transpose, as most documents state A and B alike.
-struct Product {
+struct MatrixInstruction {
   int m, n, k;
   Operands a, b, c;
   Position (*ofA)(int lane, int e);
@@ -78,7 +78,7 @@ void accumulate(const Number (&a)[m][k], const Number (&b)[n][k],
 }
 
 /// Sums in double and rounds once: the vendors state less, and not the order.
-template <const Product &p, class Element, class Accumulator = F32>
+template <const MatrixInstruction &p, class Element, class Accumulator = F32>
 void multiply(const Wave &wave) {
   double a[p.m][p.k], b[p.n][p.k], c[p.m][p.n];
   gather<Element>(wave, p.a, p.ofA, [&](Position at) -> double & {
@@ -104,4 +104,4 @@ void multiply(const Wave &wave) {
 
 } // namespace smalti::emulator
 
-#endif // SMALTI_EMULATOR_INSTRUCTIONS_PRODUCT_H
+#endif // SMALTI_EMULATOR_INSTRUCTIONS_MATRIXINSTRUCTION_H

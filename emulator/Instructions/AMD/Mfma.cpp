@@ -1,4 +1,4 @@
-//===- MatrixProducts.cpp - V_MFMA: matrix products of CDNA ---------------===//
+//===- Mfma.cpp - V_MFMA: matrix products of CDNA -------------------------===//
 //
 // Layouts: CDNA3 ISA, "Dense Matrix Multiplication Instructions", and AMD's
 // matrix instruction calculator, which prints them. An instruction multiplies
@@ -11,7 +11,7 @@
 #include "smalti/emulator/Instructions/AMD/ScaledFactors.h"
 #include "smalti/emulator/Instructions/Context.h"
 #include "smalti/emulator/Instructions/Lists.h"
-#include "smalti/emulator/Instructions/Product.h"
+#include "smalti/emulator/Instructions/MatrixInstruction.h"
 
 #include <type_traits>
 
@@ -364,4 +364,4 @@ constexpr Instruction table[] = {
 
 } // namespace
 
-const InstructionList smalti::emulator::amdMatrixProducts = table;
+const InstructionList smalti::emulator::amdMfma = table;

@@ -1,6 +1,6 @@
-//===- StartProducts.cpp - smalti-start-products --------------------------===//
+//===- AsyncWgmma.cpp - smalti-async-wgmma --------------------------------===//
 
-#include "smalti/passes/Interfaces/SynchronousProducts.h"
+#include "smalti/passes/Interfaces/SynchronousWgmma.h"
 #include "smalti/passes/Support/Remarks.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -11,8 +11,8 @@
 #include "llvm/ADT/DenseSet.h"
 
 namespace smalti {
-#define GEN_PASS_DECL_SMALTISTARTPRODUCTS
-#define GEN_PASS_DEF_SMALTISTARTPRODUCTS
+#define GEN_PASS_DECL_SMALTIASYNCWGMMA
+#define GEN_PASS_DEF_SMALTIASYNCWGMMA
 #include "smalti/passes/WarpSpecialization/Passes.h.inc"
 } // namespace smalti
 
@@ -20,15 +20,15 @@ using namespace mlir;
 using namespace smalti;
 using mosaic_gpu::WGMMAOp;
 
-static constexpr llvm::StringLiteral kPassName = "smalti-start-products";
+static constexpr llvm::StringLiteral kPassName = "smalti-async-wgmma";
 
 namespace {
 
 /// Products that share a fence, a group and a wait.
 using Group = SmallVector<WGMMAOp>;
 
-struct SmaltiStartProducts
-    : smalti::impl::SmaltiStartProductsBase<SmaltiStartProducts> {
+struct SmaltiAsyncWgmma
+    : smalti::impl::SmaltiAsyncWgmmaBase<SmaltiAsyncWgmma> {
   using Base::Base;
   void runOnOperation() override;
 };
@@ -58,7 +58,7 @@ static void findGroups(Block &block, SmallVectorImpl<Group> &groups) {
   };
   for (Operation &op : block) {
     auto product = dyn_cast<WGMMAOp>(op);
-    if (product && isSynchronousProduct(product)) {
+    if (product && isSynchronousWgmma(product)) {
       // Sums of one group are added up in order; factors must be there, and
       // all that is in registers ahead of the fence.
       Value a = product.getA(), sum = product.getAccumulator();
@@ -85,24 +85,24 @@ static void commit(const Group &group) {
   NVVM::WgmmaGroupSyncAlignedOp::create(builder, loc);
   NVVM::WgmmaWaitGroupSyncOp::create(builder, loc, 0);
   for (WGMMAOp product : group)
-    product->removeAttr(kSynchronousProduct);
+    product->removeAttr(kSynchronousWgmma);
 }
 
 /// Whether `smalti.synchronous` has no value wherever a product has it: a
 /// `false` would count as the attribute.
 static LogicalResult checkMarks(Operation *function) {
   WalkResult result = function->walk([](WGMMAOp product) {
-    Attribute mark = product->getAttr(kSynchronousProduct);
+    Attribute mark = product->getAttr(kSynchronousWgmma);
     if (!mark || isa<UnitAttr>(mark))
       return WalkResult::advance();
-    product.emitOpError() << "has '" << kSynchronousProduct << "' = " << mark
+    product.emitOpError() << "has '" << kSynchronousWgmma << "' = " << mark
                           << ", which is not a unit attribute";
     return WalkResult::interrupt();
   });
   return failure(result.wasInterrupted());
 }
 
-void SmaltiStartProducts::runOnOperation() {
+void SmaltiAsyncWgmma::runOnOperation() {
   if (failed(checkMarks(getOperation())))
     return signalPassFailure();
   SmallVector<Group> groups;

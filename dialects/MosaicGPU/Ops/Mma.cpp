@@ -1,4 +1,4 @@
-//===- Products.cpp - Matrix products -------------------------------------===//
+//===- Mma.cpp - Matrix products ------------------------------------------===//
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/dialects/MosaicGPU/Verification.h"
@@ -9,7 +9,7 @@ using namespace smalti;
 using namespace smalti::mosaic_gpu;
 
 #define GET_OP_CLASSES
-#include "smalti/dialects/MosaicGPU/Ops/Products.cpp.inc"
+#include "smalti/dialects/MosaicGPU/Ops/Mma.cpp.inc"
 
 //===----------------------------------------------------------------------===//
 // What products have in common
@@ -48,7 +48,7 @@ static LogicalResult verifyShapes(Operation *op, const Shapes &shapes) {
   return success();
 }
 
-static LogicalResult emitUnproductive(Operation *op, Type a, Type b) {
+static LogicalResult emitUnsupportedTypes(Operation *op, Type a, Type b) {
   return op->emitOpError() << "cannot multiply elements of " << a << " and "
                            << b;
 }
@@ -96,7 +96,7 @@ const targets::Target *smalti::mosaic_gpu::getTarget(Operation *op) {
 }
 
 /// Whether a matrix product may have operands of these types.
-static bool areProductTypes(Type a, Type b) {
+static bool areMmaTypes(Type a, Type b) {
   if (isa<Float8E4M3FNUZType, Float8E5M2FNUZType>(a))
     return isa<Float8E4M3FNUZType, Float8E5M2FNUZType>(b);
   return isOneKind(a, b) && (isEightBitFloat(a) ||
@@ -145,8 +145,8 @@ LogicalResult MMAOp::verify() {
           *this, {accumulator.getShape(), a.getShape(), b.getShape()})))
     return failure();
   Type element = a.getElementType();
-  if (!areProductTypes(element, b.getElementType()))
-    return emitUnproductive(*this, element, b.getElementType());
+  if (!areMmaTypes(element, b.getElementType()))
+    return emitUnsupportedTypes(*this, element, b.getElementType());
   bool isInteger = isa<IntegerType>(element);
   Type sum = accumulator.getElementType();
   if (isInteger ? !sum.isSignlessInteger(32) : !sum.isF32())
@@ -179,7 +179,7 @@ LogicalResult WGMMAOp::verify() {
   if (failed(verifyInShared(*this, "b", b)))
     return failure();
   if (!isOneKind(a.getElementType(), b.getElementType()))
-    return emitUnproductive(*this, a.getElementType(), b.getElementType());
+    return emitUnsupportedTypes(*this, a.getElementType(), b.getElementType());
   if (failed(verifyShapes(
           *this, {accumulator.getShape(), a.getShape(), b.getShape()})))
     return failure();
@@ -240,7 +240,7 @@ LogicalResult TcGen05MMAOp::verify() {
   if (failed(verifyInShared(*this, "b", b)))
     return failure();
   if (!isOneKind(a.getElementType(), b.getElementType()))
-    return emitUnproductive(*this, a.getElementType(), b.getElementType());
+    return emitUnsupportedTypes(*this, a.getElementType(), b.getElementType());
   if (failed(verifyShapes(*this,
                           {accumulator.getShape(), a.getShape(), b.getShape(),
                            bool(getASparseMetadata()), getCollective()})))

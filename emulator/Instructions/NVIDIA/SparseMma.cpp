@@ -1,4 +1,4 @@
-//===- SparseProducts.cpp - mma.sp.sync: A with structured zeros ----------===//
+//===- SparseMma.cpp - mma.sp.sync: A with structured zeros ---------------===//
 //
 // Half of A is zero and not stored: what is stored has the fragments of half as
 // many columns, and metadata say where it belongs. What the PTX ISA leaves open
@@ -214,4 +214,4 @@ constexpr Instruction table[] = {
 
 } // namespace
 
-const InstructionList smalti::emulator::nvidiaSparseProducts = table;
+const InstructionList smalti::emulator::nvidiaSparseMma = table;

@@ -1,4 +1,4 @@
-//===- Products.td - Matrix products -----------------------*- tablegen -*-===//
+//===- Mma.td - Matrix products ----------------------------*- tablegen -*-===//
 
 #ifndef SMALTI_DIALECTS_MOSAICGPU_OPS_PRODUCTS
 #define SMALTI_DIALECTS_MOSAICGPU_OPS_PRODUCTS

@@ -261,7 +261,7 @@ static void appendForwarded(OpOperand &use, SmallVectorImpl<Value> &values) {
 }
 
 /// All values that may be those of a product in flight.
-static DenseSet<Value> collectProducts(gpu::GPUFuncOp func) {
+static DenseSet<Value> collectWgmma(gpu::GPUFuncOp func) {
   SmallVector<Value> worklist;
   func.walk(
       [&](mosaic_gpu::WGMMAOp op) { worklist.push_back(op.getResult()); });
@@ -282,7 +282,7 @@ static DenseSet<Value> collectProducts(gpu::GPUFuncOp func) {
 namespace {
 /// A product that may be in flight, and the number of its group among those
 /// that this block commits; -1: one that was committed before.
-struct OpenProduct {
+struct OpenWgmma {
   Value value;
   int64_t group = -1;
   /// The last op of the block that reads it, in its regions too.
@@ -295,7 +295,7 @@ public:
       : products(products), plan(plan) {}
 
   /// Whether the block or what is nested in it waits.
-  bool scan(Block &block, ArrayRef<OpenProduct> outer);
+  bool scan(Block &block, ArrayRef<OpenWgmma> outer);
 
 private:
   const DenseSet<Value> &products;
@@ -321,13 +321,13 @@ static Operation *findLastRead(Value value, Block &block) {
   return last;
 }
 
-bool Holds::scan(Block &block, ArrayRef<OpenProduct> outer) {
-  SmallVector<OpenProduct> open;
+bool Holds::scan(Block &block, ArrayRef<OpenWgmma> outer) {
+  SmallVector<OpenWgmma> open;
   auto add = [&](Value value, int64_t group) {
     if (Operation *last = findLastRead(value, block))
       open.push_back({value, group, last});
   };
-  for (const OpenProduct &product : outer)
+  for (const OpenWgmma &product : outer)
     add(product.value, -1);
   for (BlockArgument argument : block.getArguments())
     if (products.contains(argument))
@@ -336,12 +336,12 @@ bool Holds::scan(Block &block, ArrayRef<OpenProduct> outer) {
   bool waits = false;
   for (Operation &op : block) {
     // What nobody will read is not of interest.
-    llvm::erase_if(open, [&](const OpenProduct &product) {
+    llvm::erase_if(open, [&](const OpenWgmma &product) {
       return product.lastRead->isBeforeInBlock(&op);
     });
     auto hold = [&](auto isComplete) {
       SmallVector<Value> held;
-      for (const OpenProduct &product : open)
+      for (const OpenWgmma &product : open)
         if (product.lastRead != &op && isComplete(product))
           held.push_back(product.value);
       if (!held.empty())
@@ -350,7 +350,7 @@ bool Holds::scan(Block &block, ArrayRef<OpenProduct> outer) {
     if (isa<NVVM::WgmmaGroupSyncAlignedOp>(op))
       ++groups;
     if (auto wait = dyn_cast<NVVM::WgmmaWaitGroupSyncOp>(op)) {
-      auto isComplete = [&](const OpenProduct &product) {
+      auto isComplete = [&](const OpenWgmma &product) {
         return product.group + static_cast<int64_t>(wait.getGroup()) < groups;
       };
       hold(isComplete);
@@ -362,7 +362,7 @@ bool Holds::scan(Block &block, ArrayRef<OpenProduct> outer) {
       for (Block &nested : region)
         nestedWaits |= scan(nested, open);
     if (nestedWaits) {
-      hold([](const OpenProduct &) { return true; });
+      hold([](const OpenWgmma &) { return true; });
       waits = true;
     }
     for (Value result : op.getResults())
@@ -402,7 +402,7 @@ static void planFences(KernelPlan &plan) {
 LogicalResult Wgmma::planKernel(Planner &planner) const {
   KernelPlan &plan = planner.getPlan();
   planFences(plan);
-  DenseSet<Value> products = collectProducts(plan.func);
+  DenseSet<Value> products = collectWgmma(plan.func);
   Holds(products, plan).scan(plan.func.getBody().front(), {});
   return success();
 }

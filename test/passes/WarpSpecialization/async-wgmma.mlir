@@ -1,6 +1,6 @@
 // Which products share a fence, a group and a wait.
-// RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-start-products))' \
-// RUN:   --remarks-filter=smalti-start-products 2>%t | FileCheck %s
+// RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-async-wgmma))' \
+// RUN:   --remarks-filter=smalti-async-wgmma 2>%t | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK < %t
 
 #acc = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>

@@ -1,4 +1,4 @@
-//===- MatrixProducts.cpp - mma.sync with dense matrices ------------------===//
+//===- Mma.cpp - mma.sync with dense matrices -----------------------------===//
 //
 // What the PTX ISA ("mma") leaves open: for f16, bf16, tf32 and smaller floats
 // products and sums have at least the precision of the accumulator; their
@@ -254,4 +254,4 @@ constexpr Instruction table[] = {
 
 } // namespace
 
-const InstructionList smalti::emulator::nvidiaMatrixProducts = table;
+const InstructionList smalti::emulator::nvidiaMma = table;

@@ -1,4 +1,4 @@
-//===- WaveMatrixProducts.cpp - V_WMMA: matrix products of RDNA -----------===//
+//===- Wmma.cpp - V_WMMA: matrix products of RDNA -------------------------===//
 //
 // All but one are of 16 rows and 16 columns, in waves of 32. What a lane has
 // differs between the generations; a lane's row of A, or column of B, is always
@@ -11,7 +11,7 @@
 #include "smalti/emulator/Instructions/AMD/ScaledFactors.h"
 #include "smalti/emulator/Instructions/Context.h"
 #include "smalti/emulator/Instructions/Lists.h"
-#include "smalti/emulator/Instructions/Product.h"
+#include "smalti/emulator/Instructions/MatrixInstruction.h"
 
 #include <algorithm>
 #include <limits>
@@ -346,4 +346,4 @@ constexpr Instruction table[] = {
 
 } // namespace
 
-const InstructionList smalti::emulator::amdWaveMatrixProducts = table;
+const InstructionList smalti::emulator::amdWmma = table;

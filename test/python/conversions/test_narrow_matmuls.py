@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import smalti
-from products import matmul
+from matmuls import matmul
 from smalti import dtypes, targets
 from smalti.emulator import SCHEDULES, Emulation
 from test_gpu_numerics import FAMILIES, GPUS, Program

@@ -12,7 +12,7 @@ import numpy as np
 import nvidia
 import pytest
 import smalti
-from mma_products import ELEMENTS
+from mma_kernels import ELEMENTS
 from nvidia import Array
 from smalti.emulator import SCHEDULES, Emulation
 

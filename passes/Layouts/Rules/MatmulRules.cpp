@@ -1,4 +1,4 @@
-//===- ProductRules.cpp - Matrix products ---------------------------------===//
+//===- MatmulRules.cpp - Matrix products ----------------------------------===//
 
 #include "smalti/passes/Layouts/Rules/Rules.h"
 
@@ -250,7 +250,7 @@ struct CopyScalesRule {
 
 } // namespace
 
-void inference::registerProductRules(DialectRegistry &registry) {
+void inference::registerMatmulRules(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, MosaicGPUDialect *) {
     attachRule<WGMMARule, WGMMAOp>(context);
     attachRule<MMARule, MMAOp>(context);

@@ -1,4 +1,4 @@
-//===- WarpgroupProducts.cpp - wgmma of NVIDIA ----------------------------===//
+//===- Wgmma.cpp - wgmma of NVIDIA ----------------------------------------===//
 //
 // PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions". The four warps
 // of a warpgroup execute a product together; each computes 16 rows of it when
@@ -48,7 +48,7 @@ struct SharedOperand {
 };
 
 /// A product of a warpgroup.
-struct Product {
+struct Wgmma {
   const void *opcode;
   uint64_t descriptorA, descriptorB;
   uint32_t modifiers;
@@ -63,7 +63,7 @@ struct Product {
 struct Warpgroup {
   /// Those that some warp has still to execute or to wait for; the first has
   /// the number `first`.
-  std::deque<std::unique_ptr<Product>> products;
+  std::deque<std::unique_ptr<Wgmma>> products;
   uint64_t first = 1;
 };
 
@@ -86,7 +86,7 @@ void forget() {
 
 void checkWholeWarpgroups() {
   for (const auto &[index, group] : warpgroups)
-    for (const std::unique_ptr<Product> &product : group.products)
+    for (const std::unique_ptr<Wgmma> &product : group.products)
       if (product->numIssued < numWarps)
         failInOrder("divergence", product->origin, nullptr, 0,
                     "wgmma.mma_async was executed by %d warps of a warpgroup, "
@@ -118,7 +118,7 @@ void forEachChunk(const SharedOperand &operand, bool ofWarp, Use use) {
     use(operand.descriptor.chunk(operand.shape, i), i);
 }
 
-[[noreturn]] void failOverwritten(const Product &product, const char *at,
+[[noreturn]] void failOverwritten(const Wgmma &product, const char *at,
                                   const char *when) {
   failInOrder("race", product.origin, at, MatrixDescriptor::chunkBytes,
               "an operand of wgmma.mma_async changed %s, for which nobody has "
@@ -127,7 +127,7 @@ void forEachChunk(const SharedOperand &operand, bool ofWarp, Use use) {
 }
 
 /// The chunks must be what they were.
-void checkUnchanged(const Product &product, const SharedOperand &operand,
+void checkUnchanged(const Wgmma &product, const SharedOperand &operand,
                     bool ofWarp, const char *when) {
   constexpr int size = MatrixDescriptor::chunkBytes;
   forEachChunk(operand, ofWarp, [&](const char *at, int i) {
@@ -156,7 +156,7 @@ void touchOperand(const SharedOperand &operand, bool ofWarp) {
 /// Tells ThreadSanitizer of the reads at the completion. They are those of the
 /// tensor cores, after what the first lane of each warp did before it executed
 /// the product.
-void touchOperands(const Product &product) {
+void touchOperands(const Wgmma &product) {
   acquireOrderAsUnit(&product);
   for (const SharedOperand *operand : {&product.a, &product.b})
     forEachChunk(*operand, /*ofWarp=*/false, [&](const char *at, int) {
@@ -167,7 +167,7 @@ void touchOperands(const Product &product) {
 
 /// The first warp that waits completes the product: this is the last moment at
 /// which it may read its operands.
-void finish(Product &product) {
+void finish(Wgmma &product) {
   if (product.numDone == 0 && isAsyncLate()) {
     checkUnchanged(product, product.a, /*ofWarp=*/false, "in flight");
     checkUnchanged(product, product.b, /*ofWarp=*/false, "in flight");
@@ -241,7 +241,7 @@ bool isTransposed(const Call &call, int operand) {
 }
 
 /// The product that this warp comes to; the first warp of the four makes it.
-Product &issue(const Call &call, const Places &places, const void *opcode,
+Wgmma &issue(const Call &call, const Places &places, const void *opcode,
                uint32_t modifiers, MatrixShape shapeA, MatrixShape shapeB) {
   Warp &warp = currentWarp();
   Warpgroup &group = currentWarpgroup();
@@ -258,7 +258,7 @@ Product &issue(const Call &call, const Places &places, const void *opcode,
       places.isAShared ? call.get<uint64_t>(places.a) : uint64_t(0);
   auto descriptorB = call.get<uint64_t>(places.b);
   if (number - group.first < group.products.size()) {
-    Product &product = *group.products[number - group.first];
+    Wgmma &product = *group.products[number - group.first];
     if (product.opcode != opcode || product.descriptorA != descriptorA ||
         product.descriptorB != descriptorB || product.modifiers != modifiers)
       failInOrder("divergence", product.origin, nullptr, 0,
@@ -276,8 +276,8 @@ Product &issue(const Call &call, const Places &places, const void *opcode,
     ++product.numIssued;
     return product;
   }
-  group.products.push_back(std::make_unique<Product>());
-  Product &product = *group.products.back();
+  group.products.push_back(std::make_unique<Wgmma>());
+  Wgmma &product = *group.products.back();
   product.opcode = opcode;
   product.descriptorA = descriptorA;
   product.descriptorB = descriptorB;
@@ -303,7 +303,7 @@ void checkAccumulators(uint64_t previous, const void *opcode) {
   if (previous <= warp.numDone || !isAsyncLate())
     return;
   Warpgroup &group = currentWarpgroup();
-  const Product &product = *group.products[previous - group.first];
+  const Wgmma &product = *group.products[previous - group.first];
   if (product.opcode != opcode)
     failInOrder("race", product.origin, nullptr, 0,
                 "wgmma.mma_async adds to accumulators that one of another "
@@ -351,7 +351,7 @@ void multiply(const Wave &wave) {
   uint64_t previous = any.get<uint64_t>(next);
   if (adds)
     checkAccumulators(previous, opcode);
-  Product &product = issue(any, places, opcode, modifiers,
+  Wgmma &product = issue(any, places, opcode, modifiers,
                            {rows, k, !transposedA}, {n, k, !transposedB});
 
   static double a[warpRows][k];
@@ -401,7 +401,7 @@ void multiply(const Wave &wave) {
     });
   else
     std::fill(sums, sums + warpRows * n, 0.0);
-  addProducts(&a[0][0], warpRows, k, product.columns.data(), n, sums);
+  multiplyAccumulate(&a[0][0], warpRows, k, product.columns.data(), n, sums);
   forEachSum([&](int lane, int e, double &sum) {
     Accumulator value;
     if constexpr (isInteger)
@@ -430,7 +430,7 @@ void multiplyBits(const Wave &wave) {
   auto opcode = reinterpret_cast<const char *>(&multiplyBits) + n;
   if (adds)
     checkAccumulators(any.get<uint64_t>(places.scaleD + 1), opcode);
-  Product &product =
+  Wgmma &product =
       issue(any, places, opcode, adds, {rows, words, true}, {n, words, true});
   uint32_t a[warpRows][words];
   if (places.isAShared)
@@ -487,10 +487,10 @@ template <class Count> void waitGroup(const Wave &wave) {
   auto pending = size_t(wave.lanes[0].get<Count>(0));
   Warp &warp = currentWarp();
   Warpgroup &group = currentWarpgroup();
-  const Product *last = nullptr;
+  const Wgmma *last = nullptr;
   while (warp.groups.size() > pending) {
     for (; warp.numDone < warp.groups.front(); ++warp.numDone) {
-      Product &product = *group.products[warp.numDone + 1 - group.first];
+      Wgmma &product = *group.products[warp.numDone + 1 - group.first];
       finish(product);
       last = &product;
     }
@@ -557,4 +557,4 @@ constexpr Instruction table[] = {
 
 } // namespace
 
-const InstructionList smalti::emulator::nvidiaWarpgroupProducts = table;
+const InstructionList smalti::emulator::nvidiaWgmma = table;

@@ -1,9 +1,9 @@
-//===- WarpgroupEmitter.cpp - Products of warp groups, written out --------===//
+//===- WgmmaEmitter.cpp - Products of warp groups, written out ------------===//
 
 #include "smalti/passes/Analysis/Integers/IntegerRanges.h"
 #include "smalti/passes/Conversion/TilesToBlocks/TileEmitter.h"
 
-#include "smalti/passes/Interfaces/SynchronousProducts.h"
+#include "smalti/passes/Interfaces/SynchronousWgmma.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -21,7 +21,7 @@ static constexpr int64_t kSwizzleRows = 8;
 // Phases
 //===----------------------------------------------------------------------===//
 
-SmallVector<Operation *> TileEmitter::productsIn(Operation *op) const {
+SmallVector<Operation *> TileEmitter::wgmmaIn(Operation *op) const {
   SmallVector<Operation *> products;
   if (!plan.warpgroupDots.empty())
     op->walk([&](triton_xla::DotOp dot) {
@@ -164,7 +164,7 @@ void TileEmitter::emitTensorLoad(Location loc, const TensorWindow &window,
 // Products
 //===----------------------------------------------------------------------===//
 
-void TileEmitter::emitWarpgroupDot(const WarpgroupDot &dot) {
+void TileEmitter::emitWarpgroupDot(const WgmmaDot &dot) {
   triton_xla::DotOp op = dot.dot;
   Location loc = op.getLoc();
   Value barrier = barriers.lookup(op);
@@ -190,7 +190,7 @@ void TileEmitter::emitWarpgroupDot(const WarpgroupDot &dot) {
   Value a = dot.lhs ? lhs.tile : mapping.lookup(op.getLhs());
   auto product = mosaic_gpu::WGMMAOp::create(
       builder, loc, accumulator.getType(), accumulator, a, rhs.tile);
-  product->setAttr(kSynchronousProduct, builder.getUnitAttr());
+  product->setAttr(kSynchronousWgmma, builder.getUnitAttr());
   SmallVector<Attribute> layouts = {layout}, transforms;
   if (dot.lhs)
     transforms.push_back(lhs.tileTransforms);

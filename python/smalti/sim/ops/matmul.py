@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ... import ir
-from ..machine.engines import Product, multiply, start
+from ..machine.engines import Matmul, multiply, start
 from ..machine.findings import Site
 from ..machine.machine import Group
 from ..machine.memory import Registers
@@ -63,7 +63,7 @@ def _wgmma(op: ir.Operation, translator: Translator) -> Translated:
             _needs_fence(st, before, site)
         if before.__class__ is Registers and before.product is not None and before.product not in stream.in_flight():
             before = read_accumulator(st)
-        product = Product(st, before, left, st.v[b], site)
+        product = Matmul(st, before, left, st.v[b], site)
         start(st, product, stream)
         st.v[result] = product.result
         yield None

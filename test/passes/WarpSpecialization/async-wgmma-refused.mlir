@@ -1,4 +1,4 @@
-// RUN: smalti-opt %s --verify-diagnostics --pass-pipeline='builtin.module(func.func(smalti-start-products))'
+// RUN: smalti-opt %s --verify-diagnostics --pass-pipeline='builtin.module(func.func(smalti-async-wgmma))'
 
 #acc = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
 #shared = #gpu.address_space<workgroup>

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import nvidia
 import pytest
-from mma_products import ACCUMULATORS, C_PLACES, CASES, check, drawn, gathered, group_of
+from mma_kernels import ACCUMULATORS, C_PLACES, CASES, check, drawn, gathered, group_of
 from nvidia import Array
 
 # mma.m8n8k4 with f16: four products, each of eight lanes.
