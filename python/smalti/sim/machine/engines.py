@@ -26,9 +26,7 @@ def multiply(accumulator: Array, a: Array, b: Array, tf32: bool = False, **how: 
     return instructions.matmul(accumulator, a, b, *names, **how)
 
 
-def start(
-    group: Group, work: Copy | Matmul | TensorWork, stream: Stream | None, spoils: Sequence[MemRef] = ()
-) -> None:
+def start(group: Group, work: Copy | Matmul | TensorWork, stream: Stream | None, spoils: Sequence[MemRef] = ()) -> None:
     """Starts work, which a group of a stream holds, or the barriers that a copy tells. While it is in flight, nobody
     wants to read what it `spoils`."""
     if stream is not None:

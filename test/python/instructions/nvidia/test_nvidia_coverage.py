@@ -13,13 +13,13 @@ import test_nvidia_assembly
 import test_nvidia_clusters
 import test_nvidia_conversions
 import test_nvidia_integers
-import test_nvidia_mma
 import test_nvidia_memory
+import test_nvidia_mma
 import test_nvidia_proxies
 import test_nvidia_tensor_copies
 import test_nvidia_text_memory
-import test_nvidia_wgmma
 import test_nvidia_warps
+import test_nvidia_wgmma
 
 LEFT_OUT = {
     # Tensor memory, and copies of other modes than tiles.

@@ -23,9 +23,9 @@ from ...execution.wgmma import (
     ROWS,
     WARPS,
     Form,
-    Wgmma,
     RegisterMatrix,
     SharedMatrix,
+    Wgmma,
     from_registers,
     matrices_of_registers,
 )
