@@ -235,6 +235,7 @@ def SmaltiLowerMath : Pass<"smalti-lower-math", "::mlir::gpu::GPUModuleOp"> {
       device library: LLVM cannot select its intrinsics for them. So do `expm1` and `log1p`,
       which the usual conversion takes for `exp(x) - 1` and `log(1 + x)`. `sin`, `cos` and `tan` of
       `f16` are computed in `f32`: ROCm's device library 5.2 returns NaN for every finite half.
+    - Both: `ctlz`, `cttz` and `absi` on a vector of several dimensions are computed row by row.
 
     Other ops are left to those conversions.
 
@@ -328,6 +329,8 @@ def SmaltiLowerCPUMath : Pass<"smalti-lower-cpu-math", "::mlir::ModuleOp"> {
   let description = [{
     `expm1` and `log1p` become calls of the C library, element by element. The conversion to the LLVM
     dialect takes them for `exp(x) - 1` and `log(1 + x)`, which are wrong near zero.
+
+    A function of the C library on a vector of more than 16384 elements is an error: it becomes a call for each element.
 
     Example:
 

@@ -12,6 +12,7 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Transforms/DialectConversion.h"
@@ -53,6 +54,46 @@ template <class Op> struct WidenHalf : OpRewritePattern<Op> {
   }
 };
 
+/// Computes an op on a vector of several dimensions row by row, for upstream's
+/// patterns that accept vectors of one dimension alone.
+template <class Op> struct SplitIntoRows : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(Op op,
+                                PatternRewriter &rewriter) const override {
+    auto type = dyn_cast<VectorType>(op.getType());
+    if (!type || type.getRank() < 2 || type.isScalable())
+      return failure();
+    Location loc = op.getLoc();
+    auto rowType =
+        VectorType::get(type.getShape().take_back(), type.getElementType());
+    Value result =
+        arith::ConstantOp::create(rewriter, loc, rewriter.getZeroAttr(type));
+    ArrayRef<int64_t> outer = type.getShape().drop_back();
+    for (const SmallVector<int64_t> &position :
+         StaticTileOffsetRange(outer, SmallVector<int64_t>(outer.size(), 1))) {
+      Value row =
+          vector::ExtractOp::create(rewriter, loc, op->getOperand(0), position);
+      Value computed = Op::create(rewriter, loc, TypeRange(rowType),
+                                  ValueRange(row), op->getAttrs());
+      result =
+          vector::InsertOp::create(rewriter, loc, computed, result, position);
+    }
+    rewriter.replaceOp(op, result);
+    return success();
+  }
+};
+
+template <class... Ops>
+void splitIntoRows(RewritePatternSet &patterns, ConversionTarget &legal) {
+  patterns.add<SplitIntoRows<Ops>...>(patterns.getContext(), /*benefit=*/2);
+  (legal.addDynamicallyLegalOp<Ops>([](Ops op) {
+    auto type = dyn_cast<VectorType>(op.getType());
+    return !type || type.getRank() < 2;
+  }),
+   ...);
+}
+
 template <class... Ops>
 void widenHalves(RewritePatternSet &patterns, ConversionTarget &legal) {
   patterns.add<WidenHalf<Ops>...>(patterns.getContext(), /*benefit=*/2);
@@ -71,6 +112,19 @@ uint64_t countElements(ArrayRef<int64_t> shape) {
   return count;
 }
 
+/// An error on a vector of too many elements for code that computes them one
+/// after the other.
+LogicalResult checkSize(Operation *op) {
+  auto vector = dyn_cast<VectorType>(op->getResult(0).getType());
+  if (!vector || vector.isScalable() ||
+      countElements(vector.getShape()) <= kMostElements)
+    return success();
+  return op->emitOpError()
+         << "has type " << vector
+         << ", whose elements are computed one after the other; at most "
+         << kMostElements << " elements are supported";
+}
+
 /// An error on each op to lower whose type no library and no instruction takes.
 LogicalResult checkTypes(Operation *root, const ConversionTarget &legal) {
   LogicalResult result = success();
@@ -81,13 +135,7 @@ LogicalResult checkTypes(Operation *root, const ConversionTarget &legal) {
     Type element = getElementTypeOrSelf(type);
     bool isKnown = element.isIntOrIndex() || element.isF16() ||
                    element.isBF16() || element.isF32() || element.isF64();
-    auto vector = dyn_cast<VectorType>(type);
-    if (vector && !vector.isScalable() &&
-        countElements(vector.getShape()) > kMostElements) {
-      op->emitOpError() << "has type " << type
-                        << ", whose elements are computed one after the other; "
-                           "at most "
-                        << kMostElements << " elements are supported";
+    if (failed(checkSize(op))) {
       result = failure();
       return;
     }
@@ -97,6 +145,26 @@ LogicalResult checkTypes(Operation *root, const ConversionTarget &legal) {
                       << "; a float of type f16, bf16, f32 or f64, an integer "
                          "or a vector of either is required";
     result = failure();
+  });
+  return result;
+}
+
+/// An error on each function of the C library on a vector of too many elements.
+LogicalResult checkCalls(Operation *root, RewritePatternSet &toCalls) {
+  llvm::SmallDenseSet<OperationName> functions;
+  for (const std::unique_ptr<RewritePattern> &pattern :
+       toCalls.getNativePatterns())
+    if (std::optional<OperationName> function = pattern->getRootKind())
+      functions.insert(*function);
+  LogicalResult result = success();
+  root->walk([&](Operation *op) {
+    // CPUs have vector instructions for these.
+    bool isInstruction =
+        isa<math::AbsFOp, math::CeilOp, math::FloorOp, math::FmaOp,
+            math::RoundEvenOp, math::SqrtOp, math::TruncOp>(op);
+    if (functions.contains(op->getName()) && !isInstruction &&
+        failed(checkSize(op)))
+      result = failure();
   });
   return result;
 }
@@ -114,6 +182,8 @@ struct SmaltiLowerMath : smalti::impl::SmaltiLowerMathBase<SmaltiLowerMath> {
     RewritePatternSet patterns(&getContext());
     ConversionTarget legal(getContext());
     legal.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+    splitIntoRows<math::AbsIOp, math::CountLeadingZerosOp,
+                  math::CountTrailingZerosOp>(patterns, legal);
     if (chip->vendor == targets::Vendor::NVIDIA) {
       // The chips have instructions for these. The conversion to NVVM accepts
       // no other intrinsics.
@@ -151,6 +221,7 @@ struct SmaltiLowerCPUMath
     legal.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
     legal.addIllegalOp<math::ExpM1Op, math::Log1pOp>();
     if (failed(checkTypes(getOperation(), legal)) ||
+        failed(checkCalls(getOperation(), patterns)) ||
         failed(
             applyPartialConversion(getOperation(), legal, std::move(patterns))))
       signalPassFailure();

@@ -57,3 +57,13 @@ func.func @elements(%a: vector<2147483648xf32>) -> vector<2147483648xf32> {
   %0 = math.expm1 %a : vector<2147483648xf32>
   return %0 : vector<2147483648xf32>
 }
+
+// -----
+
+func.func @functions_of_many_elements(%a: vector<192x192xf32>) -> vector<192x192xf32> {
+  // expected-error@below {{has type 'vector<192x192xf32>', whose elements are computed one after the other; at most 16384 elements are supported}}
+  %0 = math.erf %a : vector<192x192xf32>
+  // Instructions on vectors.
+  %1 = math.sqrt %0 : vector<192x192xf32>
+  return %1 : vector<192x192xf32>
+}

@@ -30,6 +30,30 @@ gpu.module @instructions {
 
 // -----
 
+gpu.module @rows {
+  // ALL-LABEL: gpu.func @rows
+  gpu.func @rows(%i: vector<2x1x4xi32>) -> vector<2x1x4xi32> {
+    // ALL: vector.extract %{{.*}}[0, 0] : vector<4xi32> from vector<2x1x4xi32>
+    // NVIDIA: "llvm.intr.ctlz"(%{{.*}}) <{is_zero_poison = false}> : (vector<4xi32>
+    // AMD: math.ctlz %{{.*}} : vector<4xi32>
+    // ALL: vector.insert %{{.*}}, %{{.*}} [0, 0]
+    // ALL: vector.extract %{{.*}}[1, 0]
+    // NVIDIA: "llvm.intr.ctlz"
+    // AMD: math.ctlz
+    // ALL: vector.insert %{{.*}}, %{{.*}} [1, 0]
+    // NVIDIA-COUNT-2: "llvm.intr.cttz"
+    // NVIDIA-COUNT-2: "llvm.intr.abs"
+    // AMD-COUNT-2: math.cttz
+    // AMD-COUNT-2: math.absi
+    %0 = math.ctlz %i : vector<2x1x4xi32>
+    %1 = math.cttz %0 : vector<2x1x4xi32>
+    %2 = math.absi %1 : vector<2x1x4xi32>
+    gpu.return %2 : vector<2x1x4xi32>
+  }
+}
+
+// -----
+
 // AMD: llvm.func @__ocml_tanh_f32(f32) -> f32
 gpu.module @functions {
   // ALL-LABEL: gpu.func @functions
