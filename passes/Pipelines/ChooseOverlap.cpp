@@ -1,6 +1,7 @@
 //===- ChooseOverlap.cpp - smalti-choose-overlap --------------------------===//
 
 #include "smalti/passes/Analysis/Memory/MemorySize.h"
+#include "smalti/passes/Analysis/Resources/OverlapChoice.h"
 #include "smalti/passes/Analysis/Resources/ResourceEstimate.h"
 #include "smalti/passes/Interfaces/LoopInterfaces.h"
 #include "smalti/passes/Models/ExternalModels.h"
@@ -149,19 +150,18 @@ FailureOr<Overlap> SmaltiChooseOverlap::chooseOverlap(gpu::GPUFuncOp kernel,
   bool isAsync =
       kernel->walk([](AsyncCopyOpInterface) { return WalkResult::interrupt(); })
           .wasInterrupted();
-  // Asynchronous copies in flight need a slot each; reads into registers need
-  // none.
-  int64_t wanted = isAsync ? kSlotsOfAsyncCopies : 2;
+  Prefetch prefetch = isAsync ? Prefetch::AsyncCopies : Prefetch::Reads;
+  int64_t wanted = getAutoSlots(prefetch);
   if (!wantedDepth.isAuto())
     wanted = *wantedDepth;
   else if (!wantedStages.isAuto())
-    wanted = isAsync ? *wantedStages : std::min<int64_t>(*wantedStages, 2);
+    wanted = isAsync ? *wantedStages : std::min(*wantedStages, wanted);
   bool isAsked = !wantedDepth.isAuto() || (isAsync && !wantedStages.isAuto());
 
-  Overlap overlap{wanted, wantedStages.getOr(2)};
-  while (overlap.depth > 1 &&
-         sharedBytes(kernel, overlap.depth) > chip.sharedMemoryPerBlock)
-    --overlap.depth;
+  Overlap overlap;
+  overlap.depth = fitSlots(
+      chip, wanted, [&](int64_t slots) { return sharedBytes(kernel, slots); });
+  overlap.stages = wantedStages.getOr(getAutoStages(prefetch, overlap.depth));
   int64_t fitting = sharedBytes(kernel, overlap.depth);
   if (overlap.depth < wanted && isAsked && fitting <= chip.sharedMemoryPerBlock)
     return kernel.emitError()
@@ -179,7 +179,7 @@ FailureOr<Overlap> SmaltiChooseOverlap::chooseOverlap(gpu::GPUFuncOp kernel,
         << chip.name << " has " << chip.sharedMemoryPerBlock << ": slots are "
         << overlap.depth << ", which need " << fitting;
   if (isAsync)
-    overlap.stages = std::min(wantedStages.getOr(overlap.depth), overlap.depth);
+    overlap.stages = std::min(overlap.stages, overlap.depth);
   remarkAnalysis(kernel, kPassName)
       << "up to " << overlap.stages
       << (overlap.stages == 1 ? " stage, " : " stages, ") << overlap.depth

@@ -2,6 +2,7 @@
 
 #include "smalti/passes/Pipelining/Scheduler.h"
 
+#include "smalti/passes/Analysis/Resources/OverlapChoice.h"
 #include "smalti/passes/Analysis/Resources/ResourceEstimate.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -146,19 +147,24 @@ int64_t Scheduler::getUsefulStages(std::string &limit) {
   limit = "more would only hold longer what is read";
   if (checkLoop() || classify() || chooseMode())
     return 2;
-  int64_t most = 2;
+  Prefetch prefetch = Prefetch::AsyncCopies;
+  int64_t slots = 2;
   if (schedule.mode == PipelineMode::Stream) {
-    if (llvm::any_of(units, [](const Unit &unit) { return unit.writesShared; }))
-      most = 3;
+    prefetch =
+        llvm::any_of(units, [](const Unit &unit) { return unit.writesShared; })
+            ? Prefetch::ReadsToShared
+            : Prefetch::Reads;
   } else {
     findBuffers();
     limit = "no shared buffer has slots for more";
     for (const LoopBuffer &buffer : schedule.buffers)
       if (buffer.space == MemorySpace::Shared)
-        most = std::max(most, buffer.slots);
-    if (most > kMostStages)
-      limit = "more are of no use";
-    most = std::min(most, kMostStages);
+        slots = std::max(slots, buffer.slots);
+  }
+  int64_t most = getAutoStages(prefetch, slots);
+  if (most > kMostStages) {
+    limit = "more are of no use";
+    most = kMostStages;
   }
   if (schedule.tripCount && *schedule.tripCount < most) {
     most = std::max<int64_t>(*schedule.tripCount, 2);

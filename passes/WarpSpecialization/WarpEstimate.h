@@ -17,9 +17,6 @@ namespace targets {
 struct Target;
 } // namespace targets
 
-/// Slots that the buffers of asynchronous copies get where all threads copy.
-inline constexpr int64_t kSlotsOfAsyncCopies = 3;
-
 /// Copies that complete together and the products of what they brought.
 struct WorkStep {
   /// How often, for one tile of work.

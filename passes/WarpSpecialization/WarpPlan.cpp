@@ -6,6 +6,7 @@
 #include "smalti/passes/Analysis/Memory/BufferAliasing.h"
 #include "smalti/passes/Analysis/Memory/MemoryAccess.h"
 #include "smalti/passes/Analysis/Memory/MemorySize.h"
+#include "smalti/passes/Analysis/Resources/OverlapChoice.h"
 #include "smalti/passes/Analysis/Resources/ResourceEstimate.h"
 #include "smalti/passes/Interfaces/LoopInterfaces.h"
 #include "smalti/passes/Interfaces/SynchronousWgmma.h"
@@ -549,10 +550,9 @@ Refusal WarpPlanner::chooseDepth() {
     way.sharedBytes = bytesWith(slots, /*barriersPerSlot=*/1);
     return estimateTime(target, work, way);
   };
-  plan.slotsInTurn = depth.value_or(kSlotsOfAsyncCopies);
-  while (plan.slotsInTurn > 1 &&
-         bytesWith(plan.slotsInTurn, 1) > target.sharedMemoryPerBlock)
-    --plan.slotsInTurn;
+  plan.slotsInTurn = fitSlots(
+      target, depth.value_or(getAutoSlots(Prefetch::AsyncCopies)),
+      [&](int64_t slots) { return bytesWith(slots, /*barriersPerSlot=*/1); });
   plan.timeInTurn = timeInTurn(plan.slotsInTurn);
 
   way.isSpecialised = true;
@@ -646,7 +646,7 @@ bool smalti::hasSynchronousWgmma(gpu::GPUFuncOp func) {
   return func
       ->walk([](mosaic_gpu::WGMMAOp product) {
         return isSynchronousWgmma(product) ? WalkResult::interrupt()
-                                             : WalkResult::advance();
+                                           : WalkResult::advance();
       })
       .wasInterrupted();
 }

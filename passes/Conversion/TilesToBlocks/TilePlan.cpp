@@ -5,6 +5,7 @@
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/passes/Analysis/Memory/Divisibility.h"
 #include "smalti/passes/Analysis/Memory/MemorySize.h"
+#include "smalti/passes/Analysis/Resources/OverlapChoice.h"
 #include "smalti/passes/Analysis/Resources/ResourceEstimate.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -706,7 +707,7 @@ Planner::whyNotAsync(triton_xla::ExtractOp extract) const {
                          "the narrowest copy has {1}",
                          aligned, target.asyncCopyBytes.front())
         .str();
-  if (copies == OperandCopies::Auto && aligned < target.asyncCopyPaysFrom)
+  if (copies == OperandCopies::Auto && !paysAsyncCopy(target, aligned))
     return llvm::formatv("its rows are only known to be aligned to {0} bytes, "
                          "and copies of fewer than {1} do not pay on {2}",
                          aligned, target.asyncCopyPaysFrom, target.name)
