@@ -33,8 +33,10 @@ static void declareDynamicSharedMemory(gpu::GPUModuleOp kernels) {
       alignment = std::max(alignment, *needed);
   for (auto global : kernels.getOps<LLVM::GlobalOp>()) {
     auto type = dyn_cast<LLVM::LLVMArrayType>(global.getGlobalType());
-    if (type && type.getNumElements() == 0 &&
-        global.getAddrSpace() == NVVM::NVVMMemorySpace::Shared) {
+    // Upstream's parser leaves no attribute where it has another type.
+    IntegerAttr space = global.getAddrSpaceAttr();
+    if (type && type.getNumElements() == 0 && space &&
+        space.getValue() == int64_t(NVVM::NVVMMemorySpace::Shared)) {
       global.setLinkage(LLVM::Linkage::External);
       global.setAlignment(alignment);
     }

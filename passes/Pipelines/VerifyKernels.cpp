@@ -1,5 +1,6 @@
 //===- VerifyKernels.cpp - smalti-verify-kernels --------------------------===//
 
+#include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/passes/Analysis/Integers/Divisions.h"
 #include "smalti/passes/Analysis/Integers/TripCount.h"
 #include "smalti/passes/Support/Describe.h"
@@ -8,6 +9,7 @@
 #include "smalti/targets/Target.h"
 
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -41,6 +43,21 @@ static bool isKnownSpace(Attribute space) {
   return !space || isa<IntegerAttr, gpu::AddressSpaceAttr>(space);
 }
 
+/// Whether the memref and the memrefs that it holds are in known spaces.
+static bool isInKnownSpaces(BaseMemRefType type) {
+  auto inner = dyn_cast<BaseMemRefType>(type.getElementType());
+  return isKnownSpace(type.getMemorySpace()) &&
+         (!inner || isInKnownSpaces(inner));
+}
+
+/// Memory spaces have checks of their own, and upstream's error about them has
+/// no location.
+static void acceptMemorySpaces(LLVMTypeConverter &converter) {
+  converter.addTypeAttributeConversion([](BaseMemRefType memref, Attribute) {
+    return IntegerAttr::get(IntegerType::get(memref.getContext(), 64), 0);
+  });
+}
+
 /// What is wrong with the type of an argument of a kernel, if anything is. A
 /// launch passes memrefs as bare addresses.
 static std::optional<std::string>
@@ -49,7 +66,7 @@ checkArgument(const LLVMTypeConverter &converter, Type type) {
   if (memref && !LLVMTypeConverter::canConvertToBarePtr(memref))
     return std::string("; a static shape, static strides and a static offset "
                        "are required");
-  if (memref && !isKnownSpace(memref.getMemorySpace()))
+  if (memref && !isInKnownSpaces(memref))
     return std::string("; a numbered or GPU memory space is required");
   Type unknown = findTypeUnknownToLLVM(converter, type);
   // Other dialects' types may have conversions of their own.
@@ -69,6 +86,7 @@ checkArgument(const LLVMTypeConverter &converter, Type type) {
 static LogicalResult verifyArguments(ModuleOp module) {
   bool isValid = true;
   LLVMTypeConverter converter(module.getContext());
+  acceptMemorySpaces(converter);
   module->walk([&](gpu::GPUFuncOp func) {
     for (auto [number, type] : llvm::enumerate(func.getArgumentTypes())) {
       std::optional<std::string> wrong = checkArgument(converter, type);
@@ -103,11 +121,18 @@ static LogicalResult verifyArguments(ModuleOp module) {
   return success(isValid);
 }
 
+/// Spaces of values, not of globals, in block-level and AMD kernels.
+static bool isValueSpace(Attribute space) {
+  return isa<mosaic_gpu::TmemAttr, mosaic_gpu::SmemClusterAttr,
+             amdgpu::AddressSpaceAttr>(space);
+}
+
 /// The conversions to LLVM report other memory spaces without a location, and
 /// crash on elements that LLVM does not have. On a GPU, this is about what is
-/// in a gpu.module; its block-level kernels may have values in other spaces.
+/// in a gpu.module.
 static LogicalResult verifyMemory(Operation *root, const Target &chip) {
   LLVMTypeConverter converter(root->getContext());
+  acceptMemorySpaces(converter);
   auto check = [&](Type type, Location loc, bool isGlobal) -> WalkResult {
     auto memref = dyn_cast<BaseMemRefType>(type);
     if (!memref && !isa<ComplexType>(type))
@@ -118,7 +143,8 @@ static LogicalResult verifyMemory(Operation *root, const Target &chip) {
       return WalkResult::interrupt();
     }
     if (!memref ||
-        (chip.isGPU() ? !isGlobal || isKnownSpace(memref.getMemorySpace())
+        (chip.isGPU() ? isKnownSpace(memref.getMemorySpace()) ||
+                            (!isGlobal && isValueSpace(memref.getMemorySpace()))
                       : !memref.getMemorySpace() ||
                             isa<IntegerAttr>(memref.getMemorySpace())))
       return WalkResult::advance();

@@ -39,6 +39,10 @@ static std::optional<Candidate> getCandidate(StridedAccessOpInterface op,
     return std::nullopt;
   if (row->elements != 1 && (strides.empty() || strides.back() != 1))
     return std::nullopt;
+  // The elements of all threads are enumerated.
+  constexpr int64_t kMostRowElements = 256;
+  if (row->elements > kMostRowElements)
+    return std::nullopt;
   return Candidate{op, operand.get(), root, *row, {}, true};
 }
 

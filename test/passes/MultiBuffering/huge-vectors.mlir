@@ -1,4 +1,5 @@
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-multi-buffer{depth=3}))' | FileCheck %s
+// RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-place-barriers))' | FileCheck %s
 
 // What a vector writes beyond its buffer is not gone through.
 // CHECK-LABEL: func.func @huge

@@ -49,6 +49,9 @@ gpu.module @m {
       %tensor: tensor<4xf32>,
       // expected-error@+1 {{argument 6 of 'types' has type 'memref<4xf32, "a">'; a numbered or GPU memory space is required}}
       %space: memref<4xf32, "a">,
+      // expected-error@+1 {{argument 7 of 'types' has type 'memref<4xmemref<2xf32, "a">>'; a numbered or GPU memory space is required}}
+      %inner: memref<4xmemref<2xf32, "a">>,
+      %inner_workgroup: memref<4xmemref<2xf32, #gpu.address_space<workgroup>>>,
       %f8: memref<4xf8E4M3FN>, %f4: memref<4xf4E2M1FN>, %i7: memref<4xi7>, %number: i1, %pointer: !llvm.ptr) kernel {
     gpu.return
   }

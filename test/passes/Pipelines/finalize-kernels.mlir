@@ -10,6 +10,10 @@ gpu.module @names {
   // CHECK:  llvm.mlir.global internal @fixed() {addr_space = 3 : i32} : !llvm.array<4 x i8>
   llvm.mlir.global internal @fixed() {addr_space = 3 : i32} : !llvm.array<4 x i8>
 
+  // Upstream drops an address space that is not an integer.
+  // CHECK:  llvm.mlir.global internal @no_space() : !llvm.array<0 x i8>
+  llvm.mlir.global internal @no_space() {addr_space = unit} : !llvm.array<0 x i8>
+
   // A valid name is kept. The alignment that the kernel requires is that of the shared memory.
   // NVIDIA: llvm.func @valid() attributes {gpu.kernel, nvvm.kernel, nvvm.minctasm = 1 : i32, smalti.shared_memory_alignment = 1024 : i64} {
   // AMD:    llvm.func @valid() attributes {gpu.kernel, nvvm.kernel, smalti.shared_memory_alignment = 1024 : i64} {

@@ -143,3 +143,16 @@ gpu.module @m {
     gpu.return
   }
 }
+
+// -----
+
+// AMD-NOT: error: conversion of memref memory space
+// AMD: [[#@LINE+4]]:{{.*}} error: gfx942 does not have memory space #mosaic_gpu.Replicated<times = 8>
+gpu.module @m {
+  gpu.func @space(%x: f32) kernel {
+    %c0 = arith.constant 0 : index
+    %a = memref.alloc() : memref<4xf32, #mosaic_gpu.Replicated<times = 8>>
+    memref.store %x, %a[%c0] : memref<4xf32, #mosaic_gpu.Replicated<times = 8>>
+    gpu.return
+  }
+}
