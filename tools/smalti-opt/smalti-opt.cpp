@@ -11,19 +11,25 @@
 
 #include "llvm/Support/CommandLine.h"
 
-/// Diagnostics show the line of the source with a caret. The note with the
-/// whole operation, which may be the module, is printed only where
-/// --mlir-print-op-on-diagnostic asks for it.
-static void omitOperationsFromDiagnostics() {
-  mlir::registerMLIRContextCLOptions();
-  llvm::cl::Option *option =
-      llvm::cl::getRegisteredOptions().lookup("mlir-print-op-on-diagnostic");
+static void setDefault(llvm::StringRef flag, bool value) {
+  llvm::cl::Option *option = llvm::cl::getRegisteredOptions().lookup(flag);
   if (option)
-    static_cast<llvm::cl::opt<bool> *>(option)->setInitialValue(false);
+    static_cast<llvm::cl::opt<bool> *>(option)->setInitialValue(value);
+}
+
+/// Changes defaults of upstream's flags.
+static void setDefaults() {
+  mlir::registerMLIRContextCLOptions();
+  // Diagnostics show the line of the source with a caret. The note with the
+  // whole operation, which may be the module, is only printed on request.
+  setDefault("mlir-print-op-on-diagnostic", false);
+  // A thread of the pool that waits for nested passes may run a sibling of the
+  // outer pass, and the order of diagnostics and remarks is then lost.
+  setDefault("mlir-disable-threading", true);
 }
 
 int main(int argc, char **argv) {
-  omitOperationsFromDiagnostics();
+  setDefaults();
   mlir::registerAllPasses();
   smalti::registerPasses();
 
