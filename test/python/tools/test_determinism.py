@@ -19,15 +19,17 @@ PASS = "smalti-pipeline-loops{stages=2 target=sm_90a}"
 
 
 def test_the_order_of_remarks(tmp_path: Path) -> None:
-    """Functions on two levels, whose passes can run on several threads."""
-    kernels = "gpu.module @m {\n" + "".join(FUNCTION.format(i) for i in range(4)) + "}\n"
-    functions = "".join(FUNCTION.format(i) for i in range(4, 12))
-    functions = functions.replace("gpu.func", "func.func").replace(" kernel", "").replace("gpu.return", "return")
+    """Functions on two levels, whose passes could run on several threads."""
+    parts = []
+    for part in range(4):
+        kernels = "".join(FUNCTION.format(f"{part}_{number}") for number in range(3))
+        functions = kernels.replace("gpu.func", "func.func").replace(" kernel", "").replace("gpu.return", "return")
+        parts += [functions, f"gpu.module @m{part} {{\n{kernels}}}\n"]
     source = tmp_path / "order.mlir"
-    source.write_text(functions + kernels)
+    source.write_text("".join(parts))
     pipeline = f"builtin.module(func.func({PASS}),gpu.module(gpu.func({PASS})))"
     command = [str(BUILD / "bin" / "smalti-opt"), str(source), f"--pass-pipeline={pipeline}"]
     command += ["--remarks-filter=smalti-pipeline-loops", "-o", "/dev/null"]
     outputs = [subprocess.run(command, capture_output=True, text=True, check=True).stderr for _ in range(10)]
-    assert outputs[0].count("remark:") == 12
+    assert outputs[0].count("remark:") == 24
     assert set(outputs) == {outputs[0]}
