@@ -172,30 +172,30 @@ Reason BarrierPlanner::sortUsers(BarrierPlan &plan) {
     };
     if (!op || llvm::count_if(user->getOperands(), isOfPlan) != 1 ||
         !isOfPlan(barrier))
-      return "escapes through " + quote(user);
+      return "it escapes through " + quote(user);
     BarrierAction action = op.getBarrierAction();
     if (action == BarrierAction::Poll)
-      return "is asked for its phase by " + quote(user) +
-             ", which does not wait for it";
+      return quote(user) + " polls it; only waits are supported";
     if (!plan.loop->isProperAncestor(user)) {
       outside.push_back(op);
       continue;
     }
     if (action == BarrierAction::Init)
-      return "is initialised in every iteration, by " + quote(user);
+      return quote(user) + " initializes it in every iteration";
     auto copy = dyn_cast<AsyncCopyOpInterface>(user);
     if (copy && !copy.getCopyDestination())
-      return "counts bytes of " + quote(user) +
-             ", which copies to other blocks or to memory that is not known";
+      return "the destination of " + quote(user) +
+             ", which completes on it, is in another block or cannot be "
+             "determined";
     for (Operation *around = user->getParentOp(); around != plan.loop;
          around = around->getParentOp())
       if (!isa<scf::IfOp>(around))
-        return "is used by " + quote(user) + " inside " + quote(around) +
-               ", which may repeat it";
+        return quote(user) + " uses it inside " + quote(around) +
+               ", which may execute the op more than once";
     if (std::optional<int64_t> number = getNumber(plan, op)) {
       if (*number < 0 || *number >= plan.count)
-        return "has no number " + std::to_string(*number) + ", which " +
-               quote(user) + " uses";
+        return quote(user) + " uses index " + std::to_string(*number) +
+               "; the number of mbarriers is " + std::to_string(plan.count);
       numbers.insert(*number);
       plan.users.emplace_back(op, *number);
       if (!withoutSlot)
@@ -206,14 +206,14 @@ Reason BarrierPlanner::sortUsers(BarrierPlan &plan) {
     if (!plan.memory)
       number = matchSlotNumber(op.getBarrierIndexMutable()->get(), plan.loop);
     if (!number || number->slot.depth < 2)
-      return "is chosen by " + quote(user) +
-             " with a number that is neither constant nor that of a slot";
+      return "the index that " + quote(user) +
+             " uses is neither a constant nor the slot of the iteration";
     if (!withSlot)
       withSlot = user;
   }
   if (withSlot && withoutSlot)
-    return "has slots for " + quote(withSlot) + ", and none for " +
-           quote(withoutSlot);
+    return quote(withSlot) + " uses the slot of its iteration, but " +
+           quote(withoutSlot) + " uses a constant index";
   plan.hasSlots = withSlot != nullptr;
   for (BarrierObjectOpInterface op : outside) {
     std::optional<int64_t> number = getNumber(plan, op);
@@ -224,7 +224,7 @@ Reason BarrierPlanner::sortUsers(BarrierPlan &plan) {
     if (op.getBarrierAction() == BarrierAction::Init)
       plan.inits.push_back(op);
     else if (!plan.hasSlots)
-      return "is also used outside the loop, by " + quote(op);
+      return quote(op) + " uses it outside the loop";
   }
   return std::nullopt;
 }
@@ -249,8 +249,7 @@ Reason BarrierPlanner::countArrivals(const BarrierPlan &plan,
                                      int64_t &arrivals) {
   std::optional<int64_t> each = evaluateForBlock(op.getArrivals());
   if (!each)
-    return "is arrived on by " + quote(op) +
-           " a number of times that is not known";
+    return "the arrival count of " + quote(op) + " cannot be determined";
   SmallVector<std::pair<Value, bool>> conditions;
   if (Value predicate = op.getPredicate())
     conditions.emplace_back(predicate, true);
@@ -276,8 +275,8 @@ Reason BarrierPlanner::countArrivals(const BarrierPlan &plan,
       uniformity.isReachedUniformly(first))
     executing = countExecuting(conditions, values.getNumThreads(first));
   if (!executing)
-    return "is arrived on by " + quote(op) +
-           ", and how many threads execute it is not known";
+    return "the number of threads that execute " + quote(op) +
+           " cannot be determined";
   arrivals += *each * *executing;
   return std::nullopt;
 }
@@ -343,11 +342,10 @@ Reason BarrierPlanner::checkOrder(ArrayRef<BarrierObjectOpInterface> users) {
     }
   }
   if (!firstWait)
-    return "is not waited for in the loop";
+    return std::string("the loop does not wait for it");
   if (!last || isBefore(last, firstWait))
     return std::nullopt;
-  return "is used by " + quote(last) +
-         " behind the wait for it in the same iteration";
+  return quote(last) + " uses it after the wait of the same iteration";
 }
 
 /// The op that says how many arrivals a phase of the barrier needs, ahead of
@@ -357,8 +355,9 @@ findInit(const BarrierPlan &plan, ArrayRef<BarrierObjectOpInterface> inits,
          std::string &reason) {
   if (inits.size() != 1) {
     reason = inits.empty()
-                 ? "is not initialised in the function"
-                 : "is initialised more than once, by " + quote(inits.front());
+                 ? "it is not initialized in the function"
+                 : "it is initialized more than once, for example by " +
+                       quote(inits.front());
     return {};
   }
   BarrierObjectOpInterface init = inits.front();
@@ -368,8 +367,7 @@ findInit(const BarrierPlan &plan, ArrayRef<BarrierObjectOpInterface> inits,
     inner = inner->getParentOp();
   Operation *other = inner->getBlock()->findAncestorOpInBlock(*init);
   if (other == inner || !other->isBeforeInBlock(inner)) {
-    reason = "is initialised by " + quote(init) +
-             ", which does not stand ahead of the loop";
+    reason = quote(init) + " initializes it and does not precede the loop";
     return {};
   }
   return init;
@@ -387,8 +385,7 @@ Reason BarrierPlanner::checkBarrier(const BarrierPlan &plan,
     return why;
   std::optional<int64_t> expected = evaluateForBlock(init.getArrivals());
   if (!expected)
-    return "is initialised by " + quote(init) +
-           " for a number of arrivals that is not known";
+    return "the arrival count of " + quote(init) + " cannot be determined";
   int64_t arrivals = 0;
   for (BarrierObjectOpInterface op : users) {
     if (op.getBarrierAction() == BarrierAction::Arrive) {
@@ -398,19 +395,17 @@ Reason BarrierPlanner::checkBarrier(const BarrierPlan &plan,
       std::optional<bool> first =
           matchIterationParity(parity->get(), plan.loop);
       if (!first)
-        return "is waited for by " + quote(op) +
-               " with a parity that is not known to change in every iteration";
+        return "the parity operand of " + quote(op) +
+               " is not proven to alternate in every iteration";
       if (*first)
-        return "is waited for by " + quote(op) +
-               " with parity 1 in the first iteration, where its first phase "
-               "has parity 0";
+        return quote(op) + " waits for parity 1 in the first iteration; the "
+                           "first phase has parity 0";
     }
   }
   if (arrivals != *expected)
-    return "counts " + std::to_string(arrivals) +
-           (arrivals == 1 ? " arrival" : " arrivals") +
-           " in an iteration, and " + quote(init) + " says that " +
-           std::to_string(*expected) + " complete a phase";
+    return "each iteration has " + std::to_string(arrivals) +
+           (arrivals == 1 ? " arrival; " : " arrivals; ") + quote(init) +
+           " sets the arrival count of a phase to " + std::to_string(*expected);
   return std::nullopt;
 }
 
@@ -418,10 +413,10 @@ Reason BarrierPlanner::checkBarrier(const BarrierPlan &plan,
 static Reason checkOwner(Value barriers) {
   if (getAliasClass(barriers).kind == RootKind::Allocation)
     return std::nullopt;
-  constexpr char notOwn[] = ", whose size is not this function's to change";
+  constexpr char notOwn[] = ", whose size this function cannot change";
   if (Operation *create = barriers.getDefiningOp())
-    return "is what " + quote(create) + " gives" + notOwn;
-  return std::string("is an argument") + notOwn;
+    return "it is the result of " + quote(create) + notOwn;
+  return std::string("it is an argument") + notOwn;
 }
 
 /// A buffer that holds barriers, as one with slots.
@@ -434,8 +429,9 @@ Reason BarrierPlanner::planMemory(BarrierPlan &plan) {
   auto type = dyn_cast<MemRefType>(plan.barriers.getType());
   std::optional<int64_t> bytes = type ? getBufferBytes(type) : std::nullopt;
   if (!bytes || *bytes <= 0 || *bytes % kBarrierBytes != 0)
-    return "is in " + describe(plan.barriers.getType()) +
-           ", of which no whole number of barriers is known";
+    return "the size of " + describe(plan.barriers.getType()) +
+           " is not known to be a multiple of " +
+           std::to_string(kBarrierBytes) + " B";
   plan.count = *bytes / kBarrierBytes;
   BufferPlan &memory = plan.memory.emplace();
   memory.buffer = plan.barriers;
@@ -444,13 +440,12 @@ Reason BarrierPlanner::planMemory(BarrierPlan &plan) {
   memory.slotBytes = *bytes;
   memory.loops = {plan.loop};
   memory.scope = plan.loop->getBlock();
-  if (Reason reason = collectBufferUses(plan.barriers, memory.uses,
+  if (Reason escape = collectBufferUses(plan.barriers, memory.uses,
                                         /*withAddresses=*/true))
-    return reason;
+    return "it " + *escape;
   for (Operation *user : memory.uses.users) {
     if (!memory.scope->findAncestorOpInBlock(*user))
-      return "is used by " + quote(user) +
-             ", outside of the block in which the loop stands";
+      return quote(user) + " uses it outside the block of the loop";
   }
   return checkSlotTypes(memory);
 }
@@ -477,8 +472,8 @@ Reason BarrierPlanner::plan(BarrierPlan &plan) {
   if (plan.hasSlots)
     return std::nullopt;
   if (!isExecutedOnce(plan.loop->getBlock(), plan.barriers))
-    return std::string("may be used by the loop more than once after it was "
-                       "initialised");
+    return std::string("the loop may execute more than once after its "
+                       "initialization");
   using Ops = SmallVector<BarrierObjectOpInterface>;
   std::map<int64_t, Ops> users, inits;
   for (auto [op, number] : plan.users)

@@ -85,20 +85,21 @@ static bool isLeftAlone(Operation *loop) {
 static std::optional<std::string>
 checkLoop(const BufferPlan &plan, scf::ForOp loop, OverwriteProof &proof) {
   if (isLeftAlone(loop))
-    return "belongs to a loop with " + kSlotsAttr.str() + " = 1";
+    return "the loop has " + kSlotsAttr.str() + " = 1";
   Operation *alloc = plan.buffer.getDefiningOp();
   if (alloc && loop->isProperAncestor(alloc))
-    return std::string("is allocated inside the loop");
+    return std::string("it is allocated inside the loop");
   for (Operation *dealloc : plan.uses.deallocs)
     if (loop->isProperAncestor(dealloc))
-      return std::string("is freed inside the loop");
+      return std::string("it is freed inside the loop");
   // The slot is computed in the type of the loop's counter.
   if (auto counter = dyn_cast<IntegerType>(loop.getInductionVar().getType());
       counter && counter.getWidth() < 8)
-    return "belongs to a loop whose counter of type " + describe(counter) +
-           " may not hold the number of slots";
+    return "the induction variable of the loop has type " + describe(counter) +
+           "; the slot computation requires at least 8 bits";
   if (hasWideCounter(loop))
-    return std::string("belongs to a loop whose counter has more than 64 bits");
+    return std::string(
+        "the induction variable of the loop has more than 64 bits");
   return proof.check(*loop.getBody(), /*mustWrite=*/true);
 }
 
@@ -125,15 +126,15 @@ checkScope(const BufferPlan &plan, const UniformityAnalysis &uniformity,
     return std::nullopt;
   for (scf::ForOp loop : plan.loops)
     if (!hasUniformTripCount(loop, uniformity))
-      return "is also used outside the loop, by " + quote(*outside) +
-             ", and threads may run the loop a different number of times";
+      return quote(*outside) + " uses it outside the loop, and the trip count "
+                               "of the loop may be divergent";
   if (isExecutedOnce(plan.scope, plan.buffer))
     return std::nullopt;
   auto reason = proof.check(*plan.scope, /*mustWrite=*/false, plan.loops);
   if (!reason)
     return std::nullopt;
-  return "may carry values from one execution of the code around the loop to "
-         "the next: it " +
+  return "values may flow from one execution of the code around the loop to "
+         "the next: " +
          *reason;
 }
 
@@ -154,8 +155,8 @@ planLoops(BufferPlan &plan, FunctionOpInterface function,
   plan.scope = findBlockAroundAll(plan.uses.users, function);
   if (!plan.scope)
     return firstReason ? firstReason
-                       : std::string("is used in several blocks of the "
-                                     "function's control flow");
+                       : std::string("its uses are in several blocks of the "
+                                     "function body");
   llvm::SetVector<Operation *> ops;
   for (Operation *user : plan.uses.users)
     ops.insert(plan.scope->findAncestorOpInBlock(*user));
@@ -170,9 +171,9 @@ planLoops(BufferPlan &plan, FunctionOpInterface function,
       firstReason = reason;
   }
   if (plan.loops.empty())
-    return firstReason ? firstReason
-                       : std::string("is also used outside the loop, by " +
-                                     quote(plan.uses.users.front()));
+    return firstReason
+               ? firstReason
+               : quote(plan.uses.users.front()) + " uses it outside the loop";
   llvm::sort(plan.loops,
              [](scf::ForOp a, scf::ForOp b) { return a->isBeforeInBlock(b); });
   std::optional<std::string> reason = checkScope(plan, uniformity, proof);
@@ -215,9 +216,9 @@ static int64_t getNeededAlignment(Operation *user,
 static std::optional<std::string> checkAlignment(const BufferPlan &plan) {
   if (int64_t alignment = getStatedAlignment(plan.buffer);
       plan.slotBytes % alignment != 0)
-    return "has slots of " + std::to_string(plan.slotBytes) +
-           " B, which would break its alignment of " +
-           std::to_string(alignment) + " B";
+    return "slots of " + std::to_string(plan.slotBytes) +
+           " B do not keep its alignment of " + std::to_string(alignment) +
+           " B";
   // Buffers begin at multiples of this, which accesses by address may rely on.
   int64_t ofAddresses = kSharedMemoryAlignment;
   for (Operation *user : plan.uses.users)
@@ -225,19 +226,19 @@ static std::optional<std::string> checkAlignment(const BufferPlan &plan) {
         copy && copy.getQueue() == AsyncQueue::BarrierObject)
       ofAddresses = kTensorCopyAlignment;
   if (!plan.uses.addresses.empty() && plan.slotBytes % ofAddresses != 0)
-    return "has slots of " + std::to_string(plan.slotBytes) + " B, and " +
-           quote(plan.uses.addresses.front()) +
-           " takes an address that may be used as a multiple of " +
-           std::to_string(ofAddresses) + " B";
+    return "slots of " + std::to_string(plan.slotBytes) +
+           " B do not keep the alignment of " + std::to_string(ofAddresses) +
+           " B that users of the address from " +
+           quote(plan.uses.addresses.front()) + " may require";
   DenseSet<Value> views = {plan.buffer};
   for (Operation *view : plan.uses.views)
     views.insert(view->result_begin(), view->result_end());
   for (Operation *user : plan.uses.users)
     if (int64_t alignment = getNeededAlignment(user, views);
         plan.slotBytes % alignment != 0)
-      return "has slots of " + std::to_string(plan.slotBytes) +
-             " B, which would break the alignment of " +
-             std::to_string(alignment) + " B that " + quote(user) + " needs";
+      return "slots of " + std::to_string(plan.slotBytes) +
+             " B do not keep the alignment of " + std::to_string(alignment) +
+             " B that " + quote(user) + " requires";
   return std::nullopt;
 }
 
@@ -274,7 +275,7 @@ std::optional<std::string> smalti::checkSlotTypes(const BufferPlan &plan) {
   Location loc = plan.buffer.getLoc();
   Value slot =
       arguments.addArgument(IndexType::get(plan.buffer.getContext()), loc);
-  return tryTypes(
+  std::optional<std::string> reason = tryTypes(
       plan.buffer, plan.uses, "a slot of a larger buffer",
       [&](OpBuilder &builder) -> Value {
         if (!plan.buffer.getDefiningOp())
@@ -290,6 +291,7 @@ std::optional<std::string> smalti::checkSlotTypes(const BufferPlan &plan) {
         return recreateView(builder, view, source, slot,
                             plan.slotType.getNumElements());
       });
+  return reason ? std::optional("it " + *reason) : std::nullopt;
 }
 
 std::optional<std::string> smalti::readSlots(Operation *op, int64_t &slots) {
@@ -298,8 +300,8 @@ std::optional<std::string> smalti::readSlots(Operation *op, int64_t &slots) {
     return std::nullopt;
   std::optional<int64_t> number = getInteger(attribute);
   if (!number || *number < 1 || *number > kMostSlots)
-    return "has the attribute " + kSlotsAttr.str() +
-           ", which is not a number from 1 to " + std::to_string(kMostSlots);
+    return kSlotsAttr.str() + " is " + describe(attribute) +
+           "; it must be an integer from 1 to " + std::to_string(kMostSlots);
   slots = *number;
   return std::nullopt;
 }
@@ -340,28 +342,29 @@ std::optional<std::string> smalti::planBuffer(
   }
   isCandidate |= other != nullptr;
   if (escape)
-    return escape;
+    return "it " + *escape;
   if (other)
-    return "is used in " + quote(other) + ", which is no scf.for";
+    return "its uses are in " + quote(other) +
+           "; only scf.for loops are supported";
   if (!isCandidate)
     return std::nullopt;
   Operation *alloc = plan.buffer.getDefiningOp();
   if (auto effects = dyn_cast_or_null<MemoryEffectOpInterface>(alloc);
       alloc && (!effects || !effects.getEffectOnValue<MemoryEffects::Allocate>(
                                 plan.buffer)))
-    return "is what " + quote(alloc) +
-           " gives, whose size is not this function's to change";
+    return "it is the result of " + quote(alloc) +
+           ", whose size this function cannot change";
   if (!plan.slotType.hasStaticShape() ||
       (alloc && alloc->getNumOperands() != 0))
-    return "has a size that is not known at compile time";
+    return std::string("its size is dynamic");
   if (!plan.slotType.getLayout().isIdentity())
-    return "has the layout " + describe(plan.slotType) +
-           ", which is not the identity";
+    return "its type " + describe(plan.slotType) +
+           " does not have the identity layout";
   if (plan.slotType.getNumElements() == 0)
-    return std::string("is empty");
+    return std::string("it is empty");
   std::optional<int64_t> bytes = getBufferBytes(plan.slotType);
   if (!bytes || !getBufferBytes(plan.getType(kMostSlots)))
-    return std::string("has a size in bytes that is not known");
+    return std::string("its size in bytes is unknown or too large");
   plan.slotBytes = *bytes;
   OverwriteProof proof(function, uniformity, target, plan.buffer, plan.uses);
   if (auto reason = planLoops(plan, function, uniformity, proof))

@@ -74,13 +74,14 @@ LogicalResult SmaltiMultiBuffer::readDepth(const targets::Target *chip) {
   FunctionOpInterface function = getOperation();
   slots = depth.getOr(0);
   if (std::optional<std::string> wrong = readSlots(function, slots))
-    return function->emitError() << kPassName << ": the function " << *wrong;
+    return function->emitError() << kPassName << ": " << *wrong;
   if (auto wrong = checkAtMost("depth", slots, kMostSlots))
     return function->emitError() << kPassName << ": " << *wrong;
   if (slots == 0 && !chip)
     return function->emitError()
            << kPassName
-           << ": depth=auto needs a target, whose shared memory bounds it";
+           << ": depth=auto requires a target; set the option 'target' or the "
+              "attribute smalti.target";
   return success();
 }
 
@@ -116,7 +117,7 @@ bool SmaltiMultiBuffer::planBuffers(const targets::Target *chip,
       plans.push_back(std::move(plan));
     else if (reason && slots != 1 &&
              failed(reportMissed(plan.op, kPassName, strict,
-                                 "the buffer " + *reason)))
+                                 "buffer not multi-buffered: " + *reason)))
       missed = true;
   }
   return missed;
@@ -153,15 +154,15 @@ bool SmaltiMultiBuffer::planBarriers(const targets::Target *chip,
     if (!dropped.insert(barriers).second)
       return;
     missed |= failed(reportMissed(getBufferOp(barriers), kPassName, strict,
-                                  "the barrier object " + reason));
+                                  "mbarrier not multi-buffered: " + reason));
     for (auto &[buffer, copies] : buffersOf[barriers]) {
       const BufferPlan *plan = planOf.lookup(buffer);
       if (!plan || !dropped.insert(buffer).second)
         continue;
       missed |= failed(reportMissed(plan->op, kPassName, strict,
-                                    "the buffer is filled by copies that "
-                                    "complete on a barrier object without "
-                                    "slots"));
+                                    "buffer not multi-buffered: its copies "
+                                    "complete on an mbarrier that is not "
+                                    "multi-buffered"));
       llvm::append_range(worklist, barriersOf[buffer]);
     }
   };
@@ -194,9 +195,9 @@ bool SmaltiMultiBuffer::planBarriers(const targets::Target *chip,
     if (!reason && plan.hasSlots)
       continue;
     if (!reason && !isOneLoop)
-      reason = "counts bytes of copies into buffers that several loops use";
+      reason = "copies into buffers of several loops complete on it";
     if (!reason && !isComplete)
-      reason = "counts bytes of copies into a buffer without slots";
+      reason = "copies into a buffer that is not multi-buffered complete on it";
     if (reason)
       drop(barriers, *reason);
     else
@@ -208,7 +209,8 @@ bool SmaltiMultiBuffer::planBarriers(const targets::Target *chip,
   while (!worklist.empty()) {
     Value barriers = worklist.pop_back_val();
     if (planned.contains(barriers))
-      drop(barriers, "counts bytes of copies into a buffer without slots");
+      drop(barriers,
+           "copies into a buffer that is not multi-buffered complete on it");
   }
   llvm::erase_if(barrierPlans, [&](const BarrierPlan &plan) {
     return dropped.contains(plan.barriers);
@@ -267,10 +269,10 @@ bool SmaltiMultiBuffer::dropPartOfLoops() {
         continue;
       missed |= failed(reportMissed(
           plan.op, kPassName, strict,
-          "the buffer stays as it is, because the loop also copies to " +
+          "buffer not multi-buffered: the loop also copies to " +
               names.get(other) +
-              ", which has one slot: the copies of a loop are issued early "
-              "only if all of them have slots"));
+              ", which has one slot; smalti-pipeline-loops prefetches the "
+              "copies of a loop only if all of them have slots"));
       return true;
     }
     return false;
@@ -307,12 +309,13 @@ LogicalResult SmaltiMultiBuffer::chooseDepths(const targets::Target *chip) {
   auto refuse = [&](const Twine &reason) {
     bool missed = false;
     for (const BufferPlan &plan : plans)
-      missed |= failed(reportMissed(plan.op, kPassName, strict, reason));
+      missed |= failed(reportMissed(plan.op, kPassName, strict,
+                                    "buffer not multi-buffered: " + reason));
     plans.clear();
     return failure(missed);
   };
   if (auto unknown = whyUnknownSize(placeSharedMemory(getOperation())))
-    return refuse(*unknown + ", so that no number of slots surely fits in " +
+    return refuse(*unknown + ", so no number of slots is proven to fit on " +
                   chip->name);
   bool isAutomatic = llvm::any_of(
       plans, [](const BufferPlan &plan) { return plan.depth == 0; });
@@ -323,8 +326,8 @@ LogicalResult SmaltiMultiBuffer::chooseDepths(const targets::Target *chip) {
     bytes = getBytes(--chosen);
   }
   auto has = [&] {
-    return ", " + chip->name.str() + " has " +
-           std::to_string(chip->sharedMemoryPerBlock) + " B";
+    return "; " + chip->name.str() + " has " +
+           std::to_string(chip->sharedMemoryPerBlock) + " B per block";
   };
   if (bytes <= chip->sharedMemoryPerBlock) {
     for (BufferPlan &plan : plans) {
@@ -333,28 +336,26 @@ LogicalResult SmaltiMultiBuffer::chooseDepths(const targets::Target *chip) {
       int64_t most = plan.getMostSlots();
       plan.depth = std::min(chosen, most);
       if (most <= chosen)
-        plan.limit = ": there are " + std::to_string(most) + " iterations";
+        plan.limit = "the trip count is " + std::to_string(most);
       else if (needed != 0)
-        plan.limit = ": with " + std::to_string(chosen + 1) +
-                     " slots a buffer the function would need " +
+        plan.limit = std::to_string(chosen + 1) + " slots per buffer need " +
                      std::to_string(needed) + " B of shared memory" + has();
       else
-        plan.limit = ": more are of no use";
+        plan.limit =
+            std::to_string(chosen) + " slots are the maximum of depth=auto";
     }
     llvm::erase_if(plans,
                    [](const BufferPlan &plan) { return plan.depth < 2; });
     return success();
   }
-  std::string reason =
-      "the function needs " + std::to_string(bytes) + " B of shared memory ";
-  if (llvm::all_of(plans, [&](const BufferPlan &plan) {
-        return plan.depth == slots || plan.depth == 0;
-      }))
-    reason +=
-        "with " + std::to_string(slots ? slots : chosen) + " slots a buffer";
-  else
-    reason += "with these slots of its buffers";
-  return refuse(reason + has());
+  bool hasOneDepth = llvm::all_of(plans, [&](const BufferPlan &plan) {
+    return plan.depth == slots || plan.depth == 0;
+  });
+  std::string demand =
+      hasOneDepth ? std::to_string(slots ? slots : chosen) + " slots per buffer"
+                  : "the requested slots of all buffers";
+  return refuse(demand + " need " + std::to_string(bytes) +
+                " B of shared memory" + has());
 }
 
 void SmaltiMultiBuffer::runOnOperation() {
@@ -395,14 +396,16 @@ void SmaltiMultiBuffer::runOnOperation() {
       continue;
     int64_t bytes = *getBufferBytes(plan.getType(1));
     remarkApplied(plan.op, kPassName)
-        << "the barrier object got " << plan.depth << " slots of " << bytes
-        << " B, " << plan.depth * bytes << " B in all";
+        << "mbarrier multi-buffered: " << plan.depth << " slots of " << bytes
+        << " B, " << plan.depth * bytes << " B in total";
     commitBarriers(plan);
   }
   for (const BufferPlan &plan : plans) {
     remarkApplied(plan.op, kPassName)
-        << "the buffer got " << plan.depth << " slots of " << plan.slotBytes
-        << " B, " << plan.depth * plan.slotBytes << " B in all" << plan.limit;
+        << "buffer multi-buffered: " << plan.depth << " slots of "
+        << plan.slotBytes << " B, " << plan.depth * plan.slotBytes
+        << " B in total"
+        << (plan.limit.empty() ? "" : "; no more slots: " + plan.limit);
     commitBuffer(plan);
   }
   // What buffers had room for may have told how much a copy writes.

@@ -33,15 +33,15 @@ Scheduler::Reason Scheduler::analyzeWaits() {
   for (auto [i, unit] : llvm::enumerate(units))
     unitOf[unit.op] = i;
   if (async->getWaits().empty())
-    return std::string("it never waits for its asynchronous copies");
+    return std::string("no wait covers the asynchronous copies in this loop");
   // Threads that have arrived have also read what they read before: a copy that
   // waits for them may rely on that, and arrivals run ahead.
   if (schedule.oldBarriers.empty())
     for (const Unit &unit : units)
       for (const AsyncEvent &event : unit.events)
         if (isa<BarrierObjectOpInterface>(event.op))
-          return "no block barrier of the loop orders its threads, so that " +
-                 quote(event.op) + " may be what does";
+          return "the body does not contain a block barrier, so " +
+                 quote(event.op) + " may be what orders its threads";
   return std::nullopt;
 }
 
@@ -62,8 +62,8 @@ Scheduler::Reason Scheduler::hoistOperandsOfCopies(Position place) {
       if (unit.isPure() || !unit.events.empty())
         continue;
       if (!hoistable.contains(def))
-        return "its asynchronous copies depend on " + quote(def) +
-               ", which cannot run ahead";
+        return "the asynchronous copies depend on " + quote(def) +
+               ", which cannot be issued in an earlier iteration";
       positions[def] = {place};
     }
   }
@@ -165,7 +165,7 @@ Scheduler::Reason Scheduler::placeAsync() {
     computes |= isCompute;
   }
   if (!computes)
-    return std::string("it only copies: there is nothing to overlap with");
+    return kOnlyCopies.str();
   return std::nullopt;
 }
 

@@ -20,6 +20,12 @@
 using namespace mlir;
 using namespace smalti;
 
+static constexpr char kPipelinedAlready[] =
+    "the loop appears to be pipelined already";
+static constexpr char kWaitsForOther[] =
+    " does not wait for a copy of the same iteration; the loop appears to be "
+    "pipelined already";
+
 //===----------------------------------------------------------------------===//
 // Units
 //===----------------------------------------------------------------------===//
@@ -36,7 +42,7 @@ public:
 
 private:
   std::string misplaced(Operation *op) const {
-    return quote(op) + " stands inside " + quote(top) +
+    return quote(op) + " is inside " + quote(top) +
            ", which is scheduled as a whole";
   }
   std::optional<std::string> visitRegions(Operation *op, int64_t times,
@@ -81,9 +87,9 @@ std::optional<std::string> EventCollector::visit(Operation *op, int64_t times,
   if (auto object = dyn_cast<BarrierObjectOpInterface>(op)) {
     switch (object.getBarrierAction()) {
     case BarrierAction::Init:
-      return quote(op) + " initialises a barrier in every iteration";
+      return quote(op) + " initializes an mbarrier in every iteration";
     case BarrierAction::Poll:
-      return quote(op) + " asks for a phase and does not wait for it";
+      return quote(op) + " polls an mbarrier; only waits are supported";
     case BarrierAction::Wait:
       if (op != top)
         return misplaced(op);
@@ -150,9 +156,9 @@ std::optional<std::string> smalti::classifyAsync(Operation *op, Unit &unit,
         (access.space == MemorySpace::Global && !access.isWrite) ||
         (access.isWrite && copied.contains(access.root)))
       continue;
-    return quote(op) + " starts asynchronous copies, and " + quote(access.op) +
-           " in it " + (access.isWrite ? "writes " : "reads ") +
-           names.get(access.root);
+    return quote(op) + " contains asynchronous copies, and " +
+           quote(access.op) + " inside it " +
+           (access.isWrite ? "writes " : "reads ") + names.get(access.root);
   }
   return std::nullopt;
 }
@@ -320,12 +326,11 @@ std::optional<std::string> AsyncAnalysis::start(const Unit &unit) {
     Value root = getRootBuffer(ref.barrier);
     if (!barrierRoots.contains(root))
       return quote(event.op) + " arrives on " + names.get(root) +
-             ", on which no copy of the loop completes";
+             ", and no copy of the loop completes on this mbarrier";
     for (const BarrierRef &other : waitedBarriers)
       if (getRootBuffer(other.barrier) == root && isSameBarrier(ref, other))
         return quote(event.op) + " arrives on " + names.get(root) +
-               " behind the wait for it in the same iteration: the loop is "
-               "pipelined by hand";
+               " after the wait of the same iteration; " + kPipelinedAlready;
   }
   return std::nullopt;
 }
@@ -343,7 +348,7 @@ AsyncAnalysis::waitForBarrier(unsigned body, BarrierObjectOpInterface op) {
   Value root = getRootBuffer(ref.barrier);
   if (!barrierRoots.contains(root))
     return quote(op) + " waits for " + names.get(root) +
-           ", on which no copy of the loop completes";
+           ", and no copy of the loop completes on this mbarrier";
   AsyncWait wait{body, op, op};
   bool isOwn = llvm::any_of(waitedBarriers, [&](const BarrierRef &other) {
     return isSameBarrier(ref, other);
@@ -357,8 +362,7 @@ AsyncAnalysis::waitForBarrier(unsigned body, BarrierObjectOpInterface op) {
     return true;
   });
   if (!isOwn)
-    return quote(op) + " waits for no copy of its own iteration: the loop is "
-                       "pipelined by hand";
+    return quote(op) + kWaitsForOther;
   waitedBarriers.push_back(ref);
   waits.push_back(std::move(wait));
   return std::nullopt;
@@ -375,13 +379,13 @@ AsyncAnalysis::waitForQueues(unsigned body, AsyncWaitOpInterface op) {
       if (*pending == 0)
         continue;
       return quote(op) + " leaves " + std::to_string(*pending) +
-             " in flight of a queue in which the loop starts no copy";
+             " in flight, and the copies of the loop are not of the kind that "
+             "it counts";
     }
     unsigned size = queues[unsigned(queue)].size();
     completeQueue(queue, *pending, size, wait);
     if (wait.awaited.back().lastOfKey.empty())
-      return quote(op) + " waits for no copy of its own iteration: the loop is "
-                         "pipelined by hand";
+      return quote(op) + kWaitsForOther;
   }
   noteCompleted(wait);
   waits.push_back(std::move(wait));
@@ -432,8 +436,8 @@ std::optional<std::string> AsyncAnalysis::use(const Unit &unit,
     auto found = open.find(root);
     if (found == open.end())
       return quote(unit.op) + " uses " + names.get(root) +
-             " before the copy into it in the same iteration: the loop is "
-             "pipelined by hand";
+             " before the copy into it in the same iteration; " +
+             kPipelinedAlready;
     while (!found->second.empty()) {
       const CopyState &copy = copies[found->second.back()];
       if (isDone(copy)) {
@@ -442,7 +446,7 @@ std::optional<std::string> AsyncAnalysis::use(const Unit &unit,
       }
       if (!waitAtBarrier(copy))
         return quote(unit.op) + " uses " + names.get(root) +
-               " before the loop waits for the copy into it";
+               " before a wait completes the copy into it";
     }
     AliasClass settled = getAliasClass(root);
     unsettled[{settled.space, settled.kind}].erase(number);
@@ -491,7 +495,7 @@ std::optional<std::string> AsyncAnalysis::run() {
   }
   if (!ungrouped.empty())
     return "a copy into " + names.get(copies[ungrouped.front()].root) +
-           " belongs to no group of the same iteration";
+           " is not committed to a group in the same iteration";
   for (const CopyState &copy : copies)
     if (copy.queue == AsyncQueue::BarrierObject && !copy.isAcquired)
       return quote(copy.op) + " completes on " +

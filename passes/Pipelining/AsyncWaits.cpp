@@ -68,8 +68,8 @@ Scheduler::Reason Scheduler::setWait(unsigned wait,
                    units.begin();
   for (auto [key, place] : awaited.lastOfKey)
     if (stage < start || (stage == start && place >= ahead))
-      return quote(schedule.entries[wait].op) +
-             " would execute before the copies start";
+      return "the schedule would execute " + quote(schedule.entries[wait].op) +
+             " before the copies that it waits for";
   auto set = [&](Part part, int64_t step) {
     std::optional<int64_t> pending;
     for (auto [key, place] : awaited.lastOfKey) {
@@ -141,11 +141,12 @@ Scheduler::Reason Scheduler::checkQueue(AsyncQueue queue) {
     unsigned entry = getEntry(unit.op);
     if (last && schedule.entries[entry].position.stage !=
                     schedule.entries[*last].position.stage)
-      return std::string("its asynchronous copies start in several stages");
+      return std::string(
+          "the schedule starts asynchronous copies in several stages");
     if (last && entry < *last)
-      return quote(unit.op) + " would start ahead of " +
+      return "the schedule would start " + quote(unit.op) + " before " +
              quote(schedule.entries[*last].op) +
-             ", which comes before it in the queue of copies";
+             "; asynchronous copies must keep their order";
     last = entry;
   }
   return std::nullopt;

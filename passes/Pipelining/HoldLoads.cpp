@@ -183,9 +183,9 @@ void SmaltiHoldLoads::runOnOperation() {
     }
     bool isOne = body.countReadsAhead() == 1;
     remarkApplied(loop, kPassName)
-        << body.countReadsAhead() << (isOne ? " read" : " reads")
-        << " of global memory " << (isOne ? "is" : "are")
-        << " issued before the loop's arithmetic"
+        << "scheduling barriers inserted: " << body.countReadsAhead()
+        << (isOne ? " read" : " reads") << " of global memory "
+        << (isOne ? "is" : "are") << " issued before the loop's arithmetic"
         << (store ? " and waited for after it" : "");
   });
 }

@@ -55,9 +55,9 @@ Operation *Scheduler::getProducer(Value value) {
 Scheduler::Reason Scheduler::checkLoop() {
   if (auto step = getConstantIntValue(loop.getStep());
       step && (*step == 0 || (*step < 0 && !loop.getUnsignedCmp())))
-    return "its step is " + std::to_string(*step);
+    return "the step is " + std::to_string(*step) + "; it must be positive";
   if (hasWideCounter(loop))
-    return std::string("its counter has more than 64 bits");
+    return std::string("the induction variable has more than 64 bits");
   if (std::optional<uint64_t> trips = getConstantTripCount(loop))
     schedule.tripCount =
         std::min<uint64_t>(*trips, std::numeric_limits<int64_t>::max());
@@ -84,9 +84,9 @@ Scheduler::Reason Scheduler::classify() {
     if (!collectAccesses(&op, unit.accesses, reason))
       return reason;
     if (const MemoryAccess *atomic = findAtomic(unit.accesses))
-      return quote(atomic->op) + " reads and writes " +
+      return quote(atomic->op) + " atomically updates " +
              names.get(atomic->root) +
-             " at once, which other threads may wait for";
+             ", and other threads may wait for the update";
     for (const MemoryAccess &access : unit.accesses) {
       bool &flag =
           access.space == MemorySpace::Global
@@ -105,11 +105,11 @@ Scheduler::Reason Scheduler::classify() {
     units.push_back(std::move(unit));
   }
   // Whether threads wait for one another in the loop.
-  bool isSynchronised = !schedule.oldBarriers.empty() ||
+  bool isSynchronized = !schedule.oldBarriers.empty() ||
                         llvm::any_of(units, [](const Unit &unit) {
                           return unit.isWait || !unit.events.empty();
                         });
-  dependence.emplace(loop, isSynchronised ? options.uniformity : nullptr);
+  dependence.emplace(loop, isSynchronized ? options.uniformity : nullptr);
   return std::nullopt;
 }
 
@@ -129,8 +129,8 @@ Scheduler::Reason Scheduler::checkLanes() {
               ->getControl(cast<RegionBranchOpInterface>(loop.getOperation()))
               .scope <= UniformScope::Wave)
     return std::nullopt;
-  return "lanes may run it unequally often, and " + quote(exchange) +
-         " depends on which of them execute it together";
+  return "the trip count may be divergent, and the result of " +
+         quote(exchange) + " depends on which lanes execute it together";
 }
 
 Scheduler::Reason Scheduler::chooseMode() {
@@ -142,10 +142,10 @@ Scheduler::Reason Scheduler::chooseMode() {
     schedule.mode =
         hasCopies || hasGroups ? PipelineMode::Async : PipelineMode::Stream;
   if (schedule.mode == PipelineMode::Async && !hasCopies)
-    return std::string("it starts no asynchronous copy");
+    return std::string("the body does not start an asynchronous copy");
   if (schedule.mode == PipelineMode::Stream && (hasCopies || hasGroups))
     return std::string(
-        "it copies asynchronously, which mode=stream leaves alone");
+        "mode=stream does not support the asynchronous copies in this loop");
   return std::nullopt;
 }
 
@@ -159,8 +159,9 @@ bool Scheduler::mayTouchSame(const TimedAccess &a, const TimedAccess &b,
 std::string Scheduler::whatIsNotCompared() const {
   if (comparisons <= mostComparisons)
     return "";
-  return "; of the pairs of its accesses " + std::to_string(mostComparisons) +
-         " were compared, and the others count as the same memory";
+  return "; " + std::to_string(mostComparisons) +
+         " pairs of accesses were compared, and the remaining pairs are "
+         "assumed to alias";
 }
 
 /// Finds the ops that need nothing but the induction variable, values from

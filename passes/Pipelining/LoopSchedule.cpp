@@ -127,23 +127,23 @@ Scheduler::Reason Scheduler::clampStages() {
   int64_t wanted = schedule.stages;
   if (schedule.tripCount && *schedule.tripCount < wanted) {
     if (*schedule.tripCount < 2 || options.useSchedule)
-      return "it runs " + std::to_string(*schedule.tripCount) +
-             (*schedule.tripCount == 1 ? " time" : " times") +
-             ", fewer than its " + std::to_string(wanted) + " stages";
+      return "the trip count of " + std::to_string(*schedule.tripCount) +
+             " is less than the " + std::to_string(wanted) + " stages";
     schedule.clampedFrom = wanted;
     schedule.stages = *schedule.tripCount;
   }
   // The guard compares with the number of stages in the counter's type.
   if (auto counter = dyn_cast<IntegerType>(loop.getInductionVar().getType());
       counter && !llvm::isUIntN(counter.getWidth(), schedule.stages - 1))
-    return "its counter of " + std::to_string(counter.getWidth()) +
-           " bits does not count to its " + std::to_string(schedule.stages) +
+    return "the induction variable has " + std::to_string(counter.getWidth()) +
+           (counter.getWidth() == 1 ? " bit" : " bits") +
+           ", which cannot represent " + std::to_string(schedule.stages) +
            " stages";
   return std::nullopt;
 }
 
 int64_t Scheduler::getUsefulStages(std::string &limit) {
-  limit = "more would only hold longer what is read";
+  limit = "they would extend live ranges without hiding more latency";
   if (checkLoop() || classify() || chooseMode())
     return 2;
   int64_t most = 2;
@@ -152,17 +152,18 @@ int64_t Scheduler::getUsefulStages(std::string &limit) {
       most = 3;
   } else {
     findBuffers();
-    limit = "no shared buffer has slots for more";
     for (const LoopBuffer &buffer : schedule.buffers)
       if (buffer.space == MemorySpace::Shared)
         most = std::max(most, buffer.slots);
-    if (most > kMostStages)
-      limit = "more are of no use";
-    most = std::min(most, kMostStages);
+    limit = "no shared buffer has more than " + std::to_string(most) + " slots";
+    if (most > kMostStages) {
+      most = kMostStages;
+      limit = std::to_string(most) + " stages are the maximum of stages=auto";
+    }
   }
   if (schedule.tripCount && *schedule.tripCount < most) {
     most = std::max<int64_t>(*schedule.tripCount, 2);
-    limit = "it has no more iterations";
+    limit = "the trip count is " + std::to_string(*schedule.tripCount);
   }
   return most;
 }
@@ -198,8 +199,9 @@ std::optional<LoopSchedule> Scheduler::run(std::string &reason) {
       })) {
     bool copies =
         llvm::any_of(units, [](const Unit &unit) { return unit.writesShared; });
-    reason = std::string("it only ") + (copies ? "copies" : "reads") +
-             ": there is nothing to overlap with";
+    reason = copies ? kOnlyCopies.str()
+                    : "the body only reads; no computation can overlap with "
+                      "the reads";
     return std::nullopt;
   }
   findBuffers();
@@ -257,7 +259,7 @@ std::optional<LoopSchedule> smalti::makeSchedule(scf::ForOp loop,
   for (int64_t stages = most; stages > 1; --stages) {
     chosen.stages = stages;
     std::optional<LoopSchedule> schedule = trySchedule(loop, chosen, reason);
-    std::string with = "with " + std::to_string(stages) + " stages ";
+    std::string with = "with " + std::to_string(stages) + " stages, ";
     if (!schedule) {
       limit = with + reason;
       continue;
@@ -265,14 +267,14 @@ std::optional<LoopSchedule> smalti::makeSchedule(scf::ForOp loop,
     // Without a chip nothing says how much fits.
     if (!chosen.registerModel) {
       if (schedule->mode == PipelineMode::Stream && stages > 2) {
-        limit = "no target says how many registers there are for more";
+        limit = "the register limit is unknown without a target";
         continue;
       }
     } else if (int64_t registers = countKernelRegisters(
                    *schedule, *chosen.registerModel, chosen.isCopy);
                registers > chosen.registers) {
-      reason = with + "its values would take " + std::to_string(registers) +
-               " registers of a thread, " + chosen.chip + " has " +
+      reason = with + "live values need " + std::to_string(registers) +
+               " registers per thread; " + chosen.chip + " has " +
                std::to_string(chosen.registers);
       limit = reason;
       continue;

@@ -73,25 +73,25 @@ static void reportApplied(const LoopSchedule &schedule, StringRef did) {
     return std::to_string(number) + " " + (number == 1 ? one : many);
   };
   remarkApplied(schedule.loop, kPassName)
-      << did << count(schedule.stages, "stage", "stages") << " in "
-      << toString(schedule.mode) << " mode: "
+      << did << count(schedule.stages, "stage", "stages") << ", "
+      << toString(schedule.mode) << " mode, "
       << (schedule.mode == PipelineMode::Async
               ? count(schedule.readsAhead, "copy", "copies")
               : count(schedule.readsAhead, "read", "reads"))
-      << " ahead, " << count(buffers, "shared buffer", "shared buffers")
-      << " of " << bytes << " B, " << count(barriers, "barrier", "barriers")
-      << " an iteration, "
+      << " prefetched; " << count(buffers, "shared buffer", "shared buffers")
+      << ", " << bytes << " B; " << count(barriers, "barrier", "barriers")
+      << " per iteration; "
       << (schedule.tripCount
-              ? count(*schedule.tripCount, "iteration", "iterations")
-              : std::string("a guard for the number of iterations"))
-      << (schedule.limits.empty() ? ""
-                                  : ", a guard for the number that slots are "
-                                    "counted by")
+              ? "trip count " + std::to_string(*schedule.tripCount)
+              : std::string("run-time guard on the trip count"))
+      << (schedule.limits.empty()
+              ? ""
+              : "; run-time guard on overflow of the slot counter")
       << (schedule.clampedFrom
-              ? ", fewer than the " + std::to_string(schedule.clampedFrom) +
-                    " stages asked for"
+              ? "; fewer than the " + std::to_string(schedule.clampedFrom) +
+                    " requested stages"
               : std::string())
-      << (schedule.limit.empty() ? "" : ": " + schedule.limit)
+      << (schedule.limit.empty() ? "" : "; no more stages: " + schedule.limit)
       << schedule.notCompared;
 }
 
@@ -186,10 +186,10 @@ void SmaltiPipelineLoops::runOnOperation() {
     if (more <= kMostCreatedOps - created)
       return schedule;
     reason = std::to_string(schedule->stages) + " stages would create " +
-             std::to_string(more) + " ops, in addition to the " +
+             std::to_string(more) + " ops, in addition to " +
              std::to_string(created) +
-             " ops for other loops of the function; the limit for a "
-             "function is " +
+             " ops for other loops of the function; the limit per function "
+             "is " +
              std::to_string(kMostCreatedOps);
     return std::optional<LoopSchedule>();
   };
@@ -200,8 +200,8 @@ void SmaltiPipelineLoops::runOnOperation() {
           getInteger(loop->getAttr(kStagesAttr)) == 1)
         return;
       missed |= failed(reportMissed(loop, kPassName, strict,
-                                    "the loop is not pipelined: it is " +
-                                        quote(loop) + ", and no scf.for"));
+                                    "loop not pipelined: it is " + quote(loop) +
+                                        "; only scf.for loops are supported"));
     });
   // `isTrial`: nothing may change.
   auto plan = [&](Candidate candidate, bool isTrial) {
@@ -230,7 +230,7 @@ void SmaltiPipelineLoops::runOnOperation() {
     }
     if (!schedule && !reason.empty())
       missed |= failed(reportMissed(loop, kPassName, strict,
-                                    "the loop is not pipelined: " + reason));
+                                    "loop not pipelined: " + reason));
     return schedule;
   };
   // An error is found before anything changes.
@@ -261,12 +261,12 @@ void SmaltiPipelineLoops::runOnOperation() {
       continue;
     }
     if (emitSchedule) {
-      reportApplied(*schedule, "the loop got a schedule of ");
+      reportApplied(*schedule, "schedule written: ");
       annotateSchedule(*schedule);
       addLoopsIn(candidate.loop, candidate.isCopy);
       continue;
     }
-    reportApplied(*schedule, "the loop is pipelined with ");
+    reportApplied(*schedule, "loop pipelined: ");
     created += countCreatedOps(*schedule);
     names.forget(candidate.loop);
     forgetAnalyses();

@@ -23,8 +23,8 @@ smalti::readScheduleAttributes(Operation *op, ScheduleOptions &options) {
     auto text = dyn_cast<StringAttr>(attribute);
     if (!(text && text.getValue() == "auto") &&
         (!number || *number < 1 || *number > kMostStages))
-      return kStagesAttr.str() +
-             " is not \"auto\" or an integer between 1 and " +
+      return kStagesAttr.str() + " is " + describe(attribute) +
+             "; it must be \"auto\" or an integer from 1 to " +
              std::to_string(kMostStages);
     options.stages = number ? AutoOrNumber(*number) : AutoOrNumber();
   }
@@ -33,7 +33,8 @@ smalti::readScheduleAttributes(Operation *op, ScheduleOptions &options) {
     std::optional<PipelineMode> mode =
         text ? parsePipelineMode(text.getValue()) : std::nullopt;
     if (!mode)
-      return kModeAttr.str() + " is not \"auto\", \"stream\" or \"async\"";
+      return kModeAttr.str() + " is " + describe(attribute) +
+             "; it must be \"auto\", \"stream\" or \"async\"";
     options.mode = *mode;
   }
   return std::nullopt;
@@ -58,26 +59,29 @@ Scheduler::Reason Scheduler::readSchedule() {
     if (!stage && !cluster && unit.isPure())
       continue;
     if (!stage || !cluster)
-      return quote(unit.op) + " has no " +
-             (stage ? kClusterAttr : kStageAttr).str() + " attribute";
+      return quote(unit.op) + " does not have the attribute " +
+             (stage ? kClusterAttr : kStageAttr).str();
     SmallVector<int64_t> stageList = readNumbers(stage);
     SmallVector<int64_t> clusterList = readNumbers(cluster);
     if (stageList.empty() || stageList.size() != clusterList.size())
-      return quote(unit.op) + " has a " + kStageAttr.str() + " and a " +
-             kClusterAttr.str() + " that do not fit together";
+      return kStageAttr.str() + " and " + kClusterAttr.str() + " of " +
+             quote(unit.op) +
+             " must be integers, or integer arrays of the same length";
     if (stageList.size() > 1 && !unit.isPure())
       return quote(unit.op) +
-             " has effects and cannot be made again for several stages";
+             " has side effects and cannot be duplicated in several stages";
     std::set<Position> &places = positions[unit.op];
     for (auto [number, order] : llvm::zip_equal(stageList, clusterList)) {
       if (number < 0)
-        return quote(unit.op) + " has a negative stage";
+        return "the stage of " + quote(unit.op) + " is " +
+               std::to_string(number) + "; it must not be negative";
       if (number >= kMostStages)
-        return quote(unit.op) + " has a stage above " +
+        return "the stage of " + quote(unit.op) + " is " +
+               std::to_string(number) + "; it must be at most " +
                std::to_string(kMostStages - 1);
       for (const Position &place : places)
         if (place.stage == number)
-          return quote(unit.op) + " is twice in stage " +
+          return quote(unit.op) + " is scheduled twice in stage " +
                  std::to_string(number);
       places.insert({number, order});
       stages = std::max(stages, number + 1);
@@ -85,9 +89,9 @@ Scheduler::Reason Scheduler::readSchedule() {
     }
   }
   if (!any)
-    return std::string("it carries no schedule");
+    return std::string("its ops do not have schedule attributes");
   if (stages < 2)
-    return std::string("its schedule has one stage");
+    return std::string("its schedule has only one stage");
   for (const Unit &unit : units)
     if (positions.contains(unit.op) &&
         positions[unit.op].begin()->stage < stages - 1 &&

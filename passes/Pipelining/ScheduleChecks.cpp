@@ -182,10 +182,10 @@ Scheduler::Reason Scheduler::checkValues() {
       if (source.kind == ValueSource::Kind::Missing) {
         std::string def = quote(getBodyOp(source.value));
         if (isCarried)
-          return "the loop-carried value that " + quote(entry.op) +
-                 " uses would be updated too late by " + def;
-        return quote(entry.op) + " would execute before " + def +
-               ", whose result it uses";
+          return def + " updates a loop-carried value in a later stage than " +
+                 quote(entry.op) + " uses the value";
+        return "the schedule would execute " + quote(entry.op) + " before " +
+               def + ", whose result " + quote(entry.op) + " uses";
       }
       if (source.kind != ValueSource::Kind::Computed ||
           schedule.entries[source.entry].position.stage == source.lag)
@@ -193,13 +193,13 @@ Scheduler::Reason Scheduler::checkValues() {
       Operation *def = getBodyOp(source.value);
       if (!isCarried && isa<BaseMemRefType>(operand.getType()))
         return "the view that " + quote(def) +
-               " makes would have to be carried to another stage";
+               " creates would have to be carried to another stage";
       // A loop that states the layouts of its vectors gets more of them; they
       // must be known as well.
       if (hasLayouts && isa<VectorType>(operand.getType()) &&
           !def->hasAttr(mosaic_gpu::kOutLayouts))
-        return "the vector that " + quote(def) +
-               " computes is carried to another stage and has no layout";
+        return "the result of " + quote(def) +
+               " is carried to another stage and does not have a layout";
     }
   return std::nullopt;
 }
@@ -251,8 +251,8 @@ Scheduler::Reason Scheduler::checkMemory() {
       for (const TimedAccess *x : list.items)
         if (x->time > y.time && !areApart(*x, y) &&
             mayTouchSame(*x, y, /*distance=*/0)) {
-          reason = text(y) + " would overtake " + text(*x) +
-                   ", which it may depend on";
+          reason = "the schedule would move " + text(y) + " before " +
+                   text(*x) + ", and the two accesses may alias";
           return true;
         }
       return false;
@@ -287,12 +287,14 @@ Scheduler::Reason Scheduler::checkMemory() {
                      std::to_string(getNeededSlots(lists, classes[y.buffer])) +
                      " slots of " + names.get(buffer.root) +
                      (buffer.usesOtherSlots
-                          ? ", and not all accesses of an iteration are in the "
-                            "same slot"
-                          : ", which has " + std::to_string(slots));
+                          ? "; not all accesses of an iteration are proven to "
+                            "use the same slot"
+                          : "; accesses are proven to rotate over " +
+                                std::to_string(slots));
           else
-            reason = text(*x) + " would overtake " + text(y) +
-                     " of an earlier iteration, which it may depend on";
+            reason = "the schedule would move " + text(*x) + " before " +
+                     text(y) +
+                     " of an earlier iteration, and the two accesses may alias";
           return true;
         }
       return false;

@@ -38,6 +38,10 @@ struct Unit {
 
 class QueueCounts;
 
+/// Why a loop that does not compute is not pipelined.
+inline constexpr llvm::StringLiteral kOnlyCopies =
+    "the body only copies; no computation can overlap with the copies";
+
 class Scheduler {
 public:
   Scheduler(mlir::scf::ForOp loop, const ScheduleOptions &options)

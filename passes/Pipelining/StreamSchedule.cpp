@@ -50,15 +50,16 @@ Scheduler::Reason Scheduler::placeStream() {
   if (schedule.readsAhead == 0) {
     if (unsplit)
       return quote(unsplit) + " both reads global memory and writes shared "
-                              "memory, so that the read cannot run ahead";
+                              "memory, so the read cannot be prefetched";
     if (!readStays.empty())
       return readStays;
     if (withPrivate)
       return quote(withPrivate) + " reads global memory and accesses private "
-                                  "memory, so that the read cannot run ahead";
-    return std::string("it has no read of global memory that could run ahead");
+                                  "memory, so the read cannot be prefetched";
+    return std::string(
+        "no read of global memory in the body can be prefetched");
   }
   if (!computes)
-    return std::string("it only copies: there is nothing to overlap with");
+    return kOnlyCopies.str();
   return std::nullopt;
 }

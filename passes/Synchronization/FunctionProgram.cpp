@@ -30,8 +30,8 @@ using Kind = sync::Node::Kind;
 std::string FunctionProgram::describe(NodeId node) const {
   if (ops[node])
     return quote(ops[node]);
-  return node == program.getSteps().front() ? "what runs before the function"
-                                            : "what runs after the function";
+  return node == program.getSteps().front() ? "code before the function"
+                                            : "code after the function";
 }
 
 //===----------------------------------------------------------------------===//
@@ -490,7 +490,8 @@ void FunctionProgram::distrustWaits() {
         program[id].kind == Kind::Step && !unknown.contains(id)) {
       program[id].pending.push_back(
           {*everything, sync::AccessKind::Write, sync::Slot()});
-      unknown[id] = "what " + quote(ops[id]) + " waits for is not known";
+      unknown[id] = "the copies that " + quote(ops[id]) +
+                    " waits for cannot be determined";
     }
 }
 
@@ -513,7 +514,7 @@ void FunctionProgram::addBarrier(BlockBarrierOpInterface op, NodeId parent,
     if (reason == notUniform.end())
       continue;
     program[id].isFixed = true;
-    fixed.insert({op, "it stands inside " + reason->second});
+    fixed.insert({op, reason->second});
     return;
   }
 }
@@ -528,10 +529,8 @@ void FunctionProgram::addStructure(RegionBranchOpInterface op, Shape shape,
                    (!control.isAssumed || holdBarriers.contains(op));
   program[id].isUniform = isUniform;
   if (!isUniform)
-    notUniform[op] = quote(op) + (isLoop ? ", whose number of iterations may "
-                                           "differ between threads"
-                                         : ", whose condition may differ "
-                                           "between threads");
+    notUniform[op] = (isLoop ? "the trip count of " : "the condition of ") +
+                     quote(op) + " may be divergent";
   if (shape == Shape::Loop) {
     if (auto loop = dyn_cast<scf::ForOp>(op.getOperation())) {
       if (std::optional<uint64_t> trips = evaluateTripCount(loop);
@@ -601,16 +600,15 @@ void FunctionProgram::addAccesses(Operation *op, NodeId parent, unsigned part) {
   SmallVector<MemoryAccess> accesses;
   std::string reason;
   bool isKnown = collectAccesses(op, accesses, reason);
-  keepNested(op, "it stands inside " + quote(op) +
-                     ", whose control flow is not known");
+  keepNested(op, "the control flow of " + quote(op) + " is unknown");
   // Where it starts or awaits copies, their order is not known.
   for (Region &region : op->getRegions())
     region.walk([&](Operation *nested) {
       if (isa<AsyncCopyOpInterface, AsyncCommitOpInterface,
               AsyncWaitOpInterface>(nested)) {
         isKnown = false;
-        reason = quote(nested) + " stands inside " + quote(op) +
-                 ", whose control flow is not known";
+        reason = quote(nested) + " is inside " + quote(op) +
+                 ", whose control flow is unknown";
       }
     });
   if (!isKnown)
@@ -661,8 +659,7 @@ void FunctionProgram::addOp(Operation *op, NodeId parent, unsigned part) {
   if (auto barrier = dyn_cast<BlockBarrierOpInterface>(op))
     return addBarrier(barrier, parent, part);
   if (isa<BarrierObjectOpInterface>(op))
-    return addUnknown(op, quote(op) + " works on a barrier object", parent,
-                      part);
+    return addUnknown(op, quote(op) + " uses an mbarrier", parent, part);
   if (auto copy = dyn_cast<AsyncCopyOpInterface>(op))
     return addCopy(copy, parent, part);
   if (isa<AsyncCommitOpInterface, AsyncWaitOpInterface>(op)) {

@@ -97,17 +97,17 @@ Plan::Plan(FunctionOpInterface function, const targets::Target *chip,
 std::string Plan::whyUnordered(sync::NodeId node) const {
   if (description.program[node].hasUnknownOrder)
     return "the control flow of " + quote(description.ops[node]) +
-           " is not known";
+           " is unknown";
   for (sync::NodeId around = node; around != sync::Program::kRoot;) {
     around = description.program[around].parent;
     auto reason = description.notUniform.find(description.ops[around]);
     if (reason != description.notUniform.end())
-      return "no barrier can order them inside " + reason->second;
+      return reason->second + ", so no barrier can be placed inside";
   }
   if (description.otherWait)
-    return "no barrier is put in: threads may wait for one another in " +
-           quote(description.otherWait);
-  return "no barrier is put in: insert=false";
+    return quote(description.otherWait) +
+           " may synchronize threads, so no barrier is inserted";
+  return "insert=false, so no barrier is inserted";
 }
 
 LogicalResult Plan::reportHazards(bool strict) const {
@@ -118,45 +118,47 @@ LogicalResult Plan::reportHazards(bool strict) const {
   unsigned global = 0;
   for (const sync::Hazard &hazard : placement.unordered) {
     std::string text =
-        description.describe(hazard.second) + " may access what " +
-        description.describe(hazard.first) + " of another thread accesses";
+        "possible data race: " + description.describe(hazard.first) + " and " +
+        description.describe(hazard.second) +
+        " of different threads may access the same ";
     if (hazard.spaces == sync::kShared)
       report(description.ops[hazard.second],
-             text + ", and " + whyUnordered(hazard.second));
+             text + "memory; " + whyUnordered(hazard.second));
     else if (++global <= kMostGlobalHazards)
       remarkAnalysis(description.ops[hazard.second], kPassName)
           << text
-          << " in global memory, and no barrier orders them: barriers are "
-             "put in for shared memory only";
+          << "global memory, and no barrier orders the accesses; barriers are "
+             "inserted for shared memory only";
   }
   for (auto [copy, step] : description.inFlight)
     report(description.ops[step],
-           description.describe(step) + " may access what " +
-               description.describe(copy) +
-               " writes, and no wait between them surely completes the copy");
+           "possible data race: " + description.describe(step) +
+               " may access memory that " + description.describe(copy) +
+               " writes, and no wait between them is proven to complete the "
+               "copy");
   for (auto &[barrier, reason] : description.fixed)
-    report(barrier, "the barrier stays: " + reason);
+    report(barrier, "barrier not changed: " + reason);
   for (auto &[op, reason] : description.opaque)
     if (op != description.otherWait)
-      report(op, "hazards with " + quote(op) + " stay: " + reason);
+      report(op, "hazards with " + quote(op) + " not ordered: " + reason);
   if (description.otherWait)
     report(description.otherWait,
-           "no barrier is put in: threads may wait for one another in " +
-               quote(description.otherWait));
+           "no barrier inserted: " + quote(description.otherWait) +
+               " may synchronize threads");
   return failure(missed);
 }
 
 std::string Plan::describeOrder(const sync::Placement::Barrier &barrier) const {
   if (barrier.first == barrier.node && barrier.second == barrier.node)
-    return "what it may order is too far away to be found";
+    return "the search for the accesses that it orders reached its step limit";
   for (sync::NodeId node : {barrier.first, barrier.second})
     if (auto it = description.unknown.find(node);
         it != description.unknown.end() && !it->second.empty())
       return it->second;
   return "it orders " + description.describe(barrier.first) + " before " +
          description.describe(barrier.second) +
-         (barrier.isOfMany ? ", one of more different accesses of a buffer "
-                             "than are told apart"
+         (barrier.isOfMany ? ", and the buffer has more accesses than the "
+                             "pass distinguishes"
                            : "");
 }
 
@@ -170,30 +172,30 @@ void Plan::report() const {
   unsigned weakened = 0;
   for (sync::NodeId node : placement.removed)
     remarkApplied(description.ops[node], kPassName)
-        << "the barrier is removed: nothing that it orders needs it";
+        << "barrier removed: other barriers order every hazard that it orders";
   for (const sync::Placement::Barrier &barrier : placement.kept) {
     if (description.fixed.contains(description.ops[barrier.node]))
       continue;
     if (isWeakened(barrier)) {
       ++weakened;
       remarkApplied(description.ops[barrier.node], kPassName)
-          << "the barrier is made one of shared memory alone: "
+          << "barrier weakened to shared memory only: "
           << describeOrder(barrier);
       continue;
     }
     remarkAnalysis(description.ops[barrier.node], kPassName)
-        << "the barrier stays: " << describeOrder(barrier);
+        << "barrier kept: " << describeOrder(barrier);
   }
   for (const sync::Placement::Barrier &barrier : placement.inserted)
     remarkApplied(getPlace(barrier.node), kPassName)
-        << "a barrier is put in: " << describeOrder(barrier);
+        << "barrier inserted: " << describeOrder(barrier);
   if (size_t number = description.getNumNotTold();
       number != 0 && !(placement.kept.empty() && placement.inserted.empty()))
     remarkAnalysis(function, kPassName)
-        << "barriers may be more than it takes: by the elements that threads "
-           "access, "
-        << Footprints::kMost << " different accesses are told apart, and "
-        << number << (number == 1 ? " is not" : " are not");
+        << "some barriers may be redundant: the pass distinguishes "
+        << Footprints::kMost << " per-thread access patterns; " << number
+        << (number == 1 ? " access has another pattern"
+                        : " accesses have other patterns");
   size_t kept = placement.kept.size(), removed = placement.removed.size(),
          inserted = placement.inserted.size();
   if (kept + removed + inserted == 0)
@@ -202,9 +204,9 @@ void Plan::report() const {
   RemarkBuilder remark = changed ? remarkApplied(function, kPassName)
                                  : remarkAnalysis(function, kPassName);
   remark << removed << (removed == 1 ? " barrier" : " barriers") << " removed, "
-         << inserted << " put in, " << kept << " kept";
+         << inserted << " inserted, " << kept << " kept";
   if (weakened)
-    remark << ", of them " << weakened << " for shared memory alone";
+    remark << ", " << weakened << " of them weakened to shared memory only";
 }
 
 void Plan::commit() {
@@ -236,10 +238,12 @@ void Plan::commit() {
 static LogicalResult reportUnstructured(FunctionOpInterface function,
                                         bool strict) {
   static constexpr llvm::StringLiteral kReason =
-      ": the function's control flow is not structured";
+      ": the function has unstructured control flow";
   bool missed = false;
-  auto report = [&](Operation *op, const Twine &what) {
-    missed |= failed(reportMissed(op, kPassName, strict, what + kReason));
+  auto report = [&](Operation *op, const Twine &what, StringRef why = "") {
+    missed |=
+        failed(reportMissed(op, kPassName, strict,
+                            what + kReason + (why.empty() ? "" : "; ") + why));
   };
   Operation *barrier = nullptr, *access = nullptr, *opaque = nullptr;
   std::string why;
@@ -269,11 +273,11 @@ static LogicalResult reportUnstructured(FunctionOpInterface function,
       access = op;
   });
   if (barrier)
-    report(barrier, "barriers stay");
+    report(barrier, "barriers not changed");
   if (access)
-    report(access, "hazards of " + quote(access) + " may stay");
+    report(access, "hazards with " + quote(access) + " not analyzed");
   if (opaque)
-    report(opaque, "hazards of " + quote(opaque) + " may stay: " + why);
+    report(opaque, "hazards with " + quote(opaque) + " not analyzed", why);
   return failure(missed);
 }
 
@@ -293,8 +297,8 @@ void SmaltiPlaceBarriers::runOnOperation() {
   function->walk([&](gpu::LaunchOp launch) {
     missed |= failed(reportMissed(
         launch, kPassName, strict,
-        "the barriers of its body stay as they are: it is no function of its "
-        "own yet, which 'gpu-kernel-outlining' makes it"));
+        "barriers in the launch body not changed: the body is not a function; "
+        "run 'gpu-kernel-outlining' first"));
   });
   if (missed)
     return signalPassFailure();

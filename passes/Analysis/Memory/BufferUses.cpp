@@ -41,7 +41,7 @@ static std::optional<std::string> checkUser(Operation *user, Value value) {
   SmallVector<MemoryAccess> accesses;
   std::string reason;
   if (!collectAccesses(user, accesses, reason))
-    return "is used by an op that cannot be followed: " + reason;
+    return "is used by an op whose accesses cannot be determined: " + reason;
   // What accesses nothing and asks for more than the shape takes the address.
   if (accesses.empty() && !isa<ShapedDimOpInterface>(user))
     return "escapes through " + quote(user);
@@ -129,8 +129,8 @@ smalti::tryTypes(Value buffer, const BufferUses &uses, StringRef what,
     Value source = cast<ViewLikeOpInterface>(view).getViewSource();
     Operation *copy = recreate(builder, view, mapping.lookup(source));
     if (!copy || failed(verify(copy, /*verifyRecursively=*/false))) {
-      reason =
-          "is viewed by " + quote(view) + ", which cannot show " + what.str();
+      reason = "is viewed by " + quote(view) + ", which does not accept " +
+               what.str();
       break;
     }
     mapping.map(view->getResults(), copy->getResults());
@@ -142,7 +142,7 @@ smalti::tryTypes(Value buffer, const BufferUses &uses, StringRef what,
     builder.insert(copy);
     if (failed(verify(copy, /*verifyRecursively=*/true)))
       reason =
-          "is used by " + quote(user) + ", which does not take " + what.str();
+          "is used by " + quote(user) + ", which does not accept " + what.str();
   }
   while (!scratch.empty())
     scratch.back().erase();

@@ -318,12 +318,12 @@ static bool addAccess(Operation *op, Value value, bool isWrite,
                       std::string &reason) {
   MemorySpace space = getMemorySpace(value);
   if (space == MemorySpace::Other) {
-    reason = quote(op) + " accesses a memory space that is not known";
+    reason = quote(op) + " accesses an unknown memory space";
     return false;
   }
   if (space == MemorySpace::Cluster || space == MemorySpace::Tensor) {
     reason = quote(op) + " accesses " + toString(space).str() +
-             " memory, which is not followed";
+             " memory, which is not analyzed";
     return false;
   }
   accesses.push_back({op, value, getRootBuffer(value), space, isWrite});
@@ -338,7 +338,8 @@ static bool collectAsyncAccesses(Operation *op,
   if (auto copy = dyn_cast<AsyncCopyOpInterface>(op)) {
     Value source = copy.getCopySource(), target = copy.getCopyDestination();
     if (!source || !target) {
-      reason = quote(op) + " copies from or to memory that is not known";
+      reason =
+          "the source or destination of " + quote(op) + " cannot be determined";
       return false;
     }
     if (!addAccess(op, source, /*isWrite=*/false, accesses, reason) ||
@@ -378,7 +379,7 @@ bool smalti::collectAccesses(Operation *op,
   bool recursive = op->hasTrait<OpTrait::HasRecursiveMemoryEffects>();
   auto effectOp = dyn_cast<MemoryEffectOpInterface>(op);
   if (!effectOp && !recursive) {
-    reason = quote(op) + " has side effects that are not known";
+    reason = quote(op) + " has unknown side effects";
     return false;
   }
   if (effectOp) {

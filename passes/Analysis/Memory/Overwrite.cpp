@@ -137,8 +137,9 @@ OverwriteProof::check(Block &block, bool mustWrite,
   if (!walk(block, written))
     return reason;
   if (mustWrite && !written.all)
-    return "is not shown to be overwritten in every iteration" +
-           describeWritten(written);
+    return std::to_string(written.count) + " of " + std::to_string(numUsed) +
+           " elements are proven to be overwritten in every iteration" +
+           ignored;
   return std::nullopt;
 }
 
@@ -191,7 +192,7 @@ bool OverwriteProof::visitUser(Operation *op, Written &written) {
   SmallVector<MemoryAccess> accesses;
   std::string why;
   if (!collectAccesses(op, accesses, why)) {
-    reason = "cannot be shown to be overwritten: " + why;
+    reason = "it cannot be proven to be overwritten: " + why;
     return false;
   }
   bool isWritten = false;
@@ -201,9 +202,10 @@ bool OverwriteProof::visitUser(Operation *op, Written &written) {
     isWritten |= access.isWrite;
     if (access.isWrite || wasAllWritten.value_or(written.all))
       continue;
-    reason = "is read by " + quote(op) +
-             " before it is overwritten in the iteration" +
-             describeWritten(written);
+    reason = quote(op) +
+             " reads it before it is overwritten in the iteration (" +
+             std::to_string(written.count) + " of " + std::to_string(numUsed) +
+             " elements are proven to be)" + ignored;
     return false;
   }
   if (isWritten && !written.all)
@@ -249,7 +251,7 @@ bool OverwriteProof::visitBranch(scf::IfOp branch, Written &written) {
   if (written.all && other.all)
     return true;
   if (written.all || other.all || written.count != other.count)
-    ignore(branch, "one way through it writes less than the other");
+    ignore(branch, "its two branches write different numbers of elements");
   keepCommon(written, std::move(other));
   return true;
 }
@@ -275,20 +277,15 @@ bool OverwriteProof::isKnown(Value condition) {
 
 bool OverwriteProof::ignore(Operation *op, const Twine &why) {
   if (ignored.empty())
-    ignored = ("; " + quote(op) + " does not count: " + why).str();
+    ignored = ("; " + quote(op) + " is not counted: " + why).str();
   return false;
 }
 
 std::string OverwriteProof::describeUnknown() const {
   if (areThreadsTogether)
-    return "is not known";
-  return "is not known (nor that all threads of a block of known size come "
-         "there)";
-}
-
-std::string OverwriteProof::describeWritten(const Written &written) const {
-  return " (" + std::to_string(written.count) + " of " +
-         std::to_string(numUsed) + " elements are)" + ignored;
+    return "cannot be determined";
+  return "cannot be determined (the block size is unknown, or control flow "
+         "may be divergent)";
 }
 
 bool OverwriteProof::addWrites(Operation *op, Written &written) {
@@ -340,7 +337,7 @@ bool OverwriteProof::addFrame(size_t frame, const Active &active, Operation *op,
     return true;
   steps += kStepsOfIteration + static_cast<int64_t>(active.size());
   if (steps > kMostSteps)
-    return ignore(op, "its addresses are too many");
+    return ignore(op, "it has too many addresses to enumerate");
   if (frame == frames.size())
     return addWritesOfWave(op, active, written);
   auto branch = dyn_cast<scf::IfOp>(frames[frame].op);
@@ -379,7 +376,7 @@ bool OverwriteProof::addIterations(size_t frame, const Active &active,
     variable = loop.getInductionVar();
   }
   if (!counter || !end || !step)
-    return ignore(op, "how often " + quote(around) + " around it repeats it " +
+    return ignore(op, "the trip count of " + quote(around) + " around it " +
                           describeUnknown());
   while (true) {
     Active running = active;
@@ -397,7 +394,8 @@ bool OverwriteProof::addIterations(size_t frame, const Active &active,
       return false;
     for (auto [now, distance] : llvm::zip_equal(*counter, *step))
       if (llvm::AddOverflow(now, distance, now))
-        return ignore(op, "the counter of the loop around it overflows");
+        return ignore(op,
+                      "the induction variable of the loop around it overflows");
   }
   values->unbind(variable);
   return true;
@@ -428,7 +426,7 @@ bool OverwriteProof::addWritesOfWave(Operation *op, const Active &reaching,
     else if (strided)
       isFine = addRow(operand, active, written) && isFine;
     else
-      isFine = ignore(op, "the addresses that it writes are not known");
+      isFine = ignore(op, "the addresses that it writes cannot be determined");
   }
   // A copy by its descriptor.
   auto copy = dyn_cast<AsyncCopyOpInterface>(op);
@@ -438,7 +436,7 @@ bool OverwriteProof::addWritesOfWave(Operation *op, const Active &reaching,
     return isFine;
   if (overwritesWholeMemRef(op, destination))
     return addView(op, destination, active, written) && isFine;
-  return ignore(op, "the addresses that it writes are not known");
+  return ignore(op, "the addresses that it writes cannot be determined");
 }
 
 void OverwriteProof::mark(int64_t element, Written &written) const {
@@ -471,17 +469,17 @@ bool OverwriteProof::addView(Operation *op, Value memref, const Active &active,
   SmallVector<int64_t> strides;
   std::optional<Lanes> start = values->getStart(buffer, memref);
   if (!start || !type.hasStaticShape() || !getStaticStrides(type, strides))
-    return ignore(op,
-                  "where the view that it writes lies " + describeUnknown());
+    return ignore(op, "the position of the view that it writes " +
+                          describeUnknown());
   if (numElements > kMostElements || type.getNumElements() > kMostElements)
-    return ignore(op, "the buffer is too large");
+    return ignore(op, "the buffer has too many elements to enumerate");
   DenseSet<int64_t> seen;
   for (auto [lane, first] : llvm::enumerate(*start)) {
     if (!active[lane] || !seen.insert(first).second)
       continue;
     steps += type.getNumElements();
     if (steps > kMostSteps)
-      return ignore(op, "its addresses are too many");
+      return ignore(op, "it has too many addresses to enumerate");
     forEachElement(type, strides, first,
                    [&](int64_t element) { mark(element, written); });
   }
@@ -535,20 +533,21 @@ bool OverwriteProof::addBytes(Operation *op, Value address,
                       ? copy.getBytesOfThread()
                       : 0;
   if (bytes == 0)
-    return ignore(op, "how much it writes behind the address is not known");
+    return ignore(op,
+                  "the number of bytes that it writes cannot be determined");
   Type element = cast<MemRefType>(buffer.getType()).getElementType();
   std::optional<int64_t> size = getElementBytes(element);
   std::optional<Lanes> first = getByteOffset(address);
   if (!size || !first)
-    return ignore(op, "where it writes " + describeUnknown());
+    return ignore(op, "the address that it writes " + describeUnknown());
   if (numElements > kMostElements)
-    return ignore(op, "the buffer is too large");
+    return ignore(op, "the buffer has too many elements to enumerate");
   for (auto [lane, begin] : llvm::enumerate(*first)) {
     if (!active[lane] || begin < 0)
       continue;
     steps += bytes;
     if (steps > kMostSteps)
-      return ignore(op, "its addresses are too many");
+      return ignore(op, "it has too many addresses to enumerate");
     for (int64_t i = llvm::divideCeil(begin, *size);
          (i + 1) * *size <= begin + bytes; ++i)
       mark(i, written);
@@ -562,19 +561,19 @@ bool OverwriteProof::addRow(OpOperand &memref, const Active &active,
   std::optional<RowAccess> row =
       cast<StridedAccessOpInterface>(op).getRowAccess(memref);
   if (!row)
-    return ignore(op, "the addresses that it writes are not known");
+    return ignore(op, "the addresses that it writes cannot be determined");
   if (row->isRead)
     return true;
   if (row->isMasked)
-    return ignore(op, "its mask may keep elements from being written");
+    return ignore(op, "its mask may disable elements");
   if (numElements > kMostElements)
-    return ignore(op, "the buffer is too large");
+    return ignore(op, "the buffer has too many elements to enumerate");
   auto type = cast<MemRefType>(memref.get().getType());
   SmallVector<int64_t> strides;
   std::optional<Lanes> elements =
       values->getElements(buffer, memref.get(), row->indices);
   if (!elements || !getStaticStrides(type, strides))
-    return ignore(op, "where it writes " + describeUnknown());
+    return ignore(op, "the address that it writes " + describeUnknown());
   if (row->isWaveWide) {
     // Lanes of less than a dword write a dword each, those of three take the
     // place of four.
@@ -582,25 +581,25 @@ bool OverwriteProof::addRow(OpOperand &memref, const Active &active,
     int64_t lanesBytes = bytes ? *bytes * row->elements : 0;
     if (!areThreadsTogether || (lanesBytes != 4 && lanesBytes != 16) ||
         !llvm::all_equal(*elements))
-      return ignore(op,
-                    "which elements the lanes of a wave write is not known");
+      return ignore(op, "the elements that the lanes of a wave write cannot be "
+                        "determined");
     for (auto [lane, element] : llvm::enumerate(*elements)) {
       element += static_cast<int64_t>(lane) * row->elements;
       // In a slot it would be the next one's.
       if (active[lane] && element + row->elements > numElements)
-        return ignore(op, "lanes of a wave write past the buffer's end");
+        return ignore(op, "lanes of a wave write past the end of the buffer");
     }
   }
   // How many elements of a row lie inside the memref, for each lane.
   Lanes inside = values->fill(std::min<int64_t>(row->elements, kMostElements));
   if (row->isBoundsChecked) {
     if (!type.hasStaticShape())
-      return ignore(op, "the bounds that it checks are not known");
+      return ignore(op, "the bounds that it checks are dynamic");
     for (auto [dim, index] : llvm::enumerate(row->indices)) {
       const Lanes *lanes = values->evaluate(index);
       bool isLast = dim + 1 == row->indices.size();
       if (!lanes)
-        return ignore(op, "where it writes " + describeUnknown());
+        return ignore(op, "the address that it writes " + describeUnknown());
       for (auto [count, at] : llvm::zip_equal(inside, *lanes))
         if (at < 0 || at >= type.getDimSize(dim))
           count = 0;
@@ -614,7 +613,7 @@ bool OverwriteProof::addRow(OpOperand &memref, const Active &active,
       continue;
     steps += inside[lane];
     if (steps > kMostSteps)
-      return ignore(op, "its addresses are too many");
+      return ignore(op, "it has too many addresses to enumerate");
     for (int64_t i = 0; i < inside[lane]; ++i)
       mark(element + i * stride, written);
   }

@@ -87,7 +87,6 @@ private:
   bool isKnown(mlir::Value condition);
   bool ignore(mlir::Operation *op, const llvm::Twine &why);
   std::string describeUnknown() const;
-  std::string describeWritten(const Written &written) const;
 
   mlir::FunctionOpInterface function;
   const UniformityAnalysis &uniformity;

@@ -177,7 +177,7 @@ std::optional<std::string> smalti::whyUnknownSize(const SharedMemory &memory) {
   if (memory.unknown.empty())
     return std::nullopt;
   return "the size of " + describe(memory.unknown.front().getType()) +
-         " in shared memory is not known";
+         " in shared memory cannot be determined";
 }
 
 int64_t
@@ -257,15 +257,17 @@ LogicalResult smalti::checkSharedMemory(Operation *function,
     return success();
   InFlightDiagnostic diagnostic =
       function->emitError()
-      << "needs " << memory.bytes << " bytes of shared memory; a block of "
-      << target.name << " has at most " << target.sharedMemoryPerBlock;
+      << "kernel needs " << memory.bytes << " B of shared memory; a block on "
+      << target.name << " has at most " << target.sharedMemoryPerBlock << " B";
   int64_t bytes = 0;
   if (int64_t slots =
           memory.getFittingSlots(target.sharedMemoryPerBlock, bytes))
-    diagnostic << ": with " << slots << (slots == 1 ? " slot" : " slots")
-               << " for each buffer it would need " << bytes;
+    diagnostic << "; " << slots
+               << (slots == 1 ? " slot per buffer would need "
+                              : " slots per buffer would need ")
+               << bytes << " B";
   else
-    diagnostic << ": use smaller tiles";
+    diagnostic << "; use smaller tiles";
   SmallVector<const SharedBuffer *> largest;
   for (const SharedBuffer &buffer : memory.buffers)
     largest.push_back(&buffer);
@@ -275,7 +277,7 @@ LogicalResult smalti::checkSharedMemory(Operation *function,
   constexpr size_t mostNotes = 8;
   for (const SharedBuffer *buffer : ArrayRef(largest).take_front(mostNotes))
     diagnostic.attachNote(buffer->value.getLoc())
-        << buffer->bytes << " bytes hold a " << buffer->type;
+        << buffer->bytes << " B for a buffer of type " << buffer->type;
   return diagnostic;
 }
 
@@ -501,16 +503,15 @@ LogicalResult smalti::checkRegistersOf(Location loc, StringRef what, Type type,
                                        int64_t limit, StringRef chip) {
   if (registers <= limit)
     return success();
-  std::string holders = threads == 1
-                            ? std::string("thread")
-                            : "of " + std::to_string(threads) + " threads";
+  std::string among =
+      threads == 1 ? "" : " with " + std::to_string(threads) + " threads";
   return emitError(loc) << "a " << what << " of type " << type << " needs "
-                        << registers << " registers in each " << holders
-                        << "; the limit for one " << what << " on " << chip
-                        << " is " << limit << ": use a smaller " << what
-                        << (threads == 1 ? ""
-                                         : ", sizes that are powers of two, or "
-                                           "more warps");
+                        << registers << " registers per thread" << among
+                        << "; the limit per " << what << " on " << chip
+                        << " is " << limit << "; use a smaller " << what
+                        << (threads == 1
+                                ? ""
+                                : ", power-of-two sizes or more warps");
 }
 
 /// The location of a value or, where it has none, of an op around it.
@@ -531,9 +532,8 @@ static LogicalResult checkCPUVector(Location loc, VectorType type,
     return success();
   return emitError(loc) << "a vector of type " << type << " takes "
                         << registers * registerBytes
-                        << " bytes; the limit for one vector on " << chip
-                        << " is " << limit
-                        << " bytes (4 MiB): use a smaller vector";
+                        << " bytes; the limit per vector on " << chip << " is "
+                        << limit << " bytes (4 MiB); use a smaller vector";
 }
 
 LogicalResult smalti::checkVectors(Operation *root,

@@ -90,13 +90,14 @@ std::optional<std::string> smalti::readMark(Value buffer, StringRef name,
 std::optional<RowShape> smalti::getRowShape(MemRefType type,
                                             std::string &reason) {
   if (!type.hasStaticShape())
-    reason = "has a size that is not known at compile time";
+    reason = "has a dynamic size";
   else if (!type.getLayout().isIdentity())
-    reason = "has the layout " + describe(type) + ", which is not the identity";
+    reason =
+        "has type " + describe(type) + ", whose layout is not the identity";
   else if (type.getRank() < 2)
-    reason = "has one dimension, so that there are no rows to move apart";
+    reason = "has fewer than two dimensions";
   else if (!getBufferBytes(type))
-    reason = "has a size in bytes that is not known";
+    reason = "has an unknown size in bytes";
   else if (type.getNumElements() == 0)
     reason = "is empty";
   if (!reason.empty())
@@ -110,7 +111,8 @@ std::string AccessPattern::str() const {
   std::string text =
       std::to_string(known) + (known == 1 ? " access" : " accesses");
   if (unknown != 0)
-    text += " (" + std::to_string(unknown) + " more are not known)";
+    text +=
+        " (the addresses of " + std::to_string(unknown) + " more are unknown)";
   return text;
 }
 
