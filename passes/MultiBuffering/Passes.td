@@ -1,4 +1,4 @@
-//===- Passes.td - Multi-buffering ------------------------*- tablegen *- tablegen -*-===//
+//===- Passes.td - Multi-buffering ------------------------*- tablegen -*-===//
 
 #ifndef SMALTI_PASSES_MULTIBUFFERING_PASSES
 #define SMALTI_PASSES_MULTIBUFFERING_PASSES

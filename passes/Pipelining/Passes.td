@@ -1,4 +1,4 @@
-//===- Passes.td - Software pipelining -----------------------------------*- tablegen *- tablegen -*-===//
+//===- Passes.td - Software pipelining --------------------*- tablegen -*-===//
 
 #ifndef SMALTI_PASSES_PIPELINING_PASSES
 #define SMALTI_PASSES_PIPELINING_PASSES

@@ -1,4 +1,4 @@
-//===- Passes.td - Block barriers ----------------------*- tablegen *- tablegen -*-===//
+//===- Passes.td - Block barriers -------------------------*- tablegen -*-===//
 
 #ifndef SMALTI_PASSES_SYNCHRONIZATION_PASSES
 #define SMALTI_PASSES_SYNCHRONIZATION_PASSES
