@@ -1,9 +1,10 @@
-//===- BarrierSlots.cpp - Barrier objects with one slot an iteration ------===//
+//===- BarrierSlots.cpp - Multi-buffering of mbarriers --------------------===//
 //
-// Why the program stays what it was: every iteration arrives on the barrier as
-// often as a phase needs, ahead of its waits, and waits for the phase of its
-// own number. So the phase that a wait waits for is made of what its iteration
-// arrived with and copied, and of nothing else, before and after.
+// Why the transformation preserves semantics: every iteration arrives on the
+// mbarrier exactly as often as a phase requires, before its waits, and waits
+// for the phase with the iteration's number. So the arrivals and copies of an
+// iteration, and nothing else, complete the phase that it waits for, both
+// before and after.
 //
 //===----------------------------------------------------------------------===//
 
@@ -48,8 +49,7 @@ MemRefType BarrierPlan::getType(int64_t slots) const {
 
 static constexpr int64_t kBarrierBytes = 8;
 
-/// How many bytes behind the begin of `buffer` a view of it, or an address in
-/// it, is.
+/// The offset in bytes of a view of `buffer`, or of an address in it.
 static std::optional<int64_t> getByteOffset(Value value, Value buffer) {
   int64_t offset = 0;
   while (value != buffer) {
@@ -57,7 +57,7 @@ static std::optional<int64_t> getByteOffset(Value value, Value buffer) {
     if (!def)
       return std::nullopt;
     if (auto extract = dyn_cast<memref::ExtractAlignedPointerAsIndexOp>(def)) {
-      // Of a view it is the address of the buffer.
+      // The address of a view is the address of the buffer.
       if (getRootBuffer(extract.getSource()) != buffer)
         return std::nullopt;
       return offset;
@@ -102,7 +102,7 @@ static std::optional<int64_t> getByteOffset(Value value, Value buffer) {
   return offset;
 }
 
-/// The constant number of the barrier that the op works on.
+/// The constant index of the mbarrier that the op uses.
 static std::optional<int64_t> getNumber(const BarrierPlan &plan,
                                         BarrierObjectOpInterface op) {
   if (plan.memory) {
@@ -116,8 +116,8 @@ static std::optional<int64_t> getNumber(const BarrierPlan &plan,
   return index ? getConstantIntValue(index->get()) : std::optional<int64_t>(0);
 }
 
-/// Whether the loop sees barriers in memory through windows of the slot of its
-/// iteration, or through addresses in it, alone.
+/// Whether all uses in the loop go through windows of the slot of its
+/// iteration, or through addresses in the slot.
 static bool isUsedBySlots(const BarrierPlan &plan,
                           const IntegerRanges &ranges) {
   bool isUsed = false;
@@ -153,7 +153,7 @@ static bool isUsedBySlots(const BarrierPlan &plan,
   return isUsed;
 }
 
-/// Sorts the users into those of the loop and those that initialise.
+/// Separates the users in the loop from the initializations.
 Reason BarrierPlanner::sortUsers(BarrierPlan &plan) {
   SmallVector<BarrierObjectOpInterface> outside;
   std::set<int64_t> numbers;
@@ -229,7 +229,7 @@ Reason BarrierPlanner::sortUsers(BarrierPlan &plan) {
   return std::nullopt;
 }
 
-/// A number that is the same for all threads of the block.
+/// The value of a block-uniform number.
 std::optional<int64_t> BarrierPlanner::evaluateForBlock(OpFoldResult number) {
   if (std::optional<int64_t> constant = getConstantIntValue(number))
     return constant;
@@ -243,7 +243,7 @@ std::optional<int64_t> BarrierPlanner::evaluateForBlock(OpFoldResult number) {
   return lanes->front();
 }
 
-/// Adds the arrivals that one iteration of the loop counts by the op.
+/// Adds the arrivals of `op` in one iteration of the loop.
 Reason BarrierPlanner::countArrivals(const BarrierPlan &plan,
                                      BarrierObjectOpInterface op,
                                      int64_t &arrivals) {
@@ -259,7 +259,7 @@ Reason BarrierPlanner::countArrivals(const BarrierPlan &plan,
     conditions.emplace_back(branch.getCondition(), inner->getParentRegion() ==
                                                        &branch.getThenRegion());
   }
-  // Of a constant condition no thread needs to be known.
+  // A constant condition does not require the values of threads.
   llvm::erase_if(conditions, [&](auto condition) {
     std::optional<int64_t> constant = getConstantIntValue(condition.first);
     return constant && (*constant != 0) == condition.second;
@@ -281,8 +281,8 @@ Reason BarrierPlanner::countArrivals(const BarrierPlan &plan,
   return std::nullopt;
 }
 
-/// How many threads of the block the conditions let through, if it is as many
-/// whichever lane of a wave is elected.
+/// How many threads of the block satisfy the conditions, if the number does not
+/// depend on which lane of a wave is elected.
 std::optional<int64_t>
 BarrierPlanner::countExecuting(ArrayRef<std::pair<Value, bool>> conditions,
                                int64_t threads) {
@@ -327,7 +327,8 @@ BarrierPlanner::countExecuting(ArrayRef<std::pair<Value, bool>> conditions,
   return executing;
 }
 
-/// What comes behind a wait would belong to the phase of another iteration.
+/// An arrival or copy after a wait would belong to the phase of another
+/// iteration.
 Reason BarrierPlanner::checkOrder(ArrayRef<BarrierObjectOpInterface> users) {
   BarrierObjectOpInterface last, firstWait;
   auto isBefore = [&](Operation *a, Operation *b) {
@@ -348,8 +349,7 @@ Reason BarrierPlanner::checkOrder(ArrayRef<BarrierObjectOpInterface> users) {
   return quote(last) + " uses it after the wait of the same iteration";
 }
 
-/// The op that says how many arrivals a phase of the barrier needs, ahead of
-/// the loop.
+/// The op that initializes the arrival count of a phase, before the loop.
 static BarrierObjectOpInterface
 findInit(const BarrierPlan &plan, ArrayRef<BarrierObjectOpInterface> inits,
          std::string &reason) {
@@ -361,7 +361,7 @@ findInit(const BarrierPlan &plan, ArrayRef<BarrierObjectOpInterface> inits,
     return {};
   }
   BarrierObjectOpInterface init = inits.front();
-  // The loop is reached once from where the barriers come into being.
+  // The loop executes once per creation of the mbarriers.
   Operation *inner = plan.loop;
   while (!inner->getBlock()->findAncestorOpInBlock(*init))
     inner = inner->getParentOp();
@@ -373,7 +373,7 @@ findInit(const BarrierPlan &plan, ArrayRef<BarrierObjectOpInterface> inits,
   return init;
 }
 
-/// `users` and `inits` are about one barrier.
+/// `users` and `inits` use one mbarrier.
 Reason BarrierPlanner::checkBarrier(const BarrierPlan &plan,
                                     ArrayRef<BarrierObjectOpInterface> users,
                                     ArrayRef<BarrierObjectOpInterface> inits) {
@@ -409,17 +409,17 @@ Reason BarrierPlanner::checkBarrier(const BarrierPlan &plan,
   return std::nullopt;
 }
 
-/// Whose size is not this function's to change.
+/// Refuses mbarriers whose size this function cannot change.
 static Reason checkOwner(Value barriers) {
   if (getAliasClass(barriers).kind == RootKind::Allocation)
     return std::nullopt;
-  constexpr char notOwn[] = ", whose size this function cannot change";
+  constexpr char fixedSize[] = ", whose size this function cannot change";
   if (Operation *create = barriers.getDefiningOp())
-    return "it is the result of " + quote(create) + notOwn;
-  return std::string("it is an argument") + notOwn;
+    return "it is the result of " + quote(create) + fixedSize;
+  return std::string("it is an argument") + fixedSize;
 }
 
-/// A buffer that holds barriers, as one with slots.
+/// Plans a buffer that holds mbarriers like a buffer with slots.
 Reason BarrierPlanner::planMemory(BarrierPlan &plan) {
   plan.hasSlots = isUsedBySlots(plan, ranges);
   if (plan.hasSlots)
@@ -430,7 +430,7 @@ Reason BarrierPlanner::planMemory(BarrierPlan &plan) {
   std::optional<int64_t> bytes = type ? getBufferBytes(type) : std::nullopt;
   if (!bytes || *bytes <= 0 || *bytes % kBarrierBytes != 0)
     return "the size of " + describe(plan.barriers.getType()) +
-           " is not known to be a multiple of " +
+           " is not proven to be a multiple of " +
            std::to_string(kBarrierBytes) + " B";
   plan.count = *bytes / kBarrierBytes;
   BufferPlan &memory = plan.memory.emplace();
@@ -478,7 +478,7 @@ Reason BarrierPlanner::plan(BarrierPlan &plan) {
   std::map<int64_t, Ops> users, inits;
   for (auto [op, number] : plan.users)
     users[number].push_back(op);
-  // One that stands in a loop may initialise any of them.
+  // An initialization with a dynamic index may initialize any of them.
   Ops anyInits;
   for (BarrierObjectOpInterface init : plan.inits)
     if (std::optional<int64_t> number = getNumber(plan, init)) {
@@ -502,8 +502,8 @@ Reason BarrierPlanner::plan(BarrierPlan &plan) {
 // Commit
 //===----------------------------------------------------------------------===//
 
-/// Has the group hold its slots one behind the other. What is computed for that
-/// in the loop is made ahead of where the builder then is.
+/// Lays the slots of the group out one after the other. Values that the loop
+/// needs are computed at the builder's insertion point.
 static void commitGroup(const BarrierPlan &plan, OpBuilder &builder) {
   auto group = cast<nvgpu::MBarrierGroupType>(plan.barriers.getType());
   Value barriers = plan.barriers;
@@ -545,15 +545,14 @@ static void commitGroup(const BarrierPlan &plan, OpBuilder &builder) {
   }
 }
 
-/// Gives the buffer slots, and initialises the barriers of all.
+/// Gives the buffer slots, and initializes the mbarriers of all slots.
 static void commitMemory(const BarrierPlan &plan, OpBuilder &builder) {
   BufferPlan memory = *plan.memory;
   memory.depth = plan.depth;
   commitBuffer(memory);
   for (BarrierObjectOpInterface init : plan.inits) {
     builder.setInsertionPointAfter(init);
-    // Ops that initialise name the barrier by its address, where it is in no
-    // group.
+    // An mbarrier outside a group is initialized through its address.
     Value first = init.getBarrierMutable().get();
     assert(isa<LLVM::LLVMPointerType>(first.getType()));
     for (int64_t slot = 1; slot < plan.depth; ++slot) {

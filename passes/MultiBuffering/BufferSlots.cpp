@@ -1,4 +1,4 @@
-//===- BufferSlots.cpp - A buffer with one slot an iteration --------------===//
+//===- BufferSlots.cpp - Multi-buffering of one buffer --------------------===//
 
 #include "smalti/passes/MultiBuffering/BufferSlots.h"
 
@@ -46,7 +46,7 @@ int64_t BufferPlan::getMostSlots() const {
 // Plan
 //===----------------------------------------------------------------------===//
 
-/// The innermost scf.for that holds all users, or null.
+/// The innermost scf.for that contains all users, or null.
 static scf::ForOp findLoopAroundAll(ArrayRef<Operation *> users) {
   auto loop = users.front()->getParentOfType<scf::ForOp>();
   for (Operation *user : users)
@@ -55,7 +55,7 @@ static scf::ForOp findLoopAroundAll(ArrayRef<Operation *> users) {
   return loop;
 }
 
-/// The innermost block of the function that holds all users, or null.
+/// The innermost block of the function that contains all users, or null.
 static Block *findBlockAroundAll(ArrayRef<Operation *> users,
                                  FunctionOpInterface function) {
   Block *block = users.front()->getBlock();
@@ -77,14 +77,14 @@ bool smalti::isExecutedOnce(Block *block, Value buffer) {
   return true;
 }
 
-/// Whether the loop asks to be left alone.
-static bool isLeftAlone(Operation *loop) {
+/// Whether an attribute on the loop disables the pass.
+static bool isDisabled(Operation *loop) {
   return getInteger(loop->getAttr(kSlotsAttr)) == 1;
 }
 
 static std::optional<std::string>
 checkLoop(const BufferPlan &plan, scf::ForOp loop, OverwriteProof &proof) {
-  if (isLeftAlone(loop))
+  if (isDisabled(loop))
     return "the loop has " + kSlotsAttr.str() + " = 1";
   Operation *alloc = plan.buffer.getDefiningOp();
   if (alloc && loop->isProperAncestor(alloc))
@@ -92,7 +92,7 @@ checkLoop(const BufferPlan &plan, scf::ForOp loop, OverwriteProof &proof) {
   for (Operation *dealloc : plan.uses.deallocs)
     if (loop->isProperAncestor(dealloc))
       return std::string("it is freed inside the loop");
-  // The slot is computed in the type of the loop's counter.
+  // The slot is computed in the type of the induction variable.
   if (auto counter = dyn_cast<IntegerType>(loop.getInductionVar().getType());
       counter && counter.getWidth() < 8)
     return "the induction variable of the loop has type " + describe(counter) +
@@ -103,7 +103,7 @@ checkLoop(const BufferPlan &plan, scf::ForOp loop, OverwriteProof &proof) {
   return proof.check(*loop.getBody(), /*mustWrite=*/true);
 }
 
-/// Whether every thread of a block runs the loop as often as any other.
+/// Whether all threads of a block execute the loop equally often.
 static bool hasUniformTripCount(scf::ForOp loop,
                                 const UniformityAnalysis &uniformity) {
   return getConstantTripCount(loop) ||
@@ -112,9 +112,10 @@ static bool hasUniformTripCount(scf::ForOp loop,
              .isBlockUniform();
 }
 
-/// Whether uses outside the loops see what they saw: what the buffer holds
-/// where the scope begins, which may be in any slot, must be of no interest,
-/// and all threads must find the values in the same slot behind a loop.
+/// Checks that uses outside the loops read the same values as before. The
+/// contents of the buffer at the start of the scope may be in any slot, so they
+/// must not be read. After a loop, all threads must find the values in the same
+/// slot.
 static std::optional<std::string>
 checkScope(const BufferPlan &plan, const UniformityAnalysis &uniformity,
            OverwriteProof &proof) {
@@ -138,8 +139,9 @@ checkScope(const BufferPlan &plan, const UniformityAnalysis &uniformity,
          *reason;
 }
 
-/// Chooses the loops whose iterations get slots: the innermost one around all
-/// uses, else all of those in the innermost block around all uses that can.
+/// Chooses the loops whose iterations rotate over the slots: the innermost loop
+/// around all uses, or all suitable loops in the innermost block around all
+/// uses.
 static std::optional<std::string>
 planLoops(BufferPlan &plan, FunctionOpInterface function,
           const UniformityAnalysis &uniformity, OverwriteProof &proof) {
@@ -180,11 +182,12 @@ planLoops(BufferPlan &plan, FunctionOpInterface function,
   return reason && firstReason ? firstReason : reason;
 }
 
-/// What tensor copies by a descriptor write begins at a multiple of this.
+/// The alignment of the destination of a tensor copy, in bytes.
 static constexpr int64_t kTensorCopyAlignment = 128;
 
-/// Bytes that the begin of a slot must be a multiple of for what `user` does
-/// with one of `views`: asynchronous copies write in one piece.
+/// The alignment in bytes that `user` requires of a slot that it accesses
+/// through one of `views`. The destination of an asynchronous copy is aligned
+/// to the size of the copy.
 static int64_t getNeededAlignment(Operation *user,
                                   const DenseSet<Value> &views) {
   int64_t needed = 1;
@@ -212,14 +215,14 @@ static int64_t getNeededAlignment(Operation *user,
   return needed;
 }
 
-/// Whether every slot would begin where the buffer's begin may.
+/// Checks that every slot has the alignment of the buffer.
 static std::optional<std::string> checkAlignment(const BufferPlan &plan) {
   if (int64_t alignment = getStatedAlignment(plan.buffer);
       plan.slotBytes % alignment != 0)
     return "slots of " + std::to_string(plan.slotBytes) +
            " B do not keep its alignment of " + std::to_string(alignment) +
            " B";
-  // Buffers begin at multiples of this, which accesses by address may rely on.
+  // The alignment of every buffer, which accesses by address may rely on.
   int64_t ofAddresses = kSharedMemoryAlignment;
   for (Operation *user : plan.uses.users)
     if (auto copy = dyn_cast<AsyncCopyOpInterface>(user);
@@ -242,8 +245,8 @@ static std::optional<std::string> checkAlignment(const BufferPlan &plan) {
   return std::nullopt;
 }
 
-/// Creates the slot's subview. It has the buffer's shape and strides, and an
-/// offset that is not known before it runs.
+/// Creates the subview of the slot. It has the shape and strides of the buffer,
+/// and a dynamic offset.
 static Value createSlot(OpBuilder &builder, const BufferPlan &plan,
                         Value buffer, Value slot) {
   int64_t rank = plan.slotType.getRank();
@@ -269,7 +272,7 @@ static Value createBuffer(OpBuilder &builder, const BufferPlan &plan,
   return alloc->getResult(0);
 }
 
-/// Tries the new types on copies of all ops that would get them.
+/// Verifies clones of all ops with the types that they would get.
 std::optional<std::string> smalti::checkSlotTypes(const BufferPlan &plan) {
   Block arguments;
   Location loc = plan.buffer.getLoc();
@@ -306,7 +309,8 @@ std::optional<std::string> smalti::readSlots(Operation *op, int64_t &slots) {
   return std::nullopt;
 }
 
-/// The number of slots that attributes ask for, the buffer's before the loop's.
+/// Reads the number of slots from attributes; the buffer's overrides the
+/// loop's.
 static std::optional<std::string> readPlanSlots(BufferPlan &plan) {
   Operation *alloc = plan.buffer.getDefiningOp();
   if (alloc && alloc->hasAttr(kSlotsAttr))
@@ -323,21 +327,21 @@ std::optional<std::string> smalti::planBuffer(
   plan.slotType = cast<MemRefType>(plan.buffer.getType());
   std::optional<std::string> escape =
       collectBufferUses(plan.buffer, plan.uses, /*withAddresses=*/true);
-  // Whether a loop uses it that does not ask to be left alone.
+  // Whether a loop that is not disabled uses the buffer.
   isCandidate = llvm::any_of(plan.uses.users, [](Operation *user) {
     auto loop = user->getParentOfType<scf::ForOp>();
-    while (loop && isLeftAlone(loop))
+    while (loop && isDisabled(loop))
       loop = loop->getParentOfType<scf::ForOp>();
     return loop != nullptr;
   });
-  // Or one of another kind.
+  // Or a loop of another kind.
   Operation *other = nullptr;
   for (Operation *user : plan.uses.users) {
     if (isCandidate || other)
       break;
     other = user->getParentOfType<LoopLikeOpInterface>();
-    while (other && (isLeftAlone(other) ||
-                     other->hasTrait<OpTrait::HasParallelRegion>()))
+    while (other &&
+           (isDisabled(other) || other->hasTrait<OpTrait::HasParallelRegion>()))
       other = other->getParentOfType<LoopLikeOpInterface>();
   }
   isCandidate |= other != nullptr;
@@ -382,8 +386,8 @@ std::optional<std::string> smalti::planBuffer(
 
 namespace {
 
-/// Part of the scope in which one slot stands for the buffer: the body of a
-/// loop, or what lies between two loops.
+/// A part of the scope in which one slot represents the buffer: the body of a
+/// loop, or the code between two loops.
 struct Part {
   Value slot;
   Value view; ///< of the slot
@@ -391,8 +395,8 @@ struct Part {
   IRMapping views;
 };
 
-/// Gives one buffer its slots. Parts are counted in order: part 2k lies before
-/// loop k, part 2k + 1 is its body.
+/// Commits the slots of one buffer. Parts are numbered in program order: part
+/// 2k precedes loop k, part 2k + 1 is its body.
 class SlotCommit {
 public:
   SlotCommit(const BufferPlan &plan)
@@ -402,7 +406,7 @@ public:
   void run();
 
 private:
-  /// The part that holds the op; nothing for ops outside the scope.
+  /// The part that contains the op; nothing if the op is outside the scope.
   std::optional<size_t> findPart(Operation *op) const;
   void startPart(size_t number);
   Value createCurrentSlot(size_t loops);
@@ -422,7 +426,7 @@ std::optional<size_t> SlotCommit::findPart(Operation *op) const {
   Operation *ancestor = plan.scope->findAncestorOpInBlock(*op);
   if (!ancestor)
     return std::nullopt;
-  // The first loop that does not lie before the op.
+  // The first loop that does not precede the op.
   size_t number =
       llvm::partition_point(
           plan.loops,
@@ -432,9 +436,9 @@ std::optional<size_t> SlotCommit::findPart(Operation *op) const {
   return 2 * number + (isInLoop ? 1 : 0);
 }
 
-/// The slot that holds the buffer's values behind that many loops.
+/// The slot that holds the values of the buffer after `loops` loops.
 Value SlotCommit::createCurrentSlot(size_t loops) {
-  // A loop that runs for certain leaves nothing of what was before it.
+  // A loop that certainly runs overwrites the values of the slot before it.
   size_t first = loops;
   bool isCertain = false;
   while (first > 0 && !isCertain) {
@@ -476,8 +480,8 @@ Operation *SlotCommit::createView(Operation *view, const Part &part) {
                       plan.slotType.getNumElements());
 }
 
-/// The address of a view is that of the buffer that it is a view of, wherever
-/// the view begins: the slot's begin must be added.
+/// extract_aligned_pointer_as_index of a view is the address of the underlying
+/// buffer, wherever the view begins. The offset of the slot must be added.
 Operation *SlotCommit::createAddress(Operation *op, Part &part) {
   if (!isa<memref::ExtractAlignedPointerAsIndexOp>(op))
     return builder.clone(*op, part.views);
@@ -490,8 +494,8 @@ Operation *SlotCommit::createAddress(Operation *op, Part &part) {
   return arith::AddIOp::create(builder, loc, address, begin);
 }
 
-/// Makes every view and address in each part that needs it: where it stands if
-/// that is in the part, else where the part begins.
+/// Creates every view and address in each part that needs it: at its own
+/// position if that is in the part, otherwise at the start of the part.
 void SlotCommit::moveViews() {
   DenseMap<Operation *, llvm::SmallSetVector<size_t, 2>> needs;
   auto need = [&](Value value, size_t part) {

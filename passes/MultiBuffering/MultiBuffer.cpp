@@ -35,7 +35,7 @@ using namespace mlir;
 using namespace smalti;
 
 static constexpr llvm::StringLiteral kPassName = "smalti-multi-buffer";
-/// More slots than this only take room, where nobody asked for them.
+/// The maximum of depth=auto: further slots take memory without a benefit.
 static constexpr int64_t kMostAutomaticSlots = 16;
 
 namespace {
@@ -57,12 +57,12 @@ private:
                    const UniformityAnalysis &uniformity);
   bool planBarriers(const targets::Target *chip,
                     const UniformityAnalysis &uniformity);
-  bool dropPartOfLoops();
+  bool dropPartialLoops();
   int64_t getBytes(int64_t slots);
   LogicalResult chooseDepths(const targets::Target *chip);
 
-  /// Slots of a buffer that neither its own attribute nor its loop's gives a
-  /// number; 0: as many as fit.
+  /// The number of slots of a buffer for which neither its own attribute nor
+  /// its loop's states one; 0: as many as fit.
   int64_t slots = 0;
   std::vector<BufferPlan> plans;
   std::vector<BarrierPlan> barrierPlans;
@@ -85,7 +85,7 @@ LogicalResult SmaltiMultiBuffer::readDepth(const targets::Target *chip) {
   return success();
 }
 
-/// Plans all buffers. Returns whether one was missed that must not be.
+/// Plans all buffers. Returns whether a buffer was refused under `strict`.
 bool SmaltiMultiBuffer::planBuffers(const targets::Target *chip,
                                     const UniformityAnalysis &uniformity) {
   FunctionOpInterface function = getOperation();
@@ -95,7 +95,7 @@ bool SmaltiMultiBuffer::planBuffers(const targets::Target *chip,
     if (getMemorySpace(global) == MemorySpace::Shared)
       buffers.push_back(global);
   });
-  // Barrier objects in memory are no buffers.
+  // Buffers that hold mbarriers are planned with the mbarriers.
   DenseSet<Value> barriers;
   function->walk([&](BarrierObjectOpInterface op) {
     barriers.insert(getRootBuffer(op.getBarrierMutable().get()));
@@ -123,10 +123,9 @@ bool SmaltiMultiBuffer::planBuffers(const targets::Target *chip,
   return missed;
 }
 
-/// Plans the barrier objects on which copies into planned buffers complete.
-/// Barriers and buffers that belong together get slots together: those of which
-/// one gets none leave the plans. Returns whether one was missed that must not
-/// be.
+/// Plans the mbarriers on which copies into planned buffers complete. An
+/// mbarrier and its buffers get slots together: if one of them is refused, the
+/// plans of all are dropped. Returns whether one was refused under `strict`.
 bool SmaltiMultiBuffer::planBarriers(const targets::Target *chip,
                                      const UniformityAnalysis &uniformity) {
   FunctionOpInterface function = getOperation();
@@ -240,11 +239,10 @@ static bool writesSlot(AsyncCopyOpInterface copy, scf::ForOp loop) {
   return false;
 }
 
-/// Drops the plans of buffers that are copied to asynchronously in a loop with
-/// a copy to a buffer without slots: smalti-pipeline-loops issues all of a
-/// loop's copies early, or none. Returns whether one was missed that must not
-/// be.
-bool SmaltiMultiBuffer::dropPartOfLoops() {
+/// Drops the plans of buffers that a loop copies to asynchronously, if the loop
+/// also copies to a buffer without slots: smalti-pipeline-loops prefetches all
+/// copies of a loop or none. Returns whether one was refused under `strict`.
+bool SmaltiMultiBuffer::dropPartialLoops() {
   DenseSet<Value> planned;
   for (const BufferPlan &plan : plans)
     planned.insert(plan.buffer);
@@ -280,8 +278,9 @@ bool SmaltiMultiBuffer::dropPartOfLoops() {
   return missed;
 }
 
-/// Bytes of shared memory where every plan's buffer has its slots, or `slots`
-/// of them where it does not say, and barriers have as many as their buffers.
+/// The bytes of shared memory that the function needs if every planned buffer
+/// has its slots, or `slots` of them if its plan does not state a number. An
+/// mbarrier has as many slots as its buffers.
 int64_t SmaltiMultiBuffer::getBytes(int64_t slots) {
   DenseMap<Value, MemRefType> types;
   DenseMap<Value, int64_t> depths;
@@ -301,8 +300,8 @@ int64_t SmaltiMultiBuffer::getBytes(int64_t slots) {
       getOperation(), [&](Value buffer) { return types.lookup(buffer); });
 }
 
-/// Gives every plan its number of slots, or all of them none: half of a loop's
-/// buffers with slots overlap nothing.
+/// Sets the number of slots of every plan, or drops all plans: slots of only
+/// some buffers of a loop do not allow any overlap.
 LogicalResult SmaltiMultiBuffer::chooseDepths(const targets::Target *chip) {
   if (plans.empty() || !chip)
     return success();
@@ -368,15 +367,15 @@ void SmaltiMultiBuffer::runOnOperation() {
 
   plans.clear();
   barrierPlans.clear();
-  // All is planned before anything changes.
+  // Everything is planned before the first change.
   UniformityAnalysis uniformity(function);
   bool missed = planBuffers(*chip, uniformity);
-  // Buffers that are dropped may share a barrier object with others.
+  // Buffers that are dropped may share an mbarrier with other buffers.
   for (size_t before = plans.size() + 1; plans.size() < before;) {
     barrierPlans.clear();
     missed |= planBarriers(*chip, uniformity);
     before = plans.size();
-    missed |= dropPartOfLoops();
+    missed |= dropPartialLoops();
   }
   if (failed(chooseDepths(*chip)) || missed)
     return signalPassFailure();
@@ -408,7 +407,7 @@ void SmaltiMultiBuffer::runOnOperation() {
         << (plan.limit.empty() ? "" : "; no more slots: " + plan.limit);
     commitBuffer(plan);
   }
-  // What buffers had room for may have told how much a copy writes.
+  // The size of the buffer may have determined how many bytes a copy writes.
   for (auto [copy, bytes] : copiedBytes)
     if (copy.getBytesOfThread() != bytes)
       copy->setAttr(

@@ -40,8 +40,8 @@ smalti::readScheduleAttributes(Operation *op, ScheduleOptions &options) {
   return std::nullopt;
 }
 
-/// A number, or a list of them for an op that is made again for several stages;
-/// empty where the attribute is something else.
+/// A number, or an array for an op that is duplicated in several stages; empty
+/// for other attributes.
 static SmallVector<int64_t> readNumbers(Attribute attribute) {
   if (auto list = dyn_cast<DenseI64ArrayAttr>(attribute))
     return SmallVector<int64_t>(list.asArrayRef());
@@ -52,38 +52,38 @@ static SmallVector<int64_t> readNumbers(Attribute attribute) {
 Scheduler::Reason Scheduler::readSchedule() {
   int64_t stages = 0;
   bool any = false;
-  for (const Unit &unit : units) {
-    Attribute stage = unit.op->getAttr(kStageAttr);
-    Attribute cluster = unit.op->getAttr(kClusterAttr);
+  for (const BodyOp &bodyOp : bodyOps) {
+    Attribute stage = bodyOp.op->getAttr(kStageAttr);
+    Attribute cluster = bodyOp.op->getAttr(kClusterAttr);
     any |= stage || cluster;
-    if (!stage && !cluster && unit.isPure())
+    if (!stage && !cluster && bodyOp.isPure())
       continue;
     if (!stage || !cluster)
-      return quote(unit.op) + " does not have the attribute " +
+      return quote(bodyOp.op) + " does not have the attribute " +
              (stage ? kClusterAttr : kStageAttr).str();
     SmallVector<int64_t> stageList = readNumbers(stage);
     SmallVector<int64_t> clusterList = readNumbers(cluster);
     if (stageList.empty() || stageList.size() != clusterList.size())
       return kStageAttr.str() + " and " + kClusterAttr.str() + " of " +
-             quote(unit.op) +
+             quote(bodyOp.op) +
              " must be integers, or integer arrays of the same length";
-    if (stageList.size() > 1 && !unit.isPure())
-      return quote(unit.op) +
+    if (stageList.size() > 1 && !bodyOp.isPure())
+      return quote(bodyOp.op) +
              " has side effects and cannot be duplicated in several stages";
-    std::set<Position> &places = positions[unit.op];
+    std::set<Position> &earlier = positions[bodyOp.op];
     for (auto [number, order] : llvm::zip_equal(stageList, clusterList)) {
       if (number < 0)
-        return "the stage of " + quote(unit.op) + " is " +
+        return "the stage of " + quote(bodyOp.op) + " is " +
                std::to_string(number) + "; it must not be negative";
       if (number >= kMostStages)
-        return "the stage of " + quote(unit.op) + " is " +
+        return "the stage of " + quote(bodyOp.op) + " is " +
                std::to_string(number) + "; it must be at most " +
                std::to_string(kMostStages - 1);
-      for (const Position &place : places)
+      for (const Position &place : earlier)
         if (place.stage == number)
-          return quote(unit.op) + " is scheduled twice in stage " +
+          return quote(bodyOp.op) + " is scheduled twice in stage " +
                  std::to_string(number);
-      places.insert({number, order});
+      earlier.insert({number, order});
       stages = std::max(stages, number + 1);
       compute = std::max(compute, {number, order});
     }
@@ -92,11 +92,11 @@ Scheduler::Reason Scheduler::readSchedule() {
     return std::string("its ops do not have schedule attributes");
   if (stages < 2)
     return std::string("its schedule has only one stage");
-  for (const Unit &unit : units)
-    if (positions.contains(unit.op) &&
-        positions[unit.op].begin()->stage < stages - 1 &&
-        (unit.isCopy || unit.readsGlobal))
-      ++schedule.readsAhead;
+  for (const BodyOp &bodyOp : bodyOps)
+    if (positions.contains(bodyOp.op) &&
+        positions[bodyOp.op].begin()->stage < stages - 1 &&
+        (bodyOp.isCopy || bodyOp.readsGlobal))
+      ++schedule.numPrefetched;
   schedule.stages = stages;
   return std::nullopt;
 }
@@ -104,16 +104,16 @@ Scheduler::Reason Scheduler::readSchedule() {
 void smalti::annotateSchedule(const LoopSchedule &schedule) {
   scf::ForOp loop = schedule.loop;
   Builder builder(loop.getContext());
-  llvm::MapVector<Operation *, std::set<Position>> places;
+  llvm::MapVector<Operation *, std::set<Position>> positionsOf;
   for (const ScheduleEntry &entry : schedule.entries)
-    places[entry.op].insert(entry.position);
+    positionsOf[entry.op].insert(entry.position);
   auto write = [&](Operation *op, StringRef name, ArrayRef<int64_t> numbers) {
     if (numbers.size() == 1)
       op->setAttr(name, builder.getI64IntegerAttr(numbers.front()));
     else
       op->setAttr(name, builder.getDenseI64ArrayAttr(numbers));
   };
-  for (auto &[op, positions] : places) {
+  for (auto &[op, positions] : positionsOf) {
     SmallVector<int64_t> stages, clusters;
     for (const Position &position : positions) {
       stages.push_back(position.stage);

@@ -21,7 +21,7 @@ using namespace mlir;
 using namespace smalti;
 
 static constexpr llvm::StringLiteral kPassName = "smalti-place-barriers";
-/// Hazards in global memory that are named.
+/// The maximum number of global-memory hazards that remarks name.
 static constexpr unsigned kMostGlobalHazards = 16;
 
 namespace {
@@ -38,7 +38,7 @@ struct SmaltiPlaceBarriers
   void runOnOperation() override;
 };
 
-/// What is to be done to a function.
+/// The changes to a function.
 class Plan {
 public:
   Plan(FunctionOpInterface function, const targets::Target *chip, bool insert);
@@ -50,11 +50,11 @@ public:
 
 private:
   std::string describeOrder(const sync::Placement::Barrier &barrier) const;
-  std::string whyUnordered(sync::NodeId node) const;
+  std::string explainUnordered(sync::NodeId node) const;
   bool isWeakened(const sync::Placement::Barrier &barrier) const;
-  /// What a new barrier before the node stands before.
+  /// The op that a new barrier before the node precedes.
   Operation *getPlace(sync::NodeId node) const {
-    // Behind the function there is no op.
+    // The code after the function does not have an op.
     Operation *op = description.ops[node];
     return op ? op : function.getFunctionBody().front().getTerminator();
   }
@@ -62,13 +62,13 @@ private:
   mutable FunctionOpInterface function;
   FunctionProgram description;
   sync::Placement placement;
-  /// New barriers that order shared memory alone are of their own kind.
+  /// New barriers that order shared memory only have their own op.
   bool useShared;
 };
 
 } // namespace
 
-/// Whether all barriers of the function order shared memory alone.
+/// Whether all barriers of the function order shared memory only.
 static bool hasOnlySharedBarriers(const FunctionProgram &program) {
   bool any = false;
   for (Operation *op : program.ops)
@@ -86,26 +86,27 @@ Plan::Plan(FunctionOpInterface function, const targets::Target *chip,
   useShared = (chip && chip->barrier == targets::BarrierKind::SplitBarrier) ||
               hasOnlySharedBarriers(description);
   sync::Options options;
-  options.required =
-      insert && !description.otherWait ? sync::kShared : sync::kNoSpaces;
+  options.required = insert && !description.unmodeledSynchronization
+                         ? sync::kShared
+                         : sync::kNoSpaces;
   options.weaken = useShared;
   options.findUnordered = true;
   placement = sync::placeBarriers(description.program, options);
 }
 
 /// Why no barrier orders a hazard at the node.
-std::string Plan::whyUnordered(sync::NodeId node) const {
+std::string Plan::explainUnordered(sync::NodeId node) const {
   if (description.program[node].hasUnknownOrder)
     return "the control flow of " + quote(description.ops[node]) +
            " is unknown";
   for (sync::NodeId around = node; around != sync::Program::kRoot;) {
     around = description.program[around].parent;
-    auto reason = description.notUniform.find(description.ops[around]);
-    if (reason != description.notUniform.end())
+    auto reason = description.divergenceReasons.find(description.ops[around]);
+    if (reason != description.divergenceReasons.end())
       return reason->second + ", so no barrier can be placed inside";
   }
-  if (description.otherWait)
-    return quote(description.otherWait) +
+  if (description.unmodeledSynchronization)
+    return quote(description.unmodeledSynchronization) +
            " may synchronize threads, so no barrier is inserted";
   return "insert=false, so no barrier is inserted";
 }
@@ -123,7 +124,7 @@ LogicalResult Plan::reportHazards(bool strict) const {
         " of different threads may access the same ";
     if (hazard.spaces == sync::kShared)
       report(description.ops[hazard.second],
-             text + "memory; " + whyUnordered(hazard.second));
+             text + "memory; " + explainUnordered(hazard.second));
     else if (++global <= kMostGlobalHazards)
       remarkAnalysis(description.ops[hazard.second], kPassName)
           << text
@@ -139,12 +140,13 @@ LogicalResult Plan::reportHazards(bool strict) const {
   for (auto &[barrier, reason] : description.fixed)
     report(barrier, "barrier not changed: " + reason);
   for (auto &[op, reason] : description.opaque)
-    if (op != description.otherWait)
+    if (op != description.unmodeledSynchronization)
       report(op, "hazards with " + quote(op) + " not ordered: " + reason);
-  if (description.otherWait)
-    report(description.otherWait,
-           "no barrier inserted: " + quote(description.otherWait) +
-               " may synchronize threads");
+  if (description.unmodeledSynchronization)
+    report(
+        description.unmodeledSynchronization,
+        "no barrier inserted: " + quote(description.unmodeledSynchronization) +
+            " may synchronize threads");
   return failure(missed);
 }
 
@@ -189,7 +191,7 @@ void Plan::report() const {
   for (const sync::Placement::Barrier &barrier : placement.inserted)
     remarkApplied(getPlace(barrier.node), kPassName)
         << "barrier inserted: " << describeOrder(barrier);
-  if (size_t number = description.getNumNotTold();
+  if (size_t number = description.getNumUndistinguished();
       number != 0 && !(placement.kept.empty() && placement.inserted.empty()))
     remarkAnalysis(function, kPassName)
         << "some barriers may be redundant: the pass distinguishes "
@@ -233,8 +235,8 @@ void Plan::commit() {
     description.ops[node]->erase();
 }
 
-/// Of a function with unstructured control flow, the first op of each kind for
-/// which a barrier might be needed, or which might be one.
+/// For a function with unstructured control flow, reports the first barrier,
+/// the first access to shared memory and the first op with unknown effects.
 static LogicalResult reportUnstructured(FunctionOpInterface function,
                                         bool strict) {
   static constexpr llvm::StringLiteral kReason =
@@ -252,7 +254,7 @@ static LogicalResult reportUnstructured(FunctionOpInterface function,
       barrier = barrier ? barrier : op;
       return;
     }
-    // What is inside of an op is walked on its own.
+    // Nested ops are visited on their own.
     if (op == function || op->hasTrait<OpTrait::HasRecursiveMemoryEffects>() ||
         (op->hasTrait<OpTrait::IsTerminator>() &&
          !isa<MemoryEffectOpInterface>(op)))

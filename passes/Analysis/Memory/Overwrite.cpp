@@ -1,4 +1,4 @@
-//===- Overwrite.cpp - Whether ops together overwrite a buffer ------------===//
+//===- Overwrite.cpp - Proof that a buffer is overwritten -----------------===//
 
 #include "smalti/passes/Analysis/Memory/Overwrite.h"
 
@@ -20,16 +20,17 @@
 using namespace mlir;
 using namespace smalti;
 
-/// No shared memory has more elements, bits included.
+/// No shared memory has more elements, even of one bit.
 static constexpr int64_t kMostElements = 1 << 22;
-/// Subviews of which the elements are counted, each as many as the buffer has.
+/// Subviews whose elements are enumerated, each as large as the buffer.
 static constexpr unsigned kMostDifferentViews = 16;
-/// Addresses that are looked at for one buffer.
+/// Addresses that are enumerated for one buffer.
 static constexpr int64_t kMostSteps = 1 << 23;
-/// What an iteration costs however few lanes run it, in steps.
+/// The cost of an iteration in steps, independent of its active lanes.
 static constexpr int64_t kStepsOfIteration = 64;
 
-/// The users of the buffer, and the copies whose descriptors some of them make.
+/// The users of the buffer, and the copies that use descriptors created by some
+/// of them.
 static SmallVector<Operation *> findAccessingOps(const BufferUses &uses) {
   SmallVector<Operation *> ops(uses.users);
   DenseSet<Operation *> seen(ops.begin(), ops.end());
@@ -41,8 +42,8 @@ static SmallVector<Operation *> findAccessingOps(const BufferUses &uses) {
   return ops;
 }
 
-/// Calls `visit` with the number of each element that a view of this type shows
-/// whose first element has the number `first`.
+/// Calls `visit` with the index of each element of a view of this type whose
+/// first element has index `first`.
 static void forEachElement(MemRefType type, ArrayRef<int64_t> strides,
                            int64_t first,
                            llvm::function_ref<void(int64_t)> visit) {
@@ -57,8 +58,8 @@ static void forEachElement(MemRefType type, ArrayRef<int64_t> strides,
   }
 }
 
-/// The elements that views show where the buffer is used through static
-/// subviews alone: the rest is padding, which nothing reads. Nothing where all
+/// The elements that views show if the buffer is only used through static
+/// subviews: the rest is padding, which is never read. Returns nothing if all
 /// elements may be used.
 static std::optional<llvm::BitVector>
 findUsedElements(Value buffer, const BufferUses &uses, int64_t numElements) {
@@ -120,12 +121,11 @@ std::optional<std::string>
 OverwriteProof::check(Block &block, bool mustWrite,
                       ArrayRef<scf::ForOp> overwriting) {
   overwritingLoops = overwriting;
-  areThreadsTogether = !block.empty() &&
-                       getBlockSize(function, &block.front()) &&
-                       uniformity.isReachedUniformly(&block.front());
+  isConvergent = !block.empty() && getBlockSize(function, &block.front()) &&
+                 uniformity.isReachedUniformly(&block.front());
   values.emplace(function, target,
-                 areThreadsTogether ? ThreadValues::Assume::Nothing
-                                    : ThreadValues::Assume::NothingOfOneThread);
+                 isConvergent ? ThreadValues::Assume::Nothing
+                              : ThreadValues::Assume::NothingOfOneThread);
   frames.clear();
   wasAllWritten.reset();
   steps = 0;
@@ -144,7 +144,7 @@ OverwriteProof::check(Block &block, bool mustWrite,
 }
 
 //===----------------------------------------------------------------------===//
-// In the order of the program
+// Program order
 //===----------------------------------------------------------------------===//
 
 bool OverwriteProof::walk(Block &block, Written &written) {
@@ -167,8 +167,8 @@ bool OverwriteProof::visit(Operation *op, Written &written) {
   if (isa<scf::ExecuteRegionOp, memref::AllocaScopeOp>(op) &&
       op->getRegion(0).hasOneBlock())
     return walk(op->getRegion(0).front(), written);
-  // What an iteration writes late, an earlier one has not written: only what
-  // was there when the loop began counts for reads.
+  // An early iteration may read what a later one writes, so reads only count
+  // what was written before the loop.
   bool isOutermost = !wasAllWritten.has_value();
   if (isOutermost)
     wasAllWritten = written.all;
@@ -213,7 +213,7 @@ bool OverwriteProof::visitUser(Operation *op, Written &written) {
   return true;
 }
 
-/// What is written either way.
+/// Keeps the elements that are written on both paths.
 void OverwriteProof::keepCommon(Written &written, Written other) {
   if (written.all) {
     written = std::move(other);
@@ -228,14 +228,14 @@ void OverwriteProof::keepCommon(Written &written, Written other) {
 bool OverwriteProof::visitBranch(scf::IfOp branch, Written &written) {
   Value condition = branch.getCondition();
   Block *thenBlock = branch.thenBlock(), *elseBlock = branch.elseBlock();
-  // In an inner loop the way may change from one iteration to the next.
-  bool isEitherWay =
+  // In an inner loop the path may change between iterations.
+  bool isUniformBranch =
       llvm::none_of(
           frames,
           [](const Frame &frame) { return !isa<scf::IfOp>(frame.op); }) &&
-      (!areThreadsTogether || uniformity.isBlockUniform(condition));
-  if (isKnown(condition) || !isEitherWay) {
-    // A frame whose condition is not known lets no write count.
+      (!isConvergent || uniformity.isBlockUniform(condition));
+  if (isKnown(condition) || !isUniformBranch) {
+    // Under an unknown condition, no write is counted.
     frames.push_back({branch, /*isElse=*/false});
     bool isFine = walk(*thenBlock, written);
     frames.back().isElse = true;
@@ -243,8 +243,8 @@ bool OverwriteProof::visitBranch(scf::IfOp branch, Written &written) {
     frames.pop_back();
     return isFine;
   }
-  // All threads go the same way, or one thread is looked at alone: what both
-  // ways write is written.
+  // All threads take the same path, or the proof is about one thread: elements
+  // that both paths write are written.
   Written other = written;
   if (!walk(*thenBlock, written) || (elseBlock && !walk(*elseBlock, other)))
     return false;
@@ -272,7 +272,7 @@ bool OverwriteProof::isKnown(Value condition) {
 }
 
 //===----------------------------------------------------------------------===//
-// What an op writes
+// Writes of an op
 //===----------------------------------------------------------------------===//
 
 bool OverwriteProof::ignore(Operation *op, const Twine &why) {
@@ -282,14 +282,14 @@ bool OverwriteProof::ignore(Operation *op, const Twine &why) {
 }
 
 std::string OverwriteProof::describeUnknown() const {
-  if (areThreadsTogether)
+  if (isConvergent)
     return "cannot be determined";
   return "cannot be determined (the block size is unknown, or control flow "
          "may be divergent)";
 }
 
 bool OverwriteProof::addWrites(Operation *op, Written &written) {
-  int64_t threads = areThreadsTogether ? values->getNumThreads(op) : 1;
+  int64_t threads = isConvergent ? values->getNumThreads(op) : 1;
   int64_t lanes = values->getNumLanes();
   for (int64_t wave = 0; wave * lanes < threads; ++wave) {
     values->startWave(wave);
@@ -303,7 +303,7 @@ bool OverwriteProof::addWrites(Operation *op, Written &written) {
   return true;
 }
 
-/// What a wave writes whichever lane is elected.
+/// The elements that a wave writes for every choice of the elected lane.
 bool OverwriteProof::addWritesOfAnyElected(const Active &active, Operation *op,
                                            Written &written) {
   std::string ignoredBefore = ignored;
@@ -428,7 +428,7 @@ bool OverwriteProof::addWritesOfWave(Operation *op, const Active &reaching,
     else
       isFine = ignore(op, "the addresses that it writes cannot be determined");
   }
-  // A copy by its descriptor.
+  // A copy through a descriptor.
   auto copy = dyn_cast<AsyncCopyOpInterface>(op);
   Value destination = copy ? copy.getCopyDestination() : Value();
   if (!destination || !views.contains(destination) ||
@@ -486,7 +486,7 @@ bool OverwriteProof::addView(Operation *op, Value memref, const Active &active,
   return true;
 }
 
-/// How many bytes behind the buffer's begin an address lies.
+/// The offset of an address from the start of the buffer, in bytes.
 std::optional<Lanes> OverwriteProof::getByteOffset(Value address) {
   Operation *op = address.getDefiningOp();
   if (isa<memref::ExtractAlignedPointerAsIndexOp>(op))
@@ -525,7 +525,7 @@ std::optional<Lanes> OverwriteProof::getByteOffset(Value address) {
   return sum;
 }
 
-/// What a copy writes from an address on.
+/// The elements that a copy to an address writes.
 bool OverwriteProof::addBytes(Operation *op, Value address,
                               const Active &active, Written &written) {
   auto copy = dyn_cast<AsyncCopyOpInterface>(op);
@@ -575,22 +575,22 @@ bool OverwriteProof::addRow(OpOperand &memref, const Active &active,
   if (!elements || !getStaticStrides(type, strides))
     return ignore(op, "the address that it writes " + describeUnknown());
   if (row->isWaveWide) {
-    // Lanes of less than a dword write a dword each, those of three take the
-    // place of four.
+    // Lanes with less than a dword write a dword each; lanes with three dwords
+    // write four.
     std::optional<int64_t> bytes = getElementBytes(type.getElementType());
     int64_t lanesBytes = bytes ? *bytes * row->elements : 0;
-    if (!areThreadsTogether || (lanesBytes != 4 && lanesBytes != 16) ||
+    if (!isConvergent || (lanesBytes != 4 && lanesBytes != 16) ||
         !llvm::all_equal(*elements))
       return ignore(op, "the elements that the lanes of a wave write cannot be "
                         "determined");
     for (auto [lane, element] : llvm::enumerate(*elements)) {
       element += static_cast<int64_t>(lane) * row->elements;
-      // In a slot it would be the next one's.
+      // In a slot, the excess would be in the next slot.
       if (active[lane] && element + row->elements > numElements)
         return ignore(op, "lanes of a wave write past the end of the buffer");
     }
   }
-  // How many elements of a row lie inside the memref, for each lane.
+  // The number of elements of a row that are inside the memref, for each lane.
   Lanes inside = values->fill(std::min<int64_t>(row->elements, kMostElements));
   if (row->isBoundsChecked) {
     if (!type.hasStaticShape())

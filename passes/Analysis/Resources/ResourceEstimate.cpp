@@ -1,4 +1,4 @@
-//===- ResourceEstimate.cpp - What a kernel takes of its chip -------------===//
+//===- ResourceEstimate.cpp - Shared memory and register estimates --------===//
 
 #include "smalti/passes/Analysis/Resources/ResourceEstimate.h"
 
@@ -32,7 +32,7 @@ using namespace smalti;
 // Shared memory
 //===----------------------------------------------------------------------===//
 
-/// The slots of a buffer that is used through slots alone.
+/// The slots of a buffer that is only used through slots.
 static int64_t countSlots(Value buffer, MemRefType type) {
   if (type.getRank() < 2 || !type.hasStaticShape() || buffer.use_empty())
     return 1;
@@ -48,7 +48,7 @@ static int64_t countSlots(Value buffer, MemRefType type) {
 
 namespace {
 
-/// Buffers in the order in which they are placed, without their places.
+/// Collects buffers in placement order, without offsets.
 class BufferCollector {
 public:
   BufferCollector(Operation *function,
@@ -64,8 +64,8 @@ private:
 
   Operation *function;
   llvm::function_ref<MemRefType(Value)> getType;
-  int64_t end = 0; ///< of the slices that have their place
-  /// Those that get a place among the slices, and those that the assembler
+  int64_t end = 0; ///< of the slices with fixed offsets
+  /// Buffers that are placed after the slices, and buffers that the assembler
   /// places.
   SmallVector<SharedBuffer> allocations, others;
   SmallVector<Value> unknown;
@@ -189,12 +189,13 @@ smalti::getSharedMemoryBytes(Operation *function,
 }
 
 int64_t SharedMemorySizes::Step::apply(int64_t end) const {
-  // The largest number where 63 bits do not hold it, as in placing.
+  // The largest number if the result exceeds 63 bits, as in placement.
   return appendBuffer(appendBuffer(end, before, 1), after, alignment);
 }
 
 SharedMemorySizes::Step SharedMemorySizes::Step::then(const Step &next) const {
-  // Aligned to less than before, what lies between only has to be rounded up.
+  // With a smaller alignment than before, only the bytes between have to be
+  // rounded up.
   int64_t between = appendBuffer(after, next.before, 1);
   if (next.alignment <= alignment)
     return {before, alignment,
@@ -238,7 +239,7 @@ int64_t SharedMemory::getFittingSlots(int64_t limit, int64_t &least) const {
                 (buffer.slots - std::min(buffer.slots, slots));
     return result;
   };
-  // More slots never take less.
+  // More slots never need less memory.
   int64_t slots = 0;
   for (int64_t above = most; above - slots > 1;) {
     int64_t middle = slots + (above - slots) / 2;
@@ -336,7 +337,7 @@ int64_t RegisterModel::countVector(VectorType type, Attribute layout) const {
 int64_t RegisterModel::count(Value value) const {
   Type type = value.getType();
   Operation *op = value.getDefiningOp();
-  // Predicates have registers of their own, constants stand in instructions.
+  // Predicates have their own registers; constants are immediate operands.
   if ((op && matchPattern(op, m_Constant())) || type.isInteger(1))
     return 0;
   if (auto vector = dyn_cast<VectorType>(type)) {
@@ -364,7 +365,8 @@ int64_t Lifetimes::getLastUse(Value value) const {
   Operation *owner = value.getParentRegion()->getParentOp();
   for (Operation *user : value.getUsers()) {
     int64_t end = span.lookup(user).first;
-    // A loop between the value and its use needs it to the end.
+    // If a loop is between the value and its use, the value lives to the end of
+    // the loop.
     for (Operation *op = user->getParentOp(); op && op != owner;
          op = op->getParentOp())
       if (isa<LoopLikeOpInterface>(op))
@@ -387,7 +389,7 @@ Lifetimes::Lifetimes(Operation *root, llvm::function_ref<int64_t(Value)> count,
     ops.push_back(op);
     arePoints.push_back(!isPoint || isPoint(op));
   });
-  // Ops inside come behind the op that holds them.
+  // Nested ops are numbered after their parent.
   for (int64_t number = ops.size() - 1; number >= 0; --number) {
     Operation *op = ops[number];
     int64_t end = std::max(span[op].second, number);
@@ -399,7 +401,7 @@ Lifetimes::Lifetimes(Operation *root, llvm::function_ref<int64_t(Value)> count,
   }
   for (Operation *op : ops) {
     auto [begin, end] = span[op];
-    // What a kernel is given stays in constant memory.
+    // Kernel arguments stay in constant memory.
     if (!isa<FunctionOpInterface>(op))
       for (Region &region : op->getRegions())
         for (Block &block : region)
@@ -444,7 +446,7 @@ DenseMap<Operation *, int64_t> Lifetimes::getAroundLoops() const {
     if (isa<LoopLikeOpInterface>(op))
       around[op] = live;
   }
-  // Its own arguments are what begins to live at a loop.
+  // The arguments of the loop itself start to live at the loop.
   for (const Interval &interval : intervals)
     if (auto argument = dyn_cast<BlockArgument>(interval.value))
       if (auto it = around.find(argument.getOwner()->getParentOp());
@@ -454,7 +456,7 @@ DenseMap<Operation *, int64_t> Lifetimes::getAroundLoops() const {
 }
 
 SmallVector<Value> Lifetimes::getValuesAbove(int64_t budget) const {
-  // How many of the ops before each are above it.
+  // The number of ops above the budget before each op.
   SmallVector<int64_t> above{0};
   int64_t live = 0;
   for (auto [number, isPoint] : llvm::enumerate(arePoints)) {
@@ -514,7 +516,7 @@ LogicalResult smalti::checkRegistersOf(Location loc, StringRef what, Type type,
                                 : ", power-of-two sizes or more warps");
 }
 
-/// The location of a value or, where it has none, of an op around it.
+/// The location of a value or, if it is unknown, of an op around it.
 static Location getKnownLoc(Value value) {
   Location loc = value.getLoc();
   for (Operation *op = value.getParentBlock()->getParentOp();
@@ -539,9 +541,9 @@ static LogicalResult checkCPUVector(Location loc, VectorType type,
 LogicalResult smalti::checkVectors(Operation *root,
                                    const targets::Target &target,
                                    int64_t threads, bool isJAX) {
-  // The accumulator of a wgmma alone may take more registers than a tile may.
-  // What JAX's programs load from tensor memory at once, e.g. 128x256 numbers
-  // in 128 threads, the assembler spills.
+  // Only the accumulator of a wgmma may need more registers than a tile. The
+  // assembler spills large loads from tensor memory in JAX modules, e.g.
+  // 128x256 numbers in 128 threads.
   int64_t limit = isJAX ? 2 * llvm::PowerOf2Ceil(target.registersPerThread)
                         : target.registersPerThread;
   constexpr unsigned mostErrors = 8;

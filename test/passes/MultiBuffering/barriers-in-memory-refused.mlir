@@ -176,7 +176,7 @@ func.func @escapes(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: in
   return
 }
 
-// CHECK: Function=bytes | Remark="mbarrier not multi-buffered: the size of memref<12xi8, #gpu.address_space<workgroup>> is not known to be a multiple of 8 B"
+// CHECK: Function=bytes | Remark="mbarrier not multi-buffered: the size of memref<12xi8, #gpu.address_space<workgroup>> is not proven to be a multiple of 8 B"
 // CHECK: Function=bytes | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
 func.func @bytes(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
   %c0 = arith.constant 0 : index
