@@ -1,9 +1,10 @@
-//===- BarrierSlots.cpp - Barrier objects with one slot an iteration ------===//
+//===- BarrierSlots.cpp - Multi-buffering of mbarriers --------------------===//
 //
-// Why the program stays what it was: every iteration arrives on the barrier as
-// often as a phase needs, ahead of its waits, and waits for the phase of its
-// own number. So the phase that a wait waits for is made of what its iteration
-// arrived with and copied, and of nothing else, before and after.
+// Why the transformation preserves semantics: every iteration arrives on the
+// mbarrier exactly as often as a phase requires, before its waits, and waits
+// for the phase with the iteration's number. So the arrivals and copies of an
+// iteration, and nothing else, complete the phase that it waits for, both
+// before and after.
 //
 //===----------------------------------------------------------------------===//
 
@@ -48,8 +49,7 @@ MemRefType BarrierPlan::getType(int64_t slots) const {
 
 static constexpr int64_t kBarrierBytes = 8;
 
-/// How many bytes behind the begin of `buffer` a view of it, or an address in
-/// it, is.
+/// The offset in bytes of a view of `buffer`, or of an address in it.
 static std::optional<int64_t> getByteOffset(Value value, Value buffer) {
   int64_t offset = 0;
   while (value != buffer) {
@@ -57,7 +57,7 @@ static std::optional<int64_t> getByteOffset(Value value, Value buffer) {
     if (!def)
       return std::nullopt;
     if (auto extract = dyn_cast<memref::ExtractAlignedPointerAsIndexOp>(def)) {
-      // Of a view it is the address of the buffer.
+      // The address of a view is the address of the buffer.
       if (getRootBuffer(extract.getSource()) != buffer)
         return std::nullopt;
       return offset;
@@ -102,7 +102,7 @@ static std::optional<int64_t> getByteOffset(Value value, Value buffer) {
   return offset;
 }
 
-/// The constant number of the barrier that the op works on.
+/// The constant index of the mbarrier that the op uses.
 static std::optional<int64_t> getNumber(const BarrierPlan &plan,
                                         BarrierObjectOpInterface op) {
   if (plan.memory) {
@@ -116,8 +116,8 @@ static std::optional<int64_t> getNumber(const BarrierPlan &plan,
   return index ? getConstantIntValue(index->get()) : std::optional<int64_t>(0);
 }
 
-/// Whether the loop sees barriers in memory through windows of the slot of its
-/// iteration, or through addresses in it, alone.
+/// Whether all uses in the loop go through windows of the slot of its
+/// iteration, or through addresses in the slot.
 static bool isUsedBySlots(const BarrierPlan &plan,
                           const IntegerRanges &ranges) {
   bool isUsed = false;
@@ -153,7 +153,7 @@ static bool isUsedBySlots(const BarrierPlan &plan,
   return isUsed;
 }
 
-/// Sorts the users into those of the loop and those that initialise.
+/// Separates the users in the loop from the initializations.
 Reason BarrierPlanner::sortUsers(BarrierPlan &plan) {
   SmallVector<BarrierObjectOpInterface> outside;
   std::set<int64_t> numbers;
@@ -172,30 +172,30 @@ Reason BarrierPlanner::sortUsers(BarrierPlan &plan) {
     };
     if (!op || llvm::count_if(user->getOperands(), isOfPlan) != 1 ||
         !isOfPlan(barrier))
-      return "escapes through " + quote(user);
+      return "it escapes through " + quote(user);
     BarrierAction action = op.getBarrierAction();
     if (action == BarrierAction::Poll)
-      return "is asked for its phase by " + quote(user) +
-             ", which does not wait for it";
+      return quote(user) + " polls it; only waits are supported";
     if (!plan.loop->isProperAncestor(user)) {
       outside.push_back(op);
       continue;
     }
     if (action == BarrierAction::Init)
-      return "is initialised in every iteration, by " + quote(user);
+      return quote(user) + " initializes it in every iteration";
     auto copy = dyn_cast<AsyncCopyOpInterface>(user);
     if (copy && !copy.getCopyDestination())
-      return "counts bytes of " + quote(user) +
-             ", which copies to other blocks or to memory that is not known";
+      return "the destination of " + quote(user) +
+             ", which completes on it, is in another block or cannot be "
+             "determined";
     for (Operation *around = user->getParentOp(); around != plan.loop;
          around = around->getParentOp())
       if (!isa<scf::IfOp>(around))
-        return "is used by " + quote(user) + " inside " + quote(around) +
-               ", which may repeat it";
+        return quote(user) + " uses it inside " + quote(around) +
+               ", which may execute the op more than once";
     if (std::optional<int64_t> number = getNumber(plan, op)) {
       if (*number < 0 || *number >= plan.count)
-        return "has no number " + std::to_string(*number) + ", which " +
-               quote(user) + " uses";
+        return quote(user) + " uses index " + std::to_string(*number) +
+               "; the number of mbarriers is " + std::to_string(plan.count);
       numbers.insert(*number);
       plan.users.emplace_back(op, *number);
       if (!withoutSlot)
@@ -206,14 +206,14 @@ Reason BarrierPlanner::sortUsers(BarrierPlan &plan) {
     if (!plan.memory)
       number = matchSlotNumber(op.getBarrierIndexMutable()->get(), plan.loop);
     if (!number || number->slot.depth < 2)
-      return "is chosen by " + quote(user) +
-             " with a number that is neither constant nor that of a slot";
+      return "the index that " + quote(user) +
+             " uses is neither a constant nor the slot of the iteration";
     if (!withSlot)
       withSlot = user;
   }
   if (withSlot && withoutSlot)
-    return "has slots for " + quote(withSlot) + ", and none for " +
-           quote(withoutSlot);
+    return quote(withSlot) + " uses the slot of its iteration, but " +
+           quote(withoutSlot) + " uses a constant index";
   plan.hasSlots = withSlot != nullptr;
   for (BarrierObjectOpInterface op : outside) {
     std::optional<int64_t> number = getNumber(plan, op);
@@ -224,12 +224,12 @@ Reason BarrierPlanner::sortUsers(BarrierPlan &plan) {
     if (op.getBarrierAction() == BarrierAction::Init)
       plan.inits.push_back(op);
     else if (!plan.hasSlots)
-      return "is also used outside the loop, by " + quote(op);
+      return quote(op) + " uses it outside the loop";
   }
   return std::nullopt;
 }
 
-/// A number that is the same for all threads of the block.
+/// The value of a block-uniform number.
 std::optional<int64_t> BarrierPlanner::evaluateForBlock(OpFoldResult number) {
   if (std::optional<int64_t> constant = getConstantIntValue(number))
     return constant;
@@ -243,14 +243,13 @@ std::optional<int64_t> BarrierPlanner::evaluateForBlock(OpFoldResult number) {
   return lanes->front();
 }
 
-/// Adds the arrivals that one iteration of the loop counts by the op.
+/// Adds the arrivals of `op` in one iteration of the loop.
 Reason BarrierPlanner::countArrivals(const BarrierPlan &plan,
                                      BarrierObjectOpInterface op,
                                      int64_t &arrivals) {
   std::optional<int64_t> each = evaluateForBlock(op.getArrivals());
   if (!each)
-    return "is arrived on by " + quote(op) +
-           " a number of times that is not known";
+    return "the arrival count of " + quote(op) + " cannot be determined";
   SmallVector<std::pair<Value, bool>> conditions;
   if (Value predicate = op.getPredicate())
     conditions.emplace_back(predicate, true);
@@ -260,7 +259,7 @@ Reason BarrierPlanner::countArrivals(const BarrierPlan &plan,
     conditions.emplace_back(branch.getCondition(), inner->getParentRegion() ==
                                                        &branch.getThenRegion());
   }
-  // Of a constant condition no thread needs to be known.
+  // A constant condition does not require the values of threads.
   llvm::erase_if(conditions, [&](auto condition) {
     std::optional<int64_t> constant = getConstantIntValue(condition.first);
     return constant && (*constant != 0) == condition.second;
@@ -276,14 +275,14 @@ Reason BarrierPlanner::countArrivals(const BarrierPlan &plan,
       uniformity.isReachedUniformly(first))
     executing = countExecuting(conditions, values.getNumThreads(first));
   if (!executing)
-    return "is arrived on by " + quote(op) +
-           ", and how many threads execute it is not known";
+    return "the number of threads that execute " + quote(op) +
+           " cannot be determined";
   arrivals += *each * *executing;
   return std::nullopt;
 }
 
-/// How many threads of the block the conditions let through, if it is as many
-/// whichever lane of a wave is elected.
+/// How many threads of the block satisfy the conditions, if the number does not
+/// depend on which lane of a wave is elected.
 std::optional<int64_t>
 BarrierPlanner::countExecuting(ArrayRef<std::pair<Value, bool>> conditions,
                                int64_t threads) {
@@ -328,7 +327,8 @@ BarrierPlanner::countExecuting(ArrayRef<std::pair<Value, bool>> conditions,
   return executing;
 }
 
-/// What comes behind a wait would belong to the phase of another iteration.
+/// An arrival or copy after a wait would belong to the phase of another
+/// iteration.
 Reason BarrierPlanner::checkOrder(ArrayRef<BarrierObjectOpInterface> users) {
   BarrierObjectOpInterface last, firstWait;
   auto isBefore = [&](Operation *a, Operation *b) {
@@ -343,39 +343,37 @@ Reason BarrierPlanner::checkOrder(ArrayRef<BarrierObjectOpInterface> users) {
     }
   }
   if (!firstWait)
-    return "is not waited for in the loop";
+    return std::string("the loop does not wait for it");
   if (!last || isBefore(last, firstWait))
     return std::nullopt;
-  return "is used by " + quote(last) +
-         " behind the wait for it in the same iteration";
+  return quote(last) + " uses it after the wait of the same iteration";
 }
 
-/// The op that says how many arrivals a phase of the barrier needs, ahead of
-/// the loop.
+/// The op that initializes the arrival count of a phase, before the loop.
 static BarrierObjectOpInterface
 findInit(const BarrierPlan &plan, ArrayRef<BarrierObjectOpInterface> inits,
          std::string &reason) {
   if (inits.size() != 1) {
     reason = inits.empty()
-                 ? "is not initialised in the function"
-                 : "is initialised more than once, by " + quote(inits.front());
+                 ? "it is not initialized in the function"
+                 : "it is initialized more than once, for example by " +
+                       quote(inits.front());
     return {};
   }
   BarrierObjectOpInterface init = inits.front();
-  // The loop is reached once from where the barriers come into being.
+  // The loop executes once per creation of the mbarriers.
   Operation *inner = plan.loop;
   while (!inner->getBlock()->findAncestorOpInBlock(*init))
     inner = inner->getParentOp();
   Operation *other = inner->getBlock()->findAncestorOpInBlock(*init);
   if (other == inner || !other->isBeforeInBlock(inner)) {
-    reason = "is initialised by " + quote(init) +
-             ", which does not stand ahead of the loop";
+    reason = quote(init) + " initializes it and does not precede the loop";
     return {};
   }
   return init;
 }
 
-/// `users` and `inits` are about one barrier.
+/// `users` and `inits` use one mbarrier.
 Reason BarrierPlanner::checkBarrier(const BarrierPlan &plan,
                                     ArrayRef<BarrierObjectOpInterface> users,
                                     ArrayRef<BarrierObjectOpInterface> inits) {
@@ -387,8 +385,7 @@ Reason BarrierPlanner::checkBarrier(const BarrierPlan &plan,
     return why;
   std::optional<int64_t> expected = evaluateForBlock(init.getArrivals());
   if (!expected)
-    return "is initialised by " + quote(init) +
-           " for a number of arrivals that is not known";
+    return "the arrival count of " + quote(init) + " cannot be determined";
   int64_t arrivals = 0;
   for (BarrierObjectOpInterface op : users) {
     if (op.getBarrierAction() == BarrierAction::Arrive) {
@@ -398,33 +395,31 @@ Reason BarrierPlanner::checkBarrier(const BarrierPlan &plan,
       std::optional<bool> first =
           matchIterationParity(parity->get(), plan.loop);
       if (!first)
-        return "is waited for by " + quote(op) +
-               " with a parity that is not known to change in every iteration";
+        return "the parity operand of " + quote(op) +
+               " is not proven to alternate in every iteration";
       if (*first)
-        return "is waited for by " + quote(op) +
-               " with parity 1 in the first iteration, where its first phase "
-               "has parity 0";
+        return quote(op) + " waits for parity 1 in the first iteration; the "
+                           "first phase has parity 0";
     }
   }
   if (arrivals != *expected)
-    return "counts " + std::to_string(arrivals) +
-           (arrivals == 1 ? " arrival" : " arrivals") +
-           " in an iteration, and " + quote(init) + " says that " +
-           std::to_string(*expected) + " complete a phase";
+    return "each iteration has " + std::to_string(arrivals) +
+           (arrivals == 1 ? " arrival; " : " arrivals; ") + quote(init) +
+           " sets the arrival count of a phase to " + std::to_string(*expected);
   return std::nullopt;
 }
 
-/// Whose size is not this function's to change.
+/// Refuses mbarriers whose size this function cannot change.
 static Reason checkOwner(Value barriers) {
   if (getAliasClass(barriers).kind == RootKind::Allocation)
     return std::nullopt;
-  constexpr char notOwn[] = ", whose size is not this function's to change";
+  constexpr char fixedSize[] = ", whose size this function cannot change";
   if (Operation *create = barriers.getDefiningOp())
-    return "is what " + quote(create) + " gives" + notOwn;
-  return std::string("is an argument") + notOwn;
+    return "it is the result of " + quote(create) + fixedSize;
+  return std::string("it is an argument") + fixedSize;
 }
 
-/// A buffer that holds barriers, as one with slots.
+/// Plans a buffer that holds mbarriers like a buffer with slots.
 Reason BarrierPlanner::planMemory(BarrierPlan &plan) {
   plan.hasSlots = isUsedBySlots(plan, ranges);
   if (plan.hasSlots)
@@ -434,8 +429,9 @@ Reason BarrierPlanner::planMemory(BarrierPlan &plan) {
   auto type = dyn_cast<MemRefType>(plan.barriers.getType());
   std::optional<int64_t> bytes = type ? getBufferBytes(type) : std::nullopt;
   if (!bytes || *bytes <= 0 || *bytes % kBarrierBytes != 0)
-    return "is in " + describe(plan.barriers.getType()) +
-           ", of which no whole number of barriers is known";
+    return "the size of " + describe(plan.barriers.getType()) +
+           " is not proven to be a multiple of " +
+           std::to_string(kBarrierBytes) + " B";
   plan.count = *bytes / kBarrierBytes;
   BufferPlan &memory = plan.memory.emplace();
   memory.buffer = plan.barriers;
@@ -444,13 +440,12 @@ Reason BarrierPlanner::planMemory(BarrierPlan &plan) {
   memory.slotBytes = *bytes;
   memory.loops = {plan.loop};
   memory.scope = plan.loop->getBlock();
-  if (Reason reason = collectBufferUses(plan.barriers, memory.uses,
+  if (Reason escape = collectBufferUses(plan.barriers, memory.uses,
                                         /*withAddresses=*/true))
-    return reason;
+    return "it " + *escape;
   for (Operation *user : memory.uses.users) {
     if (!memory.scope->findAncestorOpInBlock(*user))
-      return "is used by " + quote(user) +
-             ", outside of the block in which the loop stands";
+      return quote(user) + " uses it outside the block of the loop";
   }
   return checkSlotTypes(memory);
 }
@@ -477,13 +472,13 @@ Reason BarrierPlanner::plan(BarrierPlan &plan) {
   if (plan.hasSlots)
     return std::nullopt;
   if (!isExecutedOnce(plan.loop->getBlock(), plan.barriers))
-    return std::string("may be used by the loop more than once after it was "
-                       "initialised");
+    return std::string("the loop may execute more than once after its "
+                       "initialization");
   using Ops = SmallVector<BarrierObjectOpInterface>;
   std::map<int64_t, Ops> users, inits;
   for (auto [op, number] : plan.users)
     users[number].push_back(op);
-  // One that stands in a loop may initialise any of them.
+  // An initialization with a dynamic index may initialize any of them.
   Ops anyInits;
   for (BarrierObjectOpInterface init : plan.inits)
     if (std::optional<int64_t> number = getNumber(plan, init)) {
@@ -507,8 +502,8 @@ Reason BarrierPlanner::plan(BarrierPlan &plan) {
 // Commit
 //===----------------------------------------------------------------------===//
 
-/// Has the group hold its slots one behind the other. What is computed for that
-/// in the loop is made ahead of where the builder then is.
+/// Lays the slots of the group out one after the other. Values that the loop
+/// needs are computed at the builder's insertion point.
 static void commitGroup(const BarrierPlan &plan, OpBuilder &builder) {
   auto group = cast<nvgpu::MBarrierGroupType>(plan.barriers.getType());
   Value barriers = plan.barriers;
@@ -550,15 +545,14 @@ static void commitGroup(const BarrierPlan &plan, OpBuilder &builder) {
   }
 }
 
-/// Gives the buffer slots, and initialises the barriers of all.
+/// Gives the buffer slots, and initializes the mbarriers of all slots.
 static void commitMemory(const BarrierPlan &plan, OpBuilder &builder) {
   BufferPlan memory = *plan.memory;
   memory.depth = plan.depth;
   commitBuffer(memory);
   for (BarrierObjectOpInterface init : plan.inits) {
     builder.setInsertionPointAfter(init);
-    // Ops that initialise name the barrier by its address, where it is in no
-    // group.
+    // An mbarrier outside a group is initialized through its address.
     Value first = init.getBarrierMutable().get();
     assert(isa<LLVM::LLVMPointerType>(first.getType()));
     for (int64_t slot = 1; slot < plan.depth; ++slot) {

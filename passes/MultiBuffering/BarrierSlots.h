@@ -1,8 +1,8 @@
-//===- BarrierSlots.h - Barrier objects with one slot an iteration --------===//
+//===- BarrierSlots.h - Multi-buffering of mbarriers ------------*- C++ -*-===//
 //
-// Copies that complete on a barrier object overlap only where the barrier has
-// slots as their buffers have. Iteration i then uses the barrier of slot i mod
-// N, for the phase i / N of it: the parity that it waits for is another one.
+// Copies that complete on an mbarrier overlap only if the mbarrier has slots
+// like their buffers. Iteration i then uses the mbarrier of slot i mod N and
+// waits for its phase i / N, so the parity of the wait changes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,41 +22,41 @@
 
 namespace smalti {
 
-/// How barrier objects get their slots: a group of nvgpu, or a buffer that
-/// holds nothing else.
+/// The plan of one group of mbarriers: an nvgpu group, or a buffer that holds
+/// only mbarriers.
 struct BarrierPlan {
   mlir::Value barriers;
-  /// Of a buffer.
+  /// The plan of the buffer that holds the mbarriers.
   std::optional<BufferPlan> memory;
-  mlir::Operation *op; ///< where remarks go
+  mlir::Operation *op; ///< the op that remarks name
   mlir::scf::ForOp loop;
-  /// The buffers that copies fill which complete on the barriers.
+  /// The buffers whose copies complete on the mbarriers.
   llvm::SmallVector<mlir::Value> buffers;
-  int64_t count = 0; ///< of the barriers
+  int64_t count = 0; ///< of mbarriers
   int64_t depth = 0;
-  /// Ops of the loop, with the number of the barrier that they work on.
+  /// Ops of the loop, with the index of the mbarrier that each uses.
   llvm::SmallVector<std::pair<BarrierObjectOpInterface, int64_t>> users;
-  /// What initialises barriers that the loop uses.
+  /// Initializations of mbarriers that the loop uses.
   llvm::SmallVector<BarrierObjectOpInterface> inits;
-  /// The loop chooses among the barriers by slots already: nothing is to do.
+  /// The loop already selects the mbarriers by slot, and does not change.
   bool hasSlots = false;
 
-  /// What the barriers take in shared memory with that many slots.
+  /// The type of the mbarriers in shared memory with `slots` slots.
   mlir::MemRefType getType(int64_t slots) const;
 };
 
-/// Plans the barrier objects of one function.
+/// Plans the mbarriers of one function.
 class BarrierPlanner {
 public:
-  /// `target` may be null: then nothing that depends on waves is known.
+  /// If `target` is null, nothing that depends on the wave size is known.
   BarrierPlanner(mlir::FunctionOpInterface function,
                  const UniformityAnalysis &uniformity,
                  const targets::Target *target)
       : function(function), uniformity(uniformity), ranges(function),
         values(function, target, ThreadValues::Assume::Nothing) {}
 
-  /// Fills in the plan of `plan.barriers` for `plan.loop`, or says why there is
-  /// none.
+  /// Completes the plan of `plan.barriers` for `plan.loop`, or returns the
+  /// reason against it.
   std::optional<std::string> plan(BarrierPlan &plan);
 
 private:
@@ -81,11 +81,11 @@ private:
   const UniformityAnalysis &uniformity;
   IntegerRanges ranges;
   ThreadValues values;
-  /// The ops on barrier objects in the order of the program.
+  /// The ops on mbarriers in program order.
   llvm::DenseMap<mlir::Operation *, unsigned> order;
 };
 
-/// Gives the barriers their `plan.depth` slots.
+/// Gives the mbarriers their `plan.depth` slots.
 void commitBarriers(const BarrierPlan &plan);
 
 } // namespace smalti

@@ -1,4 +1,4 @@
-//===- BufferSlots.cpp - A buffer with one slot an iteration --------------===//
+//===- BufferSlots.cpp - Multi-buffering of one buffer --------------------===//
 
 #include "smalti/passes/MultiBuffering/BufferSlots.h"
 
@@ -46,7 +46,7 @@ int64_t BufferPlan::getMostSlots() const {
 // Plan
 //===----------------------------------------------------------------------===//
 
-/// The innermost scf.for that holds all users, or null.
+/// The innermost scf.for that contains all users, or null.
 static scf::ForOp findLoopAroundAll(ArrayRef<Operation *> users) {
   auto loop = users.front()->getParentOfType<scf::ForOp>();
   for (Operation *user : users)
@@ -55,7 +55,7 @@ static scf::ForOp findLoopAroundAll(ArrayRef<Operation *> users) {
   return loop;
 }
 
-/// The innermost block of the function that holds all users, or null.
+/// The innermost block of the function that contains all users, or null.
 static Block *findBlockAroundAll(ArrayRef<Operation *> users,
                                  FunctionOpInterface function) {
   Block *block = users.front()->getBlock();
@@ -77,32 +77,33 @@ bool smalti::isExecutedOnce(Block *block, Value buffer) {
   return true;
 }
 
-/// Whether the loop asks to be left alone.
-static bool isLeftAlone(Operation *loop) {
+/// Whether an attribute on the loop disables the pass.
+static bool isDisabled(Operation *loop) {
   return getInteger(loop->getAttr(kSlotsAttr)) == 1;
 }
 
 static std::optional<std::string>
 checkLoop(const BufferPlan &plan, scf::ForOp loop, OverwriteProof &proof) {
-  if (isLeftAlone(loop))
-    return "belongs to a loop with " + kSlotsAttr.str() + " = 1";
+  if (isDisabled(loop))
+    return "the loop has " + kSlotsAttr.str() + " = 1";
   Operation *alloc = plan.buffer.getDefiningOp();
   if (alloc && loop->isProperAncestor(alloc))
-    return std::string("is allocated inside the loop");
+    return std::string("it is allocated inside the loop");
   for (Operation *dealloc : plan.uses.deallocs)
     if (loop->isProperAncestor(dealloc))
-      return std::string("is freed inside the loop");
-  // The slot is computed in the type of the loop's counter.
+      return std::string("it is freed inside the loop");
+  // The slot is computed in the type of the induction variable.
   if (auto counter = dyn_cast<IntegerType>(loop.getInductionVar().getType());
       counter && counter.getWidth() < 8)
-    return "belongs to a loop whose counter of type " + describe(counter) +
-           " may not hold the number of slots";
+    return "the induction variable of the loop has type " + describe(counter) +
+           "; the slot computation requires at least 8 bits";
   if (hasWideCounter(loop))
-    return std::string("belongs to a loop whose counter has more than 64 bits");
+    return std::string(
+        "the induction variable of the loop has more than 64 bits");
   return proof.check(*loop.getBody(), /*mustWrite=*/true);
 }
 
-/// Whether every thread of a block runs the loop as often as any other.
+/// Whether all threads of a block execute the loop equally often.
 static bool hasUniformTripCount(scf::ForOp loop,
                                 const UniformityAnalysis &uniformity) {
   return getConstantTripCount(loop) ||
@@ -111,9 +112,10 @@ static bool hasUniformTripCount(scf::ForOp loop,
              .isBlockUniform();
 }
 
-/// Whether uses outside the loops see what they saw: what the buffer holds
-/// where the scope begins, which may be in any slot, must be of no interest,
-/// and all threads must find the values in the same slot behind a loop.
+/// Checks that uses outside the loops read the same values as before. The
+/// contents of the buffer at the start of the scope may be in any slot, so they
+/// must not be read. After a loop, all threads must find the values in the same
+/// slot.
 static std::optional<std::string>
 checkScope(const BufferPlan &plan, const UniformityAnalysis &uniformity,
            OverwriteProof &proof) {
@@ -125,20 +127,21 @@ checkScope(const BufferPlan &plan, const UniformityAnalysis &uniformity,
     return std::nullopt;
   for (scf::ForOp loop : plan.loops)
     if (!hasUniformTripCount(loop, uniformity))
-      return "is also used outside the loop, by " + quote(*outside) +
-             ", and threads may run the loop a different number of times";
+      return quote(*outside) + " uses it outside the loop, and the trip count "
+                               "of the loop may be divergent";
   if (isExecutedOnce(plan.scope, plan.buffer))
     return std::nullopt;
   auto reason = proof.check(*plan.scope, /*mustWrite=*/false, plan.loops);
   if (!reason)
     return std::nullopt;
-  return "may carry values from one execution of the code around the loop to "
-         "the next: it " +
+  return "values may flow from one execution of the code around the loop to "
+         "the next: " +
          *reason;
 }
 
-/// Chooses the loops whose iterations get slots: the innermost one around all
-/// uses, else all of those in the innermost block around all uses that can.
+/// Chooses the loops whose iterations rotate over the slots: the innermost loop
+/// around all uses, or all suitable loops in the innermost block around all
+/// uses.
 static std::optional<std::string>
 planLoops(BufferPlan &plan, FunctionOpInterface function,
           const UniformityAnalysis &uniformity, OverwriteProof &proof) {
@@ -154,8 +157,8 @@ planLoops(BufferPlan &plan, FunctionOpInterface function,
   plan.scope = findBlockAroundAll(plan.uses.users, function);
   if (!plan.scope)
     return firstReason ? firstReason
-                       : std::string("is used in several blocks of the "
-                                     "function's control flow");
+                       : std::string("its uses are in several blocks of the "
+                                     "function body");
   llvm::SetVector<Operation *> ops;
   for (Operation *user : plan.uses.users)
     ops.insert(plan.scope->findAncestorOpInBlock(*user));
@@ -170,20 +173,21 @@ planLoops(BufferPlan &plan, FunctionOpInterface function,
       firstReason = reason;
   }
   if (plan.loops.empty())
-    return firstReason ? firstReason
-                       : std::string("is also used outside the loop, by " +
-                                     quote(plan.uses.users.front()));
+    return firstReason
+               ? firstReason
+               : quote(plan.uses.users.front()) + " uses it outside the loop";
   llvm::sort(plan.loops,
              [](scf::ForOp a, scf::ForOp b) { return a->isBeforeInBlock(b); });
   std::optional<std::string> reason = checkScope(plan, uniformity, proof);
   return reason && firstReason ? firstReason : reason;
 }
 
-/// What tensor copies by a descriptor write begins at a multiple of this.
+/// The alignment of the destination of a tensor copy, in bytes.
 static constexpr int64_t kTensorCopyAlignment = 128;
 
-/// Bytes that the begin of a slot must be a multiple of for what `user` does
-/// with one of `views`: asynchronous copies write in one piece.
+/// The alignment in bytes that `user` requires of a slot that it accesses
+/// through one of `views`. The destination of an asynchronous copy is aligned
+/// to the size of the copy.
 static int64_t getNeededAlignment(Operation *user,
                                   const DenseSet<Value> &views) {
   int64_t needed = 1;
@@ -211,38 +215,38 @@ static int64_t getNeededAlignment(Operation *user,
   return needed;
 }
 
-/// Whether every slot would begin where the buffer's begin may.
+/// Checks that every slot has the alignment of the buffer.
 static std::optional<std::string> checkAlignment(const BufferPlan &plan) {
   if (int64_t alignment = getStatedAlignment(plan.buffer);
       plan.slotBytes % alignment != 0)
-    return "has slots of " + std::to_string(plan.slotBytes) +
-           " B, which would break its alignment of " +
-           std::to_string(alignment) + " B";
-  // Buffers begin at multiples of this, which accesses by address may rely on.
+    return "slots of " + std::to_string(plan.slotBytes) +
+           " B do not keep its alignment of " + std::to_string(alignment) +
+           " B";
+  // The alignment of every buffer, which accesses by address may rely on.
   int64_t ofAddresses = kSharedMemoryAlignment;
   for (Operation *user : plan.uses.users)
     if (auto copy = dyn_cast<AsyncCopyOpInterface>(user);
         copy && copy.getQueue() == AsyncQueue::BarrierObject)
       ofAddresses = kTensorCopyAlignment;
   if (!plan.uses.addresses.empty() && plan.slotBytes % ofAddresses != 0)
-    return "has slots of " + std::to_string(plan.slotBytes) + " B, and " +
-           quote(plan.uses.addresses.front()) +
-           " takes an address that may be used as a multiple of " +
-           std::to_string(ofAddresses) + " B";
+    return "slots of " + std::to_string(plan.slotBytes) +
+           " B do not keep the alignment of " + std::to_string(ofAddresses) +
+           " B that users of the address from " +
+           quote(plan.uses.addresses.front()) + " may require";
   DenseSet<Value> views = {plan.buffer};
   for (Operation *view : plan.uses.views)
     views.insert(view->result_begin(), view->result_end());
   for (Operation *user : plan.uses.users)
     if (int64_t alignment = getNeededAlignment(user, views);
         plan.slotBytes % alignment != 0)
-      return "has slots of " + std::to_string(plan.slotBytes) +
-             " B, which would break the alignment of " +
-             std::to_string(alignment) + " B that " + quote(user) + " needs";
+      return "slots of " + std::to_string(plan.slotBytes) +
+             " B do not keep the alignment of " + std::to_string(alignment) +
+             " B that " + quote(user) + " requires";
   return std::nullopt;
 }
 
-/// Creates the slot's subview. It has the buffer's shape and strides, and an
-/// offset that is not known before it runs.
+/// Creates the subview of the slot. It has the shape and strides of the buffer,
+/// and a dynamic offset.
 static Value createSlot(OpBuilder &builder, const BufferPlan &plan,
                         Value buffer, Value slot) {
   int64_t rank = plan.slotType.getRank();
@@ -268,13 +272,13 @@ static Value createBuffer(OpBuilder &builder, const BufferPlan &plan,
   return alloc->getResult(0);
 }
 
-/// Tries the new types on copies of all ops that would get them.
+/// Verifies clones of all ops with the types that they would get.
 std::optional<std::string> smalti::checkSlotTypes(const BufferPlan &plan) {
   Block arguments;
   Location loc = plan.buffer.getLoc();
   Value slot =
       arguments.addArgument(IndexType::get(plan.buffer.getContext()), loc);
-  return tryTypes(
+  std::optional<std::string> reason = tryTypes(
       plan.buffer, plan.uses, "a slot of a larger buffer",
       [&](OpBuilder &builder) -> Value {
         if (!plan.buffer.getDefiningOp())
@@ -290,6 +294,7 @@ std::optional<std::string> smalti::checkSlotTypes(const BufferPlan &plan) {
         return recreateView(builder, view, source, slot,
                             plan.slotType.getNumElements());
       });
+  return reason ? std::optional("it " + *reason) : std::nullopt;
 }
 
 std::optional<std::string> smalti::readSlots(Operation *op, int64_t &slots) {
@@ -298,13 +303,14 @@ std::optional<std::string> smalti::readSlots(Operation *op, int64_t &slots) {
     return std::nullopt;
   std::optional<int64_t> number = getInteger(attribute);
   if (!number || *number < 1 || *number > kMostSlots)
-    return "has the attribute " + kSlotsAttr.str() +
-           ", which is not a number from 1 to " + std::to_string(kMostSlots);
+    return kSlotsAttr.str() + " is " + describe(attribute) +
+           "; it must be an integer from 1 to " + std::to_string(kMostSlots);
   slots = *number;
   return std::nullopt;
 }
 
-/// The number of slots that attributes ask for, the buffer's before the loop's.
+/// Reads the number of slots from attributes; the buffer's overrides the
+/// loop's.
 static std::optional<std::string> readPlanSlots(BufferPlan &plan) {
   Operation *alloc = plan.buffer.getDefiningOp();
   if (alloc && alloc->hasAttr(kSlotsAttr))
@@ -321,47 +327,48 @@ std::optional<std::string> smalti::planBuffer(
   plan.slotType = cast<MemRefType>(plan.buffer.getType());
   std::optional<std::string> escape =
       collectBufferUses(plan.buffer, plan.uses, /*withAddresses=*/true);
-  // Whether a loop uses it that does not ask to be left alone.
+  // Whether a loop that is not disabled uses the buffer.
   isCandidate = llvm::any_of(plan.uses.users, [](Operation *user) {
     auto loop = user->getParentOfType<scf::ForOp>();
-    while (loop && isLeftAlone(loop))
+    while (loop && isDisabled(loop))
       loop = loop->getParentOfType<scf::ForOp>();
     return loop != nullptr;
   });
-  // Or one of another kind.
+  // Or a loop of another kind.
   Operation *other = nullptr;
   for (Operation *user : plan.uses.users) {
     if (isCandidate || other)
       break;
     other = user->getParentOfType<LoopLikeOpInterface>();
-    while (other && (isLeftAlone(other) ||
-                     other->hasTrait<OpTrait::HasParallelRegion>()))
+    while (other &&
+           (isDisabled(other) || other->hasTrait<OpTrait::HasParallelRegion>()))
       other = other->getParentOfType<LoopLikeOpInterface>();
   }
   isCandidate |= other != nullptr;
   if (escape)
-    return escape;
+    return "it " + *escape;
   if (other)
-    return "is used in " + quote(other) + ", which is no scf.for";
+    return "its uses are in " + quote(other) +
+           "; only scf.for loops are supported";
   if (!isCandidate)
     return std::nullopt;
   Operation *alloc = plan.buffer.getDefiningOp();
   if (auto effects = dyn_cast_or_null<MemoryEffectOpInterface>(alloc);
       alloc && (!effects || !effects.getEffectOnValue<MemoryEffects::Allocate>(
                                 plan.buffer)))
-    return "is what " + quote(alloc) +
-           " gives, whose size is not this function's to change";
+    return "it is the result of " + quote(alloc) +
+           ", whose size this function cannot change";
   if (!plan.slotType.hasStaticShape() ||
       (alloc && alloc->getNumOperands() != 0))
-    return "has a size that is not known at compile time";
+    return std::string("its size is dynamic");
   if (!plan.slotType.getLayout().isIdentity())
-    return "has the layout " + describe(plan.slotType) +
-           ", which is not the identity";
+    return "its type " + describe(plan.slotType) +
+           " does not have the identity layout";
   if (plan.slotType.getNumElements() == 0)
-    return std::string("is empty");
+    return std::string("it is empty");
   std::optional<int64_t> bytes = getBufferBytes(plan.slotType);
   if (!bytes || !getBufferBytes(plan.getType(kMostSlots)))
-    return std::string("has a size in bytes that is not known");
+    return std::string("its size in bytes is unknown or too large");
   plan.slotBytes = *bytes;
   OverwriteProof proof(function, uniformity, target, plan.buffer, plan.uses);
   if (auto reason = planLoops(plan, function, uniformity, proof))
@@ -379,8 +386,8 @@ std::optional<std::string> smalti::planBuffer(
 
 namespace {
 
-/// Part of the scope in which one slot stands for the buffer: the body of a
-/// loop, or what lies between two loops.
+/// A part of the scope in which one slot represents the buffer: the body of a
+/// loop, or the code between two loops.
 struct Part {
   Value slot;
   Value view; ///< of the slot
@@ -388,8 +395,8 @@ struct Part {
   IRMapping views;
 };
 
-/// Gives one buffer its slots. Parts are counted in order: part 2k lies before
-/// loop k, part 2k + 1 is its body.
+/// Commits the slots of one buffer. Parts are numbered in program order: part
+/// 2k precedes loop k, part 2k + 1 is its body.
 class SlotCommit {
 public:
   SlotCommit(const BufferPlan &plan)
@@ -399,7 +406,7 @@ public:
   void run();
 
 private:
-  /// The part that holds the op; nothing for ops outside the scope.
+  /// The part that contains the op; nothing if the op is outside the scope.
   std::optional<size_t> findPart(Operation *op) const;
   void startPart(size_t number);
   Value createCurrentSlot(size_t loops);
@@ -419,7 +426,7 @@ std::optional<size_t> SlotCommit::findPart(Operation *op) const {
   Operation *ancestor = plan.scope->findAncestorOpInBlock(*op);
   if (!ancestor)
     return std::nullopt;
-  // The first loop that does not lie before the op.
+  // The first loop that does not precede the op.
   size_t number =
       llvm::partition_point(
           plan.loops,
@@ -429,9 +436,9 @@ std::optional<size_t> SlotCommit::findPart(Operation *op) const {
   return 2 * number + (isInLoop ? 1 : 0);
 }
 
-/// The slot that holds the buffer's values behind that many loops.
+/// The slot that holds the values of the buffer after `loops` loops.
 Value SlotCommit::createCurrentSlot(size_t loops) {
-  // A loop that runs for certain leaves nothing of what was before it.
+  // A loop that certainly runs overwrites the values of the slot before it.
   size_t first = loops;
   bool isCertain = false;
   while (first > 0 && !isCertain) {
@@ -473,8 +480,8 @@ Operation *SlotCommit::createView(Operation *view, const Part &part) {
                       plan.slotType.getNumElements());
 }
 
-/// The address of a view is that of the buffer that it is a view of, wherever
-/// the view begins: the slot's begin must be added.
+/// extract_aligned_pointer_as_index of a view is the address of the underlying
+/// buffer, wherever the view begins. The offset of the slot must be added.
 Operation *SlotCommit::createAddress(Operation *op, Part &part) {
   if (!isa<memref::ExtractAlignedPointerAsIndexOp>(op))
     return builder.clone(*op, part.views);
@@ -487,8 +494,8 @@ Operation *SlotCommit::createAddress(Operation *op, Part &part) {
   return arith::AddIOp::create(builder, loc, address, begin);
 }
 
-/// Makes every view and address in each part that needs it: where it stands if
-/// that is in the part, else where the part begins.
+/// Creates every view and address in each part that needs it: at its own
+/// position if that is in the part, otherwise at the start of the part.
 void SlotCommit::moveViews() {
   DenseMap<Operation *, llvm::SmallSetVector<size_t, 2>> needs;
   auto need = [&](Value value, size_t part) {

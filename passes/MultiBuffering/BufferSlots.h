@@ -1,8 +1,8 @@
-//===- BufferSlots.h - A buffer with one slot an iteration ------*- C++ -*-===//
+//===- BufferSlots.h - Multi-buffering of one buffer ------------*- C++ -*-===//
 //
-// The plan by which a buffer gets slots, and its execution. At every point of
-// the program one slot holds what the buffer held: slot 0 before the loops, the
-// slot of the iteration in them, that of the last iteration after them.
+// Plan and commit of the slots of one buffer. At every point of the program,
+// one slot holds what the buffer held. It is slot 0 before the loops, the slot
+// of the iteration inside them, and the slot of the last iteration after them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,49 +24,48 @@ namespace targets {
 struct Target;
 } // namespace targets
 
-/// How many slots a buffer shall get, on its op, its loop or the function; 1:
-/// none.
+/// The requested number of slots, on the buffer's op, its loop or the function;
+/// 1 disables the pass.
 inline constexpr llvm::StringLiteral kSlotsAttr = "smalti.slots";
-/// More slots than any chip has a use for.
+/// The largest number of slots that can be requested.
 inline constexpr int64_t kMostSlots = 64;
 
-/// How one buffer gets its slots.
+/// The plan of one buffer.
 struct BufferPlan {
   mlir::Value buffer;
-  mlir::Operation *op;       ///< where remarks go
-  mlir::MemRefType slotType; ///< the buffer's type before
+  mlir::Operation *op;       ///< the op that remarks name
+  mlir::MemRefType slotType; ///< the type before
   int64_t slotBytes;
   int64_t depth = 0; ///< 0: not chosen yet
-  std::string limit; ///< what kept it from more slots, where it was chosen
+  std::string limit; ///< the reason against more slots, if the pass chose
   BufferUses uses;
-  /// The block that holds all uses, and the loops directly in it, in order,
-  /// whose iterations use the slots in turn.
+  /// The block that contains all uses, and the loops directly in it, in program
+  /// order, whose iterations rotate over the slots.
   mlir::Block *scope = nullptr;
   llvm::SmallVector<mlir::scf::ForOp> loops;
 
-  /// The buffer's type with that many slots.
+  /// The type of the buffer with `slots` slots.
   mlir::MemRefType getType(int64_t slots) const;
-  /// No more slots than this are of use: the iterations that there are.
+  /// The largest useful number of slots: the trip count.
   int64_t getMostSlots() const;
 };
 
-/// Takes the number of `smalti.slots` of an op that has the attribute, or
-/// returns what is wrong with it.
+/// Reads the attribute `smalti.slots` of an op, if it exists. Returns what is
+/// wrong with the attribute.
 std::optional<std::string> readSlots(mlir::Operation *op, int64_t &slots);
 
-/// Fills in the plan of `plan.buffer`, or says why there is none. Nothing is
-/// said about buffers that no loop uses (`isCandidate`).
+/// Completes the plan of `plan.buffer`, or returns the reason against it. A
+/// buffer that no loop uses (`isCandidate` is false) does not get a remark.
 std::optional<std::string> planBuffer(mlir::FunctionOpInterface function,
                                       const UniformityAnalysis &uniformity,
                                       const targets::Target *target,
                                       BufferPlan &plan, bool &isCandidate);
 
-/// Whether each time the buffer comes into being the block is executed once at
-/// most.
+/// Whether the block executes at most once per allocation of the buffer.
 bool isExecutedOnce(mlir::Block *block, mlir::Value buffer);
 
-/// Why an op that uses the buffer does not take a slot of a larger one; nothing
-/// where all do.
+/// Why an op that uses the buffer does not accept a slot of a larger buffer;
+/// nothing if all ops do.
 std::optional<std::string> checkSlotTypes(const BufferPlan &plan);
 
 /// Gives the buffer its `plan.depth` slots.

@@ -35,7 +35,7 @@ using namespace mlir;
 using namespace smalti;
 
 static constexpr llvm::StringLiteral kPassName = "smalti-multi-buffer";
-/// More slots than this only take room, where nobody asked for them.
+/// The maximum of depth=auto: further slots take memory without a benefit.
 static constexpr int64_t kMostAutomaticSlots = 16;
 
 namespace {
@@ -57,12 +57,12 @@ private:
                    const UniformityAnalysis &uniformity);
   bool planBarriers(const targets::Target *chip,
                     const UniformityAnalysis &uniformity);
-  bool dropPartOfLoops();
+  bool dropPartialLoops();
   int64_t getBytes(int64_t slots);
   LogicalResult chooseDepths(const targets::Target *chip);
 
-  /// Slots of a buffer that neither its own attribute nor its loop's gives a
-  /// number; 0: as many as fit.
+  /// The number of slots of a buffer for which neither its own attribute nor
+  /// its loop's states one; 0: as many as fit.
   int64_t slots = 0;
   std::vector<BufferPlan> plans;
   std::vector<BarrierPlan> barrierPlans;
@@ -74,17 +74,18 @@ LogicalResult SmaltiMultiBuffer::readDepth(const targets::Target *chip) {
   FunctionOpInterface function = getOperation();
   slots = depth.getOr(0);
   if (std::optional<std::string> wrong = readSlots(function, slots))
-    return function->emitError() << kPassName << ": the function " << *wrong;
+    return function->emitError() << kPassName << ": " << *wrong;
   if (auto wrong = checkAtMost("depth", slots, kMostSlots))
     return function->emitError() << kPassName << ": " << *wrong;
   if (slots == 0 && !chip)
     return function->emitError()
            << kPassName
-           << ": depth=auto needs a target, whose shared memory bounds it";
+           << ": depth=auto requires a target; set the option 'target' or the "
+              "attribute smalti.target";
   return success();
 }
 
-/// Plans all buffers. Returns whether one was missed that must not be.
+/// Plans all buffers. Returns whether a buffer was refused under `strict`.
 bool SmaltiMultiBuffer::planBuffers(const targets::Target *chip,
                                     const UniformityAnalysis &uniformity) {
   FunctionOpInterface function = getOperation();
@@ -94,7 +95,7 @@ bool SmaltiMultiBuffer::planBuffers(const targets::Target *chip,
     if (getMemorySpace(global) == MemorySpace::Shared)
       buffers.push_back(global);
   });
-  // Barrier objects in memory are no buffers.
+  // Buffers that hold mbarriers are planned with the mbarriers.
   DenseSet<Value> barriers;
   function->walk([&](BarrierObjectOpInterface op) {
     barriers.insert(getRootBuffer(op.getBarrierMutable().get()));
@@ -116,16 +117,15 @@ bool SmaltiMultiBuffer::planBuffers(const targets::Target *chip,
       plans.push_back(std::move(plan));
     else if (reason && slots != 1 &&
              failed(reportMissed(plan.op, kPassName, strict,
-                                 "the buffer " + *reason)))
+                                 "buffer not multi-buffered: " + *reason)))
       missed = true;
   }
   return missed;
 }
 
-/// Plans the barrier objects on which copies into planned buffers complete.
-/// Barriers and buffers that belong together get slots together: those of which
-/// one gets none leave the plans. Returns whether one was missed that must not
-/// be.
+/// Plans the mbarriers on which copies into planned buffers complete. An
+/// mbarrier and its buffers get slots together: if one of them is refused, the
+/// plans of all are dropped. Returns whether one was refused under `strict`.
 bool SmaltiMultiBuffer::planBarriers(const targets::Target *chip,
                                      const UniformityAnalysis &uniformity) {
   FunctionOpInterface function = getOperation();
@@ -153,15 +153,15 @@ bool SmaltiMultiBuffer::planBarriers(const targets::Target *chip,
     if (!dropped.insert(barriers).second)
       return;
     missed |= failed(reportMissed(getBufferOp(barriers), kPassName, strict,
-                                  "the barrier object " + reason));
+                                  "mbarrier not multi-buffered: " + reason));
     for (auto &[buffer, copies] : buffersOf[barriers]) {
       const BufferPlan *plan = planOf.lookup(buffer);
       if (!plan || !dropped.insert(buffer).second)
         continue;
       missed |= failed(reportMissed(plan->op, kPassName, strict,
-                                    "the buffer is filled by copies that "
-                                    "complete on a barrier object without "
-                                    "slots"));
+                                    "buffer not multi-buffered: its copies "
+                                    "complete on an mbarrier that is not "
+                                    "multi-buffered"));
       llvm::append_range(worklist, barriersOf[buffer]);
     }
   };
@@ -194,9 +194,9 @@ bool SmaltiMultiBuffer::planBarriers(const targets::Target *chip,
     if (!reason && plan.hasSlots)
       continue;
     if (!reason && !isOneLoop)
-      reason = "counts bytes of copies into buffers that several loops use";
+      reason = "copies into buffers of several loops complete on it";
     if (!reason && !isComplete)
-      reason = "counts bytes of copies into a buffer without slots";
+      reason = "copies into a buffer that is not multi-buffered complete on it";
     if (reason)
       drop(barriers, *reason);
     else
@@ -208,7 +208,8 @@ bool SmaltiMultiBuffer::planBarriers(const targets::Target *chip,
   while (!worklist.empty()) {
     Value barriers = worklist.pop_back_val();
     if (planned.contains(barriers))
-      drop(barriers, "counts bytes of copies into a buffer without slots");
+      drop(barriers,
+           "copies into a buffer that is not multi-buffered complete on it");
   }
   llvm::erase_if(barrierPlans, [&](const BarrierPlan &plan) {
     return dropped.contains(plan.barriers);
@@ -238,11 +239,10 @@ static bool writesSlot(AsyncCopyOpInterface copy, scf::ForOp loop) {
   return false;
 }
 
-/// Drops the plans of buffers that are copied to asynchronously in a loop with
-/// a copy to a buffer without slots: smalti-pipeline-loops issues all of a
-/// loop's copies early, or none. Returns whether one was missed that must not
-/// be.
-bool SmaltiMultiBuffer::dropPartOfLoops() {
+/// Drops the plans of buffers that a loop copies to asynchronously, if the loop
+/// also copies to a buffer without slots: smalti-pipeline-loops prefetches all
+/// copies of a loop or none. Returns whether one was refused under `strict`.
+bool SmaltiMultiBuffer::dropPartialLoops() {
   DenseSet<Value> planned;
   for (const BufferPlan &plan : plans)
     planned.insert(plan.buffer);
@@ -267,10 +267,10 @@ bool SmaltiMultiBuffer::dropPartOfLoops() {
         continue;
       missed |= failed(reportMissed(
           plan.op, kPassName, strict,
-          "the buffer stays as it is, because the loop also copies to " +
+          "buffer not multi-buffered: the loop also copies to " +
               names.get(other) +
-              ", which has one slot: the copies of a loop are issued early "
-              "only if all of them have slots"));
+              ", which has one slot; smalti-pipeline-loops prefetches the "
+              "copies of a loop only if all of them have slots"));
       return true;
     }
     return false;
@@ -278,8 +278,9 @@ bool SmaltiMultiBuffer::dropPartOfLoops() {
   return missed;
 }
 
-/// Bytes of shared memory where every plan's buffer has its slots, or `slots`
-/// of them where it does not say, and barriers have as many as their buffers.
+/// The bytes of shared memory that the function needs if every planned buffer
+/// has its slots, or `slots` of them if its plan does not state a number. An
+/// mbarrier has as many slots as its buffers.
 int64_t SmaltiMultiBuffer::getBytes(int64_t slots) {
   DenseMap<Value, MemRefType> types;
   DenseMap<Value, int64_t> depths;
@@ -299,20 +300,21 @@ int64_t SmaltiMultiBuffer::getBytes(int64_t slots) {
       getOperation(), [&](Value buffer) { return types.lookup(buffer); });
 }
 
-/// Gives every plan its number of slots, or all of them none: half of a loop's
-/// buffers with slots overlap nothing.
+/// Sets the number of slots of every plan, or drops all plans: slots of only
+/// some buffers of a loop do not allow any overlap.
 LogicalResult SmaltiMultiBuffer::chooseDepths(const targets::Target *chip) {
   if (plans.empty() || !chip)
     return success();
   auto refuse = [&](const Twine &reason) {
     bool missed = false;
     for (const BufferPlan &plan : plans)
-      missed |= failed(reportMissed(plan.op, kPassName, strict, reason));
+      missed |= failed(reportMissed(plan.op, kPassName, strict,
+                                    "buffer not multi-buffered: " + reason));
     plans.clear();
     return failure(missed);
   };
   if (auto unknown = whyUnknownSize(placeSharedMemory(getOperation())))
-    return refuse(*unknown + ", so that no number of slots surely fits in " +
+    return refuse(*unknown + ", so no number of slots is proven to fit on " +
                   chip->name);
   bool isAutomatic = llvm::any_of(
       plans, [](const BufferPlan &plan) { return plan.depth == 0; });
@@ -323,8 +325,8 @@ LogicalResult SmaltiMultiBuffer::chooseDepths(const targets::Target *chip) {
     bytes = getBytes(--chosen);
   }
   auto has = [&] {
-    return ", " + chip->name.str() + " has " +
-           std::to_string(chip->sharedMemoryPerBlock) + " B";
+    return "; " + chip->name.str() + " has " +
+           std::to_string(chip->sharedMemoryPerBlock) + " B per block";
   };
   if (bytes <= chip->sharedMemoryPerBlock) {
     for (BufferPlan &plan : plans) {
@@ -333,28 +335,26 @@ LogicalResult SmaltiMultiBuffer::chooseDepths(const targets::Target *chip) {
       int64_t most = plan.getMostSlots();
       plan.depth = std::min(chosen, most);
       if (most <= chosen)
-        plan.limit = ": there are " + std::to_string(most) + " iterations";
+        plan.limit = "the trip count is " + std::to_string(most);
       else if (needed != 0)
-        plan.limit = ": with " + std::to_string(chosen + 1) +
-                     " slots a buffer the function would need " +
+        plan.limit = std::to_string(chosen + 1) + " slots per buffer need " +
                      std::to_string(needed) + " B of shared memory" + has();
       else
-        plan.limit = ": more are of no use";
+        plan.limit =
+            std::to_string(chosen) + " slots are the maximum of depth=auto";
     }
     llvm::erase_if(plans,
                    [](const BufferPlan &plan) { return plan.depth < 2; });
     return success();
   }
-  std::string reason =
-      "the function needs " + std::to_string(bytes) + " B of shared memory ";
-  if (llvm::all_of(plans, [&](const BufferPlan &plan) {
-        return plan.depth == slots || plan.depth == 0;
-      }))
-    reason +=
-        "with " + std::to_string(slots ? slots : chosen) + " slots a buffer";
-  else
-    reason += "with these slots of its buffers";
-  return refuse(reason + has());
+  bool hasOneDepth = llvm::all_of(plans, [&](const BufferPlan &plan) {
+    return plan.depth == slots || plan.depth == 0;
+  });
+  std::string demand =
+      hasOneDepth ? std::to_string(slots ? slots : chosen) + " slots per buffer"
+                  : "the requested slots of all buffers";
+  return refuse(demand + " need " + std::to_string(bytes) +
+                " B of shared memory" + has());
 }
 
 void SmaltiMultiBuffer::runOnOperation() {
@@ -367,15 +367,15 @@ void SmaltiMultiBuffer::runOnOperation() {
 
   plans.clear();
   barrierPlans.clear();
-  // All is planned before anything changes.
+  // Everything is planned before the first change.
   UniformityAnalysis uniformity(function);
   bool missed = planBuffers(*chip, uniformity);
-  // Buffers that are dropped may share a barrier object with others.
+  // Buffers that are dropped may share an mbarrier with other buffers.
   for (size_t before = plans.size() + 1; plans.size() < before;) {
     barrierPlans.clear();
     missed |= planBarriers(*chip, uniformity);
     before = plans.size();
-    missed |= dropPartOfLoops();
+    missed |= dropPartialLoops();
   }
   if (failed(chooseDepths(*chip)) || missed)
     return signalPassFailure();
@@ -395,17 +395,19 @@ void SmaltiMultiBuffer::runOnOperation() {
       continue;
     int64_t bytes = *getBufferBytes(plan.getType(1));
     remarkApplied(plan.op, kPassName)
-        << "the barrier object got " << plan.depth << " slots of " << bytes
-        << " B, " << plan.depth * bytes << " B in all";
+        << "mbarrier multi-buffered: " << plan.depth << " slots of " << bytes
+        << " B, " << plan.depth * bytes << " B in total";
     commitBarriers(plan);
   }
   for (const BufferPlan &plan : plans) {
     remarkApplied(plan.op, kPassName)
-        << "the buffer got " << plan.depth << " slots of " << plan.slotBytes
-        << " B, " << plan.depth * plan.slotBytes << " B in all" << plan.limit;
+        << "buffer multi-buffered: " << plan.depth << " slots of "
+        << plan.slotBytes << " B, " << plan.depth * plan.slotBytes
+        << " B in total"
+        << (plan.limit.empty() ? "" : "; no more slots: " + plan.limit);
     commitBuffer(plan);
   }
-  // What buffers had room for may have told how much a copy writes.
+  // The size of the buffer may have determined how many bytes a copy writes.
   for (auto [copy, bytes] : copiedBytes)
     if (copy.getBytesOfThread() != bytes)
       copy->setAttr(

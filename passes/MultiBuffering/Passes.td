@@ -1,4 +1,4 @@
-//===- Passes.td - Slots of buffers ------------------------*- tablegen -*-===//
+//===- Passes.td - Multi-buffering ------------------------*- tablegen -*-===//
 
 #ifndef SMALTI_PASSES_MULTIBUFFERING_PASSES
 #define SMALTI_PASSES_MULTIBUFFERING_PASSES
@@ -6,48 +6,45 @@
 include "smalti/passes/Support/Options.td"
 
 def SmaltiMultiBuffer : InterfacePass<"smalti-multi-buffer", "::mlir::FunctionOpInterface"> {
-  let summary = "Gives shared-memory buffers of a loop several slots, one an iteration in turn";
+  let summary = "Gives shared-memory buffers of a loop several slots, which its iterations use in turn";
   let description = [{
-    A shared-memory buffer that every iteration of an `scf.for` fills anew gets `depth` slots; iteration number i
-    uses slot i mod `depth`. Iterations then no longer wait for one another to be done with the buffer, which is what
-    `smalti-pipeline-loops` needs to overlap them. `depth=auto` takes as many slots as fit the target's shared memory,
-    up to 16 and no more than iterations. The attribute `smalti.slots` on a buffer's op, or else on a loop, wins over
-    the option; 1 leaves it alone.
+    A shared-memory buffer that every iteration of an `scf.for` overwrites gets `depth` slots. Iteration `i` uses slot
+    `i mod depth`. A later iteration can then fill its slot before all threads have read an earlier one, which
+    `smalti-pipeline-loops` requires to overlap iterations.
 
-    A buffer is what the function allocates in shared memory, or a workgroup attribution of a kernel. It is accepted
-    when all of this holds; otherwise it stays as it is, with a remark that says why:
-    - its size is static, and it does not come into being or end inside the loop;
-    - every iteration overwrites all of it before it reads any of it. Copies, transfers, asynchronous copies,
-      structured ops and block-level stores of a whole view count, and so do stores of threads: where the block's
-      size is known (`known_block_size`, or the launch) and branches and loops around do not tell its threads apart,
-      their addresses are evaluated for every thread and every iteration of inner loops, and what they write
-      together counts. What stands under a condition that is not known counts where both ways write it and all
-      threads go the same way; masked writes do not count;
-    - its size in bytes is known, and the loop's counter has at least 8 bits;
-    - it does not escape: it is used by ops with known memory effects, directly or through `memref.subview`, `cast`,
-      `expand_shape`, `collapse_shape` and `reinterpret_cast`, and all of them take the type of a slot. Addresses that
-      `memref.extract_aligned_pointer_as_index` takes are followed through casts, sums and `llvm.getelementptr` to what
-      accesses memory by them, and become those of the slot;
-    - its slots keep the alignment that it states.
+    **Preconditions.** The buffer is allocated in shared memory by the function, or is a workgroup attribution of a kernel.
+    - Its size is static, its layout is the identity, and it is not allocated or freed inside the loop.
+    - Every iteration overwrites the whole buffer before it reads any element. Copies, transfers, fills, asynchronous
+      copies and block-level stores of a view are counted. Stores of threads are counted if the block size is known and
+      control flow around them is uniform. The pass evaluates their addresses for every thread and every iteration of
+      inner loops. A store under an unknown uniform condition is counted if both branches write the element. Masked
+      stores are not counted.
+    - It does not escape. Its users have known memory effects. They use the buffer itself, views of it
+      (`memref.subview`, `cast`, `expand_shape`, `collapse_shape`, `reinterpret_cast`), or addresses that casts, sums and
+      `llvm.getelementptr` compute from `memref.extract_aligned_pointer_as_index`.
+    - Slots keep the alignment that the buffer states and that its users require.
+    - The induction variable of the loop has 8 to 64 bits. A use outside the loop requires a uniform trip count.
 
-    The loop is the innermost one around all uses; if its iterations hand values on, every loop next to other uses
-    gets slots by itself. Uses before a loop are in slot 0, those behind it in the slot of its last iteration, or, if it
-    had none, where the values were before. Where a loop around executes all of this again, what an earlier execution
-    left must not be read.
+    The loop is the innermost `scf.for` around all uses. If values flow between its iterations, each loop next to the uses
+    rotates over the slots on its own. Code before the loop uses slot 0; code after it uses the slot of the last iteration.
 
-    Barrier objects on which copies into such buffers complete (`nvgpu.mbarrier.create`, or a buffer whose elements are
-    barriers of `mosaic_gpu` or are used by `nvvm.mbarrier.*` through their addresses) get as many slots, or else the
-    buffers get none either: every initialisation is repeated for each slot, and iteration i waits for phase i / `depth`
-    of the barrier of its slot. They are accepted where they are initialised once, ahead of the loop, and used in the
-    loop alone, with constant numbers; where as many threads arrive in every iteration, ahead of the waits, as a phase
-    needs; and where the waits' parity is 0, 1, 0, 1 and so on.
+    **mbarriers** on which copies into the buffer complete (`nvgpu.mbarrier.create`, or a buffer that holds barriers of
+    `mosaic_gpu` or of `nvvm.mbarrier.*`) get the same number of slots. Each initialization is repeated per slot, and
+    iteration `i` waits for phase `i / depth` of its slot. An mbarrier must be initialized once, before the loop, and
+    otherwise be used only in the loop, with constant indices. The arrivals of one iteration must complete exactly one phase
+    and precede the wait, and the parity of the wait must alternate, starting with 0.
 
-    Asynchronous copies of one loop get slots together: if one of them writes a buffer that cannot have slots and does not
-    have them already, the buffers of the others stay as they are, since `smalti-pipeline-loops` issues all of a loop's copies
-    early, or none.
+    **Refused**, with a missed remark at the buffer, is each buffer that violates a precondition; it does not change. If an
+    mbarrier is refused, the buffers whose copies complete on it are refused too. Asynchronous copies of one loop get slots
+    together or not at all, because `smalti-pipeline-loops` prefetches all copies of a loop or none.
 
-    Where the target is known (option `target`, or the attribute `smalti.target` around the function) and all buffers
-    with their slots would not fit the shared memory of one block, none is changed.
+    **Cost.** A buffer takes `depth` times its shared memory. If the target is known (option `target`, or the attribute
+    `smalti.target` around the function) and all slots exceed the shared memory of a block, no buffer changes. The proof
+    enumerates at most 2^23 addresses per buffer.
+
+    **Options.** `depth` is 2 by default; `depth=auto` uses as many slots as fit in shared memory, at most 16 and at most
+    the trip count. The attribute `smalti.slots` on the buffer's op, else on the loop, else on the function, overrides
+    `depth`; 1 disables the pass. `strict` is false by default.
 
     Example, with `depth=2`:
 
@@ -76,9 +73,9 @@ def SmaltiMultiBuffer : InterfacePass<"smalti-multi-buffer", "::mlir::FunctionOp
   }];
   let options = [
     AutoOrNumberOption<"depth", "depth", "2",
-           "Slots that a buffer gets, 1 to 64, or `auto`: as many as fit, up to 16, e.g. `depth=3`">,
-    TargetOption<" whose shared memory bounds the slots">,
-    StrictOption<"A buffer that cannot get its slots">
+           "Slots per buffer, 1 to 64, or `auto`: as many as fit, at most 16, e.g. `depth=3`">,
+    TargetOption<" whose shared memory limits the slots">,
+    StrictOption<"A buffer that is refused">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
 }

@@ -1,4 +1,4 @@
-//===- AccessLists.cpp - The accesses of a loop by what they may alias ----===//
+//===- AccessLists.cpp - Accesses of a loop, grouped by alias class -------===//
 
 #include "smalti/passes/Pipelining/AccessLists.h"
 

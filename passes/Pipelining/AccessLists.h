@@ -1,8 +1,8 @@
-//===- AccessLists.h - The accesses of a loop by what they may alias ------===//
+//===- AccessLists.h - Accesses of a loop, grouped by alias class ---------===//
 //
-// Finding what one access may conflict with must not look at all others: a
-// list for each buffer and one for each kind of buffer are enough, since
-// buffers of the same kind alias alike.
+// The accesses that may conflict with a given one are found without looking at
+// all accesses. A list per buffer and a list per kind of buffer are sufficient,
+// since buffers of the same kind have the same aliasing rules.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,21 +18,21 @@
 
 namespace smalti {
 
-/// When an access happens: the stage, and in it the place in the kernel.
+/// The time of an access: its stage, and its position in the kernel.
 using AccessTime = std::pair<int64_t, unsigned>;
 
 struct TimedAccess {
-  const MemoryAccess *access; ///< null where only the buffer is known
+  const MemoryAccess *access; ///< null if only the buffer is known
   unsigned buffer;
   bool isWrite;
   AccessTime time;
-  unsigned order; ///< in the body of the plain loop
+  unsigned order; ///< in the original body
 };
 
 struct AccessList {
   llvm::SmallVector<const TimedAccess *> items;
   AccessTime earliest, latest;
-  /// The buffer of all items, if it is one: two roots may be the same global.
+  /// The buffer of all items, if it is the same: two roots may be one global.
   std::optional<unsigned> buffer;
 
   void add(const TimedAccess *access);
@@ -40,12 +40,12 @@ struct AccessList {
 
 class AccessLists {
 public:
-  /// `buffer` tells the buffers of one identity from others.
+  /// `buffer` identifies the buffer.
   void add(const TimedAccess *access, const AliasClass &buffer);
 
-  /// Calls `visit` with the lists of what conflicts with an access to `buffer`:
-  /// the writes of it, for a write also the reads, and those of other buffers
-  /// that may alias it. Stops, and returns true, where `visit` does.
+  /// Calls `visit` with the lists of accesses that conflict with an access to
+  /// `buffer`. These are its writes, for a write also its reads, and those of
+  /// other buffers that may alias it. Stops, and returns true, if `visit` does.
   bool visitConflicting(
       const AliasClass &buffer, bool isWrite,
       llvm::function_ref<bool(const AccessList &, bool isSameBuffer)> visit)

@@ -1,6 +1,6 @@
-//===- AsyncAnalysis.h - Which wait covers which copy ---------------------===//
+//===- AsyncAnalysis.h - Matching of copies and waits -----------*- C++ -*-===//
 //
-// Private to the files that make schedules.
+// Private to the files that create schedules.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,67 +25,69 @@ namespace smalti {
 
 class ValueNames;
 
-struct Unit;
+struct BodyOp;
 
-/// A copy that a unit starts, a group that it makes or an arrival: the op
+/// A copy that a body op starts, a group that it commits, or an arrival: the op
 /// itself or one in its regions.
 struct AsyncEvent {
   mlir::Operation *op;
   AsyncQueue queue;
-  /// The conditions of scf.if that it stands under, with the branch.
+  /// The conditions of the scf.if ops around it, with the branch.
   llvm::SmallVector<std::pair<mlir::Value, bool>, 1> conditions;
-  /// How many times it surely happens under these conditions.
+  /// How often it certainly executes under these conditions.
   int64_t times;
 };
 
-/// What is counted in a queue: a group, or a copy of a counter.
-struct QueueUnit {
-  mlir::Operation *op; ///< the op of the body that makes it
-  unsigned key;        ///< the conditions that it is made under; 0: none
+/// An entry of a queue: a committed group, or a copy that a wait counter
+/// counts.
+struct QueuedOp {
+  mlir::Operation *op; ///< the body op that starts it
+  unsigned key;        ///< the conditions that it executes under; 0: none
   int64_t times;
 };
 
-using QueueUnits = llvm::SmallVector<QueueUnit>;
+using QueuedOps = llvm::SmallVector<QueuedOp>;
 
-/// A wait of the body, or a block barrier that is one.
+/// A wait of the body, or a block barrier that acts as a wait.
 struct AsyncWait {
-  unsigned body; ///< the unit of the body
+  unsigned body; ///< index of the body op
   mlir::Operation *at;
-  /// The same op; where that is a block barrier, a copy that makes waits.
+  /// The same op; for a block barrier, a copy that can create waits.
   mlir::Operation *op;
   struct Awaited {
     AsyncQueue queue;
-    /// For each condition the last unit of the queue that is complete.
+    /// For each condition the last entry of the queue that is complete.
     llvm::SmallVector<std::pair<unsigned, unsigned>> lastOfKey;
   };
   llvm::SmallVector<Awaited, 1> awaited = {};
-  /// Buffers whose copies are complete for the thread that waits, and for every
+  /// Buffers whose copies are complete for the waiting thread, and for every
   /// thread that waits.
   llvm::SetVector<mlir::Value> completed = {}, acquired = {};
 };
 
 class AsyncAnalysis {
 public:
-  AsyncAnalysis(mlir::scf::ForOp loop, llvm::ArrayRef<Unit> units,
+  AsyncAnalysis(mlir::scf::ForOp loop, llvm::ArrayRef<BodyOp> bodyOps,
                 ValueNames &names)
-      : loop(loop), units(units), names(names) {
+      : loop(loop), bodyOps(bodyOps), names(names) {
     getKey({nullptr, AsyncQueue::Groups, {}, 1});
   }
 
-  /// Returns why the waits cannot be understood.
+  /// Returns why the waits cannot be analyzed.
   std::optional<std::string> run();
 
   /// In the order of the body.
   llvm::ArrayRef<AsyncWait> getWaits() const { return waits; }
-  llvm::ArrayRef<QueueUnit> getUnits(AsyncQueue queue) const {
+  llvm::ArrayRef<QueuedOp> getQueuedOps(AsyncQueue queue) const {
     return queues[unsigned(queue)];
   }
-  /// Whether units under the conditions are made in every iteration, or none.
+  /// Whether entries under the conditions execute in every iteration, or in
+  /// none.
   bool isFixed(unsigned key) const { return keyIsFixed[key]; }
-  /// The units under these conditions.
-  llvm::ArrayRef<unsigned> getPlaces(AsyncQueue queue, unsigned key) const {
-    auto it = placesOfKey[unsigned(queue)].find(key);
-    if (it == placesOfKey[unsigned(queue)].end())
+  /// The queue positions of entries under these conditions.
+  llvm::ArrayRef<unsigned> getPositions(AsyncQueue queue, unsigned key) const {
+    auto it = positionsOfKey[unsigned(queue)].find(key);
+    if (it == positionsOfKey[unsigned(queue)].end())
       return {};
     return it->second;
   }
@@ -98,19 +100,20 @@ private:
     mlir::Value root;
     AsyncQueue queue;
     unsigned key;
-    std::optional<unsigned> place = {}; ///< of its unit in the queue
+    std::optional<unsigned> place = {}; ///< of its entry in the queue
     std::optional<BarrierRef> barrier = {};
     bool isAcquired = false;
   };
   struct BarrierState {
     unsigned body;
     mlir::Operation *op;
-    unsigned sizes[kQueues]; ///< of the queues when it is reached
+    unsigned sizes[kQueues]; ///< of the queues at the barrier
   };
 
   unsigned getKey(const AsyncEvent &event);
   bool isInvariant(mlir::Value value);
-  void addUnit(AsyncQueue queue, mlir::Operation *op, const AsyncEvent &event);
+  void addQueuedOp(AsyncQueue queue, mlir::Operation *op,
+                   const AsyncEvent &event);
   llvm::SmallVector<std::pair<unsigned, unsigned>>
   lastOfKey(AsyncQueue queue, unsigned size) const;
   void completeQueue(AsyncQueue queue, int64_t pending, unsigned size,
@@ -119,23 +122,26 @@ private:
   void noteCompleted(AsyncWait &wait);
   bool isDone(const CopyState &copy) const;
   bool waitAtBarrier(const CopyState &copy);
-  std::optional<std::string> start(const Unit &unit);
+  std::optional<std::string> start(const BodyOp &bodyOp);
   std::optional<std::string> waitForBarrier(unsigned body,
                                             BarrierObjectOpInterface op);
   std::optional<std::string> waitForQueues(unsigned body,
                                            AsyncWaitOpInterface op);
-  std::optional<std::string> use(const Unit &unit, const MemoryAccess &access);
+  std::optional<std::string> use(const BodyOp &bodyOp,
+                                 const MemoryAccess &access);
 
   mlir::scf::ForOp loop;
-  llvm::ArrayRef<Unit> units;
+  llvm::ArrayRef<BodyOp> bodyOps;
   ValueNames &names;
   std::map<std::vector<std::pair<void *, bool>>, unsigned> keys;
   llvm::SmallVector<bool> keyIsFixed;
   llvm::DenseMap<mlir::Value, bool> invariant;
 
-  QueueUnits queues[kQueues];
-  llvm::MapVector<unsigned, llvm::SmallVector<unsigned>> placesOfKey[kQueues];
-  /// Of each unit: whether it is complete, and the copies that are then.
+  QueuedOps queues[kQueues];
+  llvm::MapVector<unsigned, llvm::SmallVector<unsigned>>
+      positionsOfKey[kQueues];
+  /// For each queue entry: whether it is complete, and which copies complete
+  /// with it.
   llvm::SmallVector<bool> isComplete[kQueues];
   std::vector<llvm::SmallVector<unsigned, 1>> copiesAt[kQueues];
   unsigned completeBelow[kQueues] = {};
@@ -143,15 +149,16 @@ private:
 
   llvm::SmallVector<CopyState> copies;
   llvm::SmallVector<unsigned> ungrouped;
-  /// Copies into a buffer that no use has seen to be complete.
+  /// Copies into a buffer that no use has found complete.
   llvm::MapVector<mlir::Value, llvm::SmallVector<unsigned>> open;
-  /// Since the last wait was noted.
+  /// Since the last call of noteCompleted().
   llvm::SmallVector<unsigned> completedCopies;
-  /// Copies that no wait for their barrier was seen for, by the barrier's root.
+  /// Copies without a wait for their mbarrier so far, by the root of the
+  /// mbarrier.
   llvm::MapVector<mlir::Value, llvm::SmallVector<unsigned>> onBarrier;
   llvm::SetVector<mlir::Value> copiedRoots, barrierRoots;
-  /// The numbers of the copied roots of one identity, and by what they may
-  /// alias those that are not known to be copied and complete.
+  /// The indices of the copied roots with the same identity. By alias class,
+  /// the roots that are not proven to be copied and complete.
   llvm::DenseMap<const void *, llvm::SmallVector<unsigned, 1>> rootsOf;
   llvm::DenseMap<mlir::Value, unsigned> numberOf;
   std::map<std::pair<MemorySpace, RootKind>, std::set<unsigned>> unsettled;
@@ -160,9 +167,9 @@ private:
   llvm::SmallVector<AsyncWait> waits;
 };
 
-/// Finds the copies, groups and arrivals of an op. Returns why it cannot be
-/// scheduled as one.
-std::optional<std::string> classifyAsync(mlir::Operation *op, Unit &unit,
+/// Finds the copies, groups and arrivals of an op. Returns why the op cannot be
+/// scheduled as a whole.
+std::optional<std::string> classifyAsync(mlir::Operation *op, BodyOp &bodyOp,
                                          ValueNames &names);
 
 } // namespace smalti

@@ -1,4 +1,4 @@
-//===- AsyncSchedule.cpp - Asynchronous copies ahead ----------------------===//
+//===- AsyncSchedule.cpp - Schedules of asynchronous copies ---------------===//
 
 #include "smalti/passes/Pipelining/Scheduler.h"
 
@@ -12,83 +12,84 @@
 using namespace mlir;
 using namespace smalti;
 
-/// Finds which waits cover which copies. Block barriers that turn out to be
-/// waits stay units, the others leave.
+/// Determines which waits cover which copies. Block barriers that act as waits
+/// stay body ops; the others are dropped.
 Scheduler::Reason Scheduler::analyzeWaits() {
   if (schedule.mode != PipelineMode::Async)
     return std::nullopt;
-  async.emplace(loop, units, names);
+  async.emplace(loop, bodyOps, names);
   if (Reason reason = async->run())
     return reason;
   for (const AsyncWait &wait : async->getWaits())
     if (wait.at != wait.op)
-      schedule.waitMakers[wait.at] = cast<AsyncCopyOpInterface>(wait.op);
-  llvm::erase_if(units, [&](Unit &unit) {
-    if (!isa<BlockBarrierOpInterface>(unit.op))
+      schedule.waitCreators[wait.at] = cast<AsyncCopyOpInterface>(wait.op);
+  llvm::erase_if(bodyOps, [&](BodyOp &bodyOp) {
+    if (!isa<BlockBarrierOpInterface>(bodyOp.op))
       return false;
-    unit.isWait = schedule.waitMakers.contains(unit.op);
-    return !unit.isWait;
+    bodyOp.isWait = schedule.waitCreators.contains(bodyOp.op);
+    return !bodyOp.isWait;
   });
-  unitOf.clear();
-  for (auto [i, unit] : llvm::enumerate(units))
-    unitOf[unit.op] = i;
+  bodyOpIndex.clear();
+  for (auto [i, bodyOp] : llvm::enumerate(bodyOps))
+    bodyOpIndex[bodyOp.op] = i;
   if (async->getWaits().empty())
-    return std::string("it never waits for its asynchronous copies");
-  // Threads that have arrived have also read what they read before: a copy that
-  // waits for them may rely on that, and arrivals run ahead.
+    return std::string("no wait covers the asynchronous copies in this loop");
+  // A thread that arrives has completed its earlier reads. A copy that waits
+  // for the arrivals may rely on that, but arrivals are prefetched.
   if (schedule.oldBarriers.empty())
-    for (const Unit &unit : units)
-      for (const AsyncEvent &event : unit.events)
+    for (const BodyOp &bodyOp : bodyOps)
+      for (const AsyncEvent &event : bodyOp.events)
         if (isa<BarrierObjectOpInterface>(event.op))
-          return "no block barrier of the loop orders its threads, so that " +
-                 quote(event.op) + " may be what does";
+          return "the body does not contain a block barrier, so " +
+                 quote(event.op) + " may be what orders its threads";
   return std::nullopt;
 }
 
-/// What the copies need runs ahead with them.
+/// Operands of the copies are prefetched too.
 Scheduler::Reason Scheduler::hoistOperandsOfCopies(Position place) {
   SmallVector<Operation *> worklist;
   llvm::DenseSet<Operation *> needed;
-  for (const Unit &unit : units)
-    if (!unit.events.empty())
-      worklist.push_back(unit.op);
+  for (const BodyOp &bodyOp : bodyOps)
+    if (!bodyOp.events.empty())
+      worklist.push_back(bodyOp.op);
   while (!worklist.empty()) {
     for (Value operand : operandsOf(worklist.pop_back_val())) {
       Operation *def = getProducer(operand);
       if (!def || !needed.insert(def).second)
         continue;
       worklist.push_back(def);
-      const Unit &unit = units[unitOf[def]];
-      if (unit.isPure() || !unit.events.empty())
+      const BodyOp &bodyOp = bodyOps[bodyOpIndex[def]];
+      if (bodyOp.isPure() || !bodyOp.events.empty())
         continue;
       if (!hoistable.contains(def))
-        return "its asynchronous copies depend on " + quote(def) +
-               ", which cannot run ahead";
+        return "the asynchronous copies depend on " + quote(def) +
+               ", which cannot be issued in an earlier iteration";
       positions[def] = {place};
     }
   }
   return std::nullopt;
 }
 
-/// Buffers that are filled through registers: the reads and stores go one step
-/// ahead, as in the stream mode of two stages.
-void Scheduler::placeStreamOfAsync(Position copy, Position read) {
+/// Buffers that are filled through registers: reads and stores are one stage
+/// earlier, as in stream mode with two stages.
+void Scheduler::placeRegisterStream(Position copy, Position read) {
   Position write{schedule.stages - 2, 3};
   SmallVector<Operation *> worklist;
   llvm::DenseSet<Operation *> needed;
-  for (const Unit &unit : units) {
-    bool isStore = unit.events.empty() && !unit.isWait && unit.writesShared &&
-                   !unit.readsShared && !unit.readsGlobal && !unit.writesGlobal;
-    bool canRunAhead =
-        isStore && llvm::all_of(operandsOf(unit.op), [&](Value v) {
+  for (const BodyOp &bodyOp : bodyOps) {
+    bool isStore = bodyOp.events.empty() && !bodyOp.isWait &&
+                   bodyOp.writesShared && !bodyOp.readsShared &&
+                   !bodyOp.readsGlobal && !bodyOp.writesGlobal;
+    bool canPrefetch =
+        isStore && llvm::all_of(operandsOf(bodyOp.op), [&](Value v) {
           Operation *def = getProducer(v);
           return !def || hoistable.contains(def);
         });
-    if (!canRunAhead)
+    if (!canPrefetch)
       continue;
-    positions[unit.op] = {write};
-    streamsBesideCopies = true;
-    worklist.push_back(unit.op);
+    positions[bodyOp.op] = {write};
+    streamsInAsyncMode = true;
+    worklist.push_back(bodyOp.op);
   }
   while (!worklist.empty())
     for (Value operand : operandsOf(worklist.pop_back_val())) {
@@ -96,20 +97,20 @@ void Scheduler::placeStreamOfAsync(Position copy, Position read) {
       if (!def || !needed.insert(def).second)
         continue;
       worklist.push_back(def);
-      // What copies need is further ahead.
-      const Unit &unit = units[unitOf[def]];
-      if (!unit.isPure() && !(*positions[def].begin() == copy))
+      // Operands of copies are in an earlier stage.
+      const BodyOp &bodyOp = bodyOps[bodyOpIndex[def]];
+      if (!bodyOp.isPure() && !(*positions[def].begin() == copy))
         positions[def] = {read};
     }
 }
 
-/// Whether the copies of the next iteration may start ahead of the wait for
-/// those of this one. With two stages nothing would be in flight while threads
-/// wait. It takes another barrier where buffers have no slot more.
+/// Whether the copies of the next iteration may start before the wait for those
+/// of this one. Otherwise, with two stages, nothing is in flight during the
+/// wait. This takes another barrier unless the buffers have a third slot.
 bool Scheduler::mayStartCopiesFirst() const {
   return options.startsCopiesFirst && schedule.stages == 2 &&
-         llvm::all_of(units, [&](const Unit &unit) {
-           return llvm::all_of(unit.events, [&](const AsyncEvent &event) {
+         llvm::all_of(bodyOps, [&](const BodyOp &bodyOp) {
+           return llvm::all_of(bodyOp.events, [&](const AsyncEvent &event) {
              return event.queue == AsyncQueue::Groups
                         ? options.countsGroups
                         : event.queue != AsyncQueue::BarrierObject;
@@ -117,9 +118,9 @@ bool Scheduler::mayStartCopiesFirst() const {
          });
 }
 
-/// Whether a wait covers the copies of the next iteration, too: copies that may
-/// not be started cannot be left in flight. The schedule in which they do not
-/// come first is then the one to try.
+/// Whether a wait also covers the copies of the next iteration: copies that may
+/// not execute cannot be left in flight. Then the schedule that starts copies
+/// after the wait is tried.
 bool Scheduler::waitsForNextCopies() const {
   return startsCopiesFirst &&
          llvm::any_of(schedule.waits, [](const auto &wait) {
@@ -135,51 +136,51 @@ Scheduler::Reason Scheduler::placeAsync() {
   Position wait{schedule.stages - 1, startsCopiesFirst ? 1 : 0};
   Position copy{0, startsCopiesFirst ? 0 : 1};
   compute = {schedule.stages - 1, 2};
-  for (const Unit &unit : units) {
-    if (unit.isPure())
+  for (const BodyOp &bodyOp : bodyOps) {
+    if (bodyOp.isPure())
       continue;
-    positions[unit.op] = {unit.events.empty() ? compute : copy};
-    schedule.readsAhead +=
-        llvm::count_if(unit.events, [](const AsyncEvent &event) {
+    positions[bodyOp.op] = {bodyOp.events.empty() ? compute : copy};
+    schedule.numPrefetched +=
+        llvm::count_if(bodyOp.events, [](const AsyncEvent &event) {
           return isa<AsyncCopyOpInterface>(event.op);
         });
   }
   if (Reason reason = hoistOperandsOfCopies(copy))
     return reason;
-  if (options.streamsBesideCopies)
-    placeStreamOfAsync(copy, {schedule.stages - 2, startsCopiesFirst ? 2 : 1});
-  // Waits ahead of all computing stand ahead of the next copies, if these do
-  // not come first, so that the barrier behind them also says that their
-  // buffers are free.
-  bool computes = !loop.getYieldedValues().empty(), isAhead = true;
-  for (const Unit &unit : units) {
-    if (unit.isPure() || !unit.events.empty())
+  if (options.streamsInAsyncMode)
+    placeRegisterStream(copy, {schedule.stages - 2, startsCopiesFirst ? 2 : 1});
+  // Waits that precede all computation also precede the next copies, unless
+  // these come first. The barrier after the waits then also orders the reuse of
+  // the buffers.
+  bool computes = !loop.getYieldedValues().empty(), precedesCompute = true;
+  for (const BodyOp &bodyOp : bodyOps) {
+    if (bodyOp.isPure() || !bodyOp.events.empty())
       continue;
-    if (unit.isWait) {
-      if (isAhead)
-        positions[unit.op] = {wait};
+    if (bodyOp.isWait) {
+      if (precedesCompute)
+        positions[bodyOp.op] = {wait};
       continue;
     }
-    bool isCompute = *positions[unit.op].begin() == compute;
-    isAhead &= !isCompute;
+    bool isCompute = *positions[bodyOp.op].begin() == compute;
+    precedesCompute &= !isCompute;
     computes |= isCompute;
   }
   if (!computes)
-    return std::string("it only copies: there is nothing to overlap with");
+    return kOnlyCopies.str();
   return std::nullopt;
 }
 
 //===----------------------------------------------------------------------===//
-// Slots of barrier objects
+// Slots of mbarriers
 //===----------------------------------------------------------------------===//
 
-/// How many iterations in a row use different barriers of a group, where every
-/// op chooses by the slot of its iteration.
+/// How many consecutive iterations use different mbarriers of a group, if every
+/// op selects by the slot of its iteration.
 int64_t Scheduler::getBarrierSlots(Value root, ArrayRef<Operation *> ops) {
   auto group = dyn_cast<nvgpu::MBarrierGroupType>(root.getType());
   if (!group)
     return 1;
-  std::set<std::tuple<int64_t, int64_t>> uses; // factor, offset
+  std::set<std::tuple<int64_t, int64_t>> uses; // scale, offset
   std::optional<IterationSlot> slot;
   llvm::SmallDenseSet<Value, 4> seen;
   for (Operation *op : ops) {
@@ -194,11 +195,11 @@ int64_t Scheduler::getBarrierSlots(Value root, ArrayRef<Operation *> ops) {
       return 1;
     uses.insert({number->factor, number->offset});
   }
-  // No barrier is anybody else's, and all are there.
+  // The uses do not share mbarriers, and all indices are in range.
   llvm::SmallSet<int64_t, 16> barriers;
-  for (auto [factor, offset] : uses)
+  for (auto [scale, offset] : uses)
     for (int64_t turn = 0; turn < slot->depth; ++turn) {
-      int64_t barrier = factor * turn + offset;
+      int64_t barrier = scale * turn + offset;
       if (barrier >= int64_t(group.getNumBarriers()) ||
           !barriers.insert(barrier).second)
         return 1;

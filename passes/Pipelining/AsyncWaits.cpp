@@ -1,8 +1,8 @@
-//===- AsyncWaits.cpp - What waits leave in flight in a pipelined loop ----===//
+//===- AsyncWaits.cpp - Wait counts in a pipelined loop -------------------===//
 //
-// Units of a queue complete in order, so a wait covers a unit if it leaves no
-// more in flight than surely follow it. Only what the loop itself starts is
-// counted: anything else in the queue only makes the wait longer.
+// Entries of a queue complete in order, so a wait covers an entry if the wait
+// leaves at most as many in flight as certainly follow the entry. Only entries
+// from the loop are counted: other entries only make the wait longer.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,15 +15,15 @@
 using namespace mlir;
 using namespace smalti;
 
-/// Counts units of a queue by their places in the order of the body, which is
-/// the order of the kernel as well.
+/// Counts queue entries by their positions in the body, which is also the order
+/// in the kernel.
 class smalti::QueueCounts {
 public:
   QueueCounts(const AsyncAnalysis &async, AsyncQueue queue)
-      : async(async), queue(queue), units(async.getUnits(queue)) {}
+      : async(async), queue(queue), queued(async.getQueuedOps(queue)) {}
 
-  /// Units in [begin, end) that are surely made by whoever makes one under the
-  /// conditions `key`.
+  /// The entries in [begin, end) that certainly execute in every thread that
+  /// executes one under the conditions `key`.
   int64_t count(unsigned key, unsigned begin, unsigned end) {
     int64_t result = countUnder(0, begin, end);
     if (key != 0 && async.isFixed(key))
@@ -33,61 +33,61 @@ public:
 
 private:
   int64_t countUnder(unsigned key, unsigned begin, unsigned end) {
-    ArrayRef<unsigned> places = async.getPlaces(queue, key);
+    ArrayRef<unsigned> positions = async.getPositions(queue, key);
     SmallVector<int64_t> &sums = sumsOfKey[key];
     if (sums.empty()) {
       sums.push_back(0);
-      for (unsigned place : places)
-        sums.push_back(sums.back() + units[place].times);
+      for (unsigned place : positions)
+        sums.push_back(sums.back() + queued[place].times);
     }
     auto upTo = [&](unsigned place) {
-      return sums[llvm::lower_bound(places, place) - places.begin()];
+      return sums[llvm::lower_bound(positions, place) - positions.begin()];
     };
     return begin < end ? upTo(end) - upTo(begin) : 0;
   }
 
   const AsyncAnalysis &async;
   AsyncQueue queue;
-  ArrayRef<QueueUnit> units;
+  ArrayRef<QueuedOp> queued;
   DenseMap<unsigned, SmallVector<int64_t>> sumsOfKey;
 };
 
-/// Says what a wait leaves in flight wherever it is in the pipelined loop: what
-/// follows the last units that it waits for.
+/// Sets how many entries a wait leaves in flight at each of its positions in
+/// the pipelined loop: those that follow the last awaited ones.
 Scheduler::Reason Scheduler::setWait(unsigned wait,
                                      const AsyncWait::Awaited &awaited,
                                      QueueCounts &counts) {
-  ArrayRef<QueueUnit> units = async->getUnits(awaited.queue);
+  ArrayRef<QueuedOp> queued = async->getQueuedOps(awaited.queue);
   int64_t stage = schedule.entries[wait].position.stage;
-  int64_t start = schedule.entries[getEntry(units.front().op)].position.stage;
-  // Units that stand ahead of the wait in a step.
-  unsigned ahead = llvm::partition_point(units,
-                                         [&](const QueueUnit &unit) {
-                                           return getEntry(unit.op) < wait;
-                                         }) -
-                   units.begin();
+  int64_t start = schedule.entries[getEntry(queued.front().op)].position.stage;
+  // The number of entries that precede the wait in a step.
+  unsigned numBefore = llvm::partition_point(queued,
+                                             [&](const QueuedOp &copy) {
+                                               return getEntry(copy.op) < wait;
+                                             }) -
+                       queued.begin();
   for (auto [key, place] : awaited.lastOfKey)
-    if (stage < start || (stage == start && place >= ahead))
-      return quote(schedule.entries[wait].op) +
-             " would execute before the copies start";
+    if (stage < start || (stage == start && place >= numBefore))
+      return "the schedule would execute " + quote(schedule.entries[wait].op) +
+             " before the copies that it waits for";
   auto set = [&](Part part, int64_t step) {
     std::optional<int64_t> pending;
     for (auto [key, place] : awaited.lastOfKey) {
-      int64_t behind = 0;
+      int64_t following = 0;
       if (stage == start) {
-        behind = counts.count(key, place + 1, ahead);
+        following = counts.count(key, place + 1, numBefore);
       } else {
-        behind = counts.count(key, place + 1, units.size());
+        following = counts.count(key, place + 1, queued.size());
         for (int64_t later = 1; later <= stage - start; ++later) {
-          // The epilogue starts no new iterations.
+          // The epilogue does not start new iterations.
           int64_t epilogueStep = step - (stage - start - later);
           if (part == Part::Epilogue && epilogueStep >= start)
             break;
-          behind += counts.count(key, 0,
-                                 later == stage - start ? ahead : units.size());
+          following += counts.count(
+              key, 0, later == stage - start ? numBefore : queued.size());
         }
       }
-      pending = std::min(pending.value_or(behind), behind);
+      pending = std::min(pending.value_or(following), following);
     }
     schedule.waits[{part, step, wait}].emplace_back(awaited.queue, *pending);
   };
@@ -99,11 +99,11 @@ Scheduler::Reason Scheduler::setWait(unsigned wait,
   return std::nullopt;
 }
 
-/// The buffers into which copies may be under way when the loop begins.
+/// The buffers into which copies may be in flight when the loop starts.
 SmallVector<Value> Scheduler::findCopiesInFlight(AsyncQueue queue) {
   llvm::SetVector<Value> roots;
   bool isDrained = false;
-  // Returns false where everything before `op` is complete behind it.
+  // Returns false if everything before `op` is complete after it.
   auto visit = [&](Operation *op) {
     if (auto wait = dyn_cast<AsyncWaitOpInterface>(op))
       return wait.getPending(queue) != 0;
@@ -118,7 +118,7 @@ SmallVector<Value> Scheduler::findCopiesInFlight(AsyncQueue queue) {
     for (Operation *before = op->getPrevNode(); before && !isDrained;
          before = before->getPrevNode())
       isDrained = !visit(before);
-    // Around a back edge, the rest of a block comes before.
+    // With a back edge, the rest of the block precedes the loop too.
     if (isDrained || isa<scf::IfOp, FunctionOpInterface>(op->getParentOp()))
       continue;
     for (Block &block : *op->getParentRegion())
@@ -129,23 +129,24 @@ SmallVector<Value> Scheduler::findCopiesInFlight(AsyncQueue queue) {
   return roots.takeVector();
 }
 
-/// Copies, and the groups that they belong to, must start in the order of the
-/// body, all in one stage.
+/// Copies, and the groups that contain them, must start in program order and in
+/// one stage.
 Scheduler::Reason Scheduler::checkQueue(AsyncQueue queue) {
   std::optional<unsigned> last;
-  for (const Unit &unit : units) {
-    if (llvm::none_of(unit.events, [&](const AsyncEvent &event) {
+  for (const BodyOp &bodyOp : bodyOps) {
+    if (llvm::none_of(bodyOp.events, [&](const AsyncEvent &event) {
           return event.queue == queue;
         }))
       continue;
-    unsigned entry = getEntry(unit.op);
+    unsigned entry = getEntry(bodyOp.op);
     if (last && schedule.entries[entry].position.stage !=
                     schedule.entries[*last].position.stage)
-      return std::string("its asynchronous copies start in several stages");
+      return std::string(
+          "the schedule starts asynchronous copies in several stages");
     if (last && entry < *last)
-      return quote(unit.op) + " would start ahead of " +
+      return "the schedule would start " + quote(bodyOp.op) + " before " +
              quote(schedule.entries[*last].op) +
-             ", which comes before it in the queue of copies";
+             "; asynchronous copies must keep their order";
     last = entry;
   }
   return std::nullopt;
@@ -178,7 +179,7 @@ Scheduler::Reason Scheduler::checkWaits() {
     for (const AsyncWait::Awaited &awaited : wait.awaited) {
       if (Reason reason = setWait(entry, awaited, counts.at(awaited.queue)))
         return reason;
-      // The first wait covers what was in flight before the loop, too.
+      // The first wait also covers copies from before the loop.
       if (!waited.insert(awaited.queue).second)
         continue;
       for (Value root : findCopiesInFlight(awaited.queue))

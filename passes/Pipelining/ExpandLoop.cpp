@@ -1,11 +1,11 @@
 //===- ExpandLoop.cpp - Carrying out a loop's schedule --------------------===//
 //
 // Step T of the pipelined loop executes every stage s for iteration T - s. The
-// prologue is the steps before all stages have work, the kernel repeats the
-// steps in which they do, the epilogue drains. A value that is used some steps
-// after it was computed goes through that many loop-carried values of the
-// kernel; a loop-carried value of the plain loop that the last stage uses stays
-// one.
+// prologue contains the steps before all stages are active, the kernel repeats
+// the steps in which they are, and the epilogue drains. A value that is used n
+// steps after its definition passes through n loop-carried values of the
+// kernel. A loop-carried value of the original loop that the last stage uses
+// stays one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -45,11 +45,11 @@ private:
   scf::IfOp createGuard();
   void choosePrototype();
 
-  // What the kernel carries.
+  // Loop-carried values of the kernel.
   void findCarried();
   void demand(ValueSource source, int64_t age);
-  /// How many steps before the one of the source's user it was computed; for a
-  /// user in a step of the epilogue, before the kernel's end.
+  /// The number of steps between the definition and the use; for a use in the
+  /// epilogue, relative to the end of the kernel.
   int64_t getAge(const ValueSource &source, int64_t step) const {
     return source.kind == ValueSource::Kind::Computed
                ? source.lag - step -
@@ -57,7 +57,7 @@ private:
                : 0;
   }
 
-  // The three parts. `step` counts from the part's first.
+  // The three parts. `step` counts from the first step of the part.
   Value resolveInPrologue(Value value, int64_t step, unsigned entry);
   Value resolveInKernel(Value value, int64_t lag, unsigned user);
   Value resolveInEpilogue(Value value, int64_t step, int64_t lag,
@@ -83,18 +83,19 @@ private:
   Operation *barrierPrototype = nullptr;
   ExpandedLoop expanded;
 
-  /// Loop-carried values of the plain loop that the kernel carries, and where.
+  /// Loop-carried values of the original loop that the kernel carries, and
+  /// their positions.
   llvm::DenseSet<Value> carried;
   llvm::MapVector<Value, unsigned> carriedArguments;
-  /// How many steps each result must be kept, and where the kernel carries it:
-  /// the oldest first.
+  /// For each result, how many steps it must be kept, and its position among
+  /// the carried values: the oldest first.
   llvm::MapVector<EntryResult, int64_t> ages;
   DenseMap<EntryResult, unsigned> carriedResults;
 
   DenseMap<std::pair<unsigned, int64_t>, Operation *> prologueOps, epilogueOps;
   DenseMap<unsigned, Operation *> kernelOps;
   DenseMap<int64_t, Value> startCounters, kernelCounters, endCounters;
-  /// The number of the last iteration, where it is known at run time only.
+  /// The number of the last iteration, if the trip count is dynamic.
   Value lastIteration;
 };
 
@@ -117,8 +118,8 @@ Value LoopExpander::createMultipleOfStep(int64_t factor) {
                                createConstant(factor));
 }
 
-/// `value` plus so many steps. It wraps where the counter would, and the
-/// iterations that it is made for exist, so it is right at any width.
+/// `value` plus `steps` times the step. It wraps like the induction variable,
+/// and the iterations exist, so it is exact for every width.
 Value LoopExpander::addToCounter(Value value, int64_t steps) {
   if (steps == 0)
     return value;
@@ -134,13 +135,13 @@ Value LoopExpander::addToCounter(Value value, int64_t steps) {
                                createMultipleOfStep(steps));
 }
 
-/// Whether the loop runs often enough.
+/// Whether the trip count is at least the number of stages.
 Value LoopExpander::checkTripCount() {
   Location loc = loop.getLoc();
   Value lower = loop.getLowerBound(), upper = loop.getUpperBound();
   // The last of the first `stages` iterations exists: (upper - lower - 1) /
-  // step >= stages - 1, unsigned once lower < upper is known. In this form
-  // nothing overflows.
+  // step >= stages - 1, unsigned, if lower < upper. This form does not
+  // overflow.
   Value isNotEmpty =
       arith::CmpIOp::create(rewriter, loc,
                             loop.getUnsignedCmp() ? arith::CmpIPredicate::ult
@@ -158,8 +159,8 @@ Value LoopExpander::checkTripCount() {
   return arith::AndIOp::create(rewriter, loc, isNotEmpty, isLong);
 }
 
-/// Makes an scf.if in whose first branch the pipelined loop goes, where what it
-/// relies on holds, and in whose second the plain one is.
+/// Creates an scf.if with the pipelined loop in its first branch, if the trip
+/// count and the limits allow it, and the original loop in its second.
 scf::IfOp LoopExpander::createGuard() {
   Location loc = loop.getLoc();
   rewriter.setInsertionPoint(loop);
@@ -186,7 +187,7 @@ scf::IfOp LoopExpander::createGuard() {
   return guard;
 }
 
-/// The strongest kind of barrier that the loop used is what the new ones are.
+/// The new barriers are clones of the strongest barrier of the loop.
 void LoopExpander::choosePrototype() {
   for (Operation *barrier : schedule.oldBarriers)
     if (!barrierPrototype ||
@@ -196,12 +197,12 @@ void LoopExpander::choosePrototype() {
 }
 
 //===----------------------------------------------------------------------===//
-// What the kernel carries
+// Loop-carried values of the kernel
 //===----------------------------------------------------------------------===//
 
-/// Has the kernel carry what is `age` steps old when it is used.
+/// Makes the kernel carry a value that is `age` steps old at its use.
 void LoopExpander::demand(ValueSource source, int64_t age) {
-  // What the kernel carries at its next step must be there as well.
+  // The values that the kernel carries in its next step must be available too.
   while (source.kind == ValueSource::Kind::Carried) {
     auto argument = cast<BlockArgument>(source.value);
     if (!carried.insert(argument).second)
@@ -231,14 +232,14 @@ void LoopExpander::findCarried() {
     }
   for (BlockArgument argument : loop.getRegionIterArgs())
     demandAt(argument, stages - 2, stages - 2, flow.atEnd());
-  // Accumulators come first, in the order of the plain loop.
+  // Accumulators come first, in the order of the original loop.
   for (BlockArgument argument : loop.getRegionIterArgs())
     if (carried.contains(argument))
       carriedArguments.insert({argument, unsigned(carriedArguments.size())});
 }
 
 //===----------------------------------------------------------------------===//
-// Counters
+// Induction variables
 //===----------------------------------------------------------------------===//
 
 Value LoopExpander::getCounterFromStart(int64_t iteration) {
@@ -255,7 +256,8 @@ Value LoopExpander::getCounterInKernel(int64_t lag) {
   return counter;
 }
 
-/// The counter of the iteration so far from the end; 1: the last one.
+/// The induction variable of an iteration, counted from the end; 1: the last
+/// one.
 Value LoopExpander::getCounterFromEnd(int64_t distance) {
   Value &counter = endCounters[distance];
   if (counter)
@@ -331,7 +333,7 @@ Value LoopExpander::resolveInEpilogue(Value value, int64_t step, int64_t lag,
   case ValueSource::Kind::Carried:
     return kernel.getResult(carriedArguments.lookup(source.value));
   case ValueSource::Kind::Computed: {
-    // The step of the epilogue, or how long before its first.
+    // The step of the epilogue; negative: before its first step.
     int64_t computed = -getAge(source, step);
     if (computed >= 0)
       return getResultLike(epilogueOps.at({source.entry, computed}),
@@ -347,7 +349,7 @@ Value LoopExpander::resolveInEpilogue(Value value, int64_t step, int64_t lag,
 }
 
 //===----------------------------------------------------------------------===//
-// The parts
+// Prologue, kernel and epilogue
 //===----------------------------------------------------------------------===//
 
 void LoopExpander::createBarrier(Location loc) {
@@ -355,13 +357,13 @@ void LoopExpander::createBarrier(Location loc) {
     amdgpu::LDSBarrierOp::create(rewriter, loc);
     return;
   }
-  // A barrier that completes copies may carry a schedule.
+  // A barrier that completes copies may have schedule attributes.
   Operation *barrier = rewriter.clone(*barrierPrototype);
   barrier->removeAttr(kStageAttr);
   barrier->removeAttr(kClusterAttr);
 }
 
-/// Has a wait leave in flight what it may at this place.
+/// Sets what a wait at this point leaves in flight.
 void LoopExpander::setWait(Operation *op, Place place) {
   auto it = schedule.waits.find(place);
   if (it == schedule.waits.end())
@@ -380,10 +382,10 @@ Operation *LoopExpander::emit(Place place,
   if (schedule.barriers.count(place))
     createBarrier(op->getLoc());
   // A block barrier that completes copies becomes a wait for them.
-  AsyncCopyOpInterface maker = schedule.waitMakers.lookup(op);
+  AsyncCopyOpInterface creator = schedule.waitCreators.lookup(op);
   Operation *copy =
-      maker ? maker.createWait(rewriter, op->getLoc(), /*pending=*/0)
-            : rewriter.clone(*op, mapping);
+      creator ? creator.createWait(rewriter, op->getLoc(), /*pending=*/0)
+              : rewriter.clone(*op, mapping);
   copy->removeAttr(kStageAttr);
   copy->removeAttr(kClusterAttr);
   copy->walk<WalkOrder::PreOrder>([&](scf::ForOp inner) {
@@ -462,7 +464,7 @@ void LoopExpander::emitEpilogue(SmallVectorImpl<Value> &results) {
         resolveInEpilogue(argument, stages - 2, stages - 2, flow.atEnd()));
 }
 
-/// Layouts are one for each vector that a loop carries.
+/// A loop has one layout per carried vector.
 void LoopExpander::setLayouts() {
   for (NamedAttribute attribute : loop->getDiscardableAttrDictionary())
     if (attribute.getName() != kStagesAttr && attribute.getName() != kModeAttr)
@@ -473,7 +475,7 @@ void LoopExpander::setLayouts() {
     if (!layouts)
       continue;
     hasLayouts = true;
-    // The layout of the vector among the plain loop's.
+    // The layout of the vector in the original loop.
     DenseMap<Value, Attribute> ofArgument;
     unsigned index = 0;
     for (BlockArgument argument : loop.getRegionIterArgs())

@@ -27,32 +27,32 @@ static constexpr llvm::StringLiteral kPassName = "smalti-hold-loads";
 
 namespace {
 
-/// The ops of a loop's body, as far as they matter here.
+/// The ops of a loop's body that decide whether reads are kept early.
 class Body {
 public:
   explicit Body(scf::ForOp loop);
 
   /// The last read of global memory whose value the loop stores only after it
-  /// has read shared memory; null where there is none.
-  Operation *getLastReadAhead() const { return lastReadAhead; }
-  /// The first op that stores such a read; null where all are carried or
+  /// has read shared memory; null if it does not exist.
+  Operation *getLastPrefetch() const { return lastPrefetch; }
+  /// The first op that stores a prefetched value; null if all are carried or
   /// copied.
   Operation *getFirstStore() const { return firstStore; }
-  unsigned countReadsAhead() const { return readsAhead; }
+  unsigned countPrefetches() const { return numPrefetched; }
 
 private:
   void classify(Operation *op, unsigned place);
-  /// Whether what `op` read is only stored to shared memory or carried to the
-  /// next iteration, and where the first of that happens.
+  /// Whether the value that `op` read is only stored to shared memory or
+  /// carried to the next iteration, and the position of its first store.
   bool findFirstUse(Operation *op, unsigned &firstUse) const;
 
   Block *block;
-  DenseMap<Operation *, unsigned> places;
+  DenseMap<Operation *, unsigned> positions;
   llvm::DenseSet<Operation *> readers, writers, pure, copies;
   std::optional<unsigned> firstSharedRead;
   bool isScheduled = false;
-  Operation *lastReadAhead = nullptr, *firstStore = nullptr;
-  unsigned readsAhead = 0;
+  Operation *lastPrefetch = nullptr, *firstStore = nullptr;
+  unsigned numPrefetched = 0;
 };
 
 struct SmaltiHoldLoads : smalti::impl::SmaltiHoldLoadsBase<SmaltiHoldLoads> {
@@ -68,8 +68,8 @@ struct SmaltiHoldLoads : smalti::impl::SmaltiHoldLoadsBase<SmaltiHoldLoads> {
 } // namespace
 
 void Body::classify(Operation *op, unsigned place) {
-  places[op] = place;
-  // Somebody has made up their mind already.
+  positions[op] = place;
+  // The body is already scheduled explicitly.
   if (isa<amdgpu::SchedBarrierOp, ROCDL::SchedBarrier, ROCDL::SchedGroupBarrier,
           ROCDL::IglpOpt>(op))
     isScheduled = true;
@@ -106,14 +106,15 @@ void Body::classify(Operation *op, unsigned place) {
 bool Body::findFirstUse(Operation *op, unsigned &firstUse) const {
   SmallVector<std::pair<Operation *, bool>> worklist = {{op, true}};
   llvm::DenseSet<Operation *> seen;
-  firstUse = places.size();
+  firstUse = positions.size();
   while (!worklist.empty()) {
     auto [current, isRead] = worklist.pop_back_val();
     for (Operation *user : current->getUsers()) {
       Operation *ancestor = block->findAncestorOpInBlock(*user);
       if (!ancestor)
         return false;
-      // What was computed of it and goes to the next iteration is a result.
+      // A value that is computed from the read and carried on is a result of
+      // the loop.
       if (ancestor == block->getTerminator()) {
         if (!isRead)
           return false;
@@ -127,7 +128,7 @@ bool Body::findFirstUse(Operation *op, unsigned &firstUse) const {
       }
       if (!writers.contains(ancestor))
         return false;
-      firstUse = std::min(firstUse, places.lookup(ancestor));
+      firstUse = std::min(firstUse, positions.lookup(ancestor));
     }
   }
   return true;
@@ -139,22 +140,22 @@ Body::Body(scf::ForOp loop) : block(loop.getBody()) {
     classify(&op, place++);
   if (isScheduled || !firstSharedRead)
     return;
-  unsigned firstPlace = places.size();
+  unsigned firstPlace = positions.size();
   for (Operation &op : *block) {
-    unsigned here = places.lookup(&op), firstUse = places.size();
-    // Ahead of what the loop computes with, and used behind it.
+    unsigned here = positions.lookup(&op), firstUse = positions.size();
+    // Before the first read of shared memory, and used after it.
     if (here > *firstSharedRead)
       break;
     if (copies.contains(&op) ||
         (readers.contains(&op) && findFirstUse(&op, firstUse) &&
          firstUse > *firstSharedRead)) {
-      lastReadAhead = &op;
-      ++readsAhead;
+      lastPrefetch = &op;
+      ++numPrefetched;
       firstPlace = std::min(firstPlace, firstUse);
     }
   }
   for (Operation *writer : writers)
-    if (places.lookup(writer) == firstPlace)
+    if (positions.lookup(writer) == firstPlace)
       firstStore = writer;
 }
 
@@ -167,25 +168,25 @@ void SmaltiHoldLoads::runOnOperation() {
     return markAllAnalysesPreserved();
   function->walk([&](scf::ForOp loop) {
     Body body(loop);
-    Operation *last = body.getLastReadAhead(), *store = body.getFirstStore();
+    Operation *last = body.getLastPrefetch(), *store = body.getFirstStore();
     if (!last)
       return;
     OpBuilder builder(last);
     builder.setInsertionPointAfter(last);
     amdgpu::SchedBarrierOp::create(builder, last->getLoc(),
                                    amdgpu::sched_barrier_opt_enum::none);
-    // LLVM would move arithmetic that may cross this barrier below the stores,
-    // and with it the waits above the arithmetic.
+    // Without the second barrier, LLVM could move the arithmetic below the
+    // stores, and with it the waits above the arithmetic.
     if (store) {
       builder.setInsertionPoint(store);
       amdgpu::SchedBarrierOp::create(builder, store->getLoc(),
                                      amdgpu::sched_barrier_opt_enum::none);
     }
-    bool isOne = body.countReadsAhead() == 1;
+    bool isOne = body.countPrefetches() == 1;
     remarkApplied(loop, kPassName)
-        << body.countReadsAhead() << (isOne ? " read" : " reads")
-        << " of global memory " << (isOne ? "is" : "are")
-        << " issued before the loop's arithmetic"
+        << "scheduling barriers inserted: " << body.countPrefetches()
+        << (isOne ? " read" : " reads") << " of global memory "
+        << (isOne ? "is" : "are") << " issued before the loop's arithmetic"
         << (store ? " and waited for after it" : "");
   });
 }

@@ -1,7 +1,8 @@
-//===- KernelRegisters.cpp - What a pipelined loop holds in registers -----===//
+//===- KernelRegisters.cpp - Register pressure of a pipelined loop --------===//
 //
-// In the kernel of a pipelined loop a value lives from its entry to its last
-// use, which may be steps later: then as many values of it live at once.
+// In the kernel of a pipelined loop a value lives from its definition to its
+// last use, which may be in a later step. Then several instances of the value
+// are live concurrently.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +18,8 @@ using namespace smalti;
 
 namespace {
 
-/// The last use of a value: how many steps later, and where in the kernel.
+/// The last use of a value: how many steps later, and the position in the
+/// kernel.
 using LastUse = std::pair<int64_t, unsigned>;
 
 class KernelRegisters {
@@ -30,7 +32,7 @@ public:
 
 private:
   void use(Value value, int64_t lag, unsigned user);
-  /// The value takes registers from one place of the kernel to another.
+  /// Adds the registers of the value between two positions of the kernel.
   void add(Value value, unsigned begin, unsigned end, int64_t times = 1);
 
   const LoopSchedule &schedule;
@@ -71,7 +73,7 @@ int64_t KernelRegisters::run() {
   for (auto [i, entry] : llvm::enumerate(schedule.entries))
     for (Value value : flow.getUsed(entry.op))
       use(value, entry.position.stage, i);
-  // What the last stage yields is there at the end of the step.
+  // Yielded values of the last stage are live at the end of the step.
   for (Value value : loop.getYieldedValues())
     if (value.getParentBlock() == loop.getBody())
       use(value, schedule.stages - 1, flow.atEnd());
@@ -104,7 +106,7 @@ int64_t smalti::countKernelRegisters(const LoopSchedule &schedule,
                                      RegisterModel &model, bool isCopy) {
   int64_t around = 0;
   if (isCopy) {
-    // Of a loop that pipelining another one made, what it uses counts.
+    // A loop that pipelining created: count the values that it uses.
     llvm::SetVector<Value> values;
     scf::ForOp loop = schedule.loop;
     getUsedValuesDefinedAbove(loop.getRegion(), values);

@@ -1,7 +1,7 @@
-//===- LoopBarriers.cpp - Barriers of a loop that is to be pipelined ------===//
+//===- LoopBarriers.cpp - Barrier placement in a pipelined loop -----------===//
 //
-// The plan of a pipelined loop as a program for the placement of barriers: the
-// prologue, the kernel and the epilogue, and what stands around them.
+// Builds the input of barrier placement for the plan of a pipelined loop: the
+// prologue, the kernel, the epilogue, and the code around them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,24 +21,23 @@ using namespace smalti;
 
 namespace {
 
-/// What stands before or after the loop.
+/// The code before or after the loop.
 struct Surroundings {
   SmallVector<MemoryAccess> accesses;
-  bool unknown = false; ///< something accesses memory that cannot be told
-  /// Other blocks may wait for something, and then for all that was done to
-  /// global memory ahead of it.
+  bool unknown = false; ///< an access cannot be determined
+  /// Other blocks may wait for an atomic, and so for all earlier accesses to
+  /// global memory.
   bool signalsBlocks = false;
-  /// A function that calls this one comes before and after.
+  /// The function has a caller, whose code precedes and follows.
   bool hasCaller = false;
-  /// Behind the loop. Ahead of it the caller has its own barriers for arrays,
-  /// since the plain loop begins with none.
-  bool isBehind = false;
-  /// No barrier stands between the loop and a back edge around it.
+  /// After the loop. Before the loop, the caller has its own barriers for
+  /// arrays, since the original loop does not begin with one.
+  bool isAfter = false;
+  /// No barrier separates the loop from a back edge around it.
   bool repeats = false;
 };
 
-/// Accesses by what they may alias, so that not all are looked at for each
-/// buffer.
+/// Accesses grouped by alias class, so that a query does not visit all of them.
 class AliasIndex {
 public:
   explicit AliasIndex(ArrayRef<MemoryAccess> accesses) {
@@ -80,7 +79,7 @@ private:
 
   LoopSchedule &schedule;
   sync::Program program;
-  /// What each of the schedule's buffers is in the program.
+  /// For each buffer of the schedule, its number in the program.
   SmallVector<unsigned> buffers;
   sync::NodeId kernel = 0;
   DenseMap<sync::NodeId, Place> placeOf;
@@ -89,11 +88,11 @@ private:
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// What stands around the loop
+// Code around the loop
 //===----------------------------------------------------------------------===//
 
-/// Adds what `op` accesses. Returns true where it is a barrier, behind which
-/// nothing is pending.
+/// Adds the accesses of `op`. Returns true if it is a barrier, after which no
+/// access is pending.
 static bool addSurrounding(Operation *op, Surroundings &surroundings) {
   if (isa<BlockBarrierOpInterface>(op))
     return true;
@@ -102,7 +101,7 @@ static bool addSurrounding(Operation *op, Surroundings &surroundings) {
       return WalkResult::advance();
     std::string reason;
     SmallVector<MemoryAccess> accesses;
-    // Allocating and freeing is no access that other threads see.
+    // Allocating and freeing is not an access of another thread.
     if (auto effects = dyn_cast<MemoryEffectOpInterface>(nested);
         effects && (effects.onlyHasEffect<MemoryEffects::Allocate>() ||
                     effects.onlyHasEffect<MemoryEffects::Free>()))
@@ -121,11 +120,11 @@ static bool addSurrounding(Operation *op, Surroundings &surroundings) {
   return false;
 }
 
-/// Collects what may execute before the loop, or after it, since the last or up
-/// to the next barrier.
+/// Collects what may execute before the loop since the last barrier, or after
+/// it up to the next one.
 static Surroundings collectSurroundings(Operation *loop, bool before) {
   Surroundings surroundings;
-  surroundings.isBehind = !before;
+  surroundings.isAfter = !before;
   Operation *op = loop;
   for (; op && !isa<FunctionOpInterface>(op); op = op->getParentOp()) {
     Block *block = op->getBlock();
@@ -133,7 +132,7 @@ static Surroundings collectSurroundings(Operation *loop, bool before) {
          other; other = before ? other->getPrevNode() : other->getNextNode())
       if (addSurrounding(other, surroundings))
         return surroundings;
-    // Around a back edge the rest of the block comes before and after.
+    // With a back edge, the rest of the block precedes and follows the loop.
     bool repeats = !isa<FunctionOpInterface>(op->getParentOp()) &&
                    !isa<scf::IfOp>(op->getParentOp());
     surroundings.repeats |= repeats;
@@ -152,10 +151,11 @@ static Surroundings collectSurroundings(Operation *loop, bool before) {
 }
 
 //===----------------------------------------------------------------------===//
-// The walk
+// Program construction
 //===----------------------------------------------------------------------===//
 
-/// The ops of which something that they compute is stored to shared memory.
+/// The ops whose results are stored to shared memory, directly or through other
+/// ops.
 static llvm::DenseSet<Operation *> findFeedsOfSharedWrites(scf::ForOp loop) {
   llvm::DenseSet<Operation *> feeds;
   SmallVector<Operation *> worklist;
@@ -178,7 +178,7 @@ static llvm::DenseSet<Operation *> findFeedsOfSharedWrites(scf::ForOp loop) {
   return feeds;
 }
 
-/// Finds out whether a barrier of shared memory alone would do.
+/// Determines whether barriers for shared memory only are sufficient.
 void BarrierPlacer::findOnlySharedHazards(const Surroundings &before,
                                           const Surroundings &after) {
   auto writesGlobal = [](const Surroundings &surroundings) {
@@ -189,16 +189,16 @@ void BarrierPlacer::findOnlySharedHazards(const Surroundings &before,
   };
   schedule.onlySharedHazards = !writesGlobal(before);
   bool globalWriteFollows = writesGlobal(after);
-  // A read before the loop may be under way when another thread writes the
-  // memory behind it.
+  // A read before the loop may be in flight when another thread writes the
+  // memory after it.
   AliasIndex later(after.accesses);
   for (const MemoryAccess &read : before.accesses)
     if (read.space == MemorySpace::Global && !read.isWrite &&
         (after.unknown ||
          later.mayAccess(getAliasClass(read.root), /*isWrite=*/true)))
       schedule.onlySharedHazards = false;
-  // A read is over before a barrier where a store to shared memory had to wait
-  // for its value.
+  // A read is complete before a barrier if a store to shared memory used its
+  // value.
   llvm::DenseSet<Operation *> feeds;
   if (globalWriteFollows)
     feeds = findFeedsOfSharedWrites(schedule.loop);
@@ -210,8 +210,8 @@ void BarrierPlacer::findOnlySharedHazards(const Surroundings &before,
         schedule.onlySharedHazards = false;
 }
 
-/// The accesses around the loop, as accesses to the loop's buffers that they
-/// may overlap; others do not matter to it.
+/// The accesses around the loop, as accesses to the buffers of the loop that
+/// they may overlap.
 SmallVector<sync::Access>
 BarrierPlacer::toAccesses(const Surroundings &surroundings) const {
   SmallVector<sync::Access> accesses;
@@ -222,7 +222,7 @@ BarrierPlacer::toAccesses(const Surroundings &surroundings) const {
     AliasClass alias = getAliasClass(buffer.root);
     if (surroundings.unknown || index.mayAccess(alias, /*isWrite=*/true) ||
         (surroundings.hasCaller && alias.kind != RootKind::Allocation &&
-         (buffer.space == MemorySpace::Shared || surroundings.isBehind)) ||
+         (buffer.space == MemorySpace::Shared || surroundings.isAfter)) ||
         (surroundings.signalsBlocks && buffer.space == MemorySpace::Global))
       accesses.push_back({number, sync::AccessKind::Write, sync::Slot()});
     if (!surroundings.unknown && index.mayAccess(alias, /*isWrite=*/false))
@@ -231,8 +231,7 @@ BarrierPlacer::toAccesses(const Surroundings &surroundings) const {
   return accesses;
 }
 
-/// What the loop accessed when it ran before, or does when it runs again, in
-/// whatever slots that was.
+/// The accesses of an earlier or later execution of the loop, in any slot.
 SmallVector<sync::Access> BarrierPlacer::getOwnAccesses() const {
   SmallVector<bool> reads(schedule.buffers.size()), writes(reads);
   for (ArrayRef<BufferAccess> accesses : schedule.accesses)
@@ -252,31 +251,31 @@ SmallVector<sync::Access> BarrierPlacer::getOwnAccesses() const {
   return accesses;
 }
 
-/// The slot that an entry uses. A step of the prologue works on iterations that
-/// are known by number, the kernel on those of its own and later ones, and the
-/// epilogue on the last ones.
+/// The slot that an entry uses. A step of the prologue has fixed iterations,
+/// the kernel counts from its own iteration, and the epilogue counts from the
+/// trip count.
 sync::Slot BarrierPlacer::getSlot(Part part, int64_t step, unsigned entry,
                                   unsigned buffer) const {
   int64_t slots = program.buffers[buffer].slots;
   if (slots <= 1)
     return sync::Slot();
   int64_t stage = schedule.entries[entry].position.stage;
-  int64_t ahead = schedule.stages - 1 - stage;
+  int64_t distance = schedule.stages - 1 - stage;
   switch (part) {
   case Part::Prologue:
     return sync::Slot::fixed((step - stage) % slots);
   case Part::Kernel:
-    return sync::Slot::ofLoop(kernel, ahead % slots);
+    return sync::Slot::ofLoop(kernel, distance % slots);
   case Part::Epilogue:
     break;
   }
   if (std::optional<int64_t> trips = program[kernel].tripCount)
-    return sync::Slot::fixed((*trips + ahead + step) % slots);
-  return sync::Slot::behindLoop(kernel, (ahead + step) % slots);
+    return sync::Slot::fixed((*trips + distance + step) % slots);
+  return sync::Slot::afterLoop(kernel, (distance + step) % slots);
 }
 
 /// Adds the entries that execute in one step. An asynchronous copy is checked
-/// when it starts, and pending when it was waited for.
+/// where it starts, and pending after its wait.
 void BarrierPlacer::addEntries(Part part, int64_t step, sync::NodeId parent,
                                unsigned where) {
   for (unsigned i = 0, e = schedule.entries.size(); i < e; ++i) {
@@ -294,11 +293,11 @@ void BarrierPlacer::addEntries(Part part, int64_t step, sync::NodeId parent,
                                        : sync::AccessKind::Read,
                         getSlot(part, step, i, number)};
       node.checked.push_back(made);
-      // Arrivals are ordered with the waits for them by the barrier object.
+      // The mbarrier orders arrivals before the waits for them.
       if (!access.isWrite ||
           (!isCopy && !schedule.buffers[access.buffer].isBarrierObject))
         node.pending.push_back(made);
-      node.readsAhead |= space == MemorySpace::Global && !access.isWrite;
+      node.isGlobalRead |= space == MemorySpace::Global && !access.isWrite;
     }
     for (unsigned completed : schedule.completes[i])
       node.pending.push_back({buffers[completed], sync::AccessKind::Write,
@@ -308,7 +307,7 @@ void BarrierPlacer::addEntries(Part part, int64_t step, sync::NodeId parent,
     sync::NodeId id = program.addNode(sync::Node::Kind::Step, parent, where);
     program[id].checked = std::move(node.checked);
     program[id].pending = std::move(node.pending);
-    program[id].readsAhead = node.readsAhead;
+    program[id].isGlobalRead = node.isGlobalRead;
     placeOf.try_emplace(id, Place{part, step, i});
   }
 }
@@ -322,7 +321,8 @@ BarrierPlacer::BarrierPlacer(LoopSchedule &schedule) : schedule(schedule) {
         numbers.try_emplace(alias.identity, program.buffers.size());
     buffers.push_back(it->second);
     if (!inserted) {
-      // Another name of a global: slots are told apart where all agree.
+      // Another name of a global: slots are distinguished only if all names
+      // agree.
       int64_t &slots = program.buffers[it->second].slots;
       slots = slots == buffer.slots ? slots : 1;
       continue;
@@ -345,12 +345,12 @@ void BarrierPlacer::run() {
   using Kind = sync::Node::Kind;
   sync::NodeId start = program.addNode(Kind::Step);
   program[start].pending = toAccesses(before);
-  // A loop around executes this one again. Where it runs too few times to be
-  // pipelined it is as it was, and its barriers may stand at the beginning of
-  // an iteration or at its end: both the prologue and the epilogue then have to
-  // be ordered with all of it.
-  bool comesAgain = before.repeats && after.repeats;
-  if (comesAgain && schedule.isGuarded())
+  // An outer loop executes this loop again. If the guard selects the original
+  // loop, its barriers may be at the beginning or at the end of an iteration.
+  // So both the prologue and the epilogue must be ordered with all accesses of
+  // the loop.
+  bool isRepeated = before.repeats && after.repeats;
+  if (isRepeated && schedule.isGuarded())
     llvm::append_range(program[start].pending, getOwnAccesses());
   for (int64_t step = 0; step < schedule.stages - 1; ++step)
     addEntries(Part::Prologue, step, sync::Program::kRoot, 0);
@@ -363,7 +363,7 @@ void BarrierPlacer::run() {
     addEntries(Part::Epilogue, step, sync::Program::kRoot, 0);
   sync::NodeId end = program.addNode(Kind::Step);
   program[end].checked = toAccesses(after);
-  if (comesAgain)
+  if (isRepeated)
     llvm::append_range(program[end].checked, getOwnAccesses());
 
   sync::Placement placement = sync::placeBarriers(program, sync::Options());
@@ -375,8 +375,8 @@ void BarrierPlacer::run() {
     else
       schedule.barriers.insert(placeOf.at(barrier.node));
   }
-  // The old barriers also ordered what stands before the loop with what stands
-  // behind it; one barrier anywhere does that.
+  // The old barriers also ordered the code before the loop with the code after
+  // it; one barrier at any point does that.
   schedule.barrierAfter |=
       schedule.barriers.empty() && !schedule.barrierBeforeKernel;
 }

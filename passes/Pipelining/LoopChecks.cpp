@@ -1,4 +1,4 @@
-//===- LoopChecks.cpp - What the ops of a loop do -------------------------===//
+//===- LoopChecks.cpp - Classification of the ops of a loop ---------------===//
 
 #include "smalti/passes/Analysis/Memory/BufferAliasing.h"
 #include "smalti/passes/Pipelining/Scheduler.h"
@@ -28,8 +28,8 @@ Operation *Scheduler::getBodyOp(Value value) {
 }
 
 Operation *Scheduler::getProducer(Value value) {
-  // A loop-carried value may be another one of the iteration before, or go
-  // round for ever.
+  // A loop-carried value may be another carried value of the previous
+  // iteration, and these may form a cycle.
   SmallVector<Value> path;
   llvm::SmallDenseSet<Value, 4> seen;
   Operation *producer = nullptr;
@@ -55,9 +55,9 @@ Operation *Scheduler::getProducer(Value value) {
 Scheduler::Reason Scheduler::checkLoop() {
   if (auto step = getConstantIntValue(loop.getStep());
       step && (*step == 0 || (*step < 0 && !loop.getUnsignedCmp())))
-    return "its step is " + std::to_string(*step);
+    return "the step is " + std::to_string(*step) + "; it must be positive";
   if (hasWideCounter(loop))
-    return std::string("its counter has more than 64 bits");
+    return std::string("the induction variable has more than 64 bits");
   if (std::optional<uint64_t> trips = getConstantTripCount(loop))
     schedule.tripCount =
         std::min<uint64_t>(*trips, std::numeric_limits<int64_t>::max());
@@ -68,54 +68,55 @@ Scheduler::Reason Scheduler::classify() {
   mostComparisons = 1 << 16;
   bool hasBarrierCopies = false;
   for (Operation &op : loop.getBody()->without_terminator()) {
-    Unit unit;
-    unit.op = &op;
+    BodyOp bodyOp;
+    bodyOp.op = &op;
     if (isa<BlockBarrierOpInterface>(op)) {
       schedule.oldBarriers.push_back(&op);
-      // It may turn out to be what completes the copies before it.
+      // The barrier may complete the copies before it.
       if (hasBarrierCopies)
-        units.push_back(std::move(unit));
+        bodyOps.push_back(std::move(bodyOp));
       continue;
     }
-    unit.hasLoop = op.walk([](LoopLikeOpInterface) {
-                       return WalkResult::interrupt();
-                     }).wasInterrupted();
+    bodyOp.hasLoop = op.walk([](LoopLikeOpInterface) {
+                         return WalkResult::interrupt();
+                       }).wasInterrupted();
     std::string reason;
-    if (!collectAccesses(&op, unit.accesses, reason))
+    if (!collectAccesses(&op, bodyOp.accesses, reason))
       return reason;
-    if (const MemoryAccess *atomic = findAtomic(unit.accesses))
-      return quote(atomic->op) + " reads and writes " +
+    if (const MemoryAccess *atomic = findAtomic(bodyOp.accesses))
+      return quote(atomic->op) + " atomically updates " +
              names.get(atomic->root) +
-             " at once, which other threads may wait for";
-    for (const MemoryAccess &access : unit.accesses) {
+             ", and other threads may wait for the update";
+    for (const MemoryAccess &access : bodyOp.accesses) {
       bool &flag =
           access.space == MemorySpace::Global
-              ? (access.isWrite ? unit.writesGlobal : unit.readsGlobal)
-              : (access.isWrite ? unit.writesShared : unit.readsShared);
+              ? (access.isWrite ? bodyOp.writesGlobal : bodyOp.readsGlobal)
+              : (access.isWrite ? bodyOp.writesShared : bodyOp.readsShared);
       flag |= access.space != MemorySpace::Private;
     }
-    if (Reason reason = classifyAsync(&op, unit, names))
+    if (Reason reason = classifyAsync(&op, bodyOp, names))
       return reason;
-    hasBarrierCopies |= llvm::any_of(unit.events, [](const AsyncEvent &event) {
-      auto copy = dyn_cast<AsyncCopyOpInterface>(event.op);
-      return copy && copy.completesAtBlockBarriers();
-    });
-    mostComparisons += 64 * unit.accesses.size();
-    unitOf[&op] = units.size();
-    units.push_back(std::move(unit));
+    hasBarrierCopies |=
+        llvm::any_of(bodyOp.events, [](const AsyncEvent &event) {
+          auto copy = dyn_cast<AsyncCopyOpInterface>(event.op);
+          return copy && copy.completesAtBlockBarriers();
+        });
+    mostComparisons += 64 * bodyOp.accesses.size();
+    bodyOpIndex[&op] = bodyOps.size();
+    bodyOps.push_back(std::move(bodyOp));
   }
-  // Whether threads wait for one another in the loop.
-  bool isSynchronised = !schedule.oldBarriers.empty() ||
-                        llvm::any_of(units, [](const Unit &unit) {
-                          return unit.isWait || !unit.events.empty();
+  // Whether the loop synchronizes threads.
+  bool isSynchronized = !schedule.oldBarriers.empty() ||
+                        llvm::any_of(bodyOps, [](const BodyOp &bodyOp) {
+                          return bodyOp.isWait || !bodyOp.events.empty();
                         });
-  dependence.emplace(loop, isSynchronised ? options.uniformity : nullptr);
+  dependence.emplace(loop, isSynchronized ? options.uniformity : nullptr);
   return std::nullopt;
 }
 
-/// Lanes that run the loop more often than others take an iteration in the
-/// kernel that others take in the epilogue, or in the loop as it was: they
-/// would no longer meet.
+/// Lanes with a larger trip count execute an iteration in the kernel that other
+/// lanes execute in the epilogue, or in the original loop. The lanes would not
+/// converge at the exchange.
 Scheduler::Reason Scheduler::checkLanes() {
   if (schedule.tripCount)
     return std::nullopt;
@@ -129,23 +130,24 @@ Scheduler::Reason Scheduler::checkLanes() {
               ->getControl(cast<RegionBranchOpInterface>(loop.getOperation()))
               .scope <= UniformScope::Wave)
     return std::nullopt;
-  return "lanes may run it unequally often, and " + quote(exchange) +
-         " depends on which of them execute it together";
+  return "the trip count may be divergent, and the result of " +
+         quote(exchange) + " depends on which lanes execute it together";
 }
 
 Scheduler::Reason Scheduler::chooseMode() {
-  bool hasCopies = llvm::any_of(units, [](const Unit &u) { return u.isCopy; });
+  bool hasCopies =
+      llvm::any_of(bodyOps, [](const BodyOp &u) { return u.isCopy; });
   bool hasGroups = llvm::any_of(
-      units, [](const Unit &u) { return !u.events.empty() || u.isWait; });
+      bodyOps, [](const BodyOp &u) { return !u.events.empty() || u.isWait; });
   schedule.mode = options.mode;
   if (schedule.mode == PipelineMode::Auto)
     schedule.mode =
         hasCopies || hasGroups ? PipelineMode::Async : PipelineMode::Stream;
   if (schedule.mode == PipelineMode::Async && !hasCopies)
-    return std::string("it starts no asynchronous copy");
+    return std::string("the body does not start an asynchronous copy");
   if (schedule.mode == PipelineMode::Stream && (hasCopies || hasGroups))
     return std::string(
-        "it copies asynchronously, which mode=stream leaves alone");
+        "mode=stream does not support the asynchronous copies in this loop");
   return std::nullopt;
 }
 
@@ -156,20 +158,22 @@ bool Scheduler::mayTouchSame(const TimedAccess &a, const TimedAccess &b,
   return dependence->mayTouchSame(*a.access, *b.access, distance);
 }
 
-std::string Scheduler::whatIsNotCompared() const {
+std::string Scheduler::describeComparisonLimit() const {
   if (comparisons <= mostComparisons)
     return "";
-  return "; of the pairs of its accesses " + std::to_string(mostComparisons) +
-         " were compared, and the others count as the same memory";
+  return "; " + std::to_string(mostComparisons) +
+         " pairs of accesses were compared, and the remaining pairs are "
+         "assumed to alias";
 }
 
-/// Finds the ops that need nothing but the induction variable, values from
-/// outside, reads of global memory that may be done before what earlier
-/// iterations write, and loop-carried values made of the same.
+/// Finds the ops that depend only on the induction variable, loop-invariant
+/// values, prefetchable reads of global memory, and loop-carried values of
+/// these. A read is prefetchable if it may precede the writes of earlier
+/// iterations.
 void Scheduler::findHoistable() {
   SmallVector<TimedAccess> writes;
-  for (auto [i, unit] : llvm::enumerate(units))
-    for (const MemoryAccess &access : unit.accesses)
+  for (auto [i, bodyOp] : llvm::enumerate(bodyOps))
+    for (const MemoryAccess &access : bodyOp.accesses)
       if (access.isWrite && access.space == MemorySpace::Global)
         writes.push_back({&access, 0, true, {}, unsigned(i)});
   AccessLists lists;
@@ -178,7 +182,7 @@ void Scheduler::findHoistable() {
   auto isFree = [&](const TimedAccess &read) {
     auto mustStay = [&](const AccessList &list, bool) {
       for (const TimedAccess *write : list.items) {
-        // Writes stay in the last stage; reads pass as many of them.
+        // Writes stay in the last stage; reads move across as many of them.
         int64_t distance = write->order < read.order ? 0 : 1;
         for (; distance < schedule.stages; ++distance) {
           if (!mayTouchSame(*write, read, distance))
@@ -198,27 +202,27 @@ void Scheduler::findHoistable() {
                                    /*isWrite=*/false, mustStay);
   };
   auto isFreeRead = [&](unsigned number) {
-    const Unit &unit = units[number];
-    // A loop is something to compute, not a read.
-    if (!unit.events.empty() || unit.isWait || unit.hasLoop ||
-        !unit.readsGlobal || unit.writesGlobal || unit.readsShared ||
-        unit.writesShared)
+    const BodyOp &bodyOp = bodyOps[number];
+    // A loop is a computation, not a read.
+    if (!bodyOp.events.empty() || bodyOp.isWait || bodyOp.hasLoop ||
+        !bodyOp.readsGlobal || bodyOp.writesGlobal || bodyOp.readsShared ||
+        bodyOp.writesShared)
       return false;
-    return llvm::all_of(unit.accesses, [&](const MemoryAccess &access) {
+    return llvm::all_of(bodyOp.accesses, [&](const MemoryAccess &access) {
       return access.space != MemorySpace::Private &&
              isFree({&access, 0, false, {}, number});
     });
   };
   SmallVector<Operation *> worklist;
   DenseMap<Operation *, SmallVector<Operation *>> dependents;
-  for (auto [i, unit] : llvm::enumerate(units)) {
-    for (Value operand : operandsOf(unit.op))
+  for (auto [i, bodyOp] : llvm::enumerate(bodyOps)) {
+    for (Value operand : operandsOf(bodyOp.op))
       if (Operation *def = getProducer(operand))
-        dependents[def].push_back(unit.op);
-    if ((unit.isPure() && !unit.hasLoop) || isFreeRead(i))
-      hoistable.insert(unit.op);
+        dependents[def].push_back(bodyOp.op);
+    if ((bodyOp.isPure() && !bodyOp.hasLoop) || isFreeRead(i))
+      hoistable.insert(bodyOp.op);
     else
-      worklist.push_back(unit.op);
+      worklist.push_back(bodyOp.op);
   }
   while (!worklist.empty())
     for (Operation *dependent : dependents[worklist.pop_back_val()])

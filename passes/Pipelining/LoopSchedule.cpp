@@ -1,4 +1,4 @@
-//===- LoopSchedule.cpp - How a loop is pipelined, as data ----------------===//
+//===- LoopSchedule.cpp - Schedule of a pipelined loop --------------------===//
 
 #include "smalti/passes/Pipelining/Scheduler.h"
 
@@ -23,14 +23,14 @@ StringRef smalti::toString(PipelineMode mode) {
   return "";
 }
 
-/// Whether making the op again for another stage is cheaper than carrying its
-/// results there: scalars that need nothing but counters, and views, which must
-/// not be carried.
-bool Scheduler::isCloneable(const Unit &unit) {
-  auto it = cloneable.find(unit.op);
+/// Whether duplicating the op for another stage is cheaper than carrying its
+/// results: scalars that depend only on induction variables, and views, which
+/// must not be carried.
+bool Scheduler::isCloneable(const BodyOp &bodyOp) {
+  auto it = cloneable.find(bodyOp.op);
   if (it != cloneable.end())
     return it->second;
-  Operation *op = unit.op;
+  Operation *op = bodyOp.op;
   bool isView =
       op->getNumResults() != 0 &&
       llvm::all_of(op->getResultTypes(), llvm::IsaPred<BaseMemRefType>);
@@ -38,7 +38,7 @@ bool Scheduler::isCloneable(const Unit &unit) {
       llvm::any_of(op->getOperandTypes(), llvm::IsaPred<VectorType>) &&
       llvm::any_of(op->getResultTypes(), llvm::IsaPred<VectorType>);
   auto isCheap = [&](Value operand) {
-    // Operands come earlier in the block, so they were decided before.
+    // Operands are earlier in the block and already decided.
     if (Operation *def = getBodyOp(operand))
       return cloneable.lookup(def) ||
              (isView && !isa<BaseMemRefType>(operand.getType()));
@@ -46,26 +46,26 @@ bool Scheduler::isCloneable(const Unit &unit) {
   };
   bool isYielded =
       llvm::is_contained(op->getUsers(), loop.getBody()->getTerminator());
-  bool result = unit.isPure() && isMemoryEffectFree(op) && !isYielded &&
+  bool result = bodyOp.isPure() && isMemoryEffectFree(op) && !isYielded &&
                 !isReduction && llvm::all_of(operandsOf(op), isCheap);
   cloneable[op] = result;
   return result;
 }
 
-/// Puts ops without effects where their users are.
+/// Places ops without side effects in the stages of their users.
 Scheduler::Reason Scheduler::placePureOps() {
-  for (const Unit &unit : units)
-    isCloneable(unit);
+  for (const BodyOp &bodyOp : bodyOps)
+    isCloneable(bodyOp);
   DenseMap<Operation *, SmallVector<Operation *>> users;
-  for (const Unit &unit : units)
-    for (Value operand : operandsOf(unit.op))
+  for (const BodyOp &bodyOp : bodyOps)
+    for (Value operand : operandsOf(bodyOp.op))
       if (Operation *def = getProducer(operand))
-        users[def].push_back(unit.op);
+        users[def].push_back(bodyOp.op);
 
-  // What nothing but the loop's results needs is part of computing.
+  // Ops that only the results of the loop need belong to the computation.
   llvm::DenseSet<Operation *> needed, fixed;
   SmallVector<Operation *> sources;
-  for (auto &[op, places] : positions) {
+  for (auto &[op, unused] : positions) {
     fixed.insert(op);
     sources.push_back(op);
   }
@@ -74,15 +74,15 @@ Scheduler::Reason Scheduler::placePureOps() {
       if (Operation *def = getProducer(operand);
           def && needed.insert(def).second)
         sources.push_back(def);
-  for (const Unit &unit : units)
-    if (!needed.contains(unit.op) && fixed.insert(unit.op).second)
-      positions[unit.op] = {compute};
+  for (const BodyOp &bodyOp : bodyOps)
+    if (!needed.contains(bodyOp.op) && fixed.insert(bodyOp.op).second)
+      positions[bodyOp.op] = {compute};
 
-  // The rest goes where its users are. Loop-carried values make cycles: repeat
-  // until nothing changes; places only grow, so this ends.
+  // The others are placed with their users. Loop-carried values form cycles:
+  // repeat until a fixed point; positions only grow, so this terminates.
   SetVector<Operation *> worklist;
-  for (const Unit &unit : units)
-    worklist.insert(unit.op);
+  for (const BodyOp &bodyOp : bodyOps)
+    worklist.insert(bodyOp.op);
   while (!worklist.empty()) {
     Operation *op = worklist.pop_back_val();
     if (fixed.contains(op))
@@ -93,18 +93,18 @@ Scheduler::Reason Scheduler::placePureOps() {
         wanted.insert(it->second.begin(), it->second.end());
     if (wanted.empty())
       continue;
-    std::set<Position> places;
+    std::set<Position> chosen;
     if (cloneable.lookup(op)) {
-      // One op a stage, ahead of its first user there.
+      // One duplicate per stage, before its first user there.
       for (const Position &place : wanted)
-        if (places.empty() || places.rbegin()->stage != place.stage)
-          places.insert(place);
+        if (chosen.empty() || chosen.rbegin()->stage != place.stage)
+          chosen.insert(place);
     } else {
-      places.insert(*wanted.begin());
+      chosen.insert(*wanted.begin());
     }
-    if (places == positions.lookup(op))
+    if (chosen == positions.lookup(op))
       continue;
-    positions[op] = places;
+    positions[op] = chosen;
     for (Value operand : operandsOf(op))
       if (Operation *def = getProducer(operand))
         worklist.insert(def);
@@ -113,9 +113,9 @@ Scheduler::Reason Scheduler::placePureOps() {
 }
 
 Scheduler::Reason Scheduler::makeEntries() {
-  for (const Unit &unit : units)
-    for (const Position &place : positions[unit.op])
-      schedule.entries.push_back({unit.op, place});
+  for (const BodyOp &bodyOp : bodyOps)
+    for (const Position &place : positions[bodyOp.op])
+      schedule.entries.push_back({bodyOp.op, place});
   llvm::stable_sort(schedule.entries,
                     [](const ScheduleEntry &a, const ScheduleEntry &b) {
                       return a.position.cluster < b.position.cluster;
@@ -123,52 +123,53 @@ Scheduler::Reason Scheduler::makeEntries() {
   return std::nullopt;
 }
 
-/// A loop that runs fewer times than it has stages gets fewer of them.
+/// A loop with a smaller trip count than stages gets fewer stages.
 Scheduler::Reason Scheduler::clampStages() {
   int64_t wanted = schedule.stages;
   if (schedule.tripCount && *schedule.tripCount < wanted) {
     if (*schedule.tripCount < 2 || options.useSchedule)
-      return "it runs " + std::to_string(*schedule.tripCount) +
-             (*schedule.tripCount == 1 ? " time" : " times") +
-             ", fewer than its " + std::to_string(wanted) + " stages";
+      return "the trip count of " + std::to_string(*schedule.tripCount) +
+             " is less than the " + std::to_string(wanted) + " stages";
     schedule.clampedFrom = wanted;
     schedule.stages = *schedule.tripCount;
   }
-  // The guard compares with the number of stages in the counter's type.
+  // The guard compares with the number of stages in the type of the induction
+  // variable.
   if (auto counter = dyn_cast<IntegerType>(loop.getInductionVar().getType());
       counter && !llvm::isUIntN(counter.getWidth(), schedule.stages - 1))
-    return "its counter of " + std::to_string(counter.getWidth()) +
-           " bits does not count to its " + std::to_string(schedule.stages) +
+    return "the induction variable has " + std::to_string(counter.getWidth()) +
+           (counter.getWidth() == 1 ? " bit" : " bits") +
+           ", which cannot represent " + std::to_string(schedule.stages) +
            " stages";
   return std::nullopt;
 }
 
 int64_t Scheduler::getUsefulStages(std::string &limit) {
-  limit = "more would only hold longer what is read";
+  limit = "they would extend live ranges without hiding more latency";
   if (checkLoop() || classify() || chooseMode())
     return 2;
   Prefetch prefetch = Prefetch::AsyncCopies;
   int64_t slots = 2;
   if (schedule.mode == PipelineMode::Stream) {
-    prefetch =
-        llvm::any_of(units, [](const Unit &unit) { return unit.writesShared; })
-            ? Prefetch::ReadsToShared
-            : Prefetch::Reads;
+    bool writesShared = llvm::any_of(
+        bodyOps, [](const BodyOp &bodyOp) { return bodyOp.writesShared; });
+    prefetch = writesShared ? Prefetch::ReadsToShared : Prefetch::Reads;
   } else {
     findBuffers();
-    limit = "no shared buffer has slots for more";
     for (const LoopBuffer &buffer : schedule.buffers)
       if (buffer.space == MemorySpace::Shared)
         slots = std::max(slots, buffer.slots);
+    limit =
+        "no shared buffer has more than " + std::to_string(slots) + " slots";
   }
   int64_t most = getAutoStages(prefetch, slots);
   if (most > kMostStages) {
-    limit = "more are of no use";
     most = kMostStages;
+    limit = std::to_string(most) + " stages are the maximum of stages=auto";
   }
   if (schedule.tripCount && *schedule.tripCount < most) {
     most = std::max<int64_t>(*schedule.tripCount, 2);
-    limit = "it has no more iterations";
+    limit = "the trip count is " + std::to_string(*schedule.tripCount);
   }
   return most;
 }
@@ -198,14 +199,15 @@ std::optional<LoopSchedule> Scheduler::run(std::string &reason) {
     return std::nullopt;
   if (!check(placePureOps()) || !check(makeEntries()))
     return std::nullopt;
-  // What the loop yields may be what it read, with nothing done to it.
+  // The loop may yield only values that it read.
   if (llvm::none_of(schedule.entries, [&](const ScheduleEntry &entry) {
         return entry.position.stage == schedule.stages - 1;
       })) {
-    bool copies =
-        llvm::any_of(units, [](const Unit &unit) { return unit.writesShared; });
-    reason = std::string("it only ") + (copies ? "copies" : "reads") +
-             ": there is nothing to overlap with";
+    bool copies = llvm::any_of(
+        bodyOps, [](const BodyOp &bodyOp) { return bodyOp.writesShared; });
+    reason = copies ? kOnlyCopies.str()
+                    : "the body only reads; no computation can overlap with "
+                      "the reads";
     return std::nullopt;
   }
   findBuffers();
@@ -219,22 +221,22 @@ std::optional<LoopSchedule> Scheduler::run(std::string &reason) {
 static std::optional<LoopSchedule> trySchedule(scf::ForOp loop,
                                                const ScheduleOptions &options,
                                                std::string &reason) {
-  // Copies may also wait for their turn, and what goes through registers may
-  // stay with computing.
+  // Alternatives: copies after the wait, and register streams in the compute
+  // stage.
   for (bool copiesFirst : {true, false}) {
     bool triedCopiesFirst = false;
     for (bool streams : {true, false}) {
       ScheduleOptions chosen = options;
       chosen.startsCopiesFirst = copiesFirst;
-      chosen.streamsBesideCopies = streams;
+      chosen.streamsInAsyncMode = streams;
       Scheduler scheduler(loop, chosen);
       if (auto schedule = scheduler.run(reason)) {
-        schedule->notCompared = scheduler.whatIsNotCompared();
+        schedule->comparisonLimit = scheduler.describeComparisonLimit();
         return schedule;
       }
-      reason += scheduler.whatIsNotCompared();
+      reason += scheduler.describeComparisonLimit();
       triedCopiesFirst |= scheduler.hasCopiesFirst();
-      if (!scheduler.hasStreamOfAsync())
+      if (!scheduler.hasRegisterStream())
         break;
     }
     if (!triedCopiesFirst)
@@ -257,28 +259,28 @@ std::optional<LoopSchedule> smalti::makeSchedule(scf::ForOp loop,
     chosen.stages = chosen.stages.getOr(2);
     return trySchedule(loop, chosen, reason);
   }
-  // The most that is legal, fits and helps.
+  // The largest number of stages that is legal, fits and hides more latency.
   std::string limit;
   int64_t most = Scheduler(loop, chosen).getUsefulStages(limit);
   for (int64_t stages = most; stages > 1; --stages) {
     chosen.stages = stages;
     std::optional<LoopSchedule> schedule = trySchedule(loop, chosen, reason);
-    std::string with = "with " + std::to_string(stages) + " stages ";
+    std::string with = "with " + std::to_string(stages) + " stages, ";
     if (!schedule) {
       limit = with + reason;
       continue;
     }
-    // Without a chip nothing says how much fits.
+    // Without a target the register limit is unknown.
     if (!chosen.registerModel) {
       if (schedule->mode == PipelineMode::Stream && stages > 2) {
-        limit = "no target says how many registers there are for more";
+        limit = "the register limit is unknown without a target";
         continue;
       }
     } else if (int64_t registers = countKernelRegisters(
                    *schedule, *chosen.registerModel, chosen.isCopy);
                registers > chosen.registers) {
-      reason = with + "its values would take " + std::to_string(registers) +
-               " registers of a thread, " + chosen.chip + " has " +
+      reason = with + "live values need " + std::to_string(registers) +
+               " registers per thread; " + chosen.chip + " has " +
                std::to_string(chosen.registers);
       limit = reason;
       continue;

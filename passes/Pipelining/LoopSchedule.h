@@ -1,8 +1,8 @@
-//===- LoopSchedule.h - How a loop is pipelined, as data ------------------===//
+//===- LoopSchedule.h - Schedule of a pipelined loop ------------*- C++ -*-===//
 //
-// A schedule says for every op of a loop's body in which stage it executes and
-// where in the kernel it stands. All that can refuse a loop is decided while
-// the schedule is made; carrying it out cannot fail.
+// A schedule assigns every op of a loop's body a stage and a position in the
+// kernel. Every refusal is decided while the schedule is created; applying it
+// cannot fail.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,23 +32,23 @@ class ValueNames;
 
 llvm::StringRef toString(PipelineMode mode);
 
-/// Attributes by which a schedule is written on ops and read back.
+/// Attributes that store a schedule on ops.
 inline constexpr llvm::StringLiteral kStageAttr = "smalti.stage";
 inline constexpr llvm::StringLiteral kClusterAttr = "smalti.cluster";
-/// How many stages a loop, or every loop of a function, shall have; 1 leaves it
-/// as it is.
+/// The requested number of stages of a loop, or of every loop of a function; 1
+/// disables the pass.
 inline constexpr llvm::StringLiteral kStagesAttr = "smalti.stages";
-/// On a function that asks for a number of stages: the most that one of its
-/// loops got (i64).
+/// On a function that requests stages: the largest number of stages of a loop
+/// (i64).
 inline constexpr llvm::StringLiteral kPipelinedStagesAttr =
     "smalti.pipelined_stages";
-/// By which mode a loop shall be pipelined: "auto", "stream" or "async".
+/// The requested mode of a loop: "auto", "stream" or "async".
 inline constexpr llvm::StringLiteral kModeAttr = "smalti.mode";
-/// More stages than any chip has a use for only make code.
+/// The largest number of stages; more only increase code size.
 inline constexpr int64_t kMostStages = 16;
 
-/// In stage s an op works on the iteration s before the one of stage 0. Ops of
-/// a lower cluster stand earlier in the kernel.
+/// In stage s an op works on the iteration that is s before that of stage 0.
+/// Ops of a lower cluster come earlier in the kernel.
 struct Position {
   int64_t stage;
   int64_t cluster;
@@ -60,8 +60,8 @@ struct Position {
   }
 };
 
-/// One op in the kernel. A cheap op that several stages need has several
-/// entries: it is made again for each of these stages.
+/// One op in the kernel. A cheap op that several stages use has an entry for
+/// each of these stages.
 struct ScheduleEntry {
   mlir::Operation *op;
   Position position;
@@ -71,27 +71,26 @@ struct ScheduleEntry {
 struct LoopBuffer {
   mlir::Value root;
   MemorySpace space;
-  /// How many iterations in a row use different parts of it; 1 where that is
-  /// not known.
+  /// How many consecutive iterations use different parts of it; 1 if unknown.
   int64_t slots;
-  /// It holds barrier objects: arrivals write it, waits read it, and a wait
-  /// needs no block barrier behind the arrivals that it waits for.
+  /// The buffer holds mbarriers: arrivals write it and waits read it. A wait
+  /// does not need a block barrier after the arrivals that it waits for.
   bool isBarrierObject = false;
-  /// Some accesses are in the slot of their iteration, and others are not.
+  /// Only some accesses are proven to use the slot of their iteration.
   bool usesOtherSlots = false;
 };
 
-/// What one entry does to one buffer.
+/// The access of one entry to one buffer.
 struct BufferAccess {
   unsigned buffer; ///< index into LoopSchedule::buffers
   bool isWrite;
 };
 
-/// The parts of a pipelined loop. Step k of the prologue executes the stages up
-/// to k; step k of the epilogue those from k + 1.
+/// The parts of a pipelined loop. Step k of the prologue executes stages up to
+/// k; step k of the epilogue executes stages from k + 1.
 enum class Part { Prologue, Kernel, Epilogue };
 
-/// A place in the pipelined loop: before the entry, in that step of the part.
+/// A point in the pipelined loop: before the entry, in a step of the part.
 struct Place {
   Part part;
   int64_t step;
@@ -107,41 +106,41 @@ struct LoopSchedule {
   PipelineMode mode = PipelineMode::Stream;
   int64_t stages = 0;
   std::optional<int64_t> tripCount;
-  /// The number of stages that was asked for, where the loop runs fewer times.
+  /// The requested number of stages, if the trip count is smaller.
   int64_t clampedFrom = 0;
   /// In the order of the kernel.
   llvm::SmallVector<ScheduleEntry> entries;
   llvm::SmallVector<LoopBuffer> buffers;
   /// For each entry.
   llvm::SmallVector<llvm::SmallVector<BufferAccess, 2>> accesses;
-  /// Whether the entry starts asynchronous copies, for each entry: what it
-  /// writes is written when it was waited for.
+  /// For each entry, whether it starts asynchronous copies: its writes complete
+  /// at the wait.
   llvm::SmallVector<bool> startsCopies;
-  /// Buffers whose asynchronous writes the entry waits for, for each entry.
+  /// For each entry, the buffers whose asynchronous writes it waits for.
   llvm::SmallVector<llvm::SmallVector<unsigned, 2>> completes;
-  /// The same for waits that every thread makes: what they complete needs no
-  /// block barrier to be seen.
+  /// The same for waits that every thread executes: the data is visible without
+  /// a block barrier.
   llvm::SmallVector<llvm::SmallVector<unsigned, 2>> acquires;
-  /// The barriers of the body; they are taken out, and new ones are placed.
+  /// The barriers of the body, which are replaced.
   llvm::SmallVector<mlir::Operation *> oldBarriers;
   std::set<Place> barriers;
-  bool barrierBeforeKernel = false; ///< one more behind the prologue
-  bool barrierAfter = false;        ///< one more behind the epilogue
+  bool barrierBeforeKernel = false; ///< after the prologue
+  bool barrierAfter = false;        ///< after the epilogue
   /// Whether every hazard around the loop is in shared memory, so that a
-  /// barrier that orders only that would do.
+  /// barrier for shared memory only is sufficient.
   bool onlySharedHazards = false;
-  /// How many groups or units of each queue the waits leave in flight.
+  /// How many entries of each queue the waits leave in flight.
   std::map<Place, llvm::SmallVector<std::pair<AsyncQueue, int64_t>, 1>> waits;
-  /// Block barriers that are waits as well, with a copy that makes waits.
-  llvm::DenseMap<mlir::Operation *, AsyncCopyOpInterface> waitMakers;
-  unsigned readsAhead = 0;
-  /// What must hold for the buffers to have their slots: where it does not, the
-  /// loop executes as it was.
+  /// Block barriers that act as waits, with a copy that can create waits.
+  llvm::DenseMap<mlir::Operation *, AsyncCopyOpInterface> waitCreators;
+  unsigned numPrefetched = 0;
+  /// Conditions for the buffers to have their slots. If one does not hold at
+  /// run time, the original loop executes.
   llvm::SmallVector<CountLimit> limits;
-  /// What kept a loop from more stages, where it was given the choice.
+  /// The reason against more stages, if the pass chose.
   std::string limit;
-  /// What is to be known where accesses were too many to compare them all.
-  std::string notCompared;
+  /// A note if there were too many accesses to compare all pairs.
+  std::string comparisonLimit;
 
   bool isGuarded() const { return !tripCount || !limits.empty(); }
 
@@ -153,67 +152,66 @@ struct LoopSchedule {
 };
 
 struct ScheduleOptions {
-  /// `auto`: as many as fit and help.
+  /// `auto`: as many as fit and hide more latency.
   AutoOrNumber stages = 2;
   PipelineMode mode = PipelineMode::Auto;
   bool useSchedule = false;
-  /// Beside asynchronous copies, let reads and stores of other buffers run one
-  /// step ahead.
-  bool streamsBesideCopies = true;
-  /// Start copies that are counted ahead of the wait, if there are two stages.
+  /// In async mode, prefetch reads and stores of other buffers by one stage.
+  bool streamsInAsyncMode = true;
+  /// With two stages, start counted copies before the wait.
   bool startsCopiesFirst = true;
-  /// The chip counts groups, too.
+  /// The chip counts async-groups too.
   bool countsGroups = false;
-  /// Registers that one thread has, the chip's name, and what counts them; null
-  /// where the chip is not known.
+  /// The registers per thread, the name of the chip, and the register model;
+  /// null if the chip is unknown.
   int64_t registers = 0;
   std::string chip;
   RegisterModel *registerModel = nullptr;
-  /// The loop is a copy that was made since the registers were counted.
+  /// The loop was created after the register model was first queried.
   bool isCopy = false;
-  /// How reasons name values; never null.
+  /// Names values in reasons; never null.
   ValueNames *names = nullptr;
-  /// Of the function as it is when the loop is planned; never null.
+  /// Analyses of the function in its current state; never null.
   const UniformityAnalysis *uniformity = nullptr;
   const IntegerRanges *ranges = nullptr;
 };
 
-/// Takes what the attributes of a loop, or of the function for its loops, ask
-/// for into the options, which they win over. Returns what is wrong with them.
+/// Reads the attributes of a loop, or of a function for its loops, into the
+/// options, which they override. Returns what is wrong with them.
 std::optional<std::string> readScheduleAttributes(mlir::Operation *op,
                                                   ScheduleOptions &options);
 
-/// Makes the schedule of a loop, or says why there is none. An empty reason
-/// says that the loop is not asked to be pipelined.
+/// Creates the schedule of a loop, or returns nothing with the reason. If the
+/// reason is empty, pipelining is disabled for the loop.
 std::optional<LoopSchedule> makeSchedule(mlir::scf::ForOp loop,
                                          const ScheduleOptions &options,
                                          std::string &reason);
 
-/// Places the barriers of a schedule: the least that order every hazard between
-/// threads in shared and global memory, within the pipelined loop and with what
-/// stands before and after it. Nothing is placed where the loop had none.
+/// Places the barriers of a schedule: a minimal set that orders every hazard in
+/// shared and global memory, within the pipelined loop and with the code around
+/// it. A loop without barriers gets none.
 void placeBarriers(LoopSchedule &schedule);
 
-/// The most registers of one thread that values take at once in the kernel of
-/// the pipelined loop, where those that are carried to later steps live on.
-/// `isCopy`: the loop was not there when the model was first asked.
+/// The maximum register pressure per thread in the kernel of the pipelined
+/// loop, including values that are carried to later steps. `isCopy`: the loop
+/// was created after the model was first queried.
 int64_t countKernelRegisters(const LoopSchedule &schedule, RegisterModel &model,
                              bool isCopy);
 
-/// Writes the schedule on the loop's ops.
+/// Writes the schedule on the ops of the loop.
 void annotateSchedule(const LoopSchedule &schedule);
 
-/// What became of a loop.
+/// The result of pipelining a loop.
 struct ExpandedLoop {
   mlir::scf::ForOp kernel;
-  /// The loop as it was, behind a guard; null where there is none.
+  /// The original loop, as the fallback of a guard; null without a guard.
   mlir::scf::ForOp plain;
-  /// The copies of the loops that stood inside it.
+  /// The copies of inner loops.
   llvm::SmallVector<mlir::scf::ForOp> innerLoops;
 };
 
-/// Pipelines the loop. `useSharedBarrier` makes the new barriers order shared
-/// memory alone.
+/// Pipelines the loop. With `useSharedBarrier`, the new barriers order shared
+/// memory only.
 ExpandedLoop applySchedule(const LoopSchedule &schedule, bool useSharedBarrier);
 
 } // namespace smalti

@@ -35,13 +35,13 @@ using namespace smalti;
 
 static constexpr llvm::StringLiteral kPassName = "smalti-pipeline-loops";
 
-/// Ops that pipelining the loops of one function may create. The copies of an
+/// The maximum number of ops that the pass creates in a function. Copies of an
 /// inner loop multiply with the stages of each loop around it.
 static constexpr int64_t kMostCreatedOps = int64_t(1) << 17;
 
-/// The ops that pipelining creates, at most: each op of the loop is once in the
-/// kernel, `stages - 1` times in the prologue and the epilogue together, and
-/// once more in a loop that a guard keeps.
+/// An upper bound of the ops that pipelining creates. Each op of the loop is
+/// once in the kernel, `stages - 1` times in the prologue and epilogue
+/// together, and once in the fallback of a guard.
 static int64_t countCreatedOps(const LoopSchedule &schedule) {
   int64_t ops = 0;
   scf::ForOp loop = schedule.loop;
@@ -49,7 +49,7 @@ static int64_t countCreatedOps(const LoopSchedule &schedule) {
   return ops * (schedule.stages - 1 + schedule.isGuarded());
 }
 
-/// What the loop became, in one sentence with its numbers.
+/// Emits the applied remark with the numbers of the schedule.
 static void reportApplied(const LoopSchedule &schedule, StringRef did) {
   llvm::SetVector<Value> roots;
   for (const LoopBuffer &buffer : schedule.buffers)
@@ -73,31 +73,31 @@ static void reportApplied(const LoopSchedule &schedule, StringRef did) {
     return std::to_string(number) + " " + (number == 1 ? one : many);
   };
   remarkApplied(schedule.loop, kPassName)
-      << did << count(schedule.stages, "stage", "stages") << " in "
-      << toString(schedule.mode) << " mode: "
+      << did << count(schedule.stages, "stage", "stages") << ", "
+      << toString(schedule.mode) << " mode, "
       << (schedule.mode == PipelineMode::Async
-              ? count(schedule.readsAhead, "copy", "copies")
-              : count(schedule.readsAhead, "read", "reads"))
-      << " ahead, " << count(buffers, "shared buffer", "shared buffers")
-      << " of " << bytes << " B, " << count(barriers, "barrier", "barriers")
-      << " an iteration, "
+              ? count(schedule.numPrefetched, "copy", "copies")
+              : count(schedule.numPrefetched, "read", "reads"))
+      << " prefetched; " << count(buffers, "shared buffer", "shared buffers")
+      << ", " << bytes << " B; " << count(barriers, "barrier", "barriers")
+      << " per iteration; "
       << (schedule.tripCount
-              ? count(*schedule.tripCount, "iteration", "iterations")
-              : std::string("a guard for the number of iterations"))
-      << (schedule.limits.empty() ? ""
-                                  : ", a guard for the number that slots are "
-                                    "counted by")
+              ? "trip count " + std::to_string(*schedule.tripCount)
+              : std::string("run-time guard on the trip count"))
+      << (schedule.limits.empty()
+              ? ""
+              : "; run-time guard on overflow of the slot counter")
       << (schedule.clampedFrom
-              ? ", fewer than the " + std::to_string(schedule.clampedFrom) +
-                    " stages asked for"
+              ? "; fewer than the " + std::to_string(schedule.clampedFrom) +
+                    " requested stages"
               : std::string())
-      << (schedule.limit.empty() ? "" : ": " + schedule.limit)
-      << schedule.notCompared;
+      << (schedule.limit.empty() ? "" : "; no more stages: " + schedule.limit)
+      << schedule.comparisonLimit;
 }
 
-/// A group that names no copies is printed as the bare name of its op, and
-/// upstream's parser takes the result of the next op for a copy. An attribute
-/// separates the two.
+/// A group without operands is printed as the bare name of its op, and
+/// upstream's parser then parses the result of the next op as a copy. An
+/// attribute separates the two.
 static void separateGroups(Operation *function) {
   function->walk([](nvgpu::DeviceAsyncCreateGroupOp group) {
     if (group->getNumOperands() == 0 && group->getAttrs().empty())
@@ -130,11 +130,11 @@ void SmaltiPipelineLoops::runOnOperation() {
     function->emitError() << kPassName << ": " << *wrong;
     return signalPassFailure();
   }
-  // Outer loops first: a loop inside one that is pipelined is part of a stage
-  // as a whole, and its copies are loops like others afterwards.
+  // Outer loops first: a loop inside a pipelined one is part of a stage as a
+  // whole, and its copies are candidates afterwards.
   struct Candidate {
     scf::ForOp loop;
-    bool isCopy; ///< pipelining another loop made it
+    bool isCopy; ///< created by pipelining another loop
   };
   SmallVector<Candidate> worklist;
   auto addLoopsIn = [&](Operation *parent, bool isCopy) {
@@ -149,12 +149,12 @@ void SmaltiPipelineLoops::runOnOperation() {
   ValueNames names(function);
   ScheduleOptions options;
   options.names = &names;
-  // Where the chip is not known, its waves may have 64 lanes.
+  // If the chip is unknown, its waves may have 64 lanes.
   UniformityAnalysis uniformity(function, *chip ? (*chip)->waveSize : 64);
   options.uniformity = &uniformity;
   IntegerRanges ranges(function);
   options.ranges = &ranges;
-  // Whenever ops come or go: others may get their addresses.
+  // After ops are created or erased: new ops may reuse addresses.
   auto forgetAnalyses = [&] {
     uniformity.reset();
     ranges.reset();
@@ -186,10 +186,10 @@ void SmaltiPipelineLoops::runOnOperation() {
     if (more <= kMostCreatedOps - created)
       return schedule;
     reason = std::to_string(schedule->stages) + " stages would create " +
-             std::to_string(more) + " ops, in addition to the " +
+             std::to_string(more) + " ops, in addition to " +
              std::to_string(created) +
-             " ops for other loops of the function; the limit for a "
-             "function is " +
+             " ops for other loops of the function; the limit per function "
+             "is " +
              std::to_string(kMostCreatedOps);
     return std::optional<LoopSchedule>();
   };
@@ -200,10 +200,10 @@ void SmaltiPipelineLoops::runOnOperation() {
           getInteger(loop->getAttr(kStagesAttr)) == 1)
         return;
       missed |= failed(reportMissed(loop, kPassName, strict,
-                                    "the loop is not pipelined: it is " +
-                                        quote(loop) + ", and no scf.for"));
+                                    "loop not pipelined: it is " + quote(loop) +
+                                        "; only scf.for loops are supported"));
     });
-  // `isTrial`: nothing may change.
+  // `isTrial`: the function must not change.
   auto plan = [&](Candidate candidate, bool isTrial) {
     scf::ForOp loop = candidate.loop;
     options.isCopy = candidate.isCopy;
@@ -230,10 +230,10 @@ void SmaltiPipelineLoops::runOnOperation() {
     }
     if (!schedule && !reason.empty())
       missed |= failed(reportMissed(loop, kPassName, strict,
-                                    "the loop is not pipelined: " + reason));
+                                    "loop not pipelined: " + reason));
     return schedule;
   };
-  // An error is found before anything changes.
+  // Under `strict`, errors are found before the first change.
   if (strict) {
     addLoopsIn(function, /*isCopy=*/false);
     while (!worklist.empty()) {
@@ -244,11 +244,11 @@ void SmaltiPipelineLoops::runOnOperation() {
     if (missed)
       return signalPassFailure();
   }
-  // Where barriers wait for reads in flight, one that orders shared memory
-  // alone keeps the reads ahead.
+  // If barriers wait for outstanding reads, one that orders shared memory only
+  // keeps the reads in flight.
   bool prefersSharedBarrier =
       *chip && (*chip)->barrier == targets::BarrierKind::SplitBarrier;
-  // Only such a one can leave copies in flight (smalti-overlap-lds-dma).
+  // Only those barriers can leave copies in flight (smalti-overlap-lds-dma).
   bool copiesPreferSharedBarrier =
       *chip && (*chip)->asyncCopy == targets::AsyncCopyKind::LDSLoad;
   int64_t mostStages = 1;
@@ -261,12 +261,12 @@ void SmaltiPipelineLoops::runOnOperation() {
       continue;
     }
     if (emitSchedule) {
-      reportApplied(*schedule, "the loop got a schedule of ");
+      reportApplied(*schedule, "schedule written: ");
       annotateSchedule(*schedule);
       addLoopsIn(candidate.loop, candidate.isCopy);
       continue;
     }
-    reportApplied(*schedule, "the loop is pipelined with ");
+    reportApplied(*schedule, "loop pipelined: ");
     created += countCreatedOps(*schedule);
     names.forget(candidate.loop);
     forgetAnalyses();

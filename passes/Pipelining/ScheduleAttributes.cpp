@@ -23,8 +23,8 @@ smalti::readScheduleAttributes(Operation *op, ScheduleOptions &options) {
     auto text = dyn_cast<StringAttr>(attribute);
     if (!(text && text.getValue() == "auto") &&
         (!number || *number < 1 || *number > kMostStages))
-      return kStagesAttr.str() +
-             " is not \"auto\" or an integer between 1 and " +
+      return kStagesAttr.str() + " is " + describe(attribute) +
+             "; it must be \"auto\" or an integer from 1 to " +
              std::to_string(kMostStages);
     options.stages = number ? AutoOrNumber(*number) : AutoOrNumber();
   }
@@ -33,14 +33,15 @@ smalti::readScheduleAttributes(Operation *op, ScheduleOptions &options) {
     std::optional<PipelineMode> mode =
         text ? parsePipelineMode(text.getValue()) : std::nullopt;
     if (!mode)
-      return kModeAttr.str() + " is not \"auto\", \"stream\" or \"async\"";
+      return kModeAttr.str() + " is " + describe(attribute) +
+             "; it must be \"auto\", \"stream\" or \"async\"";
     options.mode = *mode;
   }
   return std::nullopt;
 }
 
-/// A number, or a list of them for an op that is made again for several stages;
-/// empty where the attribute is something else.
+/// A number, or an array for an op that is duplicated in several stages; empty
+/// for other attributes.
 static SmallVector<int64_t> readNumbers(Attribute attribute) {
   if (auto list = dyn_cast<DenseI64ArrayAttr>(attribute))
     return SmallVector<int64_t>(list.asArrayRef());
@@ -51,48 +52,51 @@ static SmallVector<int64_t> readNumbers(Attribute attribute) {
 Scheduler::Reason Scheduler::readSchedule() {
   int64_t stages = 0;
   bool any = false;
-  for (const Unit &unit : units) {
-    Attribute stage = unit.op->getAttr(kStageAttr);
-    Attribute cluster = unit.op->getAttr(kClusterAttr);
+  for (const BodyOp &bodyOp : bodyOps) {
+    Attribute stage = bodyOp.op->getAttr(kStageAttr);
+    Attribute cluster = bodyOp.op->getAttr(kClusterAttr);
     any |= stage || cluster;
-    if (!stage && !cluster && unit.isPure())
+    if (!stage && !cluster && bodyOp.isPure())
       continue;
     if (!stage || !cluster)
-      return quote(unit.op) + " has no " +
-             (stage ? kClusterAttr : kStageAttr).str() + " attribute";
+      return quote(bodyOp.op) + " does not have the attribute " +
+             (stage ? kClusterAttr : kStageAttr).str();
     SmallVector<int64_t> stageList = readNumbers(stage);
     SmallVector<int64_t> clusterList = readNumbers(cluster);
     if (stageList.empty() || stageList.size() != clusterList.size())
-      return quote(unit.op) + " has a " + kStageAttr.str() + " and a " +
-             kClusterAttr.str() + " that do not fit together";
-    if (stageList.size() > 1 && !unit.isPure())
-      return quote(unit.op) +
-             " has effects and cannot be made again for several stages";
-    std::set<Position> &places = positions[unit.op];
+      return kStageAttr.str() + " and " + kClusterAttr.str() + " of " +
+             quote(bodyOp.op) +
+             " must be integers, or integer arrays of the same length";
+    if (stageList.size() > 1 && !bodyOp.isPure())
+      return quote(bodyOp.op) +
+             " has side effects and cannot be duplicated in several stages";
+    std::set<Position> &earlier = positions[bodyOp.op];
     for (auto [number, order] : llvm::zip_equal(stageList, clusterList)) {
       if (number < 0)
-        return quote(unit.op) + " has a negative stage";
+        return "the stage of " + quote(bodyOp.op) + " is " +
+               std::to_string(number) + "; it must not be negative";
       if (number >= kMostStages)
-        return quote(unit.op) + " has a stage above " +
+        return "the stage of " + quote(bodyOp.op) + " is " +
+               std::to_string(number) + "; it must be at most " +
                std::to_string(kMostStages - 1);
-      for (const Position &place : places)
+      for (const Position &place : earlier)
         if (place.stage == number)
-          return quote(unit.op) + " is twice in stage " +
+          return quote(bodyOp.op) + " is scheduled twice in stage " +
                  std::to_string(number);
-      places.insert({number, order});
+      earlier.insert({number, order});
       stages = std::max(stages, number + 1);
       compute = std::max(compute, {number, order});
     }
   }
   if (!any)
-    return std::string("it carries no schedule");
+    return std::string("its ops do not have schedule attributes");
   if (stages < 2)
-    return std::string("its schedule has one stage");
-  for (const Unit &unit : units)
-    if (positions.contains(unit.op) &&
-        positions[unit.op].begin()->stage < stages - 1 &&
-        (unit.isCopy || unit.readsGlobal))
-      ++schedule.readsAhead;
+    return std::string("its schedule has only one stage");
+  for (const BodyOp &bodyOp : bodyOps)
+    if (positions.contains(bodyOp.op) &&
+        positions[bodyOp.op].begin()->stage < stages - 1 &&
+        (bodyOp.isCopy || bodyOp.readsGlobal))
+      ++schedule.numPrefetched;
   schedule.stages = stages;
   return std::nullopt;
 }
@@ -100,16 +104,16 @@ Scheduler::Reason Scheduler::readSchedule() {
 void smalti::annotateSchedule(const LoopSchedule &schedule) {
   scf::ForOp loop = schedule.loop;
   Builder builder(loop.getContext());
-  llvm::MapVector<Operation *, std::set<Position>> places;
+  llvm::MapVector<Operation *, std::set<Position>> positionsOf;
   for (const ScheduleEntry &entry : schedule.entries)
-    places[entry.op].insert(entry.position);
+    positionsOf[entry.op].insert(entry.position);
   auto write = [&](Operation *op, StringRef name, ArrayRef<int64_t> numbers) {
     if (numbers.size() == 1)
       op->setAttr(name, builder.getI64IntegerAttr(numbers.front()));
     else
       op->setAttr(name, builder.getDenseI64ArrayAttr(numbers));
   };
-  for (auto &[op, positions] : places) {
+  for (auto &[op, positions] : positionsOf) {
     SmallVector<int64_t> stages, clusters;
     for (const Position &position : positions) {
       stages.push_back(position.stage);

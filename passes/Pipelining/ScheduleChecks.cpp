@@ -1,4 +1,4 @@
-//===- ScheduleChecks.cpp - What a schedule must not break ----------------===//
+//===- ScheduleChecks.cpp - Legality checks of a schedule -----------------===//
 
 #include "smalti/passes/Analysis/Memory/BufferAliasing.h"
 #include "smalti/passes/Pipelining/Scheduler.h"
@@ -21,8 +21,9 @@
 using namespace mlir;
 using namespace smalti;
 
-/// Whether an access is in the same slot of its iteration as others are, which
-/// it then says. What must hold for it to be one is kept for the guard.
+/// Whether an access uses the same slot of its iteration as the earlier ones;
+/// the first access sets `slot`. Conditions for the slot are kept for the
+/// guard.
 bool Scheduler::takeSlot(const std::optional<IterationSlot> &found,
                          std::optional<IterationSlot> &slot) {
   if (!found || (slot && !slot->isSameAs(*found)))
@@ -42,7 +43,7 @@ bool Scheduler::takeSlot(const std::optional<IterationSlot> &found,
 }
 
 /// The slot of its iteration that is accessed through `memref`, or by the op's
-/// indices where that is the buffer itself.
+/// indices if `memref` is the buffer itself.
 std::optional<IterationSlot> Scheduler::findSlot(Value root,
                                                  const MemoryAccess &access) {
   Value memref = access.memref;
@@ -52,7 +53,7 @@ std::optional<IterationSlot> Scheduler::findSlot(Value root,
     return bytes ? matchAddressSlot(memref, root, bytes, loop, *options.ranges)
                  : std::nullopt;
   }
-  // A memref that is made of an address.
+  // A memref that is created from an address.
   if (auto cast = memref.getDefiningOp<UnrealizedConversionCastOp>();
       cast && cast->getNumOperands() == 1 &&
       isa<LLVM::LLVMPointerType>(cast.getOperand(0).getType())) {
@@ -71,7 +72,7 @@ std::optional<IterationSlot> Scheduler::findSlot(Value root,
         operand = operand ? nullptr : &other;
     std::optional<RowAccess> row =
         strided && operand ? strided.getRowAccess(*operand) : std::nullopt;
-    // Runs of elements are aligned, and do not cross rows of such a size.
+    // Runs of elements are aligned and do not cross rows of these sizes.
     if (!row || row->indices.size() < 2 || row->isWaveWide ||
         (row->mayCrossRows && type.getShape().back() % row->elements != 0))
       return std::nullopt;
@@ -97,8 +98,8 @@ std::optional<IterationSlot> Scheduler::findSlot(Value root,
   return slot;
 }
 
-/// How many iterations in a row use different slots of the buffer, where every
-/// access in the loop goes through the slot of its iteration.
+/// How many consecutive iterations use different slots of the buffer, if every
+/// access in the loop uses the slot of its iteration.
 int64_t Scheduler::getSlots(Value root, ArrayRef<const MemoryAccess *> accesses,
                             bool &usesOtherSlots) {
   auto type = dyn_cast<MemRefType>(root.getType());
@@ -119,14 +120,14 @@ void Scheduler::findBuffers() {
   llvm::MapVector<Value, SmallVector<const MemoryAccess *>> accessesOf;
   DenseSet<std::pair<Value, Value>> memrefs;
   DenseMap<Value, SmallVector<Operation *>> barrierOps;
-  for (const Unit &unit : units)
-    for (const MemoryAccess &access : unit.accesses) {
+  for (const BodyOp &bodyOp : bodyOps)
+    for (const MemoryAccess &access : bodyOp.accesses) {
       bool isNew = memrefs.insert({access.root, access.memref}).second;
       // All accesses through a view are in its slot.
       auto &ofRoot = accessesOf[access.root];
       if (isNew || access.memref == access.root)
         ofRoot.push_back(&access);
-      // Of a pointer that others use, too, nothing is known.
+      // A pointer with different uses has an unknown size.
       auto copy = dyn_cast<AsyncCopyOpInterface>(access.op);
       auto object = dyn_cast<BarrierObjectOpInterface>(access.op);
       bool isBarrier =
@@ -158,18 +159,18 @@ void Scheduler::findBuffers() {
   for (const ScheduleEntry &entry : schedule.entries) {
     SmallVector<BufferAccess, 2> accesses;
     std::set<std::pair<unsigned, bool>> seen;
-    for (const MemoryAccess &access : units[unitOf[entry.op]].accesses)
+    for (const MemoryAccess &access : bodyOps[bodyOpIndex[entry.op]].accesses)
       if (seen.insert({number[access.root], access.isWrite}).second)
         accesses.push_back({number[access.root], access.isWrite});
     schedule.accesses.push_back(std::move(accesses));
-    schedule.startsCopies.push_back(units[unitOf[entry.op]].isCopy);
+    schedule.startsCopies.push_back(bodyOps[bodyOpIndex[entry.op]].isCopy);
   }
   schedule.completes.resize(schedule.entries.size());
   schedule.acquires.resize(schedule.entries.size());
 }
 
-/// Every value must be computed before it is used, and may have to be carried
-/// to a later step.
+/// Every value must be computed before its use, and may have to be carried to a
+/// later step.
 Scheduler::Reason Scheduler::checkValues() {
   ValueFlow flow(schedule);
   bool hasLayouts = loop->hasAttr(mosaic_gpu::kOutLayouts) ||
@@ -182,10 +183,10 @@ Scheduler::Reason Scheduler::checkValues() {
       if (source.kind == ValueSource::Kind::Missing) {
         std::string def = quote(getBodyOp(source.value));
         if (isCarried)
-          return "the loop-carried value that " + quote(entry.op) +
-                 " uses would be updated too late by " + def;
-        return quote(entry.op) + " would execute before " + def +
-               ", whose result it uses";
+          return def + " updates a loop-carried value in a later stage than " +
+                 quote(entry.op) + " uses the value";
+        return "the schedule would execute " + quote(entry.op) + " before " +
+               def + ", whose result " + quote(entry.op) + " uses";
       }
       if (source.kind != ValueSource::Kind::Computed ||
           schedule.entries[source.entry].position.stage == source.lag)
@@ -193,20 +194,20 @@ Scheduler::Reason Scheduler::checkValues() {
       Operation *def = getBodyOp(source.value);
       if (!isCarried && isa<BaseMemRefType>(operand.getType()))
         return "the view that " + quote(def) +
-               " makes would have to be carried to another stage";
-      // A loop that states the layouts of its vectors gets more of them; they
-      // must be known as well.
+               " creates would have to be carried to another stage";
+      // A loop with vector layouts gets more carried vectors, whose layouts
+      // must be known too.
       if (hasLayouts && isa<VectorType>(operand.getType()) &&
           !def->hasAttr(mosaic_gpu::kOutLayouts))
-        return "the vector that " + quote(def) +
-               " computes is carried to another stage and has no layout";
+        return "the result of " + quote(def) +
+               " is carried to another stage and does not have a layout";
     }
   return std::nullopt;
 }
 
 /// Accesses that depend on each other through memory must keep their order. An
-/// op of stage s works on iteration i at step i + s, and within a step the
-/// kernel's order counts.
+/// op of stage s works on iteration i at step i + s; within a step the order of
+/// the kernel counts.
 Scheduler::Reason Scheduler::checkMemory() {
   SmallVector<AliasClass> classes;
   DenseMap<Value, unsigned> number;
@@ -218,9 +219,9 @@ Scheduler::Reason Scheduler::checkMemory() {
   SmallVector<TimedAccess> accesses;
   for (unsigned i = 0, e = schedule.entries.size(); i < e; ++i) {
     const ScheduleEntry &entry = schedule.entries[i];
-    unsigned order = unitOf[entry.op];
+    unsigned order = bodyOpIndex[entry.op];
     AccessTime time = {entry.position.stage, i};
-    for (const MemoryAccess &access : units[order].accesses)
+    for (const MemoryAccess &access : bodyOps[order].accesses)
       accesses.push_back(
           {&access, number[access.root], access.isWrite, time, order});
     for (unsigned buffer : schedule.completes[i])
@@ -251,8 +252,8 @@ Scheduler::Reason Scheduler::checkMemory() {
       for (const TimedAccess *x : list.items)
         if (x->time > y.time && !areApart(*x, y) &&
             mayTouchSame(*x, y, /*distance=*/0)) {
-          reason = text(y) + " would overtake " + text(*x) +
-                   ", which it may depend on";
+          reason = "the schedule would move " + text(y) + " before " +
+                   text(*x) + ", and the two accesses may alias";
           return true;
         }
       return false;
@@ -262,8 +263,8 @@ Scheduler::Reason Scheduler::checkMemory() {
     lists.add(&y, classes[y.buffer]);
   }
 
-  // y in one iteration before x in a later one. A buffer with slots is used
-  // again after so many iterations.
+  // y in one iteration before x in a later one. A buffer with n slots is reused
+  // after n iterations.
   for (const TimedAccess &y : accesses) {
     const LoopBuffer &buffer = schedule.buffers[y.buffer];
     auto check = [&](const AccessList &list, bool isOwnList) {
@@ -278,7 +279,7 @@ Scheduler::Reason Scheduler::checkMemory() {
       for (const TimedAccess *x : list.items)
         for (int64_t distance = slots; isOvertaken(x->time, distance);
              distance += slots) {
-          // Of the buffer itself its own list tells more.
+          // The list of the buffer itself is more precise.
           if ((!isOwnList && x->buffer == y.buffer) || areApart(*x, y) ||
               !mayTouchSame(y, *x, distance))
             continue;
@@ -287,12 +288,14 @@ Scheduler::Reason Scheduler::checkMemory() {
                      std::to_string(getNeededSlots(lists, classes[y.buffer])) +
                      " slots of " + names.get(buffer.root) +
                      (buffer.usesOtherSlots
-                          ? ", and not all accesses of an iteration are in the "
-                            "same slot"
-                          : ", which has " + std::to_string(slots));
+                          ? "; not all accesses of an iteration are proven to "
+                            "use the same slot"
+                          : "; accesses are proven to rotate over " +
+                                std::to_string(slots));
           else
-            reason = text(*x) + " would overtake " + text(y) +
-                     " of an earlier iteration, which it may depend on";
+            reason = "the schedule would move " + text(*x) + " before " +
+                     text(y) +
+                     " of an earlier iteration, and the two accesses may alias";
           return true;
         }
       return false;
@@ -303,7 +306,7 @@ Scheduler::Reason Scheduler::checkMemory() {
   return std::nullopt;
 }
 
-/// How many iterations in a row have the buffer in use at one time.
+/// How many consecutive iterations use the buffer concurrently.
 int64_t Scheduler::getNeededSlots(const AccessLists &lists,
                                   const AliasClass &buffer) {
   std::optional<AccessTime> first[2], last[2]; // reads, writes

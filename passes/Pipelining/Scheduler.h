@@ -1,11 +1,10 @@
-//===- Scheduler.h - Making the schedule of a loop ------------------------===//
+//===- Scheduler.h - Creation of the schedule of a loop ---------*- C++ -*-===//
 //
-// Private to the files that make schedules: LoopChecks.cpp says what the ops
-// are, AsyncUnits.cpp what they copy asynchronously and wait for,
-// StreamSchedule.cpp and AsyncSchedule.cpp place the ops with effects,
-// ScheduleAttributes.cpp reads a schedule that was written by hand,
-// LoopSchedule.cpp places the rest and ScheduleChecks.cpp finds what would go
-// wrong.
+// Private to the files that create schedules. LoopChecks.cpp classifies the
+// ops. AsyncEvents.cpp matches asynchronous copies and waits.
+// StreamSchedule.cpp and AsyncSchedule.cpp place the ops with side effects,
+// ScheduleAttributes.cpp reads a schedule from attributes, and LoopSchedule.cpp
+// places the other ops. ScheduleChecks.cpp checks the result.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,42 +21,46 @@
 
 namespace smalti {
 
-/// What an op of the body does.
-struct Unit {
+/// The effects of an op of the body.
+struct BodyOp {
   mlir::Operation *op;
   llvm::SmallVector<MemoryAccess> accesses;
   bool readsGlobal = false, writesGlobal = false;
   bool readsShared = false, writesShared = false;
-  /// What it starts asynchronously, itself or in its regions.
+  /// The asynchronous events of the op or of its regions.
   llvm::SmallVector<AsyncEvent, 1> events;
   bool isCopy = false, isCommit = false, isArrive = false, isWait = false;
-  bool hasLoop = false; ///< is or holds a loop
+  bool hasLoop = false; ///< is or contains a loop
 
   bool isPure() const { return accesses.empty() && events.empty() && !isWait; }
 };
 
 class QueueCounts;
 
+/// The reason against a loop without a computation.
+inline constexpr llvm::StringLiteral kOnlyCopies =
+    "the body only copies; no computation can overlap with the copies";
+
 class Scheduler {
 public:
   Scheduler(mlir::scf::ForOp loop, const ScheduleOptions &options)
       : loop(loop), options(options), names(*options.names) {}
 
-  /// Each step returns the reason where the loop cannot be pipelined.
+  /// Each step returns the reason if the loop cannot be pipelined.
   std::optional<LoopSchedule> run(std::string &reason);
 
-  /// Whether reads and stores run ahead beside asynchronous copies.
-  bool hasStreamOfAsync() const { return streamsBesideCopies; }
+  /// Whether other buffers are prefetched in async mode.
+  bool hasRegisterStream() const { return streamsInAsyncMode; }
 
-  /// Whether the copies of the next iteration start ahead of waits.
+  /// Whether the copies of the next iteration start before the waits.
   bool hasCopiesFirst() const { return startsCopiesFirst; }
 
-  /// What is to be known where accesses were too many to compare them all.
-  std::string whatIsNotCompared() const;
+  /// A note if there were too many accesses to compare all pairs.
+  std::string describeComparisonLimit() const;
 
-  /// The most stages that may help, and why no more do: as many as shared
-  /// buffers have slots in async mode, 3 in stream mode where what is read goes
-  /// to shared memory, and no more than iterations.
+  /// The largest number of stages that may help, and the reason against more.
+  /// It is the number of slots of shared buffers in async mode, 3 in stream
+  /// mode if the values go to shared memory, and at most the trip count.
   int64_t getUsefulStages(std::string &limit);
 
 private:
@@ -75,7 +78,7 @@ private:
   bool waitsForNextCopies() const;
   Reason placeAsync();
   Reason hoistOperandsOfCopies(Position place);
-  void placeStreamOfAsync(Position copy, Position read);
+  void placeRegisterStream(Position copy, Position read);
   Reason checkQueue(AsyncQueue queue);
   Reason setWait(unsigned wait, const AsyncWait::Awaited &awaited,
                  QueueCounts &counts);
@@ -95,9 +98,8 @@ private:
   /// The values that `op` uses and that the body computes or carries.
   llvm::ArrayRef<mlir::Value> operandsOf(mlir::Operation *op);
   mlir::Operation *getBodyOp(mlir::Value value);
-  /// The op of the body that computes `value`: for a loop-carried value the one
-  /// that computes it for a later iteration, or none, as for the induction
-  /// variable.
+  /// The op of the body that computes `value`. For a loop-carried value, the op
+  /// that computes it for a later iteration; null for the induction variable.
   mlir::Operation *getProducer(mlir::Value value);
   bool takeSlot(const std::optional<IterationSlot> &found,
                 std::optional<IterationSlot> &slot);
@@ -111,34 +113,34 @@ private:
   unsigned getEntry(mlir::Operation *op) const {
     return entryNumber.lookup(op);
   }
-  bool isCloneable(const Unit &unit);
+  bool isCloneable(const BodyOp &bodyOp);
 
   mlir::scf::ForOp loop;
   ScheduleOptions options;
   ValueNames &names;
   LoopSchedule schedule;
-  llvm::SmallVector<Unit> units;
-  llvm::DenseMap<mlir::Operation *, unsigned> unitOf;
+  llvm::SmallVector<BodyOp> bodyOps;
+  llvm::DenseMap<mlir::Operation *, unsigned> bodyOpIndex;
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value, 4>>
       operandCache;
   /// For loop-carried values.
   llvm::DenseMap<mlir::Value, mlir::Operation *> producerOf;
-  /// What each thread copies through pointers; 0 where that is not known.
+  /// The bytes that each thread copies through a pointer; 0 if unknown.
   llvm::DenseMap<mlir::Value, int64_t> bytesOfThread;
   std::optional<AsyncAnalysis> async;
-  bool streamsBesideCopies = false, startsCopiesFirst = false;
-  /// The entry of an op that is there once.
+  bool streamsInAsyncMode = false, startsCopiesFirst = false;
+  /// The entry of an op that is not duplicated.
   llvm::DenseMap<mlir::Operation *, unsigned> entryNumber;
   std::optional<IterationDependence> dependence;
-  /// Comparisons of accesses so far: a limit keeps the pass linear.
+  /// The number of compared pairs of accesses; the limit keeps the pass linear.
   size_t comparisons = 0, mostComparisons = 0;
-  /// Ops that depend on nothing but reads of global memory.
+  /// Ops that depend only on reads of global memory.
   llvm::DenseSet<mlir::Operation *> hoistable;
-  /// Where computing goes that nothing else waits for.
+  /// The position of computations without other constraints.
   Position compute{0, 0};
-  /// Why some read of global memory must stay where it is.
+  /// Why a read of global memory cannot be prefetched.
   std::string readStays;
-  /// Where each op goes; several places for one that is made again.
+  /// The positions of each op; several for a duplicated op.
   llvm::DenseMap<mlir::Operation *, std::set<Position>> positions;
   llvm::DenseMap<mlir::Operation *, bool> cloneable;
 };

@@ -1,4 +1,4 @@
-//===- SplitConditionals.cpp - Reads and writes of an scf.if apart --------===//
+//===- SplitConditionals.cpp - Splitting of scf.if ops --------------------===//
 
 #include "smalti/passes/Pipelining/SplitConditionals.h"
 
@@ -14,8 +14,8 @@
 using namespace mlir;
 using namespace smalti;
 
-/// The reads of global memory in a branch, if that does nothing else with
-/// memory than to store to shared memory.
+/// Collects the reads of global memory in a branch, if its only other accesses
+/// are stores to shared memory.
 static bool collectReads(Block *block, SmallVectorImpl<Operation *> &reads,
                          bool &writesShared) {
   if (!block)
@@ -42,7 +42,7 @@ static bool collectReads(Block *block, SmallVectorImpl<Operation *> &reads,
     writesShared |= isWrite;
     if (!isRead)
       continue;
-    // What a branch that is not taken gives instead must be a constant, and
+    // The value of the branch that is not taken must be a constant, and
     // block-level vectors would need a layout.
     if (op.hasAttr(mosaic_gpu::kOutLayouts) ||
         llvm::any_of(op.getResultTypes(),
@@ -53,7 +53,8 @@ static bool collectReads(Block *block, SmallVectorImpl<Operation *> &reads,
   return true;
 }
 
-/// Makes `reads`, which are ops of `from`, again in `to`, with what they need.
+/// Clones `reads`, which are ops of `from`, into `to`, with the ops that
+/// compute their operands.
 static void cloneReads(OpBuilder &builder, Block *from, Block *to,
                        ArrayRef<Operation *> reads, IRMapping &mapping) {
   llvm::SetVector<Operation *> needed(reads.begin(), reads.end());
@@ -126,7 +127,7 @@ ConditionalSplitter::ConditionalSplitter(scf::ForOp loop) {
 
 void ConditionalSplitter::keep() {
   for (Split &split : splits) {
-    // Addresses that only the reads needed are computed with them now.
+    // Addresses that only the reads used are computed with the reads now.
     for (Region &region : split.rest->getRegions())
       for (Block &block : region)
         for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))

@@ -1,7 +1,7 @@
-//===- SplitConditionals.h - Reads and writes of an scf.if apart ----------===//
+//===- SplitConditionals.h - Splitting of scf.if ops ------------*- C++ -*-===//
 //
-// `if (in bounds) { x = global[i]; shared[j] = x; }` is one op, and so can only
-// be scheduled as a whole. As two, the read can run ahead:
+// `if (in bounds) { x = global[i]; shared[j] = x; }` is one op, which can only
+// be scheduled as a whole. As two ops, the read can be prefetched:
 //
 //   %x = scf.if %in_bounds -> f32 { yield global[i] } else { yield 0 }
 //   scf.if %in_bounds { shared[j] = %x }
@@ -15,8 +15,8 @@
 
 namespace smalti {
 
-/// Splits the conditionals of a loop's body; the loop is put back as it was
-/// unless the result is kept.
+/// Splits the conditionals of a loop's body. The loop is restored unless keep()
+/// is called.
 class ConditionalSplitter {
 public:
   explicit ConditionalSplitter(mlir::scf::ForOp loop);
@@ -29,7 +29,7 @@ public:
   void undo();
 
 private:
-  /// The original is in no block.
+  /// The original is not in a block.
   struct Split {
     mlir::scf::IfOp original, reads, rest;
   };

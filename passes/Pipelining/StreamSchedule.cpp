@@ -1,4 +1,4 @@
-//===- StreamSchedule.cpp - Reads ahead into registers --------------------===//
+//===- StreamSchedule.cpp - Schedules that prefetch through registers -----===//
 
 #include "smalti/passes/Pipelining/Scheduler.h"
 
@@ -7,58 +7,61 @@ using namespace smalti;
 
 Scheduler::Reason Scheduler::placeStream() {
   int64_t stages = schedule.stages;
-  // Reads are issued first, computing comes last, and what was read goes to
-  // shared memory one step before it is used. In the kernel, computing stands
-  // ahead of the stores, so that one buffer is enough.
+  // Reads are in the first stage and the computation in the last. Stores of the
+  // values to shared memory are one step before their use. In the kernel the
+  // computation precedes the stores, so that one buffer is sufficient.
   Position read{0, stages == 2 ? 0 : 2};
   compute = {stages - 1, stages == 2 ? 1 : 0};
   Position write{stages == 2 ? 0 : stages - 2, stages == 2 ? 2 : 1};
-  // Stores of what was computed in the same iteration are part of computing.
-  auto canRunAhead = [&](const Unit &unit) {
-    for (const MemoryAccess &access : unit.accesses)
+  // Stores of values that the same iteration computes belong to the
+  // computation.
+  auto canPrefetch = [&](const BodyOp &bodyOp) {
+    for (const MemoryAccess &access : bodyOp.accesses)
       if (access.space == MemorySpace::Private)
         return false;
-    return llvm::all_of(operandsOf(unit.op), [&](Value operand) {
+    return llvm::all_of(operandsOf(bodyOp.op), [&](Value operand) {
       Operation *def = getProducer(operand);
       return !def || hoistable.contains(def);
     });
   };
   bool computes = !loop.getYieldedValues().empty();
   Operation *unsplit = nullptr, *withPrivate = nullptr;
-  for (const Unit &unit : units) {
-    if (unit.isPure())
+  for (const BodyOp &bodyOp : bodyOps) {
+    if (bodyOp.isPure())
       continue;
-    if (hoistable.contains(unit.op)) {
-      positions[unit.op] = {read};
-      ++schedule.readsAhead;
+    if (hoistable.contains(bodyOp.op)) {
+      positions[bodyOp.op] = {read};
+      ++schedule.numPrefetched;
       continue;
     }
-    if (unit.readsGlobal && unit.writesShared)
-      unsplit = unit.op;
-    if (unit.readsGlobal && llvm::any_of(unit.accesses, [](const auto &access) {
+    if (bodyOp.readsGlobal && bodyOp.writesShared)
+      unsplit = bodyOp.op;
+    if (bodyOp.readsGlobal &&
+        llvm::any_of(bodyOp.accesses, [](const auto &access) {
           return access.space == MemorySpace::Private;
         }))
-      withPrivate = unit.op;
-    if (unit.writesShared && !unit.readsShared && !unit.readsGlobal &&
-        !unit.writesGlobal && canRunAhead(unit)) {
-      positions[unit.op] = {write};
+      withPrivate = bodyOp.op;
+    if (bodyOp.writesShared && !bodyOp.readsShared && !bodyOp.readsGlobal &&
+        !bodyOp.writesGlobal && canPrefetch(bodyOp)) {
+      positions[bodyOp.op] = {write};
       continue;
     }
     computes = true;
-    positions[unit.op] = {compute};
+    positions[bodyOp.op] = {compute};
   }
-  if (schedule.readsAhead == 0) {
+  if (schedule.numPrefetched == 0) {
     if (unsplit)
       return quote(unsplit) + " both reads global memory and writes shared "
-                              "memory, so that the read cannot run ahead";
+                              "memory, so the read cannot be prefetched";
     if (!readStays.empty())
       return readStays;
     if (withPrivate)
       return quote(withPrivate) + " reads global memory and accesses private "
-                                  "memory, so that the read cannot run ahead";
-    return std::string("it has no read of global memory that could run ahead");
+                                  "memory, so the read cannot be prefetched";
+    return std::string(
+        "no read of global memory in the body can be prefetched");
   }
   if (!computes)
-    return std::string("it only copies: there is nothing to overlap with");
+    return kOnlyCopies.str();
   return std::nullopt;
 }

@@ -1,4 +1,4 @@
-//===- ValueFlow.cpp - Where values come from in a pipelined loop ---------===//
+//===- ValueFlow.cpp - Sources of values in a pipelined loop --------------===//
 
 #include "smalti/passes/Pipelining/ValueFlow.h"
 
@@ -48,7 +48,7 @@ ValueSource ValueFlow::find(Value value, int64_t lag, unsigned user,
       ++lag;
       continue;
     }
-    // The latest stage is the one that keeps the value for the shortest time.
+    // The latest stage keeps the value live for the shortest time.
     ValueSource source = {Kind::Missing, value, lag};
     int64_t best = -1;
     auto it = entriesOf.find(value.getDefiningOp());

@@ -1,7 +1,7 @@
-//===- ValueFlow.h - Where values come from in a pipelined loop -----------===//
+//===- ValueFlow.h - Sources of values in a pipelined loop ------*- C++ -*-===//
 //
-// The check of a schedule and the expansion of the loop must agree on where
-// each operand comes from; both ask here.
+// The check of a schedule and the expansion of the loop must agree on the
+// source of each operand; both use this class.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,10 +12,10 @@
 
 namespace smalti {
 
-/// Where the value comes from that an op uses in some step.
+/// The source of a value that an op uses in some step.
 struct ValueSource {
   enum class Kind {
-    Outside,   ///< it is the same in all iterations
+    Outside,   ///< loop-invariant
     Induction, ///< the induction variable
     Carried,   ///< the loop-carried value `value`, at `lag`
     Computed,  ///< the result `value` of `entry`
@@ -23,7 +23,7 @@ struct ValueSource {
   };
   Kind kind;
   mlir::Value value;
-  /// The iteration that the value belongs to is that of stage 0 less this.
+  /// The value belongs to the iteration that is `lag` before that of stage 0.
   int64_t lag = 0;
   unsigned entry = 0;
 };
@@ -32,17 +32,17 @@ class ValueFlow {
 public:
   explicit ValueFlow(const LoopSchedule &schedule);
 
-  /// Users of this number come behind every entry.
+  /// The number of a user after all entries.
   unsigned atEnd() const { return schedule.entries.size(); }
 
-  /// The source of `value` for the iteration `lag` behind that of stage 0, for
-  /// the entry `user`. Loop-carried values are followed to what the iteration
-  /// before yields, until the lag is `lastLag`.
+  /// The source of `value` for the iteration that is `lag` before that of stage
+  /// 0, for the entry `user`. Loop-carried values are followed to the yielded
+  /// values of the previous iteration, until the lag is `lastLag`.
   ValueSource find(mlir::Value value, int64_t lag, unsigned user,
                    int64_t lastLag) const;
 
   /// The results of the body, its arguments and its induction variable that the
-  /// entry's op uses, those of nested ops included.
+  /// entry's op uses, including nested ops.
   llvm::ArrayRef<mlir::Value> getUsed(mlir::Operation *op) const;
 
 private:
@@ -51,7 +51,7 @@ private:
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value, 4>> used;
 };
 
-/// The values that `op`, nested ops included, uses and that `loop` computes or
+/// The values that `op`, including nested ops, uses and that `loop` computes or
 /// carries.
 llvm::SmallVector<mlir::Value, 4> getUsedInLoop(mlir::Operation *op,
                                                 mlir::scf::ForOp loop);

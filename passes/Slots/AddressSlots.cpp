@@ -1,4 +1,4 @@
-//===- AddressSlots.cpp - Slots that addresses lie in ---------------------===//
+//===- AddressSlots.cpp - Slots of accesses by address --------------------===//
 
 #include "smalti/passes/Slots/AddressSlots.h"
 
@@ -26,7 +26,7 @@ static SmallVector<Value> getSummands(Value address) {
   while (!pending.empty() && pending.size() + summands.size() < mostSummands) {
     Value value = pending.pop_back_val();
     Operation *def = value.getDefiningOp();
-    // Shared memory has addresses of 32 bits.
+    // Addresses in shared memory have 32 bits.
     if (isa_and_nonnull<arith::IndexCastOp, arith::IndexCastUIOp>(def) &&
         ConstantIntRanges::getStorageBitwidth(value.getType()) >= 32)
       pending.push_back(def->getOperand(0));
@@ -40,7 +40,7 @@ static SmallVector<Value> getSummands(Value address) {
   return summands;
 }
 
-/// How many bytes further a pointer is.
+/// The offset in bytes that the op adds to a pointer.
 static std::optional<IntegerSum> getOffset(LLVM::GEPOp step) {
   std::optional<int64_t> bytes = getElementBytes(step.getElemType());
   if (!bytes || !step.getElemType().isIntOrFloat() ||
@@ -52,14 +52,13 @@ static std::optional<IntegerSum> getOffset(LLVM::GEPOp step) {
     return IntegerSum::combine(
         none, IntegerSum::of(int64_t(step.getRawConstantIndices().front())),
         *bytes);
-  // It may be shorter than an address: what is added up must not wrap.
+  // The index may be narrower than an address, so the sum must not wrap.
   return IntegerSum::combine(
       none, IntegerSum::of(step.getDynamicIndices().front(), /*budget=*/0),
       *bytes);
 }
 
-/// The part of a memref's descriptor that the value is: the memref and the
-/// number of the part.
+/// The memref and the field of its descriptor that the value is.
 static std::pair<Value, int64_t> getDescriptorPart(Value value) {
   auto extract = value.getDefiningOp<LLVM::ExtractValueOp>();
   auto cast =
@@ -73,7 +72,7 @@ static std::pair<Value, int64_t> getDescriptorPart(Value value) {
   return {cast.getOperand(0), extract.getPosition().front()};
 }
 
-/// The constant that the offset in a memref's descriptor is.
+/// The constant offset in a memref descriptor.
 static std::optional<int64_t> getDescriptorOffset(Value value) {
   constexpr int64_t ofOffset = 2;
   auto [memref, part] = getDescriptorPart(value);
@@ -87,7 +86,7 @@ static std::optional<int64_t> getDescriptorOffset(Value value) {
   return offset;
 }
 
-/// Whether the value is the address at which the buffer begins.
+/// Whether the value is the start address of the buffer.
 static bool isAddressOf(Value value, Value buffer) {
   constexpr int64_t ofAddress = 1;
   if (auto number = value.getDefiningOp<LLVM::PtrToIntOp>())
@@ -100,7 +99,7 @@ static bool isAddressOf(Value value, Value buffer) {
     memref = described;
   if (!memref)
     return false;
-  // Such views have the address of their source.
+  // These views have the address of their source.
   while (memref != buffer) {
     Operation *view = memref.getDefiningOp();
     if (!isa_and_nonnull<memref::SubViewOp, memref::CastOp>(view))

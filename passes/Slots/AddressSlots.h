@@ -1,4 +1,4 @@
-//===- AddressSlots.h - Slots that addresses lie in -------------*- C++ -*-===//
+//===- AddressSlots.h - Slots of accesses by address ------------*- C++ -*-===//
 
 #ifndef SMALTI_PASSES_SLOTS_ADDRESSSLOTS_H
 #define SMALTI_PASSES_SLOTS_ADDRESSSLOTS_H
@@ -11,10 +11,10 @@ namespace smalti {
 
 class IntegerRanges;
 
-/// The slot of the iteration in which `bytes` bytes from `pointer` on lie in
-/// `buffer`, a memref whose first dimension counts slots: a pointer that is
-/// computed from the buffer's address, a multiple of the slot's number and
-/// offsets of known range.
+/// The slot of the iteration that contains the `bytes` bytes from `pointer`.
+/// The first dimension of the memref `buffer` counts slots. The pointer must be
+/// the sum of the buffer's address, a multiple of the slot number, and offsets
+/// with known ranges.
 std::optional<IterationSlot> matchAddressSlot(mlir::Value pointer,
                                               mlir::Value buffer, int64_t bytes,
                                               mlir::scf::ForOp loop,

@@ -1,4 +1,4 @@
-//===- BufferTurns.cpp - Buffers that the iterations of a loop swap -------===//
+//===- BufferTurns.cpp - Buffers that loop iterations swap ----------------===//
 
 #include "smalti/passes/Slots/BufferTurns.h"
 
@@ -10,8 +10,8 @@
 using namespace mlir;
 using namespace smalti;
 
-/// What the carried value `argument` is at first, and what it is in later
-/// iterations if each takes the place of another carried value.
+/// Collects the initial value of the carried value `argument`, and its values
+/// in later iterations, if the loop permutes its carried values.
 static bool collectRotation(BlockArgument argument, scf::ForOp loop,
                             SmallVectorImpl<Value> &memrefs) {
   constexpr size_t kMostBuffers = 64;
@@ -61,7 +61,7 @@ std::optional<BufferTurn> smalti::matchBufferTurn(Value memref) {
   if (auto select = dyn_cast<arith::SelectOp>(result.getOwner()))
     return matchSelected(select);
   auto loop = dyn_cast<scf::ForOp>(result.getOwner());
-  BufferTurn turn{loop, {}, /*isBehind=*/true};
+  BufferTurn turn{loop, {}, /*isAfter=*/true};
   if (loop &&
       collectRotation(loop.getRegionIterArgs()[result.getResultNumber()], loop,
                       turn.memrefs))

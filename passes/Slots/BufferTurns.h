@@ -1,9 +1,8 @@
-//===- BufferTurns.h - Buffers that the iterations of a loop swap -*- C++ -*-=//
+//===- BufferTurns.h - Buffers that loop iterations swap --------*- C++ -*-===//
 //
-// Programs keep the slots of a buffer in buffers of their own, too, and swap
-// those: a loop yields what it carries in another order, or selects by the
-// parity of the iteration. The buffers then are what slots are otherwise, used
-// in turn.
+// A loop can keep the slots of a buffer in separate buffers and swap them. It
+// yields its carried values in another order, or selects by the parity of the
+// iteration. The buffers then act as slots that the iterations use in turn.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,20 +15,19 @@
 
 namespace smalti {
 
-/// What a memref is in each iteration of a loop.
+/// The memref that a value is in each iteration of a loop.
 struct BufferTurn {
   mlir::scf::ForOp loop;
-  /// The memrefs in iterations 0, 1 and so on; after the last one the first
-  /// again. They come from outside the loop, and the same one twice or more is
-  /// there as often.
+  /// The memrefs in iterations 0, 1 and so on, cyclically. They are defined
+  /// outside the loop, and may contain duplicates.
   llvm::SmallVector<mlir::Value> memrefs;
-  /// It is used after the loop: what the iteration would have that did not run
-  /// any more.
-  bool isBehind = false;
+  /// The value is used after the loop: it is the memref of the iteration after
+  /// the last one.
+  bool isAfter = false;
 };
 
-/// Whether `memref` is a value that `loop` carries and permutes, or a result of
-/// it, or one that an arith.select picks by the parity of the iteration.
+/// Matches a value that `loop` carries and permutes, a result of that loop, or
+/// an arith.select by the parity of the iteration.
 std::optional<BufferTurn> matchBufferTurn(mlir::Value memref);
 
 } // namespace smalti

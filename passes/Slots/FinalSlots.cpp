@@ -1,4 +1,4 @@
-//===- FinalSlots.cpp - Slots counted from the end of a loop --------------===//
+//===- FinalSlots.cpp - Slots after a loop --------------------------------===//
 
 #include "smalti/passes/Analysis/Integers/IntegerSum.h"
 #include "smalti/passes/Analysis/Integers/TripCount.h"
@@ -14,8 +14,8 @@ using Predicate = arith::CmpIPredicate;
 
 namespace {
 
-/// What is known of a loop's bounds: `limit` is at least `least` more than the
-/// lower bound, in the loop's own comparison.
+/// A known bound of the loop: in the loop's own comparison, `limit` is at least
+/// `least` larger than the lower bound.
 struct Bound {
   IntegerSum limit;
   int64_t least;
@@ -35,7 +35,7 @@ private:
   std::optional<Bound> getBound(arith::CmpIOp condition);
   std::optional<int64_t> matchNumber(const IntegerSum &number);
   std::optional<int64_t> matchQuotient(const IntegerSum &distance);
-  /// The constant that the value is known not to be below, unsigned.
+  /// A constant lower bound of the value, unsigned.
   int64_t getMinimum(const IntegerSum &value);
   bool isOfCounter(Value value) {
     return value.getType() == loop.getInductionVar().getType();
@@ -59,7 +59,7 @@ static std::optional<int64_t> subtract(const IntegerSum &a,
   return difference ? difference->asConstant() : std::nullopt;
 }
 
-/// Finds what holds where the loop is, because an scf.if has asked.
+/// Collects the conditions of the scf.if ops around the loop.
 void Matcher::collectConditions() {
   constexpr unsigned mostValues = 16;
   for (Operation *op = loop; auto *parent = op->getParentOp(); op = parent) {
@@ -97,7 +97,7 @@ std::optional<Bound> Matcher::getBound(arith::CmpIOp condition) {
   if (std::optional<IntegerSum> same = IntegerSum::of(small);
       same && subtract(*same, *lower) == 0)
     return Bound{*sum, isStrict};
-  // A number above the lower bound does as well.
+  // A constant above the lower bound is sufficient.
   std::optional<int64_t> number = evaluateConstant(small),
                          first = evaluateConstant(loop.getLowerBound());
   if (!number || !first || !IntegerSum::isSmall(*number) ||
@@ -126,8 +126,8 @@ int64_t Matcher::getMinimum(const IntegerSum &value) {
   return least;
 }
 
-/// The number of a loop that counts one by one: upper bound less lower bound,
-/// plus what is to be returned.
+/// Matches the trip count of a loop with step 1: upper bound minus lower bound,
+/// plus the returned shift.
 std::optional<int64_t> Matcher::matchNumber(const IntegerSum &number) {
   std::optional<IntegerSum> trips = IntegerSum::combine(upper, lower, -1);
   if (!trips)
@@ -139,23 +139,23 @@ std::optional<int64_t> Matcher::matchNumber(const IntegerSum &number) {
     std::optional<Bound> bound = getBound(condition);
     if (!bound)
       continue;
-    // The loop ends so far ahead of the limit, and the limit is far enough for
-    // it to begin; what is computed lies between them.
-    std::optional<int64_t> ahead = subtract(bound->limit, *upper);
-    if (!ahead || *ahead < *shift)
+    // The upper bound is `slack` below the limit, and the limit is far enough
+    // above the lower bound for the loop to run. The number is between the two.
+    std::optional<int64_t> slack = subtract(bound->limit, *upper);
+    if (!slack || *slack < *shift)
       continue;
     std::optional<IntegerSum> last =
         IntegerSum::combine(IntegerSum::combine(bound->limit, lower, -1),
                             IntegerSum::of(int64_t(1)), -1);
-    if (*ahead <= bound->least ||
-        (bound->least > 0 && last && *ahead <= getMinimum(*last) + 1))
+    if (*slack <= bound->least ||
+        (bound->least > 0 && last && *slack <= getMinimum(*last) + 1))
       return shift;
   }
   return std::nullopt;
 }
 
-/// The same for other steps: the number is this distance divided by the step.
-/// The number of the last iteration before the limit is a quotient as well.
+/// The same for other steps: the trip count is `distance` divided by the step.
+/// The number of the last iteration before the limit is a quotient too.
 std::optional<int64_t> Matcher::matchQuotient(const IntegerSum &distance) {
   std::optional<IntegerSum> inSteps = distance.divideBy(loop.getStep());
   auto lastAndShift = inSteps ? inSteps->asValueAndConstant() : std::nullopt;
@@ -174,10 +174,10 @@ std::optional<int64_t> Matcher::matchQuotient(const IntegerSum &distance) {
     std::optional<IntegerSum> wanted =
         IntegerSum::combine(IntegerSum::combine(bound->limit, lower, -1),
                             IntegerSum::of(int64_t(1)), -1);
-    std::optional<IntegerSum> ahead =
+    std::optional<IntegerSum> slack =
         IntegerSum::combine(bound->limit, upper, -1);
-    ahead = ahead ? ahead->divideBy(loop.getStep()) : std::nullopt;
-    std::optional<int64_t> steps = ahead ? ahead->asConstant() : std::nullopt;
+    slack = slack ? slack->divideBy(loop.getStep()) : std::nullopt;
+    std::optional<int64_t> steps = slack ? slack->asConstant() : std::nullopt;
     if (!wanted || subtract(*dividend, *wanted) != 0 || !steps || *steps < 1 ||
         getMinimum(*IntegerSum::of(lastAndShift->first)) < *steps)
       continue;
@@ -189,8 +189,7 @@ std::optional<int64_t> Matcher::matchQuotient(const IntegerSum &distance) {
   return std::nullopt;
 }
 
-/// A number modulo the depth, of which the dividend is returned; null for
-/// others.
+/// The dividend of a remainder by the depth; null for other ops.
 static Value getDividend(Operation *op, int64_t depth) {
   if (isa<arith::RemUIOp>(op))
     return evaluateConstant(op->getOperand(1)) == depth ? op->getOperand(0)

@@ -1,4 +1,4 @@
-//===- IterationParity.cpp - The parity of an iteration's phase -----------===//
+//===- IterationParity.cpp - Parity of an iteration's mbarrier phase ------===//
 
 #include "smalti/passes/Slots/IterationParity.h"
 
@@ -16,12 +16,12 @@ using namespace smalti;
 
 namespace {
 
-/// The lowest bit of a value: the exclusive or of some of these.
+/// The lowest bit of a value, as an exclusive or of these.
 struct LowBit {
-  bool ofArgument;  ///< the lowest bit of the carried value that is looked at
-  bool ofIteration; ///< the lowest bit of the iteration's number
+  bool ofArgument;  ///< the lowest bit of the carried value under analysis
+  bool ofIteration; ///< the lowest bit of the iteration number
   bool constant;
-  bool isWhole; ///< the value is 0 or 1: it has no other bit
+  bool isWhole; ///< the value is 0 or 1
 
   bool isConstant() const { return !ofArgument && !ofIteration; }
 };
@@ -41,9 +41,9 @@ private:
   Bit findSelected(arith::SelectOp select);
 
   scf::ForOp loop;
-  /// The carried value whose update is looked at.
+  /// The carried value whose update is analyzed.
   Value current;
-  /// A limit keeps this linear; programs need few steps.
+  /// The limit keeps the analysis linear; few steps are usual.
   unsigned steps = 256;
 };
 
@@ -69,7 +69,7 @@ static Bit withWhole(Bit bit, bool isWhole) {
   return bit;
 }
 
-/// The bit where `factor` is odd, else 0.
+/// The bit if `factor` is odd, else 0.
 static Bit scale(const Bit &bit, int64_t factor) {
   if ((factor & 1) == 0)
     return LowBit{false, false, false, factor == 0};
@@ -100,10 +100,12 @@ Bit ParityFinder::find(Value value) {
   return withWhole(findResult(value.getDefiningOp()), isOneBit);
 }
 
-/// What a carried value is in iteration i, from its first value and its update.
+/// The lowest bit of a carried value in iteration i, from its first value and
+/// its update.
 Bit ParityFinder::findArgument(BlockArgument argument) {
   bool isOneBit = argument.getType().isInteger(1);
-  // That it is 0 or 1 is an assumption, which must hold of the update as well.
+  // The analysis assumes that the value is 0 or 1; the update must preserve
+  // that.
   if (argument == current)
     return LowBit{true, false, false, true};
   Bit first = find(loop.getTiedLoopInit(argument)->get());
@@ -120,8 +122,8 @@ Bit ParityFinder::findArgument(BlockArgument argument) {
       return std::nullopt;
     return LowBit{false, update->constant, first->constant, isWhole};
   }
-  // It is computed from the number of the iteration before, as if there were
-  // one before the first.
+  // It is computed from the number of the previous iteration, as if one
+  // preceded the first.
   bool constant = update->constant != update->ofIteration;
   if (constant != first->constant)
     return std::nullopt;
@@ -162,7 +164,7 @@ Bit ParityFinder::findExpr(AffineExpr expr, affine::AffineApplyOp apply) {
     return std::nullopt;
   if (binary.getKind() == AffineExprKind::Mul)
     return scale(findExpr(binary.getLHS(), apply), rhs.getValue());
-  // Not negative, whatever the left side is.
+  // The result is not negative for any dividend.
   if (binary.getKind() == AffineExprKind::Mod && rhs.getValue() > 0 &&
       rhs.getValue() % 2 == 0)
     return withWhole(scale(findExpr(binary.getLHS(), apply), 1),
@@ -212,7 +214,7 @@ Bit ParityFinder::findResult(Operation *op) {
         return withWhole(scale(number, 1), number && number->isWhole);
       })
       .Case<arith::IndexCastOp, arith::ExtSIOp>([&](auto) {
-        // The sign of a single bit is the bit.
+        // The sign of a one-bit value is the bit.
         Bit number = operand(0);
         return withWhole(scale(number, 1),
                          number && number->isWhole &&

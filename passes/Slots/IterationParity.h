@@ -1,8 +1,7 @@
-//===- IterationParity.h - The parity of an iteration's phase -------------===//
+//===- IterationParity.h - Parity of an iteration's mbarrier phase --------===//
 //
-// A barrier object completes one phase for each iteration that uses it. The
-// phases have parity 0, 1, 0, 1 and so on, and programs compute that in many
-// ways.
+// Each iteration that uses an mbarrier completes one of its phases. The phases
+// have parity 0, 1, 0, 1 and so on, which kernels compute in many forms.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,14 +23,14 @@ class ForOp;
 
 namespace smalti {
 
-/// Where `value`, in the body of `loop`, is 0 or 1 and changes in every
-/// iteration: what it is in the first one. Sums, remainders, comparisons,
-/// selections and carried values are seen through.
+/// If `value`, in the body of `loop`, is 0 or 1 and alternates in every
+/// iteration: its value in the first one. The match looks through sums,
+/// remainders, comparisons, selects and carried values.
 std::optional<bool> matchIterationParity(mlir::Value value,
                                          mlir::scf::ForOp loop);
 
-/// Computes, in the body of `loop`, how often the slot of the iteration was
-/// used by earlier ones, modulo 2, as a value of the integer type `type`.
+/// Computes, in the body of `loop`, how many earlier iterations used the slot
+/// of the iteration, modulo 2, as a value of the integer type `type`.
 mlir::Value createSlotParity(mlir::OpBuilder &builder, mlir::scf::ForOp loop,
                              int64_t depth, mlir::Type type);
 

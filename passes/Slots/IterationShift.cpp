@@ -16,8 +16,8 @@ using namespace smalti;
 
 namespace {
 
-/// A sum of multiples: of the iteration's number, and of the loop's induction
-/// variable, lower bound and step where these are not constants.
+/// A linear combination of the iteration number and of the loop's induction
+/// variable, lower bound and step, if these are not constants.
 struct Sum {
   int64_t number = 0, variable = 0, lower = 0, step = 0, constant = 0;
 
@@ -43,7 +43,7 @@ private:
   std::optional<Sum> match(AffineExpr expr, affine::AffineApplyOp apply,
                            unsigned budget);
   AffineExpr getDividend(affine::AffineApplyOp apply);
-  /// The iteration's number plus a constant.
+  /// The sum as the iteration number plus a constant.
   std::optional<int64_t> matchNumber(const Sum &sum) const;
   std::optional<Sum> divide(const std::optional<Sum> &sum,
                             const std::optional<Sum> &divisor) const;
@@ -63,7 +63,7 @@ private:
 
 } // namespace
 
-/// Larger numbers have nothing to do with iterations, and could overflow.
+/// Larger numbers do not occur in slot computations, and could overflow.
 static bool isSmall(int64_t value) { return llvm::isInt<31>(value); }
 
 static std::optional<Sum> ifSmall(const Sum &sum) {
@@ -141,7 +141,7 @@ Matcher::modulo(const std::optional<Sum> &sum,
   if (!sum->number && step != 1)
     return std::nullopt;
   std::optional<int64_t> shift = matchNumber(*sum);
-  // Remainders of negative numbers are no slots.
+  // The remainder of a negative number is not a slot.
   if (!shift || *shift < 0)
     return std::nullopt;
   return *shift % depth;
@@ -202,8 +202,8 @@ std::optional<Sum> Matcher::match(AffineExpr expr, affine::AffineApplyOp apply,
   }
 }
 
-/// What `apply` takes modulo the depth. Maps that upstream composes have it as
-/// `d - (d floordiv depth) * depth`.
+/// The dividend of a remainder by the depth in `apply`. Upstream composes such
+/// maps as `d - (d floordiv depth) * depth`.
 AffineExpr Matcher::getDividend(affine::AffineApplyOp apply) {
   AffineExpr expr = apply.getAffineMap().getResult(0);
   auto isDivision = [&](AffineExpr expr, AffineExprKind kind) {
@@ -263,7 +263,7 @@ std::optional<int64_t> Matcher::matchSlot(Value value) {
 
 std::optional<int64_t> smalti::matchSlotShift(Value value, scf::ForOp loop,
                                               int64_t depth) {
-  // A later iteration's number may overflow a narrow counter.
+  // The number of a later iteration may overflow a narrow induction variable.
   auto type = dyn_cast<IntegerType>(loop.getInductionVar().getType());
   if (type && (type.getWidth() < 32 || hasWideCounter(loop)))
     return std::nullopt;

@@ -16,16 +16,14 @@ class ForOp;
 
 namespace smalti {
 
-/// The number s, from 0 to `depth - 1`, where `value` is the number of the
-/// iteration of `loop` plus s, modulo `depth`: the slot of the iteration s
-/// later. Constants, sums with multiples of the step, affine.apply and masks
-/// are seen through.
+/// If `value` is (iteration number + s) mod `depth`: s, from 0 to `depth - 1`.
+/// This is the slot of the iteration s later. The match looks through
+/// constants, sums with multiples of the step, affine.apply and masks.
 std::optional<int64_t> matchSlotShift(mlir::Value value, mlir::scf::ForOp loop,
                                       int64_t depth);
 
-/// The same behind `loop`: the number s where `value` is the number of its
-/// iterations plus s, modulo `depth`. That takes an scf.if around the loop
-/// which says that it is not asked to run a negative number of times.
+/// The same after `loop`: s if `value` is (trip count + s) mod `depth`. An
+/// scf.if around the loop must prove that the trip count is not negative.
 std::optional<int64_t>
 matchFinalSlotShift(mlir::Value value, mlir::scf::ForOp loop, int64_t depth);
 

@@ -1,4 +1,4 @@
-//===- IterationSlots.cpp - Which slot of a buffer an iteration uses ------===//
+//===- IterationSlots.cpp - Slots of loop iterations ----------------------===//
 
 #include "smalti/passes/Slots/IterationSlots.h"
 
@@ -56,7 +56,7 @@ Value smalti::createLastSlot(OpBuilder &builder, scf::ForOp loop, int64_t depth,
                             loop.getUnsignedCmp() ? arith::CmpIPredicate::ult
                                                   : arith::CmpIPredicate::slt,
                             lower, upper);
-  // Of a loop that has not run this is some number, which is not taken.
+  // If the loop did not run, the number is arbitrary and not used.
   Value number = upper;
   if (!isConstantIntValue(lower, 0))
     number = arith::SubIOp::create(builder, loc, number, lower);
@@ -70,7 +70,7 @@ Value smalti::createLastSlot(OpBuilder &builder, scf::ForOp loop, int64_t depth,
   return arith::SelectOp::create(builder, loc, hasRun, slot, before);
 }
 
-/// Whether two values are the same value or equal constants.
+/// Whether two values are identical or equal constants.
 static bool isSame(Value a, Value b) {
   if (a == b)
     return true;
@@ -78,7 +78,7 @@ static bool isSame(Value a, Value b) {
   return constantA && constantA == getConstantIntValue(b);
 }
 
-/// Whether `value` is the induction variable less the lower bound.
+/// Whether `value` is the induction variable minus the lower bound.
 static bool matchDistance(Value value, scf::ForOp loop) {
   if (value == loop.getInductionVar())
     return isConstantIntValue(loop.getLowerBound(), 0);

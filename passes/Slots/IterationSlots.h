@@ -1,8 +1,7 @@
-//===- IterationSlots.h - Which slot of a buffer an iteration uses --------===//
+//===- IterationSlots.h - Slots of loop iterations --------------*- C++ -*-===//
 //
-// A multi-buffered loop uses slot `number of the iteration mod depth` of its
-// buffer. One pass writes that computation, another recognises it: both do it
-// through here.
+// Iterations of a multi-buffered loop use slot `iteration number mod depth`.
+// One pass creates that computation, and others match it; both do so here.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,79 +21,77 @@ class ForOp;
 
 namespace smalti {
 
-/// Computes, in the body of `loop`, the number of the iteration, in the type of
-/// the counter.
+/// Computes the iteration number, in the body of `loop`, in the type of the
+/// induction variable.
 mlir::Value createIterationNumber(mlir::OpBuilder &builder,
                                   mlir::scf::ForOp loop);
 
-/// Whether `value` is the number of the iteration of `loop`, as that function
+/// Whether `value` is the iteration number of `loop` as createIterationNumber()
 /// computes it.
 bool isIterationNumber(mlir::Value value, mlir::scf::ForOp loop);
 
-/// Computes, in the body of `loop`, the number of the iteration modulo `depth`
-/// as an index. Right for every lower bound and step, of signed and unsigned
-/// loops: the difference to the lower bound is not negative, so unsigned
-/// arithmetic is exact even where the signed one would overflow.
+/// Computes, in the body of `loop`, the iteration number modulo `depth` as an
+/// index. The result is correct for every lower bound and step of signed and
+/// unsigned loops. The distance from the lower bound is not negative, so
+/// unsigned arithmetic is exact even if signed arithmetic overflows.
 mlir::Value createIterationSlot(mlir::OpBuilder &builder, mlir::scf::ForOp loop,
                                 int64_t depth);
 
-/// Computes, behind `loop`, the slot of its last iteration, or `before` where
-/// it has had none.
+/// Computes, after `loop`, the slot of its last iteration, or `before` if it
+/// did not run.
 mlir::Value createLastSlot(mlir::OpBuilder &builder, mlir::scf::ForOp loop,
                            int64_t depth, mlir::Value before);
 
-/// What is counted modulo a number that is no power of two: iterations in a row
-/// have different slots as long as that does not overflow.
+/// A count modulo a depth that is not a power of two: consecutive iterations
+/// have different slots as long as the count does not overflow.
 struct CountLimit {
   mlir::Value counted; ///< in the body
-  unsigned bits;       ///< in which it, or a part of it, is counted
+  unsigned bits;       ///< the width of the narrowest part of the count
 
-  /// What it must be below in the first iteration, and with it the number of
-  /// the last one where `bindsNumber`.
+  /// The exclusive upper bound of the count in the first iteration and, if
+  /// `bindsNumber`, of the number of the last iteration.
   int64_t getMost() const { return int64_t(1) << (bits - 2); }
   bool bindsNumber(mlir::Type counter) const;
 
-  /// Creates, ahead of `loop`, the `i1` that says that nothing overflows.
-  /// `lastIteration` is the number of the last iteration, in the type of the
-  /// counter; null where that is known to be small enough.
+  /// Creates, before `loop`, the `i1` that is true if nothing overflows.
+  /// `lastIteration` is the number of the last iteration in the type of the
+  /// induction variable; null if it is known to be small enough.
   mlir::Value createCheck(mlir::OpBuilder &builder, mlir::scf::ForOp loop,
                           mlir::Value lastIteration) const;
 };
 
-/// The slot that an iteration of a loop uses: its number and `base`, modulo
-/// `depth`.
+/// The slot that an iteration uses: (iteration number + `base`) mod `depth`.
 struct IterationSlot {
   int64_t depth;
-  /// Of values that are the same in all iterations.
+  /// A sum of loop-invariant values.
   IntegerSum base = {};
-  /// What has to hold of it, where that is not certain.
+  /// The condition under which the slot is valid, if it is not proven.
   std::optional<CountLimit> limit = std::nullopt;
-  /// It begins at the base, which is a slot or may be none, and is set back to
-  /// 0 when it has counted the slots.
-  bool isSetBack = false;
+  /// The slot starts at `base`, which may be out of range, and is reset to 0
+  /// after `depth` iterations.
+  bool isReset = false;
 
   bool isOfNumber() const { return base.asConstant() == 0 && !limit; }
   bool isSameAs(const IterationSlot &other) const {
     return depth == other.depth && base == other.base &&
-           isSetBack == other.isSetBack;
+           isReset == other.isReset;
   }
 };
 
-/// Whether `value` is such a slot. Remainders and masks are seen through, of
-/// the number of the iteration or of one that the loop carries, sums of these
-/// with values from outside, affine.apply, and numbers that the loop carries
-/// and sets back to 0.
+/// Matches a slot. The match looks through affine.apply, and through remainders
+/// and masks of the iteration number or of a carried count, plus loop-invariant
+/// values. It also matches carried numbers that are reset to 0.
 std::optional<IterationSlot> matchIterationSlot(mlir::Value value,
                                                 mlir::scf::ForOp loop);
 
-/// A number that is `factor` times a slot, and an offset; nothing but the
-/// offset where the slot's depth is 0.
+/// `factor` times a slot, plus `offset`. If the depth of the slot is 0, the
+/// value is only the offset.
 struct SlotNumber {
   IterationSlot slot;
   int64_t factor, offset;
 };
 
-/// Sees through sums with and products by constants.
+/// Looks through sums with constants and multiplications by constants.
 std::optional<SlotNumber> matchSlotNumber(mlir::Value value,
                                           mlir::scf::ForOp loop);
 

@@ -1,9 +1,9 @@
-//===- MatchSlots.cpp - Which slot a value says that an iteration uses ----===//
+//===- MatchSlots.cpp - Matching of slot computations ---------------------===//
 //
-// Programs number the iterations of a loop that is run again and again through
-// all runs: by a sum with what was counted before the loop, or by a number that
-// goes from iteration to iteration. Which slot the first iteration has makes no
-// difference to those that come next.
+// A loop inside another loop may number its iterations across all its
+// executions. It adds a count that was carried before the loop, or every
+// iteration carries the count on. The slot of the first iteration does not
+// matter to the distances between iterations.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,11 +27,10 @@ static unsigned getWidth(Type type) {
 }
 
 //===----------------------------------------------------------------------===//
-// What does not change
+// Loop-invariant values
 //===----------------------------------------------------------------------===//
 
-/// Whether the value is the same in all iterations, and can be computed ahead
-/// of the loop.
+/// Whether the value is loop-invariant and can be computed before the loop.
 static bool isInvariant(Value value, scf::ForOp loop, unsigned budget = 8) {
   if (loop.isDefinedOutsideOfLoop(value))
     return true;
@@ -61,19 +60,20 @@ static BlockArgument getCounter(Value value, scf::ForOp loop) {
 
 namespace {
 
-/// A sum with one part that grows by one in each iteration.
+/// A sum with one term that increases by one in each iteration.
 struct Count {
-  IntegerSum base; ///< the rest, and that part in the first iteration
-  /// The fewest bits that something in it is counted in.
+  IntegerSum
+      base; ///< the remaining terms, and that term in the first iteration
+  /// The width of the narrowest term.
   unsigned bits;
-  /// Whether it is the number of the iteration, as a number without a sign and
-  /// as one with a sign.
+  /// Whether the count is the iteration number, as an unsigned and as a signed
+  /// number.
   bool isExact, isPositive;
 };
 
 } // namespace
 
-/// The part of a count that grows: nothing for others.
+/// The increasing term of a count; nothing for other values.
 static std::optional<Count> matchGrowing(Value part, scf::ForOp loop) {
   unsigned bits = getWidth(part.getType());
   std::optional<int64_t> first = getConstantIntValue(loop.getLowerBound());
@@ -100,7 +100,7 @@ static std::optional<Count> matchGrowing(Value part, scf::ForOp loop) {
                        arith::ExtSIOp, arith::TruncIOp>(cast))
     return std::nullopt;
   std::optional<Count> inner = matchGrowing(cast->getOperand(0), loop);
-  // A base of another type has other sums.
+  // A base of another type has different sums.
   if (!inner || !inner->base.asConstant())
     return std::nullopt;
   bool isWider = bits >= getWidth(cast->getOperand(0).getType());
@@ -141,7 +141,7 @@ static std::optional<Count> matchCount(Value value, scf::ForOp loop) {
 // Slots
 //===----------------------------------------------------------------------===//
 
-/// Compares an affine.apply to ((iv - lower bound) floordiv step) mod depth.
+/// Matches an affine.apply of ((iv - lower bound) floordiv step) mod depth.
 static std::optional<int64_t> matchAffine(affine::AffineApplyOp apply,
                                           scf::ForOp loop) {
   MLIRContext *context = apply.getContext();
@@ -186,7 +186,7 @@ static std::optional<int64_t> matchAffine(affine::AffineApplyOp apply,
   return depth.getValue();
 }
 
-/// What `value` is divided by where it is a remainder: a positive number.
+/// The positive divisor of a remainder.
 static std::optional<int64_t> getDivisor(Operation *op) {
   std::optional<int64_t> divisor = getConstantIntValue(op->getOperand(1));
   if (!divisor || *divisor < 0 || !IntegerSum::isSmall(*divisor))
@@ -209,7 +209,7 @@ static std::optional<IterationSlot> matchRemainder(Operation *op,
   IterationSlot slot{*depth, count->base};
   if (isa<arith::RemSIOp>(op) ? count->isPositive : count->isExact)
     return slot;
-  // A remainder by a power of two is the same where the dividend has wrapped.
+  // A remainder by a power of two is the same after the dividend wraps.
   constexpr unsigned fewestBits = 8;
   if (count->bits < fewestBits)
     return std::nullopt;
@@ -222,8 +222,8 @@ static std::optional<IterationSlot> matchRemainder(Operation *op,
   return slot;
 }
 
-/// A carried number that counts up to the depth and begins again: `select(next
-/// == depth, 0, next)` and the like, or a remainder.
+/// A carried number that counts to the depth and is reset: a remainder, or
+/// `select(next == depth, 0, next)` and its variants.
 static std::optional<IterationSlot> matchWrapping(Value value,
                                                   scf::ForOp loop) {
   auto argument = dyn_cast<BlockArgument>(value);
@@ -267,12 +267,12 @@ static std::optional<IterationSlot> matchWrapping(Value value,
       IntegerSum::of(loop.getTiedLoopInit(argument)->get());
   if (!depth || *depth < 1 || !base)
     return std::nullopt;
-  // Others are no slots, and would not be where it begins again.
+  // Other numbers are not slots, and would not be slots after the reset.
   if (std::optional<int64_t> first = base->asConstant();
       first && (*first < 0 || *first >= *depth))
     return std::nullopt;
   return IterationSlot{*depth, *base, /*limit=*/std::nullopt,
-                       /*isSetBack=*/!base->asConstant()};
+                       /*isReset=*/!base->asConstant()};
 }
 
 std::optional<IterationSlot> smalti::matchIterationSlot(Value value,
@@ -327,7 +327,7 @@ std::optional<SlotNumber> smalti::matchSlotNumber(Value value,
 // Limits
 //===----------------------------------------------------------------------===//
 
-/// Computes, ahead of the loop, what `value` is in the first iteration; null
+/// Computes, before the loop, the value of `value` in the first iteration; null
 /// for 0.
 static Value createFirst(OpBuilder &builder, Value value, scf::ForOp loop) {
   if (loop.isDefinedOutsideOfLoop(value))
@@ -348,7 +348,7 @@ static Value createFirst(OpBuilder &builder, Value value, scf::ForOp loop) {
     if (!operand)
       operand = arith::ConstantOp::create(builder, loop.getLoc(),
                                           builder.getZeroAttr(old.getType()));
-  // The operands need not be what an affine map takes.
+  // The operands may not be valid operands of an affine map.
   if (auto apply = dyn_cast<affine::AffineApplyOp>(op)) {
     unsigned dims = apply.getAffineMap().getNumDims();
     return affine::expandAffineExpr(builder, loop.getLoc(),
@@ -370,7 +370,7 @@ bool CountLimit::bindsNumber(Type counter) const {
 Value CountLimit::createCheck(OpBuilder &builder, scf::ForOp loop,
                               Value lastIteration) const {
   Location loc = loop.getLoc();
-  // Two numbers below a quarter of the range have a sum below half of it.
+  // The sum of two numbers below a quarter of the range is below half of it.
   auto isSmall = [&](Value value) -> Value {
     Value limit = arith::ConstantOp::create(
         builder, loc, builder.getIntegerAttr(value.getType(), getMost()));

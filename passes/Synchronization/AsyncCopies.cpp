@@ -1,9 +1,9 @@
-//===- AsyncCopies.cpp - When asynchronous copies are over ----------------===//
+//===- AsyncCopies.cpp - Completion of asynchronous copies ----------------===//
 //
-// A wait leaves so many of the newest groups (or single copies) of a queue in
-// flight. Which copies may be in flight is followed through the program, loops
-// until nothing changes. All that may be over behind a wait is pending there;
-// what must be over is in flight no longer.
+// A wait leaves a number of the youngest groups (or single copies) of a queue
+// in flight. A data-flow walk, which iterates over loops to a fixed point,
+// tracks the copies that may be in flight. Copies that may complete at a wait
+// are pending after it; copies that must complete are no longer in flight.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,15 +23,15 @@ using Kind = sync::Node::Kind;
 
 namespace {
 
-/// Older groups than this many are not told apart.
+/// Older groups are merged into one.
 constexpr size_t kMostGroups = 16;
-/// A loop whose groups do not settle in so many rounds is given up.
+/// The walk gives up on a loop that does not converge in so many rounds.
 constexpr unsigned kMostRounds = 64;
 
 struct Copy {
   unsigned buffer;
   Slot slot;
-  NodeId node; ///< where it starts; of equal ones that of one
+  NodeId node; ///< where it starts; of equal copies that of one
 
   auto key() const {
     return std::make_tuple(buffer, slot.kind, slot.loop, slot.index);
@@ -41,8 +41,8 @@ struct Copy {
 };
 
 struct Queue {
-  std::set<Copy> open;                ///< in no group yet
-  std::vector<std::set<Copy>> groups; ///< the newest first
+  std::set<Copy> open;                ///< not in a group yet
+  std::vector<std::set<Copy>> groups; ///< the youngest first
 
   bool operator==(const Queue &other) const {
     return open == other.open && groups == other.groups;
@@ -89,14 +89,14 @@ private:
 
   FunctionProgram &function;
   sync::Program &program;
-  /// Nodes with something asynchronous in them.
+  /// Nodes that contain asynchronous ops.
   std::vector<bool> isRelevant;
   std::map<NodeId, std::set<Copy>> pendingAt;
-  /// Steps that access what a copy in flight writes, and the copy.
+  /// Steps that access the destination of a copy in flight, and the copy.
   std::map<NodeId, NodeId> inFlightAt;
   /// The groups of slots that loops use in turn.
   DenseMap<NodeId, llvm::DenseSet<unsigned>> turned;
-  bool isLost = false;
+  bool hasGivenUp = false;
 };
 
 } // namespace
@@ -137,7 +137,7 @@ State Completions::mapSlots(const State &state, Fn change) const {
 }
 
 bool Completions::mayTouch(const sync::Access &access, const Copy &copy) const {
-  // Accesses that cannot be determined are reported for themselves.
+  // Accesses that cannot be determined are reported separately.
   if (program.buffers[access.buffer].isEverything ||
       program.buffers[copy.buffer].isEverything ||
       !(program.buffers[access.buffer].spaces & sync::kShared))
@@ -148,10 +148,11 @@ bool Completions::mayTouch(const sync::Access &access, const Copy &copy) const {
                                 copy.slot);
 }
 
-/// Of a node and all inside of it, the steps that access what is in flight.
+/// Finds the steps in a node that access destinations in flight.
 void Completions::findInFlight(NodeId id, const State &state) {
   auto find = [&](NodeId step, const std::set<Copy> &copies) {
-    // Writes of two copies are hazards like others, which barriers order.
+    // Two copies with the same destination are an ordinary hazard, which
+    // barriers order.
     bool isCopy = isa_and_nonnull<AsyncCopyOpInterface>(function.ops[step]);
     for (const Copy &copy : copies)
       for (const sync::Access &access : program[step].checked)
@@ -163,7 +164,7 @@ void Completions::findInFlight(NodeId id, const State &state) {
         return entry.second.open.empty() && entry.second.groups.empty();
       }))
     return;
-  // Nodes are numbered in the order of the program.
+  // Nodes are numbered in program order.
   auto isInside = [&](NodeId node) {
     while (node > id)
       node = program[node].parent;
@@ -223,7 +224,7 @@ State Completions::walkLoop(NodeId id, State state) {
   State atTest, atEnd;
   for (unsigned round = 0;; ++round) {
     if (round == kMostRounds) {
-      isLost = true;
+      hasGivenUp = true;
       break;
     }
     atTest = walk(program[id].parts[0], entering);
@@ -242,12 +243,12 @@ State Completions::walkLoop(NodeId id, State state) {
       program[id].runsAtLeastOnce ? atEnd : atTest, [&](Copy &copy) {
         if (copy.slot.loop != id)
           return;
-        if (copy.slot.kind == Slot::Kind::BehindLoop)
+        if (copy.slot.kind == Slot::Kind::AfterLoop)
           copy.slot = Slot();
         else if (copy.slot.kind == Slot::Kind::OfLoop)
           copy.slot = trips ? shifted(Slot::fixed(copy.slot.index), *trips,
                                       program.buffers[copy.buffer].slots)
-                            : Slot::behindLoop(id, copy.slot.index);
+                            : Slot::afterLoop(id, copy.slot.index);
       });
 }
 
@@ -267,17 +268,17 @@ State Completions::walk(const std::vector<NodeId> &nodes, State state) {
       state = walkLoop(id, std::move(state));
       break;
     case Kind::Branch: {
-      State behind;
+      State merged;
       bool isFirst = true;
       for (const std::vector<NodeId> &part : program[id].parts) {
         State end = walk(part, state);
         if (isFirst)
-          behind = std::move(end);
+          merged = std::move(end);
         else
-          join(behind, end);
+          join(merged, end);
         isFirst = false;
       }
-      state = std::move(behind);
+      state = std::move(merged);
       break;
     }
     }
@@ -290,8 +291,8 @@ void Completions::run() {
   if (!isRelevant[sync::Program::kRoot])
     return;
   walk(program.getSteps(), State());
-  if (isLost) {
-    // Then every copy may be over at every wait.
+  if (hasGivenUp) {
+    // In that case every copy may complete at every wait.
     std::set<Copy> all;
     for (NodeId id = 1; id < program.size(); ++id)
       if (isa_and_nonnull<AsyncCopyOpInterface>(function.ops[id]))

@@ -1,4 +1,4 @@
-//===- AsyncCopies.h - When asynchronous copies are over --------*- C++ -*-===//
+//===- AsyncCopies.h - Completion of asynchronous copies --------*- C++ -*-===//
 
 #ifndef SMALTI_PASSES_SYNCHRONIZATION_ASYNCCOPIES_H
 #define SMALTI_PASSES_SYNCHRONIZATION_ASYNCCOPIES_H
@@ -7,8 +7,8 @@ namespace smalti {
 
 class FunctionProgram;
 
-/// Finds for every wait which copies may be in flight there, and makes their
-/// writes pending behind it.
+/// Finds for every wait the copies that may be in flight there, and makes their
+/// writes pending after it.
 void addCompletions(FunctionProgram &program);
 
 } // namespace smalti

@@ -1,4 +1,4 @@
-//===- Footprints.cpp - Which elements each thread accesses ---------------===//
+//===- Footprints.cpp - Elements that each thread accesses ----------------===//
 
 #include "smalti/passes/Synchronization/Footprints.h"
 
@@ -22,8 +22,8 @@ struct Candidate {
 
 } // namespace
 
-/// The access, if each thread touches consecutive elements of the buffer's own
-/// type from one address on.
+/// Matches an access in which each thread touches consecutive elements of the
+/// buffer's own type.
 static std::optional<Candidate> getCandidate(StridedAccessOpInterface op,
                                              OpOperand &operand) {
   auto type = dyn_cast<MemRefType>(operand.get().getType());
@@ -87,7 +87,7 @@ Footprints::Footprints(FunctionOpInterface function,
     if (it->second < kMost)
       ofAccess[{candidate.op, candidate.memref}] = it->second;
     else
-      ++numLeftOut;
+      ++numUndistinguished;
   }
 }
 

@@ -1,8 +1,8 @@
-//===- Footprints.h - Which elements each thread accesses -------*- C++ -*-===//
+//===- Footprints.h - Elements that each thread accesses --------*- C++ -*-===//
 //
-// Where addresses depend on nothing but the thread, they are computed for all
-// threads of a block: two accesses by which every thread touches elements that
-// no other one does are no hazard.
+// If addresses depend only on the thread, they are computed for all threads of
+// a block. Two accesses are not a hazard if every thread touches only elements
+// that no other thread touches.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,21 +25,21 @@ struct Target;
 class Footprints {
 public:
   static constexpr int kNone = -1;
-  /// More different ones than this are not compared with one another.
+  /// The maximum number of different footprints.
   static constexpr int kMost = 256;
 
-  /// Computes those of all accesses of the function.
+  /// Computes the footprints of all accesses of the function.
   Footprints(mlir::FunctionOpInterface function, const targets::Target *chip);
 
-  /// The footprint of what `op` accesses through `memref`, or kNone.
+  /// The footprint of the access of `op` through `memref`, or kNone.
   int get(mlir::Operation *op, mlir::Value memref) const;
-  /// Whether two different threads may touch the same element by them.
+  /// Whether two different threads may touch the same element.
   bool meet(int a, int b);
-  /// Accesses whose footprint is known, and is one too many.
-  size_t getNumLeftOut() const { return numLeftOut; }
+  /// The number of accesses with a known footprint beyond the maximum.
+  size_t getNumUndistinguished() const { return numUndistinguished; }
 
 private:
-  /// The first element of each thread, and how many follow it.
+  /// The first element of each thread, and the number of elements.
   struct Footprint {
     std::vector<int64_t> starts;
     int64_t elements;
@@ -49,7 +49,7 @@ private:
     }
   };
 
-  size_t numLeftOut = 0;
+  size_t numUndistinguished = 0;
   std::vector<const Footprint *> footprints;
   std::map<Footprint, int> numbers;
   llvm::DenseMap<std::pair<mlir::Operation *, mlir::Value>, int> ofAccess;

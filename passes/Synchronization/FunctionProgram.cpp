@@ -1,4 +1,4 @@
-//===- FunctionProgram.cpp - A function as barriers see it ----------------===//
+//===- FunctionProgram.cpp - Accesses and barriers of a function ----------===//
 
 #include "smalti/passes/Synchronization/FunctionProgram.h"
 
@@ -30,15 +30,15 @@ using Kind = sync::Node::Kind;
 std::string FunctionProgram::describe(NodeId node) const {
   if (ops[node])
     return quote(ops[node]);
-  return node == program.getSteps().front() ? "what runs before the function"
-                                            : "what runs after the function";
+  return node == program.getSteps().front() ? "code before the function"
+                                            : "code after the function";
 }
 
 //===----------------------------------------------------------------------===//
-// What has to be known beforehand
+// Facts from a walk of the function
 //===----------------------------------------------------------------------===//
 
-/// Whether the op allocates (or frees) memory, and does nothing else.
+/// Whether the op only allocates (or only frees) memory.
 template <typename Effect> static bool onlyHas(Operation *op) {
   auto effects = dyn_cast<MemoryEffectOpInterface>(op);
   return effects && effects.onlyHasEffect<Effect>();
@@ -64,7 +64,7 @@ FunctionProgram::Shape FunctionProgram::getShape(Operation *op) const {
   auto branch = dyn_cast<RegionBranchOpInterface>(op);
   if (!branch || op->hasTrait<OpTrait::HasParallelRegion>())
     return Shape::Unknown;
-  // Bit 0 stands for the op itself, the others for its regions.
+  // Bit 0 represents the op itself, the others its regions.
   auto successorsOf = [&](Region *region) {
     SmallVector<RegionSuccessor> successors;
     if (region)
@@ -110,15 +110,15 @@ unsigned FunctionProgram::addBuffer(sync::Buffer buffer,
   return program.addBuffer(buffer);
 }
 
-/// Whether a root is the same memory for all threads and iterations, not one
-/// that was selected or carried.
+/// Whether a root is the same memory for all threads and iterations, not a
+/// selected or carried one.
 static bool isFixedRoot(Value root) {
   Operation *def = root.getDefiningOp();
   return getAliasClass(root).kind != RootKind::Other ||
          (def && def->getNumOperands() == 0 && def->getNumRegions() == 0);
 }
 
-/// Whether the memref shows the same elements of such a root always.
+/// Whether the memref always shows the same elements of a fixed root.
 static bool isFixedView(Value memref) {
   while (auto view = memref.getDefiningOp<ViewLikeOpInterface>()) {
     auto window = dyn_cast<OffsetSizeAndStrideOpInterface>(view.getOperation());
@@ -141,8 +141,8 @@ unsigned FunctionProgram::getBuffer(Value root) {
                                 isFixedRoot(root));
 }
 
-/// The slot of the iteration that the number is, as the number of slots and the
-/// slot in the first iteration.
+/// Matches the slot of the iteration: the number of slots, and the slot of the
+/// first iteration.
 static std::optional<std::pair<int64_t, int64_t>> matchSlot(Value number,
                                                             scf::ForOp loop) {
   if (std::optional<IterationSlot> slot = matchIterationSlot(number, loop)) {
@@ -158,8 +158,8 @@ static std::optional<std::pair<int64_t, int64_t>> matchSlot(Value number,
   return std::nullopt;
 }
 
-/// The slot that the memref is of its buffer: a number that does not change, or
-/// the one of a loop's iteration.
+/// The slot of its buffer that the memref shows: a constant, or the slot of a
+/// loop's iteration.
 sync::Slot FunctionProgram::getSlot(const MemoryAccess &access,
                                     unsigned buffer) {
   OpFoldResult offset = getSlotNumber(access.memref, access.root);
@@ -210,7 +210,7 @@ void FunctionProgram::setDepth(unsigned buffer, int64_t depth) {
     it->second = 0;
 }
 
-/// Slots can be compared where all numbers of a group's slots have the same
+/// Slots are comparable only if all slot numbers of a group have the same
 /// range.
 void FunctionProgram::settleSlots() {
   auto getDepth = [&](unsigned buffer) -> std::optional<int64_t> {
@@ -233,10 +233,10 @@ void FunctionProgram::settleSlots() {
 }
 
 //===----------------------------------------------------------------------===//
-// Buffers that take turns
+// Buffers that loop iterations swap
 //===----------------------------------------------------------------------===//
 
-/// Finds the values that are one buffer of several in each iteration, and
+/// Finds the values that are one of several buffers in each iteration, and
 /// numbers the buffers as slots.
 void FunctionProgram::findTurns() {
   function.getFunctionBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -273,16 +273,16 @@ void FunctionProgram::addTurn(Value value) {
             return known[(first + i) % size] == turn->memrefs[i];
           }))
         continue;
-      turns[value] = {set, turn->loop, first, turn->isBehind};
+      turns[value] = {set, turn->loop, first, turn->isAfter};
       return;
     }
   }
   if (std::optional<unsigned> set = addTurnSet(turn->memrefs))
-    turns[value] = {*set, turn->loop, 0, turn->isBehind};
+    turns[value] = {*set, turn->loop, 0, turn->isAfter};
 }
 
-/// The slot of a buffer that the first memref is, if each of the others is the
-/// next slot of it.
+/// If the memrefs are consecutive slots of one buffer: the slot of the first
+/// one.
 static std::optional<int64_t> matchSlotsInOrder(ArrayRef<Value> memrefs) {
   Value root = getRootBuffer(memrefs.front());
   int64_t count = memrefs.size(), first = 0;
@@ -300,8 +300,8 @@ static std::optional<int64_t> matchSlotsInOrder(ArrayRef<Value> memrefs) {
   return first;
 }
 
-/// Nothing where the memrefs may overlap: then an element of one of them may be
-/// another element of the next one.
+/// Returns nothing if the memrefs may overlap: an element of one could be a
+/// different element of the next.
 std::optional<unsigned> FunctionProgram::addTurnSet(ArrayRef<Value> memrefs) {
   TurnSet set;
   SmallVector<Value> members;
@@ -346,8 +346,8 @@ std::optional<unsigned> FunctionProgram::addTurnSet(ArrayRef<Value> memrefs) {
   return turnSets.size() - 1;
 }
 
-/// Makes buffers the slots of a group, and returns the slot of the first one.
-/// Nothing where some of them are slots already, and not in this order.
+/// Makes the buffers slots of a group, and returns the slot of the first one.
+/// Returns nothing if some of them already are slots, in another order.
 std::optional<int64_t> FunctionProgram::numberMembers(ArrayRef<Value> members) {
   SmallVector<unsigned> ofMembers;
   for (Value member : members)
@@ -372,8 +372,8 @@ std::optional<int64_t> FunctionProgram::numberMembers(ArrayRef<Value> members) {
   return numbers.lookup(ofMembers[0]);
 }
 
-/// Where a buffer that takes turns has slots of its own, these are told apart
-/// instead: an access has one slot.
+/// If a swapped buffer has slots of its own, those are distinguished instead:
+/// an access has one slot.
 void FunctionProgram::dropNumbersOfSlottedBuffers() {
   llvm::DenseSet<unsigned> slotted;
   function.getFunctionBody().walk([&](Operation *op) {
@@ -413,13 +413,13 @@ sync::Slot FunctionProgram::getTurnSlot(const Turn &turn) const {
     return {};
   int64_t count = set.memrefs.size();
   int64_t first = (*set.first + turn.index) % count;
-  if (!turn.isBehind)
+  if (!turn.isAfter)
     return sync::Slot::ofLoop(node->second, first);
   const sync::Node &loop = program[node->second];
   if (loop.tripCount)
     return sync::Slot::fixed((first + *loop.tripCount % count) % count);
-  // Threads that iterate differently often have different buffers.
-  return loop.isUniform ? sync::Slot::behindLoop(node->second, first)
+  // Threads with different trip counts have different buffers.
+  return loop.isUniform ? sync::Slot::afterLoop(node->second, first)
                         : sync::Slot();
 }
 
@@ -437,16 +437,16 @@ NodeId FunctionProgram::addNode(Operation *op, Kind kind, NodeId parent,
   return id;
 }
 
-/// Whether threads may wait for one another in an op of unknown effect: in a
-/// call, in inline assembly, in an instruction.
-static bool mayWait(Operation *op) {
+/// Whether an op with unknown effects may synchronize threads: a call, inline
+/// assembly, or an instruction.
+static bool maySynchronize(Operation *op) {
   return isa<CallOpInterface, BarrierObjectOpInterface>(op) ||
          (isa_and_nonnull<LLVM::LLVMDialect, NVVM::NVVMDialect,
                           ROCDL::ROCDLDialect>(op->getDialect()) &&
           !isMemoryEffectFree(op));
 }
 
-/// Any memory of these spaces.
+/// An access to all memory of these spaces.
 sync::Access FunctionProgram::accessEverything(std::optional<unsigned> &number,
                                                sync::Spaces spaces) {
   if (!number) {
@@ -458,7 +458,7 @@ sync::Access FunctionProgram::accessEverything(std::optional<unsigned> &number,
   return {*number, sync::AccessKind::Write, sync::Slot()};
 }
 
-/// A step that may do anything to all memory that threads share.
+/// A step that may access all memory that threads share.
 void FunctionProgram::addUnknown(Operation *op, std::string reason,
                                  NodeId parent, unsigned part) {
   sync::Access all = accessEverything(everything, sync::kAllSpaces);
@@ -470,19 +470,19 @@ void FunctionProgram::addUnknown(Operation *op, std::string reason,
       }))
     opaque.insert({op, reason});
   unknown[id] = std::move(reason);
-  if (!op || otherWait)
+  if (!op || unmodeledSynchronization)
     return;
   op->walk([&](Operation *nested) {
-    if (!mayWait(nested))
+    if (!maySynchronize(nested))
       return WalkResult::advance();
-    otherWait = nested;
+    unmodeledSynchronization = nested;
     return WalkResult::interrupt();
   });
 }
 
-/// Code of unknown effect may start asynchronous copies: then one does not know
-/// what a wait completes.
-void FunctionProgram::distrustWaits() {
+/// Ops with unknown effects may start asynchronous copies, so the copies that a
+/// wait completes are unknown.
+void FunctionProgram::addUnknownCopiesToWaits() {
   if (!everything)
     return;
   for (NodeId id = 1; id < program.size(); ++id)
@@ -490,7 +490,8 @@ void FunctionProgram::distrustWaits() {
         program[id].kind == Kind::Step && !unknown.contains(id)) {
       program[id].pending.push_back(
           {*everything, sync::AccessKind::Write, sync::Slot()});
-      unknown[id] = "what " + quote(ops[id]) + " waits for is not known";
+      unknown[id] = "the copies that " + quote(ops[id]) +
+                    " waits for cannot be determined";
     }
 }
 
@@ -509,11 +510,11 @@ void FunctionProgram::addBarrier(BlockBarrierOpInterface op, NodeId parent,
       op.ordersGlobalMemory() ? sync::kAllSpaces : sync::kShared;
   for (NodeId node = parent; node != sync::Program::kRoot;
        node = program[node].parent) {
-    auto reason = notUniform.find(ops[node]);
-    if (reason == notUniform.end())
+    auto reason = divergenceReasons.find(ops[node]);
+    if (reason == divergenceReasons.end())
       continue;
     program[id].isFixed = true;
-    fixed.insert({op, "it stands inside " + reason->second});
+    fixed.insert({op, reason->second});
     return;
   }
 }
@@ -522,16 +523,15 @@ void FunctionProgram::addStructure(RegionBranchOpInterface op, Shape shape,
                                    NodeId parent, unsigned part) {
   bool isLoop = shape != Shape::Branch;
   NodeId id = addNode(op, isLoop ? Kind::Loop : Kind::Branch, parent, part);
-  // A barrier inside says that all threads of the block come there.
+  // A barrier inside implies that all threads of the block reach it.
   Uniformity control = uniformity.getControl(op);
   bool isUniform = control.scope == UniformScope::Block &&
                    (!control.isAssumed || holdBarriers.contains(op));
   program[id].isUniform = isUniform;
   if (!isUniform)
-    notUniform[op] = quote(op) + (isLoop ? ", whose number of iterations may "
-                                           "differ between threads"
-                                         : ", whose condition may differ "
-                                           "between threads");
+    divergenceReasons[op] =
+        (isLoop ? "the trip count of " : "the condition of ") + quote(op) +
+        " may be divergent";
   if (shape == Shape::Loop) {
     if (auto loop = dyn_cast<scf::ForOp>(op.getOperation())) {
       if (std::optional<uint64_t> trips = evaluateTripCount(loop);
@@ -571,9 +571,9 @@ void FunctionProgram::addStructure(RegionBranchOpInterface op, Shape shape,
     program[id].parts.resize(1);
 }
 
-/// Finds the step where a read of global memory has to be over: a later one of
-/// the block that stores what was read to shared memory.
-void FunctionProgram::findEndOfRead(Operation *op, NodeId node) {
+/// Finds the step at which a read of global memory must be complete: a later op
+/// of the block that stores its value to shared memory.
+void FunctionProgram::findReadCompletion(Operation *op, NodeId node) {
   constexpr unsigned kMostUsers = 32;
   SmallVector<Operation *> worklist = {op};
   llvm::SmallDenseSet<Operation *> seen;
@@ -581,7 +581,8 @@ void FunctionProgram::findEndOfRead(Operation *op, NodeId node) {
     for (Operation *user : worklist.pop_back_val()->getUsers()) {
       if (seen.size() > kMostUsers || !seen.insert(user).second)
         continue;
-      // Of what takes a value apart, a part may be under way still.
+      // If an op extracts a part of the value, the other parts may be in
+      // flight.
       if (user->hasTrait<OpTrait::Elementwise>()) {
         worklist.push_back(user);
         continue;
@@ -592,7 +593,7 @@ void FunctionProgram::findEndOfRead(Operation *op, NodeId node) {
       for (const sync::Access &access : program[it->second].checked)
         if (access.kind == sync::AccessKind::Write &&
             program.buffers[access.buffer].spaces == sync::kShared)
-          program[node].isOverAt = it->second;
+          program[node].completesAt = it->second;
     }
   }
 }
@@ -601,16 +602,15 @@ void FunctionProgram::addAccesses(Operation *op, NodeId parent, unsigned part) {
   SmallVector<MemoryAccess> accesses;
   std::string reason;
   bool isKnown = collectAccesses(op, accesses, reason);
-  keepNested(op, "it stands inside " + quote(op) +
-                     ", whose control flow is not known");
-  // Where it starts or awaits copies, their order is not known.
+  keepNested(op, "the control flow of " + quote(op) + " is unknown");
+  // If it starts or awaits copies, their order is unknown.
   for (Region &region : op->getRegions())
     region.walk([&](Operation *nested) {
       if (isa<AsyncCopyOpInterface, AsyncCommitOpInterface,
               AsyncWaitOpInterface>(nested)) {
         isKnown = false;
-        reason = quote(nested) + " stands inside " + quote(op) +
-                 ", whose control flow is not known";
+        reason = quote(nested) + " is inside " + quote(op) +
+                 ", whose control flow is unknown";
       }
     });
   if (!isKnown)
@@ -618,15 +618,15 @@ void FunctionProgram::addAccesses(Operation *op, NodeId parent, unsigned part) {
   sync::Node made;
   bool onlyReadsGlobal = true;
   for (const MemoryAccess &access : accesses) {
-    std::optional<sync::Access> told = toAccess(access);
-    if (!told)
+    std::optional<sync::Access> converted = toAccess(access);
+    if (!converted)
       continue;
-    made.checked.push_back(*told);
+    made.checked.push_back(*converted);
     bool isRead = access.space == MemorySpace::Global && !access.isWrite;
-    made.readsAhead |= isRead;
+    made.isGlobalRead |= isRead;
     onlyReadsGlobal &= isRead;
   }
-  // Other blocks may wait for it, and then for all that was done ahead of it.
+  // Other blocks may wait for the atomic, and so for all earlier accesses.
   if (findAtomic(accesses, MemorySpace::Global))
     made.checked.push_back(accessEverything(globalMemory, sync::kGlobal));
   if (made.checked.empty())
@@ -634,13 +634,13 @@ void FunctionProgram::addAccesses(Operation *op, NodeId parent, unsigned part) {
   NodeId id = addNode(op, Kind::Step, parent, part);
   program[id].checked = made.checked;
   program[id].pending = made.checked;
-  program[id].readsAhead = made.readsAhead && onlyReadsGlobal;
+  program[id].isGlobalRead = made.isGlobalRead && onlyReadsGlobal;
   program[id].hasUnknownOrder = llvm::any_of(
       accesses, [&](const MemoryAccess &access) { return access.op != op; });
 }
 
-/// An asynchronous copy has to come after earlier accesses where it starts; it
-/// is pending where it was waited for.
+/// An asynchronous copy is ordered after earlier accesses where it starts; its
+/// writes are pending after its wait.
 void FunctionProgram::addCopy(AsyncCopyOpInterface op, NodeId parent,
                               unsigned part) {
   SmallVector<MemoryAccess> accesses;
@@ -649,11 +649,11 @@ void FunctionProgram::addCopy(AsyncCopyOpInterface op, NodeId parent,
     return addUnknown(op, reason, parent, part);
   NodeId id = addNode(op, Kind::Step, parent, part);
   for (const MemoryAccess &access : accesses)
-    if (std::optional<sync::Access> told = toAccess(access)) {
-      program[id].checked.push_back(*told);
+    if (std::optional<sync::Access> converted = toAccess(access)) {
+      program[id].checked.push_back(*converted);
       if (!access.isWrite || op.completesAtBlockBarriers())
-        program[id].pending.push_back(*told);
-      program[id].readsAhead |= !access.isWrite;
+        program[id].pending.push_back(*converted);
+      program[id].isGlobalRead |= !access.isWrite;
     }
 }
 
@@ -661,8 +661,7 @@ void FunctionProgram::addOp(Operation *op, NodeId parent, unsigned part) {
   if (auto barrier = dyn_cast<BlockBarrierOpInterface>(op))
     return addBarrier(barrier, parent, part);
   if (isa<BarrierObjectOpInterface>(op))
-    return addUnknown(op, quote(op) + " works on a barrier object", parent,
-                      part);
+    return addUnknown(op, quote(op) + " uses an mbarrier", parent, part);
   if (auto copy = dyn_cast<AsyncCopyOpInterface>(op))
     return addCopy(copy, parent, part);
   if (isa<AsyncCommitOpInterface, AsyncWaitOpInterface>(op)) {
@@ -712,9 +711,9 @@ FunctionProgram::FunctionProgram(FunctionOpInterface function,
     addUnknown(nullptr, "", sync::Program::kRoot, 0);
   settleSlots();
   addCompletions(*this);
-  distrustWaits();
+  addUnknownCopiesToWaits();
   for (NodeId id = 0; id < program.size(); ++id)
-    if (program[id].kind == Kind::Step && ops[id] && program[id].readsAhead &&
+    if (program[id].kind == Kind::Step && ops[id] && program[id].isGlobalRead &&
         ops[id]->getNumResults() > 0 && !isa<AsyncCopyOpInterface>(ops[id]))
-      findEndOfRead(ops[id], id);
+      findReadCompletion(ops[id], id);
 }

@@ -1,4 +1,4 @@
-//===- FunctionProgram.h - A function as barriers see it --------*- C++ -*-===//
+//===- FunctionProgram.h - Accesses and barriers of a function --*- C++ -*-===//
 
 #ifndef SMALTI_PASSES_SYNCHRONIZATION_FUNCTIONPROGRAM_H
 #define SMALTI_PASSES_SYNCHRONIZATION_FUNCTIONPROGRAM_H
@@ -16,41 +16,42 @@
 
 namespace smalti {
 
-/// Builds the program of a function. It says of every node which op it stands
-/// for, and why barriers have to stay.
+/// Builds the program of a function. Maps each node to its op, and records why
+/// barriers are not changed.
 class FunctionProgram {
 public:
-  /// `chip` may be null; it tells how the threads make up waves.
+  /// `chip` may be null; it determines the wave size.
   FunctionProgram(mlir::FunctionOpInterface function,
                   const targets::Target *chip);
   FunctionProgram(const FunctionProgram &) = delete;
   FunctionProgram &operator=(const FunctionProgram &) = delete;
 
   sync::Program program;
-  /// Of each node; null for the start of a function that has callers.
+  /// For each node; null for the code around a function with callers.
   std::vector<mlir::Operation *> ops;
-  /// Barriers that must not be touched, with the reason.
+  /// Barriers that must not be changed, with the reason.
   llvm::MapVector<mlir::Operation *, std::string> fixed;
-  /// An op in which threads may wait for one another and that is no barrier of
-  /// the block: it is not known which hazards it orders.
-  mlir::Operation *otherWait = nullptr;
-  /// Why nothing can be said about the memory that a node accesses.
+  /// An op, other than a block barrier, that may synchronize threads. The
+  /// hazards that it orders are unknown.
+  mlir::Operation *unmodeledSynchronization = nullptr;
+  /// Why the accesses of a node cannot be determined.
   llvm::DenseMap<sync::NodeId, std::string> unknown;
-  /// Ops whose accesses cannot be determined, with the reason; one for each
-  /// reason.
+  /// Ops whose accesses cannot be determined, one for each reason.
   llvm::MapVector<mlir::Operation *, std::string> opaque;
-  /// Asynchronous copies, and steps that access what they write before a wait
+  /// Asynchronous copies, and steps that access their destination before a wait
   /// completes them.
   std::vector<std::pair<sync::NodeId, sync::NodeId>> inFlight;
-  /// Why not all threads may take the same way through an op.
-  llvm::DenseMap<mlir::Operation *, std::string> notUniform;
-  /// The node's op, for remarks.
+  /// Why threads may take different paths through an op.
+  llvm::DenseMap<mlir::Operation *, std::string> divergenceReasons;
+  /// Describes the node's op in remarks.
   std::string describe(sync::NodeId node) const;
-  /// Accesses that are not told apart by the elements that threads access.
-  size_t getNumNotTold() const { return footprints.getNumLeftOut(); }
+  /// The number of accesses whose footprint is not distinguished.
+  size_t getNumUndistinguished() const {
+    return footprints.getNumUndistinguished();
+  }
 
 private:
-  /// The structure that a region op is.
+  /// The control structure of a region op.
   enum class Shape { Branch, Loop, While, Unknown };
 
   Shape getShape(mlir::Operation *op) const;
@@ -78,21 +79,21 @@ private:
   void setDepth(unsigned buffer, int64_t depth);
   void settleSlots();
 
-  /// Memrefs that the iterations of loops use in turn. They are one buffer in
-  /// the program, since accesses by one of them are to any of the memrefs.
+  /// Memrefs that loop iterations use in turn. They are one buffer in the
+  /// program, since a value may be any of them.
   struct TurnSet {
     llvm::SmallVector<mlir::Value> memrefs;
     unsigned buffer;
-    /// The slot that the first of them is; none where slots cannot be told
-    /// apart by which memref it is.
+    /// The slot of the first memref; nothing if the memrefs cannot be
+    /// distinguished as slots.
     std::optional<int64_t> first;
   };
   /// A value that is one of the memrefs in each iteration.
   struct Turn {
     unsigned set;
     mlir::scf::ForOp loop;
-    int64_t index; ///< of the one in the first iteration
-    bool isBehind;
+    int64_t index; ///< of its memref in the first iteration
+    bool isAfter;
   };
   void findTurns();
   void addTurn(mlir::Value value);
@@ -100,31 +101,32 @@ private:
   std::optional<int64_t> numberMembers(llvm::ArrayRef<mlir::Value> members);
   void dropNumbersOfSlottedBuffers();
   sync::Slot getTurnSlot(const Turn &turn) const;
-  void distrustWaits();
-  void findEndOfRead(mlir::Operation *op, sync::NodeId node);
+  void addUnknownCopiesToWaits();
+  void findReadCompletion(mlir::Operation *op, sync::NodeId node);
 
   mlir::FunctionOpInterface function;
   UniformityAnalysis uniformity;
   Footprints footprints;
-  /// Of each buffer, what it may be, the type that accesses see, and whether
-  /// its elements are at the same addresses for all threads and iterations.
+  /// For each buffer: its possible roots, its type, and whether its elements
+  /// have the same addresses for all threads and iterations.
   std::vector<llvm::SmallVector<mlir::Value, 1>> roots;
   std::vector<mlir::Type> types;
   std::vector<bool> isFixed;
   /// By the identity of their roots.
   llvm::DenseMap<const void *, unsigned> buffers;
   std::optional<unsigned> everything, globalMemory;
-  /// How many slots of a group loops use in turn; 0 where they do not agree.
+  /// The number of slots of a group that loops use in turn; 0 if loops
+  /// disagree.
   llvm::DenseMap<unsigned, int64_t> depths;
   std::vector<TurnSet> turnSets;
   /// By their first memref.
   llvm::DenseMap<mlir::Value, llvm::SmallVector<unsigned, 1>> turnSetsOf;
   llvm::DenseMap<mlir::Value, Turn> turns;
-  /// The slots that buffers are in groups of buffers that take turns.
+  /// The slots of buffers in groups of swapped buffers.
   llvm::DenseMap<unsigned, int64_t> numbers;
   llvm::DenseMap<mlir::Operation *, sync::NodeId> nodes;
   llvm::DenseSet<mlir::Operation *> holdBarriers;
-  /// Memory is allocated after other memory was freed: it may be the same.
+  /// Memory is allocated after other memory was freed, and may be the same.
   bool reusesMemory = false;
 };
 

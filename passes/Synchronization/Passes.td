@@ -1,4 +1,4 @@
-//===- Passes.td - Barriers and waits ----------------------*- tablegen -*-===//
+//===- Passes.td - Block barriers -------------------------*- tablegen -*-===//
 
 #ifndef SMALTI_PASSES_SYNCHRONIZATION_PASSES
 #define SMALTI_PASSES_SYNCHRONIZATION_PASSES
@@ -6,45 +6,42 @@
 include "smalti/passes/Support/Options.td"
 
 def SmaltiPlaceBarriers : InterfacePass<"smalti-place-barriers", "::mlir::FunctionOpInterface"> {
-  let summary = "Places barriers that order every hazard in shared memory, none of which can be removed";
+  let summary = "Inserts and removes block barriers so that a minimal set orders every hazard in shared memory";
   let description = [{
-    Two accesses are a hazard where two threads of a block may make them, both may touch the same memory, and one of
-    them writes. The pass takes out the barriers that order no hazard which the others do not order, and puts barriers in
-    where a hazard in shared memory has none, in the cheapest places: outside of loops rather than inside, ahead of reads
-    of global memory, and never where only some threads come by. The result is irreducible: no barrier of it can be
-    removed. Other placements may have fewer barriers. Where the barriers that are there do as well as others, they stay
-    where they are.
+    A *hazard* is a pair of accesses by two threads of a block that may touch the same memory, at least one of which is a
+    write. The pass inserts a barrier for each unordered hazard in shared memory, and removes each barrier whose hazards are
+    all ordered by other barriers. The result is minimal: no barrier can be removed. It need not have the smallest number
+    of barriers. Barriers are placed outside loops if possible, before reads of global memory, and never under divergent
+    control flow. If the existing barriers are as few, they stay.
 
-    What counts as a hazard:
-    - The pass distinguishes memory spaces, alias classes, and the slots of a buffer that a loop uses in turn
-      (`smalti-multi-buffer`): slot = (iteration number + constant) mod depth.
-    - Separate buffers that a loop uses in turn are slots as well: an `scf.for` permutes them through its `iter_args` in
-      each iteration, or an `arith.select` picks one of two by the parity of the iteration.
-    - An asynchronous copy must come after earlier accesses where it starts; later ones must come after the wait for it
-      and a barrier.
-    - Hazards in *global* memory do not get barriers: threads mostly work on parts of it that are their own, and nothing in
-      the program says so. Analysis remarks name the first 16 that no barrier orders. But a barrier that orders two
-      accesses of global memory stays, and so does one between an atomic access of global memory, for which other blocks
-      may wait, and any access of it.
-    - The same holds for code with effects that are not known (calls, fences, inline assembly, barrier objects): what a
-      barrier orders it with stays ordered. Where threads may wait for one another in such code (calls, ops of the `llvm`,
-      `nvvm` and `rocdl` dialects, barrier objects), nothing is put in. Before and behind a function that is no kernel,
-      anything may happen.
+    **Hazards.**
+    - Accesses are distinguished by memory space, alias class, the slot of a multi-buffered buffer
+      (`(iteration + constant) mod depth`) and, with a known block size, the elements of each thread. Buffers that an
+      `scf.for` permutes through its `iter_args`, or that an `arith.select` picks by the parity of the iteration, are slots.
+    - An asynchronous copy is ordered after earlier accesses where it starts. Later accesses are ordered after its wait and
+      a barrier.
+    - Hazards in global memory do not get barriers; analysis remarks name the first 16 that no barrier orders. A barrier
+      that orders two accesses of global memory stays, and so does one that orders an atomic access of global memory, for
+      which other blocks may wait.
+    - What a barrier orders with an op of unknown effects stays ordered. If threads may synchronize in the op (calls,
+      mbarriers, ops of the `llvm`, `nvvm` and `rocdl` dialects with effects), no barrier is inserted in the function. The
+      caller of a function that is not a kernel may access any memory before and after it.
 
-    A barrier inside an op whose control flow may differ between threads, or is not known, is not touched, and none is put
-    there. What is computed from constants, block ids, and the arguments of kernels is the same for all threads; where all
-    that is known is that it comes from an argument or from memory, a barrier inside says that all threads come there.
-    Functions with unstructured control flow are not changed.
+    **Preconditions.** The function has structured control flow, and launches are outlined. Values that are computed from
+    constants, block ids and kernel arguments are uniform. A branch or loop that depends on memory, or on an argument of
+    a function that is not a kernel, counts as uniform only if it already contains a barrier.
 
-    Missed remarks name each hazard in shared memory that stays, each barrier that the pass does not touch, and each op
-    whose accesses cannot be determined. With `strict=true` they are errors, and nothing changes. Strict thus fails where a
-    hazard in shared memory may stay: in functions with branches between blocks, in regions that run in an unknown order
-    (`scf.parallel`, `scf.forall`, `affine.parallel`), where not all threads come by, and with calls, inline assembly,
-    mbarriers and other ops of unknown effect, and where shared memory is accessed before a wait completes the asynchronous
-    copy that writes it. It covers the function alone, not its callers, and not hazards in global memory.
+    **Refused**, with a missed remark, are hazards and barriers under divergent or unknown control flow (`scf.parallel`,
+    `scf.forall`, `affine.parallel`) and functions with several blocks. So are ops whose accesses cannot be determined,
+    bodies of `gpu.launch`, and accesses before a wait that completes the copy. With `strict=true` each is an error, and the function
+    does not change. A strict run does not cover callers or global memory.
 
-    Where the target's barriers wait for loads in flight (option `target`, or the attribute `smalti.target` around the
-    function), a `gpu.barrier` that has to order shared memory alone becomes an `amdgpu.lds_barrier`.
+    **Cost.** The time is linear in the size of the function. The searches share a budget of steps; a barrier that the
+    budget does not cover stays. At most 256 per-thread access patterns are distinguished.
+
+    **Options.** `insert` is true by default; `insert=false` only removes and weakens. If the barriers of the target wait
+    for outstanding loads (option `target`, or the attribute `smalti.target` around the function), a `gpu.barrier` that
+    orders shared memory only becomes an `amdgpu.lds_barrier`. `strict` is false by default.
 
     Example:
 
@@ -64,10 +61,10 @@ def SmaltiPlaceBarriers : InterfacePass<"smalti-place-barriers", "::mlir::Functi
   }];
   let options = [
     Option<"insert", "insert", "bool", "true",
-           "Puts barriers in where a hazard in shared memory has none; `insert=false` only removes and weakens">,
-    TargetOption<" that decides on the kind of barrier">,
+           "Insert barriers for unordered hazards in shared memory; `insert=false` only removes and weakens">,
+    TargetOption<" that determines the barrier kind">,
     Option<"strict", "strict", "bool", "false",
-           "An error wherever a hazard in shared memory may stay, e.g. `strict=true`">
+           "A hazard in shared memory that may remain is an error, e.g. `strict=true`">
   ];
   let dependentDialects = ["::mlir::amdgpu::AMDGPUDialect", "::mlir::gpu::GPUDialect"];
 }

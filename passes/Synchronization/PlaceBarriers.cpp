@@ -21,7 +21,7 @@ using namespace mlir;
 using namespace smalti;
 
 static constexpr llvm::StringLiteral kPassName = "smalti-place-barriers";
-/// Hazards in global memory that are named.
+/// The maximum number of global-memory hazards that remarks name.
 static constexpr unsigned kMostGlobalHazards = 16;
 
 namespace {
@@ -38,7 +38,7 @@ struct SmaltiPlaceBarriers
   void runOnOperation() override;
 };
 
-/// What is to be done to a function.
+/// The changes to a function.
 class Plan {
 public:
   Plan(FunctionOpInterface function, const targets::Target *chip, bool insert);
@@ -50,11 +50,11 @@ public:
 
 private:
   std::string describeOrder(const sync::Placement::Barrier &barrier) const;
-  std::string whyUnordered(sync::NodeId node) const;
+  std::string explainUnordered(sync::NodeId node) const;
   bool isWeakened(const sync::Placement::Barrier &barrier) const;
-  /// What a new barrier before the node stands before.
+  /// The op that a new barrier before the node precedes.
   Operation *getPlace(sync::NodeId node) const {
-    // Behind the function there is no op.
+    // The code after the function does not have an op.
     Operation *op = description.ops[node];
     return op ? op : function.getFunctionBody().front().getTerminator();
   }
@@ -62,13 +62,13 @@ private:
   mutable FunctionOpInterface function;
   FunctionProgram description;
   sync::Placement placement;
-  /// New barriers that order shared memory alone are of their own kind.
+  /// New barriers that order shared memory only have their own op.
   bool useShared;
 };
 
 } // namespace
 
-/// Whether all barriers of the function order shared memory alone.
+/// Whether all barriers of the function order shared memory only.
 static bool hasOnlySharedBarriers(const FunctionProgram &program) {
   bool any = false;
   for (Operation *op : program.ops)
@@ -86,28 +86,29 @@ Plan::Plan(FunctionOpInterface function, const targets::Target *chip,
   useShared = (chip && chip->barrier == targets::BarrierKind::SplitBarrier) ||
               hasOnlySharedBarriers(description);
   sync::Options options;
-  options.required =
-      insert && !description.otherWait ? sync::kShared : sync::kNoSpaces;
+  options.required = insert && !description.unmodeledSynchronization
+                         ? sync::kShared
+                         : sync::kNoSpaces;
   options.weaken = useShared;
   options.findUnordered = true;
   placement = sync::placeBarriers(description.program, options);
 }
 
 /// Why no barrier orders a hazard at the node.
-std::string Plan::whyUnordered(sync::NodeId node) const {
+std::string Plan::explainUnordered(sync::NodeId node) const {
   if (description.program[node].hasUnknownOrder)
     return "the control flow of " + quote(description.ops[node]) +
-           " is not known";
+           " is unknown";
   for (sync::NodeId around = node; around != sync::Program::kRoot;) {
     around = description.program[around].parent;
-    auto reason = description.notUniform.find(description.ops[around]);
-    if (reason != description.notUniform.end())
-      return "no barrier can order them inside " + reason->second;
+    auto reason = description.divergenceReasons.find(description.ops[around]);
+    if (reason != description.divergenceReasons.end())
+      return reason->second + ", so no barrier can be placed inside";
   }
-  if (description.otherWait)
-    return "no barrier is put in: threads may wait for one another in " +
-           quote(description.otherWait);
-  return "no barrier is put in: insert=false";
+  if (description.unmodeledSynchronization)
+    return quote(description.unmodeledSynchronization) +
+           " may synchronize threads, so no barrier is inserted";
+  return "insert=false, so no barrier is inserted";
 }
 
 LogicalResult Plan::reportHazards(bool strict) const {
@@ -118,45 +119,48 @@ LogicalResult Plan::reportHazards(bool strict) const {
   unsigned global = 0;
   for (const sync::Hazard &hazard : placement.unordered) {
     std::string text =
-        description.describe(hazard.second) + " may access what " +
-        description.describe(hazard.first) + " of another thread accesses";
+        "possible data race: " + description.describe(hazard.first) + " and " +
+        description.describe(hazard.second) +
+        " of different threads may access the same ";
     if (hazard.spaces == sync::kShared)
       report(description.ops[hazard.second],
-             text + ", and " + whyUnordered(hazard.second));
+             text + "memory; " + explainUnordered(hazard.second));
     else if (++global <= kMostGlobalHazards)
       remarkAnalysis(description.ops[hazard.second], kPassName)
           << text
-          << " in global memory, and no barrier orders them: barriers are "
-             "put in for shared memory only";
+          << "global memory, and no barrier orders the accesses; barriers are "
+             "inserted for shared memory only";
   }
   for (auto [copy, step] : description.inFlight)
     report(description.ops[step],
-           description.describe(step) + " may access what " +
-               description.describe(copy) +
-               " writes, and no wait between them surely completes the copy");
+           "possible data race: " + description.describe(step) +
+               " may access memory that " + description.describe(copy) +
+               " writes, and no wait between them is proven to complete the "
+               "copy");
   for (auto &[barrier, reason] : description.fixed)
-    report(barrier, "the barrier stays: " + reason);
+    report(barrier, "barrier not changed: " + reason);
   for (auto &[op, reason] : description.opaque)
-    if (op != description.otherWait)
-      report(op, "hazards with " + quote(op) + " stay: " + reason);
-  if (description.otherWait)
-    report(description.otherWait,
-           "no barrier is put in: threads may wait for one another in " +
-               quote(description.otherWait));
+    if (op != description.unmodeledSynchronization)
+      report(op, "hazards with " + quote(op) + " not ordered: " + reason);
+  if (description.unmodeledSynchronization)
+    report(
+        description.unmodeledSynchronization,
+        "no barrier inserted: " + quote(description.unmodeledSynchronization) +
+            " may synchronize threads");
   return failure(missed);
 }
 
 std::string Plan::describeOrder(const sync::Placement::Barrier &barrier) const {
   if (barrier.first == barrier.node && barrier.second == barrier.node)
-    return "what it may order is too far away to be found";
+    return "the search for the accesses that it orders reached its step limit";
   for (sync::NodeId node : {barrier.first, barrier.second})
     if (auto it = description.unknown.find(node);
         it != description.unknown.end() && !it->second.empty())
       return it->second;
   return "it orders " + description.describe(barrier.first) + " before " +
          description.describe(barrier.second) +
-         (barrier.isOfMany ? ", one of more different accesses of a buffer "
-                             "than are told apart"
+         (barrier.isOfMany ? ", and the buffer has more accesses than the "
+                             "pass distinguishes"
                            : "");
 }
 
@@ -170,30 +174,30 @@ void Plan::report() const {
   unsigned weakened = 0;
   for (sync::NodeId node : placement.removed)
     remarkApplied(description.ops[node], kPassName)
-        << "the barrier is removed: nothing that it orders needs it";
+        << "barrier removed: other barriers order every hazard that it orders";
   for (const sync::Placement::Barrier &barrier : placement.kept) {
     if (description.fixed.contains(description.ops[barrier.node]))
       continue;
     if (isWeakened(barrier)) {
       ++weakened;
       remarkApplied(description.ops[barrier.node], kPassName)
-          << "the barrier is made one of shared memory alone: "
+          << "barrier weakened to shared memory only: "
           << describeOrder(barrier);
       continue;
     }
     remarkAnalysis(description.ops[barrier.node], kPassName)
-        << "the barrier stays: " << describeOrder(barrier);
+        << "barrier kept: " << describeOrder(barrier);
   }
   for (const sync::Placement::Barrier &barrier : placement.inserted)
     remarkApplied(getPlace(barrier.node), kPassName)
-        << "a barrier is put in: " << describeOrder(barrier);
-  if (size_t number = description.getNumNotTold();
+        << "barrier inserted: " << describeOrder(barrier);
+  if (size_t number = description.getNumUndistinguished();
       number != 0 && !(placement.kept.empty() && placement.inserted.empty()))
     remarkAnalysis(function, kPassName)
-        << "barriers may be more than it takes: by the elements that threads "
-           "access, "
-        << Footprints::kMost << " different accesses are told apart, and "
-        << number << (number == 1 ? " is not" : " are not");
+        << "some barriers may be redundant: the pass distinguishes "
+        << Footprints::kMost << " per-thread access patterns; " << number
+        << (number == 1 ? " access has another pattern"
+                        : " accesses have other patterns");
   size_t kept = placement.kept.size(), removed = placement.removed.size(),
          inserted = placement.inserted.size();
   if (kept + removed + inserted == 0)
@@ -202,9 +206,9 @@ void Plan::report() const {
   RemarkBuilder remark = changed ? remarkApplied(function, kPassName)
                                  : remarkAnalysis(function, kPassName);
   remark << removed << (removed == 1 ? " barrier" : " barriers") << " removed, "
-         << inserted << " put in, " << kept << " kept";
+         << inserted << " inserted, " << kept << " kept";
   if (weakened)
-    remark << ", of them " << weakened << " for shared memory alone";
+    remark << ", " << weakened << " of them weakened to shared memory only";
 }
 
 void Plan::commit() {
@@ -231,15 +235,17 @@ void Plan::commit() {
     description.ops[node]->erase();
 }
 
-/// Of a function with unstructured control flow, the first op of each kind for
-/// which a barrier might be needed, or which might be one.
+/// For a function with unstructured control flow, reports the first barrier,
+/// the first access to shared memory and the first op with unknown effects.
 static LogicalResult reportUnstructured(FunctionOpInterface function,
                                         bool strict) {
   static constexpr llvm::StringLiteral kReason =
-      ": the function's control flow is not structured";
+      ": the function has unstructured control flow";
   bool missed = false;
-  auto report = [&](Operation *op, const Twine &what) {
-    missed |= failed(reportMissed(op, kPassName, strict, what + kReason));
+  auto report = [&](Operation *op, const Twine &what, StringRef why = "") {
+    missed |=
+        failed(reportMissed(op, kPassName, strict,
+                            what + kReason + (why.empty() ? "" : "; ") + why));
   };
   Operation *barrier = nullptr, *access = nullptr, *opaque = nullptr;
   std::string why;
@@ -248,7 +254,7 @@ static LogicalResult reportUnstructured(FunctionOpInterface function,
       barrier = barrier ? barrier : op;
       return;
     }
-    // What is inside of an op is walked on its own.
+    // Nested ops are visited on their own.
     if (op == function || op->hasTrait<OpTrait::HasRecursiveMemoryEffects>() ||
         (op->hasTrait<OpTrait::IsTerminator>() &&
          !isa<MemoryEffectOpInterface>(op)))
@@ -269,11 +275,11 @@ static LogicalResult reportUnstructured(FunctionOpInterface function,
       access = op;
   });
   if (barrier)
-    report(barrier, "barriers stay");
+    report(barrier, "barriers not changed");
   if (access)
-    report(access, "hazards of " + quote(access) + " may stay");
+    report(access, "hazards with " + quote(access) + " not analyzed");
   if (opaque)
-    report(opaque, "hazards of " + quote(opaque) + " may stay: " + why);
+    report(opaque, "hazards with " + quote(opaque) + " not analyzed", why);
   return failure(missed);
 }
 
@@ -293,8 +299,8 @@ void SmaltiPlaceBarriers::runOnOperation() {
   function->walk([&](gpu::LaunchOp launch) {
     missed |= failed(reportMissed(
         launch, kPassName, strict,
-        "the barriers of its body stay as they are: it is no function of its "
-        "own yet, which 'gpu-kernel-outlining' makes it"));
+        "barriers in the launch body not changed: the body is not a function; "
+        "run 'gpu-kernel-outlining' first"));
   });
   if (missed)
     return signalPassFailure();

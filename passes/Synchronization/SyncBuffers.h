@@ -1,4 +1,4 @@
-//===- SyncBuffers.h - Buffers for a program of barriers --------*- C++ -*-===//
+//===- SyncBuffers.h - Buffers as input of barrier placement ----*- C++ -*-===//
 
 #ifndef SMALTI_PASSES_SYNCHRONIZATION_SYNCBUFFERS_H
 #define SMALTI_PASSES_SYNCHRONIZATION_SYNCBUFFERS_H
@@ -8,7 +8,7 @@
 
 namespace smalti {
 
-/// The buffer that roots of this identity are, as a program of barriers has it.
+/// The buffer of a program for roots of this alias class.
 inline sync::Buffer makeSyncBuffer(const AliasClass &root) {
   constexpr RootKind kinds[] = {RootKind::Allocation, RootKind::Global,
                                 RootKind::NoAliasArgument, RootKind::Argument,

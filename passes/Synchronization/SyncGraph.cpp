@@ -1,4 +1,4 @@
-//===- SyncGraph.cpp - Where one comes from a barrier ---------------------===//
+//===- SyncGraph.cpp - Reachability between barriers ----------------------===//
 
 #include "smalti/passes/Synchronization/SyncGraph.h"
 
@@ -6,7 +6,7 @@
 
 using namespace smalti::sync;
 
-/// Iterations are counted up to this number of slots.
+/// The largest number of slots for which iterations are counted.
 static constexpr int64_t kLongestPeriod = 64;
 
 static int64_t modulo(int64_t value, int64_t count) {
@@ -55,7 +55,7 @@ unsigned Graph::addSequence(const std::vector<NodeId> &nodes, unsigned from) {
   return from;
 }
 
-/// Adds the node behind `from`; returns the point behind it.
+/// Adds the node after `from`; returns the point after the node.
 unsigned Graph::addNode(NodeId id, unsigned from) {
   const Node &node = program[id];
   unsigned start = addPoint(id, /*isStep=*/true);
@@ -86,7 +86,7 @@ unsigned Graph::addNode(NodeId id, unsigned from) {
   return end;
 }
 
-/// The innermost loop around a node whose iterations have to be counted.
+/// The innermost loop around a node whose iterations must be counted.
 NodeId Graph::findHome(NodeId node) const {
   while (node != Program::kRoot) {
     node = program[node].parent;
@@ -108,8 +108,8 @@ llvm::SmallVector<NodeId> Graph::getLoops(NodeId node) const {
   return loops;
 }
 
-/// How slots are seen behind an edge. `home` is the loop around the barrier
-/// from which they are seen, or none.
+/// The view of slots after an edge. `home` is the loop around the barrier of
+/// the search, or the root.
 Graph::State Graph::follow(const Edge &edge, State state, NodeId home,
                            bool forward) const {
   state.point = edge.to;
@@ -128,14 +128,14 @@ Graph::State Graph::follow(const Edge &edge, State state, NodeId home,
   bool isBack = edge.kind == EdgeKind::Back || edge.kind == EdgeKind::BackLeave;
   bool isLeave =
       edge.kind == EdgeKind::Leave || edge.kind == EdgeKind::BackLeave;
-  // Counted in the direction in which one goes.
+  // Relative to the search direction.
   bool enters = forward ? edge.kind == EdgeKind::Enter : isLeave;
   bool leaves = forward ? isLeave : edge.kind == EdgeKind::Enter;
   if (enters) {
     if (state.view == View::Fixed && home == Program::kRoot) {
       inside(isBack ? 1 : 0);
     } else if (state.view != View::Inside) {
-      state.view = View::NotTellable;
+      state.view = View::Unknown;
       state.turns = 0;
       state.loop = 0;
     }
@@ -145,48 +145,48 @@ Graph::State Graph::follow(const Edge &edge, State state, NodeId home,
     inside(state.turns + 1);
   if (isInside && leaves) {
     state.view = home != edge.loop ? View::Fixed
-                 : forward         ? View::Behind
+                 : forward         ? View::After
                                    : View::Before;
     state.loop = 0;
     if (state.view == View::Fixed)
       state.turns = 0;
-    state.hasPassed = true;
+    state.hasPassedLoop = true;
   }
   return state;
 }
 
-Slot Graph::slotSeen(const Access &access, const State &state, NodeId home,
+Slot Graph::viewSlot(const Access &access, const State &state, NodeId home,
                      bool forward) const {
   Slot slot = access.slot;
   int64_t slots = program.buffers[access.buffer].slots;
   if (slot.kind == Slot::Kind::Any)
     return slot;
   bool isFixed = slot.kind == Slot::Kind::Fixed;
-  bool isBehind = slot.kind == Slot::Kind::BehindLoop;
-  // Iterations are counted for the groups that the loop uses in turn; for
-  // others their number modulo the slots is not known.
+  bool isAfter = slot.kind == Slot::Kind::AfterLoop;
+  // Iterations are counted for the groups that the loop uses in turn; for other
+  // groups, the iteration modulo the slots is unknown.
   if (isFixed && !turned.contains({program.getSlotGroup(access.buffer), home}))
     return slot;
   switch (state.view) {
   case View::Fixed:
-    return isFixed || (isBehind && !state.hasPassed) ? slot : Slot();
+    return isFixed || (isAfter && !state.hasPassedLoop) ? slot : Slot();
   case View::Before:
-    // The barrier's iteration is the number of iterations that were counted.
+    // The iteration of the barrier is the number of counted iterations.
     return isFixed
                ? shifted(Slot::ofLoop(home, slot.index), -state.turns, slots)
                : Slot();
-  case View::Behind: {
-    // The barrier's iteration is the loop's number of iterations less those
-    // that were counted.
+  case View::After: {
+    // The iteration of the barrier is the trip count minus the counted
+    // iterations.
     std::optional<int64_t> trips = program[home].tripCount;
     if (isFixed && trips)
       return shifted(Slot::ofLoop(home, slot.index), state.turns - *trips,
                      slots);
-    if (isBehind && slot.loop == home)
+    if (isAfter && slot.loop == home)
       return shifted(Slot::ofLoop(home, slot.index), state.turns, slots);
     return Slot();
   }
-  case View::NotTellable:
+  case View::Unknown:
     return Slot();
   case View::Inside:
     break;
@@ -194,7 +194,7 @@ Slot Graph::slotSeen(const Access &access, const State &state, NodeId home,
   bool isAtHome = state.loop == home;
   if (isFixed)
     return slot;
-  if (isBehind || slot.loop != state.loop)
+  if (isAfter || slot.loop != state.loop)
     return Slot();
   if (isAtHome)
     return shifted(slot, forward ? state.turns : -state.turns, slots);
@@ -202,9 +202,9 @@ Slot Graph::slotSeen(const Access &access, const State &state, NodeId home,
     return shifted(Slot::fixed(slot.index), state.turns, slots);
   if (std::optional<int64_t> trips = program[slot.loop].tripCount)
     return shifted(Slot::fixed(slot.index), *trips - state.turns, slots);
-  if (state.hasPassed)
+  if (state.hasPassedLoop)
     return Slot();
-  return shifted(Slot::behindLoop(slot.loop, slot.index), -state.turns, slots);
+  return shifted(Slot::afterLoop(slot.loop, slot.index), -state.turns, slots);
 }
 
 ItemSet Graph::explore(const Barriers &barriers, BarrierPlace place,
@@ -218,7 +218,7 @@ ItemSet Graph::explore(const Barriers &barriers, BarrierPlace place,
     uint64_t low = uint64_t(state.turns) | uint64_t(state.view) << 16 |
                    uint64_t(state.spaces) << 24 |
                    uint64_t(state.crossed) << 32 | uint64_t(state.same) << 40 |
-                   uint64_t(state.hasPassed) << 48;
+                   uint64_t(state.hasPassedLoop) << 48;
     if (seen.insert({uint64_t(state.point) << 32 | state.loop, low}).second)
       worklist.push_back(state);
   };
@@ -234,7 +234,7 @@ ItemSet Graph::explore(const Barriers &barriers, BarrierPlace place,
       push(next);
     }
   };
-  // Addresses may be others in another iteration.
+  // Addresses may differ in another iteration.
   auto setFootprint = [&](Item &item, const State &state) {
     if (item.footprint == kNoFootprint)
       return;
@@ -257,7 +257,7 @@ ItemSet Graph::explore(const Barriers &barriers, BarrierPlace place,
       return;
     }
   };
-  // What the barrier still orders if it does not order `spaces`.
+  // The spaces that the barrier orders apart from `spaces`.
   auto ordersNow = [&](NodeId node, bool isNew) {
     Spaces now = isNew ? barriers.inserted[node] : barriers.old[node];
     if (node == place.node && isNew == place.isNew)
@@ -281,14 +281,14 @@ ItemSet Graph::explore(const Barriers &barriers, BarrierPlace place,
     if (!point.isStep)
       return;
     const Node &node = program[point.node];
-    // Reads that a later step waited for do not matter behind that.
-    if (!forward && node.isOverAt && spaces == kGlobal &&
-        !(point.node < place.node && place.node <= *node.isOverAt))
+    // Reads that a later step has completed do not matter after that step.
+    if (!forward && node.completesAt && spaces == kGlobal &&
+        !(point.node < place.node && place.node <= *node.completesAt))
       return;
     for (const Access &access : forward ? node.checked : node.pending) {
       Item item{access.buffer,
                 access.kind,
-                slotSeen(access, state, home, forward),
+                viewSlot(access, state, home, forward),
                 access.footprint,
                 Spaces(program.buffers[access.buffer].spaces & state.spaces),
                 state.crossed,
@@ -307,7 +307,7 @@ ItemSet Graph::explore(const Barriers &barriers, BarrierPlace place,
       0,
       spaces,
       Spaces(place.isNew ? kNoSpaces : program[place.node].orders & spaces),
-      /*hasPassed=*/false,
+      /*hasPassedLoop=*/false,
       uint8_t(std::min<size_t>(loops.size(), UINT8_MAX))};
   if (forward) {
     if (place.isNew)
@@ -316,7 +316,7 @@ ItemSet Graph::explore(const Barriers &barriers, BarrierPlace place,
   } else {
     step(first);
   }
-  // What is near comes first.
+  // Near nodes come first.
   for (size_t next = 0; next < worklist.size() && limit > 0; ++next, --limit) {
     State state = worklist[next];
     if (forward) {

@@ -1,8 +1,9 @@
-//===- SyncGraph.h - Where one comes from a barrier -------------*- C++ -*-===//
+//===- SyncGraph.h - Reachability between barriers --------------*- C++ -*-===//
 //
-// Finds what is under way at a barrier, and what comes after it, up to the
-// barriers around it. Slots are told apart as seen from the barrier: on the way
-// through the loop that uses them in turn, iterations are counted.
+// Finds the accesses that are pending at a barrier, and those that follow it,
+// up to the surrounding barriers. Slots are compared as seen from the barrier:
+// iterations are counted along the path through the loop that uses the slots in
+// turn.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,12 +16,12 @@
 
 namespace smalti::sync {
 
-/// Which barriers there are at the moment.
+/// The current barriers.
 struct Barriers {
   explicit Barriers(const Program &program)
       : old(program.size()), inserted(program.size()) {}
 
-  std::vector<Spaces> old; ///< by node: what a barrier still orders
+  std::vector<Spaces> old; ///< by node: what an existing barrier orders
   std::vector<Spaces>
       inserted; ///< by node: what a new barrier before it orders
 };
@@ -35,9 +36,9 @@ class Graph {
 public:
   explicit Graph(const Program &program);
 
-  /// What is pending at the barrier, or is checked after it, if it did not
-  /// order `spaces`: all of it, or what is met in the first `limit` steps.
-  /// Takes the steps off the limit.
+  /// The accesses that are pending at the barrier, or checked after it, if it
+  /// did not order `spaces`. Stops after `limit` steps, and subtracts the steps
+  /// from the limit.
   ItemSet explore(const Barriers &barriers, BarrierPlace place, Spaces spaces,
                   bool forward, size_t &limit) const;
 
@@ -53,13 +54,13 @@ private:
     bool isStep = false; ///< stands for the node, not for a part of it
     llvm::SmallVector<Edge, 2> next, previous;
   };
-  /// How slots are seen at a point that was reached.
+  /// How slots are seen at a point of the search.
   enum class View : uint8_t {
     Fixed,  ///< by their numbers
-    Inside, ///< from `loop`, so many iterations away from where one came from
-    Before, ///< before the barrier's loop, of which that many iterations ran
-    Behind, ///< behind the barrier's loop, that many iterations later
-    NotTellable
+    Inside, ///< inside `loop`, `turns` iterations away from the start
+    Before, ///< before the loop of the barrier, which ran `turns` iterations
+    After,  ///< after the loop of the barrier, `turns` iterations later
+    Unknown
   };
   struct State {
     unsigned point;
@@ -67,10 +68,11 @@ private:
     NodeId loop;
     int64_t turns;
     Spaces spaces, crossed;
-    /// A loop that uses slots in turn lies between: numbers that count from the
-    /// end of a loop may be about an earlier time.
-    bool hasPassed;
-    /// Of the loops around the barrier, those in whose iteration one still is.
+    /// The path passed a loop that uses slots in turn: numbers that count from
+    /// the end of a loop may refer to an earlier execution.
+    bool hasPassedLoop;
+    /// How many of the loops around the barrier, from the outermost, are in the
+    /// same iteration.
     uint8_t same;
   };
 
@@ -80,7 +82,7 @@ private:
   unsigned addSequence(const std::vector<NodeId> &nodes, unsigned from);
   unsigned addNode(NodeId id, unsigned from);
   State follow(const Edge &edge, State state, NodeId home, bool forward) const;
-  Slot slotSeen(const Access &access, const State &state, NodeId home,
+  Slot viewSlot(const Access &access, const State &state, NodeId home,
                 bool forward) const;
   NodeId findHome(NodeId node) const;
   llvm::SmallVector<NodeId> getLoops(NodeId node) const;
@@ -91,7 +93,7 @@ private:
   /// Groups of slots, and the loops that use them in turn.
   llvm::DenseSet<std::pair<unsigned, NodeId>> turned;
   /// The least common multiple of the numbers of slots that a loop uses in
-  /// turn; 1 where there are none, or too many to count.
+  /// turn; 1 if the loop does not use slots, or uses too many to count.
   llvm::DenseMap<NodeId, int64_t> period;
 };
 

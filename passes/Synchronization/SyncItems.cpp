@@ -1,4 +1,4 @@
-//===- SyncItems.cpp - Accesses that are under way ------------------------===//
+//===- SyncItems.cpp - Sets of pending accesses ---------------------------===//
 
 #include "smalti/passes/Synchronization/SyncItems.h"
 
@@ -8,8 +8,8 @@
 
 using namespace smalti::sync;
 
-/// Different accesses of one buffer that are kept apart, so that time stays in
-/// proportion to the program.
+/// The maximum number of different accesses of one buffer in a set, which keeps
+/// the time linear.
 static constexpr size_t kMostItems = 384;
 
 //===----------------------------------------------------------------------===//
@@ -29,12 +29,12 @@ void ItemSet::Chunk::insert(const Item &item) {
   spaces |= item.spaces;
   crossed |= item.crossed;
   if (items.size() > kMostItems)
-    keepFewer(item.buffer);
+    coarsen(item.buffer);
 }
 
-/// Where there are too many items of a buffer: which elements threads access is
-/// given up first, then which slots.
-void ItemSet::Chunk::keepFewer(unsigned buffer) {
+/// Merges the items of a buffer with too many items: first footprints are
+/// dropped, then slots.
+void ItemSet::Chunk::coarsen(unsigned buffer) {
   auto begin = llvm::lower_bound(items, buffer, isBefore),
        end = std::lower_bound(begin, items.end(), buffer + 1, isBefore);
   if (size_t(end - begin) <= kMostItems)
@@ -118,8 +118,8 @@ void ItemSet::insert(const ItemSet &other) {
     }
     merged.push_back(std::move(*mine++));
     Part &part = merged.back();
-    // An item that crossed more barriers needs one wherever the same item that
-    // crossed fewer does.
+    // An item with more crossed barriers needs a barrier wherever the same item
+    // with fewer does.
     if (part.chunk == theirs.chunk && part.cleared == theirs.cleared) {
       Spaces both = part.crossed | theirs.crossed;
       if (both == part.crossed || both == theirs.crossed) {
@@ -186,7 +186,8 @@ Spaces Conflicts::operator()(const Item &first, const Item &second) const {
     return kNoSpaces;
   bool isEverything = program.buffers[first.buffer].isEverything ||
                       program.buffers[second.buffer].isEverything;
-  // No one can say what unknown code does; only what was ordered stays so.
+  // The accesses of unknown code are not required to be ordered; only existing
+  // order is preserved.
   spaces &=
       (isEverything ? kNoSpaces : required) | first.crossed | second.crossed;
   if (!spaces || isEverything)
@@ -196,7 +197,7 @@ Spaces Conflicts::operator()(const Item &first, const Item &second) const {
       program.areSlotsApart(first.buffer, first.slot, second.buffer,
                             second.slot))
     return kNoSpaces;
-  // Footprints count elements from where the buffer begins.
+  // Footprints count elements from the start of the buffer.
   if (!isSameBuffer)
     return spaces;
   uint8_t isSame = std::min(first.isSame, second.isSame);
@@ -207,8 +208,8 @@ Spaces Conflicts::operator()(const Item &first, const Item &second) const {
   return spaces;
 }
 
-/// Whether some item of the part may conflict: a quick answer that is yes too
-/// often, but mostly right.
+/// Whether an item of the part may conflict: a fast approximation that may
+/// return true too often.
 bool Conflicts::mayConflict(const ItemSet::Part &part, const Item &item) const {
   const Buffer &buffer = program.buffers[item.buffer];
   const ItemSet::Chunk &chunk = *part.chunk;
@@ -232,7 +233,7 @@ std::optional<Item> Conflicts::find(const ItemSet &set,
   };
   const Buffer &buffer = program.buffers[item.buffer];
   const std::vector<unsigned> &others = partsMeeting.at(buffer.meets);
-  // Few parts hold what may overlap the buffer: mostly its own alone.
+  // Few parts may overlap the buffer, usually only its own.
   if (buffer.isEverything || others.size() >= set.parts.size()) {
     llvm::any_of(set.parts, isFound);
     return found;

@@ -1,4 +1,4 @@
-//===- SyncItems.h - Accesses that are under way ----------------*- C++ -*-===//
+//===- SyncItems.h - Sets of pending accesses -------------------*- C++ -*-===//
 
 #ifndef SMALTI_PASSES_SYNCHRONIZATION_SYNCITEMS_H
 #define SMALTI_PASSES_SYNCHRONIZATION_SYNCITEMS_H
@@ -14,19 +14,21 @@
 
 namespace smalti::sync {
 
-/// An access seen from somewhere else in the program, with no barrier between.
+/// An access as seen from another point of the program, without a barrier
+/// between the two.
 struct Item {
   unsigned buffer;
   AccessKind kind;
-  Slot slot; ///< seen from there
+  Slot slot; ///< as seen from there.
   int footprint;
-  Spaces spaces;  ///< in which no barrier lies between
-  Spaces crossed; ///< in which a barrier of the program lay between
-  NodeId node;    ///< the first one that was found
-  /// Of the loops around the place from which it is seen, those whose iteration
-  /// has to be the same for the footprint to count, and those where it is.
+  Spaces spaces;  ///< without a barrier in between.
+  Spaces crossed; ///< with a removed barrier in between.
+  NodeId node;    ///< the first one that was found.
+  /// The loops around the point from which it is seen: the number that must be
+  /// in the same iteration for the footprint to be valid, and the number that
+  /// are.
   uint8_t needsSame = 0, isSame = UINT8_MAX;
-  /// Stands for more accesses of the buffer than are kept apart.
+  /// Represents more accesses of the buffer than the set distinguishes.
   bool isMany = false;
 
   auto key() const {
@@ -36,22 +38,21 @@ struct Item {
   bool operator<(const Item &other) const { return key() < other.key(); }
 };
 
-/// Items in their order, the ones of a buffer together. Copies share what they
-/// have in common, and what barriers do to all items is done to the few at a
-/// time that are looked at: the set of everything that is under way may be
-/// large, and it is handed through every loop and branch.
+/// An ordered set of items, grouped by buffer. Copies share storage, and the
+/// effect of barriers on all items is applied lazily. The set of pending
+/// accesses may be large, and is passed through every loop and branch.
 class ItemSet {
 public:
   bool empty() const;
-  /// Of two that are equal, the one that was there first stays.
+  /// If an equal item exists, it stays.
   void insert(const Item &item);
   void insert(const ItemSet &other);
-  /// A barrier: nothing is under way in these spaces.
+  /// A barrier: nothing is pending in these spaces.
   void clear(Spaces spaces);
-  /// The place of a barrier that was taken out.
+  /// The position of a removed barrier.
   void cross(Spaces spaces);
 
-  /// Calls `visit` with each item in order. Stops, and returns true, where it
+  /// Calls `visit` with each item in order. Stops, and returns true, if `visit`
   /// does.
   template <typename Fn> bool visitUntil(Fn visit) const {
     for (const Part &part : parts)
@@ -76,7 +77,7 @@ public:
           return false;
         });
   }
-  /// The same with the items of these buffers changed.
+  /// A copy in which the items of these buffers are changed.
   template <typename Fn>
   ItemSet map(llvm::ArrayRef<unsigned> buffers, Fn change) const {
     ItemSet result;
@@ -102,16 +103,16 @@ private:
 
   struct Chunk : llvm::RefCountedBase<Chunk> {
     std::vector<Item> items;
-    /// Of all items.
+    /// The union over all items.
     uint8_t kinds = 0;
     Spaces spaces = kNoSpaces, crossed = kNoSpaces;
 
     void insert(const Item &item);
-    void keepFewer(unsigned buffer);
+    void coarsen(unsigned buffer);
   };
 
   /// The items of some buffers: those of the chunk after barriers in `cleared`
-  /// and places of barriers in `crossed`.
+  /// and removed barriers in `crossed`.
   struct Part {
     explicit Part(unsigned number)
         : number(number), chunk(llvm::makeIntrusiveRefCnt<Chunk>()) {}
@@ -124,7 +125,8 @@ private:
       const unsigned *it = llvm::lower_bound(buffers, number * kBuffersPerPart);
       return it != buffers.end() && *it / kBuffersPerPart == number;
     }
-    /// The item as it is now. Returns false where it is none any more.
+    /// Applies the barriers to the item. Returns false if it is not pending any
+    /// more.
     bool see(Item &item) const {
       item.spaces &= ~cleared;
       item.crossed |= crossed;
@@ -142,10 +144,10 @@ private:
   Part &getPart(unsigned number);
   const Part *findPart(unsigned number) const;
 
-  std::vector<Part> parts; ///< by their numbers
+  std::vector<Part> parts; ///< sorted by number
 };
 
-/// Tells which accesses are hazards.
+/// Determines which accesses are hazards.
 class Conflicts {
 public:
   Conflicts(const Program &program, Spaces required);
@@ -154,7 +156,7 @@ public:
 
   /// The spaces in which the two need a barrier between them.
   Spaces operator()(const Item &first, const Item &second) const;
-  /// A pair that does, the first in the order of the sets.
+  /// The first pair that needs a barrier, in the order of the sets.
   std::optional<std::pair<Item, Item>> find(const ItemSet &first,
                                             const ItemSet &second) const;
   /// The first item of the set that needs a barrier between itself and `item`.
@@ -175,11 +177,11 @@ private:
 
   const Program &program;
   Spaces required;
-  /// A bit that nothing else has.
+  /// A bit that no buffer has.
   static constexpr uint64_t kEverything = uint64_t(1) << 63;
-  /// What the buffers of each part of sets are.
+  /// The bits of the buffers in each part.
   std::vector<uint64_t> partIs;
-  /// The parts in which buffers are that overlap others of these bits.
+  /// The parts with buffers that may overlap others with these bits.
   std::map<uint64_t, std::vector<unsigned>> partsMeeting;
   mutable llvm::DenseMap<std::pair<unsigned, unsigned>, bool> overlaps;
 };

@@ -1,4 +1,4 @@
-//===- SyncProgram.cpp - What threads must wait for, as data --------------===//
+//===- SyncProgram.cpp - IR-independent input of barrier placement --------===//
 
 #include "smalti/passes/Synchronization/SyncProgram.h"
 

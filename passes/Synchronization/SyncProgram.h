@@ -1,13 +1,13 @@
-//===- SyncProgram.h - What threads must wait for, as data ------*- C++ -*-===//
+//===- SyncProgram.h - IR-independent input of barrier placement ----------===//
 //
-// A program as barriers see it: which buffers its steps access, where the
-// threads of a block wait for one another, and the loops and branches around
-// that. It knows nothing of ops, so that a function and the plan of a pipelined
-// loop can both be turned into one.
+// A program as input of barrier placement: the accesses of its steps to
+// buffers, its barriers, and the loops and branches around them. It does not
+// refer to ops, so that both a function and the plan of a pipelined loop can be
+// represented.
 //
-// Two accesses are a hazard where different threads may make them, both may
-// touch the same memory, and one of them writes. Every path from the first to
-// the second must pass a barrier that orders their memory space.
+// Two accesses are a hazard if different threads may execute them, both may
+// touch the same memory, and one of them is a write. Every path from the first
+// to the second must contain a barrier that orders their memory space.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,34 +24,34 @@
 
 namespace smalti::sync {
 
-/// A set of memory spaces, by bits.
+/// A set of memory spaces, as bits.
 using Spaces = uint8_t;
 inline constexpr Spaces kNoSpaces = 0;
 inline constexpr Spaces kShared = 1;
 inline constexpr Spaces kGlobal = 2;
 inline constexpr Spaces kAllSpaces = kShared | kGlobal;
 
-/// Atomic accesses need no order among themselves.
+/// Atomic accesses are not ordered among themselves.
 enum class AccessKind : uint8_t { Read, Write, Atomic };
 
 using NodeId = unsigned;
 
-/// The part of a buffer that an access uses. A buffer of n slots is used in
-/// turn: in iteration number i of a loop the access uses slot (i + index) mod
-/// n. Outside of such a loop a slot has a fixed number, or behind the loop one
-/// that counts from the loop's number of iterations on.
+/// The slot of a buffer that an access uses. In iteration i of a loop that uses
+/// n slots in turn, the access uses slot (i + index) mod n. Outside the loop a
+/// slot has a fixed number or, after the loop, a number that counts from the
+/// trip count.
 struct Slot {
-  enum class Kind : uint8_t { Any, Fixed, OfLoop, BehindLoop };
+  enum class Kind : uint8_t { Any, Fixed, OfLoop, AfterLoop };
   Kind kind = Kind::Any;
-  NodeId loop = 0; ///< of OfLoop and BehindLoop
+  NodeId loop = 0; ///< of OfLoop and AfterLoop
   int64_t index = 0;
 
   static Slot fixed(int64_t index) { return {Kind::Fixed, 0, index}; }
   static Slot ofLoop(NodeId loop, int64_t index) {
     return {Kind::OfLoop, loop, index};
   }
-  static Slot behindLoop(NodeId loop, int64_t index) {
-    return {Kind::BehindLoop, loop, index};
+  static Slot afterLoop(NodeId loop, int64_t index) {
+    return {Kind::AfterLoop, loop, index};
   }
 };
 
@@ -61,23 +61,23 @@ struct Access {
   unsigned buffer;
   AccessKind kind;
   Slot slot;
-  /// Which elements each thread accesses; what numbers mean, the caller knows.
+  /// The elements that each thread accesses; the caller defines the numbers.
   int footprint = kNoFootprint;
 };
 
 struct Buffer {
   Spaces spaces = kShared;
-  /// How many slots are told apart.
+  /// How many slots are distinguished.
   int64_t slots = 1;
-  /// The buffer that the slots are counted with, or none but this one. Two
-  /// buffers with the same one have equally many slots, and what they access
-  /// does not overlap where the numbers of the slots differ.
+  /// The buffer that the slots are counted with; nothing: this one. Buffers of
+  /// one group have the same number of slots, and accesses to different slots
+  /// do not overlap.
   std::optional<unsigned> slotGroup;
-  /// Stands for all memory of its spaces: for what an op does that is not
-  /// known.
+  /// Represents all memory of its spaces, for ops with unknown effects.
   bool isEverything = false;
-  /// What it is and what it may overlap, by bits below the highest: another
-  /// buffer overlaps it only where one of these and one of those are the same.
+  /// The bits of the buffer, and the bits that it may overlap, below the
+  /// highest bit. Two buffers overlap only if `is` of one and `meets` of the
+  /// other have a common bit.
   uint64_t is = 0, meets = 0;
 };
 
@@ -87,30 +87,29 @@ struct Node {
   Kind kind = Kind::Step;
   NodeId parent = 0;
 
-  /// A step: what must be ordered after earlier accesses, and what later ones
-  /// must be ordered after. Mostly both are the same; an asynchronous copy is
-  /// the first where it starts and the second where it was waited for.
+  /// A step: the accesses that must be ordered after earlier ones, and those
+  /// that later ones must be ordered after. Usually both are the same. An
+  /// asynchronous copy is checked where it starts and pending after its wait.
   llvm::SmallVector<Access, 2> checked, pending;
-  /// A step whose own accesses run in an order that is not known, any number of
-  /// times each.
+  /// A step whose own accesses run in unknown order, any number of times each.
   bool hasUnknownOrder = false;
-  /// A step that reads global memory: a barrier stands better ahead of it.
-  bool readsAhead = false;
-  /// A step that only reads global memory, for a later step of its sequence
-  /// that had to wait for the value: the reads are over where that one is.
-  std::optional<NodeId> isOverAt;
+  /// A step that reads global memory: barriers are preferably placed before it.
+  bool isGlobalRead = false;
+  /// For a step that only reads global memory: a later step of its sequence
+  /// that waits for the value, so that the reads are complete there.
+  std::optional<NodeId> completesAt;
 
-  /// A barrier: what it orders, and whether it has to stay.
+  /// A barrier: what it orders, and whether it must stay.
   Spaces orders = kAllSpaces;
   bool isFixed = false;
 
-  /// A loop: what runs before it is decided whether to go on, and what runs
-  /// behind that. A branch: its alternatives.
+  /// A loop: the part before the exit test, and the part after it. A branch:
+  /// its alternatives.
   llvm::SmallVector<std::vector<NodeId>, 2> parts;
-  /// Whether all threads of a block take the same way through it, so that a
+  /// Whether all threads of a block take the same path through it, so that a
   /// barrier may be placed inside.
   bool isUniform = true;
-  /// A loop that is left behind its last part, not between the two.
+  /// A loop that exits after its last part, not between the parts.
   bool runsAtLeastOnce = false;
   std::optional<int64_t> tripCount;
 };
@@ -119,14 +118,14 @@ class Program {
 public:
   Program();
 
-  /// The sequence of steps that the program is.
+  /// The sequence of steps of the program.
   static constexpr NodeId kRoot = 0;
 
   unsigned addBuffer(Buffer buffer) {
     buffers.push_back(buffer);
     return buffers.size() - 1;
   }
-  /// Adds a node behind what is in part `part` of the parent.
+  /// Appends a node to part `part` of the parent.
   NodeId addNode(Node::Kind kind, NodeId parent = kRoot, unsigned part = 0);
 
   Node &operator[](NodeId id) { return nodes[id]; }
@@ -134,12 +133,12 @@ public:
   unsigned size() const { return nodes.size(); }
   const std::vector<NodeId> &getSteps() const { return nodes[kRoot].parts[0]; }
 
-  /// The buffer that stands for all those whose slots are counted together.
+  /// The buffer that represents the slot group.
   unsigned getSlotGroup(unsigned buffer) const {
     return buffers[buffer].slotGroup.value_or(buffer);
   }
-  /// Whether the slots say that two accesses do not overlap: slots of one
-  /// group, seen from the same place.
+  /// Whether two accesses do not overlap because of their slots: different
+  /// slots of one group, as seen from the same point.
   bool areSlotsApart(unsigned bufferA, const Slot &a, unsigned bufferB,
                      const Slot &b) const {
     return getSlotGroup(bufferA) == getSlotGroup(bufferB) &&
@@ -147,20 +146,20 @@ public:
            a.index != b.index;
   }
 
-  /// Whether all threads pass the node together: a barrier may stand beside it.
+  /// Whether all threads execute the node uniformly, so that a barrier may be
+  /// placed next to it.
   bool isUniform(NodeId id) const;
   /// The number of loops around a node.
   unsigned getDepth(NodeId id) const;
 
   std::vector<Buffer> buffers;
-  /// Whether two different buffers may overlap, where their bits say that they
-  /// might.
+  /// Whether two different buffers may overlap, if their bits allow it.
   std::function<bool(unsigned, unsigned)> overlap;
-  /// Whether accesses of two footprints by different threads may touch the same
-  /// element.
+  /// Whether accesses with two footprints by different threads may touch the
+  /// same element.
   std::function<bool(int, int)> footprintsMeet;
-  /// Footprints whose addresses change with the iterations of the loop; none
-  /// do where it is null.
+  /// Whether the addresses of a footprint change with the iterations of the
+  /// loop; null: they never do.
   std::function<bool(int, NodeId)> changesIn;
 
 private:
@@ -168,15 +167,14 @@ private:
 };
 
 struct Options {
-  /// Hazards in these spaces are ordered in any case. In the others only those
-  /// are that a barrier of the program orders already.
+  /// Hazards in these spaces must be ordered. In other spaces, only hazards
+  /// that an existing barrier orders.
   Spaces required = kAllSpaces;
-  /// Whether a barrier orders no more than it has to.
+  /// Whether barriers are weakened to the spaces that they must order.
   bool weaken = false;
-  /// Whether barriers that are there are worth more than others in better
-  /// places, if the latter are not fewer.
+  /// Whether existing barriers are preferred to the same number of new ones.
   bool preferOld = true;
-  /// Whether to look for the hazards that the placed barriers leave.
+  /// Whether to find the hazards that remain.
   bool findUnordered = false;
 };
 
@@ -188,26 +186,26 @@ struct Hazard {
 
 struct Placement {
   struct Barrier {
-    /// A barrier of the program, or what a new one stands before.
+    /// A barrier of the program, or the node that a new one precedes.
     NodeId node;
     Spaces orders;
-    /// Two accesses that it orders, and no other barrier does. Both are the
-    /// node where none were found in the steps that searches may take.
+    /// Two accesses that only this barrier orders. Both are the node if the
+    /// search reached its step limit.
     NodeId first, second;
-    /// One of the two stands for more accesses of a buffer than are kept apart.
+    /// One of the two represents more accesses of a buffer than the set
+    /// distinguishes.
     bool isOfMany = false;
   };
-  /// In the order of the program.
+  /// In program order.
   std::vector<Barrier> inserted, kept;
   std::vector<NodeId> removed;
-  /// The hazards that stay: those in spaces that are not required, and those
-  /// where a barrier would stand where not all threads come by. One of each
-  /// step and memory space.
+  /// The hazards that remain: those in spaces that are not required, and those
+  /// under divergent control flow. One for each step and memory space.
   std::vector<Hazard> unordered;
 };
 
-/// Places the least barriers that order every hazard: none of them can be taken
-/// out. Takes time in proportion to the number of steps.
+/// Places a minimal set of barriers that orders every hazard: none of them can
+/// be removed. Takes linear time in the number of steps.
 Placement placeBarriers(const Program &program, const Options &options);
 
 } // namespace smalti::sync

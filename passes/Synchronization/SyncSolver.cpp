@@ -1,9 +1,8 @@
 //===- SyncSolver.cpp - The least barriers of a program -------------------===//
 //
-// First barriers are put in front of everything that conflicts with what is
-// pending there, on the assumption that all that a loop does may be pending
-// where it starts anew. Then every barrier is taken out that orders nothing
-// which the others do not.
+// First, a barrier is inserted before everything that conflicts with pending
+// accesses, assuming that all accesses of a loop may be pending at its start.
+// Then every barrier is removed whose hazards are all ordered by others.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,23 +14,24 @@
 
 using namespace smalti::sync;
 
-/// How many steps all searches of a program may take.
+/// The budget of steps for all searches of a program.
 static constexpr size_t kLeastBudget = 1 << 16;
 static constexpr size_t kBudgetPerNode = 256;
 
 namespace {
 
-/// What a part of the program does, seen from outside it.
+/// The effects of a part of the program, as seen from outside.
 struct Summary {
-  ItemSet first; ///< checked, with no barrier before it
-  ItemSet last;  ///< pending at the end
-  /// For which spaces there is a way through without a barrier, and which
-  /// barriers that were taken out lie on it.
+  ItemSet first; ///< checked, without a barrier before it.
+  ItemSet last;  ///< pending at the end.
+  /// The spaces for which a path through the part does not contain a barrier,
+  /// and those in which it contains removed barriers.
   Spaces through = kAllSpaces;
   Spaces crossed = kNoSpaces;
 };
 
-/// A loop's body as its iterations see it, and the whole loop from outside.
+/// A loop's body as seen by its iterations, and the whole loop as seen from
+/// outside.
 struct NodeSummary {
   Summary body, whole;
 };
@@ -49,8 +49,9 @@ public:
 private:
   Summary summarize(const std::vector<NodeId> &nodes);
   Summary summarize(NodeId id);
-  ItemSet walk(const std::vector<NodeId> &nodes, ItemSet pending, bool mayHold);
-  ItemSet walkLoop(NodeId id, ItemSet pending, bool mayHold);
+  ItemSet walk(const std::vector<NodeId> &nodes, ItemSet pending,
+               bool mayInsert);
+  ItemSet walkLoop(NodeId id, ItemSet pending, bool mayInsert);
   bool coversEntry(const ItemSet &pending, const ItemSet &back,
                    const ItemSet &first);
   void insertBefore(NodeId node, ItemSet &pending);
@@ -59,7 +60,7 @@ private:
       pending.clear(spaces);
   }
 
-  void forgetFootprint(Item &item, NodeId loop) const;
+  void dropFootprint(Item &item, NodeId loop) const;
   llvm::ArrayRef<unsigned> changedBy(NodeId loop) const;
   ItemSet enter(const ItemSet &items, NodeId loop) const;
   ItemSet leave(const ItemSet &items, NodeId loop) const;
@@ -76,7 +77,7 @@ private:
   }
   Verdict search(BarrierPlace place, Spaces spaces, bool onlyNode = false);
   void removeUnneeded();
-  void moveAhead(NodeId node);
+  void moveBeforeReads(NodeId node);
   void returnToOld();
   std::vector<unsigned> countByDepth() const;
 
@@ -86,15 +87,15 @@ private:
   Conflicts conflicts;
   Barriers barriers;
   std::vector<NodeSummary> summaries;
-  /// Which loops use the slots of a group in turn.
+  /// The loops that use the slots of a group in turn.
   llvm::DenseMap<std::pair<unsigned, NodeId>, bool> isTurned;
-  /// The buffers of which slots are told by the loop, and all.
+  /// The buffers whose slots depend on the loop, and all buffers.
   llvm::DenseMap<NodeId, std::vector<unsigned>> slotsOf;
   std::vector<unsigned> allBuffers;
-  /// What conflicts in the last walk where no barrier may be put in.
+  /// The conflicts in the last walk at points where no barrier may be inserted.
   std::vector<std::pair<Item, Item>> conflicting;
   std::vector<Hazard> unordered;
-  size_t budget; ///< of steps that searches may take
+  size_t budget; ///< of steps for searches
 };
 
 } // namespace
@@ -111,7 +112,7 @@ Solver::Solver(const Program &program, const Options &options,
     for (const auto *accesses : {&node.checked, &node.pending})
       for (const Access &access : *accesses)
         if (access.slot.kind == Slot::Kind::OfLoop ||
-            access.slot.kind == Slot::Kind::BehindLoop) {
+            access.slot.kind == Slot::Kind::AfterLoop) {
           unsigned group = program.getSlotGroup(access.buffer);
           slotsOf[access.slot.loop].push_back(group);
           if (access.slot.kind == Slot::Kind::OfLoop)
@@ -133,18 +134,18 @@ Solver::Solver(const Program &program, const Options &options,
 }
 
 //===----------------------------------------------------------------------===//
-// How accesses are seen from elsewhere
+// Accesses as seen from other points
 //===----------------------------------------------------------------------===//
 
-/// In other iterations the addresses may be others.
-void Solver::forgetFootprint(Item &item, NodeId loop) const {
+/// The addresses may differ in other iterations.
+void Solver::dropFootprint(Item &item, NodeId loop) const {
   if (item.footprint != kNoFootprint && program.changesIn &&
       program.changesIn(item.footprint, loop))
     item.footprint = kNoFootprint;
 }
 
-/// The buffers of which accesses are seen otherwise from outside the loop, or
-/// from another of its iterations.
+/// The buffers whose accesses look different from outside the loop, or from
+/// another of its iterations.
 llvm::ArrayRef<unsigned> Solver::changedBy(NodeId loop) const {
   if (program.changesIn)
     return allBuffers;
@@ -154,7 +155,7 @@ llvm::ArrayRef<unsigned> Solver::changedBy(NodeId loop) const {
   return it->second;
 }
 
-/// Seen from the first iteration of a loop.
+/// As seen from the first iteration of a loop.
 ItemSet Solver::enter(const ItemSet &items, NodeId loop) const {
   return items.map(changedBy(loop), [&](Item &item) {
     if (item.slot.kind == Slot::Kind::Fixed &&
@@ -163,35 +164,35 @@ ItemSet Solver::enter(const ItemSet &items, NodeId loop) const {
   });
 }
 
-/// Seen from behind the loop, of whose last iteration they are.
+/// As seen from after the loop; the items are from its last iteration.
 ItemSet Solver::leave(const ItemSet &items, NodeId loop) const {
   std::optional<int64_t> trips = program[loop].tripCount;
   return items.map(changedBy(loop), [&](Item &item) {
-    forgetFootprint(item, loop);
+    dropFootprint(item, loop);
     if (item.slot.loop != loop)
       return;
-    // What counts from the end of the loop now means another end.
-    if (item.slot.kind == Slot::Kind::BehindLoop)
+    // A slot that counts from the end of the loop now refers to an earlier
+    // execution.
+    if (item.slot.kind == Slot::Kind::AfterLoop)
       item.slot = Slot();
     else if (item.slot.kind == Slot::Kind::OfLoop)
       item.slot = trips ? shifted(Slot::fixed(item.slot.index), *trips,
                                   program.buffers[item.buffer].slots)
-                        : Slot::behindLoop(loop, item.slot.index);
+                        : Slot::afterLoop(loop, item.slot.index);
   });
 }
 
-/// Seen from the next iteration.
+/// As seen from the next iteration.
 ItemSet Solver::turn(const ItemSet &items, NodeId loop) const {
   return items.map(changedBy(loop), [&](Item &item) {
-    forgetFootprint(item, loop);
+    dropFootprint(item, loop);
     if (item.slot.kind == Slot::Kind::OfLoop && item.slot.loop == loop)
       item.slot = shifted(item.slot, -1, program.buffers[item.buffer].slots);
   });
 }
 
-/// Seen from all later iterations as well, as far as iterations can be passed
-/// without a barrier.
-/// Of buffers with more slots no slot is told from another.
+/// As seen from all later iterations, as far as iterations can be passed
+/// without a barrier. Slots of buffers with more slots are not distinguished.
 static constexpr int64_t kMostTurns = 4096;
 
 ItemSet Solver::closeOverTurns(const ItemSet &items, NodeId loop,
@@ -226,8 +227,9 @@ Summary Solver::summarize(const std::vector<NodeId> &nodes) {
   auto addFirst = [&](Item item) {
     item.spaces &= all.through;
     item.crossed |= all.crossed;
-    // Before the loop, what counts from its end means an earlier end.
-    if (item.slot.kind == Slot::Kind::BehindLoop)
+    // Before the loop, a slot that counts from its end refers to an earlier
+    // execution.
+    if (item.slot.kind == Slot::Kind::AfterLoop)
       item.slot = Slot();
     if (item.spaces)
       all.first.insert(item);
@@ -276,23 +278,23 @@ Summary Solver::summarize(NodeId id) {
     return whole;
   }
   Summary before = summarize(node.parts[0]);
-  Summary behind = summarize(node.parts[1]);
+  Summary after = summarize(node.parts[1]);
   Summary body;
   body.first = before.first;
-  body.first.insert(behind.first);
+  body.first.insert(after.first);
   ItemSet passed = before.last;
-  passed.clear(~behind.through & kAllSpaces);
-  passed.cross(behind.crossed);
-  body.last = behind.last;
+  passed.clear(~after.through & kAllSpaces);
+  passed.cross(after.crossed);
+  body.last = after.last;
   body.last.insert(passed);
-  body.through = before.through & behind.through;
-  body.crossed = before.crossed | behind.crossed;
+  body.through = before.through & after.through;
+  body.crossed = before.crossed | after.crossed;
   summaries[id].body = body;
 
-  // From outside, the first iteration is the one with number 0.
+  // From outside, the first iteration has number 0.
   body.first.forEach([&](Item item) {
     bool isSlot = item.slot.kind == Slot::Kind::OfLoop && item.slot.loop == id;
-    forgetFootprint(item, id);
+    dropFootprint(item, id);
     if (isSlot)
       item.slot = Slot::fixed(item.slot.index);
     whole.first.insert(item);
@@ -314,7 +316,7 @@ Summary Solver::summarize(NodeId id) {
 }
 
 //===----------------------------------------------------------------------===//
-// Putting barriers in
+// Insertion of barriers
 //===----------------------------------------------------------------------===//
 
 void Solver::insertBefore(NodeId node, ItemSet &pending) {
@@ -322,9 +324,8 @@ void Solver::insertBefore(NodeId node, ItemSet &pending) {
   pending.clear(kAllSpaces);
 }
 
-/// Whether everything that conflicts with what comes from before the loop
-/// conflicts with an earlier iteration as well, so that a barrier inside orders
-/// both.
+/// Whether everything that conflicts with accesses from before the loop also
+/// conflicts with an earlier iteration, so that a barrier inside orders both.
 bool Solver::coversEntry(const ItemSet &pending, const ItemSet &back,
                          const ItemSet &first) {
   return !first.visitUntil([&](const Item &item) {
@@ -332,23 +333,24 @@ bool Solver::coversEntry(const ItemSet &pending, const ItemSet &back,
   });
 }
 
-ItemSet Solver::walkLoop(NodeId id, ItemSet pending, bool mayHold) {
+ItemSet Solver::walkLoop(NodeId id, ItemSet pending, bool mayInsert) {
   const Node &node = program[id];
   const Summary &body = summaries[id].body;
   ItemSet back = closeOverTurns(turn(body.last, id), id, body);
   ItemSet entering = enter(pending, id);
-  if (mayHold && conflicts.find(entering, body.first) &&
+  if (mayInsert && conflicts.find(entering, body.first) &&
       (!node.isUniform || !coversEntry(entering, back, body.first))) {
     insertBefore(id, pending);
     entering = pending;
   }
-  // Past iterations without a barrier it is pending in later ones as well.
+  // Along iterations without a barrier, the items are pending in later
+  // iterations too.
   ItemSet again = turn(entering, id);
   again.clear(~body.through & kAllSpaces);
   again.cross(body.crossed);
   entering.insert(closeOverTurns(again, id, body));
   entering.insert(back);
-  bool holds = mayHold && node.isUniform;
+  bool holds = mayInsert && node.isUniform;
   ItemSet atTest = walk(node.parts[0], std::move(entering), holds);
   if (!node.runsAtLeastOnce) {
     walk(node.parts[1], atTest, holds);
@@ -358,7 +360,7 @@ ItemSet Solver::walkLoop(NodeId id, ItemSet pending, bool mayHold) {
 }
 
 ItemSet Solver::walk(const std::vector<NodeId> &nodes, ItemSet pending,
-                     bool mayHold) {
+                     bool mayInsert) {
   for (NodeId id : nodes) {
     const Node &node = program[id];
     passInserted(id, pending);
@@ -368,7 +370,7 @@ ItemSet Solver::walk(const std::vector<NodeId> &nodes, ItemSet pending,
       for (const Access &access : node.checked)
         checked.insert(conflicts.makeItem(access, id));
       if (auto hazard = conflicts.find(pending, checked)) {
-        if (mayHold)
+        if (mayInsert)
           insertBefore(id, pending);
         else
           conflicting.push_back(*hazard);
@@ -383,15 +385,15 @@ ItemSet Solver::walk(const std::vector<NodeId> &nodes, ItemSet pending,
         pending.cross(crossed);
       break;
     case Node::Kind::Loop:
-      pending = walkLoop(id, std::move(pending), mayHold);
+      pending = walkLoop(id, std::move(pending), mayInsert);
       break;
     case Node::Kind::Branch: {
-      if (mayHold && conflicts.find(pending, summaries[id].whole.first))
+      if (mayInsert && conflicts.find(pending, summaries[id].whole.first))
         insertBefore(id, pending);
-      ItemSet behind;
+      ItemSet after;
       for (const std::vector<NodeId> &part : node.parts)
-        behind.insert(walk(part, pending, mayHold && node.isUniform));
-      pending = std::move(behind);
+        after.insert(walk(part, pending, mayInsert && node.isUniform));
+      pending = std::move(after);
       break;
     }
     }
@@ -400,24 +402,24 @@ ItemSet Solver::walk(const std::vector<NodeId> &nodes, ItemSet pending,
 }
 
 //===----------------------------------------------------------------------===//
-// Taking barriers out
+// Removal of barriers
 //===----------------------------------------------------------------------===//
 
-/// Two accesses that the barrier orders in these spaces, and no other does.
-/// What is near is looked at first, since mostly that is enough. All searches
-/// together take no more steps than so many for each node: what was not looked
-/// at then counts as ordered by the barrier. `onlyNode`: the second access is
-/// one of the node that a new barrier stands before.
+/// Finds two accesses that only this barrier orders in these spaces. Near
+/// accesses are searched first, which is usually sufficient. All searches share
+/// a budget of steps per node. If the budget is exhausted, the barrier counts
+/// as needed. `onlyNode`: the second access is in the node that the new barrier
+/// precedes.
 Solver::Verdict Solver::search(BarrierPlace place, Spaces spaces,
                                bool onlyNode) {
   for (size_t steps : {size_t(64), size_t(1024), budget}) {
-    size_t back = std::min(steps, budget), ahead = onlyNode ? 0 : back;
-    size_t limits = back + ahead;
+    size_t back = std::min(steps, budget), forward = onlyNode ? 0 : back;
+    size_t limits = back + forward;
     ItemSet before = graph.explore(barriers, place, spaces, false, back);
-    ItemSet behind = graph.explore(barriers, place, spaces, true, ahead);
-    bool isComplete = back > 0 && (onlyNode || ahead > 0);
-    budget -= std::min(budget, limits - back - ahead);
-    auto hazard = conflicts.find(before, behind);
+    ItemSet after = graph.explore(barriers, place, spaces, true, forward);
+    bool isComplete = back > 0 && (onlyNode || forward > 0);
+    budget -= std::min(budget, limits - back - forward);
+    auto hazard = conflicts.find(before, after);
     if (hazard || isComplete)
       return {hazard.has_value(), hazard};
   }
@@ -436,13 +438,13 @@ void Solver::removeUnneeded() {
     if (barriers.old[id] && !program[id].isFixed)
       candidates.push_back({{id, false}, program.getDepth(id), 0});
   }
-  // What runs most often goes first, and new ones before old ones.
+  // Barriers in inner loops are tried first, and new ones before existing ones.
   llvm::stable_sort(candidates, [](const Candidate &a, const Candidate &b) {
     return std::make_tuple(-int(a.depth), !a.place.isNew) <
            std::make_tuple(-int(b.depth), !b.place.isNew);
   });
-  // Taking out one neighbour after the other would make the way to the nearest
-  // barrier longer and longer: every second one first.
+  // Removing neighbors one after the other would make the path to the nearest
+  // barrier longer each time: every second one first.
   constexpr size_t kManyBarriers = 64;
   if (candidates.size() > kManyBarriers) {
     for (size_t i = 0; i < candidates.size(); ++i)
@@ -468,9 +470,10 @@ void Solver::removeUnneeded() {
   }
 }
 
-/// A new barrier stands better ahead of reads of global memory that lie between
-/// the accesses that it orders: on some chips it waits for reads in flight.
-void Solver::moveAhead(NodeId node) {
+/// Moves a new barrier before reads of global memory that are between the
+/// accesses that it orders: on some chips the barrier waits for outstanding
+/// reads.
+void Solver::moveBeforeReads(NodeId node) {
   const Node &parent = program[program[node].parent];
   const std::vector<NodeId> *sequence = nullptr;
   size_t at = 0;
@@ -482,8 +485,8 @@ void Solver::moveAhead(NodeId node) {
     }
   }
   size_t limit = 1024;
-  ItemSet behind = graph.explore(barriers, {node, true}, kAllSpaces,
-                                 /*forward=*/true, limit);
+  ItemSet after = graph.explore(barriers, {node, true}, kAllSpaces,
+                                /*forward=*/true, limit);
   if (limit == 0)
     return;
   NodeId best = node;
@@ -499,17 +502,17 @@ void Solver::moveAhead(NodeId node) {
     ItemSet pending;
     for (const Access &access : step.pending)
       pending.insert(conflicts.makeItem(access, id));
-    if (conflicts.find(pending, behind))
+    if (conflicts.find(pending, after))
       break;
-    if (step.readsAhead)
+    if (step.isGlobalRead)
       best = id;
   }
   if (best != node)
     std::swap(barriers.inserted[best], barriers.inserted[node]);
 }
 
-/// Where a new barrier stands right behind one that was taken out, the old one
-/// stays instead.
+/// If a new barrier directly follows a removed one, the removed one is restored
+/// instead.
 void Solver::returnToOld() {
   for (NodeId id = 1; id < program.size(); ++id) {
     if (!barriers.inserted[id])
@@ -530,26 +533,26 @@ void Solver::returnToOld() {
 
 void Solver::run() {
   summarize(program.getSteps());
-  walk(program.getSteps(), ItemSet(), /*mayHold=*/true);
+  walk(program.getSteps(), ItemSet(), /*mayInsert=*/true);
   removeUnneeded();
   for (NodeId id = 1; id < program.size(); ++id)
     if (barriers.inserted[id])
-      moveAhead(id);
-  // Where one stands now, another may have nothing left to order.
+      moveBeforeReads(id);
+  // After a barrier moved, another may have become redundant.
   removeUnneeded();
   returnToOld();
 }
 
-/// Finds the hazards that stay. The walk may report accesses that are ordered,
-/// e.g. where several loops use slots in turn; a search from the access
-/// confirms each hazard.
+/// Finds the hazards that remain. The walk may report ordered accesses, e.g. if
+/// several loops use slots in turn; a search from the access confirms each
+/// hazard.
 void Solver::findUnordered() {
   size_t budgetLeft = budget;
   summarize(program.getSteps());
   for (Spaces spaces : {kShared, kGlobal}) {
     conflicts.setRequired(spaces);
     conflicting.clear();
-    walk(program.getSteps(), ItemSet(), /*mayHold=*/false);
+    walk(program.getSteps(), ItemSet(), /*mayInsert=*/false);
     budget = getBudget();
     for (const auto &[first, second] : conflicting) {
       auto [isNeeded, hazard] =
@@ -575,7 +578,7 @@ void Solver::findUnordered() {
   budget = budgetLeft;
 }
 
-/// How many barriers stand inside how many loops.
+/// The number of barriers at each loop depth.
 std::vector<unsigned> Solver::countByDepth() const {
   std::vector<unsigned> count;
   for (NodeId id = 0; id < program.size(); ++id) {
@@ -604,7 +607,7 @@ Placement Solver::getPlacement() {
   placement.unordered = unordered;
   auto describe = [&](NodeId id, bool isNew, Spaces orders) {
     Placement::Barrier barrier{id, orders, id, id, /*isOfMany=*/false};
-    // What is in shared memory says more about why it is there.
+    // A hazard in shared memory is the more useful explanation.
     for (Spaces spaces : {Spaces(orders & kShared), orders}) {
       if (auto hazard = search({id, isNew}, spaces).hazard) {
         barrier.first = hazard->first.node;
@@ -639,11 +642,11 @@ Placement smalti::sync::placeBarriers(const Program &program,
       solver.findUnordered();
     return solver.getPlacement();
   };
-  Solver anew(program, options, graph, /*keepOld=*/false);
-  anew.run();
+  Solver fresh(program, options, graph, /*keepOld=*/false);
+  fresh.run();
   if (!hasOld || !options.preferOld)
-    return finish(anew);
+    return finish(fresh);
   Solver withOld(program, options, graph, /*keepOld=*/true);
   withOld.run();
-  return finish(anew.isCheaperThan(withOld) ? anew : withOld);
+  return finish(fresh.isCheaperThan(withOld) ? fresh : withOld);
 }

@@ -139,7 +139,7 @@ private:
             loops[chance(75) ? loops.size() - 1 : below(loops.size())],
             below(slots));
       else if (!behind.empty() && chance(60))
-        access.slot = Slot::behindLoop(behind.back(), below(slots));
+        access.slot = Slot::afterLoop(behind.back(), below(slots));
       else
         access.slot = Slot::fixed(below(slots));
     }
@@ -188,7 +188,7 @@ private:
             program[id].checked.push_back(one);
           if (!isSplit || chance(50))
             program[id].pending.push_back(one);
-          program[id].readsAhead |=
+          program[id].isGlobalRead |=
               program.buffers[one.buffer].spaces == kGlobal &&
               one.kind == AccessKind::Read;
         }
@@ -373,7 +373,7 @@ private:
       return std::nullopt;
     if (access.slot.kind == Slot::Kind::Fixed)
       return access.slot.index;
-    if (access.slot.kind == Slot::Kind::BehindLoop)
+    if (access.slot.kind == Slot::Kind::AfterLoop)
       return (event.trips.at(access.slot.loop) + access.slot.index) %
              program.buffers[access.buffer].slots;
     for (auto [loop, number, unique] : event.iterations)
@@ -447,7 +447,7 @@ void print(const Program &program, const std::vector<NodeId> &nodes,
     os << (buffer.isEverything ? "!" : buffer.spaces == kShared ? "s" : "g");
     if (access.slot.kind == Slot::Kind::Fixed)
       os << "[" << access.slot.index << "/" << buffer.slots << "]";
-    if (access.slot.kind == Slot::Kind::BehindLoop)
+    if (access.slot.kind == Slot::Kind::AfterLoop)
       os << "[end of L" << access.slot.loop << "+" << access.slot.index << "/"
          << buffer.slots << "]";
     if (access.slot.kind == Slot::Kind::OfLoop)

@@ -26,18 +26,18 @@ static bool isUnsignedDivision(Operation *op) {
 }
 
 /// Whether a value is a number, or a splat of one, other than 0 and -1. Most
-/// divisors are, and need no analysis of ranges.
+/// divisors are, and do not require range analysis.
 static bool isHarmlessConstant(Value value) {
   APInt number;
   return matchPattern(value, m_ConstantInt(&number)) && !number.isZero() &&
          !number.isAllOnes();
 }
 
-/// Whether the results of an op reach nothing but the alternatives of selects,
-/// within a few ops.
+/// Whether the results of an op only reach the alternatives of selects, within
+/// a few ops.
 static bool isOnlySelected(Operation *op) {
-  // A select on something else, such as that of an expanded arith.ceildivui,
-  // does not say that the divisor may be undefined.
+  // A select on another condition, such as that of an expanded arith.ceildivui,
+  // does not indicate that the divisor may be invalid.
   Value divisor = op->getOperand(1);
   auto asksDivisor = [&](Operation *select) {
     auto compare = select->getOperand(0).getDefiningOp<arith::CmpIOp>();
@@ -105,7 +105,7 @@ LogicalResult smalti::checkDivisions(Operation *root) {
       isValid = false;
       op->emitOpError("divides ")
           << llvm::toString(*dividend, /*Radix=*/10, /*Signed=*/true)
-          << " by -1; the quotient does not fit "
+          << " by -1; the quotient exceeds the range of "
           << getElementTypeOrSelf(division->divisor.getType());
     }
   });

@@ -1,7 +1,7 @@
 //===- Divisions.h - Divisions of integers ----------------------*- C++ -*-===//
 //
-// Division by zero, and the least integer divided by -1, are undefined in
-// arith, index and llvm. LLVM drops the code that leads there.
+// Division by zero, and division of the smallest integer by -1, are undefined
+// in arith, index and llvm. LLVM drops the code that reaches them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,26 +12,25 @@
 
 namespace smalti {
 
-/// The operands of a division, or of a remainder, that is undefined for some of
-/// their values. One of the two flags is set.
+/// The operands of a division or remainder that is undefined for some of their
+/// values. One of the two flags is set.
 struct Division {
   mlir::Value dividend, divisor;
   bool maybeByZero = false;
   bool maybeOverflow = false;
-  /// Nothing but the alternatives of selects uses the results, which compare
-  /// the divisor if it is not constant: the program may drop what is undefined,
-  /// as modules of JAX do.
+  /// Only alternatives of selects use the results and, if the divisor is not
+  /// constant, the select compares it. The undefined result may be dropped, as
+  /// in modules of JAX.
   bool isOnlySelected = false;
 };
 
-/// The operands of `op`; nothing if `op` does not divide integers, is defined
-/// for all values that the operands may have, or is not executed.
+/// Matches a division or remainder of integers that may be undefined. Returns
+/// nothing if it is defined for all possible operands, or is not executed.
 std::optional<Division> matchUndefinedDivision(mlir::Operation *op,
                                                const IntegerRanges &ranges);
 
-/// Diagnoses the divisions in `root` that are undefined for all values that
-/// their operands may have, unless nothing but the alternatives of selects uses
-/// the results.
+/// Diagnoses the divisions in `root` that are undefined for all possible
+/// operands, unless only alternatives of selects use the results.
 llvm::LogicalResult checkDivisions(mlir::Operation *root);
 
 } // namespace smalti

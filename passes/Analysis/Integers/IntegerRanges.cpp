@@ -70,7 +70,7 @@ DataFlowSolver &IntegerRanges::getSolver() const {
         DataFlowConfig().setInterprocedural(false));
     dataflow::loadBaselineAnalyses(*solver);
     solver->load<RangeDataFlow>();
-    // It only fails where an analysis does, and none of these does.
+    // It fails only if an analysis fails, and these analyses do not.
     (void)solver->initializeAndRun(root);
   }
   return *solver;
@@ -83,7 +83,7 @@ bool IntegerRanges::isLive(Operation *op) const {
         results.getProgramPointBefore(op->getBlock()));
     if (state && !state->isLive())
       return false;
-    // That analysis propagates only constants.
+    // The dead code analysis propagates only constants.
     auto branch = dyn_cast_or_null<scf::IfOp>(op->getParentOp());
     if (!branch)
       continue;

@@ -1,8 +1,8 @@
 //===- IntegerRanges.h - Ranges of integers and indices ---------*- C++ -*-===//
 //
-// Upstream's IntegerRangeAnalysis and ValueBoundsConstraintSet behind one
-// query. Added to them: the tile id of a triton_xla.entry_func, and counters of
-// unsigned loops, which upstream takes for signed ones.
+// Upstream's IntegerRangeAnalysis and ValueBoundsConstraintSet with one query
+// interface. Two cases are added: the tile id of a triton_xla.entry_func, and
+// the induction variables of unsigned loops, which upstream treats as signed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,7 @@ class DataFlowSolver;
 
 namespace smalti {
 
-/// Numbers from `low` to `high`, both included.
+/// The numbers from `low` to `high`, inclusive.
 struct SignedRange {
   int64_t low = 0, high = 0;
 
@@ -30,7 +30,7 @@ struct SignedRange {
   }
 };
 
-/// The ranges of the values in one op. The op is analyzed at the first query.
+/// The ranges of the values in one op. The first query analyzes the op.
 class IntegerRanges {
 public:
   explicit IntegerRanges(mlir::Operation *root);
@@ -38,20 +38,18 @@ public:
   IntegerRanges(const IntegerRanges &) = delete;
   IntegerRanges &operator=(const IntegerRanges &) = delete;
 
-  /// Forgets the results, after a change of the op.
+  /// Discards the results, after the op has changed.
   void reset();
 
-  /// What upstream infers for a value; all numbers of its width where it infers
-  /// nothing.
+  /// The range that upstream infers for a value, or all numbers of its width.
   mlir::ConstantIntRanges getRanges(mlir::Value value) const;
-  /// The range as signed numbers; nothing where the value has more than 64
-  /// bits.
+  /// The range as signed numbers; nothing if the value has more than 64 bits.
   std::optional<SignedRange> get(mlir::OpFoldResult value) const;
-  /// Whether the op may be executed: not where ranges decide the conditions of
-  /// ops around it.
+  /// Whether the op may be executed. It is not if ranges decide the conditions
+  /// of ops around it.
   bool isLive(mlir::Operation *op) const;
-  /// Whether an index is certainly not negative, by its range or by the bounds
-  /// that ops state (findConstantUpperBound).
+  /// Whether an index is proven not to be negative, by its range or by the
+  /// bounds that ops state (findConstantUpperBound).
   bool isNonNegative(mlir::Value index) const;
 
 private:
@@ -62,10 +60,9 @@ private:
   mutable std::unique_ptr<mlir::DataFlowSolver> solver;
 };
 
-/// The closed constant upper bound of a dimension, from upstream's analysis of
-/// bounds. It walks back as far as the program does, again for each value, so
-/// that time would grow with the square of the program: only the nearest 16
-/// values are considered.
+/// The closed constant upper bound of a dimension, from upstream's bounds
+/// analysis. That analysis walks back through all defining ops for each value,
+/// which takes quadratic time, so only the nearest 16 values are considered.
 std::optional<int64_t> findConstantUpperBound(mlir::Value shaped, int64_t dim);
 
 } // namespace smalti

@@ -10,38 +10,38 @@
 using namespace mlir;
 using namespace smalti;
 
-bool IntegerSum::add(Product product, int64_t factor) {
-  if (product.second < product.first)
-    std::swap(product.first, product.second);
-  int64_t &sum = products[product];
+bool IntegerSum::add(Monomial monomial, int64_t factor) {
+  if (monomial.second < monomial.first)
+    std::swap(monomial.first, monomial.second);
+  int64_t &sum = monomials[monomial];
   sum += factor;
   bool fits = isSmall(sum);
   if (sum == 0)
-    products.erase(product);
+    monomials.erase(monomial);
   return fits;
 }
 
 std::optional<int64_t> IntegerSum::asConstant() const {
-  if (products.empty())
+  if (monomials.empty())
     return 0;
-  if (products.size() > 1 || products.begin()->first != Product())
+  if (monomials.size() > 1 || monomials.begin()->first != Monomial())
     return std::nullopt;
-  return products.begin()->second;
+  return monomials.begin()->second;
 }
 
 std::optional<std::pair<Value, int64_t>>
 IntegerSum::asValueAndConstant() const {
   Value value;
   int64_t constant = 0;
-  for (auto [product, factor] : products) {
-    if (product == Product()) {
+  for (auto [monomial, factor] : monomials) {
+    if (monomial == Monomial()) {
       constant = factor;
       continue;
     }
-    // The null of a single value comes first.
-    if (value || product.first || factor != 1)
+    // In the monomial of a single value, the null comes first.
+    if (value || monomial.first || factor != 1)
       return std::nullopt;
-    value = Value::getFromOpaquePointer(product.second);
+    value = Value::getFromOpaquePointer(monomial.second);
   }
   if (!value)
     return std::nullopt;
@@ -50,8 +50,8 @@ IntegerSum::asValueAndConstant() const {
 
 SmallVector<Value> IntegerSum::getValues() const {
   SmallVector<Value> values;
-  for (const auto &[product, factor] : products)
-    for (void *value : {product.first, product.second})
+  for (const auto &[monomial, factor] : monomials)
+    for (void *value : {monomial.first, monomial.second})
       if (value &&
           !llvm::is_contained(values, Value::getFromOpaquePointer(value)))
         values.push_back(Value::getFromOpaquePointer(value));
@@ -60,10 +60,10 @@ SmallVector<Value> IntegerSum::getValues() const {
 
 bool IntegerSum::hasOnce(Value value) const {
   void *key = value.getAsOpaquePointer();
-  return llvm::all_of(products, [&](const auto &entry) {
-    auto [product, factor] = entry;
-    return product.first != key &&
-           (product.second != key || (!product.first && factor == 1));
+  return llvm::all_of(monomials, [&](const auto &entry) {
+    auto [monomial, factor] = entry;
+    return monomial.first != key &&
+           (monomial.second != key || (!monomial.first && factor == 1));
   });
 }
 
@@ -74,18 +74,18 @@ std::optional<IntegerSum> IntegerSum::divideBy(Value divisor) const {
   if (auto same = sum ? sum->asValueAndConstant() : std::nullopt;
       same && same->second == 0)
     divisor = same->first;
-  for (auto [product, factor] : products) {
+  for (auto [monomial, factor] : monomials) {
     if (constant) {
       if (*constant <= 0 || factor % *constant != 0)
         return std::nullopt;
-      result.add(product, factor / *constant);
+      result.add(monomial, factor / *constant);
       continue;
     }
     void *key = divisor.getAsOpaquePointer();
-    if (product.second == key)
-      result.add({nullptr, product.first}, factor);
-    else if (product.first == key)
-      result.add({nullptr, product.second}, factor);
+    if (monomial.second == key)
+      result.add({nullptr, monomial.first}, factor);
+    else if (monomial.first == key)
+      result.add({nullptr, monomial.second}, factor);
     else
       return std::nullopt;
   }
@@ -98,8 +98,8 @@ IntegerSum::combine(const std::optional<IntegerSum> &a,
   if (!a || !b)
     return std::nullopt;
   IntegerSum sum = *a;
-  for (auto [product, factor] : b->products)
-    if (!sum.add(product, sign * factor))
+  for (auto [monomial, factor] : b->monomials)
+    if (!sum.add(monomial, sign * factor))
       return std::nullopt;
   return sum;
 }
@@ -110,17 +110,17 @@ IntegerSum::multiply(const std::optional<IntegerSum> &a,
   if (!a || !b)
     return std::nullopt;
   IntegerSum result;
-  for (auto [productA, factorA] : a->products)
-    for (auto [productB, factorB] : b->products) {
-      // No products of three.
-      if ((productA.first && productB.second) ||
-          (productB.first && productA.second))
+  for (auto [monomialA, factorA] : a->monomials)
+    for (auto [monomialB, factorB] : b->monomials) {
+      // Monomials of three values are not supported.
+      if ((monomialA.first && monomialB.second) ||
+          (monomialB.first && monomialA.second))
         return std::nullopt;
-      Product product = productA.first ? productA
-                        : productB.first
-                            ? productB
-                            : Product(productA.second, productB.second);
-      if (!result.add(product, factorA * factorB))
+      Monomial monomial = monomialA.first ? monomialA
+                          : monomialB.first
+                              ? monomialB
+                              : Monomial(monomialA.second, monomialB.second);
+      if (!result.add(monomial, factorA * factorB))
         return std::nullopt;
     }
   return result;
@@ -131,8 +131,7 @@ static bool isDivision(Operation *op) {
              arith::CeilDivUIOp, arith::CeilDivSIOp>(op);
 }
 
-/// The constant that a sum of values of this type is, where it is one of
-/// theirs.
+/// The constant value of the sum, if the type can represent it.
 static std::optional<int64_t> asConstantOf(const IntegerSum &sum, Type type) {
   std::optional<int64_t> constant = sum.asConstant();
   unsigned width = ConstantIntRanges::getStorageBitwidth(type);
@@ -141,8 +140,8 @@ static std::optional<int64_t> asConstantOf(const IntegerSum &sum, Type type) {
   return constant;
 }
 
-/// What an op computes from constants, and quotients and remainders of 0 and of
-/// the divisor itself.
+/// Folds an op with constant operands, and quotients and remainders whose
+/// dividend is 0 or equals the divisor.
 std::optional<IntegerSum> IntegerSum::fold(Operation *op, unsigned budget) {
   auto infer = dyn_cast<InferIntRangeInterface>(op);
   if (!infer || op->getNumResults() != 1 || op->getNumRegions() != 0 ||
@@ -269,12 +268,13 @@ std::optional<IntegerSum> IntegerSum::of(Value value, unsigned budget) {
 
 std::optional<SmallVector<IntegerSum::Term>> IntegerSum::getTerms() const {
   SmallVector<Term> terms;
-  for (auto [product, factor] : products) {
-    if (product.first)
+  for (auto [monomial, factor] : monomials) {
+    if (monomial.first)
       return std::nullopt;
-    terms.emplace_back(
-        product.second ? Value::getFromOpaquePointer(product.second) : Value(),
-        factor);
+    terms.emplace_back(monomial.second
+                           ? Value::getFromOpaquePointer(monomial.second)
+                           : Value(),
+                       factor);
   }
   return terms;
 }

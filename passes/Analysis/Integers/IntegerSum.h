@@ -1,4 +1,4 @@
-//===- IntegerSum.h - Sums of multiples of values ---------------*- C++ -*-===//
+//===- IntegerSum.h - Linear combinations of index values -------*- C++ -*-===//
 
 #ifndef SMALTI_PASSES_ANALYSIS_INTEGERS_INTEGERSUM_H
 #define SMALTI_PASSES_ANALYSIS_INTEGERS_INTEGERSUM_H
@@ -16,18 +16,18 @@
 
 namespace smalti {
 
-/// A sum of multiples of values and of products of two; the product of none is
-/// the constant. Equal sums are equal values, whatever wraps. Looks through
-/// arith and affine.apply, and folds what is computed from constants, so that a
-/// program need not be canonical.
+/// A linear combination of monomials of at most two values; the empty monomial
+/// is the constant. Equal sums are equal values, even if they wrap. The match
+/// looks through arith and affine.apply, and folds constants, so the IR need
+/// not be canonical.
 class IntegerSum {
 public:
   static std::optional<IntegerSum> of(mlir::Value value, unsigned budget = 12);
-  /// An expression of the map of `apply`; nothing where it is not such a sum.
+  /// An expression of the map of `apply`; nothing if it is not a sum.
   static std::optional<IntegerSum> of(mlir::AffineExpr expr,
                                       mlir::affine::AffineApplyOp apply,
                                       unsigned budget = 12);
-  /// Larger numbers have nothing to do with iterations, and could overflow.
+  /// Larger numbers do not occur in iteration numbers, and could overflow.
   static bool isSmall(int64_t value) { return llvm::isInt<31>(value); }
   static IntegerSum of(int64_t constant) {
     IntegerSum sum;
@@ -36,43 +36,44 @@ public:
   }
 
   std::optional<int64_t> asConstant() const;
-  /// The value, if the sum is one value and a constant.
+  /// The value and the constant, if the sum is one value plus a constant.
   std::optional<std::pair<mlir::Value, int64_t>> asValueAndConstant() const;
   bool operator==(const IntegerSum &other) const {
-    return products == other.products;
+    return monomials == other.monomials;
   }
-  /// All values of the sum, in no order that is of any use.
+  /// All values of the sum, in unspecified order.
   llvm::SmallVector<mlir::Value> getValues() const;
-  /// Whether the value is in the sum just as it is, once.
+  /// Whether the value occurs in the sum once, as a monomial of its own with
+  /// coefficient 1.
   bool hasOnce(mlir::Value value) const;
-  /// The sum divided by a value, if that is a factor of each product.
+  /// The sum divided by a value, if every monomial contains the value.
   std::optional<IntegerSum> divideBy(mlir::Value divisor) const;
   static std::optional<IntegerSum> combine(const std::optional<IntegerSum> &a,
                                            const std::optional<IntegerSum> &b,
                                            int64_t sign);
 
-  /// One value of the sum, null for the constant, and its factor.
+  /// A value of the sum, null for the constant, and its coefficient.
   using Term = std::pair<mlir::Value, int64_t>;
-  /// Nothing if there are products of two values.
+  /// Returns nothing if a monomial has two values.
   std::optional<llvm::SmallVector<Term>> getTerms() const;
 
 private:
-  /// Ordered.
-  using Product = std::pair<void *, void *>;
+  /// An ordered pair.
+  using Monomial = std::pair<void *, void *>;
 
-  bool add(Product product, int64_t factor);
+  bool add(Monomial monomial, int64_t factor);
   static std::optional<IntegerSum> fold(mlir::Operation *op, unsigned budget);
   static std::optional<IntegerSum> multiply(const std::optional<IntegerSum> &a,
                                             const std::optional<IntegerSum> &b);
 
-  std::map<Product, int64_t> products;
+  std::map<Monomial, int64_t> monomials;
 };
 
-/// The constant that the value is, also where it is computed from constants, as
-/// a number with a sign.
+/// The signed constant value, including values that are computed from
+/// constants.
 std::optional<int64_t> evaluateConstant(mlir::OpFoldResult value);
-/// What a value is a copy of: it adds nothing, and only casts between index and
-/// integer types.
+/// The value that `value` is a copy of, through casts between index and integer
+/// types and additions of zero.
 mlir::Value getCopiedValue(mlir::Value value);
 
 } // namespace smalti

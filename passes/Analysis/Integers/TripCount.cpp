@@ -1,4 +1,4 @@
-//===- TripCount.cpp - How often a loop runs ------------------------------===//
+//===- TripCount.cpp - Trip counts of scf.for -----------------------------===//
 
 #include "smalti/passes/Analysis/Integers/TripCount.h"
 
@@ -16,7 +16,7 @@ bool smalti::hasWideCounter(scf::ForOp loop) {
   return type && type.getWidth() > 64;
 }
 
-/// The constant as the loop compares it: without a sign where it does so.
+/// The constant bound as the loop compares it: unsigned if the loop is.
 static std::optional<int64_t> getBound(scf::ForOp loop, Value bound,
                                        bool evaluate = false) {
   std::optional<int64_t> constant =
@@ -27,8 +27,9 @@ static std::optional<int64_t> getBound(scf::ForOp loop, Value bound,
   return *constant & llvm::maskTrailingOnes<uint64_t>(type.getWidth());
 }
 
-// scf.for's own getStaticTripCount subtracts in the counter's type, so that a
-// signed difference of more than half its range is taken for a negative one.
+// scf.for's own getStaticTripCount subtracts in the type of the induction
+// variable, so a signed difference of more than half its range becomes
+// negative.
 static std::optional<uint64_t> getTripCount(scf::ForOp loop, bool evaluate) {
   if (smalti::hasWideCounter(loop))
     return std::nullopt;

@@ -1,4 +1,4 @@
-//===- TripCount.h - How often a loop runs --------------------------------===//
+//===- TripCount.h - Trip counts of scf.for ---------------------*- C++ -*-===//
 
 #ifndef SMALTI_PASSES_ANALYSIS_INTEGERS_TRIPCOUNT_H
 #define SMALTI_PASSES_ANALYSIS_INTEGERS_TRIPCOUNT_H
@@ -17,20 +17,21 @@ class ForOp;
 
 namespace smalti {
 
-/// Whether the counter has bits that the passes do not count with.
+/// Whether the induction variable has more than 64 bits, which the passes do
+/// not support.
 bool hasWideCounter(mlir::scf::ForOp loop);
 
-/// The number of iterations where bounds and step are constants, also where the
-/// difference of the bounds overflows their type. Nothing where the step is
-/// not positive, or the counter has more than 64 bits.
+/// The trip count if bounds and step are constants, even if the difference of
+/// the bounds overflows their type. Returns nothing if the step is not
+/// positive, or the induction variable has more than 64 bits.
 std::optional<uint64_t> getConstantTripCount(mlir::scf::ForOp loop);
 
-/// The same, also where bounds and step are computed from constants. Upstream's
-/// loop transformations do not see those as constants.
+/// The same, including bounds and steps that are computed from constants.
+/// Upstream's loop transformations do not treat those as constants.
 std::optional<uint64_t> evaluateTripCount(mlir::scf::ForOp loop);
 
 /// Diagnoses the loops in `root` whose step is a constant that is not positive.
-/// Upstream's folders drop such loops without a word.
+/// Upstream's folders drop those loops silently.
 llvm::LogicalResult checkLoopSteps(mlir::Operation *root);
 
 } // namespace smalti

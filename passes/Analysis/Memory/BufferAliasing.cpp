@@ -51,13 +51,12 @@ static bool isUnknownMemory(MemorySpace space) {
   return space == MemorySpace::Other;
 }
 
-/// Whether the memory may be this block's shared memory.
+/// Whether the memory may be the shared memory of this block.
 static bool isOfBlock(MemorySpace space) {
   return space == MemorySpace::Shared || space == MemorySpace::Cluster;
 }
 
-/// Whether the two are parts of a kernel's shared memory that have no byte in
-/// common.
+/// Whether the two are disjoint slices of a kernel's shared memory.
 static bool areApart(Value rootA, Value rootB) {
   auto a = rootA.getDefiningOp<mosaic_gpu::SliceSMEMOp>();
   auto b = rootB.getDefiningOp<mosaic_gpu::SliceSMEMOp>();

@@ -1,14 +1,14 @@
 //===- BufferAliasing.h - Buffers that may overlap --------------*- C++ -*-===//
 //
 // Whether two buffers may overlap, as an implementation of upstream's
-// AliasAnalysis. Upstream's local analysis does not know memory spaces,
-// llvm.noalias, kernels' attributions or slices of shared memory.
+// AliasAnalysis. Upstream's local analysis does not consider memory spaces,
+// llvm.noalias, attributions of kernels, or slices of shared memory.
 //
-// AliasResult has neither slots nor iterations, and pairs of values cannot be
-// indexed. So two questions stay outside of it: passes that compare every
-// access of a loop with every other keep lists by AliasClass, which makes them
-// linear, and IterationDependence compares the elements that two iterations of
-// a loop access.
+// AliasResult does not express slots or iterations, and pairs of values cannot
+// be indexed. So two questions are answered elsewhere. Passes that compare all
+// accesses of a loop keep lists by AliasClass, which takes linear time.
+// IterationDependence compares the elements that two iterations of a loop
+// access.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,7 @@
 
 namespace smalti {
 
-/// What is known of where a buffer came from.
+/// The kind of definition of a buffer.
 enum class RootKind { Allocation, Global, NoAliasArgument, Argument, Other };
 
 /// Roots with the same identity are the same buffer.
@@ -33,14 +33,13 @@ struct AliasClass {
 
 AliasClass getAliasClass(mlir::Value root);
 
-/// Whether different roots of these kinds in one memory may overlap.
+/// Whether different roots of these kinds in one memory space may overlap.
 bool mayAlias(RootKind kindA, RootKind kindB);
 
-/// Whether two roots may overlap. They do not where they lie in different
-/// memories (but the cluster's may be the block's own, and what is not known
-/// may be any), are different allocations or globals, an allocation and a
-/// function argument, or two function arguments of which one is marked
-/// `llvm.noalias`.
+/// Whether two roots may overlap. Roots in different memory spaces do not,
+/// except that cluster memory may be the block's own, and unknown memory may be
+/// any. Nor do different allocations or globals, an allocation and a function
+/// argument, or two function arguments of which one has `llvm.noalias`.
 bool mayAlias(mlir::Value rootA, mlir::Value rootB);
 
 /// The implementation that passes add to upstream's.
@@ -50,7 +49,7 @@ public:
   mlir::ModRefResult getModRef(mlir::Operation *op, mlir::Value location);
 };
 
-/// Upstream's analysis with BufferAliasAnalysis added to it.
+/// Upstream's analysis with BufferAliasAnalysis added.
 mlir::AliasAnalysis makeAliasAnalysis(mlir::Operation *op);
 
 } // namespace smalti

@@ -1,4 +1,4 @@
-//===- BufferUses.cpp - Everything that touches one buffer ----------------===//
+//===- BufferUses.cpp - Uses of a buffer and its views --------------------===//
 
 #include "smalti/passes/Analysis/Memory/BufferUses.h"
 
@@ -22,30 +22,30 @@ static bool freesMemory(Operation *op) {
   return hasEffect<MemoryEffects::Free>(op) && op->getNumResults() == 0;
 }
 
-/// Why this use of a buffer, or of an address in it, keeps others from
-/// following what happens to it.
+/// Why this use of a buffer, or of an address in it, makes the buffer escape.
 static std::optional<std::string> checkUser(Operation *user, Value value) {
   auto effectOp = dyn_cast<MemoryEffectOpInterface>(user);
   bool hasMemRefResult =
       llvm::any_of(user->getResultTypes(), llvm::IsaPred<BaseMemRefType>);
-  // The region of a structured op computes on elements and not on memrefs.
-  bool handsOn =
+  // The region of a structured op computes on elements, not on memrefs.
+  bool forwardsBuffer =
       user->hasTrait<OpTrait::IsTerminator>() || hasMemRefResult ||
       (user->getNumRegions() != 0 && !isa<DestinationStyleOpInterface>(user));
-  // Asynchronous copies, and ops on barrier objects, say themselves what they
-  // access.
+  // Asynchronous copies and ops on mbarriers state their accesses through their
+  // interfaces.
   if ((!effectOp &&
        !isa<AsyncCopyOpInterface, BarrierObjectOpInterface>(user)) ||
-      handsOn)
+      forwardsBuffer)
     return "escapes through " + quote(user);
   SmallVector<MemoryAccess> accesses;
   std::string reason;
   if (!collectAccesses(user, accesses, reason))
-    return "is used by an op that cannot be followed: " + reason;
-  // What accesses nothing and asks for more than the shape takes the address.
+    return "is used by an op whose accesses cannot be determined: " + reason;
+  // An op that does not access memory and uses more than the shape takes the
+  // address.
   if (accesses.empty() && !isa<ShapedDimOpInterface>(user))
     return "escapes through " + quote(user);
-  // An address that is not what is accessed by is stored, compared or the like.
+  // An address that is not used for an access is stored, compared or similar.
   if (!isa<BaseMemRefType>(value.getType()) &&
       (llvm::count(user->getOperands(), value) != 1 ||
        llvm::none_of(accesses, [&](const MemoryAccess &access) {
@@ -55,8 +55,8 @@ static std::optional<std::string> checkUser(Operation *user, Value value) {
   return std::nullopt;
 }
 
-/// Whether the op describes memory for asynchronous copies, which say
-/// themselves what they access, and its result goes nowhere else.
+/// Whether the op describes memory for asynchronous copies, which state their
+/// accesses, and its result has no other users.
 static bool isMereDescription(Operation *op) {
   return isa<MemoryDescriptorOpInterface>(op) &&
          llvm::all_of(op->getUsers(), [](Operation *user) {
@@ -111,8 +111,8 @@ smalti::tryTypes(Value buffer, const BufferUses &uses, StringRef what,
   builder.setInsertionPointToStart(&scratch);
   IRMapping mapping;
   std::optional<std::string> reason;
-  // The verifiers' words are about the copies; the remark says what matters.
-  // Other threads' diagnostics go their way.
+  // The verifiers describe the clones; the remark states the relevant op.
+  // Diagnostics of other threads are not suppressed.
   ScopedDiagnosticHandler silence(
       context, [thread = llvm::get_threadid()](Diagnostic &) {
         return success(llvm::get_threadid() == thread);
@@ -129,8 +129,8 @@ smalti::tryTypes(Value buffer, const BufferUses &uses, StringRef what,
     Value source = cast<ViewLikeOpInterface>(view).getViewSource();
     Operation *copy = recreate(builder, view, mapping.lookup(source));
     if (!copy || failed(verify(copy, /*verifyRecursively=*/false))) {
-      reason =
-          "is viewed by " + quote(view) + ", which cannot show " + what.str();
+      reason = "is viewed by " + quote(view) + ", which does not accept " +
+               what.str();
       break;
     }
     mapping.map(view->getResults(), copy->getResults());
@@ -142,7 +142,7 @@ smalti::tryTypes(Value buffer, const BufferUses &uses, StringRef what,
     builder.insert(copy);
     if (failed(verify(copy, /*verifyRecursively=*/true)))
       reason =
-          "is used by " + quote(user) + ", which does not take " + what.str();
+          "is used by " + quote(user) + ", which does not accept " + what.str();
   }
   while (!scratch.empty())
     scratch.back().erase();

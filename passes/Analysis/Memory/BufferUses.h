@@ -1,7 +1,7 @@
-//===- BufferUses.h - Everything that touches one buffer ------------------===//
+//===- BufferUses.h - Uses of a buffer and its views ------------*- C++ -*-===//
 //
-// Passes that give a buffer another type or place follow all of its uses, or
-// leave it alone.
+// Passes that change the type or the address of a buffer follow all of its
+// uses, or do not change the buffer.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,32 +18,32 @@
 namespace smalti {
 
 struct BufferUses {
-  /// Sources before their views.
+  /// Sources precede their views.
   llvm::SetVector<mlir::Operation *> views;
-  /// Ops that compute addresses of the buffer, where they are followed: each
-  /// behind what it computes its address from.
+  /// Ops that compute followed addresses of the buffer; each comes after the op
+  /// that computes its operand.
   llvm::SetVector<mlir::Operation *> addresses;
   /// Ops that access the buffer or a view of it.
   llvm::SmallVector<mlir::Operation *> users;
   llvm::SmallVector<mlir::Operation *> deallocs;
 };
 
-/// Sorts the uses of a buffer and of its views. Returns why they cannot all be
-/// followed, where some use lets the buffer escape; the uses that were found
-/// are there all the same.
-/// Addresses that are taken let it escape, unless `withAddresses`.
+/// Collects the uses of a buffer and of its views. Returns the reason if a use
+/// makes the buffer escape; `uses` then still contains the uses that were
+/// found. Taking an address makes the buffer escape, unless `withAddresses`.
 std::optional<std::string> collectBufferUses(mlir::Value buffer,
                                              BufferUses &uses,
                                              bool withAddresses = false);
 
-/// Makes a view again on a source of another type; null where there is no rule.
+/// Recreates a view on a source of another type; null if the view is not
+/// supported.
 using RecreateView = llvm::function_ref<mlir::Operation *(
     mlir::OpBuilder &builder, mlir::Operation *view, mlir::Value source)>;
 
-/// Tries new types on copies of all views and users, outside the program: each
-/// op's own verifier says whether it takes them. `createBuffer` makes what
-/// stands for `buffer`, or returns null where it does not verify; `what` names
-/// it. Returns the reason where something does not take the new types.
+/// Verifies clones of all views and users with new types, outside the function.
+/// `createBuffer` creates the replacement of `buffer`, or returns null if it
+/// does not verify; `what` names the replacement. Returns the reason if an op
+/// does not accept the new types.
 std::optional<std::string>
 tryTypes(mlir::Value buffer, const BufferUses &uses, llvm::StringRef what,
          llvm::function_ref<mlir::Value(mlir::OpBuilder &)> createBuffer,

@@ -21,10 +21,10 @@
 using namespace mlir;
 using namespace smalti;
 
-/// What zero counts as, and the cap of every sum: small enough never to
+/// The exponent of zero, and the cap of every sum: small enough not to
 /// overflow.
 static constexpr unsigned kMaxLog2 = 62;
-/// Index arithmetic is shallow; a bound keeps the walk linear on any input.
+/// Index arithmetic is shallow; the limit keeps the walk linear.
 static constexpr unsigned kMaxDepth = 12;
 
 unsigned smalti::log2Divisor(int64_t value) {
@@ -36,7 +36,7 @@ unsigned smalti::log2Divisor(int64_t value) {
 
 static unsigned divisor(Value value, unsigned depth);
 
-/// Of an affine expression of operands; its own depth counts too.
+/// The exponent of an affine expression of operands; its own depth is included.
 static unsigned divisor(AffineExpr expr, unsigned numDims, ValueRange operands,
                         unsigned depth) {
   if (auto constant = dyn_cast<AffineConstantExpr>(expr))
@@ -136,7 +136,7 @@ unsigned smalti::log2ArgumentAlignment(BlockArgument argument) {
   unsigned element = bytes ? log2Divisor(*bytes) : 0;
   auto function =
       dyn_cast_or_null<FunctionOpInterface>(argument.getOwner()->getParentOp());
-  // A buffer in shared memory that a kernel declares.
+  // A workgroup attribution of a kernel.
   if (auto kernel = dyn_cast_or_null<gpu::GPUFuncOp>(function.getOperation());
       kernel && argument.getOwner()->isEntryBlock()) {
     unsigned number = argument.getArgNumber(), first = kernel.getNumArguments();

@@ -1,5 +1,4 @@
-//===- Divisibility.h - Powers of two that divide an index value -*- C++
-//-*-===//
+//===- Divisibility.h - Power-of-two divisors -------------------*- C++ -*-===//
 
 #ifndef SMALTI_PASSES_ANALYSIS_MEMORY_DIVISIBILITY_H
 #define SMALTI_PASSES_ANALYSIS_MEMORY_DIVISIBILITY_H
@@ -9,16 +8,15 @@
 namespace smalti {
 
 /// The largest n for which 2^n provably divides an integer or index value (62
-/// for zero). Powers of two alone, because they survive the wrap-around of
-/// machine arithmetic. Looks through arith and affine.apply, and at the bounds
-/// of scf.for.
+/// for zero). Only powers of two, because they hold after the value wraps.
+/// Looks through arith and affine.apply, and at the bounds of scf.for.
 unsigned log2Divisor(mlir::Value value);
 unsigned log2Divisor(mlir::OpFoldResult value);
 unsigned log2Divisor(int64_t value);
 
 /// The exponent of the power of two that divides the address, in bytes, of the
-/// first element of a function's memref argument: what llvm.align promises, or
-/// kArgumentAlignment. Elements begin behind the layout's offset.
+/// first element of a function's memref argument: the value of llvm.align, or
+/// kArgumentAlignment. Elements start after the offset of the layout.
 unsigned log2ArgumentAlignment(mlir::BlockArgument argument);
 
 } // namespace smalti

@@ -1,4 +1,4 @@
-//===- IterationDependence.cpp - Which iterations touch the same memory ---===//
+//===- IterationDependence.cpp - Dependences between loop iterations ------===//
 
 #include "smalti/passes/Analysis/Memory/IterationDependence.h"
 
@@ -18,11 +18,11 @@
 using namespace mlir;
 using namespace smalti;
 
-/// Expressions nested deeper are not looked through.
+/// The analysis does not look through deeper expressions.
 static constexpr unsigned kDepth = 32;
 
 //===----------------------------------------------------------------------===//
-// Arithmetic that says where it overflows
+// Overflow-checked arithmetic
 //===----------------------------------------------------------------------===//
 
 using Index = std::optional<LinearIndex>;
@@ -33,7 +33,7 @@ static Index getConstant(int64_t value) {
   return index;
 }
 
-/// Anything from 0 to `most`.
+/// Any number from 0 to `most`.
 static Index getSpread(int64_t most) {
   LinearIndex index;
   index.spread = most;
@@ -50,12 +50,12 @@ static Index multiply(const Index &index, int64_t factor) {
       llvm::MulOverflow(index->perStep, factor, result.perStep) |
       llvm::MulOverflow(index->spread, factor, result.spread);
   for (auto [value, coefficient] : index->terms) {
-    int64_t product;
-    overflow |= llvm::MulOverflow(coefficient, factor, product);
-    if (product != 0)
-      result.terms.emplace_back(value, product);
+    int64_t scaled;
+    overflow |= llvm::MulOverflow(coefficient, factor, scaled);
+    if (scaled != 0)
+      result.terms.emplace_back(value, scaled);
   }
-  // From -spread to 0: start lower.
+  // The range is from -spread to 0: lower the start.
   if (result.spread < 0) {
     overflow |=
         llvm::AddOverflow(result.constant, result.spread, result.constant) |
@@ -87,7 +87,7 @@ static Index add(const Index &a, const Index &b) {
     if (it->second == 0)
       result.terms.erase(it);
   }
-  // Sums of very many terms say nothing.
+  // A sum of many terms is not useful.
   constexpr size_t mostTerms = 8;
   if (overflow || result.terms.size() > mostTerms)
     return std::nullopt;
@@ -101,14 +101,14 @@ static Index add(const Index &a, const Index &b) {
 bool IterationDependence::isSameInAllIterations(Value value) {
   if (loop.isDefinedOutsideOfLoop(value))
     return true;
-  // Thread ids and their like are often asked for in the loop.
+  // Thread ids and similar values are often defined in the loop.
   Operation *def = value.getDefiningOp();
   return def && def->getNumOperands() == 0 && def->getNumRegions() == 0 &&
          isMemoryEffectFree(def);
 }
 
-/// Whether every thread of a block has the same value, whichever iterations of
-/// loops around this one the threads are in.
+/// Whether every thread of a block has the same value, for all iterations of
+/// the loops around this one.
 bool IterationDependence::isSameInAllThreads(Value value) {
   Operation *def = value.getDefiningOp();
   if (def && isBlockUniformSource(def))
@@ -121,7 +121,7 @@ bool IterationDependence::isSameInAllThreads(Value value) {
   return acrossThreads->isBlockUniform(value);
 }
 
-/// Whether it is one buffer for all threads of a block.
+/// Whether the root is one buffer for all threads of a block.
 bool IterationDependence::isSharedByThreads(Value root) {
   Operation *def = root.getDefiningOp();
   if (!def)
@@ -132,14 +132,13 @@ bool IterationDependence::isSharedByThreads(Value root) {
                    isMemoryEffectFree(def);
 }
 
-/// A value that is the same in all iterations, as itself.
+/// A loop-invariant value, as a term.
 Index IterationDependence::getTerm(Value value) {
   if (!isSameInAllIterations(value))
     return std::nullopt;
   LinearIndex index;
   if (acrossThreads && !isSameInAllThreads(value)) {
-    // Different threads have different ones, of which only the range may be
-    // known.
+    // The value differs between threads; only its range may be known.
     auto thread = value.getDefiningOp<gpu::ThreadIdOp>();
     if (!thread)
       return std::nullopt;
@@ -157,13 +156,14 @@ Index IterationDependence::getTerm(Value value) {
   return index;
 }
 
-/// The counter of the loop, as a signed or unsigned number as the loop takes
-/// it: iterations that exist do not overflow it.
+/// The induction variable of the loop, signed or unsigned as in the loop:
+/// existing iterations do not overflow it.
 Index IterationDependence::getInduction() {
   LinearIndex index;
   Value step = loop.getStep();
   std::optional<int64_t> lower = getConstantIntValue(loop.getLowerBound());
-  // Constants are sign-extended; as unsigned numbers these are others.
+  // Constants are sign-extended, so a negative one is a different unsigned
+  // number.
   if (loop.getUnsignedCmp() && lower && *lower < 0)
     return std::nullopt;
   if (std::optional<int64_t> constant = getConstantIntValue(step)) {
@@ -181,7 +181,7 @@ Index IterationDependence::getInduction() {
   return index;
 }
 
-/// A carried value to which every iteration adds the same.
+/// A carried value to which every iteration adds the same number.
 Index IterationDependence::getRecurrence(BlockArgument argument,
                                          unsigned depth) {
   auto update = loop.getTiedLoopYieldedValue(argument)
@@ -210,7 +210,7 @@ Index IterationDependence::getRecurrence(BlockArgument argument,
   return add(start, Index(perIteration));
 }
 
-/// The counter of a loop inside the loop.
+/// The induction variable of an inner loop.
 Index IterationDependence::getInnerInduction(scf::ForOp inner, unsigned depth) {
   if (inner.getUnsignedCmp())
     return std::nullopt;
@@ -220,7 +220,7 @@ Index IterationDependence::getInnerInduction(scf::ForOp inner, unsigned depth) {
   if (!length || !length->terms.empty() || length->perIteration != 0 ||
       length->perStep != 0)
     return std::nullopt;
-  // Where the range is empty, nothing is accessed.
+  // If the range is empty, nothing is accessed.
   int64_t most;
   if (llvm::AddOverflow(length->constant, length->spread, most))
     return std::nullopt;
@@ -237,8 +237,8 @@ Index IterationDependence::getIndex(Value value, unsigned depth) {
   return index;
 }
 
-/// Index arithmetic wraps at 64 bits, and so do differences of indices; of two
-/// that are inside one memref the difference does not.
+/// Index arithmetic wraps at 64 bits, and so do differences of indices. The
+/// difference of two indices inside one memref does not wrap.
 Index IterationDependence::computeIndex(Value value, unsigned depth) {
   if (std::optional<int64_t> constant = getConstantIntValue(value))
     return getConstant(*constant);
@@ -277,13 +277,13 @@ Index IterationDependence::computeIndex(Value value, unsigned depth) {
     auto bound = getConstantIntValue(def->getOperand(1));
     if (bound && *bound > 0)
       index = getSpread(isa<arith::AndIOp>(def) ? *bound : *bound - 1);
-    // The same in all iterations is more than a range.
+    // A loop-invariant term is more precise than a range.
     if (Index term = getTerm(value); term && !term->terms.empty())
       index = term;
   } else if (isa<arith::IndexCastOp>(def)) {
     index = getSignedIndex(def->getOperand(0), depth + 1);
   } else if (auto cast = dyn_cast<arith::IndexCastUIOp>(def)) {
-    // The counter is not negative where the loop begins at such a number.
+    // The induction variable is not negative if the lower bound is not.
     std::optional<int64_t> lower = getConstantIntValue(loop.getLowerBound());
     if (cast.getIn() == loop.getInductionVar() &&
         (loop.getUnsignedCmp() || (lower && *lower >= 0)))
@@ -316,9 +316,9 @@ Index IterationDependence::getSignedIndex(Value value, unsigned depth) {
   }
   if (def && depth < kDepth && isa<arith::MulIOp>(def) && isExact())
     if (auto factor = getConstantIntValue(def->getOperand(1)))
-      if (Index product =
+      if (Index scaled =
               multiply(getSignedIndex(def->getOperand(0), depth + 1), *factor))
-        return product;
+        return scaled;
   return getTerm(value);
 }
 
@@ -370,7 +370,8 @@ static bool isInjective(MemRefType type) {
   int64_t offset;
   if (failed(type.getStridesAndOffset(strides, offset)))
     return false;
-  // Every dimension steps over all of the ones with smaller strides.
+  // The stride of every dimension exceeds the span of the dimensions with
+  // smaller strides.
   SmallVector<std::pair<int64_t, int64_t>> dims;
   for (auto [stride, size] : llvm::zip_equal(strides, type.getShape())) {
     if (size == 1)
@@ -411,8 +412,8 @@ const AccessRegion &IterationDependence::getRegion(const MemoryAccess &access) {
   return *region;
 }
 
-/// The ranges of the memref itself that the op accesses; all of it where the op
-/// does not tell more, nothing where even that is not known.
+/// The accessed ranges of the memref itself. If the op does not state them,
+/// they are the whole memref, or nothing if the op may exceed the memref.
 static std::optional<SmallVector<IndexRange, 2>>
 getRanges(const MemoryAccess &access,
           llvm::function_ref<Index(Value)> getIndex) {
@@ -426,7 +427,7 @@ getRanges(const MemoryAccess &access,
     if (operand.get() == access.memref)
       uses.push_back(&operand);
   auto strided = dyn_cast<StridedAccessOpInterface>(access.op);
-  // Only ops that are known to go by the shape stay within it.
+  // Only ops that are known to follow the shape stay inside it.
   auto transfer = dyn_cast<VectorTransferOpInterface>(access.op);
   if ((!strided && !transfer) || uses.size() != 1)
     return std::nullopt;
@@ -443,7 +444,7 @@ getRanges(const MemoryAccess &access,
     return ranges;
   }
   std::optional<RowAccess> row = strided.getRowAccess(*uses.front());
-  // What is about addresses may run on behind a row, out of a window.
+  // An access by address may continue after a row, outside a window.
   if (row && (row->mayCrossRows || row->isWaveWide) &&
       !type.getLayout().isIdentity())
     return std::nullopt;
@@ -463,7 +464,7 @@ AccessRegion IterationDependence::computeRegion(const MemoryAccess &access) {
     return region;
   region.anchor = access.memref;
   region.ranges = std::move(*ranges);
-  // Through views up to the memref that all iterations share.
+  // Look through views up to the memref that all iterations share.
   while (Operation *view = region.anchor.getDefiningOp()) {
     if (auto cast = dyn_cast<memref::CastOp>(view)) {
       if (!isa<MemRefType>(cast.getSource().getType()))
@@ -503,8 +504,7 @@ AccessRegion IterationDependence::computeRegion(const MemoryAccess &access) {
     region.anchor = subview.getSource();
   }
   findRoot(region, access.root);
-  // A memref that is another one in every iteration says nothing by its
-  // indices.
+  // The indices of a memref that differs between iterations cannot be compared.
   auto type = dyn_cast<MemRefType>(region.anchor.getType());
   if (!type || !loop.isDefinedOutsideOfLoop(region.anchor) ||
       !isInjective(type) || (acrossThreads && region.anchor != access.root))
@@ -512,7 +512,7 @@ AccessRegion IterationDependence::computeRegion(const MemoryAccess &access) {
   return region;
 }
 
-/// The elements of the root between the first and the last that are accessed.
+/// The range of elements of the root from the first to the last accessed one.
 void IterationDependence::findRoot(AccessRegion &region, Value root) {
   auto type = dyn_cast<MemRefType>(region.anchor.getType());
   auto rootType = dyn_cast<MemRefType>(root.getType());
@@ -555,11 +555,11 @@ bool IterationDependence::areDisjoint(const IndexRange &a, const IndexRange &b,
   if (!a.start || !b.start || !a.extent || !b.extent)
     return false;
   Index difference = add(b.start, multiply(a.start, -1));
-  // Multiplying turned the spread of `a` round, so that the difference begins
-  // at `constant`.
+  // Multiplying by -1 reversed the spread of `a`, so the difference begins at
+  // `constant`.
   if (!difference || difference->perIteration != 0 || difference->perStep != 0)
     return false;
-  // b.start moves on by `distance` iterations; a step is at least 1.
+  // b.start advances by `distance` iterations; a step is at least 1.
   int64_t first, last, bySteps;
   if (llvm::MulOverflow(b.start->perIteration, distance, first) ||
       llvm::MulOverflow(b.start->perStep, distance, bySteps))
@@ -579,8 +579,8 @@ bool IterationDependence::areDisjoint(const IndexRange &a, const IndexRange &b,
 bool IterationDependence::mayTouchSame(const MemoryAccess &a,
                                        const MemoryAccess &b,
                                        int64_t distance) {
-  // Memory that changes with the iteration, or with the thread, has no indices
-  // to compare.
+  // Indices into memory that differs between iterations or threads cannot be
+  // compared.
   if (a.root != b.root || !loop.isDefinedOutsideOfLoop(a.root) ||
       (acrossThreads && !isSharedByThreads(a.root)))
     return true;

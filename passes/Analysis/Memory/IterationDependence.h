@@ -1,8 +1,8 @@
-//===- IterationDependence.h - Which iterations touch the same memory -----===//
+//===- IterationDependence.h - Dependences between loop iterations --------===//
 //
-// Two accesses of one buffer depend on each other only between iterations in
-// which they touch the same elements. Where the indices are linear in the
-// number of the iteration, that is a matter of arithmetic.
+// Two accesses of one buffer depend on each other only between iterations that
+// access the same elements. If the indices are linear in the iteration number,
+// the dependence distance is decided by arithmetic.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,26 +22,26 @@ namespace smalti {
 
 class UniformityAnalysis;
 
-/// An index in iteration number n: the constant, plus the terms (values that
-/// are the same in all iterations, times coefficients), plus perIteration * n,
-/// plus perStep * n * the loop's step, plus something from 0 to spread.
+/// An index in iteration n: constant + sum of terms (loop-invariant values
+/// times coefficients) + perIteration * n + perStep * n * step of the loop + a
+/// number from 0 to spread.
 struct LinearIndex {
   int64_t constant = 0;
   int64_t perIteration = 0;
-  int64_t perStep = 0; ///< where the step is not a constant
+  int64_t perStep = 0; ///< if the step is not a constant
   int64_t spread = 0;
   llvm::SmallVector<std::pair<mlir::Value, int64_t>, 2> terms;
 };
 
-/// Elements from the index on.
+/// `extent` elements from `start` on.
 struct IndexRange {
   std::optional<LinearIndex> start;
   std::optional<int64_t> extent;
 };
 
-/// What one access touches, as ranges of the indices of a memref that all
-/// iterations share, or as one range of elements of its root; neither may be
-/// known.
+/// The elements that one access touches: ranges of indices of a memref that all
+/// iterations share, or one range of elements of its root. Either may be
+/// unknown.
 struct AccessRegion {
   mlir::Value anchor;
   llvm::SmallVector<IndexRange, 2> ranges;
@@ -50,15 +50,15 @@ struct AccessRegion {
 
 class IterationDependence {
 public:
-  /// Where the threads of a block wait for one another in the loop, the
-  /// accesses of different threads count as well: `acrossThreads` says which
-  /// values the threads share. Otherwise it is null.
+  /// If the loop synchronizes the threads of a block, accesses of different
+  /// threads are compared too, and `acrossThreads` states which values the
+  /// threads share. Otherwise it is null.
   IterationDependence(mlir::scf::ForOp loop,
                       const UniformityAnalysis *acrossThreads)
       : loop(loop), acrossThreads(acrossThreads) {}
 
-  /// Whether `a` in some iteration and `b` so many iterations later may touch
-  /// the same memory; their roots may alias.
+  /// Whether `a` in some iteration and `b` in the iteration `distance` later
+  /// may touch the same memory; their roots may alias.
   bool mayTouchSame(const MemoryAccess &a, const MemoryAccess &b,
                     int64_t distance);
 

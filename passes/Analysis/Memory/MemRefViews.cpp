@@ -1,4 +1,4 @@
-//===- MemRefViews.cpp - Views of a buffer that gets another type ---------===//
+//===- MemRefViews.cpp - Views of a buffer with another type --------------===//
 
 #include "smalti/passes/Analysis/Memory/MemRefViews.h"
 
@@ -57,8 +57,8 @@ OpFoldResult smalti::getSlotNumber(Value memref, Value buffer, bool *isWhole) {
   return {};
 }
 
-/// A cast states the strides that it did state, now the source's where that
-/// knows them, and takes any offset.
+/// A cast keeps its static strides, replaced by the source's static strides,
+/// and accepts any offset.
 static MemRefType getCastType(MemRefType oldType, MemRefType source) {
   auto [strides, offset] = oldType.getStridesAndOffset();
   auto [sourceStrides, sourceOffset] = source.getStridesAndOffset();
@@ -71,7 +71,8 @@ static MemRefType getCastType(MemRefType oldType, MemRefType source) {
                          oldType.getMemorySpace());
 }
 
-/// The type of `view` on a source of type `source`; null where there is none.
+/// The type of `view` on a source of type `source`; null if it cannot be
+/// inferred.
 static MemRefType inferViewType(Operation *view, MemRefType source) {
   auto oldType = dyn_cast<MemRefType>(view->getResult(0).getType());
   if (!oldType)
@@ -80,7 +81,7 @@ static MemRefType inferViewType(Operation *view, MemRefType source) {
     return memref::SubViewOp::inferRankReducedResultType(
         oldType.getShape(), source, subview.getMixedOffsets(),
         subview.getMixedSizes(), subview.getMixedStrides());
-  // How the memory is stored is the same for every slot.
+  // Transforms are the same for every slot.
   if (isa<mosaic_gpu::WithTransformsOp>(view))
     return source;
   if (auto transpose = dyn_cast<memref::TransposeOp>(view)) {
@@ -119,7 +120,7 @@ static MemRefType inferViewType(Operation *view, MemRefType source) {
   return {};
 }
 
-/// The strides that a reinterpret_cast states are its own.
+/// The strides of a reinterpret_cast do not depend on its source.
 static MemRefType getReinterpretedType(MemRefType oldType) {
   auto [strides, offset] = oldType.getStridesAndOffset();
   auto layout = StridedLayoutAttr::get(oldType.getContext(),
@@ -128,7 +129,8 @@ static MemRefType getReinterpretedType(MemRefType oldType) {
                          oldType.getMemorySpace());
 }
 
-/// reinterpret_cast forgets its source's offset, so the slot's must be added.
+/// reinterpret_cast ignores the offset of its source, so the offset of the slot
+/// must be added.
 static Operation *recreateReinterpretCast(OpBuilder &builder,
                                           memref::ReinterpretCastOp cast,
                                           Value source, Value slot,

@@ -1,4 +1,4 @@
-//===- MemRefViews.h - Views of a buffer that gets another type -----------===//
+//===- MemRefViews.h - Views of a buffer with another type ------*- C++ -*-===//
 
 #ifndef SMALTI_PASSES_ANALYSIS_MEMORY_MEMREFVIEWS_H
 #define SMALTI_PASSES_ANALYSIS_MEMORY_MEMREFVIEWS_H
@@ -18,29 +18,29 @@ class SubViewOp;
 
 namespace smalti {
 
-/// Whether `view` shows all elements of its source, each once.
+/// Whether `view` shows every element of its source exactly once.
 bool isElementPreservingView(mlir::Operation *view);
 
-/// Whether `view` shows nothing but elements of its source.
+/// Whether `view` shows only elements of its source.
 bool isInsideSource(mlir::Operation *view);
 
-/// The index in the first dimension of `buffer` of all that its view `memref`
-/// shows: null where it may show more than that. `isWhole`: it shows the first
-/// dimension as it is.
+/// The index in the first dimension of `buffer` of everything that its view
+/// `memref` shows; null if the view may show more than one index. `isWhole`:
+/// the view shows the whole first dimension.
 mlir::OpFoldResult getSlotNumber(mlir::Value memref, mlir::Value buffer,
                                  bool *isWhole = nullptr);
 
-/// Makes `view` again on `source`, which has the shape of the old source but
-/// may have another offset: a slot of `slotElements` elements in a larger
-/// buffer of which it is the slot number `slot`. Null, with nothing created,
-/// where there is no rule for such a view.
+/// Recreates `view` on `source`, which has the shape of the old source but may
+/// have another offset: slot `slot` of a larger buffer, with `slotElements`
+/// elements per slot. Returns null, without creating anything, if the view is
+/// not supported.
 mlir::Operation *recreateView(mlir::OpBuilder &builder, mlir::Operation *view,
                               mlir::Value source, mlir::Value slot,
                               int64_t slotElements);
 
-/// The dimensions of the source that a subview drops; nothing where its type
-/// does not tell. Upstream's getDroppedDims() crashes there: it counts strides,
-/// of which several dimensions of size 1 may have the same.
+/// The dimensions of the source that a subview drops; nothing if its type is
+/// ambiguous. Upstream's getDroppedDims() crashes in that case: it counts
+/// strides, and several dimensions of size 1 may have the same stride.
 std::optional<llvm::SmallBitVector>
 findDroppedDims(mlir::memref::SubViewOp view);
 

@@ -1,4 +1,4 @@
-//===- MemoryAccess.cpp - What an op does to which memory -----------------===//
+//===- MemoryAccess.cpp - Memory accesses of ops --------------------------===//
 
 #include "smalti/passes/Analysis/Memory/MemoryAccess.h"
 
@@ -46,7 +46,7 @@ StringRef smalti::toString(MemorySpace space) {
   return "unknown";
 }
 
-/// Whether `value` is computed from no address: it is a mere offset.
+/// Whether `value` is an offset, not computed from an address.
 static bool isOffset(Value value) {
   constexpr unsigned mostValues = 64;
   llvm::SetVector<Value> values;
@@ -64,8 +64,8 @@ static bool isOffset(Value value) {
 }
 
 /// The value that an address was computed from: a pointer, or the memref whose
-/// address was taken. Offsets are added to an address on either side. Null
-/// where there is no such value, or more than one.
+/// address was taken. The offset may be either operand of an addition. Null if
+/// the base does not exist or is ambiguous.
 static Value getAddressBase(Value address) {
   Operation *def = address.getDefiningOp();
   if (!def)
@@ -84,7 +84,7 @@ static Value getAddressBase(Value address) {
   return {};
 }
 
-/// The value that a pointer or memref shows a part of; null where it is a root.
+/// The value that a pointer or memref is a part of; null for a root.
 static Value getViewedValue(Value value) {
   Operation *def = value.getDefiningOp();
   if (auto view = dyn_cast_or_null<ViewLikeOpInterface>(def))
@@ -93,7 +93,7 @@ static Value getViewedValue(Value value) {
     return def->getOperand(0);
   if (auto cast = dyn_cast_or_null<LLVM::IntToPtrOp>(def))
     return getAddressBase(cast.getArg());
-  // The address in the descriptor of a memref.
+  // The address in a memref descriptor.
   if (auto extract = dyn_cast_or_null<LLVM::ExtractValueOp>(def))
     if (auto cast =
             extract.getContainer().getDefiningOp<UnrealizedConversionCastOp>();
@@ -101,7 +101,7 @@ static Value getViewedValue(Value value) {
         isa<BaseMemRefType>(cast.getOperand(0).getType()) &&
         isa<LLVM::LLVMPointerType>(value.getType()))
       return cast.getOperand(0);
-  // The same reference, as another dialect has it.
+  // The same reference in another dialect.
   if (auto cast = dyn_cast_or_null<UnrealizedConversionCastOp>(def);
       cast && cast->getNumOperands() == 1 && cast->getNumResults() == 1 &&
       isa<BaseMemRefType, LLVM::LLVMPointerType>(value.getType()) &&
@@ -136,7 +136,7 @@ bool smalti::isAllocation(Value root) {
   auto argument = dyn_cast<BlockArgument>(root);
   if (!argument)
     return false;
-  // Memory that a kernel declares for its block or its threads.
+  // Workgroup and private attributions of a kernel.
   auto kernel =
       dyn_cast_or_null<gpu::GPUFuncOp>(argument.getOwner()->getParentOp());
   return kernel && argument.getOwner()->isEntryBlock() &&
@@ -174,7 +174,7 @@ static MemorySpace getMemorySpaceOfType(Type type) {
     return MemorySpace::Tensor;
   if (isa<mosaic_gpu::SmemClusterAttr>(space))
     return MemorySpace::Cluster;
-  // A buffer resource shows global memory.
+  // A buffer resource refers to global memory.
   if (auto amd = dyn_cast<amdgpu::AddressSpaceAttr>(space))
     return amd.getValue() == amdgpu::AddressSpace::FatRawBuffer
                ? MemorySpace::Global
@@ -191,7 +191,7 @@ static MemorySpace getMemorySpaceOfType(Type type) {
       return MemorySpace::Other;
     }
   }
-  // The numbers are the same in NVVM and ROCDL.
+  // NVVM and ROCDL use the same numbers.
   if (auto number = dyn_cast<IntegerAttr>(space)) {
     switch (number.getInt()) {
     case 0:
@@ -208,9 +208,9 @@ static MemorySpace getMemorySpaceOfType(Type type) {
   return MemorySpace::Other;
 }
 
-/// The memrefs that `root` may be: those that an op hands on to a region or out
-/// of one, and those that it is given otherwise, of which it may return one.
-/// Returns false where they cannot be told.
+/// The memrefs that `root` may be: those that an op forwards to a region or out
+/// of one, and the operands of other ops, of which it may return one. Returns
+/// false if they cannot be determined.
 static bool getPossibleMemRefs(Value root, SmallVectorImpl<Value> &memrefs) {
   Operation *def = root.getDefiningOp();
   if (def && def->getNumRegions() == 0) {
@@ -255,8 +255,9 @@ void smalti::collectRootBuffers(Value memref, llvm::SetVector<Value> &buffers) {
   }
 }
 
-/// The memory of a root whose type says nothing: a thread's stack has the same
-/// type as global memory. What may be either is not known.
+/// The memory space of a root whose type does not state one: a thread's stack
+/// has the same type as global memory. The space is unknown if both are
+/// possible.
 static MemorySpace getUnstatedSpace(Value value) {
   constexpr unsigned mostRoots = 64;
   std::optional<MemorySpace> space;
@@ -292,8 +293,8 @@ static MemorySpace getUnstatedSpace(Value value) {
   return *space;
 }
 
-/// Whether the pointer is one that the host has given a kernel: the host knows
-/// of no other memory than global memory, and of what it hands over by value.
+/// Whether the pointer is a kernel argument from the host, which can only point
+/// to global memory or to an argument passed by value.
 static bool isPointerOfHost(Value root) {
   auto pointer = dyn_cast<LLVM::LLVMPointerType>(root.getType());
   FunctionOpInterface function = getFunctionOfArgument(root);
@@ -311,34 +312,35 @@ MemorySpace smalti::getMemorySpace(Value memref) {
   return type && !type.getMemorySpace() ? getUnstatedSpace(root) : space;
 }
 
-/// Appends one access. Returns false, with the reason, where the memory is not
-/// known.
+/// Appends one access. Returns false, with the reason, if the memory space is
+/// unknown.
 static bool addAccess(Operation *op, Value value, bool isWrite,
                       SmallVectorImpl<MemoryAccess> &accesses,
                       std::string &reason) {
   MemorySpace space = getMemorySpace(value);
   if (space == MemorySpace::Other) {
-    reason = quote(op) + " accesses a memory space that is not known";
+    reason = quote(op) + " accesses an unknown memory space";
     return false;
   }
   if (space == MemorySpace::Cluster || space == MemorySpace::Tensor) {
     reason = quote(op) + " accesses " + toString(space).str() +
-             " memory, which is not followed";
+             " memory, which is not analyzed";
     return false;
   }
   accesses.push_back({op, value, getRootBuffer(value), space, isWrite});
   return true;
 }
 
-/// What an asynchronous copy and an op on a barrier object access, as their
-/// interfaces tell.
+/// The accesses of an asynchronous copy or an op on an mbarrier, by its
+/// interface.
 static bool collectAsyncAccesses(Operation *op,
                                  SmallVectorImpl<MemoryAccess> &accesses,
                                  std::string &reason) {
   if (auto copy = dyn_cast<AsyncCopyOpInterface>(op)) {
     Value source = copy.getCopySource(), target = copy.getCopyDestination();
     if (!source || !target) {
-      reason = quote(op) + " copies from or to memory that is not known";
+      reason =
+          "the source or destination of " + quote(op) + " cannot be determined";
       return false;
     }
     if (!addAccess(op, source, /*isWrite=*/false, accesses, reason) ||
@@ -353,8 +355,8 @@ static bool collectAsyncAccesses(Operation *op,
                    reason);
 }
 
-/// Whether the op only orders memory or groups of copies, or has nothing to do
-/// with memory.
+/// Whether the op only orders memory or groups of copies, or does not use
+/// memory.
 static bool accessesNothing(Operation *op) {
   return isa<BlockBarrierOpInterface, AsyncCommitOpInterface,
              AsyncWaitOpInterface, RegisterOpInterface>(op);
@@ -368,24 +370,24 @@ bool smalti::collectAccesses(Operation *op,
   if (isa<AsyncCopyOpInterface, BarrierObjectOpInterface>(op))
     return collectAsyncAccesses(op, accesses, reason);
   if (isSynchronousWgmma(op)) {
-    auto product = cast<mosaic_gpu::WGMMAOp>(op);
-    for (Value factor : {product.getA(), Value(product.getB())})
-      if (isa<MemRefType>(factor.getType()) &&
-          !addAccess(op, factor, /*isWrite=*/false, accesses, reason))
+    auto wgmma = cast<mosaic_gpu::WGMMAOp>(op);
+    for (Value operand : {wgmma.getA(), Value(wgmma.getB())})
+      if (isa<MemRefType>(operand.getType()) &&
+          !addAccess(op, operand, /*isWrite=*/false, accesses, reason))
         return false;
     return true;
   }
   bool recursive = op->hasTrait<OpTrait::HasRecursiveMemoryEffects>();
   auto effectOp = dyn_cast<MemoryEffectOpInterface>(op);
   if (!effectOp && !recursive) {
-    reason = quote(op) + " has side effects that are not known";
+    reason = quote(op) + " has unknown side effects";
     return false;
   }
   if (effectOp) {
     SmallVector<MemoryEffects::EffectInstance> effects;
     effectOp.getEffects(effects);
     for (const MemoryEffects::EffectInstance &effect : effects) {
-      // A thread's stack is its own, and freed by itself.
+      // A stack allocation is private to a thread and freed automatically.
       if (isa<MemoryEffects::Allocate>(effect.getEffect()) &&
           isa<SideEffects::AutomaticAllocationScopeResource>(
               effect.getResource()))

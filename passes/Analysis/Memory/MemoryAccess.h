@@ -1,8 +1,8 @@
-//===- MemoryAccess.h - What an op does to which memory -------------------===//
+//===- MemoryAccess.h - Memory accesses of ops ------------------*- C++ -*-===//
 //
-// Loop passes reason about buffers, not about ops: every access is resolved,
-// through views, to the value that a buffer came into being with (its root) and
-// to the kind of memory that it lies in.
+// Loop passes reason about buffers, not about ops. Every access is resolved,
+// through views, to the value that defines the buffer (its root) and to a
+// memory space.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,9 +23,9 @@ class Operation;
 
 namespace smalti {
 
-/// Whose memory it is: one thread's, one block's, that of any block of the
-/// cluster, everybody's, or the tensor core's. `Other` is memory that is not
-/// known. No pass follows accesses to cluster, tensor and other memory.
+/// The memory of one thread, one block, any block of the cluster, all threads,
+/// or the tensor cores. `Other` is unknown. No pass analyzes accesses to
+/// cluster, tensor and other memory.
 enum class MemorySpace { Private, Shared, Cluster, Global, Tensor, Other };
 
 llvm::StringRef toString(MemorySpace space);
@@ -33,19 +33,19 @@ llvm::StringRef toString(MemorySpace space);
 /// The buffer that `memref` is a view of.
 mlir::Value getRootBuffer(mlir::Value memref);
 
-/// Appends the buffers that `memref` may be a view of: where it is one of
-/// several, as an arith.select or a value that a loop carries, all of them.
+/// Appends the buffers that `memref` may be a view of. An arith.select or a
+/// loop-carried value may be one of several.
 void collectRootBuffers(mlir::Value memref,
                         llvm::SetVector<mlir::Value> &buffers);
 
 /// Whether the result of `op` is an address that is computed from `source`: a
-/// memref whose address is taken, a pointer, or such an address as a number.
+/// memref whose address is taken, a pointer, or an address as an integer.
 bool isAddressOf(mlir::Operation *op, mlir::Value source);
 
-/// The memory that the buffer of `memref` lies in.
+/// The memory space of the buffer of `memref`.
 MemorySpace getMemorySpace(mlir::Value memref);
 
-/// Whether `root` is new memory that nothing else points to.
+/// Whether `root` is a new allocation that does not alias existing memory.
 bool isAllocation(mlir::Value root);
 
 /// The function that `root` is an argument of, or null.
@@ -53,23 +53,23 @@ mlir::FunctionOpInterface getFunctionOfArgument(mlir::Value root);
 
 struct MemoryAccess {
   mlir::Operation *op; ///< the op that has the effect; it may be nested
-  mlir::Value memref;  ///< the value that it accesses memory through
+  mlir::Value memref;  ///< the operand of the access
   mlir::Value root;
   MemorySpace space;
   bool isWrite;
 };
 
-/// Appends what `op`, nested ops included, reads and writes. Barriers and the
-/// commits and waits of asynchronous copies access nothing. Returns false where
-/// the effects are not known, or memory other than a thread's stack is
-/// allocated or freed, with the reason.
+/// Appends the reads and writes of `op`, including nested ops. Barriers, and
+/// commits and waits of asynchronous copies, do not access memory. Returns
+/// false, with the reason, if the effects are unknown, or memory other than a
+/// thread's stack is allocated or freed.
 bool collectAccesses(mlir::Operation *op,
                      llvm::SmallVectorImpl<MemoryAccess> &accesses,
                      std::string &reason);
 
-/// An op among these that reads and writes the same memory at once, as atomics
-/// do: other threads may wait for it, so that nothing may pass it. What only
-/// works in place is no such op.
+/// An access of an op that both reads and writes the same memory, as atomics
+/// do. Other threads may wait for it, so no access may move across it.
+/// Destination-style ops that work in place are excluded.
 const MemoryAccess *findAtomic(llvm::ArrayRef<MemoryAccess> accesses,
                                std::optional<MemorySpace> space = std::nullopt);
 

@@ -1,4 +1,4 @@
-//===- MemorySize.cpp - What memrefs take in memory -----------------------===//
+//===- MemorySize.cpp - Sizes of memrefs in bytes -------------------------===//
 
 #include "smalti/passes/Analysis/Memory/MemorySize.h"
 
@@ -23,7 +23,7 @@ std::optional<int64_t> smalti::getElementBytes(Type element) {
     return part ? std::optional<int64_t>(2 * *part) : std::nullopt;
   }
   if (auto vector = dyn_cast<VectorType>(element)) {
-    // Elements of a vector are packed, bit by bit.
+    // Elements of a vector are bit-packed.
     Type part = vector.getElementType();
     std::optional<int64_t> bytes = getElementBytes(part);
     int64_t bits;
@@ -54,8 +54,8 @@ std::optional<int64_t> smalti::getBufferBytes(MemRefType type) {
   return bits != 0 ? llvm::divideCeil(total, 8 / bits) : total;
 }
 
-/// The values of an index expression whose dimensions go from 0 up to these
-/// sizes; nothing where they are not known.
+/// The range of an index expression whose dimensions range from 0 to these
+/// sizes; nothing if it is unknown.
 static std::optional<SignedRange> getRange(AffineExpr expr,
                                            ArrayRef<int64_t> sizes) {
   if (auto constant = dyn_cast<AffineConstantExpr>(expr))
@@ -167,7 +167,7 @@ std::optional<smalti::RawBuffer> smalti::getRawBuffer(MemRefType type) {
       longestDim = static_cast<int64_t>(dim);
     }
   }
-  // Where dimensions overlap, elements may lie behind that end.
+  // If dimensions overlap, elements may be after that end.
   if (longestDim < 0 || *span > end ||
       end > std::numeric_limits<int32_t>::max() / *bytes)
     return std::nullopt;

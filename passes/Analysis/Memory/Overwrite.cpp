@@ -1,4 +1,4 @@
-//===- Overwrite.cpp - Whether ops together overwrite a buffer ------------===//
+//===- Overwrite.cpp - Proof that a buffer is overwritten -----------------===//
 
 #include "smalti/passes/Analysis/Memory/Overwrite.h"
 
@@ -20,16 +20,17 @@
 using namespace mlir;
 using namespace smalti;
 
-/// No shared memory has more elements, bits included.
+/// No shared memory has more elements, even of one bit.
 static constexpr int64_t kMostElements = 1 << 22;
-/// Subviews of which the elements are counted, each as many as the buffer has.
+/// Subviews whose elements are enumerated, each as large as the buffer.
 static constexpr unsigned kMostDifferentViews = 16;
-/// Addresses that are looked at for one buffer.
+/// Addresses that are enumerated for one buffer.
 static constexpr int64_t kMostSteps = 1 << 23;
-/// What an iteration costs however few lanes run it, in steps.
+/// The cost of an iteration in steps, independent of its active lanes.
 static constexpr int64_t kStepsOfIteration = 64;
 
-/// The users of the buffer, and the copies whose descriptors some of them make.
+/// The users of the buffer, and the copies that use descriptors created by some
+/// of them.
 static SmallVector<Operation *> findAccessingOps(const BufferUses &uses) {
   SmallVector<Operation *> ops(uses.users);
   DenseSet<Operation *> seen(ops.begin(), ops.end());
@@ -41,8 +42,8 @@ static SmallVector<Operation *> findAccessingOps(const BufferUses &uses) {
   return ops;
 }
 
-/// Calls `visit` with the number of each element that a view of this type shows
-/// whose first element has the number `first`.
+/// Calls `visit` with the index of each element of a view of this type whose
+/// first element has index `first`.
 static void forEachElement(MemRefType type, ArrayRef<int64_t> strides,
                            int64_t first,
                            llvm::function_ref<void(int64_t)> visit) {
@@ -57,8 +58,8 @@ static void forEachElement(MemRefType type, ArrayRef<int64_t> strides,
   }
 }
 
-/// The elements that views show where the buffer is used through static
-/// subviews alone: the rest is padding, which nothing reads. Nothing where all
+/// The elements that views show if the buffer is only used through static
+/// subviews: the rest is padding, which is never read. Returns nothing if all
 /// elements may be used.
 static std::optional<llvm::BitVector>
 findUsedElements(Value buffer, const BufferUses &uses, int64_t numElements) {
@@ -120,12 +121,11 @@ std::optional<std::string>
 OverwriteProof::check(Block &block, bool mustWrite,
                       ArrayRef<scf::ForOp> overwriting) {
   overwritingLoops = overwriting;
-  areThreadsTogether = !block.empty() &&
-                       getBlockSize(function, &block.front()) &&
-                       uniformity.isReachedUniformly(&block.front());
+  isConvergent = !block.empty() && getBlockSize(function, &block.front()) &&
+                 uniformity.isReachedUniformly(&block.front());
   values.emplace(function, target,
-                 areThreadsTogether ? ThreadValues::Assume::Nothing
-                                    : ThreadValues::Assume::NothingOfOneThread);
+                 isConvergent ? ThreadValues::Assume::Nothing
+                              : ThreadValues::Assume::NothingOfOneThread);
   frames.clear();
   wasAllWritten.reset();
   steps = 0;
@@ -137,13 +137,14 @@ OverwriteProof::check(Block &block, bool mustWrite,
   if (!walk(block, written))
     return reason;
   if (mustWrite && !written.all)
-    return "is not shown to be overwritten in every iteration" +
-           describeWritten(written);
+    return std::to_string(written.count) + " of " + std::to_string(numUsed) +
+           " elements are proven to be overwritten in every iteration" +
+           ignored;
   return std::nullopt;
 }
 
 //===----------------------------------------------------------------------===//
-// In the order of the program
+// Program order
 //===----------------------------------------------------------------------===//
 
 bool OverwriteProof::walk(Block &block, Written &written) {
@@ -166,8 +167,8 @@ bool OverwriteProof::visit(Operation *op, Written &written) {
   if (isa<scf::ExecuteRegionOp, memref::AllocaScopeOp>(op) &&
       op->getRegion(0).hasOneBlock())
     return walk(op->getRegion(0).front(), written);
-  // What an iteration writes late, an earlier one has not written: only what
-  // was there when the loop began counts for reads.
+  // An early iteration may read what a later one writes, so reads only count
+  // what was written before the loop.
   bool isOutermost = !wasAllWritten.has_value();
   if (isOutermost)
     wasAllWritten = written.all;
@@ -191,7 +192,7 @@ bool OverwriteProof::visitUser(Operation *op, Written &written) {
   SmallVector<MemoryAccess> accesses;
   std::string why;
   if (!collectAccesses(op, accesses, why)) {
-    reason = "cannot be shown to be overwritten: " + why;
+    reason = "it cannot be proven to be overwritten: " + why;
     return false;
   }
   bool isWritten = false;
@@ -201,9 +202,10 @@ bool OverwriteProof::visitUser(Operation *op, Written &written) {
     isWritten |= access.isWrite;
     if (access.isWrite || wasAllWritten.value_or(written.all))
       continue;
-    reason = "is read by " + quote(op) +
-             " before it is overwritten in the iteration" +
-             describeWritten(written);
+    reason = quote(op) +
+             " reads it before it is overwritten in the iteration (" +
+             std::to_string(written.count) + " of " + std::to_string(numUsed) +
+             " elements are proven to be)" + ignored;
     return false;
   }
   if (isWritten && !written.all)
@@ -211,7 +213,7 @@ bool OverwriteProof::visitUser(Operation *op, Written &written) {
   return true;
 }
 
-/// What is written either way.
+/// Keeps the elements that are written on both paths.
 void OverwriteProof::keepCommon(Written &written, Written other) {
   if (written.all) {
     written = std::move(other);
@@ -226,14 +228,14 @@ void OverwriteProof::keepCommon(Written &written, Written other) {
 bool OverwriteProof::visitBranch(scf::IfOp branch, Written &written) {
   Value condition = branch.getCondition();
   Block *thenBlock = branch.thenBlock(), *elseBlock = branch.elseBlock();
-  // In an inner loop the way may change from one iteration to the next.
-  bool isEitherWay =
+  // In an inner loop the path may change between iterations.
+  bool isUniformBranch =
       llvm::none_of(
           frames,
           [](const Frame &frame) { return !isa<scf::IfOp>(frame.op); }) &&
-      (!areThreadsTogether || uniformity.isBlockUniform(condition));
-  if (isKnown(condition) || !isEitherWay) {
-    // A frame whose condition is not known lets no write count.
+      (!isConvergent || uniformity.isBlockUniform(condition));
+  if (isKnown(condition) || !isUniformBranch) {
+    // Under an unknown condition, no write is counted.
     frames.push_back({branch, /*isElse=*/false});
     bool isFine = walk(*thenBlock, written);
     frames.back().isElse = true;
@@ -241,15 +243,15 @@ bool OverwriteProof::visitBranch(scf::IfOp branch, Written &written) {
     frames.pop_back();
     return isFine;
   }
-  // All threads go the same way, or one thread is looked at alone: what both
-  // ways write is written.
+  // All threads take the same path, or the proof is about one thread: elements
+  // that both paths write are written.
   Written other = written;
   if (!walk(*thenBlock, written) || (elseBlock && !walk(*elseBlock, other)))
     return false;
   if (written.all && other.all)
     return true;
   if (written.all || other.all || written.count != other.count)
-    ignore(branch, "one way through it writes less than the other");
+    ignore(branch, "its two branches write different numbers of elements");
   keepCommon(written, std::move(other));
   return true;
 }
@@ -270,29 +272,24 @@ bool OverwriteProof::isKnown(Value condition) {
 }
 
 //===----------------------------------------------------------------------===//
-// What an op writes
+// Writes of an op
 //===----------------------------------------------------------------------===//
 
 bool OverwriteProof::ignore(Operation *op, const Twine &why) {
   if (ignored.empty())
-    ignored = ("; " + quote(op) + " does not count: " + why).str();
+    ignored = ("; " + quote(op) + " is not counted: " + why).str();
   return false;
 }
 
 std::string OverwriteProof::describeUnknown() const {
-  if (areThreadsTogether)
-    return "is not known";
-  return "is not known (nor that all threads of a block of known size come "
-         "there)";
-}
-
-std::string OverwriteProof::describeWritten(const Written &written) const {
-  return " (" + std::to_string(written.count) + " of " +
-         std::to_string(numUsed) + " elements are)" + ignored;
+  if (isConvergent)
+    return "cannot be determined";
+  return "cannot be determined (the block size is unknown, or control flow "
+         "may be divergent)";
 }
 
 bool OverwriteProof::addWrites(Operation *op, Written &written) {
-  int64_t threads = areThreadsTogether ? values->getNumThreads(op) : 1;
+  int64_t threads = isConvergent ? values->getNumThreads(op) : 1;
   int64_t lanes = values->getNumLanes();
   for (int64_t wave = 0; wave * lanes < threads; ++wave) {
     values->startWave(wave);
@@ -306,7 +303,7 @@ bool OverwriteProof::addWrites(Operation *op, Written &written) {
   return true;
 }
 
-/// What a wave writes whichever lane is elected.
+/// The elements that a wave writes for every choice of the elected lane.
 bool OverwriteProof::addWritesOfAnyElected(const Active &active, Operation *op,
                                            Written &written) {
   std::string ignoredBefore = ignored;
@@ -340,7 +337,7 @@ bool OverwriteProof::addFrame(size_t frame, const Active &active, Operation *op,
     return true;
   steps += kStepsOfIteration + static_cast<int64_t>(active.size());
   if (steps > kMostSteps)
-    return ignore(op, "its addresses are too many");
+    return ignore(op, "it has too many addresses to enumerate");
   if (frame == frames.size())
     return addWritesOfWave(op, active, written);
   auto branch = dyn_cast<scf::IfOp>(frames[frame].op);
@@ -379,7 +376,7 @@ bool OverwriteProof::addIterations(size_t frame, const Active &active,
     variable = loop.getInductionVar();
   }
   if (!counter || !end || !step)
-    return ignore(op, "how often " + quote(around) + " around it repeats it " +
+    return ignore(op, "the trip count of " + quote(around) + " around it " +
                           describeUnknown());
   while (true) {
     Active running = active;
@@ -397,7 +394,8 @@ bool OverwriteProof::addIterations(size_t frame, const Active &active,
       return false;
     for (auto [now, distance] : llvm::zip_equal(*counter, *step))
       if (llvm::AddOverflow(now, distance, now))
-        return ignore(op, "the counter of the loop around it overflows");
+        return ignore(op,
+                      "the induction variable of the loop around it overflows");
   }
   values->unbind(variable);
   return true;
@@ -428,9 +426,9 @@ bool OverwriteProof::addWritesOfWave(Operation *op, const Active &reaching,
     else if (strided)
       isFine = addRow(operand, active, written) && isFine;
     else
-      isFine = ignore(op, "the addresses that it writes are not known");
+      isFine = ignore(op, "the addresses that it writes cannot be determined");
   }
-  // A copy by its descriptor.
+  // A copy through a descriptor.
   auto copy = dyn_cast<AsyncCopyOpInterface>(op);
   Value destination = copy ? copy.getCopyDestination() : Value();
   if (!destination || !views.contains(destination) ||
@@ -438,7 +436,7 @@ bool OverwriteProof::addWritesOfWave(Operation *op, const Active &reaching,
     return isFine;
   if (overwritesWholeMemRef(op, destination))
     return addView(op, destination, active, written) && isFine;
-  return ignore(op, "the addresses that it writes are not known");
+  return ignore(op, "the addresses that it writes cannot be determined");
 }
 
 void OverwriteProof::mark(int64_t element, Written &written) const {
@@ -471,24 +469,24 @@ bool OverwriteProof::addView(Operation *op, Value memref, const Active &active,
   SmallVector<int64_t> strides;
   std::optional<Lanes> start = values->getStart(buffer, memref);
   if (!start || !type.hasStaticShape() || !getStaticStrides(type, strides))
-    return ignore(op,
-                  "where the view that it writes lies " + describeUnknown());
+    return ignore(op, "the position of the view that it writes " +
+                          describeUnknown());
   if (numElements > kMostElements || type.getNumElements() > kMostElements)
-    return ignore(op, "the buffer is too large");
+    return ignore(op, "the buffer has too many elements to enumerate");
   DenseSet<int64_t> seen;
   for (auto [lane, first] : llvm::enumerate(*start)) {
     if (!active[lane] || !seen.insert(first).second)
       continue;
     steps += type.getNumElements();
     if (steps > kMostSteps)
-      return ignore(op, "its addresses are too many");
+      return ignore(op, "it has too many addresses to enumerate");
     forEachElement(type, strides, first,
                    [&](int64_t element) { mark(element, written); });
   }
   return true;
 }
 
-/// How many bytes behind the buffer's begin an address lies.
+/// The offset of an address from the start of the buffer, in bytes.
 std::optional<Lanes> OverwriteProof::getByteOffset(Value address) {
   Operation *op = address.getDefiningOp();
   if (isa<memref::ExtractAlignedPointerAsIndexOp>(op))
@@ -527,7 +525,7 @@ std::optional<Lanes> OverwriteProof::getByteOffset(Value address) {
   return sum;
 }
 
-/// What a copy writes from an address on.
+/// The elements that a copy to an address writes.
 bool OverwriteProof::addBytes(Operation *op, Value address,
                               const Active &active, Written &written) {
   auto copy = dyn_cast<AsyncCopyOpInterface>(op);
@@ -535,20 +533,21 @@ bool OverwriteProof::addBytes(Operation *op, Value address,
                       ? copy.getBytesOfThread()
                       : 0;
   if (bytes == 0)
-    return ignore(op, "how much it writes behind the address is not known");
+    return ignore(op,
+                  "the number of bytes that it writes cannot be determined");
   Type element = cast<MemRefType>(buffer.getType()).getElementType();
   std::optional<int64_t> size = getElementBytes(element);
   std::optional<Lanes> first = getByteOffset(address);
   if (!size || !first)
-    return ignore(op, "where it writes " + describeUnknown());
+    return ignore(op, "the address that it writes " + describeUnknown());
   if (numElements > kMostElements)
-    return ignore(op, "the buffer is too large");
+    return ignore(op, "the buffer has too many elements to enumerate");
   for (auto [lane, begin] : llvm::enumerate(*first)) {
     if (!active[lane] || begin < 0)
       continue;
     steps += bytes;
     if (steps > kMostSteps)
-      return ignore(op, "its addresses are too many");
+      return ignore(op, "it has too many addresses to enumerate");
     for (int64_t i = llvm::divideCeil(begin, *size);
          (i + 1) * *size <= begin + bytes; ++i)
       mark(i, written);
@@ -562,45 +561,45 @@ bool OverwriteProof::addRow(OpOperand &memref, const Active &active,
   std::optional<RowAccess> row =
       cast<StridedAccessOpInterface>(op).getRowAccess(memref);
   if (!row)
-    return ignore(op, "the addresses that it writes are not known");
+    return ignore(op, "the addresses that it writes cannot be determined");
   if (row->isRead)
     return true;
   if (row->isMasked)
-    return ignore(op, "its mask may keep elements from being written");
+    return ignore(op, "its mask may disable elements");
   if (numElements > kMostElements)
-    return ignore(op, "the buffer is too large");
+    return ignore(op, "the buffer has too many elements to enumerate");
   auto type = cast<MemRefType>(memref.get().getType());
   SmallVector<int64_t> strides;
   std::optional<Lanes> elements =
       values->getElements(buffer, memref.get(), row->indices);
   if (!elements || !getStaticStrides(type, strides))
-    return ignore(op, "where it writes " + describeUnknown());
+    return ignore(op, "the address that it writes " + describeUnknown());
   if (row->isWaveWide) {
-    // Lanes of less than a dword write a dword each, those of three take the
-    // place of four.
+    // Lanes with less than a dword write a dword each; lanes with three dwords
+    // write four.
     std::optional<int64_t> bytes = getElementBytes(type.getElementType());
     int64_t lanesBytes = bytes ? *bytes * row->elements : 0;
-    if (!areThreadsTogether || (lanesBytes != 4 && lanesBytes != 16) ||
+    if (!isConvergent || (lanesBytes != 4 && lanesBytes != 16) ||
         !llvm::all_equal(*elements))
-      return ignore(op,
-                    "which elements the lanes of a wave write is not known");
+      return ignore(op, "the elements that the lanes of a wave write cannot be "
+                        "determined");
     for (auto [lane, element] : llvm::enumerate(*elements)) {
       element += static_cast<int64_t>(lane) * row->elements;
-      // In a slot it would be the next one's.
+      // In a slot, the excess would be in the next slot.
       if (active[lane] && element + row->elements > numElements)
-        return ignore(op, "lanes of a wave write past the buffer's end");
+        return ignore(op, "lanes of a wave write past the end of the buffer");
     }
   }
-  // How many elements of a row lie inside the memref, for each lane.
+  // The number of elements of a row that are inside the memref, for each lane.
   Lanes inside = values->fill(std::min<int64_t>(row->elements, kMostElements));
   if (row->isBoundsChecked) {
     if (!type.hasStaticShape())
-      return ignore(op, "the bounds that it checks are not known");
+      return ignore(op, "the bounds that it checks are dynamic");
     for (auto [dim, index] : llvm::enumerate(row->indices)) {
       const Lanes *lanes = values->evaluate(index);
       bool isLast = dim + 1 == row->indices.size();
       if (!lanes)
-        return ignore(op, "where it writes " + describeUnknown());
+        return ignore(op, "the address that it writes " + describeUnknown());
       for (auto [count, at] : llvm::zip_equal(inside, *lanes))
         if (at < 0 || at >= type.getDimSize(dim))
           count = 0;
@@ -614,7 +613,7 @@ bool OverwriteProof::addRow(OpOperand &memref, const Active &active,
       continue;
     steps += inside[lane];
     if (steps > kMostSteps)
-      return ignore(op, "its addresses are too many");
+      return ignore(op, "it has too many addresses to enumerate");
     for (int64_t i = 0; i < inside[lane]; ++i)
       mark(element + i * stride, written);
   }

@@ -1,9 +1,10 @@
-//===- Overwrite.h - Whether ops together overwrite a buffer ----*- C++ -*-===//
+//===- Overwrite.h - Proof that a buffer is overwritten ---------*- C++ -*-===//
 //
-// A buffer that is overwritten before it is read carries nothing from before.
-// The proof goes through the ops in their order and collects the elements that
-// they certainly write: whole views, and what every thread of the block writes
-// in every iteration of inner loops, address by address.
+// A buffer that is overwritten before it is read does not carry values into an
+// iteration. The proof visits ops in program order and collects the elements
+// that are certainly written. It counts whole views, and evaluates the
+// addresses of stores for every thread of the block and every iteration of
+// inner loops.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,18 +27,17 @@ class UniformityAnalysis;
 
 class OverwriteProof {
 public:
-  /// About one buffer with a static shape and the identity layout. `target` may
-  /// be null: then nothing that depends on waves is known.
+  /// The buffer has a static shape and the identity layout. If `target` is
+  /// null, nothing that depends on the wave size is known.
   OverwriteProof(mlir::FunctionOpInterface function,
                  const UniformityAnalysis &uniformity,
                  const targets::Target *target, mlir::Value buffer,
                  const BufferUses &uses);
 
-  /// Why it is not shown that an execution of the block reads nothing of the
-  /// buffer that was there before; nothing where it is. With `mustWrite` all of
-  /// the buffer is to be overwritten as well, read or not. Loops in
-  /// `overwriting` are known to read nothing from before, and to overwrite the
-  /// buffer in each of their iterations.
+  /// Why an execution of the block is not proven to read nothing that the
+  /// buffer held before; nothing if it is proven. With `mustWrite`, the whole
+  /// buffer must be overwritten, read or not. Each iteration of the loops in
+  /// `overwriting` is known to overwrite the buffer before it reads it.
   std::optional<std::string>
   check(mlir::Block &block, bool mustWrite,
         llvm::ArrayRef<mlir::scf::ForOp> overwriting = {});
@@ -49,23 +49,23 @@ private:
     int64_t count = 0;
     llvm::BitVector elements; ///< empty: none
   };
-  /// An op around a write that repeats it or keeps threads from it.
+  /// An op around a write that repeats it or makes it conditional.
   struct Frame {
     mlir::Operation *op;
     bool isElse;
   };
   using Active = llvm::SmallVector<bool, 64>;
 
-  /// These return false, and set `reason`, where something is read that may
-  /// have been there before.
+  /// These return false, and set `reason`, if a read may observe earlier
+  /// values.
   bool walk(mlir::Block &block, Written &written);
   bool visit(mlir::Operation *op, Written &written);
   bool visitUser(mlir::Operation *op, Written &written);
   bool visitBranch(mlir::scf::IfOp branch, Written &written);
   bool visitRegions(mlir::Operation *op, Written &written);
 
-  /// Add what an op writes. They return false where it cannot be told, and then
-  /// remember why.
+  /// These add the writes of an op. They return false, and record the reason,
+  /// if the writes cannot be determined.
   bool addWrites(mlir::Operation *op, Written &written);
   bool addWritesOfAnyElected(const Active &active, mlir::Operation *op,
                              Written &written);
@@ -87,28 +87,28 @@ private:
   bool isKnown(mlir::Value condition);
   bool ignore(mlir::Operation *op, const llvm::Twine &why);
   std::string describeUnknown() const;
-  std::string describeWritten(const Written &written) const;
 
   mlir::FunctionOpInterface function;
   const UniformityAnalysis &uniformity;
   const targets::Target *target;
   mlir::Value buffer;
   int64_t numElements;
-  /// The elements that views show, where that is not all.
+  /// The elements that views show, if not all.
   std::optional<llvm::BitVector> used;
   int64_t numUsed;
   llvm::DenseSet<mlir::Value> views; ///< the buffer and its views
   llvm::DenseSet<mlir::Value> addresses;
   llvm::DenseSet<mlir::Operation *> users;
-  /// The users of each block and the ops around users, in order.
+  /// For each block, the users in it and the ops around users, in program
+  /// order.
   llvm::DenseMap<mlir::Block *, llvm::SmallVector<mlir::Operation *>> opsOf;
   llvm::ArrayRef<mlir::scf::ForOp> overwritingLoops;
-  /// All threads of a block of known size execute the block alike. If not, the
-  /// proof is about each thread alone.
-  bool areThreadsTogether = false;
+  /// The block size is known, and all threads execute the block uniformly. If
+  /// not, the proof considers each thread alone.
+  bool isConvergent = false;
   std::optional<ThreadValues> values;
   llvm::SmallVector<Frame> frames;
-  /// Whether all was overwritten where the outermost inner loop began.
+  /// Whether the whole buffer was overwritten before the outermost inner loop.
   std::optional<bool> wasAllWritten;
   int64_t steps = 0;
   std::string ignored;

@@ -1,4 +1,4 @@
-//===- PackedMemory.cpp - Elements that share bytes of memory -------------===//
+//===- PackedMemory.cpp - Elements that share bytes -----------------------===//
 
 #include "smalti/passes/Analysis/Memory/PackedMemory.h"
 
@@ -21,7 +21,7 @@ int64_t smalti::getPackedBits(Type element) {
   return bits == 2 || bits == 4 ? bits : 0;
 }
 
-/// Of a memref whose offset its type states: memory begins with a byte.
+/// The start of a memref with a static offset, whose memory starts at a byte.
 static unsigned getKnownStart(MemRefType type, unsigned log2PerByte) {
   SmallVector<int64_t> strides;
   int64_t offset;
@@ -41,7 +41,7 @@ static unsigned getArgumentStart(BlockArgument argument, unsigned log2PerByte) {
   return log2ArgumentAlignment(argument) + log2PerByte;
 }
 
-/// Of the address of a buffer of bytes.
+/// The alignment of the address of a byte buffer.
 static unsigned log2BufferAlignment(Value buffer) {
   if (buffer.getDefiningOp<gpu::DynamicSharedMemoryOp>())
     return log2Divisor(kSharedMemoryAlignment);
@@ -89,7 +89,7 @@ unsigned smalti::log2PackedStart(Value memref) {
         return log2;
       })
       .Case([&](memref::ReinterpretCastOp op) {
-        // The offset counts from where the whole allocation begins.
+        // The offset counts from the start of the allocation.
         auto source = dyn_cast<MemRefType>(op.getSource().getType());
         unsigned log2 = source && source.getLayout().isIdentity()
                             ? log2PackedStart(op.getSource())

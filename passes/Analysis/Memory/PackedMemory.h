@@ -1,7 +1,8 @@
-//===- PackedMemory.h - Elements that share bytes of memory -----*- C++ -*-===//
+//===- PackedMemory.h - Elements that share bytes ---------------*- C++ -*-===//
 //
-// Elements of 2 and 4 bits are packed in memory: the first of a byte is in its
-// low bits. i1 is not: its place in memory depends on who accesses it.
+// Elements of 2 and 4 bits are packed in memory. The first element is in the
+// low bits of its byte. Elements of type i1 are not packed: their size in
+// memory depends on the op that accesses it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,9 +17,8 @@ namespace smalti {
 int64_t getPackedBits(mlir::Type element);
 
 /// The largest n for which 2^n provably divides the number of elements between
-/// an address that is aligned to more than any access and the first element of
-/// a packed memref. Arguments of a kernel are aligned as kArgumentAlignment
-/// states.
+/// an address with more than any access's alignment and the first element of a
+/// packed memref. Kernel arguments have the alignment kArgumentAlignment.
 unsigned log2PackedStart(mlir::Value memref);
 
 } // namespace smalti

@@ -1,4 +1,4 @@
-//===- ResourceEstimate.cpp - What a kernel takes of its chip -------------===//
+//===- ResourceEstimate.cpp - Shared memory and register estimates --------===//
 
 #include "smalti/passes/Analysis/Resources/ResourceEstimate.h"
 
@@ -32,7 +32,7 @@ using namespace smalti;
 // Shared memory
 //===----------------------------------------------------------------------===//
 
-/// The slots of a buffer that is used through slots alone.
+/// The slots of a buffer that is only used through slots.
 static int64_t countSlots(Value buffer, MemRefType type) {
   if (type.getRank() < 2 || !type.hasStaticShape() || buffer.use_empty())
     return 1;
@@ -48,7 +48,7 @@ static int64_t countSlots(Value buffer, MemRefType type) {
 
 namespace {
 
-/// Buffers in the order in which they are placed, without their places.
+/// Collects buffers in placement order, without offsets.
 class BufferCollector {
 public:
   BufferCollector(Operation *function,
@@ -64,8 +64,8 @@ private:
 
   Operation *function;
   llvm::function_ref<MemRefType(Value)> getType;
-  int64_t end = 0; ///< of the slices that have their place
-  /// Those that get a place among the slices, and those that the assembler
+  int64_t end = 0; ///< of the slices with fixed offsets
+  /// Buffers that are placed after the slices, and buffers that the assembler
   /// places.
   SmallVector<SharedBuffer> allocations, others;
   SmallVector<Value> unknown;
@@ -177,7 +177,7 @@ std::optional<std::string> smalti::whyUnknownSize(const SharedMemory &memory) {
   if (memory.unknown.empty())
     return std::nullopt;
   return "the size of " + describe(memory.unknown.front().getType()) +
-         " in shared memory is not known";
+         " in shared memory cannot be determined";
 }
 
 int64_t
@@ -189,12 +189,13 @@ smalti::getSharedMemoryBytes(Operation *function,
 }
 
 int64_t SharedMemorySizes::Step::apply(int64_t end) const {
-  // The largest number where 63 bits do not hold it, as in placing.
+  // The largest number if the result exceeds 63 bits, as in placement.
   return appendBuffer(appendBuffer(end, before, 1), after, alignment);
 }
 
 SharedMemorySizes::Step SharedMemorySizes::Step::then(const Step &next) const {
-  // Aligned to less than before, what lies between only has to be rounded up.
+  // With a smaller alignment than before, only the bytes between have to be
+  // rounded up.
   int64_t between = appendBuffer(after, next.before, 1);
   if (next.alignment <= alignment)
     return {before, alignment,
@@ -238,7 +239,7 @@ int64_t SharedMemory::getFittingSlots(int64_t limit, int64_t &least) const {
                 (buffer.slots - std::min(buffer.slots, slots));
     return result;
   };
-  // More slots never take less.
+  // More slots never need less memory.
   int64_t slots = 0;
   for (int64_t above = most; above - slots > 1;) {
     int64_t middle = slots + (above - slots) / 2;
@@ -257,15 +258,17 @@ LogicalResult smalti::checkSharedMemory(Operation *function,
     return success();
   InFlightDiagnostic diagnostic =
       function->emitError()
-      << "needs " << memory.bytes << " bytes of shared memory; a block of "
-      << target.name << " has at most " << target.sharedMemoryPerBlock;
+      << "kernel needs " << memory.bytes << " B of shared memory; a block on "
+      << target.name << " has at most " << target.sharedMemoryPerBlock << " B";
   int64_t bytes = 0;
   if (int64_t slots =
           memory.getFittingSlots(target.sharedMemoryPerBlock, bytes))
-    diagnostic << ": with " << slots << (slots == 1 ? " slot" : " slots")
-               << " for each buffer it would need " << bytes;
+    diagnostic << "; " << slots
+               << (slots == 1 ? " slot per buffer would need "
+                              : " slots per buffer would need ")
+               << bytes << " B";
   else
-    diagnostic << ": use smaller tiles";
+    diagnostic << "; use smaller tiles";
   SmallVector<const SharedBuffer *> largest;
   for (const SharedBuffer &buffer : memory.buffers)
     largest.push_back(&buffer);
@@ -275,7 +278,7 @@ LogicalResult smalti::checkSharedMemory(Operation *function,
   constexpr size_t mostNotes = 8;
   for (const SharedBuffer *buffer : ArrayRef(largest).take_front(mostNotes))
     diagnostic.attachNote(buffer->value.getLoc())
-        << buffer->bytes << " bytes hold a " << buffer->type;
+        << buffer->bytes << " B for a buffer of type " << buffer->type;
   return diagnostic;
 }
 
@@ -334,7 +337,7 @@ int64_t RegisterModel::countVector(VectorType type, Attribute layout) const {
 int64_t RegisterModel::count(Value value) const {
   Type type = value.getType();
   Operation *op = value.getDefiningOp();
-  // Predicates have registers of their own, constants stand in instructions.
+  // Predicates have their own registers; constants are immediate operands.
   if ((op && matchPattern(op, m_Constant())) || type.isInteger(1))
     return 0;
   if (auto vector = dyn_cast<VectorType>(type)) {
@@ -362,7 +365,8 @@ int64_t Lifetimes::getLastUse(Value value) const {
   Operation *owner = value.getParentRegion()->getParentOp();
   for (Operation *user : value.getUsers()) {
     int64_t end = span.lookup(user).first;
-    // A loop between the value and its use needs it to the end.
+    // If a loop is between the value and its use, the value lives to the end of
+    // the loop.
     for (Operation *op = user->getParentOp(); op && op != owner;
          op = op->getParentOp())
       if (isa<LoopLikeOpInterface>(op))
@@ -385,7 +389,7 @@ Lifetimes::Lifetimes(Operation *root, llvm::function_ref<int64_t(Value)> count,
     ops.push_back(op);
     arePoints.push_back(!isPoint || isPoint(op));
   });
-  // Ops inside come behind the op that holds them.
+  // Nested ops are numbered after their parent.
   for (int64_t number = ops.size() - 1; number >= 0; --number) {
     Operation *op = ops[number];
     int64_t end = std::max(span[op].second, number);
@@ -397,7 +401,7 @@ Lifetimes::Lifetimes(Operation *root, llvm::function_ref<int64_t(Value)> count,
   }
   for (Operation *op : ops) {
     auto [begin, end] = span[op];
-    // What a kernel is given stays in constant memory.
+    // Kernel arguments stay in constant memory.
     if (!isa<FunctionOpInterface>(op))
       for (Region &region : op->getRegions())
         for (Block &block : region)
@@ -442,7 +446,7 @@ DenseMap<Operation *, int64_t> Lifetimes::getAroundLoops() const {
     if (isa<LoopLikeOpInterface>(op))
       around[op] = live;
   }
-  // Its own arguments are what begins to live at a loop.
+  // The arguments of the loop itself start to live at the loop.
   for (const Interval &interval : intervals)
     if (auto argument = dyn_cast<BlockArgument>(interval.value))
       if (auto it = around.find(argument.getOwner()->getParentOp());
@@ -452,7 +456,7 @@ DenseMap<Operation *, int64_t> Lifetimes::getAroundLoops() const {
 }
 
 SmallVector<Value> Lifetimes::getValuesAbove(int64_t budget) const {
-  // How many of the ops before each are above it.
+  // The number of ops above the budget before each op.
   SmallVector<int64_t> above{0};
   int64_t live = 0;
   for (auto [number, isPoint] : llvm::enumerate(arePoints)) {
@@ -501,19 +505,18 @@ LogicalResult smalti::checkRegistersOf(Location loc, StringRef what, Type type,
                                        int64_t limit, StringRef chip) {
   if (registers <= limit)
     return success();
-  std::string holders = threads == 1
-                            ? std::string("thread")
-                            : "of " + std::to_string(threads) + " threads";
+  std::string among =
+      threads == 1 ? "" : " with " + std::to_string(threads) + " threads";
   return emitError(loc) << "a " << what << " of type " << type << " needs "
-                        << registers << " registers in each " << holders
-                        << "; the limit for one " << what << " on " << chip
-                        << " is " << limit << ": use a smaller " << what
-                        << (threads == 1 ? ""
-                                         : ", sizes that are powers of two, or "
-                                           "more warps");
+                        << registers << " registers per thread" << among
+                        << "; the limit per " << what << " on " << chip
+                        << " is " << limit << "; use a smaller " << what
+                        << (threads == 1
+                                ? ""
+                                : ", power-of-two sizes or more warps");
 }
 
-/// The location of a value or, where it has none, of an op around it.
+/// The location of a value or, if it is unknown, of an op around it.
 static Location getKnownLoc(Value value) {
   Location loc = value.getLoc();
   for (Operation *op = value.getParentBlock()->getParentOp();
@@ -531,17 +534,16 @@ static LogicalResult checkCPUVector(Location loc, VectorType type,
     return success();
   return emitError(loc) << "a vector of type " << type << " takes "
                         << registers * registerBytes
-                        << " bytes; the limit for one vector on " << chip
-                        << " is " << limit
-                        << " bytes (4 MiB): use a smaller vector";
+                        << " bytes; the limit per vector on " << chip << " is "
+                        << limit << " bytes (4 MiB); use a smaller vector";
 }
 
 LogicalResult smalti::checkVectors(Operation *root,
                                    const targets::Target &target,
                                    int64_t threads, bool isJAX) {
-  // The accumulator of a wgmma alone may take more registers than a tile may.
-  // What JAX's programs load from tensor memory at once, e.g. 128x256 numbers
-  // in 128 threads, the assembler spills.
+  // Only the accumulator of a wgmma may need more registers than a tile. The
+  // assembler spills large loads from tensor memory in JAX modules, e.g.
+  // 128x256 numbers in 128 threads.
   int64_t limit = isJAX ? 2 * llvm::PowerOf2Ceil(target.registersPerThread)
                         : target.registersPerThread;
   constexpr unsigned mostErrors = 8;

@@ -1,9 +1,8 @@
-//===- ResourceEstimate.h - What a kernel takes of its chip ------------*- C++
-//-*-===//
+//===- ResourceEstimate.h - Shared memory and register estimates ----------===//
 //
-// The one estimate of resources. Passes that make buffers larger, the pass that
-// places them, the one that checks, and smalti-compile where it chooses slots
-// all ask here.
+// The single resource estimator. Clients are the passes that enlarge buffers,
+// the placement of buffers, the resource check, and smalti-compile when it
+// chooses slots.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,90 +26,89 @@ namespace targets {
 struct Target;
 } // namespace targets
 
-/// A buffer in shared memory and its place.
+/// A buffer in shared memory and its offset.
 struct SharedBuffer {
   mlir::Value value;
   mlir::MemRefType type;
   int64_t offset;
   int64_t alignment; ///< a power of two
   int64_t bytes;
-  /// Slots that its uses tell apart; 1 where they do not.
+  /// The slots that its uses distinguish; 1 if they do not.
   int64_t slots;
 };
 
 struct SharedMemory {
-  /// Behind the slices that have their place.
+  /// The end of the slices with fixed offsets.
   int64_t begin = 0;
-  /// In the order in which they are placed.
+  /// In placement order.
   llvm::SmallVector<SharedBuffer> buffers;
-  /// Buffers of unknown size, which `bytes` does not count.
+  /// Buffers of unknown size, which `bytes` does not include.
   llvm::SmallVector<mlir::Value> unknown;
-  /// Where the last one ends, and where the last one ends that the program
-  /// gives its place. What the assembler places comes behind.
+  /// The end of the last buffer, and the end of the last buffer that the
+  /// compiler places. Buffers that the assembler places come after it.
   int64_t bytes = 0;
   int64_t placedBytes = 0;
-  /// Of the memory in which the program gives places; 16 or more.
+  /// The alignment of the memory that the compiler places; at least 16.
   int64_t alignment;
 
-  /// The most slots, at most `slots`, that buffers can keep so that all fit;
-  /// 0 where not even one does. `bytes` becomes what they then take.
+  /// The largest number of slots with which all buffers fit in `limit` bytes; 0
+  /// if one slot per buffer exceeds the limit. `bytes` is set to the bytes that
+  /// are then needed.
   int64_t getFittingSlots(int64_t limit, int64_t &bytes) const;
 };
 
-/// The power of two of bytes that the buffer's op, or the kernel that declares
-/// it, states its begin to be a multiple of; 1 where nothing is stated.
+/// The alignment in bytes that the buffer's op, or the kernel that declares it,
+/// states; 1 if none is stated. A power of two.
 int64_t getStatedAlignment(mlir::Value buffer);
 
-/// Places the buffers that a function allocates in shared memory, its workgroup
-/// attributions and barrier objects included, behind the slices that have their
-/// place: in the order of the program, each at a multiple of its alignment and
-/// of 16 bytes. `getType` answers the type that a buffer is counted with; null:
-/// its own.
+/// Places the shared-memory buffers of a function, including workgroup
+/// attributions and mbarriers, after the slices with fixed offsets. Buffers are
+/// placed in program order, each at a multiple of its alignment and of 16
+/// bytes. `getType` overrides the type of a buffer; null: its own.
 SharedMemory placeSharedMemory(
     mlir::Operation *function,
     llvm::function_ref<mlir::MemRefType(mlir::Value)> getType = nullptr);
 
-/// The bytes that a placement comes to where some of its buffers have other
-/// sizes. A change takes time that grows with the logarithm of the number of
-/// buffers.
+/// The total bytes of a placement when some of its buffers change size. A
+/// change takes logarithmic time in the number of buffers.
 class SharedMemorySizes {
 public:
   explicit SharedMemorySizes(const SharedMemory &memory);
 
   int64_t getBytes() const;
-  /// Gives a buffer of the placement another size.
+  /// Changes the size of a buffer of the placement.
   void set(mlir::Value buffer, int64_t bytes);
 
 private:
-  /// What follows memory that ends at x ends at x + `before`, up to a multiple
-  /// of `alignment`, plus `after`. Alignments are powers of two, so that one
-  /// after the other is such a step again.
+  /// Appending to memory that ends at x gives alignTo(x + `before`,
+  /// `alignment`) + `after`. Alignments are powers of two, so the composition
+  /// of two steps is a step.
   struct Step {
     int64_t before = 0, alignment = 1, after = 0;
     int64_t apply(int64_t end) const;
     Step then(const Step &next) const;
   };
 
-  int64_t begin; ///< where the first buffer may be placed
+  int64_t begin; ///< the earliest offset of the first buffer
   llvm::DenseMap<mlir::Value, size_t> numbers;
-  /// A tree of them: behind the root at 1, the halves of what i stands for are
-  /// at 2 i and 2 i + 1; the buffers come last.
+  /// A binary tree of steps: the root is at 1, and the children of i are at 2 i
+  /// and 2 i + 1; the leaves are the buffers.
   std::vector<Step> steps;
 };
 
 /// Why the bytes of shared memory cannot be compared with a limit: a buffer of
-/// unknown size. Nothing where all sizes are known.
+/// unknown size. Returns nothing if all sizes are known.
 std::optional<std::string> whyUnknownSize(const SharedMemory &memory);
 
-/// The bytes that placeSharedMemory() comes to; the largest number where a
-/// buffer's size is not known.
+/// The total bytes of placeSharedMemory(); the largest number if the size of a
+/// buffer is unknown.
 int64_t getSharedMemoryBytes(
     mlir::Operation *function,
     llvm::function_ref<mlir::MemRefType(mlir::Value)> getType = nullptr);
 
-/// What does not fit, with a note at every buffer, the largest first, and what
-/// would fit, or an attribute of the kernel that is not a number of bytes.
-/// Success where all fits.
+/// Diagnoses excess shared memory, with a note at the largest buffers and the
+/// number of slots that would fit, or a kernel attribute that is not a number
+/// of bytes. Success if everything fits.
 llvm::LogicalResult checkSharedMemory(mlir::Operation *function,
                                       const SharedMemory &memory,
                                       const targets::Target &target);
@@ -118,36 +116,37 @@ llvm::LogicalResult checkSharedMemory(mlir::Operation *function,
 /// 32-bit registers of one thread.
 struct Registers {
   int64_t count = 0;
-  /// The op where so many values are live, and the largest of them.
+  /// The op with the highest register pressure, and the largest value that is
+  /// live there.
   mlir::Operation *op = nullptr;
   mlir::Value largest;
   int64_t largestCount = 0;
 };
 
-/// When the values inside an op live, in the order of the program: every value
-/// from its op to its last use, one that a loop uses from outside to the end of
-/// the loop.
+/// Live ranges of the values inside an op, in program order: from the defining
+/// op to the last use. A value that is used in a loop and defined outside lives
+/// to the end of the loop.
 class Lifetimes {
 public:
-  /// `count` is the registers of a value; a value without any is left out.
-  /// What is live counts at ops for which `isPoint` holds, if it is given.
+  /// `count` returns the registers of a value; a value without registers is
+  /// ignored. The pressure is measured at ops for which `isPoint` holds, if it
+  /// is given.
   Lifetimes(mlir::Operation *root,
             llvm::function_ref<int64_t(mlir::Value)> count,
             llvm::function_ref<bool(mlir::Operation *)> isPoint = nullptr);
 
   Registers getMost() const;
-  /// For every loop the registers of values that live there and were produced
-  /// before it.
+  /// For every loop, the registers of values that live across it and were
+  /// defined before it.
   llvm::DenseMap<mlir::Operation *, int64_t> getAroundLoops() const;
-  /// The values that live at an op where values take more than `budget`.
+  /// The values that are live at an op where the pressure exceeds `budget`.
   llvm::SmallVector<mlir::Value> getValuesAbove(int64_t budget) const;
 
 private:
   void addValue(mlir::Value value, int64_t begin, int64_t registers);
   int64_t getLastUse(mlir::Value value) const;
 
-  /// Ops are numbered in the order of the program; an op ends after the last
-  /// one inside it.
+  /// Ops are numbered in program order; an op ends after its last nested op.
   llvm::SmallVector<mlir::Operation *> ops;
   llvm::SmallVector<bool> arePoints;
   llvm::DenseMap<mlir::Operation *, std::pair<int64_t, int64_t>> span;
@@ -156,25 +155,25 @@ private:
     int64_t begin, end, registers;
   };
   llvm::SmallVector<Interval> intervals;
-  /// By how much the registers in use change at each op.
+  /// The change of the pressure at each op.
   llvm::SmallVector<int64_t> change;
 };
 
-/// Counts the registers that values of one thread take. A value of n bits takes
-/// the dwords that hold it; constants, predicates, memrefs and kernel arguments
-/// take nothing. In a program of whole blocks each vector is distributed over
-/// the threads of the block by its layout, evenly where it states none.
+/// Counts the registers of values per thread. A value of n bits needs the
+/// dwords that contain it; constants, predicates, memrefs and kernel arguments
+/// need none. In a block-level kernel each vector is distributed across the
+/// threads of the block by its layout, or evenly if it does not have one.
 class RegisterModel {
 public:
   RegisterModel(mlir::FunctionOpInterface function,
                 const targets::Target &target);
 
   int64_t count(mlir::Value value) const;
-  /// The most that values from inside `op` take at once. What a function is
-  /// given is not counted.
+  /// The maximum pressure of values from inside `op`. Function arguments are
+  /// not counted.
   Registers countInside(mlir::Operation *op) const;
-  /// What values from ahead of a loop take that are used in it or behind it, of
-  /// a loop that was there when this was first asked.
+  /// The registers of values that are defined before a loop and used in or
+  /// after it. The loop must have existed at the first query.
   int64_t countAround(mlir::Operation *loop);
 
 private:
@@ -188,33 +187,33 @@ private:
   std::optional<llvm::DenseMap<mlir::Operation *, int64_t>> around;
 };
 
-/// The most registers that values of one thread take at once in the function.
-/// Code generation needs registers for addresses on top, and saves some by
-/// making values later.
+/// The maximum register pressure per thread in the function. Code generation
+/// needs additional registers for addresses, and saves some by
+/// rematerialization.
 Registers estimateRegisters(mlir::FunctionOpInterface function,
                             const targets::Target &target);
 
-/// The registers of each of `threads` threads that share a tile or vector
-/// evenly. The largest number where 63 bits do not hold its bits.
+/// The registers per thread if `threads` threads share a tile or vector evenly.
+/// The largest number if the bits exceed 63 bits.
 int64_t countRegistersOf(mlir::ShapedType type, int64_t threads);
 
-/// Refuses a tile or vector (`what`) that takes more registers of a thread than
+/// Refuses a tile or vector (`what`) that needs more registers per thread than
 /// the limit.
 llvm::LogicalResult checkRegistersOf(mlir::Location loc, llvm::StringRef what,
                                      mlir::Type type, int64_t registers,
                                      int64_t threads, int64_t limit,
                                      llvm::StringRef chip);
 
-/// Refuses the first eight vectors under `root` that take more registers than a
-/// thread has (on a CPU: that are larger than 4 MiB), where `threads` threads
-/// share each; of a program of JAX
-/// (`isJAX`), twice as many.
+/// Refuses the first eight vectors under `root` that need more registers per
+/// thread than the target has, if `threads` threads share each vector. For
+/// modules of JAX (`isJAX`) the limit is twice as high. On a CPU the limit is 4
+/// MiB.
 llvm::LogicalResult checkVectors(mlir::Operation *root,
                                  const targets::Target &target, int64_t threads,
                                  bool isJAX = false);
 
-/// Columns of tensor memory that are allocated. Allocations of a number that is
-/// not constant are appended to `unknown`.
+/// The allocated columns of tensor memory. Allocations of a dynamic number are
+/// appended to `unknown`.
 int64_t
 countTensorMemoryColumns(mlir::Operation *function,
                          llvm::SmallVectorImpl<mlir::Operation *> &unknown);

@@ -1,4 +1,4 @@
-//===- SharedBuffers.cpp - Buffers in shared memory and their accesses ----===//
+//===- SharedBuffers.cpp - Shared-memory buffers and their accesses -------===//
 
 #include "smalti/passes/Analysis/Resources/SharedBuffers.h"
 
@@ -34,7 +34,7 @@ using namespace smalti::banks;
 // Buffers
 //===----------------------------------------------------------------------===//
 
-/// Whether the program sees a buffer through typed views of its bytes alone.
+/// Whether a byte buffer is used through typed views.
 static bool isUntyped(Value buffer) {
   auto type = cast<MemRefType>(buffer.getType());
   return type.getElementType().isInteger(8) && type.getRank() == 1 &&
@@ -50,7 +50,7 @@ SmallVector<Value> smalti::findSharedBuffers(FunctionOpInterface function) {
       buffers.push_back(buffer);
       return;
     }
-    // Users are listed last one first.
+    // The use list is in reverse order.
     SmallVector<Value> views;
     for (Operation *user : buffer.getUsers())
       if (auto view = dyn_cast<memref::ViewOp>(user))
@@ -90,13 +90,14 @@ std::optional<std::string> smalti::readMark(Value buffer, StringRef name,
 std::optional<RowShape> smalti::getRowShape(MemRefType type,
                                             std::string &reason) {
   if (!type.hasStaticShape())
-    reason = "has a size that is not known at compile time";
+    reason = "has a dynamic size";
   else if (!type.getLayout().isIdentity())
-    reason = "has the layout " + describe(type) + ", which is not the identity";
+    reason =
+        "has type " + describe(type) + ", whose layout is not the identity";
   else if (type.getRank() < 2)
-    reason = "has one dimension, so that there are no rows to move apart";
+    reason = "has fewer than two dimensions";
   else if (!getBufferBytes(type))
-    reason = "has a size in bytes that is not known";
+    reason = "has an unknown size in bytes";
   else if (type.getNumElements() == 0)
     reason = "is empty";
   if (!reason.empty())
@@ -110,7 +111,8 @@ std::string AccessPattern::str() const {
   std::string text =
       std::to_string(known) + (known == 1 ? " access" : " accesses");
   if (unknown != 0)
-    text += " (" + std::to_string(unknown) + " more are not known)";
+    text +=
+        " (the addresses of " + std::to_string(unknown) + " more are unknown)";
   return text;
 }
 
@@ -134,7 +136,8 @@ Cost AccessPattern::getCost(
 // Accesses
 //===----------------------------------------------------------------------===//
 
-/// Waves whose accesses are looked at; further ones do the same elsewhere.
+/// The number of waves that are evaluated; further waves are assumed to be
+/// alike.
 static constexpr int64_t kMaxWaves = 4;
 
 class LaneEvaluator::Impl {
@@ -157,11 +160,11 @@ private:
   const targets::Target &target;
   int64_t wave = 0;
   ThreadValues values;
-  /// Equal accesses are counted once and weighed.
+  /// Equal accesses are evaluated once and weighted.
   std::map<std::tuple<int64_t, bool, std::vector<int64_t>>, int64_t> found;
 };
 
-/// Takes out the lanes that do not come to `op`, as far as it is known.
+/// Deactivates the lanes that do not reach `op`, as far as that is known.
 void LaneEvaluator::Impl::deactivate(Operation *op, Lanes &elements) {
   int64_t threads = values.getNumThreads(op);
   for (auto [lane, element] : llvm::enumerate(elements))
@@ -252,7 +255,7 @@ bool LaneEvaluator::Impl::addBlockAccess(Value buffer, OpOperand &memref,
     registers = llvm::divideCeil(type.getNumElements() / length, threads);
   }
   chunks.vectorSize = length;
-  // A register along another dimension is accessed element by element.
+  // A register along another dimension is accessed with scalar accesses.
   bool isRow = !distribution || (distribution->getVectorDim() ==
                                      static_cast<int64_t>(type.getRank()) - 1 &&
                                  distribution->getVectorStride() == 1);

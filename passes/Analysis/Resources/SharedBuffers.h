@@ -1,9 +1,9 @@
-//===- SharedBuffers.h - Buffers in shared memory and their accesses ------===//
+//===- SharedBuffers.h - Shared-memory buffers and their accesses ---------===//
 //
-// What a wave's lanes access, as far as the program says it: index arithmetic
-// on thread ids is evaluated for each lane of some waves. What does not depend
-// on the thread (block ids, scalar kernel arguments) counts as zero, loops are
-// in their first iteration.
+// The addresses that the lanes of a wave access, as far as they can be
+// evaluated: index arithmetic on thread ids is evaluated for each lane of some
+// waves. Values that do not depend on the thread (block ids, scalar kernel
+// arguments) are assumed to be zero, and loops to be in their first iteration.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,33 +22,33 @@
 
 namespace smalti {
 
-/// The buffers of a function in shared memory: what it allocates, what a kernel
-/// declares for its block, and views of its untyped shared memory.
+/// The shared-memory buffers of a function: allocations, workgroup
+/// attributions, and typed views of untyped shared memory.
 llvm::SmallVector<mlir::Value>
 findSharedBuffers(mlir::FunctionOpInterface function);
 
-/// The op that makes the buffer, or for a block argument the one that it
-/// belongs to: where remarks go.
+/// The op that defines the buffer or, for a block argument, the op that owns
+/// it. Remarks name this op.
 mlir::Operation *getBufferOp(mlir::Value buffer);
 
-/// Takes the attribute `name` of the buffer's op, where it has it: whether a
-/// pass may change the buffer. Returns what is wrong with the attribute.
+/// Reads the attribute `name` of the buffer's op, if it exists: whether a pass
+/// may change the buffer. Returns what is wrong with the attribute.
 std::optional<std::string> readMark(mlir::Value buffer, llvm::StringRef name,
                                     std::optional<bool> &mark);
 
-/// How rows lie in a buffer: `rows` rows of `columns` elements in each of the
-/// leading dimensions.
+/// The rows of a buffer: `rows` rows of `columns` elements, for each index of
+/// the leading dimensions.
 struct RowShape {
   int64_t rows = 0;
   int64_t columns = 0;
   int64_t elementBytes = 0;
 };
 
-/// The rows of a buffer, or why there are none to move.
+/// The rows of a buffer, or the reason why it does not have rows.
 std::optional<RowShape> getRowShape(mlir::MemRefType type, std::string &reason);
 
-/// One access of a wave (or several that are alike): the number of the first
-/// element, in the buffer's row-major order, for each lane.
+/// An access of a wave, or several equal ones: the row-major index of the first
+/// element for each lane.
 struct LaneAccess {
   int64_t bytes;
   bool isRead;
@@ -56,16 +56,16 @@ struct LaneAccess {
   int64_t times;
 };
 
-/// All accesses to a buffer that are known.
+/// All accesses to a buffer with known addresses.
 struct AccessPattern {
   std::vector<LaneAccess> accesses;
-  /// Ops whose addresses are known, and those whose are not.
+  /// The numbers of ops with known and with unknown addresses.
   int64_t known = 0;
   int64_t unknown = 0;
 
-  /// How many accesses are known and how many are not, for remarks.
+  /// The numbers of known and unknown accesses, for remarks.
   std::string str() const;
-  /// The cost where `address` says in which byte an element begins.
+  /// The cost if `address` returns the byte address of an element.
   banks::Cost getCost(const banks::BankModel &model,
                       llvm::function_ref<int64_t(int64_t)> address) const;
 };
@@ -84,8 +84,8 @@ private:
   std::unique_ptr<Impl> impl;
 };
 
-/// The largest n for which 2^n provably divides the number, in the buffer's
-/// row-major order, of the first element that `memref[indices]` is.
+/// The largest n for which 2^n provably divides the row-major index, in the
+/// buffer, of the first element of `memref[indices]`.
 unsigned log2ElementDivisor(mlir::Value buffer, mlir::Value memref,
                             mlir::ValueRange indices);
 

@@ -1,4 +1,4 @@
-//===- BankModel.cpp - What accesses to shared memory cost ----------------===//
+//===- BankModel.cpp - Bank-conflict model of shared memory ---------------===//
 
 #include "smalti/passes/Analysis/SharedMemory/BankModel.h"
 
@@ -19,7 +19,7 @@ BankModel BankModel::get(const targets::Target &target) {
           target.wideReadOrder};
 }
 
-/// Cycles of the lanes of one phase; nothing where no lane takes part.
+/// The cycles of one phase; 0 if all lanes are inactive.
 static int64_t getPhaseCycles(const BankModel &model, int64_t bytes,
                               llvm::ArrayRef<int64_t> addresses) {
   llvm::SmallVector<int64_t, 128> words;
@@ -40,7 +40,7 @@ static int64_t getPhaseCycles(const BankModel &model, int64_t bytes,
   return most;
 }
 
-/// Lanes of a phase.
+/// The number of lanes of a phase.
 static int64_t getPhaseLanes(const BankModel &model, int64_t bytes) {
   int64_t wordsOfLane = std::max<int64_t>(bytes / model.bankBytes, 1);
   int64_t lanes = std::min(model.banks / wordsOfLane, model.waveSize);
@@ -99,7 +99,8 @@ std::optional<Conflict> banks::findConflict(const BankModel &model,
       [&](llvm::ArrayRef<int64_t> lanes) {
         if (found)
           return;
-        // The first word that was asked of each bank, and by whom.
+        // The first word that is requested from each bank, and the lane that
+        // requests it.
         llvm::SmallVector<int64_t, 64> word(model.banks, -1), by(model.banks);
         for (int64_t lane : lanes) {
           if (addresses[lane] == kInactive)

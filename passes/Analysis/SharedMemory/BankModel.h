@@ -1,10 +1,10 @@
-//===- BankModel.h - What accesses to shared memory cost ------------------===//
+//===- BankModel.h - Bank-conflict model of shared memory -------*- C++ -*-===//
 //
-// Shared memory is made of banks that serve one word a cycle each. An access of
-// a wave is served in phases: as many lanes at a time as could fill the banks
-// once. A phase takes as many cycles as the words that are asked of its busiest
-// bank; lanes that ask for the same word share it. Pure data: byte addresses
-// in, cycles out.
+// Shared memory consists of banks that each serve one word per cycle. An access
+// of a wave is served in phases: each phase has as many lanes as could fill the
+// banks once. A phase takes as many cycles as distinct words are requested from
+// its busiest bank; lanes that request the same word share it. The model is
+// pure data: byte addresses in, cycles out.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,27 +22,27 @@ struct Target;
 
 namespace smalti::banks {
 
-/// The widest access of a lane; wider ones are several.
+/// The widest access of a lane; wider accesses are split.
 inline constexpr int64_t kWidestAccess = 16;
 
 struct BankModel {
   int64_t banks = 0;
   int64_t bankBytes = 0;
   int64_t waveSize = 0;
-  /// The lanes as reads of kWidestAccess bytes are served; empty: in order.
+  /// The order of lanes in reads of kWidestAccess bytes; empty: ascending.
   llvm::ArrayRef<int64_t> wideReadOrder;
 
   static BankModel get(const targets::Target &target);
   bool hasBanks() const { return banks > 0 && bankBytes > 0 && waveSize > 0; }
 };
 
-/// The address of a lane that takes no part in an access.
+/// The address of an inactive lane.
 inline constexpr int64_t kInactive = -1;
 
 struct Cost {
-  /// Cycles in all.
+  /// All cycles.
   int64_t cycles = 0;
-  /// Those that are there because lanes of a phase wait for one another.
+  /// The cycles that are due to bank conflicts.
   int64_t conflicts = 0;
 
   Cost &operator+=(const Cost &other) {
@@ -52,27 +52,27 @@ struct Cost {
   }
 };
 
-/// The cost of an access of one wave: lane i reads or writes `bytes` bytes from
-/// `addresses[i]` on. There are at most `waveSize` addresses. What is wider
-/// than kWidestAccess, or no power of two, is a sequence of accesses.
+/// The cost of an access of one wave: lane i reads or writes `bytes` bytes at
+/// `addresses[i]`. There are at most `waveSize` addresses. An access that is
+/// wider than kWidestAccess, or not a power of two, is split into several.
 Cost getCost(const BankModel &model, int64_t bytes, bool isRead,
              llvm::ArrayRef<int64_t> addresses);
 
-/// How many phases serve an access in which the first `lanes` lanes of a wave
-/// take part: its cycles if none waits for another. `bytes` as of findConflict.
+/// The number of phases of an access by the first `lanes` lanes of a wave: its
+/// cycles without bank conflicts. `bytes` as in findConflict.
 int64_t getPhases(const BankModel &model, int64_t bytes, int64_t lanes);
 
-/// Two lanes of an access that wait for one another.
+/// Two lanes of an access with a bank conflict.
 struct Conflict {
   int64_t firstLane = 0;
   int64_t secondLane = 0;
   int64_t bank = 0;
-  /// Words that the lanes of the phase ask the bank for.
+  /// The number of distinct words that the phase requests from the bank.
   int64_t ways = 0;
 };
 
-/// The first lanes of an access that wait for one another, if any do; of the
-/// access that `getCost` costs, at most kWidestAccess bytes and a power of two.
+/// The first two lanes of an access with a bank conflict, if any. The access
+/// has at most kWidestAccess bytes, a power of two.
 std::optional<Conflict> findConflict(const BankModel &model, int64_t bytes,
                                      bool isRead,
                                      llvm::ArrayRef<int64_t> addresses);

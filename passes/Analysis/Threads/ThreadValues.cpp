@@ -1,4 +1,4 @@
-//===- ThreadValues.cpp - What threads of a block compute -----------------===//
+//===- ThreadValues.cpp - Values of index arithmetic in each lane ---------===//
 
 #include "smalti/passes/Analysis/Threads/ThreadValues.h"
 
@@ -23,9 +23,9 @@
 using namespace mlir;
 using namespace smalti;
 
-/// Chains of index arithmetic are short; a bound keeps the stack small.
+/// Chains of index arithmetic are short; the limit keeps the stack small.
 static constexpr unsigned kMaxDepth = 200;
-/// Lanes that are looked at together where there are no waves.
+/// The number of lanes that are evaluated together without a wave size.
 static constexpr int64_t kLanesWithoutTarget = 64;
 
 bool smalti::getStaticStrides(MemRefType type,
@@ -108,7 +108,7 @@ std::optional<Lanes> ThreadValues::getWave() const {
   return fill(wave);
 }
 
-/// One lane of the wave, the same one each time.
+/// One lane of the wave, always the same.
 std::optional<Lanes> ThreadValues::getElected(Operation *op) {
   Value mask = cast<NVVM::ElectSyncOp>(op).getMembermask();
   constexpr int64_t allLanes = -1;
@@ -202,7 +202,7 @@ std::optional<Lanes> ThreadValues::combine(Value lhs, Value rhs, unsigned depth,
 static std::optional<int64_t> divide(int64_t a, int64_t b) {
   return a >= 0 && b > 0 ? std::optional<int64_t>(a / b) : std::nullopt;
 }
-static std::optional<int64_t> takeRest(int64_t a, int64_t b) {
+static std::optional<int64_t> takeRemainder(int64_t a, int64_t b) {
   return a >= 0 && b > 0 ? std::optional<int64_t>(a % b) : std::nullopt;
 }
 static std::optional<int64_t> wrap(uint64_t value) {
@@ -308,7 +308,7 @@ std::optional<Lanes> ThreadValues::computeOp(Operation *op, unsigned result,
     return combine(op->getOperand(0), op->getOperand(1), depth, fn);
   };
   auto copy = [&](Value value) { return this->copy(value, depth); };
-  /// The number that the bits of a value are without a sign.
+  /// The value zero-extended from its type.
   auto zeroExtend = [&](Value value) {
     Result lanes = copy(value);
     if (auto integer = dyn_cast<IntegerType>(value.getType());
@@ -347,7 +347,7 @@ std::optional<Lanes> ThreadValues::computeOp(Operation *op, unsigned result,
       })
       .Case([&](ROCDL::ReadfirstlaneOp read) -> Result {
         Result lanes = copy(read.getSrc());
-        // Which lane is the first depends on the branches around.
+        // The first active lane depends on the control flow around the op.
         if (!lanes || (isExact() && !llvm::all_equal(*lanes)))
           return std::nullopt;
         return fill(lanes->front());
@@ -370,7 +370,7 @@ std::optional<Lanes> ThreadValues::computeOp(Operation *op, unsigned result,
       .Case<arith::DivUIOp, arith::DivSIOp, arith::FloorDivSIOp>(
           [&](auto) { return binary(divide); })
       .Case<arith::RemUIOp, arith::RemSIOp>(
-          [&](auto) { return binary(takeRest); })
+          [&](auto) { return binary(takeRemainder); })
       .Case<arith::CeilDivUIOp, arith::CeilDivSIOp>([&](auto) {
         return binary([](int64_t a, int64_t b) {
           return a >= 0 && b > 0 ? Number(a / b + (a % b != 0)) : std::nullopt;
@@ -442,7 +442,7 @@ std::optional<Lanes> ThreadValues::computeOp(Operation *op, unsigned result,
               return ShapedType::isDynamic(size) || size <= 0;
             }))
           return std::nullopt;
-        // Without an outer bound the first result has no basis.
+        // Without an outer bound the first result cannot be computed.
         unsigned results = split->getNumResults();
         int64_t below = 1;
         ArrayRef<int64_t> inner = basis.take_back(results - 1 - result);

@@ -1,11 +1,13 @@
-//===- ThreadValues.h - What threads of a block compute ---------*- C++ -*-===//
+//===- ThreadValues.h - Values of index arithmetic in each lane -*- C++ -*-===//
 //
-// Index arithmetic on thread ids, lane ids and constants, through arith, affine
-// and views, evaluated for each lane of a wave. Bank-conflict costs and proofs
-// about which addresses the threads of a block write go by it: the former may
-// assume what is typical, the latter nothing that is not certain. This is not
-// UniformityAnalysis: a uniform value need not be known, and a known one is
-// seldom uniform. Which ops and arguments are uniform is stated there.
+// Evaluates index arithmetic on thread ids, lane ids and constants, through
+// arith, affine and views, for each lane of a wave. Bank-conflict costs and
+// proofs about the addresses of a block use it: costs may assume typical
+// values, proofs only what is certain.
+//
+// This is not UniformityAnalysis: a uniform value may be unknown, and a known
+// value is seldom uniform. UniformityAnalysis states which ops and arguments
+// are uniform.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,56 +36,56 @@ struct Target;
 /// One number for each lane of a wave.
 using Lanes = llvm::SmallVector<int64_t, 64>;
 
-/// Evaluates integers of one function. A value of n bits is kept as the signed
-/// number that the bits are; true is -1.
+/// Evaluates integers of one function. A value of n bits is stored
+/// sign-extended; true is -1.
 class ThreadValues {
 public:
   enum class Assume {
     /// Only what holds for every execution.
     Nothing,
-    /// What does not depend on the thread (block ids, scalar kernel arguments)
-    /// is zero, loops are in their first iteration, and the threads of a block
-    /// of no known size are one wave in a row.
+    /// Values that do not depend on the thread (block ids, scalar kernel
+    /// arguments) are zero. Loops are in their first iteration. The threads of
+    /// a block of unknown size are one wave in a row.
     Typical,
-    /// As Nothing, about one thread of which nothing is known.
+    /// Like Nothing, for one unspecified thread.
     NothingOfOneThread,
   };
 
-  /// Without a target the lanes of a wave are not told apart: nothing that
-  /// depends on waves has a value.
+  /// Without a target the wave size is unknown, so values that depend on waves
+  /// are unknown.
   ThreadValues(mlir::FunctionOpInterface function,
                const targets::Target *target, Assume assume);
 
   int64_t getNumLanes() const { return numLanes; }
-  /// Threads of the block around `op`; a wave where that is not known.
+  /// The threads of the block around `op`; the size of a wave if it is unknown.
   int64_t getNumThreads(mlir::Operation *op) const;
-  /// The thread of the block that a lane of the current wave is.
+  /// The thread of the block for a lane of the current wave.
   int64_t getThread(int64_t lane) const { return wave * numLanes + lane; }
 
   void startWave(int64_t number) {
     wave = number;
     values.clear();
   }
-  /// Of each wave nvvm.elect.sync chooses one lane. Which one is not known: to
-  /// find out what holds for any, ask again for each.
+  /// nvvm.elect.sync elects one unspecified lane of each wave. A proof for
+  /// every choice evaluates again with each lane elected.
   void setElected(std::optional<int64_t> lane) {
     elected = lane;
     values.clear();
   }
-  /// Whether something that was asked for depends on that choice.
+  /// Whether an evaluated value depends on the elected lane.
   bool takeNeedsElected() { return std::exchange(needsElected, false); }
-  /// States what a value is, such as the counter of a loop.
+  /// Sets a value, such as the induction variable of a loop.
   void bind(mlir::Value value, Lanes lanes);
   void unbind(mlir::Value value);
 
-  /// The value in each lane, or null. The pointer holds until something else is
-  /// evaluated or bound.
+  /// The value in each lane, or null. The pointer is valid until the next
+  /// evaluate() or bind().
   const Lanes *evaluate(mlir::Value value) { return evaluate(value, 0); }
 
-  /// The number of the first element of `memref`, which is a view of `buffer`,
-  /// in the order in which the buffer's elements lie in memory.
+  /// The index of the first element of `memref`, a view of `buffer`, in the
+  /// memory order of the buffer's elements.
   std::optional<Lanes> getStart(mlir::Value buffer, mlir::Value memref);
-  /// The same of the element at `indices` of `memref`.
+  /// The same for the element at `indices` of `memref`.
   std::optional<Lanes> getElements(mlir::Value buffer, mlir::Value memref,
                                    mlir::ValueRange indices);
   Lanes fill(int64_t value) const { return Lanes(numLanes, value); }
@@ -98,10 +100,9 @@ private:
   Result computeOp(mlir::Operation *op, unsigned result, unsigned depth);
   Result computeExpr(mlir::AffineExpr expr, unsigned numDims,
                      mlir::ValueRange operands, unsigned depth);
-  /// Keeps the bits that the type has; nothing where an index may be another
-  /// number on a machine of 32 bits.
+  /// Truncates to the bits of the type; nothing if an index exceeds 32 bits.
   Result fit(Result lanes, mlir::Type type) const;
-  /// What is the same for all threads, but not known.
+  /// A value that is uniform but unknown.
   Result uniform() const;
   Result getThreadId(mlir::Operation *op, mlir::gpu::Dimension dimension) const;
   Result getLaneId() const;
@@ -123,7 +124,7 @@ private:
   llvm::DenseMap<mlir::Value, std::unique_ptr<Result>> values;
 };
 
-/// The strides of a memref where all of them are known.
+/// The strides of a memref if all of them are static.
 bool getStaticStrides(mlir::MemRefType type,
                       llvm::SmallVectorImpl<int64_t> &strides);
 

@@ -49,14 +49,14 @@ bool smalti::isBlockUniformSource(BlockArgument argument) {
     return llvm::is_contained(launch.getWorkgroupAttributions(), argument);
   }
   auto function = dyn_cast<FunctionOpInterface>(op);
-  // The host launches a function of a stated block size, as it does a kernel;
-  // gpu.func says itself whether it is one.
+  // The host launches a function with a known block size like a kernel;
+  // gpu.func states whether it is a kernel.
   return function && (isKernel(function) ||
                       (!isa<gpu::GPUFuncOp>(op) && getBlockSize(function, op)));
 }
 
-/// Whether the value counts the waves of a block: the number of a thread over a
-/// multiple of `waveSize`.
+/// Whether the value is the index of a wave in its block: a thread id divided
+/// by a multiple of `waveSize`.
 static bool isWaveNumber(Operation *def, int64_t waveSize) {
   if (isa<gpu::SubgroupIdOp>(def))
     return true;
@@ -93,16 +93,16 @@ static bool isWaveNumber(Operation *def, int64_t waveSize) {
   auto size = function ? getBlockSize(function, thread) : std::nullopt;
   if (!size)
     return false;
-  // Rows of the block are made of whole waves, or there is one row.
+  // Rows of the block consist of whole waves, or there is one row.
   if ((*size)[0] % waveSize != 0 && (*size)[1] * (*size)[2] != 1)
     return false;
   return thread.getDimension() != gpu::Dimension::x ||
          (divisor && *divisor > 0 && *divisor % waveSize == 0);
 }
 
-/// Whether the op gives a memref that is the same for all threads whose
-/// operands are: a view or a global, or a buffer of the block. Each thread that
-/// allocates other memory gets its own.
+/// Whether the op returns a memref that is uniform if its operands are: a view,
+/// a global, or a shared-memory buffer. A thread that allocates other memory
+/// gets its own.
 static bool isCommonMemRef(Operation *op) {
   return op->getNumResults() == 1 &&
          isa<BaseMemRefType>(op->getResult(0).getType()) &&
@@ -110,8 +110,8 @@ static bool isCommonMemRef(Operation *op) {
           getMemorySpace(op->getResult(0)) == MemorySpace::Shared);
 }
 
-/// Whether equal operands give equal results in every thread. An op that may
-/// depend on the thread itself, like the number of a lane, does not.
+/// Whether uniform operands imply uniform results. An op that depends on the
+/// thread, such as a lane id, does not qualify.
 static bool isFunctionOfOperands(Operation *op) {
   return isBlockUniformSource(op) || isa<ViewLikeOpInterface>(op) ||
          op->hasTrait<OpTrait::Elementwise>() ||
@@ -121,7 +121,7 @@ static bool isFunctionOfOperands(Operation *op) {
          isa<memref::DimOp>(op) || isCommonMemRef(op);
 }
 
-/// Whether the op's only effect is to read memory that all threads share.
+/// Whether the op only reads memory that all threads share.
 static bool onlyReadsCommonMemory(Operation *op) {
   auto effects = dyn_cast<MemoryEffectOpInterface>(op);
   if (!effects || !effects.onlyHasEffect<MemoryEffects::Read>())
@@ -138,8 +138,8 @@ static bool onlyReadsCommonMemory(Operation *op) {
 // The analysis
 //===----------------------------------------------------------------------===//
 
-/// Calls `visit` for the operands that decide which path is taken through the
-/// regions of an op: those that are not forwarded to a region or a result.
+/// Calls `visit` for the operands that select the path through the regions of
+/// an op: those that are not forwarded to a region or a result.
 static void visitControlOperands(RegionBranchOpInterface op,
                                  llvm::function_ref<void(Value)> visit) {
   SmallVector<RegionSuccessor> successors;
@@ -176,7 +176,7 @@ static void visitControlOperands(RegionBranchOpInterface op,
 
 namespace {
 
-/// What is joined is never less than block-uniform, where every value starts.
+/// A join is at least as divergent as its operands; values start block-uniform.
 struct UniformityState : Uniformity {
   static UniformityState join(UniformityState a, UniformityState b) {
     return {{std::max(a.scope, b.scope), a.isAssumed || b.isAssumed}};
@@ -213,16 +213,16 @@ public:
       isHostCode = true;
       return WalkResult::interrupt();
     });
-    // Dead code counts as well: clients ask about code that nothing has folded
-    // yet, and the propagation of constants would take longer than this.
+    // Dead code is analyzed too: clients query code that is not folded yet, and
+    // constant propagation would take longer than this analysis.
     top->walk([&](Block *block) {
       auto *executable =
           getOrCreate<dataflow::Executable>(getProgramPointBefore(block));
       propagateIfChanged(executable, executable->setToLive());
     });
-    // Which of its predecessors a block is entered from may depend on the
-    // thread. The base class visits the arguments of such a block only along
-    // edges of control flow that another analysis finds live.
+    // The predecessor from which a block is entered may depend on the thread.
+    // The base class visits the arguments of these blocks only along edges that
+    // another analysis finds live.
     top->walk([&](Block *block) {
       if (!block->isEntryBlock())
         for (BlockArgument argument : block->getArguments())
@@ -273,7 +273,7 @@ protected:
   }
 
 private:
-  /// Loop counters and what regions and results get from several paths are as
+  /// Induction variables, and values that are merged from several paths, are as
   /// divergent as the choice of the path.
   void visitRegionSuccessors(
       ProgramPoint *point, RegionBranchOpInterface branch,
@@ -283,7 +283,7 @@ private:
       return AbstractSparseForwardDataFlowAnalysis::setAllToEntryStates(
           lattices);
     UniformityState control;
-    // Which block leaves a region may depend on the thread.
+    // The block that leaves a region may depend on the thread.
     if (llvm::any_of(branch->getRegions(), [](Region &region) {
           return !region.empty() && !region.hasOneBlock();
         }))
@@ -321,8 +321,8 @@ private:
     return state;
   }
 
-  /// In a function that launches kernels, what is outside of the launches runs
-  /// on the host, and kernels find one value there.
+  /// In a function that launches kernels, code outside the launches runs on the
+  /// host, and kernels observe one value.
   bool isOnHost(Region *region) const {
     return isHostCode && !region->getParentOfType<gpu::LaunchOp>();
   }
@@ -345,7 +345,7 @@ DataFlowSolver &UniformityAnalysis::getSolver() const {
     solver = std::make_unique<DataFlowSolver>(
         DataFlowConfig().setInterprocedural(false));
     solver->load<UniformityDataFlow>(waveSize);
-    // It only fails where an analysis does, and this one never does.
+    // It fails only if an analysis fails, and this analysis does not.
     (void)solver->initializeAndRun(function);
   }
   return *solver;
@@ -353,7 +353,7 @@ DataFlowSolver &UniformityAnalysis::getSolver() const {
 
 Uniformity UniformityAnalysis::get(Value value) const {
   const auto *state = getSolver().lookupState<UniformityLattice>(value);
-  // A value without a state was created since the analysis ran.
+  // A value without a state was created after the analysis ran.
   return state ? state->getValue() : kPerLane;
 }
 

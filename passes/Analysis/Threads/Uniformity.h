@@ -1,10 +1,10 @@
 //===- Uniformity.h - Block-uniform and wave-uniform values -----*- C++ -*-===//
 //
-// Which threads of a block see the same value: all of them, those of a wave, or
-// each its own. This is the only place that lists the ops whose results differ
-// between threads or do not. Clients that need more than that are built on it:
-// ThreadValues evaluates the value of each lane, IterationDependence finds the
-// linear form of an index in the number of the iteration.
+// The threads of a block that observe the same value: all of them, those of a
+// wave, or each its own. This is the only list of the ops whose results are
+// uniform or divergent. Other analyses are built on it: ThreadValues evaluates
+// the value of each lane, and IterationDependence finds the linear form of an
+// index in the iteration number.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,15 +23,15 @@ class RegionBranchOpInterface;
 
 namespace smalti {
 
-/// The threads among which a value is uniform: those of them that reach the
-/// same point see the same value.
+/// The threads among which a value is uniform: those that reach the same point
+/// observe the same value.
 enum class UniformScope : uint8_t { Block, Wave, Lane };
 
 struct Uniformity {
   UniformScope scope = UniformScope::Block;
   /// The value depends on an argument of a function that is not a kernel, or on
-  /// the content of memory: it has the scope if these are uniform, which
-  /// nothing proves or contradicts.
+  /// memory. It has the scope only if these are uniform, which is neither
+  /// proven nor contradicted.
   bool isAssumed = false;
 
   bool isBlockUniform() const {
@@ -39,30 +39,31 @@ struct Uniformity {
   }
 };
 
-/// Whether the op's result is block-uniform by definition, like a block id.
+/// Whether the result of the op is block-uniform by definition, like a block
+/// id.
 bool isBlockUniformSource(mlir::Operation *op);
 
 /// Whether the argument of a function or of a gpu.launch is block-uniform by
 /// definition.
 bool isBlockUniformSource(mlir::BlockArgument argument);
 
-/// The uniformity of the values of one function, in time proportional to its
-/// size. The function is analyzed at the first query.
+/// The uniformity of the values of one function, in linear time. The first
+/// query analyzes the function.
 class UniformityAnalysis {
 public:
-  /// Without a wave size no value is wave-uniform that is not block-uniform.
+  /// Without a wave size, a value is wave-uniform only if it is block-uniform.
   explicit UniformityAnalysis(mlir::FunctionOpInterface function,
                               int64_t waveSize = 0);
   ~UniformityAnalysis();
   UniformityAnalysis(const UniformityAnalysis &) = delete;
   UniformityAnalysis &operator=(const UniformityAnalysis &) = delete;
 
-  /// Forgets the results, after a change of the function.
+  /// Discards the results, after the function has changed.
   void reset();
 
   Uniformity get(mlir::Value value) const;
-  /// Of the operands that decide which path is taken through the regions of an
-  /// op: conditions and bounds.
+  /// The uniformity of the operands that select the path through the regions of
+  /// an op: conditions and bounds.
   Uniformity getControl(mlir::RegionBranchOpInterface op) const;
 
   bool isBlockUniform(mlir::Value value) const {

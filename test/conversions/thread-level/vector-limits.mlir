@@ -15,12 +15,12 @@ module attributes {smalti.target = "sm_90a"} {
   gpu.module @thread {
     gpu.func @elements_2_31(%m: memref<4294967296xf32>, %i: index) kernel {
       %zero = arith.constant 0.0 : f32
-      // AMD: a vector of type 'vector<2147483648xf32>' needs 2147483648 registers in each thread; the limit for one vector on gfx942 is 512
+      // AMD: a vector of type 'vector<2147483648xf32>' needs 2147483648 registers per thread; the limit per vector on gfx942 is 512
       // A constant that upstream's passes create has no location: that of the function stands for it.
       // CPU: mlir:[[#@LINE-4]]:5: error: a vector of type 'vector<2147483648xi1>' takes 268435456 bytes
-      // CPU: a vector of type 'vector<2147483648xf32>' takes 8589934592 bytes; the limit for one vector on cpu is 4194304 bytes (4 MiB): use a smaller vector
-      // INFER: a vector of type 'vector<2147483648xf32>' needs 16777216 registers in each of 128 threads; the limit for one vector on sm_90a is 512
-      // expected-error@+1 {{a vector of type 'vector<2147483648xf32>' needs 2147483648 registers in each thread; the limit for one vector on sm_90a is 255: use a smaller vector}}
+      // CPU: a vector of type 'vector<2147483648xf32>' takes 8589934592 bytes; the limit per vector on cpu is 4194304 bytes (4 MiB); use a smaller vector
+      // INFER: a vector of type 'vector<2147483648xf32>' needs 16777216 registers per thread with 128 threads; the limit per vector on sm_90a is 512
+      // expected-error@+1 {{a vector of type 'vector<2147483648xf32>' needs 2147483648 registers per thread; the limit per vector on sm_90a is 255; use a smaller vector}}
       %v = vector.transfer_read %m[%i], %zero : memref<4294967296xf32>, vector<2147483648xf32>
       vector.transfer_write %v, %m[%i] : vector<2147483648xf32>, memref<4294967296xf32>
       gpu.return
@@ -33,8 +33,8 @@ module attributes {smalti.target = "sm_90a"} {
 module attributes {smalti.target = "sm_90a"} {
   gpu.module @thread {
     gpu.func @elements_2_32() kernel {
-      // INFER: a vector of type 'vector<65536x65536xf32>' needs 33554432 registers in each of 128 threads
-      // expected-error@+1 {{a vector of type 'vector<65536x65536xf32>' needs 4294967296 registers in each thread}}
+      // INFER: a vector of type 'vector<65536x65536xf32>' needs 33554432 registers per thread with 128 threads
+      // expected-error@+1 {{a vector of type 'vector<65536x65536xf32>' needs 4294967296 registers per thread}}
       %v = arith.constant dense<0.0> : vector<65536x65536xf32>
       gpu.return
     }
@@ -59,7 +59,7 @@ module attributes {smalti.target = "sm_90a"} {
   gpu.module @thread {
     gpu.func @more_than_a_thread_has(%x: f64) kernel {
       %fits = vector.broadcast %x : f64 to vector<127xf64>
-      // expected-error@+1 {{a vector of type 'vector<128xf64>' needs 256 registers in each thread; the limit for one vector on sm_90a is 255}}
+      // expected-error@+1 {{a vector of type 'vector<128xf64>' needs 256 registers per thread; the limit per vector on sm_90a is 255}}
       %v = vector.broadcast %x : f64 to vector<128xf64>
       gpu.return
     }

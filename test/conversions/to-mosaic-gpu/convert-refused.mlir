@@ -122,7 +122,7 @@ triton_xla.entry_func @instruction(%a: memref<6x20xf16>, %b: memref<20x12xf16>, 
 // -----
 
 triton_xla.entry_func @registers(%x: memref<1024x1024xf32>, %tile: index) tiles 1 {
-  // expected-error@+1 {{a tile of type 'tensor<1024x1024xf32>' needs 4096 registers in each of 256 threads; the limit for one tile on sm_90a is 128}}
+  // expected-error@+1 {{a tile of type 'tensor<1024x1024xf32>' needs 4096 registers per thread with 256 threads; the limit per tile on sm_90a is 128}}
   %t = triton_xla.extract %x[0, 0] [1024, 1024] [1, 1] : memref<1024x1024xf32> to tensor<1024x1024xf32>
   triton_xla.insert %t into %x[0, 0] [1024, 1024] [1, 1] : tensor<1024x1024xf32> into memref<1024x1024xf32>
   triton_xla.return

@@ -7,7 +7,7 @@
 
 // Each of 64 threads copies 16 bytes by a pointer that is made ahead of the loop. The address of a window is that of
 // its buffer: what the loop reads behind it is in the slot, too.
-// REMARK: Function=ahead | Remark="the buffer got 2 slots of 1024 B, 2048 B in all"
+// REMARK: Function=ahead | Remark="buffer multi-buffered: 2 slots of 1024 B, 2048 B in total"
 // CHECK-LABEL: func.func @ahead(
 // CHECK:         %[[SLOTS:.*]] = memref.alloc() : memref<2x256xf32, #gpu.address_space<workgroup>>
 // CHECK:         scf.for %[[I:[^ ]*]] =
@@ -52,7 +52,7 @@ func.func @ahead(%a: !llvm.ptr<1>, %out: memref<64xf32>, %n: index) attributes {
 }
 
 // By getelementptr, a lane's part of a wave's row; what is read behind the loop is in the slot of its last iteration.
-// REMARK: Function=elements | Remark="the buffer got 2 slots of 256 B, 512 B in all"
+// REMARK: Function=elements | Remark="buffer multi-buffered: 2 slots of 256 B, 512 B in total"
 // CHECK-LABEL: func.func @elements(
 // CHECK:         scf.for
 // CHECK:           %[[POINTER:.*]] = llvm.inttoptr

@@ -4,7 +4,7 @@
 // RUN: FileCheck %s --check-prefix=REMARK < %t
 #shared = #gpu.address_space<workgroup>
 
-// REMARK: Function=few_iterations | Remark="the buffer got 3 slots of 2048 B, 6144 B in all: there are 3 iterations"
+// REMARK: Function=few_iterations | Remark="buffer multi-buffered: 3 slots of 2048 B, 6144 B in total; no more slots: the trip count is 3"
 // CHECK-LABEL: func.func @few_iterations(
 // CHECK:         memref.alloc() : memref<3x1024xf16,
 func.func @few_iterations(%source: memref<1024xf16>) {
@@ -19,7 +19,7 @@ func.func @few_iterations(%source: memref<1024xf16>) {
   return
 }
 
-// REMARK: Function=most_that_fit | Remark="the buffer got 4 slots of 16384 B, 65536 B in all: with 5 slots a buffer the function would need 81920 B of shared memory, gfx942 has 65536 B"
+// REMARK: Function=most_that_fit | Remark="buffer multi-buffered: 4 slots of 16384 B, 65536 B in total; no more slots: 5 slots per buffer need 81920 B of shared memory; gfx942 has 65536 B per block"
 // CHECK-LABEL: func.func @most_that_fit(
 // CHECK:         memref.alloc() : memref<4x8192xf16,
 func.func @most_that_fit(%source: memref<8192xf16>) {
@@ -35,7 +35,7 @@ func.func @most_that_fit(%source: memref<8192xf16>) {
 }
 
 // The attributes ask for more than there is: none is changed.
-// REMARK-COUNT-2: Function=of_attributes | Remark="the function needs 81920 B of shared memory with these slots of its buffers, gfx942 has 65536 B"
+// REMARK-COUNT-2: Function=of_attributes | Remark="buffer not multi-buffered: the requested slots of all buffers need 81920 B of shared memory; gfx942 has 65536 B per block"
 // CHECK-LABEL: func.func @of_attributes(
 // CHECK:         memref.alloc() {smalti.slots = 3 : i64} : memref<8192xf16,
 // CHECK:         memref.alloc() {smalti.slots = 2 : i64} : memref<8192xf16,

@@ -7,8 +7,8 @@
 
 #shared = #gpu.address_space<workgroup>
 
-// CHECK: Function=slices | Remark="the barrier object is what 'mosaic_gpu.slice_smem' gives, whose size is not this function's to change"
-// CHECK: Function=slices | Remark="the buffer is filled by copies that complete on a barrier object without slots"
+// CHECK: Function=slices | Remark="mbarrier not multi-buffered: it is the result of 'mosaic_gpu.slice_smem', whose size this function cannot change"
+// CHECK: Function=slices | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
 func.func @slices(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -50,8 +50,8 @@ func.func @slices(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: ind
   return
 }
 
-// CHECK: Function=argument | Remark="the barrier object is an argument, whose size is not this function's to change"
-// CHECK: Function=argument | Remark="the buffer is filled by copies that complete on a barrier object without slots"
+// CHECK: Function=argument | Remark="mbarrier not multi-buffered: it is an argument, whose size this function cannot change"
+// CHECK: Function=argument | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
 func.func @argument(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index, %bars: memref<1xi64, #shared>) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -92,8 +92,8 @@ func.func @argument(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: i
   return
 }
 
-// CHECK: Function=pointer | Remark="the barrier object is an argument, whose size is not this function's to change"
-// CHECK: Function=pointer | Remark="the buffer is filled by copies that complete on a barrier object without slots"
+// CHECK: Function=pointer | Remark="mbarrier not multi-buffered: it is an argument, whose size this function cannot change"
+// CHECK: Function=pointer | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
 func.func @pointer(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index, %bar: !llvm.ptr<3>) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -131,8 +131,8 @@ func.func @pointer(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: in
   return
 }
 
-// CHECK: Function=escapes | Remark="the barrier object escapes through 'llvm.icmp'"
-// CHECK: Function=escapes | Remark="the buffer is filled by copies that complete on a barrier object without slots"
+// CHECK: Function=escapes | Remark="mbarrier not multi-buffered: it escapes through 'llvm.icmp'"
+// CHECK: Function=escapes | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
 func.func @escapes(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -176,8 +176,8 @@ func.func @escapes(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: in
   return
 }
 
-// CHECK: Function=bytes | Remark="the barrier object is in memref<12xi8, #gpu.address_space<workgroup>>, of which no whole number of barriers is known"
-// CHECK: Function=bytes | Remark="the buffer is filled by copies that complete on a barrier object without slots"
+// CHECK: Function=bytes | Remark="mbarrier not multi-buffered: the size of memref<12xi8, #gpu.address_space<workgroup>> is not proven to be a multiple of 8 B"
+// CHECK: Function=bytes | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
 func.func @bytes(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -219,8 +219,8 @@ func.func @bytes(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: inde
   return
 }
 
-// CHECK: Function=chosen | Remark="the barrier object is chosen by 'nvvm.mbarrier.arrive.expect_tx' with a number that is neither constant nor that of a slot"
-// CHECK: Function=chosen | Remark="the buffer is filled by copies that complete on a barrier object without slots"
+// CHECK: Function=chosen | Remark="mbarrier not multi-buffered: the index that 'nvvm.mbarrier.arrive.expect_tx' uses is neither a constant nor the slot of the iteration"
+// CHECK: Function=chosen | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
 func.func @chosen(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index, %which: i32) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -263,8 +263,8 @@ func.func @chosen(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: ind
   return
 }
 
-// CHECK: Function=polled | Remark="the barrier object is asked for its phase by 'nvvm.mbarrier.try_wait', which does not wait for it"
-// CHECK: Function=polled | Remark="the buffer is filled by copies that complete on a barrier object without slots"
+// CHECK: Function=polled | Remark="mbarrier not multi-buffered: 'nvvm.mbarrier.try_wait' polls it; only waits are supported"
+// CHECK: Function=polled | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
 func.func @polled(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -307,8 +307,8 @@ func.func @polled(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: ind
   return
 }
 
-// CHECK: Function=announced_twice | Remark="the barrier object counts 2 arrivals in an iteration, and 'nvvm.mbarrier.init' says that 1 complete a phase"
-// CHECK: Function=announced_twice | Remark="the buffer is filled by copies that complete on a barrier object without slots"
+// CHECK: Function=announced_twice | Remark="mbarrier not multi-buffered: each iteration has 2 arrivals; 'nvvm.mbarrier.init' sets the arrival count of a phase to 1"
+// CHECK: Function=announced_twice | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
 func.func @announced_twice(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -353,8 +353,8 @@ func.func @announced_twice(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}
   return
 }
 
-// CHECK: Function=each_warp | Remark="the barrier object counts 4 arrivals in an iteration, and 'nvvm.mbarrier.init' says that 1 complete a phase"
-// CHECK: Function=each_warp | Remark="the buffer is filled by copies that complete on a barrier object without slots"
+// CHECK: Function=each_warp | Remark="mbarrier not multi-buffered: each iteration has 4 arrivals; 'nvvm.mbarrier.init' sets the arrival count of a phase to 1"
+// CHECK: Function=each_warp | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
 func.func @each_warp(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -397,8 +397,8 @@ func.func @each_warp(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: 
   return
 }
 
-// CHECK: Function=some_lanes | Remark="the barrier object is arrived on by 'nvvm.mbarrier.arrive', and how many threads execute it is not known"
-// CHECK: Function=some_lanes | Remark="the buffer is filled by copies that complete on a barrier object without slots"
+// CHECK: Function=some_lanes | Remark="mbarrier not multi-buffered: the number of threads that execute 'nvvm.mbarrier.arrive' cannot be determined"
+// CHECK: Function=some_lanes | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
 func.func @some_lanes(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -449,8 +449,8 @@ func.func @some_lanes(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n:
   return
 }
 
-// CHECK: Function=some_members | Remark="the barrier object is arrived on by 'nvvm.mbarrier.arrive', and how many threads execute it is not known"
-// CHECK: Function=some_members | Remark="the buffer is filled by copies that complete on a barrier object without slots"
+// CHECK: Function=some_members | Remark="mbarrier not multi-buffered: the number of threads that execute 'nvvm.mbarrier.arrive' cannot be determined"
+// CHECK: Function=some_members | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
 func.func @some_members(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -500,8 +500,8 @@ func.func @some_members(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %
   return
 }
 
-// CHECK: Function=phase_before | Remark="the barrier object is waited for by 'nvvm.mbarrier.try_wait.parity' with parity 1 in the first iteration, where its first phase has parity 0"
-// CHECK: Function=phase_before | Remark="the buffer is filled by copies that complete on a barrier object without slots"
+// CHECK: Function=phase_before | Remark="mbarrier not multi-buffered: 'nvvm.mbarrier.try_wait.parity' waits for parity 1 in the first iteration; the first phase has parity 0"
+// CHECK: Function=phase_before | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
 func.func @phase_before(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -544,8 +544,8 @@ func.func @phase_before(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %
   return
 }
 
-// CHECK: Function=other_block | Remark="the barrier object is used by 'nvvm.mbarrier.init', outside of the block in which the loop stands"
-// CHECK: Function=other_block | Remark="the buffer is filled by copies that complete on a barrier object without slots"
+// CHECK: Function=other_block | Remark="mbarrier not multi-buffered: 'nvvm.mbarrier.init' uses it outside the block of the loop"
+// CHECK: Function=other_block | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
 func.func @other_block(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index, %c: i1) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -590,7 +590,7 @@ func.func @other_block(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n
 }
 
 // How much of what was announced is whose is not known.
-// CHECK: Function=shared_phase | Remark="the buffer is read by 'memref.load' before it is overwritten in the iteration (0 of 128 elements are); 'nvvm.cp.async.bulk.tensor.shared.cluster.global' does not count: how much it writes behind the address is not known"
+// CHECK: Function=shared_phase | Remark="buffer not multi-buffered: 'memref.load' reads it before it is overwritten in the iteration (0 of 128 elements are proven to be); 'nvvm.cp.async.bulk.tensor.shared.cluster.global' is not counted: the number of bytes that it writes cannot be determined"
 func.func @shared_phase(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -634,7 +634,7 @@ func.func @shared_phase(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %
 }
 
 // Some of a tile may be left as it was.
-// CHECK-COUNT-2: Function=room_left | Remark="the buffer is read by 'memref.load' before it is overwritten in the iteration ({{.*}} elements are); 'nvvm.cp.async.bulk.tensor.shared.cluster.global' does not count: how much it writes behind the address is not known"
+// CHECK-COUNT-2: Function=room_left | Remark="buffer not multi-buffered: 'memref.load' reads it before it is overwritten in the iteration ({{.*}} elements are proven to be); 'nvvm.cp.async.bulk.tensor.shared.cluster.global' is not counted: the number of bytes that it writes cannot be determined"
 func.func @room_left(%map_a: !llvm.ptr, %map_b: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

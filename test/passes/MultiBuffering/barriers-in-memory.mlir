@@ -9,9 +9,9 @@
 #shared = #gpu.address_space<workgroup>
 
 // A block program: the phase of slot i mod 3 is i / 3.
-// REMARK: Function=block_program | Remark="the barrier object got 3 slots of 8 B, 24 B in all"
-// REMARK: Function=block_program | Remark="the buffer got 3 slots of 8192 B, 24576 B in all"
-// PIPELINED: Function=block_program | Remark="the loop is pipelined with 3 stages in async mode: 1 copy ahead, 1 shared buffer of 24576 B, 1 barrier an iteration, 16 iterations"
+// REMARK: Function=block_program | Remark="mbarrier multi-buffered: 3 slots of 8 B, 24 B in total"
+// REMARK: Function=block_program | Remark="buffer multi-buffered: 3 slots of 8192 B, 24576 B in total"
+// PIPELINED: Function=block_program | Remark="loop pipelined: 3 stages, async mode, 1 copy prefetched; 1 shared buffer, 24576 B; 1 barrier per iteration; trip count 16"
 // CHECK-LABEL: func.func @block_program(
 // CHECK:         %[[BARRIERS:.*]] = memref.alloc() : memref<3x!mosaic_gpu.barrier
 // CHECK:         %[[P0:.*]] = llvm.inttoptr
@@ -62,10 +62,10 @@ func.func @block_program(%a: memref<64x1024xf16>, %init: vector<64x64xf16>) -> v
 }
 
 // Two barriers of one buffer: both have their slots in it.
-// REMARK: Function=two_barriers | Remark="the barrier object got 3 slots of 16 B, 48 B in all"
-// REMARK: Function=two_barriers | Remark="the buffer got 3 slots of 8192 B, 24576 B in all"
-// REMARK: Function=two_barriers | Remark="the buffer got 3 slots of 8192 B, 24576 B in all"
-// PIPELINED: Function=two_barriers | Remark="the loop is pipelined with 3 stages in async mode: 2 copies ahead, 2 shared buffers of 49152 B, 1 barrier an iteration, 16 iterations"
+// REMARK: Function=two_barriers | Remark="mbarrier multi-buffered: 3 slots of 16 B, 48 B in total"
+// REMARK: Function=two_barriers | Remark="buffer multi-buffered: 3 slots of 8192 B, 24576 B in total"
+// REMARK: Function=two_barriers | Remark="buffer multi-buffered: 3 slots of 8192 B, 24576 B in total"
+// PIPELINED: Function=two_barriers | Remark="loop pipelined: 3 stages, async mode, 2 copies prefetched; 2 shared buffers, 49152 B; 1 barrier per iteration; trip count 16"
 // CHECK-LABEL: func.func @two_barriers(
 // CHECK:         mosaic_gpu.initialize_barrier %[[P0:.*]] {arrival_count = 1 : i64, num_barriers = 2 : i32}
 // CHECK-NEXT:    llvm.getelementptr %[[P0]][16]
@@ -121,9 +121,9 @@ func.func @two_barriers(%a: memref<64x1024xf16>, %init: vector<64x64xf16>) -> ve
 }
 
 // Instructions of PTX, which take addresses. How much the copy writes is what was announced for it alone.
-// REMARK: Function=addresses | Remark="the barrier object got 3 slots of 8 B, 24 B in all"
-// REMARK: Function=addresses | Remark="the buffer got 3 slots of 512 B, 1536 B in all"
-// PIPELINED: Function=addresses | Remark="the loop is pipelined with 3 stages in async mode: 1 copy ahead, 1 shared buffer of 1536 B, 1 barrier an iteration, a guard for the number of iterations"
+// REMARK: Function=addresses | Remark="mbarrier multi-buffered: 3 slots of 8 B, 24 B in total"
+// REMARK: Function=addresses | Remark="buffer multi-buffered: 3 slots of 512 B, 1536 B in total"
+// PIPELINED: Function=addresses | Remark="loop pipelined: 3 stages, async mode, 1 copy prefetched; 1 shared buffer, 1536 B; 1 barrier per iteration; run-time guard on the trip count"
 // CHECK-LABEL: func.func @addresses(
 // CHECK:         %[[BARRIERS:.*]] = memref.alloc() : memref<3x1xi64
 // CHECK:         %[[BASE:.*]] = memref.extract_aligned_pointer_as_index %[[BARRIERS]]
@@ -182,9 +182,9 @@ func.func @addresses(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: 
 }
 
 // One lane of a warp, whichever it is.
-// REMARK: Function=elected | Remark="the barrier object got 3 slots of 8 B, 24 B in all"
-// REMARK: Function=elected | Remark="the buffer got 3 slots of 512 B, 1536 B in all"
-// PIPELINED: Function=elected | Remark="the loop is pipelined with 3 stages in async mode: 1 copy ahead, 1 shared buffer of 1536 B, 1 barrier an iteration, a guard for the number of iterations"
+// REMARK: Function=elected | Remark="mbarrier multi-buffered: 3 slots of 8 B, 24 B in total"
+// REMARK: Function=elected | Remark="buffer multi-buffered: 3 slots of 512 B, 1536 B in total"
+// PIPELINED: Function=elected | Remark="loop pipelined: 3 stages, async mode, 1 copy prefetched; 1 shared buffer, 1536 B; 1 barrier per iteration; run-time guard on the trip count"
 // CHECK-LABEL: func.func @elected(
 // CHECK:         memref<3x1xi64
 func.func @elected(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
@@ -232,7 +232,7 @@ func.func @elected(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: in
 }
 
 // The second of two barriers, and one lane of each of four warps: each copies all of the tile.
-// REMARK: Function=elected_of_each | Remark="the barrier object got 3 slots of 16 B, 48 B in all"
+// REMARK: Function=elected_of_each | Remark="mbarrier multi-buffered: 3 slots of 16 B, 48 B in total"
 // CHECK-LABEL: func.func @elected_of_each(
 // CHECK:         nvvm.mbarrier.init %[[P0:.*]], %c4_i32
 // CHECK-NEXT:    llvm.getelementptr %[[P0]][16]
@@ -281,10 +281,10 @@ func.func @elected_of_each(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}
 
 // Neither of two copies writes more than its tile has room for, and together they write what was announced: each fills its
 // own, which its slot does not tell any more.
-// REMARK: Function=two_tiles | Remark="the barrier object got 3 slots of 8 B, 24 B in all"
-// REMARK: Function=two_tiles | Remark="the buffer got 3 slots of 512 B, 1536 B in all"
-// REMARK: Function=two_tiles | Remark="the buffer got 3 slots of 256 B, 768 B in all"
-// PIPELINED: Function=two_tiles | Remark="the loop is pipelined with 3 stages in async mode: 2 copies ahead, 2 shared buffers of 2304 B, 1 barrier an iteration, a guard for the number of iterations"
+// REMARK: Function=two_tiles | Remark="mbarrier multi-buffered: 3 slots of 8 B, 24 B in total"
+// REMARK: Function=two_tiles | Remark="buffer multi-buffered: 3 slots of 512 B, 1536 B in total"
+// REMARK: Function=two_tiles | Remark="buffer multi-buffered: 3 slots of 256 B, 768 B in total"
+// PIPELINED: Function=two_tiles | Remark="loop pipelined: 3 stages, async mode, 2 copies prefetched; 2 shared buffers, 2304 B; 1 barrier per iteration; run-time guard on the trip count"
 // CHECK-LABEL: func.func @two_tiles(
 // CHECK:         nvvm.cp.async.bulk.tensor.shared.cluster.global {{.*}} {isCTAOnly = true, smalti.copied_bytes = 512 : i64}
 // CHECK:         nvvm.cp.async.bulk.tensor.shared.cluster.global {{.*}} {isCTAOnly = true, smalti.copied_bytes = 256 : i64}

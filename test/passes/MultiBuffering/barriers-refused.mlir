@@ -6,7 +6,7 @@
 // RUN: FileCheck %s < %t.remarks
 // RUN: not smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-multi-buffer{strict=true}))' -o /dev/null 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=STRICT
-// STRICT: error: smalti-multi-buffer: the barrier object is also used outside the loop, by 'nvgpu.mbarrier.try_wait.parity'
+// STRICT: error: smalti-multi-buffer: mbarrier not multi-buffered: 'nvgpu.mbarrier.try_wait.parity' uses it outside the loop
 
 #shared = #gpu.address_space<workgroup>
 !map = !nvgpu.tensormap.descriptor<tensor = memref<64xf32, #shared>, swizzle = none, l2promo = none, oob = zero, interleave = none>
@@ -14,8 +14,8 @@
 !three = !nvgpu.mbarrier.group<memorySpace = #shared, num_barriers = 3>
 !tile = memref<64xf32, #shared>
 
-// CHECK: Function=used_outside | Remark="the barrier object is also used outside the loop, by 'nvgpu.mbarrier.try_wait.parity'"
-// CHECK: Function=used_outside | Remark="the buffer is filled by copies that complete on a barrier object without slots"
+// CHECK: Function=used_outside | Remark="mbarrier not multi-buffered: 'nvgpu.mbarrier.try_wait.parity' uses it outside the loop"
+// CHECK: Function=used_outside | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
 func.func @used_outside(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -46,8 +46,8 @@ func.func @used_outside(%map: !map, %out: memref<64xf32>) attributes {gpu.known_
   return
 }
 
-// CHECK: Function=arrives_twice | Remark="the barrier object counts 2 arrivals in an iteration, and 'nvgpu.mbarrier.init' says that 1 complete a phase"
-// CHECK: Function=arrives_twice | Remark="the buffer is filled by copies that complete on a barrier object without slots"
+// CHECK: Function=arrives_twice | Remark="mbarrier not multi-buffered: each iteration has 2 arrivals; 'nvgpu.mbarrier.init' sets the arrival count of a phase to 1"
+// CHECK: Function=arrives_twice | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
 func.func @arrives_twice(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -78,8 +78,8 @@ func.func @arrives_twice(%map: !map, %out: memref<64xf32>) attributes {gpu.known
   return
 }
 
-// CHECK: Function=all_threads_arrive | Remark="the barrier object counts 64 arrivals in an iteration, and 'nvgpu.mbarrier.init' says that 1 complete a phase"
-// CHECK: Function=all_threads_arrive | Remark="the buffer is filled by copies that complete on a barrier object without slots"
+// CHECK: Function=all_threads_arrive | Remark="mbarrier not multi-buffered: each iteration has 64 arrivals; 'nvgpu.mbarrier.init' sets the arrival count of a phase to 1"
+// CHECK: Function=all_threads_arrive | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
 func.func @all_threads_arrive(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -109,8 +109,8 @@ func.func @all_threads_arrive(%map: !map, %out: memref<64xf32>) attributes {gpu.
   return
 }
 
-// CHECK: Function=waits_on_another | Remark="the barrier object counts 0 arrivals in an iteration, and 'nvgpu.mbarrier.init' says that 1 complete a phase"
-// CHECK: Function=waits_on_another | Remark="the buffer is filled by copies that complete on a barrier object without slots"
+// CHECK: Function=waits_on_another | Remark="mbarrier not multi-buffered: each iteration has 0 arrivals; 'nvgpu.mbarrier.init' sets the arrival count of a phase to 1"
+// CHECK: Function=waits_on_another | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
 func.func @waits_on_another(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -142,8 +142,8 @@ func.func @waits_on_another(%map: !map, %out: memref<64xf32>) attributes {gpu.kn
   return
 }
 
-// CHECK: Function=never_waited | Remark="the barrier object is not waited for in the loop"
-// CHECK: Function=never_waited | Remark="the buffer is filled by copies that complete on a barrier object without slots"
+// CHECK: Function=never_waited | Remark="mbarrier not multi-buffered: the loop does not wait for it"
+// CHECK: Function=never_waited | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
 func.func @never_waited(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -175,8 +175,8 @@ func.func @never_waited(%map: !map, %out: memref<64xf32>) attributes {gpu.known_
   return
 }
 
-// CHECK: Function=same_parity | Remark="the barrier object is waited for by 'nvgpu.mbarrier.try_wait.parity' with a parity that is not known to change in every iteration"
-// CHECK: Function=same_parity | Remark="the buffer is filled by copies that complete on a barrier object without slots"
+// CHECK: Function=same_parity | Remark="mbarrier not multi-buffered: the parity operand of 'nvgpu.mbarrier.try_wait.parity' is not proven to alternate in every iteration"
+// CHECK: Function=same_parity | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
 func.func @same_parity(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -206,8 +206,8 @@ func.func @same_parity(%map: !map, %out: memref<64xf32>) attributes {gpu.known_b
   return
 }
 
-// CHECK: Function=parity_of_turns | Remark="the barrier object is waited for by 'nvgpu.mbarrier.try_wait.parity' with a parity that is not known to change in every iteration"
-// CHECK: Function=parity_of_turns | Remark="the buffer is filled by copies that complete on a barrier object without slots"
+// CHECK: Function=parity_of_turns | Remark="mbarrier not multi-buffered: the parity operand of 'nvgpu.mbarrier.try_wait.parity' is not proven to alternate in every iteration"
+// CHECK: Function=parity_of_turns | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
 func.func @parity_of_turns(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -240,8 +240,8 @@ func.func @parity_of_turns(%map: !map, %out: memref<64xf32>) attributes {gpu.kno
   return
 }
 
-// CHECK: Function=phase_before | Remark="the barrier object is waited for by 'nvgpu.mbarrier.try_wait.parity' with parity 1 in the first iteration, where its first phase has parity 0"
-// CHECK: Function=phase_before | Remark="the buffer is filled by copies that complete on a barrier object without slots"
+// CHECK: Function=phase_before | Remark="mbarrier not multi-buffered: 'nvgpu.mbarrier.try_wait.parity' waits for parity 1 in the first iteration; the first phase has parity 0"
+// CHECK: Function=phase_before | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
 func.func @phase_before(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -272,8 +272,8 @@ func.func @phase_before(%map: !map, %out: memref<64xf32>) attributes {gpu.known_
   return
 }
 
-// CHECK: Function=arrives_behind | Remark="the barrier object is used by 'nvgpu.mbarrier.arrive' behind the wait for it in the same iteration"
-// CHECK: Function=arrives_behind | Remark="the buffer is filled by copies that complete on a barrier object without slots"
+// CHECK: Function=arrives_behind | Remark="mbarrier not multi-buffered: 'nvgpu.mbarrier.arrive' uses it after the wait of the same iteration"
+// CHECK: Function=arrives_behind | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
 func.func @arrives_behind(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -303,8 +303,8 @@ func.func @arrives_behind(%map: !map, %out: memref<64xf32>) attributes {gpu.know
   return
 }
 
-// CHECK: Function=polled | Remark="the barrier object is asked for its phase by 'nvgpu.mbarrier.test.wait', which does not wait for it"
-// CHECK: Function=polled | Remark="the buffer is filled by copies that complete on a barrier object without slots"
+// CHECK: Function=polled | Remark="mbarrier not multi-buffered: 'nvgpu.mbarrier.test.wait' polls it; only waits are supported"
+// CHECK: Function=polled | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
 func.func @polled(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -335,8 +335,8 @@ func.func @polled(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_
   return
 }
 
-// CHECK: Function=pointed_to | Remark="the barrier object escapes through 'nvgpu.mbarrier.get'"
-// CHECK: Function=pointed_to | Remark="the buffer is filled by copies that complete on a barrier object without slots"
+// CHECK: Function=pointed_to | Remark="mbarrier not multi-buffered: it escapes through 'nvgpu.mbarrier.get'"
+// CHECK: Function=pointed_to | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
 func.func @pointed_to(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -367,8 +367,8 @@ func.func @pointed_to(%map: !map, %out: memref<64xf32>) attributes {gpu.known_bl
   return
 }
 
-// CHECK: Function=argument | Remark="the barrier object is an argument, whose size is not this function's to change"
-// CHECK: Function=argument | Remark="the buffer is filled by copies that complete on a barrier object without slots"
+// CHECK: Function=argument | Remark="mbarrier not multi-buffered: it is an argument, whose size this function cannot change"
+// CHECK: Function=argument | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
 func.func @argument(%map: !map, %out: memref<64xf32>, %bars: !one) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -396,8 +396,8 @@ func.func @argument(%map: !map, %out: memref<64xf32>, %bars: !one) attributes {g
   return
 }
 
-// CHECK: Function=not_initialised | Remark="the barrier object is not initialised in the function"
-// CHECK: Function=not_initialised | Remark="the buffer is filled by copies that complete on a barrier object without slots"
+// CHECK: Function=not_initialised | Remark="mbarrier not multi-buffered: it is not initialized in the function"
+// CHECK: Function=not_initialised | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
 func.func @not_initialised(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -426,8 +426,8 @@ func.func @not_initialised(%map: !map, %out: memref<64xf32>) attributes {gpu.kno
   return
 }
 
-// CHECK: Function=initialised_twice | Remark="the barrier object is initialised more than once, by 'nvgpu.mbarrier.init'"
-// CHECK: Function=initialised_twice | Remark="the buffer is filled by copies that complete on a barrier object without slots"
+// CHECK: Function=initialised_twice | Remark="mbarrier not multi-buffered: it is initialized more than once, for example by 'nvgpu.mbarrier.init'"
+// CHECK: Function=initialised_twice | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
 func.func @initialised_twice(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -458,8 +458,8 @@ func.func @initialised_twice(%map: !map, %out: memref<64xf32>) attributes {gpu.k
   return
 }
 
-// CHECK: Function=initialised_inside | Remark="the barrier object is initialised in every iteration, by 'nvgpu.mbarrier.init'"
-// CHECK: Function=initialised_inside | Remark="the buffer is filled by copies that complete on a barrier object without slots"
+// CHECK: Function=initialised_inside | Remark="mbarrier not multi-buffered: 'nvgpu.mbarrier.init' initializes it in every iteration"
+// CHECK: Function=initialised_inside | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
 func.func @initialised_inside(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -489,8 +489,8 @@ func.func @initialised_inside(%map: !map, %out: memref<64xf32>) attributes {gpu.
   return
 }
 
-// CHECK: Function=initialised_late | Remark="the barrier object is initialised by 'nvgpu.mbarrier.init', which does not stand ahead of the loop"
-// CHECK: Function=initialised_late | Remark="the buffer is filled by copies that complete on a barrier object without slots"
+// CHECK: Function=initialised_late | Remark="mbarrier not multi-buffered: 'nvgpu.mbarrier.init' initializes it and does not precede the loop"
+// CHECK: Function=initialised_late | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
 func.func @initialised_late(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -520,8 +520,8 @@ func.func @initialised_late(%map: !map, %out: memref<64xf32>) attributes {gpu.kn
   return
 }
 
-// CHECK: Function=unknown_number | Remark="the barrier object is chosen by 'nvgpu.mbarrier.arrive.expect_tx' with a number that is neither constant nor that of a slot"
-// CHECK: Function=unknown_number | Remark="the buffer is filled by copies that complete on a barrier object without slots"
+// CHECK: Function=unknown_number | Remark="mbarrier not multi-buffered: the index that 'nvgpu.mbarrier.arrive.expect_tx' uses is neither a constant nor the slot of the iteration"
+// CHECK: Function=unknown_number | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
 func.func @unknown_number(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -553,8 +553,8 @@ func.func @unknown_number(%map: !map, %out: memref<64xf32>) attributes {gpu.know
   return
 }
 
-// CHECK: Function=no_such_number | Remark="the barrier object has no number 3, which 'nvgpu.mbarrier.arrive.expect_tx' uses"
-// CHECK: Function=no_such_number | Remark="the buffer is filled by copies that complete on a barrier object without slots"
+// CHECK: Function=no_such_number | Remark="mbarrier not multi-buffered: 'nvgpu.mbarrier.arrive.expect_tx' uses index 3; the number of mbarriers is {{.*}}"
+// CHECK: Function=no_such_number | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
 func.func @no_such_number(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -584,8 +584,8 @@ func.func @no_such_number(%map: !map, %out: memref<64xf32>) attributes {gpu.know
   return
 }
 
-// CHECK: Function=one_with_slots | Remark="the barrier object has slots for 'nvgpu.mbarrier.try_wait.parity', and none for 'nvgpu.mbarrier.arrive.expect_tx'"
-// CHECK: Function=one_with_slots | Remark="the buffer is filled by copies that complete on a barrier object without slots"
+// CHECK: Function=one_with_slots | Remark="mbarrier not multi-buffered: 'nvgpu.mbarrier.try_wait.parity' uses the slot of its iteration, but 'nvgpu.mbarrier.arrive.expect_tx' uses a constant index"
+// CHECK: Function=one_with_slots | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
 func.func @one_with_slots(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -616,8 +616,8 @@ func.func @one_with_slots(%map: !map, %out: memref<64xf32>) attributes {gpu.know
   return
 }
 
-// CHECK: Function=unknown_threads | Remark="the barrier object is arrived on by 'nvgpu.mbarrier.arrive.expect_tx', and how many threads execute it is not known"
-// CHECK: Function=unknown_threads | Remark="the buffer is filled by copies that complete on a barrier object without slots"
+// CHECK: Function=unknown_threads | Remark="mbarrier not multi-buffered: the number of threads that execute 'nvgpu.mbarrier.arrive.expect_tx' cannot be determined"
+// CHECK: Function=unknown_threads | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
 func.func @unknown_threads(%map: !map, %out: memref<64xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -647,8 +647,8 @@ func.func @unknown_threads(%map: !map, %out: memref<64xf32>) {
   return
 }
 
-// CHECK: Function=unknown_condition | Remark="the barrier object is arrived on by 'nvgpu.mbarrier.arrive.expect_tx', and how many threads execute it is not known"
-// CHECK: Function=unknown_condition | Remark="the buffer is filled by copies that complete on a barrier object without slots"
+// CHECK: Function=unknown_condition | Remark="mbarrier not multi-buffered: the number of threads that execute 'nvgpu.mbarrier.arrive.expect_tx' cannot be determined"
+// CHECK: Function=unknown_condition | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
 func.func @unknown_condition(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -680,8 +680,8 @@ func.func @unknown_condition(%map: !map, %out: memref<64xf32>) attributes {gpu.k
   return
 }
 
-// CHECK: Function=unknown_arrivals | Remark="the barrier object is initialised by 'nvgpu.mbarrier.init' for a number of arrivals that is not known"
-// CHECK: Function=unknown_arrivals | Remark="the buffer is filled by copies that complete on a barrier object without slots"
+// CHECK: Function=unknown_arrivals | Remark="mbarrier not multi-buffered: the arrival count of 'nvgpu.mbarrier.init' cannot be determined"
+// CHECK: Function=unknown_arrivals | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
 func.func @unknown_arrivals(%map: !map, %out: memref<64xf32>, %count: index) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -711,8 +711,8 @@ func.func @unknown_arrivals(%map: !map, %out: memref<64xf32>, %count: index) att
   return
 }
 
-// CHECK: Function=repeated | Remark="the barrier object is used by 'nvgpu.mbarrier.arrive.expect_tx' inside 'scf.for', which may repeat it"
-// CHECK: Function=repeated | Remark="the buffer is filled by copies that complete on a barrier object without slots"
+// CHECK: Function=repeated | Remark="mbarrier not multi-buffered: 'nvgpu.mbarrier.arrive.expect_tx' uses it inside 'scf.for', which may execute the op more than once"
+// CHECK: Function=repeated | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
 func.func @repeated(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -744,8 +744,8 @@ func.func @repeated(%map: !map, %out: memref<64xf32>) attributes {gpu.known_bloc
   return
 }
 
-// CHECK: Function=used_again | Remark="the barrier object may be used by the loop more than once after it was initialised"
-// CHECK: Function=used_again | Remark="the buffer is filled by copies that complete on a barrier object without slots"
+// CHECK: Function=used_again | Remark="mbarrier not multi-buffered: the loop may execute more than once after its initialization"
+// CHECK: Function=used_again | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
 func.func @used_again(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -778,9 +778,9 @@ func.func @used_again(%map: !map, %out: memref<64xf32>) attributes {gpu.known_bl
 }
 
 // One of two buffers is read before it is overwritten: the barrier, and the other buffer, get no slots either.
-// CHECK: Function=shared_barrier | Remark="the buffer is read by 'memref.load' before it is overwritten in the iteration (0 of 64 elements are)"
-// CHECK: Function=shared_barrier | Remark="the barrier object counts bytes of copies into a buffer without slots"
-// CHECK: Function=shared_barrier | Remark="the buffer is filled by copies that complete on a barrier object without slots"
+// CHECK: Function=shared_barrier | Remark="buffer not multi-buffered: 'memref.load' reads it before it is overwritten in the iteration (0 of 64 elements are proven to be)"
+// CHECK: Function=shared_barrier | Remark="mbarrier not multi-buffered: copies into a buffer that is not multi-buffered complete on it"
+// CHECK: Function=shared_barrier | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
 func.func @shared_barrier(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -814,8 +814,8 @@ func.func @shared_barrier(%map: !map, %out: memref<64xf32>) attributes {gpu.know
 }
 
 // What another block copies here, or what this one copies there, is not counted.
-// CHECK: Function=multicast | Remark="the barrier object counts bytes of 'nvgpu.tma.async.load', which copies to other blocks or to memory that is not known"
-// CHECK: Function=multicast | Remark="the buffer is filled by copies that complete on a barrier object without slots"
+// CHECK: Function=multicast | Remark="mbarrier not multi-buffered: the destination of 'nvgpu.tma.async.load', which completes on it, is in another block or cannot be determined"
+// CHECK: Function=multicast | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
 func.func @multicast(%map: !map, %mask: i16, %foreign: !tile, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -844,8 +844,8 @@ func.func @multicast(%map: !map, %mask: i16, %foreign: !tile, %out: memref<64xf3
   return
 }
 
-// CHECK: Function=some_arrivals | Remark="the barrier object is arrived on by 'nvgpu.mbarrier.arrive.nocomplete' a number of times that is not known"
-// CHECK: Function=some_arrivals | Remark="the buffer is filled by copies that complete on a barrier object without slots"
+// CHECK: Function=some_arrivals | Remark="mbarrier not multi-buffered: the arrival count of 'nvgpu.mbarrier.arrive.nocomplete' cannot be determined"
+// CHECK: Function=some_arrivals | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
 func.func @some_arrivals(%map: !map, %times: index, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -875,8 +875,8 @@ func.func @some_arrivals(%map: !map, %times: index, %out: memref<64xf32>) attrib
 }
 
 // The second loop fills the tile through registers, in slots of its own iterations.
-// CHECK: Function=two_loops | Remark="the barrier object counts bytes of copies into buffers that several loops use"
-// CHECK: Function=two_loops | Remark="the buffer is filled by copies that complete on a barrier object without slots"
+// CHECK: Function=two_loops | Remark="mbarrier not multi-buffered: copies into buffers of several loops complete on it"
+// CHECK: Function=two_loops | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
 func.func @two_loops(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

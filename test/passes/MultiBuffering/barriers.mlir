@@ -16,11 +16,11 @@
 !tile = memref<64xf32, #shared>
 
 // The parity comes from the slot's turn, and no longer from the value that the loop carries.
-// REMARK: Function=carried_phase | Remark="the barrier object got 3 slots of 8 B, 24 B in all"
-// REMARK: Function=carried_phase | Remark="the buffer got 3 slots of 256 B, 768 B in all"
-// PIPELINED: Function=carried_phase | Remark="the loop is pipelined with 3 stages in async mode: 1 copy ahead, 1 shared buffer of 768 B, 1 barrier an iteration, a guard for the number of iterations"
-// AUTO: Function=carried_phase | Remark="the barrier object got 16 slots of 8 B, 128 B in all"
-// AUTO: Function=carried_phase | Remark="the buffer got 16 slots of 256 B, 4096 B in all: more are of no use"
+// REMARK: Function=carried_phase | Remark="mbarrier multi-buffered: 3 slots of 8 B, 24 B in total"
+// REMARK: Function=carried_phase | Remark="buffer multi-buffered: 3 slots of 256 B, 768 B in total"
+// PIPELINED: Function=carried_phase | Remark="loop pipelined: 3 stages, async mode, 1 copy prefetched; 1 shared buffer, 768 B; 1 barrier per iteration; run-time guard on the trip count"
+// AUTO: Function=carried_phase | Remark="mbarrier multi-buffered: 16 slots of 8 B, 128 B in total"
+// AUTO: Function=carried_phase | Remark="buffer multi-buffered: 16 slots of 256 B, 4096 B in total; no more slots: 16 slots are the maximum of depth=auto"
 // CHECK-LABEL: func.func @carried_phase(
 // CHECK:         %[[BARS:.*]] = nvgpu.mbarrier.create -> <memorySpace = #gpu.address_space<workgroup>, num_barriers = 3>
 // CHECK:         nvgpu.mbarrier.init %[[BARS]][%c0], %c1, predicate = %[[FIRST:[^ ]*]]
@@ -67,10 +67,10 @@ func.func @carried_phase(%map: !map, %out: memref<64xf32> {llvm.noalias}, %n: in
 
 // Two barriers of a group of three; the other one stays what it is, outside. The bounds are not known, all threads arrive
 // on one of the two, and its count comes from the launch.
-// REMARK: Function=group | Remark="the barrier object got 3 slots of 24 B, 72 B in all"
-// REMARK: Function=group | Remark="the buffer got 3 slots of 256 B, 768 B in all"
-// REMARK: Function=group | Remark="the buffer got 3 slots of 256 B, 768 B in all"
-// PIPELINED: Function=group | Remark="the loop is pipelined with 3 stages in async mode: 2 copies ahead, 2 shared buffers of 1536 B, 1 barrier an iteration, a guard for the number of iterations"
+// REMARK: Function=group | Remark="mbarrier multi-buffered: 3 slots of 24 B, 72 B in total"
+// REMARK: Function=group | Remark="buffer multi-buffered: 3 slots of 256 B, 768 B in total"
+// REMARK: Function=group | Remark="buffer multi-buffered: 3 slots of 256 B, 768 B in total"
+// PIPELINED: Function=group | Remark="loop pipelined: 3 stages, async mode, 2 copies prefetched; 2 shared buffers, 1536 B; 1 barrier per iteration; run-time guard on the trip count"
 // CHECK-LABEL: func.func @group(
 // CHECK-SAME:      %[[LOWER:[^ ]*]]: index, %{{[^ ]*}}: index, %[[STEP:[^ ]*]]: index
 // CHECK:         %[[BARS:.*]] = nvgpu.mbarrier.create -> <memorySpace = #gpu.address_space<workgroup>, num_barriers = 9>
@@ -141,8 +141,8 @@ func.func @group(%map: !map, %out: memref<64xf32> {llvm.noalias}, %lower: index,
 
 // The loop chooses the barrier by its slot already: only the buffer has none yet.
 // REMARK-NOT: Function=by_hand | Remark="the barrier
-// REMARK: Function=by_hand | Remark="the buffer got 3 slots of 256 B, 768 B in all"
-// PIPELINED: Function=by_hand | Remark="the loop is pipelined with 3 stages
+// REMARK: Function=by_hand | Remark="buffer multi-buffered: 3 slots of 256 B, 768 B in total"
+// PIPELINED: Function=by_hand | Remark="loop pipelined: 3 stages
 // CHECK-LABEL: func.func @by_hand(
 // CHECK:         nvgpu.mbarrier.create -> <memorySpace = #gpu.address_space<workgroup>, num_barriers = 3>
 // CHECK:         memref.subview
@@ -176,8 +176,8 @@ func.func @by_hand(%map: !map, %out: memref<64xf32> {llvm.noalias}, %n: index)
 
 // Barriers in memory, of which the loop sees the slot of its iteration.
 // REMARK-NOT: Function=block_program | Remark="the barrier
-// REMARK: Function=block_program | Remark="the buffer got 3 slots of 8192 B, 24576 B in all"
-// PIPELINED: Function=block_program | Remark="the loop is pipelined with 3 stages
+// REMARK: Function=block_program | Remark="buffer multi-buffered: 3 slots of 8192 B, 24576 B in total"
+// PIPELINED: Function=block_program | Remark="loop pipelined: 3 stages
 // CHECK-LABEL: func.func @block_program(
 func.func @block_program(%a: memref<64x1024xf16>, %init: vector<64x64xf16>) -> vector<64x64xf16> {
   %c0 = arith.constant 0 : index

@@ -11,7 +11,7 @@
 // RUN:   | FileCheck %s --check-prefix=FITS
 
 // All slots of all buffers count, and none is changed where they do not fit.
-// CHECK-COUNT-2: Remark="the function needs 131072 B of shared memory with 4 slots a buffer, gfx942 has 65536 B"
+// CHECK-COUNT-2: Remark="buffer not multi-buffered: 4 slots per buffer need 131072 B of shared memory; gfx942 has 65536 B per block"
 // DEPTH: error: smalti-multi-buffer: depth must be auto or between 1 and 64, not 65
 // TARGET: error: unknown target 'sm_1'
 // FITS: memref.alloc() : memref<4x8192xf16, #gpu.address_space<workgroup>>

@@ -8,9 +8,9 @@
 
 // The asynchronous copies of a loop all get slots, or none.
 
-// REMARK: Function=both | Remark="the buffer got 2 slots
-// REMARK: Function=both | Remark="the buffer got 2 slots
-// LOOP: Function=both | Remark="the loop is pipelined with 2 stages in async mode
+// REMARK: Function=both | Remark="buffer multi-buffered: 2 slots
+// REMARK: Function=both | Remark="buffer multi-buffered: 2 slots
+// LOOP: Function=both | Remark="loop pipelined: 2 stages, async mode
 // CHECK-LABEL: @both
 // CHECK-COUNT-2: memref.alloc() : memref<2x256xf32
 func.func @both(%a: memref<64x256xf32> {llvm.noalias}, %b: memref<64x256xf32> {llvm.noalias}, %n: index, %zero: f32) -> f32
@@ -39,9 +39,9 @@ func.func @both(%a: memref<64x256xf32> {llvm.noalias}, %b: memref<64x256xf32> {l
 // -----
 
 // Half of %s1 is read and never written.
-// REMARK: Function=other_without | Remark="the buffer is read by 'memref.load' before it is overwritten
-// REMARK: Function=other_without | Remark="the buffer stays as it is, because the loop also copies to %alloc_0, which has one slot: the copies of a loop are issued early only if all of them have slots"
-// LOOP: Function=other_without | Remark="the loop is not pipelined: the schedule needs 2 slots
+// REMARK: Function=other_without | Remark="buffer not multi-buffered: 'memref.load' reads it before it is overwritten
+// REMARK: Function=other_without | Remark="buffer not multi-buffered: the loop also copies to %alloc_0, which has one slot; smalti-pipeline-loops prefetches the copies of a loop only if all of them have slots"
+// LOOP: Function=other_without | Remark="loop not pipelined: the schedule needs 2 slots
 // CHECK-LABEL: @other_without
 // CHECK: memref.alloc() : memref<256xf32
 // CHECK: memref.alloc() : memref<512xf32
@@ -73,7 +73,7 @@ func.func @other_without(%a: memref<64x256xf32> {llvm.noalias}, %b: memref<64x25
 // -----
 
 // Threads store to %s1 after the reads of an iteration: it needs no slots, and does not keep %s0 from them.
-// REMARK: Function=other_stored | Remark="the buffer got 2 slots
+// REMARK: Function=other_stored | Remark="buffer multi-buffered: 2 slots
 // CHECK-LABEL: @other_stored
 // CHECK: memref.alloc() : memref<2x256xf32
 // CHECK: memref.alloc() : memref<512xf32
@@ -103,7 +103,7 @@ func.func @other_stored(%a: memref<64x256xf32> {llvm.noalias}, %b: memref<64x256
 // -----
 
 // %s1 has its slots already.
-// REMARK: Function=other_by_hand | Remark="the buffer got 2 slots
+// REMARK: Function=other_by_hand | Remark="buffer multi-buffered: 2 slots
 // CHECK-LABEL: @other_by_hand
 // CHECK-COUNT-2: memref.alloc() : memref<2x256xf32
 func.func @other_by_hand(%a: memref<64x256xf32> {llvm.noalias}, %b: memref<64x256xf32> {llvm.noalias}, %n: index, %zero: f32) -> f32

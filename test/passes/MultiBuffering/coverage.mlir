@@ -8,7 +8,7 @@
 // A vector of each thread.
 // CHECK-LABEL: func.func @threads(
 // CHECK:         memref.alloc() : memref<2x32x32xf16, #gpu.address_space<workgroup>>
-// REMARK: Function=threads | Remark="the buffer got 2 slots of 2048 B, 4096 B in all"
+// REMARK: Function=threads | Remark="buffer multi-buffered: 2 slots of 2048 B, 4096 B in total"
 func.func @threads(%a: memref<64x32x32xf16>, %out: memref<32xf16>) attributes {gpu.known_block_size = array<i32: 128, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -155,7 +155,7 @@ gpu.module @kernels {
 // CHECK:         memref.alloc() : memref<2x64xf32, #gpu.address_space<workgroup>>
 // CHECK:         scf.if
 // CHECK:           amdgpu.make_dma_base %{{.*}}, %{{.*}} : memref<64x64xf32>, memref<64xf32, strided<[1], offset: ?>, #gpu.address_space<workgroup>>
-// REMARK: Function=tensor | Remark="the buffer got 2 slots of 256 B, 512 B in all"
+// REMARK: Function=tensor | Remark="buffer multi-buffered: 2 slots of 256 B, 512 B in total"
 func.func @tensor(%a: memref<64x64xf32>, %out: memref<1xf32>) attributes {gpu.known_block_size = array<i32: 128, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -182,7 +182,7 @@ func.func @tensor(%a: memref<64x64xf32>, %out: memref<1xf32>) attributes {gpu.kn
 // A tile that is smaller than the buffer, and gaps, leave elements as they were.
 // CHECK-LABEL: func.func @part_of_a_tensor(
 // CHECK:         memref.alloc() : memref<64xf32, #gpu.address_space<workgroup>>
-// REMARK: Function=part_of_a_tensor | Remark="the buffer is read by 'memref.load' before it is overwritten in the iteration (0 of 64 elements are); 'amdgpu.tensor_load_to_lds' does not count: the addresses that it writes are not known"
+// REMARK: Function=part_of_a_tensor | Remark="buffer not multi-buffered: 'memref.load' reads it before it is overwritten in the iteration (0 of 64 elements are proven to be); 'amdgpu.tensor_load_to_lds' is not counted: the addresses that it writes cannot be determined"
 func.func @part_of_a_tensor(%a: memref<64x64xf32>, %out: memref<1xf32>) attributes {gpu.known_block_size = array<i32: 128, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -18,8 +18,8 @@
 // RUN:   | %{lower} | %{run} | diff %t.plain -
 
 // RAN-COUNT-128: {{^-?[0-9]+$}}
-// CHECK: Function=around | Remark="the buffer got 2 slots of 16 B, 32 B in all"
-// CHECK: Function=nested | Remark="the buffer got 2 slots of 16 B, 32 B in all"
+// CHECK: Function=around | Remark="buffer multi-buffered: 2 slots of 16 B, 32 B in total"
+// CHECK: Function=nested | Remark="buffer multi-buffered: 2 slots of 16 B, 32 B in total"
 
 // Before, between and behind two loops, through views, in a counter of i32.
 func.func @around(%n: i32, %m: i32) -> i32 attributes {gpu.known_block_size = array<i32: 1, 1, 1>} {

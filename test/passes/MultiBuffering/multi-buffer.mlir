@@ -12,7 +12,7 @@
 // CHECK:           %[[HALF:.*]] = memref.subview %[[VIEW]][0, 0] [64, 32] [1, 1]
 // CHECK:           mosaic_gpu.vector_load %[[HALF]]
 // CHECK:         memref.dealloc %[[BUFFER]]
-// REMARK: remark: [Passed] smalti-multi-buffer | Category:smalti-multi-buffer | Function=block_program | Remark="the buffer got 2 slots of 4096 B, 8192 B in all"
+// REMARK: remark: [Passed] smalti-multi-buffer | Category:smalti-multi-buffer | Function=block_program | Remark="buffer multi-buffered: 2 slots of 4096 B, 8192 B in total"
 func.func @block_program(%a: memref<500x300xf16>, %n: index) -> vector<64x32xf16> {
   %c0 = arith.constant 0 : index
   %c32 = arith.constant 32 : index

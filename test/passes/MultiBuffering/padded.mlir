@@ -7,7 +7,7 @@
 // Elements that no view shows are not read, and need not be overwritten.
 
 // What smalti-pad-shared-memory creates.
-// REMARK: Function=padded | Remark="the buffer got 2 slots of 4224 B
+// REMARK: Function=padded | Remark="buffer multi-buffered: 2 slots of 4224 B
 // CHECK-LABEL: @padded
 // CHECK: memref.alloc() : memref<2x32x33xf32
 func.func @padded(%a: memref<64x32x32xf32>, %n: index, %zero: f32) -> f32 attributes {gpu.known_block_size = array<i32: 32, 1, 1>} {
@@ -36,7 +36,7 @@ func.func @padded(%a: memref<64x32x32xf32>, %n: index, %zero: f32) -> f32 attrib
 
 // PAD-LABEL: @passes
 // PAD: memref.alloc() : memref<2x32x33xf32
-// REMARK: Function=passes | Remark="the buffer got 2 slots of 4096 B
+// REMARK: Function=passes | Remark="buffer multi-buffered: 2 slots of 4096 B
 func.func @passes(%a: memref<64x32x32xf32>, %n: index, %zero: f32) -> f32 attributes {gpu.known_block_size = array<i32: 32, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -60,7 +60,7 @@ func.func @passes(%a: memref<64x32x32xf32>, %n: index, %zero: f32) -> f32 attrib
 // -----
 
 // One column of two is written, and both are shown.
-// REMARK: Function=half | Remark="the buffer is read by 'memref.load' before it is overwritten in the iteration (32 of 64 elements are)"
+// REMARK: Function=half | Remark="buffer not multi-buffered: 'memref.load' reads it before it is overwritten in the iteration (32 of 64 elements are proven to be)"
 // CHECK-LABEL: @half
 // CHECK: memref.alloc() : memref<32x33xf32
 func.func @half(%a: memref<64x32xf32>, %n: index, %zero: f32) -> f32 attributes {gpu.known_block_size = array<i32: 32, 1, 1>} {
@@ -85,7 +85,7 @@ func.func @half(%a: memref<64x32xf32>, %n: index, %zero: f32) -> f32 attributes 
 // -----
 
 // The rest is read through the buffer itself.
-// REMARK: Function=rest | Remark="the buffer is read by 'memref.load' before it is overwritten in the iteration (32 of 64 elements are)"
+// REMARK: Function=rest | Remark="buffer not multi-buffered: 'memref.load' reads it before it is overwritten in the iteration (32 of 64 elements are proven to be)"
 // CHECK-LABEL: @rest
 // CHECK: memref.alloc() : memref<64xf32
 func.func @rest(%a: memref<64x32xf32>, %n: index, %zero: f32) -> f32 attributes {gpu.known_block_size = array<i32: 32, 1, 1>} {

@@ -6,10 +6,10 @@
 // RUN: FileCheck %s < %t.remarks
 // RUN: not smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-multi-buffer{depth=auto}))' -o /dev/null 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=AUTO
-// AUTO: error: smalti-multi-buffer: depth=auto needs a target, whose shared memory bounds it
+// AUTO: error: smalti-multi-buffer: depth=auto requires a target; set the option 'target' or the attribute smalti.target
 #shared = #gpu.address_space<workgroup>
 
-// CHECK: Function=freed | Remark="the buffer is freed inside the loop"
+// CHECK: Function=freed | Remark="buffer not multi-buffered: it is freed inside the loop"
 func.func @freed(%row: vector<8xf32>, %out: memref<8xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -24,7 +24,7 @@ func.func @freed(%row: vector<8xf32>, %out: memref<8xf32>) {
   return
 }
 
-// CHECK: Function=view_freed | Remark="the buffer is freed through a view by 'memref.dealloc'"
+// CHECK: Function=view_freed | Remark="buffer not multi-buffered: it is freed through a view by 'memref.dealloc'"
 func.func @view_freed(%row: vector<8xf32>, %out: memref<8xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -40,7 +40,7 @@ func.func @view_freed(%row: vector<8xf32>, %out: memref<8xf32>) {
   return
 }
 
-// CHECK: Function=number | Remark="the buffer has the attribute smalti.slots, which is not a number from 1 to 64"
+// CHECK: Function=number | Remark="buffer not multi-buffered: smalti.slots is {{.*}}; it must be an integer from 1 to 64"
 func.func @number(%row: vector<8xf32>, %out: memref<8xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -54,7 +54,7 @@ func.func @number(%row: vector<8xf32>, %out: memref<8xf32>) {
   return
 }
 
-// CHECK: Function=truth | Remark="the buffer has the attribute smalti.slots, which is not a number from 1 to 64"
+// CHECK: Function=truth | Remark="buffer not multi-buffered: smalti.slots is {{.*}}; it must be an integer from 1 to 64"
 func.func @truth(%row: vector<8xf32>, %out: memref<8xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -69,7 +69,7 @@ func.func @truth(%row: vector<8xf32>, %out: memref<8xf32>) {
 }
 
 // The loops' own attribute wins over the option.
-// CHECK: Function=left_alone | Remark="the buffer belongs to a loop with smalti.slots = 1"
+// CHECK: Function=left_alone | Remark="buffer not multi-buffered: the loop has smalti.slots = 1"
 func.func @left_alone(%row: vector<8xf32>, %out: memref<8xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -86,7 +86,7 @@ func.func @left_alone(%row: vector<8xf32>, %out: memref<8xf32>) {
 }
 
 // What the loop left is read when the code around it runs again.
-// CHECK: Function=carried_around | Remark="the buffer may carry values from one execution of the code around the loop to the next: it is read by 'memref.load' before it is overwritten in the iteration (0 of 8 elements are)"
+// CHECK: Function=carried_around | Remark="buffer not multi-buffered: values may flow from one execution of the code around the loop to the next: 'memref.load' reads it before it is overwritten in the iteration (0 of 8 elements are proven to be)"
 func.func @carried_around(%row: vector<8xf32>, %more: memref<8xi1>, %out: memref<8xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -109,7 +109,7 @@ func.func @carried_around(%row: vector<8xf32>, %more: memref<8xi1>, %out: memref
 }
 
 // No block of the function holds all uses.
-// CHECK: Function=unstructured | Remark="the buffer is used in several blocks of the function's control flow"
+// CHECK: Function=unstructured | Remark="buffer not multi-buffered: its uses are in several blocks of the function body"
 func.func @unstructured(%row: vector<8xf32>, %condition: i1, %out: memref<8xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -128,7 +128,7 @@ func.func @unstructured(%row: vector<8xf32>, %condition: i1, %out: memref<8xf32>
 }
 
 // A thread's stack is not in a block's memory, whatever the type says.
-// CHECK: Function=on_the_stack | Remark="the buffer cannot be allocated as a slot of a larger buffer"
+// CHECK: Function=on_the_stack | Remark="buffer not multi-buffered: it cannot be allocated as a slot of a larger buffer"
 func.func @on_the_stack(%a: memref<8xf32>, %out: memref<8xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -141,7 +141,7 @@ func.func @on_the_stack(%a: memref<8xf32>, %out: memref<8xf32>) {
   return
 }
 
-// CHECK: Function=calls_inside | Remark="the buffer is used by an op that cannot be followed: 'func.call' has side effects that are not known"
+// CHECK: Function=calls_inside | Remark="buffer not multi-buffered: it is used by an op whose accesses cannot be determined: 'func.call' has unknown side effects"
 func.func private @compute(f32) -> f32
 func.func @calls_inside() {
   %c0 = arith.constant 0 : index
@@ -158,7 +158,7 @@ func.func @calls_inside() {
   return
 }
 
-// CHECK: Function=while_loop | Remark="the buffer is used in 'scf.while', which is no scf.for"
+// CHECK: Function=while_loop | Remark="buffer not multi-buffered: its uses are in 'scf.while'; only scf.for loops are supported"
 func.func @while_loop(%a: memref<8xf32>, %out: memref<8xf32>, %n: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

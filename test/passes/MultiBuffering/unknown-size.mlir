@@ -13,8 +13,8 @@
 // RUN:   --pass-pipeline='builtin.module(func.func(smalti-multi-buffer{depth=2 target=sm_90a strict=true}))' \
 // RUN:   | FileCheck %s --check-prefix=STRICT
 
-// CHECK: Function=dynamic | Remark="the size of memref<?xf32, 3> in shared memory is not known, so that no number of slots surely fits in sm_90a"
-// STRICT: error: smalti-multi-buffer: the size of memref<?xf32, 3> in shared memory is not known
+// CHECK: Function=dynamic | Remark="buffer not multi-buffered: the size of memref<?xf32, 3> in shared memory cannot be determined, so no number of slots is proven to fit on sm_90a"
+// STRICT: error: smalti-multi-buffer: buffer not multi-buffered: the size of memref<?xf32, 3> in shared memory cannot be determined
 func.func @dynamic(%source: memref<64xf32>, %n: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -30,7 +30,7 @@ func.func @dynamic(%source: memref<64xf32>, %n: index) {
 
 // -----
 
-// CHECK: Function=too_large | Remark="the size of memref<4294967296x4294967296xf32, 3> in shared memory is not known
+// CHECK: Function=too_large | Remark="buffer not multi-buffered: the size of memref<4294967296x4294967296xf32, 3> in shared memory cannot be determined
 func.func @too_large(%source: memref<64xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -46,7 +46,7 @@ func.func @too_large(%source: memref<64xf32>) {
 
 // -----
 
-// CHECK: Function=layout | Remark="the function needs 3996768 B of shared memory with 2 slots a buffer, sm_90a has 232448 B"
+// CHECK: Function=layout | Remark="buffer not multi-buffered: 2 slots per buffer need 3996768 B of shared memory; sm_90a has 232448 B per block"
 func.func @layout(%source: memref<64xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -4,14 +4,14 @@
 // RUN: not smalti-opt %s -split-input-file --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-choose-overlap{target=sm_90a})))' 2>&1 | FileCheck %s --check-prefix=OVERLAP
 // RUN: not smalti-opt %s -split-input-file --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-specialize-warps{target=sm_90a})))' 2>&1 | FileCheck %s --check-prefix=ROLES
 
-// STAGES: error: smalti-pipeline-loops: smalti.stages is not "auto" or an integer between 1 and 16
+// STAGES: error: smalti-pipeline-loops: smalti.stages is {{.*}}; it must be "auto" or an integer from 1 to 16
 func.func @stages() attributes {smalti.stages = 17 : i64} {
   return
 }
 
 // -----
 
-// SLOTS: error: smalti-multi-buffer: the function has the attribute smalti.slots, which is not a number from 1 to 64
+// SLOTS: error: smalti-multi-buffer: smalti.slots is {{.*}}; it must be an integer from 1 to 64
 func.func @slots() attributes {smalti.slots = "two"} {
   return
 }
@@ -28,15 +28,15 @@ gpu.module @m {
 
 // -----
 
-// SLOTS: error: smalti-multi-buffer: the function has the attribute smalti.slots, which is not a number from 1 to 64
-// STAGES: error: smalti-pipeline-loops: smalti.stages is not "auto" or an integer between 1 and 16
+// SLOTS: error: smalti-multi-buffer: smalti.slots is {{.*}}; it must be an integer from 1 to 64
+// STAGES: error: smalti-pipeline-loops: smalti.stages is {{.*}}; it must be "auto" or an integer from 1 to 16
 func.func @truth() attributes {smalti.slots = true, smalti.stages = true} {
   return
 }
 
 // -----
 
-// OVERLAP: error: smalti-choose-overlap: smalti.stages is not "auto"
+// OVERLAP: error: smalti-choose-overlap: smalti.stages is true; it must be "auto"
 gpu.module @m {
   gpu.func @stages() kernel attributes {smalti.stages = true} {
     gpu.return

@@ -42,7 +42,7 @@ triton_xla.entry_func @computed(%x: memref<64xindex>, %tile: index) tiles 1 {
   scf.for %i = %c0 to %c1 step %c1 {
     // expected-error@+1 {{'arith.floordivsi' op has a divisor of 0; it must not be 0}}
     %0 = arith.floordivsi %tile, %i : index
-    // expected-error@+1 {{'arith.divsi' op divides -9223372036854775808 by -1; the quotient does not fit 'index'}}
+    // expected-error@+1 {{'arith.divsi' op divides -9223372036854775808 by -1; the quotient exceeds the range of 'index'}}
     %1 = arith.divsi %least, %minus : index
     %2 = arith.addi %0, %1 : index
     %a = triton_xla.extract %x[%i] [64] [1] : memref<64xindex> to tensor<64xindex>

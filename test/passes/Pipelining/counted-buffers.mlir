@@ -5,7 +5,7 @@
 #shared = #gpu.address_space<workgroup>
 !buffer = memref<256xf32, #shared>
 
-// CHECK: Function=selected | Remark="the loop is pipelined with 2 stages in stream mode: 1 read ahead, 2 shared buffers of 2048 B, 2 barriers an iteration, 16 iterations"
+// CHECK: Function=selected | Remark="loop pipelined: 2 stages, stream mode, 1 read prefetched; 2 shared buffers, 2048 B; 2 barriers per iteration; trip count 16"
 func.func @selected(%a: memref<16x256xf32>, %thread: index, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -26,7 +26,7 @@ func.func @selected(%a: memref<16x256xf32>, %thread: index, %init: f32) -> f32 {
   return %sum : f32
 }
 
-// CHECK: Function=change_places | Remark="the loop is pipelined with 2 stages in stream mode: 1 read ahead, 2 shared buffers of 2048 B, 2 barriers an iteration, 16 iterations"
+// CHECK: Function=change_places | Remark="loop pipelined: 2 stages, stream mode, 1 read prefetched; 2 shared buffers, 2048 B; 2 barriers per iteration; trip count 16"
 func.func @change_places(%a: memref<16x256xf32>, %thread: index, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -47,7 +47,7 @@ func.func @change_places(%a: memref<16x256xf32>, %thread: index, %init: f32) -> 
 
 // Both are names of one global.
 memref.global "private" @rows : !buffer
-// CHECK: Function=one_global | Remark="the loop is pipelined with 2 stages in stream mode: 1 read ahead, 1 shared buffer of 1024 B, 2 barriers an iteration, 16 iterations"
+// CHECK: Function=one_global | Remark="loop pipelined: 2 stages, stream mode, 1 read prefetched; 1 shared buffer, 1024 B; 2 barriers per iteration; trip count 16"
 func.func @one_global(%a: memref<16x256xf32>, %thread: index, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -7,8 +7,8 @@
 // RUN:   --remarks-filter=smalti-pipeline-loops -o /dev/null 2>&1 | FileCheck %s --check-prefix=THREE
 
 // a[i] = f(a[i]): later iterations touch other elements.
-// CHECK: [Passed] {{.*}} Function=in_place | Remark="the loop is pipelined with 2 stages
-// THREE: [Passed] {{.*}} Function=in_place | Remark="the loop is pipelined with 3 stages
+// CHECK: [Passed] {{.*}} Function=in_place | Remark="loop pipelined: 2 stages
+// THREE: [Passed] {{.*}} Function=in_place | Remark="loop pipelined: 3 stages
 func.func @in_place(%a: memref<64xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -22,7 +22,7 @@ func.func @in_place(%a: memref<64xf32>) {
 }
 
 // The same with a vector as long as the step, and one that is longer.
-// CHECK: [Passed] {{.*}} Function=vectors | Remark="the loop is pipelined with 2 stages
+// CHECK: [Passed] {{.*}} Function=vectors | Remark="loop pipelined: 2 stages
 func.func @vectors(%a: memref<8x64xf32>, %row: index) {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
@@ -34,7 +34,7 @@ func.func @vectors(%a: memref<8x64xf32>, %row: index) {
   }
   return
 }
-// CHECK: [Missed] {{.*}} Function=overlapping_vectors | Remark="the loop is not pipelined: 'vector.store' of %arg0 may alias the 'vector.load' of %arg0 in a later iteration"
+// CHECK: [Missed] {{.*}} Function=overlapping_vectors | Remark="loop not pipelined: 'vector.store' of %arg0 may alias the 'vector.load' of %arg0 in a later iteration"
 func.func @overlapping_vectors(%a: memref<8x64xf32>, %row: index) {
   %c0 = arith.constant 0 : index
   %c3 = arith.constant 3 : index
@@ -48,8 +48,8 @@ func.func @overlapping_vectors(%a: memref<8x64xf32>, %row: index) {
 }
 
 // a[i] = f(a[i - 2]): one iteration ahead is legal, two are not.
-// CHECK: [Passed] {{.*}} Function=distance_two | Remark="the loop is pipelined with 2 stages
-// THREE: [Missed] {{.*}} Function=distance_two | Remark="the loop is not pipelined: 'memref.store' of %arg0 may alias the 'memref.load' of %arg0 in a later iteration"
+// CHECK: [Passed] {{.*}} Function=distance_two | Remark="loop pipelined: 2 stages
+// THREE: [Missed] {{.*}} Function=distance_two | Remark="loop not pipelined: 'memref.store' of %arg0 may alias the 'memref.load' of %arg0 in a later iteration"
 func.func @distance_two(%a: memref<64xf32>) {
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
@@ -64,7 +64,7 @@ func.func @distance_two(%a: memref<64xf32>) {
 }
 
 // a[i] = f(a[i + 1]): what is read ahead is written later.
-// CHECK: [Passed] {{.*}} Function=reads_first | Remark="the loop is pipelined with 2 stages
+// CHECK: [Passed] {{.*}} Function=reads_first | Remark="loop pipelined: 2 stages
 func.func @reads_first(%a: memref<65xf32>, %lower: index, %upper: index, %step: index) {
   scf.for %i = %lower to %upper step %step {
     %at = arith.addi %i, %step : index
@@ -76,7 +76,7 @@ func.func @reads_first(%a: memref<65xf32>, %lower: index, %upper: index, %step: 
 }
 
 // Halves of one argument.
-// CHECK: [Passed] {{.*}} Function=halves | Remark="the loop is pipelined with 2 stages
+// CHECK: [Passed] {{.*}} Function=halves | Remark="loop pipelined: 2 stages
 func.func @halves(%a: memref<2x64xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -92,7 +92,7 @@ func.func @halves(%a: memref<2x64xf32>) {
 }
 
 // The same by other means; the second function's parts overlap.
-// CHECK: [Passed] {{.*}} Function=reinterpreted | Remark="the loop is pipelined with 2 stages
+// CHECK: [Passed] {{.*}} Function=reinterpreted | Remark="loop pipelined: 2 stages
 func.func @reinterpreted(%a: memref<128xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -106,7 +106,7 @@ func.func @reinterpreted(%a: memref<128xf32>) {
   }
   return
 }
-// CHECK: [Missed] {{.*}} Function=reinterpreted_overlap | Remark="the loop is not pipelined: 'memref.store' of %arg0 may alias the 'memref.load' of %arg0 in a later iteration"
+// CHECK: [Missed] {{.*}} Function=reinterpreted_overlap | Remark="loop not pipelined: 'memref.store' of %arg0 may alias the 'memref.load' of %arg0 in a later iteration"
 func.func @reinterpreted_overlap(%a: memref<128xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -122,7 +122,7 @@ func.func @reinterpreted_overlap(%a: memref<128xf32>) {
 }
 
 // Rows that may be one and the same: the strides are not known.
-// CHECK: [Missed] {{.*}} Function=unknown_strides | Remark="the loop is not pipelined: 'memref.store' of %arg0 may alias the 'memref.load' of %arg0 in a later iteration"
+// CHECK: [Missed] {{.*}} Function=unknown_strides | Remark="loop not pipelined: 'memref.store' of %arg0 may alias the 'memref.load' of %arg0 in a later iteration"
 func.func @unknown_strides(%a: memref<64xf32, strided<[?]>>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -136,7 +136,7 @@ func.func @unknown_strides(%a: memref<64xf32, strided<[?]>>) {
 }
 
 // An index that comes from memory may be any.
-// CHECK: [Missed] {{.*}} Function=scattered | Remark="the loop is not pipelined: 'memref.store' of %arg0 may alias the 'memref.load' of %arg0 in a later iteration"
+// CHECK: [Missed] {{.*}} Function=scattered | Remark="loop not pipelined: 'memref.store' of %arg0 may alias the 'memref.load' of %arg0 in a later iteration"
 func.func @scattered(%a: memref<64xf32>, %at: memref<64xindex, 3>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -151,7 +151,7 @@ func.func @scattered(%a: memref<64xf32>, %at: memref<64xindex, 3>) {
 }
 
 // The row of an inner loop, written behind it.
-// CHECK: [Passed] {{.*}} Function=rows | Remark="the loop is pipelined with 2 stages
+// CHECK: [Passed] {{.*}} Function=rows | Remark="loop pipelined: 2 stages
 func.func @rows(%a: memref<64x8xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -169,7 +169,7 @@ func.func @rows(%a: memref<64x8xf32>) {
 
 gpu.module @kernels {
   // Barriers order threads: what one thread writes another may read next.
-  // CHECK: [Missed] {{.*}} Function=neighbours | Remark="the loop is not pipelined: 'memref.store' of %arg0 may alias the 'memref.load' of %arg0 in a later iteration"
+  // CHECK: [Missed] {{.*}} Function=neighbours | Remark="loop not pipelined: 'memref.store' of %arg0 may alias the 'memref.load' of %arg0 in a later iteration"
   gpu.func @neighbours(%a: memref<4096xf32>) kernel {
     %c0 = arith.constant 0 : index
     %c256 = arith.constant 256 : index
@@ -186,7 +186,7 @@ gpu.module @kernels {
   }
 
   // Not where the threads of a block stay within the step.
-  // CHECK: [Passed] {{.*}} Function=known_size | Remark="the loop is pipelined with 2 stages
+  // CHECK: [Passed] {{.*}} Function=known_size | Remark="loop pipelined: 2 stages
   gpu.func @known_size(%a: memref<4096xf32>) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c256 = arith.constant 256 : index

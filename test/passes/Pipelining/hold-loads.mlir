@@ -18,7 +18,7 @@
 // CHECK-NEXT: amdgpu.sched_barrier allow = <none>
 // CHECK-NEXT: memref.store
 // CHECK-NOT: sched_barrier
-// REMARK: Function=ahead | Remark="2 reads of global memory are issued before the loop's arithmetic and waited for after it"
+// REMARK: Function=ahead | Remark="scheduling barriers inserted: 2 reads of global memory are issued before the loop's arithmetic and waited for after it"
 func.func @ahead(%a: memref<4096xf32>, %b: memref<4096xf16>, %s: memref<64xf32, #gpu.address_space<workgroup>>,
                  %t: memref<64xf32, #gpu.address_space<workgroup>>, %n: index, %start: f32) -> f32 {
   %c0 = arith.constant 0 : index
@@ -47,7 +47,7 @@ func.func @ahead(%a: memref<4096xf32>, %b: memref<4096xf16>, %s: memref<64xf32, 
 // CHECK: memref.load %{{.*}} : memref<4096xf32>
 // CHECK-NEXT: amdgpu.sched_barrier
 // CHECK-NOT: sched_barrier
-// REMARK: Function=carried | Remark="1 read of global memory is issued before the loop's arithmetic"
+// REMARK: Function=carried | Remark="scheduling barriers inserted: 1 read of global memory is issued before the loop's arithmetic"
 func.func @carried(%a: memref<4096xf32>, %s: memref<64xf32, #gpu.address_space<workgroup>>, %n: index, %start: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c64 = arith.constant 64 : index

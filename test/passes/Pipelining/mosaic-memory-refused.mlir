@@ -9,7 +9,7 @@
 !barrier = memref<!mosaic_gpu.barrier, #shared>
 !tile = memref<64x64xf16, #shared>
 
-// CHECK: Function=collective | Remark="the loop is not pipelined: 'mosaic_gpu.async_load' copies from or to memory that is not known"
+// CHECK: Function=collective | Remark="loop not pipelined: the source or destination of 'mosaic_gpu.async_load' cannot be determined"
 func.func @collective(%m: memref<64x64xf16>, %s: !tile, %b: !barrier, %i: i32) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -21,7 +21,7 @@ func.func @collective(%m: memref<64x64xf16>, %s: !tile, %b: !barrier, %i: i32) {
   return
 }
 
-// CHECK: Function=leader | Remark="the loop is not pipelined: 'mosaic_gpu.async_load' copies from or to memory that is not known"
+// CHECK: Function=leader | Remark="loop not pipelined: the source or destination of 'mosaic_gpu.async_load' cannot be determined"
 func.func @leader(%m: memref<64x64xf16>, %s: !tile, %b: !barrier, %i: i32) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -33,7 +33,7 @@ func.func @leader(%m: memref<64x64xf16>, %s: !tile, %b: !barrier, %i: i32) {
   return
 }
 
-// CHECK: Function=peer | Remark="the loop is not pipelined: 'mosaic_gpu.async_load' copies from or to memory that is not known"
+// CHECK: Function=peer | Remark="loop not pipelined: the source or destination of 'mosaic_gpu.async_load' cannot be determined"
 func.func @peer(%m: memref<64x64xf16>, %s: !tile, %b: !barrier, %i: i32) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -45,7 +45,7 @@ func.func @peer(%m: memref<64x64xf16>, %s: !tile, %b: !barrier, %i: i32) {
   return
 }
 
-// CHECK: Function=cluster | Remark="the loop is not pipelined: 'memref.load' accesses cluster memory, which is not followed"
+// CHECK: Function=cluster | Remark="loop not pipelined: 'memref.load' accesses cluster memory, which is not analyzed"
 func.func @cluster(%a: memref<64xf32, #mosaic_gpu.smem_cluster>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -58,7 +58,7 @@ func.func @cluster(%a: memref<64xf32, #mosaic_gpu.smem_cluster>, %init: f32) -> 
   return %sum : f32
 }
 
-// CHECK: Function=tensor | Remark="the loop is not pipelined: 'memref.load' accesses tensor memory, which is not followed"
+// CHECK: Function=tensor | Remark="loop not pipelined: 'memref.load' accesses tensor memory, which is not analyzed"
 func.func @tensor(%a: memref<64xf32, #mosaic_gpu.tmem>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -71,7 +71,7 @@ func.func @tensor(%a: memref<64xf32, #mosaic_gpu.tmem>, %init: f32) -> f32 {
   return %sum : f32
 }
 
-// CHECK: Function=tensor_load | Remark="the loop is not pipelined: 'mosaic_gpu.async_load_tmem' has a side effect on something other than a memref"
+// CHECK: Function=tensor_load | Remark="loop not pipelined: 'mosaic_gpu.async_load_tmem' has a side effect on something other than a memref"
 func.func @tensor_load(%a: memref<128x64xf32, #mosaic_gpu.tmem>, %g: memref<128x64xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -84,7 +84,7 @@ func.func @tensor_load(%a: memref<128x64xf32, #mosaic_gpu.tmem>, %g: memref<128x
 }
 
 // The first barrier is the end of the last tile.
-// CHECK: Function=slices_that_overlap | Remark="the loop is not pipelined: 'mosaic_gpu.async_load' of %1 would overtake 'mosaic_gpu.wait' of %0 of an earlier iteration, which it may depend on"
+// CHECK: Function=slices_that_overlap | Remark="loop not pipelined: the schedule would move 'mosaic_gpu.async_load' of %1 before 'mosaic_gpu.wait' of %0 of an earlier iteration, and the two accesses may alias"
 func.func @slices_that_overlap(%a: memref<64x1024xf16>, %init: vector<64x64xf16>) -> vector<64x64xf16> {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

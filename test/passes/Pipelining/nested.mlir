@@ -5,9 +5,9 @@
 
 // The outer loop reads one row ahead; the inner one, which reads too, is
 // pipelined in both of its copies.
-// REMARK: Function=both | Remark="the loop is pipelined with 2 stages in stream mode: 1 read ahead, 0 shared buffers of 0 B, 0 barriers an iteration, 64 iterations"
-// REMARK: Function=both | Remark="the loop is pipelined with 2 stages in stream mode: 1 read ahead, 0 shared buffers of 0 B, 0 barriers an iteration, 8 iterations"
-// REMARK: Function=both | Remark="the loop is pipelined with 2 stages in stream mode: 1 read ahead, 0 shared buffers of 0 B, 0 barriers an iteration, 8 iterations"
+// REMARK: Function=both | Remark="loop pipelined: 2 stages, stream mode, 1 read prefetched; 0 shared buffers, 0 B; 0 barriers per iteration; trip count 64"
+// REMARK: Function=both | Remark="loop pipelined: 2 stages, stream mode, 1 read prefetched; 0 shared buffers, 0 B; 0 barriers per iteration; trip count 8"
+// REMARK: Function=both | Remark="loop pipelined: 2 stages, stream mode, 1 read prefetched; 0 shared buffers, 0 B; 0 barriers per iteration; trip count 8"
 // CHECK-LABEL: func.func @both(
 // CHECK:         vector.load
 // CHECK:         scf.for
@@ -39,8 +39,8 @@ func.func @both(%a: memref<64x8xf32>, %b: memref<8xf32>, %init: f32) -> f32 {
 }
 
 // A loop with a barrier cannot be part of a stage; it is pipelined itself.
-// REMARK: Function=inner_barrier | Remark="the loop is not pipelined: 'gpu.barrier' stands inside 'scf.for', which is scheduled as a whole"
-// REMARK: Function=inner_barrier | Remark="the loop is pipelined with 2 stages
+// REMARK: Function=inner_barrier | Remark="loop not pipelined: 'gpu.barrier' is inside 'scf.for', which is scheduled as a whole"
+// REMARK: Function=inner_barrier | Remark="loop pipelined: 2 stages
 func.func @inner_barrier(%a: memref<64x8xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -63,7 +63,7 @@ func.func @inner_barrier(%a: memref<64x8xf32>, %init: f32) -> f32 {
 }
 
 // A guarded copy is split, so that its read can run ahead.
-// REMARK: Function=guarded_copy | Remark="the loop is pipelined with 2 stages in stream mode: 1 read ahead, 1 shared buffer of 32 B, 2 barriers an iteration, 64 iterations"
+// REMARK: Function=guarded_copy | Remark="loop pipelined: 2 stages, stream mode, 1 read prefetched; 1 shared buffer, 32 B; 2 barriers per iteration; trip count 64"
 // CHECK-LABEL: func.func @guarded_copy(
 // CHECK:         %[[FIRST:.*]] = scf.if %{{.*}} -> (f32)
 // CHECK:         scf.if
@@ -102,9 +102,9 @@ func.func @guarded_copy(%a: memref<64x8xf32>, %thread: index, %init: f32) -> f32
 }
 
 // In a conditional, and next to one another.
-// REMARK: Function=in_branches | Remark="the loop is pipelined
-// REMARK: Function=in_branches | Remark="the loop is pipelined
-// REMARK: Function=in_branches | Remark="the loop is pipelined
+// REMARK: Function=in_branches | Remark="loop pipelined
+// REMARK: Function=in_branches | Remark="loop pipelined
+// REMARK: Function=in_branches | Remark="loop pipelined
 func.func @in_branches(%a: memref<64xf32>, %init: f32, %condition: i1) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -134,7 +134,7 @@ func.func @in_branches(%a: memref<64xf32>, %init: f32, %condition: i1) -> f32 {
 
 // A loop that stores its result in every iteration: the store stays with what
 // computes it.
-// REMARK: Function=stores_result | Remark="the loop is pipelined with 2 stages in stream mode: 1 read ahead, 1 shared buffer of 32 B, 2 barriers an iteration, 64 iterations"
+// REMARK: Function=stores_result | Remark="loop pipelined: 2 stages, stream mode, 1 read prefetched; 1 shared buffer, 32 B; 2 barriers per iteration; trip count 64"
 // CHECK-LABEL: func.func @stores_result(
 // CHECK:         vector.load
 // CHECK:         vector.store
@@ -164,7 +164,7 @@ func.func @stores_result(%a: memref<64x8xf32> {llvm.noalias}, %out: memref<64xf3
 
 // A conditional that keeps something on the thread's stack for itself, and a
 // buffer resource.
-// REMARK: Function=private_buffer | Remark="the loop is pipelined with 2 stages in stream mode: 1 read ahead
+// REMARK: Function=private_buffer | Remark="loop pipelined: 2 stages, stream mode, 1 read prefetched
 // CHECK-LABEL: func.func @private_buffer(
 // CHECK:         scf.for
 // CHECK:           vector.load

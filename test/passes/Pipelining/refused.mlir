@@ -10,11 +10,11 @@
 // RUN:   | FileCheck %s --check-prefix=STAGES
 // RUN: not smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pipeline-loops{mode=fast}))' 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=MODE
-// STRICT: error: smalti-pipeline-loops: the loop is not pipelined: 'memref.store' of %arg1 may alias the 'memref.load' of %arg0 in a later iteration
+// STRICT: error: smalti-pipeline-loops: loop not pipelined: 'memref.store' of %arg1 may alias the 'memref.load' of %arg0 in a later iteration
 // STAGES: error: smalti-pipeline-loops: stages must be auto or between 1 and 16, not 17
 // MODE: --mode option: Cannot find option named 'fast'
 
-// CHECK: [Missed] smalti-pipeline-loops | Category:smalti-pipeline-loops | Function=may_alias | Remark="the loop is not pipelined: 'memref.store' of %arg1 may alias the 'memref.load' of %arg0 in a later iteration"
+// CHECK: [Missed] smalti-pipeline-loops | Category:smalti-pipeline-loops | Function=may_alias | Remark="loop not pipelined: 'memref.store' of %arg1 may alias the 'memref.load' of %arg0 in a later iteration"
 func.func @may_alias(%a: memref<64xf32>, %b: memref<64xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -28,7 +28,7 @@ func.func @may_alias(%a: memref<64xf32>, %b: memref<64xf32>) {
 }
 
 // a[i] = f(a[i - 1])
-// CHECK: Function=recurrence | Remark="the loop is not pipelined: 'memref.store' of %arg0 may alias the 'memref.load' of %arg0 in a later iteration"
+// CHECK: Function=recurrence | Remark="loop not pipelined: 'memref.store' of %arg0 may alias the 'memref.load' of %arg0 in a later iteration"
 func.func @recurrence(%a: memref<64xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -42,7 +42,7 @@ func.func @recurrence(%a: memref<64xf32>) {
   return
 }
 
-// CHECK: Function=unknown_effects | Remark="the loop is not pipelined: 'func.call' has side effects that are not known"
+// CHECK: Function=unknown_effects | Remark="loop not pipelined: 'func.call' has unknown side effects"
 func.func private @callee()
 func.func @unknown_effects(%a: memref<64xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
@@ -57,7 +57,7 @@ func.func @unknown_effects(%a: memref<64xf32>, %init: f32) -> f32 {
   return %sum : f32
 }
 
-// CHECK: Function=no_reads | Remark="the loop is not pipelined: it has no read of global memory that could run ahead"
+// CHECK: Function=no_reads | Remark="loop not pipelined: no read of global memory in the body can be prefetched"
 func.func @no_reads(%init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -69,7 +69,7 @@ func.func @no_reads(%init: f32) -> f32 {
   return %sum : f32
 }
 
-// CHECK: Function=once | Remark="the loop is not pipelined: it runs 1 time, fewer than its 2 stages"
+// CHECK: Function=once | Remark="loop not pipelined: the trip count of 1 is less than the 2 stages"
 func.func @once(%a: memref<64xf32>, %init: f32) -> f32 {
   %c3 = arith.constant 3 : index
   %c5 = arith.constant 5 : index
@@ -81,7 +81,7 @@ func.func @once(%a: memref<64xf32>, %init: f32) -> f32 {
   return %sum : f32
 }
 
-// CHECK: Function=never | Remark="the loop is not pipelined: it runs 0 times, fewer than its 2 stages"
+// CHECK: Function=never | Remark="loop not pipelined: the trip count of 0 is less than the 2 stages"
 func.func @never(%a: memref<64xf32>, %init: f32) -> f32 {
   %c1 = arith.constant 1 : index
   %c0 = arith.constant 0 : index
@@ -93,7 +93,7 @@ func.func @never(%a: memref<64xf32>, %init: f32) -> f32 {
   return %sum : f32
 }
 
-// CHECK: Function=nested_barrier | Remark="the loop is not pipelined: 'gpu.barrier' stands inside 'scf.if', which is scheduled as a whole"
+// CHECK: Function=nested_barrier | Remark="loop not pipelined: 'gpu.barrier' is inside 'scf.if', which is scheduled as a whole"
 func.func @nested_barrier(%a: memref<64xf32>, %init: f32, %condition: i1) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -109,7 +109,7 @@ func.func @nested_barrier(%a: memref<64xf32>, %init: f32, %condition: i1) -> f32
   return %sum : f32
 }
 
-// CHECK: Function=whole_copy | Remark="the loop is not pipelined: 'memref.copy' both reads global memory and writes shared memory, so that the read cannot run ahead"
+// CHECK: Function=whole_copy | Remark="loop not pipelined: 'memref.copy' both reads global memory and writes shared memory, so the read cannot be prefetched"
 func.func @whole_copy(%a: memref<8xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -126,7 +126,7 @@ func.func @whole_copy(%a: memref<8xf32>, %init: f32) -> f32 {
   return %sum : f32
 }
 
-// CHECK: Function=only_reads | Remark="the loop is not pipelined: it only reads: there is nothing to overlap with"
+// CHECK: Function=only_reads | Remark="loop not pipelined: the body only reads; no computation can overlap with the reads"
 func.func @only_reads(%a: memref<64xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -138,7 +138,7 @@ func.func @only_reads(%a: memref<64xf32>, %init: f32) -> f32 {
   return %last : f32
 }
 
-// CHECK: Function=only_copies | Remark="the loop is not pipelined: it only copies: there is nothing to overlap with"
+// CHECK: Function=only_copies | Remark="loop not pipelined: the body only copies; no computation can overlap with the copies"
 func.func @only_copies(%a: memref<64xf32>, %shared: memref<64xf32, 3>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -150,7 +150,7 @@ func.func @only_copies(%a: memref<64xf32>, %shared: memref<64xf32, 3>) {
   return
 }
 
-// CHECK: Function=one_slot | Remark="the loop is not pipelined: the schedule needs 2 slots of %alloc, which has 1"
+// CHECK: Function=one_slot | Remark="loop not pipelined: the schedule needs 2 slots of %alloc; accesses are proven to rotate over 1"
 func.func @one_slot(%a: memref<64x8xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -169,7 +169,7 @@ func.func @one_slot(%a: memref<64x8xf32>, %init: f32) -> f32 {
   return %sum : f32
 }
 
-// CHECK: Function=by_hand | Remark="the loop is not pipelined: 'nvgpu.device_async_wait' waits for no copy of its own iteration: the loop is pipelined by hand"
+// CHECK: Function=by_hand | Remark="loop not pipelined: 'nvgpu.device_async_wait' does not wait for a copy of the same iteration; the loop appears to be pipelined already"
 func.func @by_hand(%a: memref<64x8xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -188,7 +188,7 @@ func.func @by_hand(%a: memref<64x8xf32>, %init: f32) -> f32 {
   return %sum : f32
 }
 
-// CHECK: Function=attribute | Remark="the loop is not pipelined: smalti.stages is not "auto" or an integer between 1 and 16"
+// CHECK: Function=attribute | Remark="loop not pipelined: smalti.stages is {{.*}}; it must be "auto" or an integer from 1 to 16"
 func.func @attribute(%a: memref<64xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -201,7 +201,7 @@ func.func @attribute(%a: memref<64xf32>, %init: f32) -> f32 {
   return %sum : f32
 }
 
-// CHECK: Function=truth | Remark="the loop is not pipelined: smalti.stages is not "auto" or an integer between 1 and 16"
+// CHECK: Function=truth | Remark="loop not pipelined: smalti.stages is {{.*}}; it must be "auto" or an integer from 1 to 16"
 func.func @truth(%a: memref<64xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -215,7 +215,7 @@ func.func @truth(%a: memref<64xf32>, %init: f32) -> f32 {
 }
 
 // Only an integer asks for one stage.
-// CHECK: Function=while_truth | Remark="the loop is not pipelined: it is 'scf.while', and no scf.for"
+// CHECK: Function=while_truth | Remark="loop not pipelined: it is 'scf.while'; only scf.for loops are supported"
 func.func @while_truth(%n: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -245,7 +245,7 @@ func.func @opted_out(%a: memref<64xf32>, %init: f32) -> f32 {
 }
 
 // More stages than any chip has a use for would only make code.
-// CHECK: Function=many_stages | Remark="the loop is not pipelined: smalti.stages is not "auto" or an integer between 1 and 16"
+// CHECK: Function=many_stages | Remark="loop not pipelined: smalti.stages is {{.*}}; it must be "auto" or an integer from 1 to 16"
 func.func @many_stages(%a: memref<64x8xf32>, %init: vector<8xf32>, %n: index) -> vector<8xf32> {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -258,7 +258,7 @@ func.func @many_stages(%a: memref<64x8xf32>, %init: vector<8xf32>, %n: index) ->
 }
 
 // The number of stages does not fit the counter.
-// CHECK: Function=narrow_counter | Remark="the loop is not pipelined: its counter of 2 bits does not count to its 5 stages"
+// CHECK: Function=narrow_counter | Remark="loop not pipelined: the induction variable has 2 bits, which cannot represent 5 stages"
 func.func @narrow_counter(%a: memref<64x8xf32>, %init: vector<8xf32>, %begin: i2, %end: i2) -> vector<8xf32> {
   %c0 = arith.constant 0 : index
   %step = arith.constant 1 : i2
@@ -272,7 +272,7 @@ func.func @narrow_counter(%a: memref<64x8xf32>, %init: vector<8xf32>, %begin: i2
 }
 
 // The address of the next read comes from what the threads compute together.
-// CHECK: Function=address_computed | Remark="the loop is not pipelined: it has no read of global memory that could run ahead"
+// CHECK: Function=address_computed | Remark="loop not pipelined: no read of global memory in the body can be prefetched"
 func.func @address_computed(%a: memref<64xindex>, %shared: memref<64xindex, 3>) -> index {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -288,7 +288,7 @@ func.func @address_computed(%a: memref<64xindex>, %shared: memref<64xindex, 3>) 
   return %last : index
 }
 
-// CHECK: Function=atomic | Remark="the loop is not pipelined: 'memref.atomic_rmw' reads and writes %arg1 at once, which other threads may wait for"
+// CHECK: Function=atomic | Remark="loop not pipelined: 'memref.atomic_rmw' atomically updates %arg1, and other threads may wait for the update"
 func.func @atomic(%a: memref<64xf32> {llvm.noalias}, %sum: memref<1xf32> {llvm.noalias}) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -300,7 +300,7 @@ func.func @atomic(%a: memref<64xf32> {llvm.noalias}, %sum: memref<1xf32> {llvm.n
   return
 }
 
-// CHECK: Function=inline_assembly | Remark="the loop is not pipelined: 'llvm.inline_asm' has a side effect on something other than a memref"
+// CHECK: Function=inline_assembly | Remark="loop not pipelined: 'llvm.inline_asm' has a side effect on something other than a memref"
 func.func @inline_assembly(%a: memref<64xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -314,7 +314,7 @@ func.func @inline_assembly(%a: memref<64xf32>, %init: f32) -> f32 {
   return %sum : f32
 }
 
-// CHECK: Function=fence | Remark="the loop is not pipelined: 'llvm.fence' has side effects that are not known"
+// CHECK: Function=fence | Remark="loop not pipelined: 'llvm.fence' has unknown side effects"
 func.func @fence(%a: memref<64xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -328,7 +328,7 @@ func.func @fence(%a: memref<64xf32>, %init: f32) -> f32 {
   return %sum : f32
 }
 
-// CHECK: Function=volatile_load | Remark="the loop is not pipelined: 'llvm.load' has a side effect on something other than a memref"
+// CHECK: Function=volatile_load | Remark="loop not pipelined: 'llvm.load' has a side effect on something other than a memref"
 func.func @volatile_load(%a: memref<64xf32>, %flag: !llvm.ptr<1>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -343,7 +343,7 @@ func.func @volatile_load(%a: memref<64xf32>, %flag: !llvm.ptr<1>, %init: f32) ->
 }
 
 // What it yields says nothing of what it copied.
-// CHECK: Function=copies_and_counts | Remark="the loop is not pipelined: it only copies: there is nothing to overlap with"
+// CHECK: Function=copies_and_counts | Remark="loop not pipelined: the body only copies; no computation can overlap with the copies"
 func.func @copies_and_counts(%a: memref<64xf32>, %shared: memref<64xf32, 3>) -> index {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -358,7 +358,7 @@ func.func @copies_and_counts(%a: memref<64xf32>, %shared: memref<64xf32, 3>) -> 
 }
 
 // A thread's stack and global memory have the same type.
-// CHECK: Function=chosen_stack | Remark="the loop is not pipelined: it has no read of global memory that could run ahead"
+// CHECK: Function=chosen_stack | Remark="loop not pipelined: no read of global memory in the body can be prefetched"
 func.func @chosen_stack(%condition: i1, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -377,7 +377,7 @@ func.func @chosen_stack(%condition: i1, %init: f32) -> f32 {
   return %sum : f32
 }
 
-// CHECK: Function=stack_or_global | Remark="the loop is not pipelined: 'memref.load' accesses a memory space that is not known"
+// CHECK: Function=stack_or_global | Remark="loop not pipelined: 'memref.load' accesses an unknown memory space"
 func.func @stack_or_global(%global: memref<4xf32>, %condition: i1, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -399,7 +399,7 @@ func.func @stack_or_global(%global: memref<4xf32>, %condition: i1, %init: f32) -
 }
 
 // 2^64 + 3 iterations
-// CHECK: Function=wide_counter | Remark="the loop is not pipelined: its counter has more than 64 bits"
+// CHECK: Function=wide_counter | Remark="loop not pipelined: the induction variable has more than 64 bits"
 func.func @wide_counter(%a: memref<64xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : i128
   %c1 = arith.constant 1 : i128
@@ -414,7 +414,7 @@ func.func @wide_counter(%a: memref<64xf32>, %init: f32) -> f32 {
 }
 
 // Such a loop goes on for ever.
-// CHECK: Function=no_step | Remark="the loop is not pipelined: its step is 0"
+// CHECK: Function=no_step | Remark="loop not pipelined: the step is 0; it must be positive"
 func.func @no_step(%a: memref<64xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c64 = arith.constant 64 : index
@@ -426,7 +426,7 @@ func.func @no_step(%a: memref<64xf32>, %init: f32) -> f32 {
   return %sum : f32
 }
 
-// CHECK: Function=stored_before | Remark="the loop is not pipelined: 'memref.store' of %arg0 may alias the 'memref.load' of %arg0 in the same iteration"
+// CHECK: Function=stored_before | Remark="loop not pipelined: 'memref.store' of %arg0 may alias the 'memref.load' of %arg0 in the same iteration"
 func.func @stored_before(%a: memref<64xf32>, %b: memref<64xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -440,7 +440,7 @@ func.func @stored_before(%a: memref<64xf32>, %b: memref<64xf32>, %init: f32) -> 
   return %sum : f32
 }
 
-// CHECK: Function=while_loop | Remark="the loop is not pipelined: it is 'scf.while', and no scf.for"
+// CHECK: Function=while_loop | Remark="loop not pipelined: it is 'scf.while'; only scf.for loops are supported"
 func.func @while_loop(%a: memref<64xf32>, %out: memref<64xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -458,7 +458,7 @@ func.func @while_loop(%a: memref<64xf32>, %out: memref<64xf32>) {
   return
 }
 
-// CHECK: Function=affine_loop | Remark="the loop is not pipelined: it is 'affine.for', and no scf.for"
+// CHECK: Function=affine_loop | Remark="loop not pipelined: it is 'affine.for'; only scf.for loops are supported"
 func.func @affine_loop(%a: memref<64xf32>, %out: memref<64xf32>) {
   affine.for %i = 0 to 64 {
     %x = affine.load %a[%i] : memref<64xf32>

@@ -12,7 +12,7 @@
 !four = memref<4x256xf32, #shared>
 
 // The sum may be anything.
-// REMARK: Function=counted | Remark="the loop is pipelined with 3 stages in async mode: 1 copy ahead, 1 shared buffer of 3072 B, 1 barrier an iteration, a guard for the number of iterations, a guard for the number that slots are counted by"
+// REMARK: Function=counted | Remark="loop pipelined: 3 stages, async mode, 1 copy prefetched; 1 shared buffer, 3072 B; 1 barrier per iteration; run-time guard on the trip count; run-time guard on overflow of the slot counter"
 // CHECK-LABEL: func.func @counted(
 // CHECK:         %[[SMALL:.*]] = arith.cmpi ult, %[[BASE:.*]], %c4611686018427387904
 // CHECK-NEXT:    %[[BOTH:.*]] = arith.andi %{{.*}}, %[[SMALL]]
@@ -42,7 +42,7 @@ func.func @counted(%a: !rows, %thread: index, %init: f32, %n: index, %base: inde
 
 // The sum is an affine.apply, of a base that an affine map outside of the loop could not take: its first value is computed
 // by arith ops.
-// REMARK: Function=affine | Remark="the loop is pipelined with 3 stages in async mode: 1 copy ahead, 1 shared buffer of 3072 B, 1 barrier an iteration, a guard for the number of iterations, a guard for the number that slots are counted by"
+// REMARK: Function=affine | Remark="loop pipelined: 3 stages, async mode, 1 copy prefetched; 1 shared buffer, 3072 B; 1 barrier per iteration; run-time guard on the trip count; run-time guard on overflow of the slot counter"
 // CHECK-LABEL: func.func @affine(
 // CHECK:         scf.while
 // CHECK:         %[[FIRST:.*]] = arith.addi %{{.*}}, %c7
@@ -81,7 +81,7 @@ func.func @affine(%a: !rows, %thread: index, %init: f32, %n: index, %first: inde
 }
 
 // The number of iterations needs no guard.
-// REMARK: Function=constant_trips | Remark="the loop is pipelined with 3 stages in async mode: 1 copy ahead, 1 shared buffer of 3072 B, 1 barrier an iteration, 16 iterations, a guard for the number that slots are counted by"
+// REMARK: Function=constant_trips | Remark="loop pipelined: 3 stages, async mode, 1 copy prefetched; 1 shared buffer, 3072 B; 1 barrier per iteration; trip count 16; run-time guard on overflow of the slot counter"
 // CHECK-LABEL: func.func @constant_trips(
 // CHECK:         %[[SMALL:.*]] = arith.cmpi ult, %[[BASE:.*]], %c4611686018427387904
 // CHECK-NEXT:    scf.if %[[SMALL]]
@@ -109,7 +109,7 @@ func.func @constant_trips(%a: !rows, %thread: index, %init: f32, %base: index) -
 }
 
 // Constants are small.
-// REMARK: Function=offset | Remark="the loop is pipelined with 3 stages in async mode: 1 copy ahead, 1 shared buffer of 3072 B, 1 barrier an iteration, 16 iterations"
+// REMARK: Function=offset | Remark="loop pipelined: 3 stages, async mode, 1 copy prefetched; 1 shared buffer, 3072 B; 1 barrier per iteration; trip count 16"
 // CHECK-LABEL: func.func @offset(
 // CHECK-NOT:     scf.if
 func.func @offset(%a: !rows, %thread: index, %init: f32) -> f32 {
@@ -136,7 +136,7 @@ func.func @offset(%a: !rows, %thread: index, %init: f32) -> f32 {
 }
 
 // Sums that are computed in two ways. What wraps leaves a remainder by a power of two as it is.
-// REMARK: Function=masked | Remark="the loop is pipelined with 3 stages in async mode: 1 copy ahead, 1 shared buffer of 4096 B, 1 barrier an iteration, 16 iterations"
+// REMARK: Function=masked | Remark="loop pipelined: 3 stages, async mode, 1 copy prefetched; 1 shared buffer, 4096 B; 1 barrier per iteration; trip count 16"
 // CHECK-LABEL: func.func @masked(
 // CHECK-NOT:     scf.if
 func.func @masked(%a: !rows, %thread: index, %init: f32, %base: index, %width: index) -> f32 {
@@ -171,7 +171,7 @@ func.func @masked(%a: !rows, %thread: index, %init: f32, %base: index, %width: i
 }
 
 // As JAX writes it.
-// REMARK: Function=signed | Remark="the loop is pipelined with 3 stages in async mode: 1 copy ahead, 1 shared buffer of 4096 B, 1 barrier an iteration, a guard for the number of iterations"
+// REMARK: Function=signed | Remark="loop pipelined: 3 stages, async mode, 1 copy prefetched; 1 shared buffer, 4096 B; 1 barrier per iteration; run-time guard on the trip count"
 // CHECK-LABEL: func.func @signed(
 // CHECK:         %[[LONG:.*]] = arith.andi
 // CHECK-NEXT:    scf.if %[[LONG]]
@@ -203,7 +203,7 @@ func.func @signed(%a: !rows, %thread: index, %init: f32, %n: i32, %base: i32) ->
 }
 
 // Of few bits, iterations may use up the range.
-// REMARK: Function=narrow | Remark="the loop is pipelined with 3 stages in async mode: 1 copy ahead, 1 shared buffer of 3072 B, 1 barrier an iteration, a guard for the number of iterations, a guard for the number that slots are counted by"
+// REMARK: Function=narrow | Remark="loop pipelined: 3 stages, async mode, 1 copy prefetched; 1 shared buffer, 3072 B; 1 barrier per iteration; run-time guard on the trip count; run-time guard on overflow of the slot counter"
 // CHECK-LABEL: func.func @narrow(
 // CHECK-DAG:     %[[BASE_IS_SMALL:.*]] = arith.cmpi ult, %[[BASE:arg[0-9]+]], %c1073741824_i32
 // CHECK:         %[[LAST_IS_SMALL:.*]] = arith.cmpi ult, %{{.*}}, %c1073741824_i32
@@ -238,7 +238,7 @@ func.func @narrow(%a: !rows, %thread: index, %init: f32, %n: i32, %base: i32) ->
 }
 
 // A number that goes from iteration to iteration.
-// REMARK: Function=carried | Remark="the loop is pipelined with 3 stages in async mode: 1 copy ahead, 1 shared buffer of 3072 B, 1 barrier an iteration, 16 iterations, a guard for the number that slots are counted by"
+// REMARK: Function=carried | Remark="loop pipelined: 3 stages, async mode, 1 copy prefetched; 1 shared buffer, 3072 B; 1 barrier per iteration; trip count 16; run-time guard on overflow of the slot counter"
 // CHECK-LABEL: func.func @carried(
 // CHECK:         %[[SMALL:.*]] = arith.cmpi ult, %[[BASE:.*]], %c4611686018427387904
 // CHECK-NEXT:    scf.if %[[SMALL]]
@@ -266,7 +266,7 @@ func.func @carried(%a: !rows, %thread: index, %init: f32, %base: index) -> f32 {
 }
 
 // A slot that goes from iteration to iteration, and begins again.
-// REMARK: Function=set_back | Remark="the loop is pipelined with 3 stages in async mode: 1 copy ahead, 1 shared buffer of 3072 B, 1 barrier an iteration, 16 iterations"
+// REMARK: Function=set_back | Remark="loop pipelined: 3 stages, async mode, 1 copy prefetched; 1 shared buffer, 3072 B; 1 barrier per iteration; trip count 16"
 // CHECK-LABEL: func.func @set_back(
 // CHECK-NOT:     scf.if
 func.func @set_back(%a: !rows, %thread: index, %init: f32, %base: index) -> f32 {
@@ -293,7 +293,7 @@ func.func @set_back(%a: !rows, %thread: index, %init: f32, %base: index) -> f32 
   return %sum#0 : f32
 }
 
-// REMARK: Function=set_back_below | Remark="the loop is pipelined with 3 stages in async mode: 1 copy ahead, 1 shared buffer of 3072 B, 1 barrier an iteration, 16 iterations"
+// REMARK: Function=set_back_below | Remark="loop pipelined: 3 stages, async mode, 1 copy prefetched; 1 shared buffer, 3072 B; 1 barrier per iteration; trip count 16"
 // CHECK-LABEL: func.func @set_back_below(
 // CHECK-NOT:     scf.if
 func.func @set_back_below(%a: !rows, %thread: index, %init: f32, %base: index) -> f32 {

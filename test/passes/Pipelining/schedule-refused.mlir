@@ -5,7 +5,7 @@
 // RUN: diff %t.before %t.after
 // RUN: FileCheck %s < %t.remarks
 
-// CHECK: Function=no_schedule | Remark="the loop is not pipelined: 'memref.load' has no smalti.stage attribute"
+// CHECK: Function=no_schedule | Remark="loop not pipelined: 'memref.load' does not have the attribute smalti.stage"
 func.func @no_schedule(%a: memref<64xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -18,7 +18,7 @@ func.func @no_schedule(%a: memref<64xf32>, %init: f32) -> f32 {
   return %sum : f32
 }
 
-// CHECK: Function=backwards | Remark="the loop is not pipelined: 'arith.addf' would execute before 'memref.load', whose result it uses"
+// CHECK: Function=backwards | Remark="loop not pipelined: the schedule would execute 'arith.addf' before 'memref.load', whose result 'arith.addf' uses"
 func.func @backwards(%a: memref<64xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -31,7 +31,7 @@ func.func @backwards(%a: memref<64xf32>, %init: f32) -> f32 {
   return %sum : f32
 }
 
-// CHECK: Function=lists | Remark="the loop is not pipelined: 'memref.load' has effects and cannot be made again for several stages"
+// CHECK: Function=lists | Remark="loop not pipelined: 'memref.load' has side effects and cannot be duplicated in several stages"
 func.func @lists(%a: memref<64xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -44,7 +44,7 @@ func.func @lists(%a: memref<64xf32>, %init: f32) -> f32 {
   return %sum : f32
 }
 
-// CHECK: Function=twice | Remark="the loop is not pipelined: 'arith.addi' is twice in stage 1"
+// CHECK: Function=twice | Remark="loop not pipelined: 'arith.addi' is scheduled twice in stage 1"
 func.func @twice(%a: memref<64xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -58,7 +58,7 @@ func.func @twice(%a: memref<64xf32>, %init: f32) -> f32 {
   return %sum : f32
 }
 
-// CHECK: Function=far | Remark="the loop is not pipelined: 'memref.load' has a stage above 15"
+// CHECK: Function=far | Remark="loop not pipelined: the stage of 'memref.load' is {{.*}}; it must be at most 15"
 func.func @far(%a: memref<64xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -71,7 +71,7 @@ func.func @far(%a: memref<64xf32>, %init: f32) -> f32 {
   return %sum : f32
 }
 
-// CHECK: Function=mismatch | Remark="the loop is not pipelined: 'memref.load' has a smalti.stage and a smalti.cluster that do not fit together"
+// CHECK: Function=mismatch | Remark="loop not pipelined: smalti.stage and smalti.cluster of 'memref.load' must be integers, or integer arrays of the same length"
 func.func @mismatch(%a: memref<64xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -84,7 +84,7 @@ func.func @mismatch(%a: memref<64xf32>, %init: f32) -> f32 {
   return %sum : f32
 }
 
-// CHECK: Function=truth | Remark="the loop is not pipelined: 'memref.load' has a smalti.stage and a smalti.cluster that do not fit together"
+// CHECK: Function=truth | Remark="loop not pipelined: smalti.stage and smalti.cluster of 'memref.load' must be integers, or integer arrays of the same length"
 func.func @truth(%a: memref<64xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -99,7 +99,7 @@ func.func @truth(%a: memref<64xf32>, %init: f32) -> f32 {
 
 // A store that would run ahead of a load of the same element in an earlier
 // iteration: a[i] is read in stage 1, a[i + 1] is written in stage 0.
-// CHECK: Function=write_ahead | Remark="the loop is not pipelined: 'memref.store' of %arg0 would overtake 'memref.load' of %arg0 of an earlier iteration, which it may depend on"
+// CHECK: Function=write_ahead | Remark="loop not pipelined: the schedule would move 'memref.store' of %arg0 before 'memref.load' of %arg0 of an earlier iteration, and the two accesses may alias"
 func.func @write_ahead(%a: memref<65xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -113,7 +113,7 @@ func.func @write_ahead(%a: memref<65xf32>, %init: f32) -> f32 {
   return %sum : f32
 }
 
-// CHECK: Function=short_loop | Remark="the loop is not pipelined: it runs 2 times, fewer than its 3 stages"
+// CHECK: Function=short_loop | Remark="loop not pipelined: the trip count of 2 is less than the 3 stages"
 func.func @short_loop(%a: memref<64xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -126,7 +126,7 @@ func.func @short_loop(%a: memref<64xf32>, %init: f32) -> f32 {
   return %sum : f32
 }
 
-// CHECK: Function=negative | Remark="the loop is not pipelined: 'memref.load' has a negative stage"
+// CHECK: Function=negative | Remark="loop not pipelined: the stage of 'memref.load' is -1; it must not be negative"
 func.func @negative(%a: memref<64xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -139,7 +139,7 @@ func.func @negative(%a: memref<64xf32>, %init: f32) -> f32 {
   return %sum : f32
 }
 
-// CHECK: Function=none | Remark="the loop is not pipelined: it carries no schedule"
+// CHECK: Function=none | Remark="loop not pipelined: its ops do not have schedule attributes"
 func.func @none(%a: memref<64xf32>, %init: f32, %n: index) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -150,7 +150,7 @@ func.func @none(%a: memref<64xf32>, %init: f32, %n: index) -> f32 {
   return %sum : f32
 }
 
-// CHECK: Function=one_stage | Remark="the loop is not pipelined: its schedule has one stage"
+// CHECK: Function=one_stage | Remark="loop not pipelined: its schedule has only one stage"
 func.func @one_stage(%a: memref<64xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -163,7 +163,7 @@ func.func @one_stage(%a: memref<64xf32>, %init: f32) -> f32 {
   return %sum : f32
 }
 
-// CHECK: Function=too_late | Remark="the loop is not pipelined: the loop-carried value that 'arith.mulf' uses would be updated too late by 'arith.addf'"
+// CHECK: Function=too_late | Remark="loop not pipelined: 'arith.addf' updates a loop-carried value in a later stage than 'arith.mulf' uses the value"
 func.func @too_late(%a: memref<64xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -177,7 +177,7 @@ func.func @too_late(%a: memref<64xf32>, %init: f32) -> f32 {
   return %sum : f32
 }
 
-// CHECK: Function=view | Remark="the loop is not pipelined: the view that 'memref.subview' makes would have to be carried to another stage"
+// CHECK: Function=view | Remark="loop not pipelined: the view that 'memref.subview' creates would have to be carried to another stage"
 func.func @view(%a: memref<64x64xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -191,7 +191,7 @@ func.func @view(%a: memref<64x64xf32>, %init: f32) -> f32 {
   return %sum : f32
 }
 
-// CHECK: Function=layout | Remark="the loop is not pipelined: the vector that 'vector.transfer_read' computes is carried to another stage and has no layout"
+// CHECK: Function=layout | Remark="loop not pipelined: the result of 'vector.transfer_read' is carried to another stage and does not have a layout"
 func.func @layout(%a: memref<64x256xf32>, %init: vector<256xf32>) -> vector<256xf32> {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -205,7 +205,7 @@ func.func @layout(%a: memref<64x256xf32>, %init: vector<256xf32>) -> vector<256x
   return %sum : vector<256xf32>
 }
 
-// CHECK: Function=several_stages | Remark="the loop is not pipelined: its asynchronous copies start in several stages"
+// CHECK: Function=several_stages | Remark="loop not pipelined: the schedule starts asynchronous copies in several stages"
 func.func @several_stages(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %thread: index, %out: memref<64xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -229,7 +229,7 @@ func.func @several_stages(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %thread:
   return
 }
 
-// CHECK: Function=ahead_of | Remark="the loop is not pipelined: 'nvgpu.device_async_copy' would start ahead of 'nvgpu.device_async_copy', which comes before it in the queue of copies"
+// CHECK: Function=ahead_of | Remark="loop not pipelined: the schedule would start 'nvgpu.device_async_copy' before 'nvgpu.device_async_copy'; asynchronous copies must keep their order"
 func.func @ahead_of(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %thread: index, %out: memref<64xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -253,7 +253,7 @@ func.func @ahead_of(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %thread: index
   return
 }
 
-// CHECK: Function=before_copies | Remark="the loop is not pipelined: 'nvgpu.device_async_wait' would execute before the copies start"
+// CHECK: Function=before_copies | Remark="loop not pipelined: the schedule would execute 'nvgpu.device_async_wait' before the copies that it waits for"
 func.func @before_copies(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %thread: index, %out: memref<64xf32>, %token: !nvgpu.device.async.token) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

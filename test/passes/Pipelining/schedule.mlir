@@ -9,7 +9,7 @@
 // RUN:     --remarks-filter=smalti-pipeline-loops 2>&1 | FileCheck %s --check-prefix=WRONG
 
 // What was wrong in a schedule is found before anything changes.
-// WRONG: the loop is not pipelined: 'memref.load' of %alloc would overtake 'vector.store' of %alloc, which it may depend on
+// WRONG: loop not pipelined: the schedule would move 'memref.load' of %alloc before 'vector.store' of %alloc, and the two accesses may alias
 // WRONG: smalti.stage
 
 // CHECK-LABEL: func.func @through_shared(

@@ -7,7 +7,7 @@
 
 // A slot may be chosen by the first index of an access as well as by a subview.
 
-// REMARK: Function=idx | Remark="the loop is pipelined with 3 stages in stream mode: 1 read ahead, 1 shared buffer of 3072 B, 1 barrier an iteration
+// REMARK: Function=idx | Remark="loop pipelined: 3 stages, stream mode, 1 read prefetched; 1 shared buffer, 3072 B; 1 barrier per iteration
 // CHECK-LABEL: @idx
 func.func @idx(%a: memref<64x256xf32> {llvm.noalias}, %n: index, %zero: f32) -> f32 attributes {gpu.known_block_size = array<i32: 256, 1, 1>} {
   %c0 = arith.constant 0 : index
@@ -28,7 +28,7 @@ func.func @idx(%a: memref<64x256xf32> {llvm.noalias}, %n: index, %zero: f32) -> 
   return %sum : f32
 }
 
-// REMARK: Function=idx_async | Remark="the loop is pipelined with 3 stages in async mode: 1 copy ahead, 1 shared buffer of 3072 B, 1 barrier an iteration
+// REMARK: Function=idx_async | Remark="loop pipelined: 3 stages, async mode, 1 copy prefetched; 1 shared buffer, 3072 B; 1 barrier per iteration
 // CHECK-LABEL: @idx_async
 // CHECK: nvgpu.device_async_wait %{{.*}} {numGroups = 1 : i32}
 func.func @idx_async(%a: memref<64x256xf32> {llvm.noalias}, %n: index, %zero: f32) -> f32 attributes {gpu.known_block_size = array<i32: 256, 1, 1>} {
@@ -52,7 +52,7 @@ func.func @idx_async(%a: memref<64x256xf32> {llvm.noalias}, %n: index, %zero: f3
 }
 
 // Aligned runs of 4 elements do not cross rows of 256.
-// REMARK: Function=runs | Remark="the loop is pipelined with 3 stages in async mode
+// REMARK: Function=runs | Remark="loop pipelined: 3 stages, async mode
 // CHECK-LABEL: @runs
 func.func @runs(%a: memref<64x256xf32> {llvm.noalias}, %n: index, %zero: f32) -> f32 attributes {gpu.known_block_size = array<i32: 256, 1, 1>} {
   %c0 = arith.constant 0 : index
@@ -75,7 +75,7 @@ func.func @runs(%a: memref<64x256xf32> {llvm.noalias}, %n: index, %zero: f32) ->
 }
 
 // They may cross rows of 250.
-// REMARK: Function=crossing | Remark="the loop is not pipelined: the schedule needs 3 slots of %alloc, and not all accesses of an iteration are in the same slot"
+// REMARK: Function=crossing | Remark="loop not pipelined: the schedule needs 3 slots of %alloc; not all accesses of an iteration are proven to use the same slot"
 // CHECK-LABEL: @crossing
 // CHECK-NOT: scf.if
 func.func @crossing(%a: memref<64x256xf32> {llvm.noalias}, %n: index, %zero: f32) -> f32 attributes {gpu.known_block_size = array<i32: 256, 1, 1>} {
@@ -99,7 +99,7 @@ func.func @crossing(%a: memref<64x256xf32> {llvm.noalias}, %n: index, %zero: f32
 }
 
 // The slot of the previous iteration is read as well.
-// REMARK: Function=previous | Remark="the loop is not pipelined: the schedule needs 3 slots of %alloc, and not all accesses of an iteration are in the same slot"
+// REMARK: Function=previous | Remark="loop not pipelined: the schedule needs 3 slots of %alloc; not all accesses of an iteration are proven to use the same slot"
 // CHECK-LABEL: @previous
 // CHECK-NOT: scf.if
 func.func @previous(%a: memref<64x256xf32> {llvm.noalias}, %n: index, %zero: f32) -> f32 attributes {gpu.known_block_size = array<i32: 256, 1, 1>} {
@@ -127,7 +127,7 @@ func.func @previous(%a: memref<64x256xf32> {llvm.noalias}, %n: index, %zero: f32
 }
 
 // A copy writes the slot through a pointer, and a read chooses it by an index.
-// REMARK: Function=pointers | Remark="the loop is pipelined with 3 stages in async mode
+// REMARK: Function=pointers | Remark="loop pipelined: 3 stages, async mode
 // CHECK-LABEL: @pointers
 func.func @pointers(%a: !llvm.ptr<1>, %shared: memref<3x64xf32, #shared>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index

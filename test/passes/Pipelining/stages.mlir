@@ -9,10 +9,10 @@
 // RUN:   --remarks-filter=smalti-pipeline-loops -o /dev/null 2>&1 | FileCheck %s --check-prefix=EMIT
 
 // To shared memory: three, where the registers do.
-// AUTO: Function=through_shared | Remark="the loop is pipelined with 3 stages in stream mode: 1 read ahead, 1 shared buffer of 32 B, 2 barriers an iteration, 64 iterations: more would only hold longer what is read"
-// ANY: Function=through_shared | Remark="the loop is pipelined with 2 stages in stream mode: 1 read ahead, 1 shared buffer of 32 B, 2 barriers an iteration, 64 iterations: no target says how many registers there are for more"
-// EMIT: Function=through_shared | Remark="the loop got a schedule of 2 stages in stream mode: 1 read ahead, 1 shared buffer of 32 B, 2 barriers an iteration, 64 iterations"
-// FIVE: Function=through_shared | Remark="the loop is pipelined with 5 stages in stream mode: 1 read ahead, 1 shared buffer of 32 B, 2 barriers an iteration, 64 iterations"
+// AUTO: Function=through_shared | Remark="loop pipelined: 3 stages, stream mode, 1 read prefetched; 1 shared buffer, 32 B; 2 barriers per iteration; trip count 64; no more stages: they would extend live ranges without hiding more latency"
+// ANY: Function=through_shared | Remark="loop pipelined: 2 stages, stream mode, 1 read prefetched; 1 shared buffer, 32 B; 2 barriers per iteration; trip count 64; no more stages: the register limit is unknown without a target"
+// EMIT: Function=through_shared | Remark="schedule written: 2 stages, stream mode, 1 read prefetched; 1 shared buffer, 32 B; 2 barriers per iteration; trip count 64"
+// FIVE: Function=through_shared | Remark="loop pipelined: 5 stages, stream mode, 1 read prefetched; 1 shared buffer, 32 B; 2 barriers per iteration; trip count 64"
 func.func @through_shared(%a: memref<64x8xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -30,7 +30,7 @@ func.func @through_shared(%a: memref<64x8xf32>, %init: f32) -> f32 {
   return %sum : f32
 }
 
-// AUTO: Function=two_iterations | Remark="the loop is pipelined with 2 stages in stream mode: 1 read ahead, 1 shared buffer of 32 B, 2 barriers an iteration, 2 iterations: it has no more iterations"
+// AUTO: Function=two_iterations | Remark="loop pipelined: 2 stages, stream mode, 1 read prefetched; 1 shared buffer, 32 B; 2 barriers per iteration; trip count 2; no more stages: the trip count is {{.*}}"
 func.func @two_iterations(%a: memref<64x8xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -49,8 +49,8 @@ func.func @two_iterations(%a: memref<64x8xf32>, %init: f32) -> f32 {
 }
 
 // A row of 512 bytes takes half of the registers, two take more than there are.
-// AUTO: Function=wide_rows | Remark="the loop is pipelined with 3 stages in stream mode
-// AUTO: Function=two_wide_rows | Remark="the loop is not pipelined: with 2 stages its values would take 260 registers of a thread, sm_90a has 255"
+// AUTO: Function=wide_rows | Remark="loop pipelined: 3 stages, stream mode
+// AUTO: Function=two_wide_rows | Remark="loop not pipelined: with 2 stages, live values need 260 registers per thread; sm_90a has 255"
 func.func @wide_rows(%a: memref<64x128xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -88,7 +88,7 @@ func.func @two_wide_rows(%a: memref<64x128xf32>, %b: memref<64x128xf32>, %init: 
 }
 
 // What an iteration writes is read two iterations later.
-// AUTO: Function=two_later | Remark="the loop is pipelined with 2 stages in stream mode: {{.*}}: with 3 stages 'vector.store' of %arg0 may alias the 'vector.load' of %arg0 in a later iteration"
+// AUTO: Function=two_later | Remark="loop pipelined: 2 stages, stream mode, {{.*}}; no more stages: with 3 stages, 'vector.store' of %arg0 may alias the 'vector.load' of %arg0 in a later iteration"
 func.func @two_later(%a: memref<66x8xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -106,8 +106,8 @@ func.func @two_later(%a: memref<66x8xf32>) {
 }
 
 // Fewer iterations than stages.
-// AUTO: Function=three_times | Remark="the loop is pipelined with 2 stages in stream mode: 1 read ahead, 0 shared buffers of 0 B, 0 barriers an iteration, 3 iterations: more would only hold longer what is read"
-// FIVE: Function=three_times | Remark="the loop is pipelined with 3 stages in stream mode: 1 read ahead, 0 shared buffers of 0 B, 0 barriers an iteration, 3 iterations, fewer than the 5 stages asked for"
+// AUTO: Function=three_times | Remark="loop pipelined: 2 stages, stream mode, 1 read prefetched; 0 shared buffers, 0 B; 0 barriers per iteration; trip count 3; no more stages: they would extend live ranges without hiding more latency"
+// FIVE: Function=three_times | Remark="loop pipelined: 3 stages, stream mode, 1 read prefetched; 0 shared buffers, 0 B; 0 barriers per iteration; trip count 3; fewer than the 5 requested stages"
 func.func @three_times(%a: memref<64xf32>, %init: f32) -> f32 {
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
@@ -121,13 +121,13 @@ func.func @three_times(%a: memref<64xf32>, %init: f32) -> f32 {
 }
 
 // What the loop says wins.
-// AUTO: Function=attributes | Remark="the loop is pipelined with 4 stages in stream mode
-// FIVE: Function=attributes | Remark="the loop is pipelined with 4 stages in stream mode
-// AUTO: Function=attributes | Remark="the loop is not pipelined: it starts no asynchronous copy"
-// FIVE: Function=attributes | Remark="the loop is not pipelined: it starts no asynchronous copy"
-// AUTO: Function=attributes | Remark="the loop is pipelined with 2 stages in stream mode
-// FIVE: Function=attributes | Remark="the loop is pipelined with 2 stages in stream mode
-// AUTO: Function=attributes | Remark="the loop is not pipelined: smalti.mode is not "auto", "stream" or "async""
+// AUTO: Function=attributes | Remark="loop pipelined: 4 stages, stream mode
+// FIVE: Function=attributes | Remark="loop pipelined: 4 stages, stream mode
+// AUTO: Function=attributes | Remark="loop not pipelined: the body does not start an asynchronous copy"
+// FIVE: Function=attributes | Remark="loop not pipelined: the body does not start an asynchronous copy"
+// AUTO: Function=attributes | Remark="loop pipelined: 2 stages, stream mode
+// FIVE: Function=attributes | Remark="loop pipelined: 2 stages, stream mode
+// AUTO: Function=attributes | Remark="loop not pipelined: smalti.mode is {{.*}}; it must be "auto", "stream" or "async""
 func.func @attributes(%a: memref<64xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -156,7 +156,7 @@ func.func @attributes(%a: memref<64xf32>, %init: f32) -> f32 {
 }
 
 // As many as the buffer has slots.
-// AUTO: Function=slots | Remark="the loop is pipelined with 4 stages in async mode: 1 copy ahead, 1 shared buffer of 64 B, 1 barrier an iteration, 64 iterations: no shared buffer has slots for more"
+// AUTO: Function=slots | Remark="loop pipelined: 4 stages, async mode, 1 copy prefetched; 1 shared buffer, 64 B; 1 barrier per iteration; trip count 64; no more stages: no shared buffer has more than {{.*}} slots"
 func.func @slots(%a: memref<64x4xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -12,7 +12,7 @@
 // With one buffer, the kernel needs one barrier between the stores of the last
 // iteration and their use, and one before the buffer is overwritten. The first
 // stands ahead of the reads, which need not wait.
-// REMARK: remark: [Passed] smalti-pipeline-loops | Category:smalti-pipeline-loops | Function=matmul | Remark="the loop is pipelined with 2 stages in stream mode: 2 reads ahead, 2 shared buffers of 8192 B, 2 barriers an iteration, 10 iterations"
+// REMARK: remark: [Passed] smalti-pipeline-loops | Category:smalti-pipeline-loops | Function=matmul | Remark="loop pipelined: 2 stages, stream mode, 2 reads prefetched; 2 shared buffers, 8192 B; 2 barriers per iteration; trip count 10"
 // ONE-LABEL: func.func @matmul(
 // ONE-COUNT-2: vector.transfer_read
 // ONE-COUNT-2: mosaic_gpu.vector_store

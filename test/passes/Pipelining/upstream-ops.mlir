@@ -17,7 +17,7 @@
 // CHECK:         }
 // CHECK:         rocdl.s.setprio 1
 // CHECK-NEXT:    rocdl.mfma.f32.32x32x8f16
-// REMARK: Function=products | Remark="the loop is pipelined with 2 stages in stream mode: 1 read ahead
+// REMARK: Function=products | Remark="loop pipelined: 2 stages, stream mode, 1 read prefetched
 func.func @products(%a: memref<64x4xf16>, %b: vector<4xf16>, %c: vector<16xf32>, %lane: i32) -> (vector<16xf32>, i32) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -40,7 +40,7 @@ func.func @products(%a: memref<64x4xf16>, %b: vector<4xf16>, %c: vector<16xf32>,
 // CHECK:         scf.for
 // CHECK:           vector.load
 // CHECK:           nvvm.mma.sync
-// REMARK: Function=products_nvvm | Remark="the loop is pipelined with 2 stages in stream mode: 1 read ahead
+// REMARK: Function=products_nvvm | Remark="loop pipelined: 2 stages, stream mode, 1 read prefetched
 func.func @products_nvvm(%a: memref<64x2xf16>, %b: vector<2xf16>, %c: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -66,7 +66,7 @@ func.func @products_nvvm(%a: memref<64x2xf16>, %b: vector<2xf16>, %c: f32) -> f3
 // CHECK-NEXT:      memref.store
 // CHECK:         }
 // CHECK:         nvvm.barrier0
-// REMARK: Function=barriers | Remark="the loop is pipelined with 2 stages in stream mode: 1 read ahead, 1 shared buffer of 256 B, 2 barriers an iteration, 64 iterations"
+// REMARK: Function=barriers | Remark="loop pipelined: 2 stages, stream mode, 1 read prefetched; 1 shared buffer, 256 B; 2 barriers per iteration; trip count 64"
 func.func @barriers(%a: memref<64x64xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -89,7 +89,7 @@ func.func @barriers(%a: memref<64x64xf32>, %init: f32) -> f32 {
 // CHECK:         scf.for
 // CHECK:           rocdl.barrier
 // CHECK:           rocdl.barrier
-// REMARK: Function=barriers_rocdl | Remark="the loop is pipelined with 2 stages in stream mode: 1 read ahead, 1 shared buffer of 256 B, 2 barriers an iteration, 64 iterations"
+// REMARK: Function=barriers_rocdl | Remark="loop pipelined: 2 stages, stream mode, 1 read prefetched; 1 shared buffer, 256 B; 2 barriers per iteration; trip count 64"
 func.func @barriers_rocdl(%a: memref<64x64xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -116,7 +116,7 @@ func.func @barriers_rocdl(%a: memref<64x64xf32>, %init: f32) -> f32 {
 // CHECK:           nvvm.ldmatrix
 // CHECK:           gpu.barrier
 // CHECK-NEXT:      vector.store
-// REMARK: Function=matrices | Remark="the loop is pipelined with 2 stages in stream mode: 1 read ahead, 1 shared buffer of 1024 B, 2 barriers an iteration, 64 iterations"
+// REMARK: Function=matrices | Remark="loop pipelined: 2 stages, stream mode, 1 read prefetched; 1 shared buffer, 1024 B; 2 barriers per iteration; trip count 64"
 func.func @matrices(%a: memref<64x512xf16>, %init: i32) -> i32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

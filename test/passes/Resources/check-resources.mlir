@@ -31,11 +31,11 @@ gpu.module @kernels attributes {smalti.target = "gfx942"} {
 // CHECK: Function=slots | Remark="128000 of 65536 B of shared memory (32000 B in memref<16000xf16, #gpu.address_space<workgroup>>, 96000 B in 3 slots of memref<3x16000xf16
 // CHECK: [Failure] smalti-check-resources | Category:smalti-check-resources | Function=slots | Remark="needs 128000 bytes of shared memory; a block of gfx942 has at most 65536"
 gpu.module @slots attributes {smalti.target = "gfx942"} {
-  // expected-error@+1 {{needs 128000 bytes of shared memory; a block of gfx942 has at most 65536: with 1 slot for each buffer it would need 64000}}
+  // expected-error@+1 {{kernel needs 128000 B of shared memory; a block on gfx942 has at most 65536 B; 1 slot per buffer would need 64000 B}}
   gpu.func @slots(%slot: index) kernel {
-    // expected-note@+1 {{32000 bytes hold a 'memref<16000xf16, #gpu.address_space<workgroup>>'}}
+    // expected-note@+1 {{32000 B for a buffer of type 'memref<16000xf16, #gpu.address_space<workgroup>>'}}
     %other = memref.alloc() : memref<16000xf16, #gpu.address_space<workgroup>>
-    // expected-note@+1 {{96000 bytes hold a 'memref<3x16000xf16, #gpu.address_space<workgroup>>'}}
+    // expected-note@+1 {{96000 B for a buffer of type 'memref<3x16000xf16, #gpu.address_space<workgroup>>'}}
     %buffer = memref.alloc() : memref<3x16000xf16, #gpu.address_space<workgroup>>
     %view = memref.subview %buffer[%slot, 0] [1, 16000] [1, 1]
       : memref<3x16000xf16, #gpu.address_space<workgroup>> to memref<16000xf16, strided<[1], offset: ?>, #gpu.address_space<workgroup>>
@@ -46,9 +46,9 @@ gpu.module @slots attributes {smalti.target = "gfx942"} {
 // -----
 
 gpu.module @more_slots attributes {smalti.target = "gfx942"} {
-  // expected-error@+1 {{needs 80000 bytes of shared memory; a block of gfx942 has at most 65536: with 4 slots for each buffer it would need 64000}}
+  // expected-error@+1 {{kernel needs 80000 B of shared memory; a block on gfx942 has at most 65536 B; 4 slots per buffer would need 64000 B}}
   gpu.func @more_slots(%slot: index) kernel {
-    // expected-note@+1 {{80000 bytes hold a 'memref<5x8000xf16, #gpu.address_space<workgroup>>'}}
+    // expected-note@+1 {{80000 B for a buffer of type 'memref<5x8000xf16, #gpu.address_space<workgroup>>'}}
     %buffer = memref.alloc() : memref<5x8000xf16, #gpu.address_space<workgroup>>
     %view = memref.subview %buffer[%slot, 0] [1, 8000] [1, 1]
       : memref<5x8000xf16, #gpu.address_space<workgroup>> to memref<8000xf16, strided<[1], offset: ?>, #gpu.address_space<workgroup>>

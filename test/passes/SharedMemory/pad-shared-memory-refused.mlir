@@ -6,7 +6,7 @@
 // RUN: FileCheck %s < %t.remarks
 // RUN: not smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pad-shared-memory{target=gfx942 strict=true}))' -o /dev/null 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=STRICT
-// STRICT: error: smalti-pad-shared-memory: the buffer has one dimension, so that there are no rows to move apart
+// STRICT: error: smalti-pad-shared-memory: the buffer has fewer than two dimensions
 // RUN: not smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pad-shared-memory))' -o /dev/null 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=TARGET
 // TARGET: error: no target given
@@ -21,7 +21,7 @@
 // RUN: diff %t.before %t.cpu
 #shared = #gpu.address_space<workgroup>
 
-// CHECK: [Missed] smalti-pad-shared-memory | Category:smalti-pad-shared-memory | Function=one_dimension | Remark="the buffer has one dimension, so that there are no rows to move apart"
+// CHECK: [Missed] smalti-pad-shared-memory | Category:smalti-pad-shared-memory | Function=one_dimension | Remark="the buffer has fewer than two dimensions"
 func.func @one_dimension() -> f32 {
   %lane = gpu.thread_id x
   %buffer = memref.alloc() : memref<1024xf32, #shared>
@@ -29,13 +29,13 @@ func.func @one_dimension() -> f32 {
   return %v : f32
 }
 
-// CHECK: Function=dynamic | Remark="the buffer has a size that is not known at compile time"
+// CHECK: Function=dynamic | Remark="the buffer has a dynamic size"
 func.func @dynamic(%n: index) {
   %buffer = memref.alloc(%n) : memref<?x32xf32, #shared>
   return
 }
 
-// CHECK: Function=layout | Remark="the buffer has the layout memref<32x32xf32, strided<[1, 32]>, #gpu.address_space<workgroup>>, which is not the identity"
+// CHECK: Function=layout | Remark="the buffer has type memref<32x32xf32, strided<[1, 32]>, #gpu.address_space<workgroup>>, whose layout is not the identity"
 func.func @layout() {
   %buffer = memref.alloc() : memref<32x32xf32, strided<[1, 32]>, #shared>
   return
@@ -57,7 +57,7 @@ func.func @placed() -> f32 {
   return %v : f32
 }
 
-// CHECK: Function=reinterpreted | Remark="the buffer is viewed by 'memref.reinterpret_cast', which cannot show padded rows"
+// CHECK: Function=reinterpreted | Remark="the buffer is viewed by 'memref.reinterpret_cast', which does not accept padded rows"
 func.func @reinterpreted() -> f32 {
   %c0 = arith.constant 0 : index
   %lane = gpu.thread_id x
@@ -68,7 +68,7 @@ func.func @reinterpreted() -> f32 {
   return %v : f32
 }
 
-// CHECK: Function=collapsed | Remark="the buffer is viewed by 'memref.collapse_shape', which cannot show padded rows"
+// CHECK: Function=collapsed | Remark="the buffer is viewed by 'memref.collapse_shape', which does not accept padded rows"
 func.func @collapsed() -> f32 {
   %c0 = arith.constant 0 : index
   %c32 = arith.constant 32 : index
@@ -81,7 +81,7 @@ func.func @collapsed() -> f32 {
 }
 
 // The second cast states the old strides.
-// CHECK: Function=cast_back | Remark="the buffer is viewed by 'memref.cast', which cannot show padded rows"
+// CHECK: Function=cast_back | Remark="the buffer is viewed by 'memref.cast', which does not accept padded rows"
 func.func @cast_back() -> f32 {
   %c0 = arith.constant 0 : index
   %lane = gpu.thread_id x
@@ -186,7 +186,7 @@ func.func @on_the_stack(%which: memref<32xindex>, %out: memref<32xf32>) attribut
   return
 }
 
-// CHECK: Function=no_bits | Remark="the buffer has a size in bytes that is not known"
+// CHECK: Function=no_bits | Remark="the buffer has an unknown size in bytes"
 func.func @no_bits() {
   %c0 = arith.constant 0 : index
   %c16 = arith.constant 16 : index

@@ -135,7 +135,7 @@ gpu.module @kernels {
 }
 
 // What is not known is said, and does not count.
-// REMARK: Function=some_unknown | Remark="chunks of 4 B are XORed with row mod 32: 0 bank conflicts instead of 31 in 1 access (1 more are not known)"
+// REMARK: Function=some_unknown | Remark="chunks of 4 B are XORed with row mod 32: 0 bank conflicts instead of 31 in 1 access (the addresses of 1 more are unknown)"
 // CHECK-LABEL: func.func @some_unknown(
 func.func @some_unknown(%which: memref<32xindex>, %out: memref<32xf32>) attributes {gpu.known_block_size = array<i32: 32, 1, 1>} {
   %c0 = arith.constant 0 : index

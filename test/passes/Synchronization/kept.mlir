@@ -7,8 +7,8 @@
 #shared = #gpu.address_space<workgroup>
 
 gpu.module @m {
-  // CHECK: Function=arrives | Remark="no barrier is put in: threads may wait for one another in 'mosaic_gpu.arrive'"
-  // CHECK: Function=arrives | Remark="the barrier stays: 'mosaic_gpu.arrive' works on a barrier object"
+  // CHECK: Function=arrives | Remark="no barrier inserted: 'mosaic_gpu.arrive' may synchronize threads"
+  // CHECK: Function=arrives | Remark="barrier kept: 'mosaic_gpu.arrive' uses an mbarrier"
   gpu.func @arrives(%b: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>, %out: memref<64xf32>, %x: f32) workgroup(%s: memref<64xf32, #shared>) kernel {
     %c0 = arith.constant 0 : index
     %t = gpu.thread_id x
@@ -18,7 +18,7 @@ gpu.module @m {
     gpu.return
   }
 
-  // CHECK: Function=callee | Remark="the barrier stays: it orders what runs before the function before what runs after the function"
+  // CHECK: Function=callee | Remark="barrier kept: it orders code before the function before code after the function"
   gpu.func @callee(%a: memref<64xf32, #shared>, %x: f32) {
     %t = gpu.thread_id x
     gpu.barrier
@@ -26,7 +26,7 @@ gpu.module @m {
     gpu.return
   }
 
-  // CHECK: Function=token | Remark="the barrier stays: what 'nvgpu.device_async_wait' waits for is not known"
+  // CHECK: Function=token | Remark="barrier kept: the copies that 'nvgpu.device_async_wait' waits for cannot be determined"
   gpu.func @token(%a: memref<64xf32, #shared>, %token: !nvgpu.device.async.token) -> f32 {
     %c0 = arith.constant 0 : index
     nvgpu.device_async_wait %token
@@ -36,7 +36,7 @@ gpu.module @m {
   }
 
   // Other blocks that see the count take it that the data is there.
-  // CHECK: Function=counts | Remark="the barrier stays: it orders 'memref.store' before 'memref.atomic_rmw'"
+  // CHECK: Function=counts | Remark="barrier kept: it orders 'memref.store' before 'memref.atomic_rmw'"
   gpu.func @counts(%data: memref<1024xf32> {llvm.noalias}, %count: memref<1xi32> {llvm.noalias}, %x: f32) kernel {
     %c0 = arith.constant 0 : index
     %one = arith.constant 1 : i32
@@ -51,7 +51,7 @@ gpu.module @m {
   }
 
   // One thread waits for another block.
-  // CHECK: Function=waits | Remark="the barrier stays: it orders 'memref.atomic_rmw' before 'memref.load'"
+  // CHECK: Function=waits | Remark="barrier kept: it orders 'memref.atomic_rmw' before 'memref.load'"
   gpu.func @waits(%data: memref<1024xf32> {llvm.noalias}, %count: memref<1xi32> {llvm.noalias}, %out: memref<64xf32> {llvm.noalias}) kernel {
     %c0 = arith.constant 0 : index
     %none = arith.constant 0 : i32

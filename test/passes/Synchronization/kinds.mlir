@@ -17,9 +17,9 @@ gpu.module @m {
   // SPLIT-NEXT:      amdgpu.lds_barrier
   // WHOLE-NEXT:      gpu.barrier
   // CHECK-NEXT:      memref.load
-  // REMARK-DAG: Function=stream | Remark="the barrier is made one of shared memory alone: it orders 'memref.load' before 'memref.store'"
-  // REMARK-DAG: Function=stream | Remark="the barrier is made one of shared memory alone: it orders 'memref.store' before 'memref.load'"
-  // REMARK-DAG: Function=stream | Remark="0 barriers removed, 0 put in, 2 kept, of them 2 for shared memory alone"
+  // REMARK-DAG: Function=stream | Remark="barrier weakened to shared memory only: it orders 'memref.load' before 'memref.store'"
+  // REMARK-DAG: Function=stream | Remark="barrier weakened to shared memory only: it orders 'memref.store' before 'memref.load'"
+  // REMARK-DAG: Function=stream | Remark="0 barriers removed, 0 inserted, 2 kept, 2 of them weakened to shared memory only"
   gpu.func @stream(%in: memref<?xf32> {llvm.noalias}, %out: memref<?xf32> {llvm.noalias}, %n: index, %j: index)
       workgroup(%s: memref<64xf32, #shared>) kernel {
     %c0 = arith.constant 0 : index
@@ -44,7 +44,7 @@ gpu.module @m {
   // CHECK:         gpu.barrier
   // CHECK-NOT:     amdgpu.lds_barrier
   // CHECK:         gpu.return
-  // REMARK-DAG: Function=both | Remark="the barrier stays: it orders 'memref.store' before 'memref.load'"
+  // REMARK-DAG: Function=both | Remark="barrier kept: it orders 'memref.store' before 'memref.load'"
   gpu.func @both(%a: memref<?xf32>, %x: f32, %i: index) workgroup(%s: memref<64xf32, #shared>) kernel {
     %t = gpu.thread_id x
     memref.store %x, %a[%t] : memref<?xf32>
@@ -61,8 +61,8 @@ gpu.module @m {
   // SPLIT-NEXT:    amdgpu.lds_barrier
   // WHOLE-NEXT:    gpu.barrier
   // CHECK-NEXT:    memref.load
-  // REMARK-DAG: Function=new | Remark="a barrier is put in: it orders 'memref.store' before 'memref.load'"
-  // REMARK-DAG: Function=new | Remark="0 barriers removed, 1 put in, 0 kept"
+  // REMARK-DAG: Function=new | Remark="barrier inserted: it orders 'memref.store' before 'memref.load'"
+  // REMARK-DAG: Function=new | Remark="0 barriers removed, 1 inserted, 0 kept"
   gpu.func @new(%x: f32, %i: index) workgroup(%s: memref<64xf32, #shared>) kernel {
     %t = gpu.thread_id x
     memref.store %x, %s[%t] : memref<64xf32, #shared>

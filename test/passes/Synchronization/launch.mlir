@@ -6,15 +6,15 @@
 // Outlined, it is a function as others are.
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu-kernel-outlining,gpu.module(gpu.func(smalti-place-barriers)))' | FileCheck %s --check-prefix=OUTLINED
 
-// STRICT: error: smalti-place-barriers: the barriers of its body stay as they are: it is no function of its own yet, which 'gpu-kernel-outlining' makes it
+// STRICT: error: smalti-place-barriers: barriers in the launch body not changed: the body is not a function; run 'gpu-kernel-outlining' first
 
 // OUTLINED: gpu.func
 // OUTLINED-COUNT-1: gpu.barrier
 // OUTLINED-NOT: gpu.barrier
 
-// CHECK: [Missed] smalti-place-barriers | Category:smalti-place-barriers | Function=launch | Remark="the barriers of its body stay as they are: it is no function of its own yet, which 'gpu-kernel-outlining' makes it"
-// CHECK: Function=launch | Remark="the barrier stays: it stands inside 'gpu.launch', whose control flow is not known"
-// CHECK: Function=launch | Remark="the barrier stays: it stands inside 'gpu.launch', whose control flow is not known"
+// CHECK: [Missed] smalti-place-barriers | Category:smalti-place-barriers | Function=launch | Remark="barriers in the launch body not changed: the body is not a function; run 'gpu-kernel-outlining' first"
+// CHECK: Function=launch | Remark="barrier not changed: the control flow of 'gpu.launch' is unknown"
+// CHECK: Function=launch | Remark="barrier not changed: the control flow of 'gpu.launch' is unknown"
 module attributes {gpu.container_module} {
   func.func @launch(%a: memref<64xf32>) {
     %c1 = arith.constant 1 : index

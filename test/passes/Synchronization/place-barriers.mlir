@@ -5,15 +5,15 @@
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-place-barriers)),func.func(smalti-place-barriers))' | diff - %t.twice
 #shared = #gpu.address_space<workgroup>
 
-// REMARK-DAG: Function=removed | Remark="the barrier is removed: nothing that it orders needs it"
-// REMARK-DAG: Function=removed | Remark="the barrier stays: it orders 'memref.store' before 'memref.load'"
-// REMARK-DAG: Function=removed | Remark="2 barriers removed, 0 put in, 1 kept"
-// REMARK-DAG: Function=tile | Remark="a barrier is put in: it orders 'memref.store' before 'memref.load'"
-// REMARK-DAG: Function=tile | Remark="0 barriers removed, 3 put in, 0 kept"
-// REMARK-DAG: Function=hoisted | Remark="1 barrier removed, 1 put in, 1 kept"
-// REMARK-DAG: Function=copies | Remark="a barrier is put in: it orders 'nvgpu.device_async_wait' before 'memref.load'"
-// REMARK-DAG: Function=unknown | Remark="the barrier stays: 'func.call' has side effects that are not known"
-// REMARK-DAG: Function=unknown | Remark="the barrier stays: it orders 'memref.load' before what runs after the function"
+// REMARK-DAG: Function=removed | Remark="barrier removed: other barriers order every hazard that it orders"
+// REMARK-DAG: Function=removed | Remark="barrier kept: it orders 'memref.store' before 'memref.load'"
+// REMARK-DAG: Function=removed | Remark="2 barriers removed, 0 inserted, 1 kept"
+// REMARK-DAG: Function=tile | Remark="barrier inserted: it orders 'memref.store' before 'memref.load'"
+// REMARK-DAG: Function=tile | Remark="0 barriers removed, 3 inserted, 0 kept"
+// REMARK-DAG: Function=hoisted | Remark="1 barrier removed, 1 inserted, 1 kept"
+// REMARK-DAG: Function=copies | Remark="barrier inserted: it orders 'nvgpu.device_async_wait' before 'memref.load'"
+// REMARK-DAG: Function=unknown | Remark="barrier kept: 'func.call' has unknown side effects"
+// REMARK-DAG: Function=unknown | Remark="barrier kept: it orders 'memref.load' before code after the function"
 gpu.module @m {
   // Two barriers in a row, and one that orders only reads.
   // CHECK-LABEL: gpu.func @removed(

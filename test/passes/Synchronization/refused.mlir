@@ -6,10 +6,10 @@
 // RUN: not smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-place-barriers{strict=true})))' 2>&1 | FileCheck %s --check-prefix=STRICT
 #shared = #gpu.address_space<workgroup>
 
-// STRICT: error: smalti-place-barriers: 'memref.load' may access what 'memref.store' of another thread accesses
+// STRICT: error: smalti-place-barriers: possible data race: 'memref.store' and 'memref.load' of different threads may access the same memory
 
 gpu.module @m {
-  // CHECK: Function=divergent_hazard | Remark="'memref.load' may access what 'memref.store' of another thread accesses, and no barrier can order them inside 'scf.if', whose condition may differ between threads"
+  // CHECK: Function=divergent_hazard | Remark="possible data race: 'memref.store' and 'memref.load' of different threads may access the same memory; the condition of 'scf.if' may be divergent, so no barrier can be placed inside"
   gpu.func @divergent_hazard(%out: memref<?xf32>, %x: f32) workgroup(%s: memref<64xf32, #shared>) kernel {
     %c0 = arith.constant 0 : index
     %t = gpu.thread_id x
@@ -22,7 +22,7 @@ gpu.module @m {
     gpu.return
   }
 
-  // CHECK: Function=divergent_barrier | Remark="the barrier stays: it stands inside 'scf.if', whose condition may differ between threads"
+  // CHECK: Function=divergent_barrier | Remark="barrier not changed: the condition of 'scf.if' may be divergent"
   gpu.func @divergent_barrier() kernel {
     %c0 = arith.constant 0 : index
     %t = gpu.thread_id x
@@ -33,7 +33,7 @@ gpu.module @m {
     gpu.return
   }
 
-  // CHECK: Function=divergent_loop | Remark="the barrier stays: it stands inside 'scf.for', whose number of iterations may differ between threads"
+  // CHECK: Function=divergent_loop | Remark="barrier not changed: the trip count of 'scf.for' may be divergent"
   gpu.func @divergent_loop() kernel {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -45,7 +45,7 @@ gpu.module @m {
   }
 
   // A window has another size in each thread.
-  // CHECK: Function=divergent_size | Remark="'memref.load' may access what 'memref.store' of another thread accesses, and no barrier can order them inside 'scf.for', whose number of iterations may differ between threads"
+  // CHECK: Function=divergent_size | Remark="possible data race: 'memref.store' and 'memref.load' of different threads may access the same memory; the trip count of 'scf.for' may be divergent, so no barrier can be placed inside"
   gpu.func @divergent_size(%in: memref<64xf32>, %out: memref<64xf32>, %first: i1) workgroup(%s: memref<64xf32, #shared>) kernel {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -63,7 +63,7 @@ gpu.module @m {
     gpu.return
   }
 
-  // CHECK: Function=unknown_regions | Remark="the barrier stays: it stands inside 'scf.parallel', whose control flow is not known"
+  // CHECK: Function=unknown_regions | Remark="barrier not changed: the control flow of 'scf.parallel' is unknown"
   gpu.func @unknown_regions(%n: index) kernel {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -73,7 +73,7 @@ gpu.module @m {
     gpu.return
   }
 
-  // CHECK: Function=unstructured | Remark="barriers stay: the function's control flow is not structured"
+  // CHECK: Function=unstructured | Remark="barriers not changed: the function has unstructured control flow"
   gpu.func @unstructured() kernel {
     gpu.barrier
     cf.br ^bb1
@@ -84,8 +84,8 @@ gpu.module @m {
 
   // Threads may wait for one another there: what looks like a hazard may be
   // none.
-  // CHECK: Function=barrier_object | Remark="'memref.load' may access what 'memref.store' of another thread accesses, and no barrier is put in: threads may wait for one another in 'nvgpu.mbarrier.arrive'"
-  // CHECK: Function=barrier_object | Remark="no barrier is put in: threads may wait for one another in 'nvgpu.mbarrier.arrive'"
+  // CHECK: Function=barrier_object | Remark="possible data race: 'memref.store' and 'memref.load' of different threads may access the same memory; 'nvgpu.mbarrier.arrive' may synchronize threads, so no barrier is inserted"
+  // CHECK: Function=barrier_object | Remark="no barrier inserted: 'nvgpu.mbarrier.arrive' may synchronize threads"
   gpu.func @barrier_object(%out: memref<?xf32>, %x: f32, %i: index) workgroup(%s: memref<64xf32, #shared>) kernel {
     %c0 = arith.constant 0 : index
     %t = gpu.thread_id x
@@ -97,8 +97,8 @@ gpu.module @m {
     gpu.return
   }
 
-  // CHECK: Function=call | Remark="no barrier is put in: threads may wait for one another in 'func.call'"
-  // CHECK: Function=call | Remark="the barrier stays: 'func.call' has side effects that are not known"
+  // CHECK: Function=call | Remark="no barrier inserted: 'func.call' may synchronize threads"
+  // CHECK: Function=call | Remark="barrier kept: 'func.call' has unknown side effects"
   gpu.func @call() kernel {
     func.call @anything() : () -> ()
     gpu.barrier

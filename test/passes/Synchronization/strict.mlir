@@ -14,7 +14,7 @@
 // Branches between blocks.
 gpu.module @branches {
   gpu.func @branches(%x: f32, %c: i1, %i: index) workgroup(%s: !tile) kernel {
-    // expected-error@+1 {{hazards of 'memref.store' may stay: the function's control flow is not structured}}
+    // expected-error@+1 {{hazards with 'memref.store' not analyzed: the function has unstructured control flow}}
     memref.store %x, %s[%i] : !tile
     cf.cond_br %c, ^bb1, ^bb2
   ^bb1:
@@ -32,7 +32,7 @@ gpu.module @block_loop {
   gpu.func @block_loop(%c: i1) kernel {
     cf.br ^bb1
   ^bb1:
-    // expected-error@+1 {{hazards of 'func.call' may stay: 'func.call' has side effects that are not known: the function's control flow is not structured}}
+    // expected-error@+1 {{hazards with 'func.call' not analyzed: the function has unstructured control flow; 'func.call' has unknown side effects}}
     func.call @anything() : () -> ()
     cf.cond_br %c, ^bb1, ^bb2
   ^bb2:
@@ -64,7 +64,7 @@ gpu.module @parallel {
   gpu.func @parallel(%x: f32, %n: index, %out: memref<64xf32>) workgroup(%s: !tile) kernel {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
-    // expected-error@+1 {{'scf.parallel' may access what 'scf.parallel' of another thread accesses, and the control flow of 'scf.parallel' is not known}}
+    // expected-error@+1 {{possible data race: 'scf.parallel' and 'scf.parallel' of different threads may access the same memory; the control flow of 'scf.parallel' is unknown}}
     scf.parallel (%i) = (%c0) to (%n) step (%c1) {
       memref.store %x, %s[%i] : !tile
       %v = memref.load %s[%c0] : !tile
@@ -81,7 +81,7 @@ gpu.module @parallel {
 gpu.module @forall {
   gpu.func @forall(%x: f32, %n: index) workgroup(%s: !tile) kernel {
     %c0 = arith.constant 0 : index
-    // expected-error@+1 {{'scf.forall' may access what 'scf.forall' of another thread accesses}}
+    // expected-error@+1 {{possible data race: 'scf.forall' and 'scf.forall' of different threads}}
     scf.forall (%i) in (%n) {
       %v = memref.load %s[%c0] : !tile
       memref.store %v, %s[%i] : !tile
@@ -96,7 +96,7 @@ gpu.module @forall {
 
 gpu.module @affine_parallel {
   gpu.func @affine_parallel(%x: f32) workgroup(%s: !tile) kernel {
-    // expected-error@+1 {{'affine.parallel' may access what 'affine.parallel' of another thread accesses}}
+    // expected-error@+1 {{possible data race: 'affine.parallel' and 'affine.parallel' of different threads}}
     affine.parallel (%i) = (0) to (64) {
       %v = affine.load %s[63 - %i] : !tile
       affine.store %v, %s[%i] : !tile
@@ -112,7 +112,7 @@ gpu.module @affine_parallel {
 // Blocks inside of an op.
 gpu.module @region {
   gpu.func @region(%x: f32, %i: index, %c: i1) workgroup(%s: !tile) kernel {
-    // expected-error@+1 {{'scf.execute_region' may access what 'scf.execute_region' of another thread accesses, and the control flow of 'scf.execute_region' is not known}}
+    // expected-error@+1 {{possible data race: 'scf.execute_region' and 'scf.execute_region' of different threads may access the same memory; the control flow of 'scf.execute_region' is unknown}}
     scf.execute_region {
       memref.store %x, %s[%i] : !tile
       cf.cond_br %c, ^bb1, ^bb2
@@ -156,13 +156,13 @@ gpu.module @while {
     %c1 = arith.constant 1 : index
     %t = gpu.thread_id x
     %r = scf.while (%i = %t) : (index) -> index {
-      // expected-error@+1 {{'memref.load' may access what 'memref.store' of another thread accesses, and no barrier can order them inside 'scf.while', whose number of iterations may differ between threads}}
+      // expected-error@+1 {{possible data race: 'memref.store' and 'memref.load' of different threads may access the same memory; the trip count of 'scf.while' may be divergent, so no barrier can be placed inside}}
       %v = memref.load %s[%i] : !tile
       %more = arith.cmpi ne, %i, %c0 : index
       scf.condition(%more) %i : index
     } do {
     ^bb0(%i: index):
-      // expected-error@+1 {{'memref.store' may access what 'memref.load' of another thread accesses}}
+      // expected-error@+1 {{possible data race: 'memref.load' and 'memref.store' of different threads}}
       memref.store %x, %s[%i] : !tile
       %next = arith.subi %i, %c1 : index
       scf.yield %next : index
@@ -182,7 +182,7 @@ gpu.module @divergent {
     %t = gpu.thread_id x
     %some = arith.cmpi ne, %t, %c0 : index
     scf.if %some {
-      // expected-error@+1 {{the barrier stays: it stands inside 'scf.if', whose condition may differ between threads}}
+      // expected-error@+1 {{barrier not changed: the condition of 'scf.if' may be divergent}}
       gpu.barrier
     }
     gpu.return
@@ -196,10 +196,10 @@ gpu.module @divergent {
 gpu.module @call {
   gpu.func @call(%x: f32, %i: index, %out: memref<64xf32>) workgroup(%s: !tile) kernel {
     memref.store %x, %s[%i] : !tile
-    // expected-error@+1 {{no barrier is put in: threads may wait for one another in 'func.call'}}
+    // expected-error@+1 {{no barrier inserted: 'func.call' may synchronize threads}}
     func.call @anything() : () -> ()
     %c0 = arith.constant 0 : index
-    // expected-error@+1 {{'memref.load' may access what 'memref.store' of another thread accesses, and no barrier is put in: threads may wait for one another in 'func.call'}}
+    // expected-error@+1 {{possible data race: 'memref.store' and 'memref.load' of different threads may access the same memory; 'func.call' may synchronize threads, so no barrier is inserted}}
     %v = memref.load %s[%c0] : !tile
     memref.store %v, %out[%i] : memref<64xf32>
     gpu.return
@@ -211,7 +211,7 @@ gpu.module @call {
 
 gpu.module @assembly {
   gpu.func @assembly(%x: i32) kernel {
-    // expected-error@+1 {{no barrier is put in: threads may wait for one another in 'llvm.inline_asm'}}
+    // expected-error@+1 {{no barrier inserted: 'llvm.inline_asm' may synchronize threads}}
     llvm.inline_asm has_side_effects "bar.sync 1;", "" : () -> ()
     gpu.return
   }
@@ -227,9 +227,9 @@ gpu.module @mbarrier {
     %c0 = arith.constant 0 : index
     %bar = nvgpu.mbarrier.create -> !bar
     memref.store %x, %s[%i] : !tile
-    // expected-error@+1 {{no barrier is put in: threads may wait for one another in 'nvgpu.mbarrier.arrive'}}
+    // expected-error@+1 {{no barrier inserted: 'nvgpu.mbarrier.arrive' may synchronize threads}}
     %token = nvgpu.mbarrier.arrive %bar[%c0] : !bar -> !nvgpu.mbarrier.token
-    // expected-error@+1 {{'memref.load' may access what 'memref.store' of another thread accesses}}
+    // expected-error@+1 {{possible data race: 'memref.store' and 'memref.load' of different threads}}
     %v = memref.load %s[%c0] : !tile
     memref.store %v, %out[%i] : memref<64xf32>
     gpu.return
@@ -241,7 +241,7 @@ gpu.module @mbarrier {
 // An op whose effects nothing states.
 gpu.module @unknown {
   gpu.func @unknown() kernel {
-    // expected-error@+1 {{hazards with 'gpu.printf' stay: 'gpu.printf' has a side effect on something other than a memref}}
+    // expected-error@+1 {{hazards with 'gpu.printf' not ordered: 'gpu.printf' has a side effect on something other than a memref}}
     gpu.printf "here\n"
     gpu.return
   }
@@ -257,7 +257,7 @@ gpu.module @allocation {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     scf.for %i = %c0 to %n step %c1 {
-      // expected-error@+1 {{hazards with 'memref.alloc' stay: 'memref.alloc' allocates or frees memory}}
+      // expected-error@+1 {{hazards with 'memref.alloc' not ordered: 'memref.alloc' allocates or frees memory}}
       %s = memref.alloc() : !tile
       memref.store %x, %s[%c0] : !tile
     }
@@ -274,7 +274,7 @@ gpu.module @pointer {
   gpu.func @pointer(%p: !llvm.ptr, %x: f32, %i: index) workgroup(%s: !tile) kernel {
     memref.store %x, %s[%i] : !tile
     %q = llvm.load %p : !llvm.ptr -> !llvm.ptr
-    // expected-error@+1 {{threads may wait for one another in 'llvm.load'}}
+    // expected-error@+1 {{no barrier inserted: 'llvm.load' may synchronize threads}}
     %v = llvm.load %q : !llvm.ptr -> f32
     gpu.return
   }
@@ -299,7 +299,7 @@ gpu.module @copies {
     %second = nvgpu.device_async_copy %a[%c1, %t], %row1[%t], 1 : memref<8x64xf32> to memref<64xf32, strided<[1], offset: 64>, #gpu.address_space<workgroup>>
     %two = nvgpu.device_async_create_group %second
     %x = memref.load %row0[%c0] : memref<64xf32, strided<[1]>, #gpu.address_space<workgroup>>
-    // expected-error@+1 {{'memref.load' may access what 'nvgpu.device_async_copy' writes, and no wait between them surely completes the copy}}
+    // expected-error@+1 {{possible data race: 'memref.load' may access memory that 'nvgpu.device_async_copy' writes, and no wait between them is proven to complete the copy}}
     %y = memref.load %row1[%c1] : memref<64xf32, strided<[1], offset: 64>, #gpu.address_space<workgroup>>
     %sum = arith.addf %x, %y : f32
     memref.store %sum, %out[%t] : memref<64xf32>
@@ -319,7 +319,7 @@ gpu.module @tensor_copy {
     %c0 = arith.constant 0 : index
     %t = gpu.thread_id x
     %barrier = nvgpu.mbarrier.create -> !barrier
-    // expected-error@+1 {{threads may wait for one another in 'nvgpu.tma.async.load'}}
+    // expected-error@+1 {{no barrier inserted: 'nvgpu.tma.async.load' may synchronize threads}}
     nvgpu.tma.async.load %map[%c0], %barrier[%c0] to %s : !map, !barrier -> !tile
     %x = memref.load %u[%t] : !tile
     memref.store %x, %out[%t] : memref<256xi32>

@@ -7,9 +7,9 @@
 
 gpu.module @m {
   // Swapped under a condition.
-  // CHECK: Function=swapped_sometimes | Remark="the barrier stays: it orders 'memref.load' before 'memref.store'"
-  // CHECK: Function=swapped_sometimes | Remark="the barrier stays: it orders 'memref.store' before 'memref.load'"
-  // CHECK: Function=swapped_sometimes | Remark="0 barriers removed, 0 put in, 2 kept"
+  // CHECK: Function=swapped_sometimes | Remark="barrier kept: it orders 'memref.load' before 'memref.store'"
+  // CHECK: Function=swapped_sometimes | Remark="barrier kept: it orders 'memref.store' before 'memref.load'"
+  // CHECK: Function=swapped_sometimes | Remark="0 barriers removed, 0 inserted, 2 kept"
   gpu.func @swapped_sometimes(%in: memref<?xf32>, %out: memref<?xf32>, %n: index, %p: i1) workgroup(%A: !tile, %B: !tile) kernel
       attributes {known_block_size = array<i32: 64, 1, 1>} {
     %c0 = arith.constant 0 : index
@@ -37,9 +37,9 @@ gpu.module @m {
   }
 
   // One buffer under two names.
-  // CHECK: Function=same_twice | Remark="the barrier stays: it orders 'memref.load' before 'memref.store'"
-  // CHECK: Function=same_twice | Remark="the barrier stays: it orders 'memref.store' before 'memref.load'"
-  // CHECK: Function=same_twice | Remark="0 barriers removed, 0 put in, 2 kept"
+  // CHECK: Function=same_twice | Remark="barrier kept: it orders 'memref.load' before 'memref.store'"
+  // CHECK: Function=same_twice | Remark="barrier kept: it orders 'memref.store' before 'memref.load'"
+  // CHECK: Function=same_twice | Remark="0 barriers removed, 0 inserted, 2 kept"
   gpu.func @same_twice(%in: memref<?xf32>, %out: memref<?xf32>, %n: index) workgroup(%A: !tile) kernel
       attributes {known_block_size = array<i32: 64, 1, 1>} {
     %c0 = arith.constant 0 : index
@@ -62,9 +62,9 @@ gpu.module @m {
   }
 
   // Two arguments of which nothing says that they do not overlap.
-  // CHECK: Function=may_alias | Remark="the barrier stays: it orders 'memref.load' before 'memref.store'"
-  // CHECK: Function=may_alias | Remark="the barrier stays: it orders 'memref.store' before 'memref.load'"
-  // CHECK: Function=may_alias | Remark="0 barriers removed, 0 put in, 2 kept"
+  // CHECK: Function=may_alias | Remark="barrier kept: it orders 'memref.load' before 'memref.store'"
+  // CHECK: Function=may_alias | Remark="barrier kept: it orders 'memref.store' before 'memref.load'"
+  // CHECK: Function=may_alias | Remark="0 barriers removed, 0 inserted, 2 kept"
   gpu.func @may_alias(%in: memref<?xf32>, %out: memref<?xf32>, %n: index, %A: !tile, %B: !tile) workgroup(%unused: !tile) kernel
       attributes {known_block_size = array<i32: 64, 1, 1>} {
     %c0 = arith.constant 0 : index
@@ -87,9 +87,9 @@ gpu.module @m {
   }
 
   // The first buffer is used in the first iteration alone.
-  // CHECK: Function=not_back | Remark="the barrier stays: it orders 'memref.load' before 'memref.store'"
-  // CHECK: Function=not_back | Remark="the barrier stays: it orders 'memref.store' before 'memref.load'"
-  // CHECK: Function=not_back | Remark="0 barriers removed, 0 put in, 2 kept"
+  // CHECK: Function=not_back | Remark="barrier kept: it orders 'memref.load' before 'memref.store'"
+  // CHECK: Function=not_back | Remark="barrier kept: it orders 'memref.store' before 'memref.load'"
+  // CHECK: Function=not_back | Remark="0 barriers removed, 0 inserted, 2 kept"
   gpu.func @not_back(%in: memref<?xf32>, %out: memref<?xf32>, %n: index) workgroup(%A: !tile, %B: !tile) kernel
       attributes {known_block_size = array<i32: 64, 1, 1>} {
     %c0 = arith.constant 0 : index
@@ -112,9 +112,9 @@ gpu.module @m {
   }
 
   // Every other pair of iterations.
-  // CHECK: Function=wrong_parity | Remark="the barrier stays: it orders 'memref.load' before 'memref.store'"
-  // CHECK: Function=wrong_parity | Remark="the barrier stays: it orders 'memref.store' before 'memref.load'"
-  // CHECK: Function=wrong_parity | Remark="0 barriers removed, 0 put in, 2 kept"
+  // CHECK: Function=wrong_parity | Remark="barrier kept: it orders 'memref.load' before 'memref.store'"
+  // CHECK: Function=wrong_parity | Remark="barrier kept: it orders 'memref.store' before 'memref.load'"
+  // CHECK: Function=wrong_parity | Remark="0 barriers removed, 0 inserted, 2 kept"
   gpu.func @wrong_parity(%in: memref<?xf32>, %out: memref<?xf32>, %n: index) workgroup(%A: !tile, %B: !tile) kernel
       attributes {known_block_size = array<i32: 64, 1, 1>} {
     %c0 = arith.constant 0 : index
@@ -140,9 +140,9 @@ gpu.module @m {
   }
 
   // Each iteration also reads what the one before wrote.
-  // CHECK: Function=both | Remark="the barrier stays: it orders 'memref.load' before 'memref.store'"
-  // CHECK: Function=both | Remark="the barrier stays: it orders 'memref.store' before 'memref.load'"
-  // CHECK: Function=both | Remark="0 barriers removed, 0 put in, 2 kept"
+  // CHECK: Function=both | Remark="barrier kept: it orders 'memref.load' before 'memref.store'"
+  // CHECK: Function=both | Remark="barrier kept: it orders 'memref.store' before 'memref.load'"
+  // CHECK: Function=both | Remark="0 barriers removed, 0 inserted, 2 kept"
   gpu.func @both(%in: memref<?xf32>, %out: memref<?xf32>, %n: index) workgroup(%A: !tile, %B: !tile) kernel
       attributes {known_block_size = array<i32: 64, 1, 1>} {
     %c0 = arith.constant 0 : index
@@ -167,9 +167,9 @@ gpu.module @m {
   }
 
   // The inner loop begins with what the outer one has left.
-  // CHECK: Function=nested | Remark="the barrier stays: it orders 'memref.load' before 'memref.store'"
-  // CHECK: Function=nested | Remark="the barrier stays: it orders 'memref.store' before 'memref.load'"
-  // CHECK: Function=nested | Remark="0 barriers removed, 0 put in, 2 kept"
+  // CHECK: Function=nested | Remark="barrier kept: it orders 'memref.load' before 'memref.store'"
+  // CHECK: Function=nested | Remark="barrier kept: it orders 'memref.store' before 'memref.load'"
+  // CHECK: Function=nested | Remark="0 barriers removed, 0 inserted, 2 kept"
   gpu.func @nested(%in: memref<?xf32>, %out: memref<?xf32>, %n: index) workgroup(%A: !tile, %B: !tile) kernel
       attributes {known_block_size = array<i32: 64, 1, 1>} {
     %c0 = arith.constant 0 : index

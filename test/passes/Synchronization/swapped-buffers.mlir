@@ -5,8 +5,8 @@
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-place-barriers)))' | diff - %t.twice
 !tile = memref<64xf32, #gpu.address_space<workgroup>>
 
-// REMARK-DAG: Function=swapped | Remark="1 barrier removed, 0 put in, 1 kept"
-// REMARK-DAG: Function=selected | Remark="1 barrier removed, 0 put in, 1 kept"
+// REMARK-DAG: Function=swapped | Remark="1 barrier removed, 0 inserted, 1 kept"
+// REMARK-DAG: Function=selected | Remark="1 barrier removed, 0 inserted, 1 kept"
 gpu.module @m {
   // Two buffers that each iteration swaps.
   // CHECK-LABEL: gpu.func @swapped(

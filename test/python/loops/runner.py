@@ -47,12 +47,12 @@ class Outcome:
     @property
     def pipelined(self) -> int:
         """How many loops were pipelined."""
-        return sum(message.startswith("the loop is pipelined") for message in self.applied)
+        return sum(message.startswith("loop pipelined: ") for message in self.applied)
 
     @property
     def slotted(self) -> int:
         """How many buffers got slots."""
-        return sum(message.startswith("the buffer got ") for message in self.applied)
+        return sum(message.startswith("buffer multi-buffered: ") for message in self.applied)
 
 
 @dataclass

@@ -532,7 +532,7 @@ def test_slots_by_address(chip: str) -> None:
     passes = "builtin.module(gpu.module(gpu.func(smalti-multi-buffer{depth=3})))"
     case = Case(BY_ADDRESS.replace("COPY", COPIES_BY_ADDRESS[chip]), chip, passes)
     outcome = runner.run(case, runner.Tally(), SCHEDULES[:2], sanitize=True)
-    assert outcome.applied == ["the buffer got 3 slots of 256 B, 768 B in all"]
+    assert outcome.applied == ["buffer multi-buffered: 3 slots of 256 B, 768 B in total"]
     # A pointer into another slot than the one that is read.
     wrong, changes = re.subn(
         r"arith\.constant 256 : index\n( +\S+ = arith\.muli)", r"arith.constant 0 : index\n\1", outcome.text

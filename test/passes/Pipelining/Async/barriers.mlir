@@ -15,7 +15,7 @@
 
 // One thread copies; parity and slot come from the induction variable. However many slots there are, a barrier keeps
 // that thread from filling one that others still read.
-// REMARK: Function=one_thread | Remark="the loop is pipelined with 3 stages in async mode: 1 copy ahead, 1 shared buffer of 65536 B, 1 barrier an iteration, a guard for the number of iterations"
+// REMARK: Function=one_thread | Remark="loop pipelined: 3 stages, async mode, 1 copy prefetched; 1 shared buffer, 65536 B; 1 barrier per iteration; run-time guard on the trip count"
 // CHECK-LABEL: func.func @one_thread(
 // CHECK:         scf.if
 // TWO-COUNT-1:     nvgpu.tma.async.load
@@ -78,7 +78,7 @@ func.func @one_thread(%tensor: !descriptor, %thread: index, %n: index, %init: f3
 
 // A phase that the loop carries, and one barrier for each of two operands in one group, each with its wait. What a wait
 // for a barrier object completes is there for every thread that waits: the only block barrier says that slots are free.
-// REMARK: Function=carried_phase | Remark="the loop is pipelined with 3 stages in async mode: 2 copies ahead, 2 shared buffers of 131072 B, 1 barrier an iteration, 8 iterations"
+// REMARK: Function=carried_phase | Remark="loop pipelined: 3 stages, async mode, 2 copies prefetched; 2 shared buffers, 131072 B; 1 barrier per iteration; trip count 8"
 // CHECK-LABEL: func.func @carried_phase(
 // CHECK:         scf.for {{.*}} iter_args(%{{.*}} = %{{.*}}, %[[PHASE:.*]] = %false)
 // CHECK:           nvgpu.mbarrier.try_wait.parity %{{.*}}, %[[PHASE]],
@@ -135,7 +135,7 @@ func.func @carried_phase(%a: !descriptor, %b: !descriptor, %thread: index, %init
 }
 
 // A block program: barriers are elements of a memref in shared memory.
-// REMARK: Function=block_program | Remark="the loop is pipelined with 3 stages in async mode: 1 copy ahead, 1 shared buffer of 32768 B, 1 barrier an iteration, 16 iterations"
+// REMARK: Function=block_program | Remark="loop pipelined: 3 stages, async mode, 1 copy prefetched; 1 shared buffer, 32768 B; 1 barrier per iteration; trip count 16"
 // CHECK-LABEL: func.func @block_program(
 // TWO-COUNT-1:   mosaic_gpu.async_load
 // THREE-COUNT-2: mosaic_gpu.async_load
@@ -183,7 +183,7 @@ func.func @block_program(%a: memref<64x1024xf16>, %init: vector<64x64xf16>) -> v
 }
 
 // The same in slices of a kernel's shared memory, which have no byte in common.
-// REMARK: Function=slices | Remark="the loop is pipelined with 3 stages in async mode: 1 copy ahead, 1 shared buffer of 32768 B, 1 barrier an iteration, 16 iterations"
+// REMARK: Function=slices | Remark="loop pipelined: 3 stages, async mode, 1 copy prefetched; 1 shared buffer, 32768 B; 1 barrier per iteration; trip count 16"
 // CHECK-LABEL: func.func @slices(
 // TWO-COUNT-1:   mosaic_gpu.async_load
 // THREE-COUNT-2: mosaic_gpu.async_load
@@ -231,7 +231,7 @@ func.func @slices(%a: memref<64x1024xf16>, %init: vector<64x64xf16>) -> vector<6
 }
 
 // PTX's instructions, with the addresses of slots. A tensor copy stays in its slot: it writes what was announced for it.
-// REMARK: Function=addresses | Remark="the loop is pipelined with 3 stages in async mode: 1 copy ahead, 1 shared buffer of 2048 B, 1 barrier an iteration, a guard for the number of iterations"
+// REMARK: Function=addresses | Remark="loop pipelined: 3 stages, async mode, 1 copy prefetched; 1 shared buffer, 2048 B; 1 barrier per iteration; run-time guard on the trip count"
 // CHECK-LABEL: func.func @addresses(
 // CHECK:         scf.if
 // TWO-COUNT-1:     nvvm.cp.async.bulk.tensor
@@ -293,7 +293,7 @@ func.func @addresses(%map: !llvm.ptr, %n: index, %init: f32) -> f32 attributes {
 }
 
 // As JAX writes it: barriers are memrefs that are made of addresses, counted in 32 bits.
-// REMARK: Function=jax_form | Remark="the loop is pipelined with 3 stages in async mode: 1 copy ahead, 1 shared buffer of 32768 B, 1 barrier an iteration, 16 iterations"
+// REMARK: Function=jax_form | Remark="loop pipelined: 3 stages, async mode, 1 copy prefetched; 1 shared buffer, 32768 B; 1 barrier per iteration; trip count 16"
 // CHECK-LABEL: func.func @jax_form(
 // TWO-COUNT-1:   mosaic_gpu.async_load
 // THREE-COUNT-2: mosaic_gpu.async_load

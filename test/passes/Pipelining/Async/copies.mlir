@@ -4,7 +4,7 @@
 
 // Two iterations of copies are in flight. The wait leaves the younger one; the
 // barrier behind it also says that the slot that is filled next is free.
-// REMARK: Function=block_copies | Remark="the loop is pipelined with 3 stages in async mode: 2 copies ahead, 2 shared buffers of 24576 B, 1 barrier an iteration, 10 iterations"
+// REMARK: Function=block_copies | Remark="loop pipelined: 3 stages, async mode, 2 copies prefetched; 2 shared buffers, 24576 B; 1 barrier per iteration; trip count 10"
 // CHECK-LABEL: func.func @block_copies(
 // CHECK-COUNT-2: mosaic_gpu.async_copy
 // CHECK-NEXT:    mosaic_gpu.async_commit_group
@@ -51,7 +51,7 @@ func.func @block_copies(%a: memref<500x300xf16>, %b: memref<500x300xf16>, %row: 
 }
 
 // The same by single threads: a token goes from the group to its wait.
-// REMARK: Function=thread_copies | Remark="the loop is pipelined with 3 stages in async mode: 1 copy ahead, 1 shared buffer of 12288 B, 1 barrier an iteration, a guard for the number of iterations"
+// REMARK: Function=thread_copies | Remark="loop pipelined: 3 stages, async mode, 1 copy prefetched; 1 shared buffer, 12288 B; 1 barrier per iteration; run-time guard on the trip count"
 // CHECK-LABEL: func.func @thread_copies(
 // CHECK:         scf.if
 // CHECK:           nvgpu.device_async_copy

@@ -17,7 +17,7 @@
 #shared = #gpu.address_space<workgroup>
 
 // No wait of its own: the barrier completes the copies, and becomes a wait.
-// REMARK: Function=barrier_waits | Remark="the loop is pipelined with 3 stages in async mode: 2 copies ahead, 1 shared buffer of 4096 B, 1 barrier an iteration, 64 iterations"
+// REMARK: Function=barrier_waits | Remark="loop pipelined: 3 stages, async mode, 2 copies prefetched; 1 shared buffer, 4096 B; 1 barrier per iteration; trip count 64"
 // CHECK-LABEL: func.func @barrier_waits(
 // TWO-COUNT-2:   amdgpu.gather_to_lds
 // THREE-COUNT-4: amdgpu.gather_to_lds
@@ -65,7 +65,7 @@ func.func @barrier_waits(%a: memref<64x256xf32>, %thread: index, %init: f32) -> 
 
 // Two waits, each for the copy that its reader needs. The second stands behind the next copies, and leaves them and the
 // iterations between in flight. s_waitcnt has the counter of loads in bits 0 to 3.
-// REMARK: Function=two_waits | Remark="the loop is pipelined with 3 stages in async mode: 2 copies ahead, 2 shared buffers of 8192 B, 2 barriers an iteration, a guard for the number of iterations"
+// REMARK: Function=two_waits | Remark="loop pipelined: 3 stages, async mode, 2 copies prefetched; 2 shared buffers, 8192 B; 2 barriers per iteration; run-time guard on the trip count"
 // CHECK-LABEL: func.func @two_waits(
 // CHECK:         scf.if
 // CHECK:           scf.for
@@ -124,7 +124,7 @@ func.func @two_waits(%a: memref<64x256xf32>, %n: index, %thread: index, %init: f
 }
 
 // A tensor copy is one unit of its own counter.
-// REMARK: Function=tensor_copies | Remark="the loop is pipelined with 3 stages in async mode: 2 copies ahead, 2 shared buffers of 65536 B, 1 barrier an iteration, 10 iterations"
+// REMARK: Function=tensor_copies | Remark="loop pipelined: 3 stages, async mode, 2 copies prefetched; 2 shared buffers, 65536 B; 1 barrier per iteration; trip count 10"
 // CHECK-LABEL: func.func @tensor_copies(
 // TWO-COUNT-2:   amdgpu.tensor_load_to_lds
 // THREE-COUNT-4: amdgpu.tensor_load_to_lds
@@ -178,7 +178,7 @@ func.func @tensor_copies(%a: memref<640x64xf16>, %b: memref<640x64xf16>, %thread
 
 // One operand by DMA, the other through registers: it is read while the iteration before it computes, and stored behind
 // that. A load to a register is not counted, it may be gone when the program runs.
-// REMARK: Function=through_registers | Remark="the loop is pipelined with 3 stages in async mode: 1 copy ahead, 2 shared buffers of 5120 B, 2 barriers an iteration, 64 iterations"
+// REMARK: Function=through_registers | Remark="loop pipelined: 3 stages, async mode, 1 copy prefetched; 2 shared buffers, 5120 B; 2 barriers per iteration; trip count 64"
 // CHECK-LABEL: func.func @through_registers(
 // CHECK:         scf.for
 // THREE-NEXT:      amdgpu.memory_counter_wait load(1)
@@ -352,7 +352,7 @@ func.func @none_for_certain(%a: memref<64x256xf32>, %thread: index, %init: f32) 
 }
 
 // The address of a slot and an offset of known range: the copy stays in the slot of its iteration.
-// REMARK: Function=addresses | Remark="the loop is pipelined with 3 stages in async mode: 1 copy ahead, 1 shared buffer of 1024 B, 1 barrier an iteration, 64 iterations"
+// REMARK: Function=addresses | Remark="loop pipelined: 3 stages, async mode, 1 copy prefetched; 1 shared buffer, 1024 B; 1 barrier per iteration; trip count 64"
 // CHECK-LABEL: func.func @addresses(
 // CHECK:         scf.for
 // THREE-NEXT:      rocdl.s.wait.asynccnt 1

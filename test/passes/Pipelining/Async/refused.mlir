@@ -8,7 +8,7 @@
 // RUN:   --remarks-filter=smalti-pipeline-loops -o %t.after 2>%t.remarks
 // RUN: diff %t.before %t.after
 // RUN: FileCheck %s --check-prefix=STREAM < %t.remarks
-// STREAM: Function=groups_by_hand | Remark="the loop is not pipelined: it copies asynchronously, which mode=stream leaves alone"
+// STREAM: Function=groups_by_hand | Remark="loop not pipelined: mode=stream does not support the asynchronous copies in this loop"
 
 #shared = #gpu.address_space<workgroup>
 !descriptor = !nvgpu.tensormap.descriptor<tensor = memref<64xf32, #shared>, swizzle = none, l2promo = none, oob = zero, interleave = none>
@@ -17,7 +17,7 @@
 !view = memref<64xf32, strided<[1], offset: ?>, #shared>
 
 // Copies for the iteration after the next, waited for with a number: three stages by hand.
-// CHECK: Function=groups_by_hand | Remark="the loop is not pipelined: 'nvgpu.device_async_wait' waits for no copy of its own iteration: the loop is pipelined by hand"
+// CHECK: Function=groups_by_hand | Remark="loop not pipelined: 'nvgpu.device_async_wait' does not wait for a copy of the same iteration; the loop appears to be pipelined already"
 func.func @groups_by_hand(%a: memref<128x64xf32>, %thread: index, %init: f32, %token: !nvgpu.device.async.token) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -42,7 +42,7 @@ func.func @groups_by_hand(%a: memref<128x64xf32>, %thread: index, %init: f32, %t
 }
 
 // The slot is read, waited for by the barrier, and filled for the next iteration.
-// CHECK: Function=counter_by_hand | Remark="the loop is not pipelined: 'memref.load' uses %alloc before the copy into it in the same iteration: the loop is pipelined by hand"
+// CHECK: Function=counter_by_hand | Remark="loop not pipelined: 'memref.load' uses %alloc before the copy into it in the same iteration; the loop appears to be pipelined already"
 func.func @counter_by_hand(%a: memref<128x64xf32>, %thread: index, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -62,7 +62,7 @@ func.func @counter_by_hand(%a: memref<128x64xf32>, %thread: index, %init: f32) -
   return %sum : f32
 }
 
-// CHECK: Function=barriers_by_hand | Remark="the loop is not pipelined: 'nvgpu.mbarrier.try_wait.parity' waits for no copy of its own iteration: the loop is pipelined by hand"
+// CHECK: Function=barriers_by_hand | Remark="loop not pipelined: 'nvgpu.mbarrier.try_wait.parity' does not wait for a copy of the same iteration; the loop appears to be pipelined already"
 func.func @barriers_by_hand(%a: !descriptor, %thread: index, %parity: i1, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -89,7 +89,7 @@ func.func @barriers_by_hand(%a: !descriptor, %thread: index, %parity: i1, %init:
 }
 
 // The buffer has its slots, the barrier has not.
-// CHECK: Function=one_barrier | Remark="the loop is not pipelined: the schedule needs 2 slots of %{{.*}}, which has 1"
+// CHECK: Function=one_barrier | Remark="loop not pipelined: the schedule needs 2 slots of %{{.*}}; accesses are proven to rotate over 1"
 func.func @one_barrier(%a: !descriptor, %thread: index, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -117,7 +117,7 @@ func.func @one_barrier(%a: !descriptor, %thread: index, %init: f32) -> f32 {
 
 // The number counts a load to a register, which may be gone when the program runs: nothing says that the wait covers
 // the copy.
-// CHECK: Function=counts_a_load | Remark="the loop is not pipelined: 'amdgpu.memory_counter_wait' waits for no copy of its own iteration: the loop is pipelined by hand"
+// CHECK: Function=counts_a_load | Remark="loop not pipelined: 'amdgpu.memory_counter_wait' does not wait for a copy of the same iteration; the loop appears to be pipelined already"
 func.func @counts_a_load(%a: memref<64x64xf32>, %b: memref<64xf32>, %thread: index, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -140,7 +140,7 @@ func.func @counts_a_load(%a: memref<64x64xf32>, %b: memref<64xf32>, %thread: ind
   return %sum : f32
 }
 
-// CHECK: Function=waits_for_one_of_two | Remark="the loop is not pipelined: 'memref.load' uses %alloc before the loop waits for the copy into it"
+// CHECK: Function=waits_for_one_of_two | Remark="loop not pipelined: 'memref.load' uses %alloc before a wait completes the copy into it"
 func.func @waits_for_one_of_two(%a: memref<64x64xf32>, %thread: index, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -165,7 +165,7 @@ func.func @waits_for_one_of_two(%a: memref<64x64xf32>, %thread: index, %init: f3
 }
 
 // A tensor copy is in nobody's way but a wait's: the barrier does not wait for it.
-// CHECK: Function=tensor_without_wait | Remark="the loop is not pipelined: 'memref.load' uses %alloc before the loop waits for the copy into it"
+// CHECK: Function=tensor_without_wait | Remark="loop not pipelined: 'memref.load' uses %alloc before a wait completes the copy into it"
 func.func @tensor_without_wait(%a: memref<64x64xf32>, %thread: index, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -186,7 +186,7 @@ func.func @tensor_without_wait(%a: memref<64x64xf32>, %thread: index, %init: f32
   return %sum : f32
 }
 
-// CHECK: Function=unknown_descriptor | Remark="the loop is not pipelined: 'amdgpu.tensor_load_to_lds' copies from or to memory that is not known"
+// CHECK: Function=unknown_descriptor | Remark="loop not pipelined: the source or destination of 'amdgpu.tensor_load_to_lds' cannot be determined"
 func.func @unknown_descriptor(%descriptor: !amdgpu.tdm_descriptor) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -199,7 +199,7 @@ func.func @unknown_descriptor(%descriptor: !amdgpu.tdm_descriptor) {
 }
 
 // Other blocks' memory is written, too.
-// CHECK: Function=multicast | Remark="the loop is not pipelined: 'nvgpu.tma.async.load' copies from or to memory that is not known"
+// CHECK: Function=multicast | Remark="loop not pipelined: the source or destination of 'nvgpu.tma.async.load' cannot be determined"
 func.func @multicast(%a: !descriptor, %mask: i16, %barriers: !barriers, %shared: memref<64xf32, #shared>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -212,7 +212,7 @@ func.func @multicast(%a: !descriptor, %mask: i16, %barriers: !barriers, %shared:
 }
 
 // Another group of threads fills the buffer.
-// CHECK: Function=consumer | Remark="the loop is not pipelined: it starts no asynchronous copy"
+// CHECK: Function=consumer | Remark="loop not pipelined: the body does not start an asynchronous copy"
 func.func @consumer(%barriers: !barriers, %shared: memref<3x64xf32, #shared>, %parity: i1, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -228,7 +228,7 @@ func.func @consumer(%barriers: !barriers, %shared: memref<3x64xf32, #shared>, %p
   return %sum : f32
 }
 
-// CHECK: Function=foreign_wait | Remark="the loop is not pipelined: 'nvgpu.mbarrier.try_wait.parity' waits for %arg1, on which no copy of the loop completes"
+// CHECK: Function=foreign_wait | Remark="loop not pipelined: 'nvgpu.mbarrier.try_wait.parity' waits for %arg1, and no copy of the loop completes on this mbarrier"
 func.func @foreign_wait(%a: !descriptor, %empty: !one, %parity: i1, %thread: index, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -251,7 +251,7 @@ func.func @foreign_wait(%a: !descriptor, %empty: !one, %parity: i1, %thread: ind
   return %sum : f32
 }
 
-// CHECK: Function=foreign_arrival | Remark="the loop is not pipelined: 'nvgpu.mbarrier.arrive' arrives on %arg1, on which no copy of the loop completes"
+// CHECK: Function=foreign_arrival | Remark="loop not pipelined: 'nvgpu.mbarrier.arrive' arrives on %arg1, and no copy of the loop completes on this mbarrier"
 func.func @foreign_arrival(%a: !descriptor, %empty: !one, %parity: i1, %thread: index, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -275,7 +275,7 @@ func.func @foreign_arrival(%a: !descriptor, %empty: !one, %parity: i1, %thread: 
 }
 
 // All threads arrive, so that a slot is filled again when all have read it: arrivals that run ahead would not say so.
-// CHECK: Function=orders_by_arrivals | Remark="the loop is not pipelined: no block barrier of the loop orders its threads, so that 'nvgpu.mbarrier.arrive' may be what does"
+// CHECK: Function=orders_by_arrivals | Remark="loop not pipelined: the body does not contain a block barrier, so 'nvgpu.mbarrier.arrive' may be what orders its threads"
 func.func @orders_by_arrivals(%a: !descriptor, %is_first: i1, %parity: i1, %thread: index, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -300,7 +300,7 @@ func.func @orders_by_arrivals(%a: !descriptor, %is_first: i1, %parity: i1, %thre
   return %sum : f32
 }
 
-// CHECK: Function=no_wait_for_barrier | Remark="the loop is not pipelined: 'nvgpu.tma.async.load' completes on %{{.*}}, which the loop does not wait for"
+// CHECK: Function=no_wait_for_barrier | Remark="loop not pipelined: 'nvgpu.tma.async.load' completes on %{{.*}}, which the loop does not wait for"
 func.func @no_wait_for_barrier(%a: !descriptor, %barriers: !barriers, %sink: memref<64xf32>, %shared: memref<64xf32, #shared>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -313,7 +313,7 @@ func.func @no_wait_for_barrier(%a: !descriptor, %barriers: !barriers, %sink: mem
   return
 }
 
-// CHECK: Function=polls | Remark="the loop is not pipelined: 'nvgpu.mbarrier.test.wait' asks for a phase and does not wait for it"
+// CHECK: Function=polls | Remark="loop not pipelined: 'nvgpu.mbarrier.test.wait' polls an mbarrier; only waits are supported"
 func.func @polls(%barriers: !barriers, %token: !nvgpu.mbarrier.token) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -324,7 +324,7 @@ func.func @polls(%barriers: !barriers, %token: !nvgpu.mbarrier.token) {
   return
 }
 
-// CHECK: Function=nested_wait | Remark="the loop is not pipelined: 'mosaic_gpu.async_wait_group' stands inside 'scf.if', which is scheduled as a whole"
+// CHECK: Function=nested_wait | Remark="loop not pipelined: 'mosaic_gpu.async_wait_group' is inside 'scf.if', which is scheduled as a whole"
 func.func @nested_wait(%condition: i1) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -338,7 +338,7 @@ func.func @nested_wait(%condition: i1) {
 }
 
 // The unit would read what an earlier iteration computes.
-// CHECK: Function=unit_reads | Remark="the loop is not pipelined: 'scf.if' starts asynchronous copies, and 'memref.load' in it reads %arg1"
+// CHECK: Function=unit_reads | Remark="loop not pipelined: 'scf.if' contains asynchronous copies, and 'memref.load' inside it reads %arg1"
 func.func @unit_reads(%a: memref<64xf32>, %flags: memref<64xi1, #shared>, %shared: memref<64xf32, #shared>, %condition: i1) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -355,7 +355,7 @@ func.func @unit_reads(%a: memref<64xf32>, %flags: memref<64xi1, #shared>, %share
 }
 
 // A copy whose group the same threads may not make.
-// CHECK: Function=group_of_others | Remark="the loop is not pipelined: a copy into %arg1 belongs to no group of the same iteration"
+// CHECK: Function=group_of_others | Remark="loop not pipelined: a copy into %arg1 is not committed to a group in the same iteration"
 func.func @group_of_others(%a: memref<64xf32>, %shared: memref<64xf32, #shared>, %sink: memref<64xf32>, %condition: i1) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -373,7 +373,7 @@ func.func @group_of_others(%a: memref<64xf32>, %shared: memref<64xf32, #shared>,
 }
 
 // Groups under a condition that changes: there may be none behind a copy's own.
-// CHECK: Function=varying_groups | Remark="the loop is not pipelined: the schedule needs 3 slots of %{{.*}}, which has 1"
+// CHECK: Function=varying_groups | Remark="loop not pipelined: the schedule needs 3 slots of %{{.*}}; accesses are proven to rotate over 1"
 func.func @varying_groups(%a: memref<64xf32>, %shared: memref<64xf32, #shared>, %n: index, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -395,7 +395,7 @@ func.func @varying_groups(%a: memref<64xf32>, %shared: memref<64xf32, #shared>, 
 }
 
 // The global memory that is copied may be what the loop stores.
-// CHECK: Function=stores_the_source | Remark="the loop is not pipelined: 'amdgpu.gather_to_lds' of %arg0 would overtake 'memref.store' of %arg1 of an earlier iteration, which it may depend on"
+// CHECK: Function=stores_the_source | Remark="loop not pipelined: the schedule would move 'amdgpu.gather_to_lds' of %arg0 before 'memref.store' of %arg1 of an earlier iteration, and the two accesses may alias"
 func.func @stores_the_source(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %thread: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -415,9 +415,9 @@ func.func @stores_the_source(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %thre
 }
 
 // 16 bytes from the last thread's address on end in the next slot.
-// CHECK: Function=beyond_the_slot | Remark="the loop is not pipelined: the schedule needs 3 slots of %alloc, and not all accesses of an iteration are in the same slot"
+// CHECK: Function=beyond_the_slot | Remark="loop not pipelined: the schedule needs 3 slots of %alloc; not all accesses of an iteration are proven to use the same slot"
 // So they may with an offset of its own.
-// CHECK: Function=own_offset | Remark="the loop is not pipelined: the schedule needs 3 slots of %alloc, and not all accesses of an iteration are in the same slot"
+// CHECK: Function=own_offset | Remark="loop not pipelined: the schedule needs 3 slots of %alloc; not all accesses of an iteration are proven to use the same slot"
 func.func @beyond_the_slot(%a: !llvm.ptr<1>, %init: f32) -> f32 attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -473,7 +473,7 @@ func.func @own_offset(%a: !llvm.ptr<1>, %init: f32) -> f32 attributes {gpu.known
   return %sum : f32
 }
 
-// CHECK: Function=never_waits | Remark="the loop is not pipelined: it never waits for its asynchronous copies"
+// CHECK: Function=never_waits | Remark="loop not pipelined: no wait covers the asynchronous copies in this loop"
 func.func @never_waits(%a: memref<64x64xf32>, %thread: index, %out: memref<64xf32>, %x: f32) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -488,7 +488,7 @@ func.func @never_waits(%a: memref<64x64xf32>, %thread: index, %out: memref<64xf3
   return
 }
 
-// CHECK: Function=other_queue | Remark="the loop is not pipelined: 'nvgpu.device_async_wait' leaves 1 in flight of a queue in which the loop starts no copy"
+// CHECK: Function=other_queue | Remark="loop not pipelined: 'nvgpu.device_async_wait' leaves 1 in flight, and the copies of the loop are not of the kind that it counts"
 func.func @other_queue(%a: memref<64x64xf32>, %thread: index, %out: memref<64xf32>, %token: !nvgpu.device.async.token) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -505,7 +505,7 @@ func.func @other_queue(%a: memref<64x64xf32>, %thread: index, %out: memref<64xf3
   return
 }
 
-// CHECK: Function=depends | Remark="the loop is not pipelined: its asynchronous copies depend on 'memref.load', which cannot run ahead"
+// CHECK: Function=depends | Remark="loop not pipelined: the asynchronous copies depend on 'memref.load', which cannot be issued in an earlier iteration"
 func.func @depends(%a: memref<64x64xf32>, %thread: index, %at: memref<64xindex>, %out: memref<64xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -526,7 +526,7 @@ func.func @depends(%a: memref<64x64xf32>, %thread: index, %at: memref<64xindex>,
   return
 }
 
-// CHECK: Function=initialises | Remark="the loop is not pipelined: 'nvgpu.mbarrier.init' initialises a barrier in every iteration"
+// CHECK: Function=initialises | Remark="loop not pipelined: 'nvgpu.mbarrier.init' initializes an mbarrier in every iteration"
 func.func @initialises(%a: !descriptor, %barriers: !barriers, %shared: memref<64xf32, #shared>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -539,7 +539,7 @@ func.func @initialises(%a: !descriptor, %barriers: !barriers, %shared: memref<64
 }
 
 // The arrival is one for the next phase.
-// CHECK: Function=arrives_behind | Remark="the loop is not pipelined: 'nvgpu.mbarrier.arrive' arrives on %{{[^ ]*}} behind the wait for it in the same iteration: the loop is pipelined by hand"
+// CHECK: Function=arrives_behind | Remark="loop not pipelined: 'nvgpu.mbarrier.arrive' arrives on %{{[^ ]*}} after the wait of the same iteration; the loop appears to be pipelined already"
 func.func @arrives_behind(%a: !descriptor, %parity: i1, %thread: index, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -564,7 +564,7 @@ func.func @arrives_behind(%a: !descriptor, %parity: i1, %thread: index, %init: f
 }
 
 // The store would be done ahead, with the copies.
-// CHECK: Function=unit_writes | Remark="the loop is not pipelined: 'scf.if' starts asynchronous copies, and 'memref.store' in it writes %arg1"
+// CHECK: Function=unit_writes | Remark="loop not pipelined: 'scf.if' contains asynchronous copies, and 'memref.store' inside it writes %arg1"
 func.func @unit_writes(%a: memref<64xf32>, %flags: memref<64xi1, #shared>, %shared: memref<64xf32, #shared>, %condition: i1) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -32,7 +32,7 @@
 // A wait that left one group more would be seen.
 // RUN: sed 's/call @wait0()/call @wait1()/' %t.two | %{lower} | %{run} | not FileCheck %s
 
-// REMARK: Function=kernel | Remark="the loop is pipelined with 2 stages in async mode: 1 copy ahead
+// REMARK: Function=kernel | Remark="loop pipelined: 2 stages, async mode, 1 copy prefetched
 func.func @kernel(%a: memref<?x4xi32>, %lower: index, %upper: index, %step: index) -> i64 {
   %c0 = arith.constant 0 : index
   %c2 = arith.constant 2 : index

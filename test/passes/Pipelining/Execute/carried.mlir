@@ -27,12 +27,12 @@
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pipeline-loops{stages=3}))' -o %t.direct
 // RUN: diff %t.read %t.direct
 
-// REMARK-DAG: Function=swapped | Remark="the loop is pipelined
-// REMARK-DAG: Function=delayed | Remark="the loop is pipelined
-// REMARK-DAG: Function=not_carried | Remark="the loop is pipelined
-// REMARK-DAG: Function=index_in_stages | Remark="the loop is pipelined
-// REMARK-DAG: Function=unsigned_narrow | Remark="the loop is pipelined
-// REMARK-DAG: Function=signed_narrow | Remark="the loop is pipelined
+// REMARK-DAG: Function=swapped | Remark="loop pipelined
+// REMARK-DAG: Function=delayed | Remark="loop pipelined
+// REMARK-DAG: Function=not_carried | Remark="loop pipelined
+// REMARK-DAG: Function=index_in_stages | Remark="loop pipelined
+// REMARK-DAG: Function=unsigned_narrow | Remark="loop pipelined
+// REMARK-DAG: Function=signed_narrow | Remark="loop pipelined
 
 // Two sums change places in every iteration.
 func.func @swapped(%a: memref<64xi64>, %lower: index, %upper: index, %step: index) -> i64 {

@@ -21,10 +21,10 @@
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-multi-buffer,smalti-pipeline-loops{stages=4},canonicalize,cse))' \
 // RUN:   | %{lower} | %{run} | FileCheck %s
 
-// REMARK-DAG: Function=through_shared | Remark="the loop is pipelined
-// REMARK-DAG: Function=registers_only | Remark="the loop is pipelined
-// REMARK-DAG: Function=carried_index | Remark="the loop is pipelined
-// REMARK-DAG: Function=static_bounds | Remark="the loop is pipelined
+// REMARK-DAG: Function=through_shared | Remark="loop pipelined
+// REMARK-DAG: Function=registers_only | Remark="loop pipelined
+// REMARK-DAG: Function=carried_index | Remark="loop pipelined
+// REMARK-DAG: Function=static_bounds | Remark="loop pipelined
 
 // Through shared memory; bounds and step are known at run time.
 func.func @through_shared(%a: memref<?x4xi64>, %lower: index, %upper: index, %step: index) -> i64 {

@@ -17,10 +17,10 @@
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pipeline-loops{stages=5}))' | %{lower} | %{run} > %t.5
 // RUN: diff %t.plain %t.5
 
-// REMARK-DAG: Function=in_place | Remark="the loop is pipelined
-// REMARK-DAG: Function=distance_two | Remark="the loop is pipelined
-// REMARK-DAG: Function=rows | Remark="the loop is pipelined
-// REMARK-DAG: Function=guarded | Remark="the loop is pipelined
+// REMARK-DAG: Function=in_place | Remark="loop pipelined
+// REMARK-DAG: Function=distance_two | Remark="loop pipelined
+// REMARK-DAG: Function=rows | Remark="loop pipelined
+// REMARK-DAG: Function=guarded | Remark="loop pipelined
 
 func.func @in_place(%a: memref<64xi64>, %lower: index, %upper: index, %step: index) {
   %factor = arith.constant 31 : i64

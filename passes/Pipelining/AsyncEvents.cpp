@@ -1,9 +1,9 @@
-//===- AsyncUnits.cpp - What the ops of a loop start and wait for ---------===//
+//===- AsyncEvents.cpp - Matching of copies and waits ---------------------===//
 //
-// Reads the body in its own order: which copies an op starts, itself or under
-// conditions, how they complete, and at which wait each is complete. What a
-// program leaves open here (a use that no wait covers, a wait for copies of
-// another iteration) cannot be pipelined.
+// Visits the body in order and determines which copies an op starts, itself or
+// under conditions, how they complete, and which wait completes each copy. A
+// loop is refused if a use is not covered by a wait, or a wait covers copies of
+// another iteration.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,36 +20,42 @@
 using namespace mlir;
 using namespace smalti;
 
+static constexpr char kPipelinedAlready[] =
+    "the loop appears to be pipelined already";
+static constexpr char kWaitsForOther[] =
+    " does not wait for a copy of the same iteration; the loop appears to be "
+    "pipelined already";
+
 //===----------------------------------------------------------------------===//
-// Units
+// Body ops
 //===----------------------------------------------------------------------===//
 
 namespace {
 
-/// Collects the events of one unit, in the order in which they happen.
+/// Collects the events of one body op in program order.
 class EventCollector {
 public:
-  EventCollector(Operation *top, Unit &unit) : top(top), unit(unit) {}
+  EventCollector(Operation *top, BodyOp &bodyOp) : top(top), bodyOp(bodyOp) {}
 
   std::optional<std::string> visit(Operation *op, int64_t times,
                                    bool isRepeated);
 
 private:
   std::string misplaced(Operation *op) const {
-    return quote(op) + " stands inside " + quote(top) +
+    return quote(op) + " is inside " + quote(top) +
            ", which is scheduled as a whole";
   }
   std::optional<std::string> visitRegions(Operation *op, int64_t times,
                                           bool isRepeated);
 
   Operation *top;
-  Unit &unit;
+  BodyOp &bodyOp;
   SmallVector<std::pair<Value, bool>, 1> conditions;
 };
 
 } // namespace
 
-/// An op that pipelining has to know about, wherever it stands.
+/// An op that the schedule must consider at any nesting depth.
 static bool isAsync(Operation *op) {
   return isa<BlockBarrierOpInterface, AsyncCopyOpInterface,
              AsyncCommitOpInterface, AsyncWaitOpInterface,
@@ -63,35 +69,36 @@ std::optional<std::string> EventCollector::visit(Operation *op, int64_t times,
   if (isa<AsyncWaitOpInterface>(op)) {
     if (op != top)
       return misplaced(op);
-    unit.isWait = true;
+    bodyOp.isWait = true;
     return std::nullopt;
   }
   if (isa<AsyncCommitOpInterface>(op)) {
     if (isRepeated)
       return misplaced(op);
-    unit.isCommit = true;
-    unit.events.push_back({op, AsyncQueue::Groups, conditions, times});
+    bodyOp.isCommit = true;
+    bodyOp.events.push_back({op, AsyncQueue::Groups, conditions, times});
     return std::nullopt;
   }
   if (auto copy = dyn_cast<AsyncCopyOpInterface>(op)) {
-    unit.isCopy = true;
-    unit.events.push_back({op, copy.getQueue(), conditions, times});
+    bodyOp.isCopy = true;
+    bodyOp.events.push_back({op, copy.getQueue(), conditions, times});
     return std::nullopt;
   }
   if (auto object = dyn_cast<BarrierObjectOpInterface>(op)) {
     switch (object.getBarrierAction()) {
     case BarrierAction::Init:
-      return quote(op) + " initialises a barrier in every iteration";
+      return quote(op) + " initializes an mbarrier in every iteration";
     case BarrierAction::Poll:
-      return quote(op) + " asks for a phase and does not wait for it";
+      return quote(op) + " polls an mbarrier; only waits are supported";
     case BarrierAction::Wait:
       if (op != top)
         return misplaced(op);
-      unit.isWait = true;
+      bodyOp.isWait = true;
       return std::nullopt;
     default:
-      unit.isArrive = true;
-      unit.events.push_back({op, AsyncQueue::BarrierObject, conditions, times});
+      bodyOp.isArrive = true;
+      bodyOp.events.push_back(
+          {op, AsyncQueue::BarrierObject, conditions, times});
       return std::nullopt;
     }
   }
@@ -130,29 +137,29 @@ EventCollector::visitRegions(Operation *op, int64_t times, bool isRepeated) {
   return std::nullopt;
 }
 
-std::optional<std::string> smalti::classifyAsync(Operation *op, Unit &unit,
+std::optional<std::string> smalti::classifyAsync(Operation *op, BodyOp &bodyOp,
                                                  ValueNames &names) {
-  if (auto reason = EventCollector(op, unit).visit(op, /*times=*/1,
-                                                   /*isRepeated=*/false))
+  if (auto reason = EventCollector(op, bodyOp)
+                        .visit(op, /*times=*/1,
+                               /*isRepeated=*/false))
     return reason;
-  if (op->getNumRegions() == 0 || unit.events.empty())
+  if (op->getNumRegions() == 0 || bodyOp.events.empty())
     return std::nullopt;
-  // The whole op starts when its copies start. What it writes itself is
-  // complete with the copies that it starts into the same buffer, where a
-  // block barrier follows the wait for them.
+  // The whole op starts with its copies. Its own writes complete with the
+  // copies into the same buffer, if a block barrier follows the wait for them.
   llvm::SmallDenseSet<Value, 4> copied;
-  for (const AsyncEvent &event : unit.events)
+  for (const AsyncEvent &event : bodyOp.events)
     if (auto copy = dyn_cast<AsyncCopyOpInterface>(event.op);
         copy && event.queue != AsyncQueue::BarrierObject)
       copied.insert(getRootBuffer(copy.getCopyDestination()));
-  for (const MemoryAccess &access : unit.accesses) {
+  for (const MemoryAccess &access : bodyOp.accesses) {
     if (isAsync(access.op) ||
         (access.space == MemorySpace::Global && !access.isWrite) ||
         (access.isWrite && copied.contains(access.root)))
       continue;
-    return quote(op) + " starts asynchronous copies, and " + quote(access.op) +
-           " in it " + (access.isWrite ? "writes " : "reads ") +
-           names.get(access.root);
+    return quote(op) + " contains asynchronous copies, and " +
+           quote(access.op) + " inside it " +
+           (access.isWrite ? "writes " : "reads ") + names.get(access.root);
   }
   return std::nullopt;
 }
@@ -173,7 +180,7 @@ unsigned AsyncAnalysis::getKey(const AsyncEvent &event) {
   return it->second;
 }
 
-/// Whether the value is the same in every iteration.
+/// Whether the value is loop-invariant.
 bool AsyncAnalysis::isInvariant(Value value) {
   if (loop.isDefinedOutsideOfLoop(value))
     return true;
@@ -190,10 +197,10 @@ bool AsyncAnalysis::isInvariant(Value value) {
 }
 
 //===----------------------------------------------------------------------===//
-// The body in its order
+// The body in program order
 //===----------------------------------------------------------------------===//
 
-/// Whether two values are computed in the same way from the same values.
+/// Whether two values are computed by the same ops from the same values.
 static bool isSameValue(Value a, Value b, unsigned depth = 8) {
   if (a == b)
     return true;
@@ -223,26 +230,27 @@ void AsyncAnalysis::setComplete(AsyncQueue queue, unsigned place) {
   isDone = true;
 }
 
-/// Marks what is complete when at most `pending` units of the queue, as it is
-/// now, are in flight: units behind which as many surely follow.
+/// Marks the entries of the queue that are complete if at most `pending`
+/// entries are in flight: those that at least `pending` entries certainly
+/// follow.
 void AsyncAnalysis::completeQueue(AsyncQueue queue, int64_t pending,
                                   unsigned size, AsyncWait &wait) {
-  QueueUnits &units = queues[unsigned(queue)];
+  QueuedOps &entries = queues[unsigned(queue)];
   int64_t always = 0;
   llvm::SmallDenseMap<unsigned, int64_t> underKey;
   llvm::SmallDenseMap<unsigned, unsigned> last;
   unsigned seq = size;
-  // Back to where enough units follow whatever the conditions are.
+  // Go back until enough entries follow for all conditions.
   while (seq > 0 && always < pending) {
-    const QueueUnit &unit = units[--seq];
-    int64_t behind = always;
-    if (keyIsFixed[unit.key] && unit.key != 0)
-      behind += underKey.lookup(unit.key);
-    if (behind >= pending) {
-      last.try_emplace(unit.key, seq);
+    const QueuedOp &entry = entries[--seq];
+    int64_t following = always;
+    if (keyIsFixed[entry.key] && entry.key != 0)
+      following += underKey.lookup(entry.key);
+    if (following >= pending) {
+      last.try_emplace(entry.key, seq);
       setComplete(queue, seq);
     }
-    (unit.key == 0 ? always : underKey[unit.key]) += unit.times;
+    (entry.key == 0 ? always : underKey[entry.key]) += entry.times;
   }
   if (always >= pending && seq > 0) {
     for (auto [key, place] : lastOfKey(queue, seq))
@@ -257,35 +265,35 @@ void AsyncAnalysis::completeQueue(AsyncQueue queue, int64_t pending,
   llvm::sort(wait.awaited.back().lastOfKey);
 }
 
-/// For each condition the last unit below `size`.
+/// For each condition the last entry below `size`.
 SmallVector<std::pair<unsigned, unsigned>>
 AsyncAnalysis::lastOfKey(AsyncQueue queue, unsigned size) const {
   SmallVector<std::pair<unsigned, unsigned>> result;
-  for (auto &[key, places] : placesOfKey[unsigned(queue)]) {
-    auto it = llvm::lower_bound(places, size);
-    if (it != places.begin())
+  for (auto &[key, positions] : positionsOfKey[unsigned(queue)]) {
+    auto it = llvm::lower_bound(positions, size);
+    if (it != positions.begin())
       result.emplace_back(key, *std::prev(it));
   }
   return result;
 }
 
-void AsyncAnalysis::addUnit(AsyncQueue queue, Operation *op,
-                            const AsyncEvent &event) {
+void AsyncAnalysis::addQueuedOp(AsyncQueue queue, Operation *op,
+                                const AsyncEvent &event) {
   unsigned key = getKey(event);
-  QueueUnits &units = queues[unsigned(queue)];
-  placesOfKey[unsigned(queue)][key].push_back(units.size());
-  units.push_back({op, key, event.times});
+  QueuedOps &entries = queues[unsigned(queue)];
+  positionsOfKey[unsigned(queue)][key].push_back(entries.size());
+  entries.push_back({op, key, event.times});
   isComplete[unsigned(queue)].push_back(false);
   copiesAt[unsigned(queue)].emplace_back();
 }
 
-/// Takes note of what the events of a unit start.
-std::optional<std::string> AsyncAnalysis::start(const Unit &unit) {
-  for (const AsyncEvent &event : unit.events) {
+/// Records the events of a body op.
+std::optional<std::string> AsyncAnalysis::start(const BodyOp &bodyOp) {
+  for (const AsyncEvent &event : bodyOp.events) {
     if (isa<AsyncCommitOpInterface>(event.op)) {
-      addUnit(AsyncQueue::Groups, unit.op, event);
+      addQueuedOp(AsyncQueue::Groups, bodyOp.op, event);
       unsigned key = getKey(event);
-      // Copies whose threads surely make this group belong to it.
+      // Copies whose threads certainly commit this group belong to it.
       llvm::erase_if(ungrouped, [&](unsigned copy) {
         if (key != 0 && key != copies[copy].key)
           return false;
@@ -305,7 +313,7 @@ std::optional<std::string> AsyncAnalysis::start(const Unit &unit) {
         onBarrier[getRootBuffer(state.barrier->barrier)].push_back(
             copies.size());
       } else {
-        addUnit(event.queue, unit.op, event);
+        addQueuedOp(event.queue, bodyOp.op, event);
         state.place = queues[unsigned(event.queue)].size() - 1;
         copiesAt[unsigned(event.queue)].back().push_back(copies.size());
       }
@@ -320,12 +328,11 @@ std::optional<std::string> AsyncAnalysis::start(const Unit &unit) {
     Value root = getRootBuffer(ref.barrier);
     if (!barrierRoots.contains(root))
       return quote(event.op) + " arrives on " + names.get(root) +
-             ", on which no copy of the loop completes";
+             ", and no copy of the loop completes on this mbarrier";
     for (const BarrierRef &other : waitedBarriers)
       if (getRootBuffer(other.barrier) == root && isSameBarrier(ref, other))
         return quote(event.op) + " arrives on " + names.get(root) +
-               " behind the wait for it in the same iteration: the loop is "
-               "pipelined by hand";
+               " after the wait of the same iteration; " + kPipelinedAlready;
   }
   return std::nullopt;
 }
@@ -336,14 +343,14 @@ bool AsyncAnalysis::isDone(const CopyState &copy) const {
   return copy.place && isComplete[unsigned(copy.queue)][*copy.place];
 }
 
-/// A wait for a phase of a barrier completes the copies on it.
+/// A wait for a phase of an mbarrier completes the copies on it.
 std::optional<std::string>
 AsyncAnalysis::waitForBarrier(unsigned body, BarrierObjectOpInterface op) {
   BarrierRef ref = getBarrierRef(op);
   Value root = getRootBuffer(ref.barrier);
   if (!barrierRoots.contains(root))
     return quote(op) + " waits for " + names.get(root) +
-           ", on which no copy of the loop completes";
+           ", and no copy of the loop completes on this mbarrier";
   AsyncWait wait{body, op, op};
   bool isOwn = llvm::any_of(waitedBarriers, [&](const BarrierRef &other) {
     return isSameBarrier(ref, other);
@@ -357,8 +364,7 @@ AsyncAnalysis::waitForBarrier(unsigned body, BarrierObjectOpInterface op) {
     return true;
   });
   if (!isOwn)
-    return quote(op) + " waits for no copy of its own iteration: the loop is "
-                       "pipelined by hand";
+    return quote(op) + kWaitsForOther;
   waitedBarriers.push_back(ref);
   waits.push_back(std::move(wait));
   return std::nullopt;
@@ -375,20 +381,20 @@ AsyncAnalysis::waitForQueues(unsigned body, AsyncWaitOpInterface op) {
       if (*pending == 0)
         continue;
       return quote(op) + " leaves " + std::to_string(*pending) +
-             " in flight of a queue in which the loop starts no copy";
+             " in flight, and the copies of the loop are not of the kind that "
+             "it counts";
     }
     unsigned size = queues[unsigned(queue)].size();
     completeQueue(queue, *pending, size, wait);
     if (wait.awaited.back().lastOfKey.empty())
-      return quote(op) + " waits for no copy of its own iteration: the loop is "
-                         "pipelined by hand";
+      return quote(op) + kWaitsForOther;
   }
   noteCompleted(wait);
   waits.push_back(std::move(wait));
   return std::nullopt;
 }
 
-/// The buffers whose copies are complete since this wait.
+/// Records the buffers whose copies this wait completes.
 void AsyncAnalysis::noteCompleted(AsyncWait &wait) {
   auto placeOf = [&](unsigned copy) {
     return open.find(copies[copy].root) - open.begin();
@@ -400,7 +406,7 @@ void AsyncAnalysis::noteCompleted(AsyncWait &wait) {
   completedCopies.clear();
 }
 
-/// Makes the last block barrier a wait, where that completes the copy.
+/// Turns the last block barrier into a wait, if that completes the copy.
 bool AsyncAnalysis::waitAtBarrier(const CopyState &copy) {
   auto op = copy.op;
   if (!op.completesAtBlockBarriers() || barriers.empty() || !copy.place)
@@ -416,8 +422,8 @@ bool AsyncAnalysis::waitAtBarrier(const CopyState &copy) {
   return true;
 }
 
-/// Whether every copy that the access may touch is complete.
-std::optional<std::string> AsyncAnalysis::use(const Unit &unit,
+/// Checks that every copy that the access may touch is complete.
+std::optional<std::string> AsyncAnalysis::use(const BodyOp &bodyOp,
                                               const MemoryAccess &access) {
   AliasClass alias = getAliasClass(access.root);
   SmallVector<unsigned> numbers(rootsOf.lookup(alias.identity));
@@ -431,9 +437,9 @@ std::optional<std::string> AsyncAnalysis::use(const Unit &unit,
       continue;
     auto found = open.find(root);
     if (found == open.end())
-      return quote(unit.op) + " uses " + names.get(root) +
-             " before the copy into it in the same iteration: the loop is "
-             "pipelined by hand";
+      return quote(bodyOp.op) + " uses " + names.get(root) +
+             " before the copy into it in the same iteration; " +
+             kPipelinedAlready;
     while (!found->second.empty()) {
       const CopyState &copy = copies[found->second.back()];
       if (isDone(copy)) {
@@ -441,8 +447,8 @@ std::optional<std::string> AsyncAnalysis::use(const Unit &unit,
         continue;
       }
       if (!waitAtBarrier(copy))
-        return quote(unit.op) + " uses " + names.get(root) +
-               " before the loop waits for the copy into it";
+        return quote(bodyOp.op) + " uses " + names.get(root) +
+               " before a wait completes the copy into it";
     }
     AliasClass settled = getAliasClass(root);
     unsettled[{settled.space, settled.kind}].erase(number);
@@ -451,8 +457,8 @@ std::optional<std::string> AsyncAnalysis::use(const Unit &unit,
 }
 
 std::optional<std::string> AsyncAnalysis::run() {
-  for (const Unit &unit : units)
-    for (const AsyncEvent &event : unit.events) {
+  for (const BodyOp &bodyOp : bodyOps)
+    for (const AsyncEvent &event : bodyOp.events) {
       auto copy = dyn_cast<AsyncCopyOpInterface>(event.op);
       if (!copy)
         continue;
@@ -467,31 +473,31 @@ std::optional<std::string> AsyncAnalysis::run() {
     unsettled[{alias.space, alias.kind}].insert(i);
     numberOf[root] = i;
   }
-  for (auto [i, unit] : llvm::enumerate(units)) {
+  for (auto [i, bodyOp] : llvm::enumerate(bodyOps)) {
     std::optional<std::string> reason;
-    if (isa<BlockBarrierOpInterface>(unit.op)) {
+    if (isa<BlockBarrierOpInterface>(bodyOp.op)) {
       BarrierState &barrier = barriers.emplace_back();
       barrier.body = i;
-      barrier.op = unit.op;
+      barrier.op = bodyOp.op;
       for (AsyncQueue queue : kCountedQueues)
         barrier.sizes[unsigned(queue)] = queues[unsigned(queue)].size();
-    } else if (!unit.events.empty()) {
-      reason = start(unit);
-    } else if (auto wait = dyn_cast<AsyncWaitOpInterface>(unit.op)) {
+    } else if (!bodyOp.events.empty()) {
+      reason = start(bodyOp);
+    } else if (auto wait = dyn_cast<AsyncWaitOpInterface>(bodyOp.op)) {
       reason = waitForQueues(i, wait);
-    } else if (unit.isWait) {
-      reason = waitForBarrier(i, cast<BarrierObjectOpInterface>(unit.op));
+    } else if (bodyOp.isWait) {
+      reason = waitForBarrier(i, cast<BarrierObjectOpInterface>(bodyOp.op));
     } else {
-      for (const MemoryAccess &access : unit.accesses)
+      for (const MemoryAccess &access : bodyOp.accesses)
         if (access.space == MemorySpace::Shared && !reason)
-          reason = use(unit, access);
+          reason = use(bodyOp, access);
     }
     if (reason)
       return reason;
   }
   if (!ungrouped.empty())
     return "a copy into " + names.get(copies[ungrouped.front()].root) +
-           " belongs to no group of the same iteration";
+           " is not committed to a group in the same iteration";
   for (const CopyState &copy : copies)
     if (copy.queue == AsyncQueue::BarrierObject && !copy.isAcquired)
       return quote(copy.op) + " completes on " +
