@@ -140,11 +140,11 @@ void SmaltiAnnotateLdsDma::runOnOperation() {
   if (plan.ordered.empty()) {
     if (accesses == 0)
       return;
-    if (failed(reportMissed(
-            func, kPassName, strict,
-            "no access to LDS is ordered behind the loads to LDS by the "
-            "program's own waits and barriers, so that each waits for all " +
-                Twine(plan.copies.size()) + " of them")))
+    if (failed(reportMissed(func, kPassName, strict,
+                            "LDS accesses not annotated: none is ordered after "
+                            "the LDS DMA loads by the kernel's own waits and "
+                            "barriers; each access waits for all " +
+                                Twine(plan.copies.size()) + " loads")))
       signalPassFailure();
     return;
   }
@@ -160,6 +160,6 @@ void SmaltiAnnotateLdsDma::runOnOperation() {
     access.setNoAliasScopes(append(access.getNoAliasScopesOrNull(), scope));
   remarkApplied(func, kPassName)
       << plan.ordered.size() << " of " << accesses
-      << " accesses to LDS wait for none of the " << plan.copies.size()
-      << " loads to LDS in flight: the program's own waits order them";
+      << " LDS accesses no longer wait for the " << plan.copies.size()
+      << " LDS DMA loads; the kernel's own waits and barriers order them";
 }

@@ -266,7 +266,7 @@ bool LDSDMAOrder::visit(Operation *op, State &state) {
   if (AsyncCopyOpInterface copy = getLoadToLDS(op)) {
     Value destination = copy.getCopyDestination();
     if (!destination || !isa<MemRefType>(destination.getType()))
-      return fail(quote(op) + " does not name the memref that it writes");
+      return fail(quote(op) + " does not have a destination memref");
     visitCopy(op, destination, state);
     return true;
   }
@@ -284,7 +284,8 @@ bool LDSDMAOrder::visit(Operation *op, State &state) {
         inner = nested;
     });
     if (inner)
-      return fail(quote(inner) + " stands inside " + quote(op));
+      return fail(quote(inner) + " is nested in " + quote(op) +
+                  ", which is not supported");
   }
   return visitAccesses(op, state);
 }
@@ -303,7 +304,7 @@ bool LDSDMAOrder::visitAccesses(Operation *op, State &state) {
         continue;
       if (firstNote.empty())
         note("no wait and barrier order " + quote(access.op) + " of " +
-             ValueNames(function).get(access.root) + " behind " +
+             ValueNames(function).get(access.root) + " after " +
              quote(copy.op));
       // LLVM's wait ahead of the access helps within the wave only.
       for (unsigned barrier : copy.passed) {
@@ -342,7 +343,7 @@ void LDSDMAOrder::visitCopy(Operation *op, Value destination, State &state) {
     if (firstNote.empty())
       note("no barrier orders " + quote(op) + " into " +
            ValueNames(function).get(place.root) +
-           " behind the accesses to the same slot");
+           " after the accesses to the same slot");
     for (unsigned barrier : state.behind)
       barriers[barrier].isOrdered = false;
   }
@@ -463,8 +464,9 @@ std::optional<std::string> LDSDMAOrder::analyse() {
     if (cast<BlockBarrierOpInterface>(barrier.op).ordersGlobalMemory() &&
         !mayReplaceAll) {
       barrier.isKept = true;
-      note(quote(barrier.op) + " may order global memory, which a barrier that "
-                               "leaves loads in flight does not");
+      note(quote(barrier.op) +
+           " may order accesses to global memory, which a barrier that leaves "
+           "loads in flight does not order");
     }
   // Each round keeps more barriers; what they complete needs no others.
   constexpr unsigned mostRounds = 8;
@@ -484,7 +486,7 @@ std::optional<std::string> LDSDMAOrder::analyse() {
     }
   } while (keptMore);
   if (barriers.empty())
-    return std::string("there is no barrier");
+    return std::string("the function does not contain a barrier");
   if (llvm::none_of(barriers, [](const Barrier &barrier) {
         return !barrier.isKept && barrier.isOrdered;
       }))

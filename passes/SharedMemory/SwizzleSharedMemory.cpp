@@ -76,7 +76,7 @@ struct SwizzlePlan {
 
 std::string Swizzle::str(int64_t elementBytes) const {
   std::string text =
-      "chunks of " + std::to_string(chunkElements * elementBytes) + " B are ";
+      "chunks of " + std::to_string(chunkElements * elementBytes) + " B ";
   text += isRotation ? "rotated by " : "XORed with ";
   text += "row";
   if (rowsAlike > 1)
@@ -103,7 +103,7 @@ static std::optional<std::string> checkBytes(memref::ViewOp view,
                                              FunctionOpInterface function) {
   auto own = getBytes(view);
   if (!own)
-    return std::string("has a place that is not known at compile time");
+    return std::string("the offset of the buffer is dynamic");
   SmallVector<Value> sources = {view.getSource()};
   // All of them are the same memory.
   if (view.getSource().getDefiningOp<gpu::DynamicSharedMemoryOp>())
@@ -118,7 +118,7 @@ static std::optional<std::string> checkBytes(memref::ViewOp view,
       auto other = dyn_cast<memref::ViewOp>(user);
       auto bytes = other ? getBytes(other) : std::nullopt;
       if (!bytes || (bytes->first < own->second && own->first < bytes->second))
-        return "may share bytes with what " + quote(user) + " accesses";
+        return quote(user) + " may access the same bytes";
     }
   return std::nullopt;
 }
@@ -131,23 +131,22 @@ checkAccess(const SwizzlePlan &plan, OpOperand &operand, int64_t &widest) {
   std::optional<RowAccess> row =
       strided ? strided.getRowAccess(operand) : std::nullopt;
   if (!row)
-    return "is accessed by " + quote(op) +
-           ", which does not give an index for each chunk";
+    return quote(op) + " does not compute an index for each chunk";
   if (row->isBoundsChecked)
-    return "is accessed by " + quote(op) + ", which may be out of bounds";
+    return quote(op) + " may be out of bounds";
   if (row->isWaveWide)
-    return "is accessed by " + quote(op) +
-           ", whose lanes' elements have to follow one another";
+    return quote(op) + " requires consecutive addresses across lanes";
   int64_t bytes = row->elements * plan.rows.elementBytes;
   if (bytes > banks::kWidestAccess || !llvm::isPowerOf2_64(bytes))
-    return "is accessed by " + quote(op) + ", " + std::to_string(bytes) +
-           " B at once, which is no part of a chunk of " +
-           std::to_string(banks::kWidestAccess) + " B";
+    return quote(op) + " accesses " + std::to_string(bytes) +
+           " B; a power of two up to " + std::to_string(banks::kWidestAccess) +
+           " B is required";
   if (row->elements > 1 &&
       log2ElementDivisor(plan.buffer, operand.get(), row->indices) <
           llvm::Log2_64(row->elements))
-    return "is accessed by " + quote(op) + ", " + std::to_string(bytes) +
-           " B at once, at places that are not known to be multiples of that";
+    return quote(op) + " accesses " + std::to_string(bytes) +
+           " B at offsets that cannot be proven to be multiples of the access "
+           "size";
   widest = std::max(widest, bytes);
   return std::nullopt;
 }
@@ -211,22 +210,21 @@ static std::optional<std::string> planBuffer(SwizzlePlan &plan,
                                              LaneEvaluator &evaluator,
                                              bool onlyWhenConflicts) {
   if (plan.buffer.getDefiningOp<mosaic_gpu::SliceSMEMOp>())
-    return std::string("belongs to a block-level program; its accesses get "
-                       "indices with the conversion to threads");
+    return std::string("its accesses do not have indices before the conversion "
+                       "to thread level");
   if (auto view = plan.buffer.getDefiningOp<memref::ViewOp>())
     if (auto reason = checkBytes(view, function))
       return reason;
   std::string reason;
   std::optional<RowShape> rows = getRowShape(plan.type, reason);
   if (!rows)
-    return reason;
+    return "the buffer " + reason;
   plan.rows = *rows;
   if (auto escape = collectBufferUses(plan.buffer, plan.uses))
-    return escape;
+    return "the buffer " + *escape;
   for (Operation *view : plan.uses.views)
     if (!canResolve(view))
-      return "is viewed by " + quote(view) +
-             ", through which indices cannot be followed";
+      return "indices cannot be traced through " + quote(view);
   int64_t widest = 1;
   for (Operation *user : plan.uses.users) {
     if (isa<ShapedDimOpInterface>(user))
@@ -239,8 +237,8 @@ static std::optional<std::string> planBuffer(SwizzlePlan &plan,
       if (auto refused = checkAccess(plan, operand, widest))
         return refused;
       if (!takesBuffer(user, operand.getOperandNumber(), plan.buffer))
-        return "is accessed by " + quote(user) +
-               ", which does not take the whole buffer in its place";
+        return quote(user) +
+               " cannot access the whole buffer instead of its view";
       plan.operands.push_back(&operand);
     }
   }
@@ -250,11 +248,12 @@ static std::optional<std::string> planBuffer(SwizzlePlan &plan,
     widest = std::max(widest, chip.bankBytes);
   widest = std::max(widest, rows->elementBytes);
   if (rowBytes % widest != 0)
-    return "has rows of " + std::to_string(rowBytes) +
-           " B, which is no multiple of the " + std::to_string(widest) +
-           " B that are accessed at once";
+    return "the row size of " + std::to_string(rowBytes) +
+           " B is not a multiple of the widest access, " +
+           std::to_string(widest) + " B";
   if (rowBytes == widest || rows->rows == 1)
-    return std::string("has a single row, or rows of a single chunk");
+    return std::string(
+        "the buffer has a single row, or rows of a single chunk");
 
   plan.pattern = evaluator.getPattern(plan.buffer, plan.uses);
   banks::BankModel model = banks::BankModel::get(chip);
@@ -262,7 +261,7 @@ static std::optional<std::string> planBuffer(SwizzlePlan &plan,
       model, [&](int64_t element) { return element * rows->elementBytes; });
   if (onlyWhenConflicts) {
     if (plan.pattern.known == 0)
-      return std::string("has no access whose addresses are known");
+      return std::string("no access has statically known addresses");
     if (plan.before.conflicts == 0)
       return std::nullopt;
   }
@@ -286,8 +285,8 @@ static std::optional<std::string> planBuffer(SwizzlePlan &plan,
       plan.swizzle = swizzle;
   }
   if (!plan.swizzle)
-    return "has " + std::to_string(plan.before.conflicts) +
-           " bank conflicts, which no swizzle of its chunks lessens";
+    return "no swizzle reduces the " + std::to_string(plan.before.conflicts) +
+           " bank conflicts";
   return std::nullopt;
 }
 
@@ -400,14 +399,14 @@ void SmaltiSwizzleSharedMemory::runOnOperation() {
   bool missed = false;
   auto miss = [&](Value buffer, const Twine &reason) {
     missed |= failed(reportMissed(getBufferOp(buffer), kPassName, strict,
-                                  "the buffer " + reason));
+                                  "buffer not swizzled: " + reason));
   };
   LaneEvaluator evaluator(function, *chip);
   std::vector<SwizzlePlan> plans;
   for (Value buffer : findSharedBuffers(function)) {
     std::optional<bool> mark;
     if (auto wrong = readMark(buffer, kMark, mark)) {
-      miss(buffer, *wrong);
+      miss(buffer, "the buffer " + *wrong);
       continue;
     }
     if (!mark.value_or(!marked))
@@ -422,7 +421,7 @@ void SmaltiSwizzleSharedMemory::runOnOperation() {
     }
     if (!plan.swizzle) {
       remarkAnalysis(getBufferOp(buffer), kPassName)
-          << "the buffer has no bank conflicts in " << plan.pattern.str();
+          << "buffer not swizzled: no bank conflicts in " << plan.pattern.str();
       continue;
     }
     plans.push_back(std::move(plan));
@@ -432,9 +431,10 @@ void SmaltiSwizzleSharedMemory::runOnOperation() {
 
   for (SwizzlePlan &plan : plans) {
     RemarkBuilder remark = remarkApplied(getBufferOp(plan.buffer), kPassName);
-    remark << plan.swizzle->str(plan.rows.elementBytes) << ": "
-           << plan.swizzle->cost.conflicts << " bank conflicts instead of "
-           << plan.before.conflicts << " in " << plan.pattern.str();
+    remark << "buffer swizzled: " << plan.swizzle->str(plan.rows.elementBytes)
+           << ": " << plan.swizzle->cost.conflicts
+           << " bank conflicts instead of " << plan.before.conflicts << " in "
+           << plan.pattern.str();
     commit(plan);
   }
 }

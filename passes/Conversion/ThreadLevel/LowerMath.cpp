@@ -74,30 +74,31 @@ uint64_t countElements(ArrayRef<int64_t> shape) {
 /// An error on each op to lower whose type no library and no instruction takes.
 LogicalResult checkTypes(Operation *root, const ConversionTarget &legal) {
   LogicalResult result = success();
-  root->walk([&](Operation *op) {
-    if (!isa<math::MathDialect>(op->getDialect()) || !legal.isIllegal(op))
-      return;
-    Type type = op->getResult(0).getType();
-    Type element = getElementTypeOrSelf(type);
-    bool isKnown = element.isIntOrIndex() || element.isF16() ||
-                   element.isBF16() || element.isF32() || element.isF64();
-    auto vector = dyn_cast<VectorType>(type);
-    if (vector && !vector.isScalable() &&
-        countElements(vector.getShape()) > kMostElements) {
-      op->emitOpError() << "has type " << type
-                        << ", whose elements are computed one after the other; "
-                           "at most "
-                        << kMostElements << " elements are supported";
-      result = failure();
-      return;
-    }
-    if (isKnown && !isa<TensorType>(type))
-      return;
-    op->emitOpError() << "has type " << type
-                      << "; a float of type f16, bf16, f32 or f64, an integer "
-                         "or a vector of either is required";
-    result = failure();
-  });
+  root->walk(
+      [&](Operation *op) {
+        if (!isa<math::MathDialect>(op->getDialect()) || !legal.isIllegal(op))
+          return;
+        Type type = op->getResult(0).getType();
+        Type element = getElementTypeOrSelf(type);
+        bool isKnown = element.isIntOrIndex() || element.isF16() ||
+                       element.isBF16() || element.isF32() || element.isF64();
+        auto vector = dyn_cast<VectorType>(type);
+        if (vector && !vector.isScalable() &&
+            countElements(vector.getShape()) > kMostElements) {
+          op->emitOpError()
+              << "has type " << type
+              << "; vector math ops are expanded per element, and at most "
+              << kMostElements << " elements are supported";
+          result = failure();
+          return;
+        }
+        if (isKnown && !isa<TensorType>(type))
+          return;
+        op->emitOpError() << "has type " << type
+                          << "; f16, bf16, f32, f64, an integer or a vector of "
+                             "one of them is required";
+        result = failure();
+      });
   return result;
 }
 

@@ -189,7 +189,7 @@ static FailureOr<unsigned> getAddressSpace(Operation *op, MemRefType type,
   return op->emitOpError()
          << "accesses elements of type " << type.getElementType()
          << " in memory space " << space << ", "
-         << (named ? "whose pointers depend on the chip; set the pass's option "
+         << (named ? "whose pointer type depends on the target; set the option "
                      "'target' or the attribute 'smalti.target'"
                    : "which is not supported");
 }
@@ -267,13 +267,14 @@ static std::optional<std::string> refuseStore(const Access &access,
                                               ByteUniformMasks &masks) {
   int64_t perByte = access.perByte();
   if (access.count % perByte != 0)
-    return std::to_string(access.count * access.bits) +
-           " bits, which are not whole bytes";
+    return "but " + std::to_string(access.count * access.bits) +
+           " bits are not whole bytes";
   if (!access.beginsWithByte())
-    return "from an element that is not known to be a multiple of " +
-           std::to_string(perByte) + ", and thus the first of a byte";
+    return "but the index of the first element cannot be proven to be a "
+           "multiple of " +
+           std::to_string(perByte);
   if (access.mask && !masks.contains(access.mask, perByte))
-    return "under a mask that may select a part of a byte";
+    return "but the mask may select a part of a byte";
   return std::nullopt;
 }
 
@@ -292,18 +293,19 @@ static LogicalResult planAccess(Access &access, const targets::Target *chip,
     return op->emitOpError()
            << "accesses elements of type " << type.getElementType()
            << " as a vector of type " << vector
-           << "; a vector of one dimension and of static size is required";
+           << "; a one-dimensional vector of static size is required";
   access.count = vector ? vector.getNumElements() : 1;
   if (access.count > kMostElements)
-    return op->emitOpError() << "accesses " << access.count
-                             << " elements at once; the most is "
-                             << kMostElements;
+    return op->emitOpError()
+           << "accesses " << access.count << " elements; at most "
+           << kMostElements << " are supported";
   SmallVector<int64_t> strides;
   int64_t offset;
   if (failed(type.getStridesAndOffset(strides, offset)))
     return op->emitOpError()
            << "accesses elements of type " << type.getElementType()
-           << ", which share bytes, in a memref whose layout is not strided";
+           << ", which are narrower than a byte; the layout of the memref must "
+              "be strided";
   FailureOr<unsigned> space = getAddressSpace(op, type, chip);
   if (failed(space))
     return failure();
@@ -326,7 +328,7 @@ static LogicalResult planAccess(Access &access, const targets::Target *chip,
   // A vector's elements are one after another.
   if (vector && access.count > 1 && !strides.empty() && strides.back() != 1)
     return op->emitOpError()
-           << "accesses a vector of elements that are apart in memory";
+           << "accesses a vector whose elements are not contiguous in memory";
   if (!access.stored)
     return success();
   std::optional<std::string> why = refuseStore(access, masks);
@@ -334,10 +336,10 @@ static LogicalResult planAccess(Access &access, const targets::Target *chip,
   if (!why || isPrivateMemory(access.memref))
     return success();
   return op->emitOpError()
-         << "stores " << access.bits << "-bit elements, of which "
-         << access.perByte() << " share a byte, " << *why
-         << ": another thread may store the rest of a byte at the same time, a "
-            "data race; store whole bytes";
+         << "stores " << access.bits << "-bit elements, " << access.perByte()
+         << " per byte, " << *why
+         << ": another thread may concurrently store the rest of a byte, which "
+            "is a data race; store whole bytes";
 }
 
 /// Finds all accesses, or reports those that have no lowering.
@@ -353,8 +355,9 @@ static LogicalResult planAccesses(gpu::GPUModuleOp module,
           !global.getInitialValue())
         return;
       isFailed = true;
-      op->emitOpError() << "has initial values of type " << element
-                        << ", which share bytes; that is not supported";
+      op->emitOpError()
+          << "has initial values of type " << element
+          << "; initial values narrower than a byte are not supported";
       return;
     }
     std::optional<Access> access = getAccess(op);
@@ -370,7 +373,8 @@ static LogicalResult planAccesses(gpu::GPUModuleOp module,
       isFailed = true;
       op->emitOpError() << "accesses a vector of elements of type "
                         << access->getType().getElementType()
-                        << ", which have no agreed place in a byte";
+                        << "; in vectors, the width of elements narrower than "
+                           "a byte must be 1, 2 or 4 bits";
       return;
     }
     auto effects = dyn_cast<MemoryEffectOpInterface>(op);
@@ -388,8 +392,8 @@ static LogicalResult planAccesses(gpu::GPUModuleOp module,
         continue;
       isFailed = true;
       op->emitOpError() << "accesses memory of type " << operand.getType()
-                        << ", whose elements share bytes; only loads, stores "
-                           "and gathers are supported";
+                        << ", whose elements are narrower than a byte; only "
+                           "loads, stores and gathers are supported";
       return;
     }
   });

@@ -134,8 +134,8 @@ static const char *findFault(OpOperand &use, func::CallOp call) {
   if (!store.getValue().getType().isInteger(64))
     return "this store to the array is not a store of an i64";
   if (!isBefore(store, call))
-    return "this store to the array is not before the call of the encoder in "
-           "its block";
+    return "this store to the array does not precede the encoder call in the "
+           "same MLIR block";
   return nullptr;
 }
 
@@ -153,7 +153,8 @@ readIntegers(func::CallOp call, unsigned operand, int64_t count,
     return std::nullopt;
   };
   if (!array.getDefiningOp<LLVM::AllocaOp>())
-    return refuse(call, "an array of the call is not allocated by llvm.alloca");
+    return refuse(
+        call, "an array operand of the call is not allocated by llvm.alloca");
   SmallVector<std::optional<int64_t>> values(count);
   SmallVector<LLVM::StoreOp> stores(count);
   auto note = [&](OpOperand &use, int64_t index) {
@@ -167,7 +168,7 @@ readIntegers(func::CallOp call, unsigned operand, int64_t count,
     // Uses come in no order.
     if (LLVM::StoreOp other = stores[index])
       refuse(other->isBeforeInBlock(store) ? store : other,
-             "this store writes an element a second time");
+             "this store overwrites an element of the array");
     stores[index] = store;
     values[index] = evaluate(store.getValue());
     if (!values[index])
@@ -175,12 +176,14 @@ readIntegers(func::CallOp call, unsigned operand, int64_t count,
   };
   if (Operation *unknown =
           visitUses(array, IntegerType::get(array.getContext(), 64), note))
-    refuse(unknown, "this address in the array is not a constant number of "
-                    "i64");
+    refuse(
+        unknown,
+        "this address is not at a constant multiple of 8 bytes in the array");
   if (refusal.op)
     return std::nullopt;
   if (llvm::is_contained(values, std::nullopt))
-    return refuse(call, "an element of an array of the call is not stored");
+    return refuse(call,
+                  "an element of an array operand of the call is not stored");
   return llvm::map_to_vector(
       values, [](std::optional<int64_t> value) { return *value; });
 }
@@ -229,11 +232,12 @@ readCall(func::CallOp call, GetEntry getEntry, TensorMapRefusal &refusal) {
   TensorMapOfKernel entry;
   auto memref = findMemRef(call.getOperand(1));
   if (!memref)
-    return refuse("its address is not that of a memref");
+    return refuse("its address is not the address of a memref");
   std::string why;
   std::optional<int64_t> argument = getEntry(memref->first, why);
   if (!argument)
-    return refuse("its memory is not an entry of the function: " + why);
+    return refuse(
+        "its memory is not an entry of the function's pointer array: " + why);
   entry.argument = *argument;
 
   std::optional<int64_t> number = evaluate(call.getOperand(2)),
@@ -241,14 +245,14 @@ readCall(func::CallOp call, GetEntry getEntry, TensorMapRefusal &refusal) {
                          swizzle = evaluate(call.getOperand(6));
   entry.element = number ? getElementType(*number, call.getContext()) : Type();
   if (!entry.element)
-    return refuse("its element type is not known");
+    return refuse("its element type is not constant or not supported");
   if (!rank || *rank < 1 || *rank > transfers::kMostTensorMapDims || !swizzle)
-    return refuse("its rank or its swizzle is not known");
+    return refuse("its rank or swizzle is not constant or not supported");
   auto extents = readIntegers(call, 4, *rank, refusal),
        strides = readIntegers(call, 5, *rank, refusal),
        box = readIntegers(call, 7, *rank, refusal);
   if (!extents || !strides || !box)
-    return refuse("its sizes, its strides or its box are not constant");
+    return refuse("its sizes, strides or box are not constant");
 
   int64_t bits = entry.element.getIntOrFloatBitWidth();
   entry.offset = memref->second;
@@ -277,7 +281,7 @@ smalti::readHostTensorMaps(Value array, GetEntry getEntry,
                            TensorMapRefusal &refusal) {
   auto load = array.getDefiningOp<LLVM::LoadOp>();
   if (!load || !load.getAddr().getDefiningOp<LLVM::AllocaOp>()) {
-    refusal.reason = "it is not an array that the function fills";
+    refusal.reason = "it is not an array that the function allocates";
     return std::nullopt;
   }
   HostTensorMaps maps;
@@ -297,18 +301,18 @@ smalti::readHostTensorMaps(Value array, GetEntry getEntry,
                         "tensor map");
         std::string map = "tensor map at byte " + std::to_string(offset);
         if (!isBefore(call, load))
-          return refuse(map + ": it may not be encoded when the array is "
-                              "loaded",
+          return refuse(map + ": it may be encoded after the array is loaded",
                         call,
-                        "this call is not before the load of the array in its "
-                        "block");
+                        "this call does not precede the load of the array in "
+                        "the same MLIR block");
         std::optional<TensorMapOfKernel> entry =
             readCall(call, getEntry, refusal);
         if (!entry)
           refusal.reason = map + ": " + refusal.reason;
         else if (!maps.try_emplace(offset, *entry).second)
-          refuse("two tensor maps are at byte " + std::to_string(offset), call,
-                 "the second one is encoded here");
+          refuse("two tensor maps are encoded at byte " +
+                     std::to_string(offset),
+                 call, "the second tensor map is encoded here");
       });
   if (unknown && refusal.reason.empty())
     refuse("an address in it is not constant", unknown, "the address is here");

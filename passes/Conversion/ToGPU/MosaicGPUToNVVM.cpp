@@ -176,13 +176,13 @@ public:
     };
     if (instruction.kind != MmaKind::MmaSync || !isKnown(instruction.a) ||
         !isKnown(instruction.b))
-      return "the matrix instruction " + instruction.mnemonic +
+      return "the MMA instruction " + instruction.mnemonic +
              " is not supported";
     return std::nullopt;
   }
   std::optional<std::string> refuseAsyncCopy() const override {
     if (target.asyncCopyBytes.empty())
-      return "it has no asynchronous copies to shared memory";
+      return "the target does not have asynchronous copies to shared memory";
     return std::nullopt;
   }
   /// All have mbarriers, older ones without counts of bytes.
@@ -212,9 +212,10 @@ public:
     constexpr int64_t barriers = 16;
     if (grid.blockThreads / grid.numThreads < barriers)
       return std::nullopt;
-    return "there are " + std::to_string(barriers - 1) +
-           " of them, and a block runs " +
-           std::to_string(grid.blockThreads / grid.numThreads) + " programs";
+    return "the block has " +
+           std::to_string(grid.blockThreads / grid.numThreads) +
+           " thread groups; " + std::to_string(barriers - 1) +
+           " barriers are available";
   }
   void emitProgramBarrier(OpBuilder &builder, Location loc,
                           ThreadIndices &indices) const override {

@@ -65,18 +65,18 @@ public:
   std::optional<std::string>
   refuseMma(const MmaInstruction &instruction) const override {
     if (instruction.kind == MmaKind::MmaSync)
-      return "the matrix instruction " + instruction.mnemonic +
+      return "the MMA instruction " + instruction.mnemonic +
              " is not supported";
     return std::nullopt;
   }
   std::optional<std::string> refuseAsyncCopy() const override {
     if (target.asyncCopy == AsyncCopyKind::None)
-      return "it has no asynchronous copies to shared memory; copy through "
-             "registers";
+      return "the target does not have asynchronous copies to shared memory; "
+             "copy through registers";
     return std::nullopt;
   }
   std::optional<std::string> refuseBarriers() const override {
-    return "it has no barrier objects in shared memory";
+    return "the target does not have mbarriers";
   }
 
   Value emitSharedMemory(OpBuilder &builder, gpu::GPUFuncOp func, int64_t bytes,

@@ -94,7 +94,7 @@ static std::optional<int64_t> getEntryOfMemRef(Value memref, func::FuncOp func,
   auto type = cast<MemRefType>(memref.getType());
   auto cast = memref.getDefiningOp<UnrealizedConversionCastOp>();
   if (!cast || cast->getNumOperands() != 1) {
-    why = "it is not made of a descriptor";
+    why = "it is not a cast of a memref descriptor";
     return std::nullopt;
   }
   auto fields = collectFields(cast.getOperand(0));
@@ -104,7 +104,8 @@ static std::optional<int64_t> getEntryOfMemRef(Value memref, func::FuncOp func,
       failed(type.getStridesAndOffset(strides, offset)) ||
       ShapedType::isDynamic(offset) ||
       llvm::any_of(strides, ShapedType::isDynamic)) {
-    why = "its descriptor is not made of fields, or its type is not static";
+    why = "its descriptor is not built by llvm.insertvalue, or its type is not "
+          "static";
     return std::nullopt;
   }
   auto field = [&](std::vector<int64_t> position) {
@@ -115,7 +116,7 @@ static std::optional<int64_t> getEntryOfMemRef(Value memref, func::FuncOp func,
   std::optional<int64_t> entry =
       pointer ? getEntry(pointer, func) : std::nullopt;
   if (!entry || field({0}) != pointer) {
-    why = "its address is not loaded from the entry's array of pointers";
+    why = "its address is not loaded from the function's pointer array";
     return std::nullopt;
   }
   bool isAsTyped = isConstant(field({2}), offset);
@@ -123,8 +124,7 @@ static std::optional<int64_t> getEntryOfMemRef(Value memref, func::FuncOp func,
     isAsTyped &= isConstant(field({3, dim}), type.getDimSize(dim)) &&
                  isConstant(field({4, dim}), strides[dim]);
   if (!isAsTyped) {
-    why = "its descriptor has another offset, other sizes or other strides "
-          "than its type";
+    why = "the offset, sizes or strides of its descriptor differ from its type";
     return std::nullopt;
   }
   return entry;
@@ -249,7 +249,7 @@ LogicalResult MosaicGPUOutlineLaunches::planArguments(LaunchPlan &plan,
     if (number.getValue() != *entry) {
       cast.emitOpError() << "has '" << kKernelArgument << "' = " << number
                          << ", but its address is loaded from entry " << *entry
-                         << " of its function";
+                         << " of the function's pointer array";
       return WalkResult::interrupt();
     }
     if (dominance.properlyDominates(cast, launch))
@@ -270,16 +270,17 @@ LogicalResult MosaicGPUOutlineLaunches::planArguments(LaunchPlan &plan,
     if (!isa<MemRefType>(value.getType()))
       return launch.emitOpError()
              << "uses a value of type " << value.getType()
-             << " from outside, which is neither a constant nor a memref of an "
-                "entry of its function";
+             << " that is defined outside; only constants, memrefs of the "
+                "function's pointer array and arrays of tensor maps are "
+                "supported";
     std::string why;
     std::optional<int64_t> entry = getEntryOfMemRef(value, func, why);
     if (!entry)
       return launch.emitOpError() << "uses a memref of type " << value.getType()
-                                  << " from outside, but " << why;
+                                  << " that is defined outside, but " << why;
     if (!used.insert(*entry).second)
-      return launch.emitOpError()
-             << "uses two memrefs of entry " << *entry << " of its function";
+      return launch.emitOpError() << "uses two memrefs of entry " << *entry
+                                  << " of the function's pointer array";
     noteEntry(*entry, value, plan.arguments);
   }
   for (auto [entry, cast] : unavailable) {
@@ -287,10 +288,9 @@ LogicalResult MosaicGPUOutlineLaunches::planArguments(LaunchPlan &plan,
         plan.arguments[entry])
       continue;
     InFlightDiagnostic diagnostic =
-        launch.emitOpError()
-        << "needs the memref of entry " << entry
-        << " of its function as an argument, but no such memref dominates the "
-           "launch";
+        launch.emitOpError() << "requires the memref of entry " << entry
+                             << " of the function's pointer array, but its "
+                                "definition does not dominate the launch";
     diagnostic.attachNote(cast.getLoc()) << "the memref is defined here";
     return diagnostic;
   }
@@ -305,8 +305,9 @@ LogicalResult MosaicGPUOutlineLaunches::planArguments(LaunchPlan &plan,
         readHostTensorMaps(array, getEntry, refusal);
     if (!maps) {
       InFlightDiagnostic diagnostic =
-          launch.emitOpError() << "uses an array of type " << array.getType()
-                               << " from outside, but " << refusal.reason;
+          launch.emitOpError()
+          << "uses an array of type " << array.getType()
+          << " that is defined outside, but " << refusal.reason;
       if (refusal.op)
         diagnostic.attachNote(refusal.op->getLoc()) << refusal.note;
       return diagnostic;
@@ -314,14 +315,14 @@ LogicalResult MosaicGPUOutlineLaunches::planArguments(LaunchPlan &plan,
     auto addresses = collectMapAddresses(array, launch, plan.tensorMapCasts);
     if (!addresses)
       return launch.emitOpError()
-             << "uses an array of tensor maps other than by the constant "
-                "offset of a map";
+             << "uses an array of tensor maps at an address that is not the "
+                "constant offset of a map";
     for (auto &[offset, values] : *addresses) {
       auto map = maps->find(offset);
       if (map == maps->end())
         return launch.emitOpError()
                << "uses byte " << offset
-               << " of an array, where there is no tensor map";
+               << " of an array of tensor maps, where no map begins";
       if (map->second.argument >= static_cast<int64_t>(plan.arguments.size()))
         plan.arguments.resize(map->second.argument + 1);
       plan.tensorMaps.push_back(map->second);
@@ -342,8 +343,8 @@ FailureOr<LaunchPlan> MosaicGPUOutlineLaunches::plan(gpu::LaunchOp launch) {
   if (!launch.getWorkgroupAttributions().empty() ||
       !launch.getPrivateAttributions().empty())
     return launch.emitOpError()
-           << "declares memory of its own; block programs slice the dynamic "
-              "shared memory";
+           << "declares workgroup or private attributions; slice the dynamic "
+              "shared memory instead";
   std::optional<int64_t> threads =
       getVolume(launch.getBlockSizeOperandValues());
   bool isStatic = threads && getVolume(launch.getGridSizeOperandValues());
@@ -351,20 +352,19 @@ FailureOr<LaunchPlan> MosaicGPUOutlineLaunches::plan(gpu::LaunchOp launch) {
           launch.getClusterSizeOperandValues())
     isStatic &= getVolume(*cluster).has_value();
   if (!isStatic)
-    return launch.emitOpError()
-           << "has sizes of its grid, its blocks or its clusters that are not "
-              "positive constants";
+    return launch.emitOpError() << "has grid, block or cluster sizes that are "
+                                   "not positive constants";
   plan.isBlockLevel = mosaic_gpu::hasBlockLevelOps(launch);
   if (plan.isBlockLevel &&
       (programThreads <= 0 || *threads % programThreads != 0))
-    return launch.emitOpError()
-           << "has blocks of " << *threads
-           << " threads, which is not a multiple of the "
-           << int64_t(programThreads) << " threads that run a program together";
+    return launch.emitOpError() << "has blocks of " << *threads
+                                << " threads; a multiple of 'program-threads', "
+                                << int64_t(programThreads) << ", is required";
   if (Value bytes = launch.getDynamicSharedMemorySize()) {
     std::optional<int64_t> constant = getConstant(bytes);
     if (!constant || *constant < 0)
-      return launch.emitOpError() << "needs a constant size of shared memory";
+      return launch.emitOpError()
+             << "requires a constant size of dynamic shared memory";
     plan.sharedMemoryBytes = *constant;
   }
 
@@ -375,8 +375,9 @@ FailureOr<LaunchPlan> MosaicGPUOutlineLaunches::plan(gpu::LaunchOp launch) {
   WalkResult result = launch.getBody().walk([&](Operation *op) {
     for (NamedAttribute attribute : op->getAttrs())
       if (auto symbol = dyn_cast<SymbolRefAttr>(attribute.getValue())) {
-        op->emitOpError() << "in a launch refers to " << symbol
-                          << ", which the kernel cannot take along";
+        op->emitOpError() << "refers to " << symbol
+                          << " inside a launch; a kernel cannot refer to "
+                             "symbols outside its GPU module";
         return WalkResult::interrupt();
       }
     return WalkResult::advance();

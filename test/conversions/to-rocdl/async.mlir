@@ -4,7 +4,7 @@
 // RUN:     | FileCheck %s --check-prefixes=GFX1250
 // RUN: not smalti-opt %s --split-input-file --convert-mosaic-gpu-to-rocdl=target=gfx1100 2>&1 | FileCheck %s --check-prefix=NONE
 
-// NONE: 'mosaic_gpu.async_copy' op cannot be lowered for gfx1100: it has no asynchronous copies to shared memory; copy through registers
+// NONE: 'mosaic_gpu.async_copy' op cannot be lowered for gfx1100: the target does not have asynchronous copies to shared memory; copy through registers
 
 // Two tiles of 4 KiB: on gfx950 each wave of two issues 2 loads of 16 bytes a lane for each, on gfx942 8 of 4 bytes. The
 // first wait leaves the newest group in flight, the second nothing. The loads of the two waves lie side by side.

@@ -4,7 +4,7 @@
 gpu.module @kernels {
   // Aligned to 16 bytes, or to what the buffer asks for; deallocations go away.
 
-  // REMARK: remark: [Passed] {{.*}} Remark="16640 of 232448 bytes of shared memory in 3 buffers"
+  // REMARK: remark: [Passed] {{.*}} Remark="shared memory allocated: 16640 of 232448 B in 3 buffers"
   // CHECK-LABEL: gpu.func @three
   // CHECK-SAME: smalti.shared_memory_bytes = 16640 : i64
   // CHECK: %[[A:.*]] = mosaic_gpu.slice_smem 0 : memref<3xf32, #gpu.address_space<workgroup>>

@@ -20,7 +20,7 @@
 // CHECK-NEXT: llvm.load %arg1 : !llvm.ptr<3> -> f32
 // CHECK: ^bb2
 // CHECK: llvm.load %arg1 : !llvm.ptr<3> -> f32
-// REMARK: Function=ordered | Remark="3 of 6 accesses to LDS wait for none of the 2 loads to LDS in flight: the program's own waits order them"
+// REMARK: Function=ordered | Remark="3 of 6 LDS accesses no longer wait for the 2 LDS DMA loads; the kernel's own waits and barriers order them"
 llvm.func @ordered(%global: !llvm.ptr<1>, %lds: !llvm.ptr<3>, %buffer: !llvm.ptr<8>, %c: i1, %offset: i32) {
   %size = llvm.mlir.constant(4 : i32) : i32
   %zero = llvm.mlir.constant(0 : i32) : i32
@@ -49,7 +49,7 @@ llvm.func @ordered(%global: !llvm.ptr<1>, %lds: !llvm.ptr<3>, %buffer: !llvm.ptr
 // CHECK: ^bb1
 // CHECK: llvm.load %arg1 : !llvm.ptr<3> -> f32
 // CHECK: llvm.load %arg1 {noalias_scopes
-// REMARK: Function=loop | Remark="1 of 2 accesses to LDS wait for none of the 1 loads to LDS in flight: the program's own waits order them"
+// REMARK: Function=loop | Remark="1 of 2 LDS accesses no longer wait for the 1 LDS DMA loads; the kernel's own waits and barriers order them"
 llvm.func @loop(%global: !llvm.ptr<1>, %lds: !llvm.ptr<3>, %c: i1) {
   llvm.br ^bb1
 ^bb1:
@@ -68,7 +68,7 @@ llvm.func @loop(%global: !llvm.ptr<1>, %lds: !llvm.ptr<3>, %c: i1) {
 // CHECK-LABEL: @unordered
 // CHECK-NOT: alias_scopes
 // CHECK: llvm.return
-// REMARK: Function=unordered | Remark="no access to LDS is ordered behind the loads to LDS by the program's own waits and barriers, so that each waits for all 1 of them"
+// REMARK: Function=unordered | Remark="LDS accesses not annotated: none is ordered after the LDS DMA loads by the kernel's own waits and barriers; each access waits for all 1 loads"
 llvm.func @unordered(%global: !llvm.ptr<1>, %lds: !llvm.ptr<3>) {
   rocdl.load.to.lds %global, %lds, 4, 0, 0 : !llvm.ptr<1>
   rocdl.s.barrier
@@ -82,7 +82,7 @@ llvm.func @unordered(%global: !llvm.ptr<1>, %lds: !llvm.ptr<3>) {
 // CHECK-LABEL: @false
 // CHECK-NOT: alias_scopes
 // CHECK: llvm.return
-// REMARK: Function=false | Remark="no access to LDS is ordered behind
+// REMARK: Function=false | Remark="LDS accesses not annotated: none is ordered after
 llvm.func @false(%global: !llvm.ptr<1>, %lds: !llvm.ptr<3>) {
   rocdl.load.to.lds %global, %lds, 4, 0, 0 : !llvm.ptr<1>
   llvm.inline_asm has_side_effects {smalti.lds_ordered = false} "", "~{memory}" : () -> ()

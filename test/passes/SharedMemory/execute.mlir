@@ -16,10 +16,10 @@
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-swizzle-shared-memory{target=gfx942 only-when-conflicts=false},canonicalize,cse))' \
 // RUN:   | %{lower} | %{run} | FileCheck %s
 
-// PAD-DAG: Function=power_of_two | Remark="rows are padded by
-// PAD-DAG: Function=odd_chunks | Remark="rows are padded by
-// SWIZZLE-DAG: Function=power_of_two | Remark="chunks of 16 B are XORed with row mod 8
-// SWIZZLE-DAG: Function=odd_chunks | Remark="chunks of 8 B are rotated by row mod 7
+// PAD-DAG: Function=power_of_two | Remark="rows padded by
+// PAD-DAG: Function=odd_chunks | Remark="rows padded by
+// SWIZZLE-DAG: Function=power_of_two | Remark="buffer swizzled: chunks of 16 B XORed with row mod 8
+// SWIZZLE-DAG: Function=odd_chunks | Remark="buffer swizzled: chunks of 8 B rotated by row mod 7
 
 // 3 slots of 16x64xi16; read through a cast of a slot and through its rows cut into chunks.
 func.func @power_of_two() -> i64 {

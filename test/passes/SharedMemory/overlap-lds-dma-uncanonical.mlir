@@ -16,7 +16,7 @@
 // follow from its number of iterations.
 // CHECK-LABEL: @arith(
 // CHECK-COUNT-3: rocdl.s.barrier
-// REMARK: Function=arith | Remark="3 of 3 barriers leave loads to LDS in flight"
+// REMARK: Function=arith | Remark="3 of 3 barriers no longer wait for outstanding LDS DMA loads"
 func.func @arith(%in: !global, %slots: !slots) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -71,7 +71,7 @@ func.func @arith(%in: !global, %slots: !slots) -> f32 {
 // Chains of affine.apply, of a loop with another lower bound and step. Nothing folds `lower - lower`.
 // CHECK-LABEL: @affine(
 // CHECK: rocdl.s.barrier
-// REMARK: Function=affine | Remark="1 of 1 barriers leave loads to LDS in flight"
+// REMARK: Function=affine | Remark="1 of 1 barriers no longer wait for outstanding LDS DMA loads"
 func.func @affine(%in: !global, %slots: !slots, %n: index, %lower: index) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -106,7 +106,7 @@ func.func @affine(%in: !global, %slots: !slots, %n: index, %lower: index) -> f32
 // The lower bound and the step under two names, and all slots under another one.
 // CHECK-LABEL: @copies(
 // CHECK: rocdl.s.barrier
-// REMARK: Function=copies | Remark="1 of 1 barriers leave loads to LDS in flight"
+// REMARK: Function=copies | Remark="1 of 1 barriers no longer wait for outstanding LDS DMA loads"
 func.func @copies(%in: !global, %slots: !slots, %n: index, %first: index, %by: index) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -150,7 +150,7 @@ func.func @copies(%in: !global, %slots: !slots, %n: index, %first: index, %by: i
 // CHECK: scf.if
 // CHECK: amdgpu.memory_counter_wait load(1)
 // CHECK: rocdl.s.barrier
-// REMARK: Function=mask | Remark="2 of 2 barriers leave loads to LDS in flight"
+// REMARK: Function=mask | Remark="2 of 2 barriers no longer wait for outstanding LDS DMA loads"
 func.func @mask(%in: !global, %four: memref<4x1x64xf32, #gpu.address_space<workgroup>>, %n: index) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -187,7 +187,7 @@ func.func @mask(%in: !global, %four: memref<4x1x64xf32, #gpu.address_space<workg
 // CHECK-LABEL: @too_far(
 // CHECK-NOT: rocdl.s.barrier
 // CHECK: amdgpu.lds_barrier
-// REMARK: Function=too_far | Remark="loads to LDS do not overlap: no wait and barrier order 'memref.load' of %arg1 behind 'amdgpu.gather_to_lds'"
+// REMARK: Function=too_far | Remark="LDS DMA loads not overlapped: no wait and barrier order 'memref.load' of %arg1 after 'amdgpu.gather_to_lds'"
 func.func @too_far(%in: !global, %slots: !slots, %n: index) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

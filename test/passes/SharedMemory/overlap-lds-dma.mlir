@@ -21,7 +21,7 @@
 // CHECK-NEXT: llvm.inline_asm has_side_effects {smalti.lds_ordered} "", "~{memory}" : () -> ()
 // CHECK-NEXT: amdgpu.gather_to_lds
 // CHECK-NEXT: memref.load
-// REMARK: Function=three_slots | Remark="1 of 1 barriers leave loads to LDS in flight"
+// REMARK: Function=three_slots | Remark="1 of 1 barriers no longer wait for outstanding LDS DMA loads"
 func.func @three_slots(%in: !global, %slots: !slots, %n: index) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -60,7 +60,7 @@ func.func @three_slots(%in: !global, %slots: !slots, %n: index) -> f32 {
 // CHECK-NOT: rocdl.s.barrier
 // CHECK-NOT: llvm.inline_asm
 // CHECK: amdgpu.lds_barrier
-// REMARK: Function=waits_for_too_little | Remark="loads to LDS do not overlap: no wait and barrier order 'memref.load' of %arg1 behind 'amdgpu.gather_to_lds'"
+// REMARK: Function=waits_for_too_little | Remark="LDS DMA loads not overlapped: no wait and barrier order 'memref.load' of %arg1 after 'amdgpu.gather_to_lds'"
 func.func @waits_for_too_little(%in: !global, %slots: !slots, %n: index) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -98,7 +98,7 @@ func.func @waits_for_too_little(%in: !global, %slots: !slots, %n: index) -> f32 
 // CHECK-LABEL: @single_slot
 // CHECK-NOT: rocdl.s.barrier
 // CHECK: amdgpu.lds_barrier
-// REMARK: Function=single_slot | Remark="loads to LDS do not overlap: no wait and barrier order 'memref.load' of %arg1 behind 'amdgpu.gather_to_lds'"
+// REMARK: Function=single_slot | Remark="LDS DMA loads not overlapped: no wait and barrier order 'memref.load' of %arg1 after 'amdgpu.gather_to_lds'"
 func.func @single_slot(%in: !global, %slots: !slots, %n: index) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -128,7 +128,7 @@ func.func @single_slot(%in: !global, %slots: !slots, %n: index) -> f32 {
 // CHECK-LABEL: @no_wait
 // CHECK-NOT: rocdl.s.barrier
 // CHECK: amdgpu.lds_barrier
-// REMARK: Function=no_wait | Remark="loads to LDS do not overlap: no wait and barrier order 'memref.load' of %arg1 behind 'amdgpu.gather_to_lds'"
+// REMARK: Function=no_wait | Remark="LDS DMA loads not overlapped: no wait and barrier order 'memref.load' of %arg1 after 'amdgpu.gather_to_lds'"
 func.func @no_wait(%in: !global, %slots: !slots, %n: index) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -154,7 +154,7 @@ func.func @no_wait(%in: !global, %slots: !slots, %n: index) -> f32 {
 // A wait behind the barrier is one for the wave's own loads only.
 // CHECK-LABEL: @wait_behind_barrier
 // CHECK-NOT: rocdl.s.barrier
-// REMARK: Function=wait_behind_barrier | Remark="loads to LDS do not overlap: no wait and barrier order 'memref.load' of %arg1 behind 'amdgpu.gather_to_lds'"
+// REMARK: Function=wait_behind_barrier | Remark="LDS DMA loads not overlapped: no wait and barrier order 'memref.load' of %arg1 after 'amdgpu.gather_to_lds'"
 func.func @wait_behind_barrier(%in: !global, %slots: !slots, %n: index) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -181,7 +181,7 @@ func.func @wait_behind_barrier(%in: !global, %slots: !slots, %n: index) -> f32 {
 // A load under a condition counts for nothing: the wait may not cover the load before it.
 // CHECK-LABEL: @conditional
 // CHECK-NOT: rocdl.s.barrier
-// REMARK: Function=conditional | Remark="loads to LDS do not overlap: no wait and barrier order 'memref.load' of %arg1 behind 'amdgpu.gather_to_lds'"
+// REMARK: Function=conditional | Remark="LDS DMA loads not overlapped: no wait and barrier order 'memref.load' of %arg1 after 'amdgpu.gather_to_lds'"
 func.func @conditional(%in: !global, %slots: !slots, %n: index, %c: i1) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -215,7 +215,7 @@ func.func @conditional(%in: !global, %slots: !slots, %n: index, %c: i1) -> f32 {
 // CHECK: amdgpu.memory_counter_wait load(0)
 // CHECK: rocdl.s.barrier
 // CHECK: memref.load
-// REMARK: Function=two_waits | Remark="2 of 2 barriers leave loads to LDS in flight"
+// REMARK: Function=two_waits | Remark="2 of 2 barriers no longer wait for outstanding LDS DMA loads"
 func.func @two_waits(%in: !global, %slots: !slots, %n: index) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -249,7 +249,7 @@ func.func @two_waits(%in: !global, %slots: !slots, %n: index) -> f32 {
 // CHECK: rocdl.s.barrier
 // CHECK: gpu.barrier
 // CHECK-NEXT: llvm.inline_asm has_side_effects {smalti.lds_ordered} "", "~{memory}"
-// REMARK: Function=global_hazard | Remark="1 of 2 barriers leave loads to LDS in flight; others do not: 'gpu.barrier' may order global memory, which a barrier that leaves loads in flight does not"
+// REMARK: Function=global_hazard | Remark="1 of 2 barriers no longer wait for outstanding LDS DMA loads; the others do: 'gpu.barrier' may order accesses to global memory, which a barrier that leaves loads in flight does not order"
 func.func @global_hazard(%in: !global, %slots: !slots, %n: index, %out: !global) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -282,7 +282,7 @@ func.func private @other()
 // A call may do anything.
 // CHECK-LABEL: @unknown
 // CHECK-NOT: rocdl.s.barrier
-// REMARK: Function=unknown | Remark="loads to LDS do not overlap: {{.*}}'func.call'{{.*}}"
+// REMARK: Function=unknown | Remark="LDS DMA loads not overlapped: {{.*}}'func.call'{{.*}}"
 func.func @unknown(%in: !global, %slots: !slots, %n: index) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -316,7 +316,7 @@ func.func @unknown(%in: !global, %slots: !slots, %n: index) -> f32 {
 // CHECK: scf.yield
 // CHECK: amdgpu.memory_counter_wait load(1)
 // CHECK: rocdl.s.barrier
-// REMARK: Function=behind_the_loop | Remark="2 of 2 barriers leave loads to LDS in flight"
+// REMARK: Function=behind_the_loop | Remark="2 of 2 barriers no longer wait for outstanding LDS DMA loads"
 func.func @behind_the_loop(%in: !global, %slots: !slots, %lower: index, %n: index, %step: index) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -375,7 +375,7 @@ func.func @behind_the_loop(%in: !global, %slots: !slots, %lower: index, %n: inde
 // CHECK: scf.yield
 // CHECK: amdgpu.memory_counter_wait load(1)
 // CHECK: rocdl.s.barrier
-// REMARK: Function=behind_a_loop_with_steps | Remark="2 of 2 barriers leave loads to LDS in flight"
+// REMARK: Function=behind_a_loop_with_steps | Remark="2 of 2 barriers no longer wait for outstanding LDS DMA loads"
 func.func @behind_a_loop_with_steps(%in: !global, %slots: !slots, %lower: index, %n: index, %step: index) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -443,7 +443,7 @@ func.func @behind_a_loop_with_steps(%in: !global, %slots: !slots, %lower: index,
 // CHECK: rocdl.s.barrier
 // CHECK: scf.yield
 // CHECK: amdgpu.lds_barrier
-// REMARK: Function=slot_in_flight | Remark="1 of 2 barriers leave loads to LDS in flight; others do not: no wait and barrier order 'memref.load' of %arg1 behind 'amdgpu.gather_to_lds'"
+// REMARK: Function=slot_in_flight | Remark="1 of 2 barriers no longer wait for outstanding LDS DMA loads; the others do: no wait and barrier order 'memref.load' of %arg1 after 'amdgpu.gather_to_lds'"
 func.func @slot_in_flight(%in: !global, %slots: !slots, %lower: index, %n: index, %step: index) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -500,7 +500,7 @@ func.func @slot_in_flight(%in: !global, %slots: !slots, %lower: index, %n: index
 // CHECK: rocdl.s.barrier
 // CHECK: scf.yield
 // CHECK: amdgpu.lds_barrier
-// REMARK: Function=too_few_iterations | Remark="1 of 2 barriers leave loads to LDS in flight; others do not: no wait and barrier order 'memref.load' of %arg1 behind 'amdgpu.gather_to_lds'"
+// REMARK: Function=too_few_iterations | Remark="1 of 2 barriers no longer wait for outstanding LDS DMA loads; the others do: no wait and barrier order 'memref.load' of %arg1 after 'amdgpu.gather_to_lds'"
 func.func @too_few_iterations(%in: !global, %slots: !slots, %lower: index, %n: index, %step: index) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -555,7 +555,7 @@ func.func @too_few_iterations(%in: !global, %slots: !slots, %lower: index, %n: i
 // CHECK-LABEL: @places
 // CHECK: rocdl.s.barrier
 // CHECK: return
-// REMARK: Function=places | Remark="1 of 1 barriers leave loads to LDS in flight"
+// REMARK: Function=places | Remark="1 of 1 barriers no longer wait for outstanding LDS DMA loads"
 func.func @places(%in: !global, %all: memref<2048xi8, #gpu.address_space<workgroup>>) -> f32 {
   %c0 = arith.constant 0 : index
   %c768 = arith.constant 768 : index
@@ -584,7 +584,7 @@ func.func @places(%in: !global, %all: memref<2048xi8, #gpu.address_space<workgro
 // Places that share bytes are not.
 // CHECK-LABEL: @shared_bytes
 // CHECK-NOT: rocdl.s.barrier
-// REMARK: Function=shared_bytes | Remark="loads to LDS do not overlap: no wait and barrier order 'memref.load' of %arg1 behind 'amdgpu.gather_to_lds'"
+// REMARK: Function=shared_bytes | Remark="LDS DMA loads not overlapped: no wait and barrier order 'memref.load' of %arg1 after 'amdgpu.gather_to_lds'"
 func.func @shared_bytes(%in: !global, %all: memref<2048xi8, #gpu.address_space<workgroup>>) -> f32 {
   %c0 = arith.constant 0 : index
   %c512 = arith.constant 512 : index
@@ -610,7 +610,7 @@ func.func @shared_bytes(%in: !global, %all: memref<2048xi8, #gpu.address_space<w
 // CHECK-LABEL: @narrow_counter
 // CHECK-NOT: rocdl.s.barrier
 // CHECK: amdgpu.lds_barrier
-// REMARK: Function=narrow_counter | Remark="loads to LDS do not overlap: no wait and barrier order 'memref.load' of %arg1 behind 'amdgpu.gather_to_lds'"
+// REMARK: Function=narrow_counter | Remark="LDS DMA loads not overlapped: no wait and barrier order 'memref.load' of %arg1 after 'amdgpu.gather_to_lds'"
 func.func @narrow_counter(%in: !global, %slots: !slots, %n: i8) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -653,7 +653,7 @@ func.func @narrow_counter(%in: !global, %slots: !slots, %n: i8) -> f32 {
 // CHECK-LABEL: @one_of_two
 // CHECK-NOT: rocdl.s.barrier
 // CHECK: amdgpu.lds_barrier
-// REMARK: Function=one_of_two | Remark="loads to LDS do not overlap: no wait and barrier order 'memref.load' of %3 behind 'amdgpu.gather_to_lds'"
+// REMARK: Function=one_of_two | Remark="LDS DMA loads not overlapped: no wait and barrier order 'memref.load' of %3 after 'amdgpu.gather_to_lds'"
 func.func @one_of_two(%in: !global, %n: index, %a: !buffer {llvm.noalias}, %b: !buffer {llvm.noalias}) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -5,7 +5,7 @@
 #shared = #gpu.address_space<workgroup>
 
 // Rows of 128 bytes: 8 chunks, XORed with the row.
-// REMARK: [Passed] smalti-swizzle-shared-memory | Category:smalti-swizzle-shared-memory | Function=rows | Remark="chunks of 16 B are XORed with row mod 8: 0 bank conflicts instead of 28 in 2 accesses"
+// REMARK: [Passed] smalti-swizzle-shared-memory | Category:smalti-swizzle-shared-memory | Function=rows | Remark="buffer swizzled: chunks of 16 B XORed with row mod 8: 0 bank conflicts instead of 28 in 2 accesses"
 // CHECK-LABEL: func.func @rows(
 // CHECK:         %[[LANE:.*]] = gpu.thread_id{{ +}}x
 // CHECK:         %[[ROW:.*]] = arith.divui %[[LANE]], %c8
@@ -35,7 +35,7 @@ func.func @rows(%a: memref<64x64xf16>) -> vector<4x2xf16> {
 }
 
 // Rows of 64 bytes: two of them fill the banks once, and share a shift. Views vanish; indices are told in the buffer.
-// REMARK: Function=views | Remark="chunks of 16 B are XORed with row / 2 mod 4: 0 bank conflicts instead of 24 in 3 accesses"
+// REMARK: Function=views | Remark="buffer swizzled: chunks of 16 B XORed with row / 2 mod 4: 0 bank conflicts instead of 24 in 3 accesses"
 // CHECK-LABEL: gpu.func @views(
 // CHECK-SAME:    %[[SLOT:[^:]*]]: index
 // CHECK:         %[[BUFFER:.*]] = memref.alloc() : memref<3x64x32xf16, #gpu.address_space<workgroup>>
@@ -71,7 +71,7 @@ gpu.module @views {
 }
 
 // 13 chunks: rotated, with XOR nothing but chunk 12 would stay in the row.
-// REMARK: Function=rotated | Remark="chunks of 16 B are rotated by row / 8 mod 13: 0 bank conflicts instead of 4 in 1 access"
+// REMARK: Function=rotated | Remark="buffer swizzled: chunks of 16 B rotated by row / 8 mod 13: 0 bank conflicts instead of 4 in 1 access"
 // CHECK-LABEL: func.func @rotated(
 // CHECK:         %[[ROW:.*]] = arith.muli %{{.*}}, %c2
 // CHECK:         %[[EIGHTH:.*]] = arith.divui %[[ROW]], %c8
@@ -91,9 +91,9 @@ func.func @rotated() -> vector<8xf16> {
 }
 
 // One buffer that must stay does not keep another from being swizzled, nor does one in another function.
-// REMARK-DAG: [Missed] {{.*}} Function=others | Remark="the buffer is accessed by 'memref.copy', which does not give an index for each chunk"
-// REMARK-DAG: [Analysis] {{.*}} Function=others | Remark="the buffer has no bank conflicts in 1 access"
-// REMARK-DAG: [Passed] {{.*}} Function=others | Remark="chunks of 4 B are XORed with row mod 32: 0 bank conflicts instead of 31 in 1 access"
+// REMARK-DAG: [Missed] {{.*}} Function=others | Remark="buffer not swizzled: 'memref.copy' does not compute an index for each chunk"
+// REMARK-DAG: [Analysis] {{.*}} Function=others | Remark="buffer not swizzled: no bank conflicts in 1 access"
+// REMARK-DAG: [Passed] {{.*}} Function=others | Remark="buffer swizzled: chunks of 4 B XORed with row mod 32: 0 bank conflicts instead of 31 in 1 access"
 // CHECK-LABEL: func.func @others(
 // CHECK:         memref.copy
 // CHECK:         arith.xori
@@ -113,7 +113,7 @@ func.func @others(%in: memref<32x32xf32>) -> f32 {
 }
 
 // Views of untyped memory that share no byte are buffers of their own.
-// REMARK-DAG: [Passed] {{.*}} Function=untyped | Remark="chunks of 16 B are XORed with row mod 8: 0 bank conflicts instead of 28 in 1 access"
+// REMARK-DAG: [Passed] {{.*}} Function=untyped | Remark="buffer swizzled: chunks of 16 B XORed with row mod 8: 0 bank conflicts instead of 28 in 1 access"
 // CHECK-LABEL: gpu.func @untyped
 // CHECK:         %[[VIEW:.*]] = memref.view
 // CHECK:         arith.xori
@@ -135,7 +135,7 @@ gpu.module @kernels {
 }
 
 // What is not known is said, and does not count.
-// REMARK: Function=some_unknown | Remark="chunks of 4 B are XORed with row mod 32: 0 bank conflicts instead of 31 in 1 access (1 more are not known)"
+// REMARK: Function=some_unknown | Remark="buffer swizzled: chunks of 4 B XORed with row mod 32: 0 bank conflicts instead of 31 in 1 access (1 more are not known)"
 // CHECK-LABEL: func.func @some_unknown(
 func.func @some_unknown(%which: memref<32xindex>, %out: memref<32xf32>) attributes {gpu.known_block_size = array<i32: 32, 1, 1>} {
   %c0 = arith.constant 0 : index

@@ -456,7 +456,7 @@ def test_nibbles(is_signed: bool, layout: str) -> None:
 
 
 def test_small_floats_need_their_instructions() -> None:
-    with pytest.raises(smalti.CompileError, match="converts elements of type 'f8E4M3FN', for which sm_80 has no"):
+    with pytest.raises(smalti.CompileError, match="converts elements of type 'f8E4M3FN'; sm_80 does not have conversion instructions"):
         smalti.compile(
             f"""
 gpu.module @m {{

@@ -230,4 +230,4 @@ def test_wrong_count_keeps_the_waits_of_llvm() -> None:
     kernel = smalti.compile(PIPELINED.replace("LEFT", "2"), target="gfx950")
     body = loop_body(kernel.asm["gcn"])
     assert any(step.kind == "wait" and step.left == 0 for step in body)
-    assert any("2 of 3 barriers leave loads to LDS in flight" in remark.message for remark in kernel.remarks)
+    assert any("2 of 3 barriers no longer wait for outstanding LDS DMA loads" in remark.message for remark in kernel.remarks)

@@ -59,26 +59,30 @@ LogicalResult BarrierObjects::plan(Operation *op, Planner &planner) const {
         ordersTensorCore |= barrier.getOrdersTensorCore();
   if (ordersTensorCore)
     return op->emitOpError()
-           << "orders the tensor core, which on " << vendor.getTarget().name
+           << "uses a barrier that orders tcgen05 operations, which "
+           << vendor.getTarget().name
            << (vendor.getTarget().tensorMemoryColumns == 0
-                   ? " has no work of its own that a barrier could order"
-                   : " is not supported");
+                   ? " does not have"
+                   : " does not support in this conversion");
   int64_t threads = planner.getGrid().numThreads;
   if (auto initialize = dyn_cast<mosaic_gpu::InitializeBarrierOp>(op)) {
     int64_t count = initialize.getArrivalCount();
     if (count > kMostArrivals / threads)
       return op->emitOpError()
-             << "counts " << count << " arrivals of " << threads
-             << " threads each, and a barrier counts to " << kMostArrivals;
+             << "expects " << count << " arrivals of " << threads
+             << " threads each; an mbarrier counts at most " << kMostArrivals
+             << " arrivals";
   }
   auto arrive = dyn_cast<mosaic_gpu::ArriveExpectTxOp>(op);
   if (arrive && arrive.getExpectTx().value_or(0) > kMostBarrierBytes)
-    return op->emitOpError()
-           << "announces " << *arrive.getExpectTx()
-           << " bytes, and a barrier counts to " << kMostBarrierBytes;
+    return op->emitOpError() << "expects " << *arrive.getExpectTx()
+                             << " bytes; an mbarrier phase counts at most "
+                             << kMostBarrierBytes << " bytes";
   if (op->getParentOfType<mosaic_gpu::WarpMapOp>() &&
       isa<mosaic_gpu::InitializeBarrierOp>(op))
-    return op->emitOpError() << "would be made by every warp";
+    return op->emitOpError()
+           << "is inside 'mosaic_gpu.warp_map', where every warp would "
+              "initialize the barrier; move it out of the region";
   return success();
 }
 

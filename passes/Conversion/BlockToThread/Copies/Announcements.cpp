@@ -110,10 +110,10 @@ LogicalResult ThreadAnnouncements::plan(mosaic_gpu::ArriveExpectTxOp op,
   auto refuseBytes = [&](const Twine &announced) -> LogicalResult {
     return op->emitOpError()
            << "cannot be lowered for " << target.name
-           << ": its barriers do not count bytes, but arrive behind the copies "
-              "that follow in the block with nothing in between that may order "
-              "threads; it announces "
-           << announced << " bytes, and they bring " << announcement.bytes;
+           << ": its mbarriers do not count bytes, so the expected bytes must "
+              "equal those of the copies that follow in the same MLIR block "
+              "before any synchronization; it expects "
+           << announced << " bytes, and the copies load " << announcement.bytes;
   };
   if (op.getDynamicExpectTx())
     return announcement.last ? success() : refuseBytes("some");

@@ -59,25 +59,26 @@ LogicalResult AsyncCopies::plan(mosaic_gpu::AsyncCopyOp op,
   if (getPackedBits(sourceType.getElementType()) != 0)
     return op.emitOpError()
            << "copies elements of type " << sourceType.getElementType()
-           << ", which share bytes; copy through registers, with vector_load "
-              "and vector_store";
+           << ", which are narrower than a byte; copy through registers with "
+              "'vector_load' and 'vector_store'";
   int64_t bytes = elementBytes(sourceType.getElementType());
   if (bytes == 0 || sourceType.getElementType().isIndex() ||
       !sourceType.isStrided() || !destinationType.isStrided() ||
       !destinationType.hasStaticShape() ||
       sourceType.getRank() != destinationType.getRank() ||
       sourceType.getRank() == 0 || !isWorkgroupMemory(destinationType))
-    return op.emitOpError() << "must copy from a strided memref to a static "
-                               "one of the same rank in shared memory";
+    return op.emitOpError()
+           << "must copy elements of whole bytes from a strided memref to a "
+              "static strided memref of the same nonzero rank in shared memory";
 
   // A wave's copies lie side by side in shared memory.
   bool isDealtByWaves = target.asyncCopy == targets::AsyncCopyKind::LDSLoad;
   if (isDealtByWaves &&
       !memref::isStaticShapeAndContiguousRowMajor(destinationType))
     return op.emitOpError()
-           << "must copy to consecutive elements, because " << target.name
-           << " places the copies of a wave side by side; " << destinationType
-           << " has gaps";
+           << "must copy to a contiguous destination, because the loads of a "
+              "wave write consecutive LDS addresses on "
+           << target.name << "; " << destinationType << " has gaps";
 
   // The widest copy whose addresses are aligned on both sides. Then a chunk
   // never straddles the lower bound; the upper one is cut off by a count, or
@@ -119,10 +120,10 @@ LogicalResult AsyncCopies::plan(mosaic_gpu::AsyncCopyOp op,
     planner.setOpPlan(op, std::make_unique<CopyPlan>(elements));
     return success();
   }
-  return op.emitOpError() << "has rows whose alignment is not known to allow "
-                             "an asynchronous copy of "
+  return op.emitOpError() << "has rows that cannot be proven to be aligned to "
                           << target.asyncCopyBytes.front()
-                          << " or more bytes; copy through registers";
+                          << " bytes, the smallest asynchronous copy on "
+                          << target.name << "; copy through registers";
 }
 
 LogicalResult AsyncGroups::plan(Operation *op, Planner &planner) const {

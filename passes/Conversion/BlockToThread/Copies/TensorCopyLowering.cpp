@@ -95,20 +95,20 @@ static std::optional<std::string> refuse(const SliceOp &slice,
   if (llvm::any_of(slice.indices, [](Value index) {
         return isa<VectorType>(index.getType());
       }))
-    return "its copies of tensors in bulk take no vector of indices";
+    return "a vector of indices is not supported in a TMA copy";
   if (auto load = dyn_cast<mosaic_gpu::AsyncLoadOp>(op)) {
     if (load.getGmemPeerId())
-      return "the memory of other devices is not supported";
+      return "memory of other devices is not supported";
     // Two tensor cores that work as one are what such copies are for.
     if (load.getLeaderTrackedAttr() && target.tensorMemoryColumns == 0)
-      return "a barrier counts what arrives in its own block's shared memory, "
-             "not in that of a pair";
+      return "'leader_tracked' requires pairs of blocks that share tcgen05 "
+             "operations, which the target does not have";
     if (load.getLeaderTrackedAttr())
-      return "copies that another block's barrier counts are not supported";
+      return "'leader_tracked' copies are not supported";
   }
   if (auto store = dyn_cast<mosaic_gpu::AsyncStoreOp>(op))
     if (store.getGmemPeerId() || store.getIsGlobalBroadcast())
-      return "the memory of other devices is not supported";
+      return "memory of other devices is not supported";
   return std::nullopt;
 }
 
@@ -225,10 +225,10 @@ static MemoryLayout prefetchLayout(ArrayRef<int64_t> lengths) {
 static layout::ValueOr<TensorCopyPlan>
 planPart(const TensorCopyProblem &problem, TensorCopyOpPlan &plan) {
   using Result = layout::ValueOr<TensorCopyPlan>;
-  Result best = Result::none("no dimension of the slice can be cut into " +
+  Result best = Result::none("no dimension of the slice can be split into " +
                              std::to_string(plan.parts) +
-                             " equal parts of whole tiles, one for each "
-                             "block of the cluster that shares the copy");
+                             " equal parts of whole tiles, one per block of "
+                             "the cluster that shares the copy");
   const MemoryLayout &memory = problem.memory;
   int64_t untiled = memory.shape.size() - memory.tile.size(), sharedDim = -1;
   for (int64_t dim = 0, rank = problem.slice.size(); dim < rank; ++dim) {
@@ -281,12 +281,13 @@ LogicalResult TensorCopies::plan(Operation *op, Planner &planner) const {
   if (isOrderedLoad(op, planner.getPlan().func))
     if (std::optional<std::string> why =
             planner.getVendor().refuseProgramBarrier(planner.getGrid()))
-      return op->emitOpError() << "needs barriers of a program: " << *why;
+      return op->emitOpError()
+             << "requires a barrier per thread group: " << *why;
   auto type = cast<MemRefType>(slice.global.getType());
   KernelPlan &kernel = planner.getPlan();
   auto tensor = findGlobalTensor(slice.global, kernel.func);
   if (!tensor)
-    return op->emitOpError() << "cannot be copied in bulk: " << tensor.reason;
+    return op->emitOpError() << "cannot be copied by TMA: " << tensor.reason;
 
   auto plan = std::make_unique<TensorCopyOpPlan>();
   int64_t bits = type.getElementTypeBitWidth();
@@ -296,10 +297,10 @@ LogicalResult TensorCopies::plan(Operation *op, Planner &planner) const {
     memory = ref.layout;
     if (ref.log2Alignment < llvm::Log2_64(transfers::kTensorCopyAlignment))
       return op->emitOpError()
-             << "cannot be copied in bulk: the slice in shared memory is not "
-                "known to be at a multiple of "
-             << transfers::kTensorCopyAlignment << " bytes, but of "
-             << (int64_t(1) << ref.log2Alignment);
+             << "cannot be copied by TMA: the slice in shared memory must be "
+                "aligned to "
+             << transfers::kTensorCopyAlignment << " bytes; an alignment of "
+             << (int64_t(1) << ref.log2Alignment) << " is proven";
     planner.requireSharedAlignment(std::max<int64_t>(
         transfers::kTensorCopyAlignment, memory.swizzleBytes * 8));
   } else {
@@ -322,7 +323,7 @@ LogicalResult TensorCopies::plan(Operation *op, Planner &planner) const {
   auto copy = plan->parts == 1 ? transfers::planTensorCopy(problem)
                                : planPart(problem, *plan);
   if (!copy)
-    return op->emitOpError() << "cannot be copied in bulk: " << copy.reason;
+    return op->emitOpError() << "cannot be copied by TMA: " << copy.reason;
   plan->copy = std::move(*copy.value);
 
   TensorMapOfKernel map{tensor->argument, tensor->offset, type.getElementType(),
@@ -336,8 +337,9 @@ LogicalResult TensorCopies::plan(Operation *op, Planner &planner) const {
     if (!reduction)
       return op->emitOpError()
              << "cannot be lowered for " << target.name
-             << ": no copy in bulk reduces " << type.getElementType() << " by "
-             << stringifyTMAReduction(*store.getReductionOp());
+             << ": a TMA store cannot reduce elements of type "
+             << type.getElementType() << " with '"
+             << stringifyTMAReduction(*store.getReductionOp()) << "'";
     map.element = reduction->element;
   }
   auto *found = llvm::find(kernel.tensorMaps, map);

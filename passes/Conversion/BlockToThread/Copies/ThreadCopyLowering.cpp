@@ -105,9 +105,8 @@ class Elections : public LoweringOf<NVVM::ElectSyncOp> {
 public:
   LogicalResult plan(NVVM::ElectSyncOp op, Planner &planner) const override {
     if (op.getMembermask())
-      return op.emitOpError()
-             << "of some threads of a warp is not supported on "
-             << planner.getVendor().getTarget().name;
+      return op.emitOpError() << "with a member mask is not supported on "
+                              << planner.getVendor().getTarget().name;
     return success();
   }
   void emit(NVVM::ElectSyncOp op, Emitter &emitter,
@@ -128,30 +127,34 @@ static std::optional<std::string> refuse(const SliceOp &slice,
   if (llvm::any_of(slice.indices, [](Value index) {
         return isa<VectorType>(index.getType());
       }))
-    return "copies by a vector of indices are not supported";
+    return "a vector of indices is not supported";
   if (auto load = dyn_cast<mosaic_gpu::AsyncLoadOp>(op)) {
     if (load.getGmemPeerId())
-      return "the memory of other devices is not supported";
+      return "memory of other devices is not supported";
     if (load.getLeaderTrackedAttr())
-      return "there is no other block whose barrier could count the copy";
+      return "'leader_tracked' requires pairs of blocks that share tcgen05 "
+             "operations, which the target does not have";
     std::optional<ArrayRef<int32_t>> cluster =
         gpu::GPUFuncOp(kernel.func).getKnownClusterSize();
     if (slice.collective && !slice.collective.empty() && cluster &&
         llvm::any_of(*cluster, [](int32_t size) { return size != 1; }))
-      return "it has no clusters whose blocks could share a copy";
+      return "a collective copy requires clusters, which the target does not "
+             "have";
   }
   if (auto store = dyn_cast<mosaic_gpu::AsyncStoreOp>(op)) {
     if (store.getGmemPeerId() || store.getIsGlobalBroadcast())
-      return "the memory of other devices is not supported";
+      return "memory of other devices is not supported";
     if (store.getReductionOp())
-      return "it has no copies that combine elements with those in memory";
+      return "a copy with a reduction requires TMA, which the target does not "
+             "have";
   }
   const ThreadGrid &grid = kernel.grid;
   if (!op->getParentOfType<mosaic_gpu::WarpMapOp>() &&
       grid.blockThreads % grid.numThreads != 0)
-    return "its threads copy it, and the block's last program has " +
+    return "the threads of a thread group perform the copy, and the last "
+           "thread group of the block has " +
            std::to_string(grid.blockThreads % grid.numThreads) + " of " +
-           std::to_string(grid.numThreads);
+           std::to_string(grid.numThreads) + " threads";
   return std::nullopt;
 }
 
@@ -269,7 +272,8 @@ LogicalResult ThreadCopies::plan(Operation *op, Planner &planner) const {
   if (isOrderedLoad(op, planner.getPlan().func))
     if (std::optional<std::string> why =
             planner.getVendor().refuseProgramBarrier(planner.getGrid()))
-      return op->emitOpError() << "needs barriers of a program: " << *why;
+      return op->emitOpError()
+             << "requires a barrier per thread group: " << *why;
   auto plan = std::make_unique<ThreadCopyPlan>();
   if (isLoad) {
     planAnnouncements(op, planner);
@@ -277,25 +281,24 @@ LogicalResult ThreadCopies::plan(Operation *op, Planner &planner) const {
     if (!announced)
       return op->emitOpError()
              << "cannot be lowered for " << target.name
-             << ": its barriers do not count bytes, and no arrive_expect_tx of "
-                "the barrier is ahead of it in its block with nothing in "
-                "between "
-                "that may order threads, which could arrive behind it";
+             << ": its mbarriers do not count bytes, so an 'arrive_expect_tx' "
+                "on the same barrier must precede the load in the same MLIR "
+                "block without synchronization in between";
     plan->arrival = announced->arrival;
   }
   auto type = cast<MemRefType>(slice.global.getType());
   plan->elementBytes = elementBytes(type.getElementType());
   const SharedRef *ref = planner.getSharedRef(slice.shared);
   if (plan->elementBytes == 0 || !type.isStrided() || !ref)
-    return op->emitOpError()
-           << "cannot be lowered for " << target.name
-           << ": its threads copy whole bytes between strided memory and "
-              "shared memory that is known";
+    return op->emitOpError() << "cannot be lowered for " << target.name
+                             << ": thread copies require elements of whole "
+                                "bytes, a strided memref in global memory and "
+                                "a statically known buffer in shared memory";
   plan->window = getWindow(slice);
   plan->shape = ref->layout.shape;
   if (plan->shape.empty())
     return op->emitOpError() << "cannot be lowered for " << target.name
-                             << ": it copies one element";
+                             << ": copies of rank 0 are not supported";
   plan->steps = getSteps(*ref);
   // A load of less than is asked for fills up with zeros; a store has no such
   // thing.
@@ -309,19 +312,19 @@ LogicalResult ThreadCopies::plan(Operation *op, Planner &planner) const {
   if (plan->width == 0)
     return op->emitOpError()
            << "cannot be lowered for " << target.name
-           << ": it is not known that pieces of " << widths.front()
-           << " or more bytes of its rows lie together and aligned, in memory "
-              "and in shared memory";
+           << ": its rows cannot be proven to consist of aligned, contiguous "
+              "pieces of at least "
+           << widths.front() << " bytes in global and in shared memory";
   int64_t threads = op->getParentOfType<mosaic_gpu::WarpMapOp>()
                         ? planner.getGrid().waveSize
                         : planner.getGrid().numThreads;
   int64_t pieces = ref->getNumElements() / plan->width;
   if (int64_t rounds = llvm::divideCeil(pieces, threads); rounds > kMostRounds)
     return op->emitOpError()
-           << "cannot be lowered for " << target.name << ": a thread would "
-           << "copy " << rounds << " pieces of "
-           << plan->width * plan->elementBytes << " bytes, and " << kMostRounds
-           << " are the most";
+           << "cannot be lowered for " << target.name
+           << ": each thread would copy " << rounds << " pieces of "
+           << plan->width * plan->elementBytes << " bytes; at most "
+           << kMostRounds << " are supported";
   planner.requireSharedAlignment(
       std::max<int64_t>(plan->width * plan->elementBytes,
                         transfers::swizzlePeriod(ref->layout.swizzleBytes)));

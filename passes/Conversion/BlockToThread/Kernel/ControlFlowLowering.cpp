@@ -64,8 +64,8 @@ LogicalResult ControlFlow::plan(Operation *op, Planner &planner) const {
         *planner.find(initial) != *planner.find(value))
       return op->emitOpError()
              << "carries a vector in layout " << planner.find(value)->str()
-             << ", but its initial value is in "
-             << "layout " << planner.find(initial)->str();
+             << ", but its initial value has layout "
+             << planner.find(initial)->str();
     return success();
   };
 
@@ -191,8 +191,8 @@ LogicalResult Terminators::plan(Operation *op, Planner &planner) const {
     const Distribution &distribution = *planner.find(operand);
     if (distribution != *wanted && !distribution.isSplat())
       return op->emitOpError()
-             << "passes on a vector in layout " << distribution.str()
-             << " where layout " << wanted->str() << " is expected";
+             << "forwards a vector in layout " << distribution.str()
+             << "; layout " << wanted->str() << " is required";
   }
   auto [targets, first] = getTargets(op);
   for (auto [operand, target] :
@@ -202,20 +202,19 @@ LogicalResult Terminators::plan(Operation *op, Planner &planner) const {
     if (ref && !wanted) {
       shareRef(operand, target, planner);
     } else if (!ref != !wanted) {
-      return op->emitOpError() << "passes on memory that is not known to be "
-                                  "in shared memory";
+      return op->emitOpError()
+             << "forwards memory that cannot be proven to be in shared memory";
     } else if (ref && !ref->isStoredAs(*wanted)) {
       return op->emitOpError()
-             << "passes on shared memory stored with " << ref->str()
-             << " and strides " << layout::listText(ref->layout.strides)
-             << " where " << wanted->str() << " and strides "
-             << layout::listText(wanted->layout.strides) << " are expected";
+             << "forwards shared memory with " << ref->str() << " and strides "
+             << layout::listText(ref->layout.strides) << "; " << wanted->str()
+             << " and strides " << layout::listText(wanted->layout.strides)
+             << " are required";
     } else if (ref && ref->log2Alignment < wanted->log2Alignment) {
       return op->emitOpError()
-             << "passes on shared memory whose offset is known to be a "
-                "multiple of "
-             << (int64_t(1) << ref->log2Alignment) << " bytes where "
-             << (int64_t(1) << wanted->log2Alignment) << " are expected";
+             << "forwards shared memory that is proven to be aligned to "
+             << (int64_t(1) << ref->log2Alignment) << " bytes; an alignment of "
+             << (int64_t(1) << wanted->log2Alignment) << " is required";
     }
   }
   return success();

@@ -68,7 +68,7 @@ class OpLowerings {
 public:
   /// `Lowering` lowers these ops; it replaces what was registered for them.
   template <typename Lowering, typename... OpTys> void add() {
-    static_assert(sizeof...(OpTys) > 0, "a lowering is of some ops");
+    static_assert(sizeof...(OpTys) > 0, "a lowering handles at least one op");
     owned.push_back(std::make_unique<Lowering>());
     const OpLowering *lowering = owned.back().get();
     ((byOp[mlir::TypeID::get<OpTys>()] = lowering), ...);

@@ -72,7 +72,7 @@ LogicalResult OptimizationBarriers::plan(mosaic_gpu::OptimizationBarrierOp op,
       bits = 0;
     if (bits == 0 || bits > 64 || (bits < 64 && 32 % bits != 0))
       return op.emitOpError()
-             << "on " << operand.getType() << " is not supported";
+             << "does not support operands of type " << operand.getType();
     if (!isVector(operand))
       continue;
     if (Attribute layout = layoutAt(op, mosaic_gpu::kOutLayouts, index++)) {
@@ -281,7 +281,9 @@ void DebugPrints::emit(mosaic_gpu::DebugPrintOp op, Emitter &emitter,
 LogicalResult LayoutPrints::plan(mosaic_gpu::PrintLayoutOp op,
                                  Planner &planner) const {
   if (!isVector(op.getValue()) && !planner.getSharedRef(op.getValue()))
-    return op.emitOpError() << "has no layout for " << op.getValue().getType();
+    return op.emitOpError()
+           << "requires a block-level vector or shared memory; a value of type "
+           << op.getValue().getType() << " does not have a layout";
   return success();
 }
 

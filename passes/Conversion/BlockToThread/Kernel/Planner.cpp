@@ -93,15 +93,14 @@ LogicalResult Planner::setLayout(Operation *op, Value value, Attribute layout) {
   if (!element.isSignlessIntOrIndexOrFloat())
     return op->emitOpError()
            << "has a vector of type " << type
-           << "; its elements must be signless integers, floats or of type "
-              "index";
+           << "; its elements must be signless integers, floats or index";
   std::string why;
   std::optional<Distribution> distribution =
       Distribution::get(type, layout, plan.grid, why);
   if (!distribution)
     return op->emitOpError()
-           << "has a vector of type " << type << " that cannot have layout "
-           << layout << ": " << why;
+           << "has a vector of type " << type
+           << ", which is incompatible with layout " << layout << ": " << why;
   plan.distributions.try_emplace(value, std::move(*distribution));
   return success();
 }
@@ -109,8 +108,8 @@ LogicalResult Planner::setLayout(Operation *op, Value value, Attribute layout) {
 LogicalResult Planner::setResultLayout(Operation *op) {
   Attribute layout = layoutAt(op, mosaic_gpu::kOutLayouts, 0);
   if (!layout)
-    return op->emitOpError() << "has no layout for its result; block-level "
-                                "vectors need the attribute '"
+    return op->emitOpError() << "does not have a layout for its result; "
+                                "block-level vectors require the attribute '"
                              << mosaic_gpu::kOutLayouts << "'";
   return setLayout(op, op->getResult(0), layout);
 }
@@ -124,39 +123,38 @@ LogicalResult Planner::checkOperands(Operation *op) {
       continue;
     const Distribution *distribution = find(operand);
     if (!distribution)
-      return op->emitOpError() << "uses a vector that has no layout";
+      return op->emitOpError() << "uses a vector that does not have a layout";
     if (layouts && index < layouts.size()) {
       std::string why;
       std::optional<Distribution> wanted =
           Distribution::get(type, layouts[index], plan.grid, why);
       if (!wanted)
-        return op->emitOpError()
-               << "has a vector of type " << type << " that cannot have layout "
-               << layouts[index] << ": " << why;
+        return op->emitOpError() << "has a vector of type " << type
+                                 << ", which is incompatible with layout "
+                                 << layouts[index] << ": " << why;
       // One scalar fits every layout.
       if (*wanted != *distribution && !distribution->isSplat())
         return op->emitOpError()
-               << "wants vector operand #" << index << " in layout "
-               << wanted->str() << ", but its value is in layout "
-               << distribution->str();
+               << "requires layout " << wanted->str() << " for vector operand #"
+               << index << ", but the value has layout " << distribution->str();
     }
     ++index;
   }
   if (layouts && layouts.size() != index)
-    return op->emitOpError()
-           << "has " << index << " vector operands and " << layouts.size()
-           << " '" << mosaic_gpu::kInLayouts << "'";
+    return op->emitOpError() << "has " << index << " vector operands, but '"
+                             << mosaic_gpu::kInLayouts << "' has "
+                             << layouts.size() << " entries";
   return success();
 }
 
 LogicalResult Planner::planGrid() {
   gpu::GPUFuncOp func = plan.func;
   if (!func.getBody().hasOneBlock())
-    return func.emitOpError() << "has unstructured control flow, which "
-                                 "block-level kernels cannot have";
+    return func.emitOpError() << "has unstructured control flow; block-level "
+                                 "kernels require structured control flow";
   std::optional<ArrayRef<int32_t>> size = func.getKnownBlockSize();
   if (!size)
-    return func.emitOpError() << "is a block-level kernel and needs the "
+    return func.emitOpError() << "is a block-level kernel and requires the "
                                  "attribute 'known_block_size'";
   const targets::Target &target = vendor.getTarget();
   ArrayRef<int32_t> threads = *size;
@@ -166,12 +164,12 @@ LogicalResult Planner::planGrid() {
   if (threads[0] <= 0 || threads[0] % target.waveSize != 0)
     return func.emitOpError()
            << "has blocks of " << threads[0]
-           << " threads, which is not a multiple of the " << target.waveSize
-           << " threads of a warp on " << target.name;
+           << " threads; a multiple of the warp size of " << target.name << ", "
+           << target.waveSize << ", is required";
   if (threads[0] > target.maxThreadsPerBlock)
     return func.emitOpError()
-           << "has blocks of " << threads[0] << " threads, " << target.name
-           << " has at most " << target.maxThreadsPerBlock;
+           << "has blocks of " << threads[0] << " threads; a block on "
+           << target.name << " has at most " << target.maxThreadsPerBlock;
   auto program = func->getAttrOfType<IntegerAttr>(mosaic_gpu::kProgramThreads);
   if (!program)
     return success();
@@ -179,9 +177,10 @@ LogicalResult Planner::planGrid() {
   // The last program may be a part of one: warps that only copy.
   if (together <= 0 || together % target.waveSize != 0 || together > threads[0])
     return func.emitOpError()
-           << "has programs of " << together << " threads, which must be whole "
-           << "warps of " << target.waveSize << ", and at most the "
-           << threads[0] << " threads of its block";
+           << "has '" << mosaic_gpu::kProgramThreads << "' = " << together
+           << "; a multiple of the warp size, " << target.waveSize
+           << ", and at most the " << threads[0]
+           << " threads of the block are required";
   plan.grid.numThreads = together;
   return success();
 }
@@ -248,17 +247,16 @@ LogicalResult Planner::checkSharedOperands(Operation *op,
                                                op->getOperands(), operand);
     if (!isDeclared(*ref, cast<MemRefType>(operand.getType()), declared))
       return op->emitOpError()
-             << "takes shared memory with transforms " << declared
-             << ", but it is stored with " << ref->str();
+             << "declares transforms " << declared
+             << " for its operand, but the shared memory has " << ref->str();
     if (mosaic_gpu::isClusterMemory(cast<MemRefType>(operand.getType())) &&
         (!lowering || !lowering->acceptsPeers()))
-      return op->emitOpError() << "has the shared memory of another block, "
-                                  "which its lowering to threads does not "
-                                  "support";
+      return op->emitOpError() << "cannot be lowered to thread level with "
+                                  "shared memory of another block";
     if (ref->isTransformed() && (!lowering || !lowering->acceptsTransforms()))
-      return op->emitOpError()
-             << "has shared memory in a transformed layout (" << ref->str()
-             << "), which its lowering to threads does not support";
+      return op->emitOpError() << "cannot be lowered to thread level with "
+                                  "tiled or swizzled shared memory ("
+                               << ref->str() << ")";
   }
   return success();
 }
@@ -267,13 +265,14 @@ LogicalResult block_to_thread::setResultRef(Operation *op, Value result,
                                             const ValueOr<SharedRef> &ref,
                                             Planner &planner) {
   if (!ref)
-    return op->emitOpError() << "cannot be lowered to threads: " << ref.reason;
+    return op->emitOpError()
+           << "cannot be lowered to thread level: " << ref.reason;
   ArrayAttr declared = getDeclaredTransforms(op, mosaic_gpu::kOutTransforms,
                                              op->getResults(), result);
   if (!isDeclared(*ref, cast<MemRefType>(result.getType()), declared))
     return op->emitOpError()
-           << "has a result with transforms " << declared
-           << ", but its memory is stored with " << ref->str();
+           << "declares transforms " << declared
+           << " for its result, but the shared memory has " << ref->str();
   if (ref->layout.swizzleBytes != 16)
     planner.requireSharedAlignment(
         transfers::swizzlePeriod(ref->layout.swizzleBytes));
@@ -319,22 +318,24 @@ LogicalResult Planner::planOp(Operation *op) {
   }
   if (isBlockOp)
     return op->emitOpError()
-           << "cannot be lowered to threads: the op is not supported";
+           << "cannot be lowered to thread level: the op is not supported";
   if (isa<memref::AllocOp>(op))
-    return op->emitOpError() << "allocates memory; allocate shared memory "
-                                "first (smalti-allocate-shared-memory)";
+    return op->emitOpError()
+           << "allocates memory; run smalti-allocate-shared-memory before this "
+              "conversion";
   if (hasVectors(op) && !isThread) {
     if (OpTrait::hasElementwiseMappableTraits(op) && op->getNumRegions() == 0)
       return getElementwiseLowering().plan(op, *this);
-    return op->emitOpError() << "cannot be lowered to threads: the op is not "
-                                "supported on block-level vectors";
+    return op->emitOpError()
+           << "cannot be lowered to thread level: the op is not "
+              "supported on block-level vectors";
   }
   for (Region &region : op->getRegions()) {
     if (region.empty())
       continue;
     if (!region.hasOneBlock())
-      return op->emitOpError() << "has unstructured control flow, which "
-                                  "block-level kernels cannot have";
+      return op->emitOpError() << "has unstructured control flow; block-level "
+                                  "kernels require structured control flow";
     if (failed(planBlock(region.front())))
       return failure();
   }

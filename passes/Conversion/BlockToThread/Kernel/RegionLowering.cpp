@@ -77,7 +77,9 @@ LogicalResult CustomPrimitives::plan(mosaic_gpu::CustomPrimitiveOp op,
     if (!isVector(result))
       continue;
     if (vectors >= op.getOutLayouts().size())
-      return op.emitOpError() << "has no layout for result #" << vectors;
+      return op.emitOpError()
+             << "does not have an entry in 'out_layouts' for vector result #"
+             << vectors;
     if (failed(planner.setLayout(op, result, op.getOutLayouts()[vectors++])))
       return failure();
   }
@@ -124,12 +126,13 @@ LogicalResult Returns::plan(mosaic_gpu::ReturnOp op, Planner &planner) const {
     const Distribution *from = planner.find(operand),
                        &to = *planner.find(result);
     if (!from)
-      return op.emitOpError() << "returns a vector of a thread; registers "
-                                 "become one of the program by an "
-                                 "unrealized_conversion_cast with a layout";
+      return op.emitOpError()
+             << "returns a thread-level vector; convert registers to a "
+                "block-level vector with an 'unrealized_conversion_cast' that "
+                "has a layout";
     if (*from != to && !from->isSplat())
       return op.emitOpError() << "returns a vector in layout " << from->str()
-                              << " where layout " << to.str() << " is declared";
+                              << ", but declares layout " << to.str();
   }
   return success();
 }
@@ -150,10 +153,11 @@ void Returns::emit(mosaic_gpu::ReturnOp op, Emitter &emitter,
 LogicalResult WarpMaps::plan(mosaic_gpu::WarpMapOp op, Planner &planner) const {
   if (std::optional<std::string> why =
           planner.getVendor().refuseProgramBarrier(planner.getGrid()))
-    return op.emitOpError() << "needs barriers of a program: " << *why;
+    return op.emitOpError() << "requires a barrier per thread group: " << *why;
   for (Value operand : op.getOperands())
     if (isVector(operand))
-      return op.emitOpError() << "hands a vector to single warps";
+      return op.emitOpError() << "has a vector operand; vectors cannot be "
+                                 "passed to single warps";
   Block &body = op.getRegion().front();
   shareArguments(op.getOperands(), body, planner);
   return planner.planBlock(body);

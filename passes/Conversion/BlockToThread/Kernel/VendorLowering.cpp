@@ -50,7 +50,7 @@ std::optional<std::string>
 VendorLowering::refuseProgramBarrier(const ThreadGrid &grid) const {
   if (grid.blockThreads == grid.numThreads)
     return std::nullopt;
-  return target.name.str() + " has none for some of the threads of a block";
+  return target.name.str() + " does not have barriers for a part of a block";
 }
 
 void VendorLowering::emitProgramBarrier(OpBuilder &builder, Location loc,

@@ -70,9 +70,9 @@ LogicalResult Mma::plan(mosaic_gpu::MMAOp op, Planner &planner) const {
   for (auto [value, name] :
        {std::pair<Value, StringRef>{op.getA(), "a"}, {op.getB(), "b"}})
     if (planner.find(value)->getKind() != Distribution::Kind::Tiled)
-      return op.emitOpError() << "needs operand " << name
-                              << " in a fragment layout, it is in layout "
-                              << planner.find(value)->str();
+      return op.emitOpError()
+             << "requires a fragment layout for operand '" << name
+             << "'; its layout is " << planner.find(value)->str();
   // The accumulator may start as one scalar; the result says how it is held.
   if (Attribute layout = layoutAt(op, mosaic_gpu::kOutLayouts, 0)) {
     if (failed(planner.setLayout(op, op.getResult(), layout)))
@@ -90,7 +90,7 @@ LogicalResult Mma::plan(mosaic_gpu::MMAOp op, Planner &planner) const {
            << ", but a result in layout " << result.str();
   if (result.getKind() != Distribution::Kind::Tiled)
     return op.emitOpError()
-           << "needs its result in a fragment layout, it is in layout "
+           << "requires a fragment layout for its result; its layout is "
            << result.str();
 
   const VendorLowering &vendor = planner.getVendor();
@@ -142,10 +142,11 @@ LogicalResult Mma::plan(mosaic_gpu::MMAOp op, Planner &planner) const {
     mma = match(*aElement, *bElement);
   if (!mma)
     return op.emitOpError()
-           << "matches no matrix instruction of " << target.name << ": "
-           << aType << " in layout " << a.str() << " times " << bType
-           << " in layout " << b.str() << " into " << accumulatorType
-           << " in layout " << result.str();
+           << "does not match an MMA instruction of " << target.name
+           << ": operand A is " << aType << " in layout " << a.str()
+           << ", operand B is " << bType << " in layout " << b.str()
+           << ", the accumulator is " << accumulatorType << " in layout "
+           << result.str();
   if (std::optional<std::string> why = vendor.refuseMma(*mma->instruction))
     return op.emitOpError()
            << "cannot be lowered for " << target.name << ": " << *why;

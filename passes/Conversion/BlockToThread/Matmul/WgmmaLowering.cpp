@@ -111,9 +111,9 @@ static LogicalResult planOperand(mosaic_gpu::WGMMAOp op, StringRef name,
   if (ref.log2Alignment < found->log2Alignment)
     return op.emitOpError()
            << "cannot read operand '" << name
-           << "' from shared memory: it is known to begin at a multiple of "
+           << "' from shared memory: its offset is proven to be a multiple of "
            << (int64_t(1) << ref.log2Alignment)
-           << " bytes, and its swizzle repeats after "
+           << " bytes; its swizzle requires a multiple of "
            << (int64_t(1) << found->log2Alignment);
   planner.requireSharedAlignment(int64_t(1) << found->log2Alignment);
   plan = std::move(*found.value);
@@ -130,19 +130,19 @@ planLayout(mosaic_gpu::WGMMAOp op, StringRef name, VectorType type,
   if (!distribution.isSplat() &&
       planReorder(type, distribution, wanted, grid, forth, back))
     return success();
-  return op.emitOpError() << "needs " << name << " in layout " << wanted.str()
-                          << ", it is in layout " << distribution.str();
+  return op.emitOpError() << "requires layout " << wanted.str() << " for "
+                          << name << "; the layout is " << distribution.str();
 }
 
 LogicalResult Wgmma::plan(mosaic_gpu::WGMMAOp op, Planner &planner) const {
   const targets::Target &target = planner.getVendor().getTarget();
   if (!target.hasWGMMA)
     return op.emitOpError() << "cannot be lowered for " << target.name
-                            << ": it has no products of four warps together";
+                            << ": the target does not have wgmma";
   int64_t warps = planner.getGrid().numWarps();
   if (warps % kWarpsOfGroup != 0)
-    return op.emitOpError() << "needs groups of " << kWarpsOfGroup
-                            << " warps, and the program has " << warps;
+    return op.emitOpError() << "requires a multiple of " << kWarpsOfGroup
+                            << " warps; the thread group has " << warps;
   auto type = cast<VectorType>(op.getType());
   auto bType = cast<MemRefType>(op.getB().getType());
   auto plan = std::make_unique<WgmmaOpPlan>();
@@ -152,9 +152,9 @@ LogicalResult Wgmma::plan(mosaic_gpu::WGMMAOp op, Planner &planner) const {
                                   sum = getSumType(type.getElementType());
   if (!a || !b || !sum)
     return op.emitOpError()
-           << "multiplies " << aElement << " and " << bType.getElementType()
-           << " into " << type.getElementType()
-           << ", which no instruction does";
+           << "multiplies " << aElement << " by " << bType.getElementType()
+           << " with an accumulator of " << type.getElementType()
+           << "; wgmma does not support these element types";
   plan->instruction.a = *a;
   plan->instruction.b = *b;
   plan->instruction.sum = *sum;
@@ -183,23 +183,22 @@ LogicalResult Wgmma::plan(mosaic_gpu::WGMMAOp op, Planner &planner) const {
   plan->instruction.depth = depth;
   if (k % depth != 0)
     return op.emitOpError()
-           << "multiplies over " << k
-           << " elements of K, of which an instruction takes " << depth;
+           << "has K = " << k << "; wgmma requires a multiple of " << depth
+           << " for these element types";
   plan->steps = k / depth;
   for (int64_t start = 0; start < m; start += transfers::kWgmmaRows * groups)
     plan->rows.push_back({start, transfers::kWgmmaRows});
   auto columns = transfers::splitWgmmaColumns(n, *sum == NVVM::WGMMATypes::s32);
   if (!columns)
     return op.emitOpError()
-           << "cannot be cut into instructions: " << columns.reason;
+           << "cannot be split into wgmma instructions: " << columns.reason;
   plan->columns = *columns;
 
   if (auto aType = dyn_cast<VectorType>(op.getA().getType())) {
     if (aType.getElementTypeBitWidth() > 16)
       return op.emitOpError()
-             << "takes operand 'a' from registers only with elements of 8 or "
-                "16 bits, got "
-             << aElement;
+             << "has operand 'a' in registers with elements of type "
+             << aElement << "; elements of 8 or 16 bits are required";
     const Distribution *held = planner.find(op.getA());
     layout::TiledLayout wanted =
         bits == 8 ? layout::wgmma8Bit(warps) : layout::wgmma(warps);

@@ -300,17 +300,17 @@ LogicalResult Conversions::plan(Operation *op, Planner &planner) const {
       continue;
     if (!isKnownFloat8(type))
       return op->emitOpError() << "converts elements of type " << type
-                               << ", which " << target.name << " does not know";
+                               << ", which is not supported on " << target.name;
     if (!knowsFloat8(target))
       return op->emitOpError()
-             << "converts elements of type " << type << ", for which "
-             << target.name << " has no instructions";
+             << "converts elements of type " << type << "; " << target.name
+             << " does not have conversion instructions for this type";
   }
   // Integers that f32 rounds are beyond the largest of them.
   if (isFloat8(to) && from.isF64())
-    return op->emitOpError() << "rounds " << from << " to " << to
-                             << ", which would take two roundings; convert to "
-                                "f32 first";
+    return op->emitOpError()
+           << "converts " << from << " to " << to
+           << ", which would round twice; convert to f32 first";
   if (!isVector(op->getResult(0)))
     return success();
   return getElementwiseLowering().plan(op, planner);
@@ -396,8 +396,8 @@ LogicalResult BitCasts::plan(vector::BitCastOp op, Planner &planner) const {
     return getElementwiseLowering().plan(op, planner);
   Attribute layout = layoutAt(op, mosaic_gpu::kOutLayouts, 0);
   if (!layout)
-    return op->emitOpError()
-           << "joins or splits elements, and does not say in which layout";
+    return op->emitOpError() << "changes the element width and requires the "
+                                "attribute 'out_layouts'";
   if (failed(planner.setLayout(op, op.getResult(), layout)))
     return failure();
   const Distribution &source = *planner.find(op.getSource()),
@@ -405,8 +405,8 @@ LogicalResult BitCasts::plan(vector::BitCastOp op, Planner &planner) const {
   if (haveSameBits(source, getElementBits(from.getElementType()), result,
                    getElementBits(to.getElementType()), planner.getGrid()))
     return success();
-  return op->emitOpError() << "joins or splits elements, but threads do not "
-                              "have the same bits of "
+  return op->emitOpError() << "changes the element width, but a thread does "
+                              "not hold the same bits of "
                            << from << " in layout " << source.str()
                            << " and of " << to << " in layout " << result.str();
 }

@@ -277,8 +277,8 @@ static LogicalResult planScratch(Operation *op, const Reduction &reduction,
                         : planner.getVendor().getTarget().sharedMemoryPerBlock;
     if (offset.getInt() < 0 || size.getInt() < 0 || end > limit)
       return op->emitOpError()
-             << "has scratch up to byte " << end
-             << " of the shared memory, but there are " << limit << " bytes";
+             << "has scratch that ends at byte " << end
+             << " of shared memory; the limit is " << limit << " bytes";
     constexpr int64_t widest = 16;
     plan.bytes = llvm::alignDown(
         static_cast<uint64_t>(size.getInt() / getNumPrograms(kernel.grid)),
@@ -301,8 +301,7 @@ LogicalResult Reductions::plan(Operation *op, Planner &planner) const {
   if (isa<FloatType>(elementType) && !elementType.isF16() &&
       !elementType.isBF16() && !elementType.isF32() && !elementType.isF64())
     return op->emitOpError() << "reduces elements of type " << elementType
-                             << ", which the chip has no arithmetic for; widen "
-                                "them first";
+                             << "; floats must be f16, bf16, f32 or f64";
   const Distribution from = *planner.find(reduction.source);
   const Distribution *to = nullptr;
   if (isVector(reduction.result)) {

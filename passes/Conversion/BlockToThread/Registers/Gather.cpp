@@ -76,7 +76,8 @@ ValueOr<std::vector<ElementPlace>> block_to_thread::planGather(
   if (to.isSplat()) {
     if (from.size() == 1 && from.front()->isSplat())
       return std::vector<ElementPlace>{ElementPlace()};
-    return Result::none("the elements of a splat are not known to be equal");
+    return Result::none(
+        "the elements of the splat cannot be proven to be equal");
   }
   Elements elements(to, grid);
   std::vector<Elements> sources;
@@ -117,10 +118,10 @@ ValueOr<std::vector<ElementPlace>> block_to_thread::planGather(
         }
         if (candidates.empty() || candidates.front().vector != wanted.vector)
           return Result::none("thread " + std::to_string(thread) +
-                              " would need element " +
+                              " needs element " +
                               layout::listText(wanted.index) +
-                              ", which it does not have in the register in "
-                              "which the threads before it have theirs");
+                              ", which it does not hold in the same register "
+                              "as the threads before it hold theirs");
       }
       // Of several places, one that continues a register.
       ElementPlace place = candidates.front();

@@ -159,8 +159,8 @@ static LogicalResult planMove(Operation *op, Planner &planner) {
       return !isVector(operand) || planner.find(operand)->isSplat();
     });
     if (!areSplats || op->getNumOperands() != 1 || !isVector(first))
-      return op->emitOpError() << "has no layout for its result; block-level "
-                                  "vectors need the attribute '"
+      return op->emitOpError() << "does not have a layout for its result; "
+                                  "block-level vectors require the attribute '"
                                << mosaic_gpu::kOutLayouts << "'";
     if (failed(planner.setLayout(
             op, result,
@@ -178,10 +178,9 @@ static LogicalResult planMove(Operation *op, Planner &planner) {
       planGather(to, from, getSource(op), planner.getGrid());
   if (!places)
     return op->emitOpError()
-           << "takes elements from layout " << from.front()->str()
-           << " to layout " << to.str()
-           << ", but moving them between threads is not supported here: "
-           << places.reason;
+           << "would move elements between threads, from layout "
+           << from.front()->str() << " to layout " << to.str()
+           << ", which is not supported here: " << places.reason;
   planner.setOpPlan(op, std::make_unique<GatherPlan>(*places));
   return success();
 }
@@ -210,15 +209,16 @@ void Moves::emit(Operation *op, Emitter &emitter, OpBuilder &builder) const {
 LogicalResult Extracts::plan(vector::ExtractOp op, Planner &planner) const {
   if (isVector(op.getResult())) {
     if (!op.getDynamicPosition().empty())
-      return op.emitOpError() << "takes a vector at a dynamic position, which "
-                                 "is not supported on block-level vectors";
+      return op.emitOpError()
+             << "extracts a vector at a dynamic position, which is not "
+                "supported on block-level vectors";
     return planMove(op, planner);
   }
   const Distribution &distribution = *planner.find(op.getSource());
   if (!distribution.isSplat())
     return op.emitOpError()
-           << "takes a scalar from layout " << distribution.str()
-           << ", which not every thread has; only one of a splat can be taken";
+           << "extracts a scalar from layout " << distribution.str()
+           << ", in which not every thread holds it; only a splat is supported";
   return success();
 }
 
@@ -241,10 +241,10 @@ LogicalResult Iotas::plan(mosaic_gpu::BroadcastedIotaOp op,
   if (failed(planner.setResultLayout(op)))
     return failure();
   if (planner.find(op.getResult())->isSplat())
-    return op.emitOpError() << "cannot have the layout of a splat";
+    return op.emitOpError() << "cannot have a splat layout";
   Type element = cast<VectorType>(op.getType()).getElementType();
   if (!element.isIntOrIndexOrFloat())
-    return op.emitOpError() << "has no indices of type " << element;
+    return op.emitOpError() << "does not support elements of type " << element;
   return success();
 }
 

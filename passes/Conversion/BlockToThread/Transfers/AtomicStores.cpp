@@ -57,8 +57,8 @@ block_to_thread::getAtomicKind(mosaic_gpu::VectorStoreOp op, Planner &planner) {
   auto type = cast<MemRefType>(op.getDestination().getType());
   Type elementType = type.getElementType();
   if (mosaic_gpu::isClusterMemory(type)) {
-    op->emitOpError() << "combines elements with another block's, which is not "
-                         "supported; async_store_smem does";
+    op->emitOpError() << "stores atomically to shared memory of another block, "
+                         "which is not supported; use 'async_store_smem'";
     return std::nullopt;
   }
   std::optional<LLVM::AtomicBinOp> kind =
@@ -67,10 +67,11 @@ block_to_thread::getAtomicKind(mosaic_gpu::VectorStoreOp op, Planner &planner) {
   if (kind && !elementType.isIndex() &&
       (elementType.isF16() || elementType.isBF16() || bits == 32 || bits == 64))
     return kind;
-  op->emitOpError() << "combines elements of type " << elementType << " by "
+  op->emitOpError() << "has atomic_type '"
                     << mosaic_gpu::stringifyAtomicOpType(*op.getAtomicType())
-                    << ", for which " << planner.getVendor().getTarget().name
-                    << " has no atomic instruction on single elements";
+                    << "' for elements of type " << elementType << "; "
+                    << planner.getVendor().getTarget().name
+                    << " does not have a scalar atomic instruction for it";
   return std::nullopt;
 }
 
@@ -81,8 +82,9 @@ block_to_thread::dealSplat(mosaic_gpu::VectorStoreOp op, Planner &planner) {
       cast<VectorType>(op.getValueToStore().getType()),
       /*minLength=*/1, /*maxLength=*/1, planner.getGrid(), why);
   if (!dealt)
-    op->emitOpError() << "stores a splat that the threads cannot share: "
-                      << why;
+    op->emitOpError()
+        << "stores a splat that cannot be distributed across the threads: "
+        << why;
   return dealt;
 }
 
@@ -91,10 +93,11 @@ LogicalResult block_to_thread::planAtomic(mosaic_gpu::VectorStoreOp op,
                                           Planner &planner) {
   std::string why;
   if (!getWindow(op, why))
-    return op->emitOpError() << "cannot be lowered to threads: " << why;
+    return op->emitOpError() << "cannot be lowered to thread level: " << why;
   if (isWorkgroupMemory(op.getDestination().getType()))
-    return op->emitOpError() << "cannot be lowered to threads: it is not known "
-                                "which shared memory it is of";
+    return op->emitOpError()
+           << "cannot be lowered to thread level: its shared-memory buffer "
+              "cannot be determined statically";
   std::optional<Distribution> distribution =
       *planner.find(op.getValueToStore());
   if (distribution->isSplat())

@@ -64,33 +64,33 @@ static LogicalResult planPacked(Operation *op, Value vector, Planner &planner) {
   std::string why;
   std::optional<Window> window = getWindow(op, why, /*mayShareBytes=*/true);
   if (!window)
-    return op->emitOpError() << "cannot be lowered to threads: " << why;
+    return op->emitOpError() << "cannot be lowered to thread level: " << why;
   auto type = cast<MemRefType>(window->memref.getType());
   int64_t bits = getPackedBits(type.getElementType()), perByte = 8 / bits;
   int64_t offset;
   std::optional<Distribution> shared = *planner.find(vector);
   auto refuse = [&](const Twine &why) {
-    return op->emitOpError() << "cannot be lowered to threads: elements of "
-                             << bits << " bits share bytes, and " << why;
+    return op->emitOpError() << "cannot be lowered to thread level: " << bits
+                             << "-bit elements share bytes, and " << why;
   };
   if (shared->isSplat())
     shared = Distribution::share(
         cast<VectorType>(vector.getType()), /*minLength=*/perByte,
         /*maxLength=*/kMaxAccessBytes * perByte, planner.getGrid(), why);
   if (!shared)
-    return refuse("the threads cannot share a splat: " + why);
+    return refuse("the splat cannot be distributed across the threads: " + why);
   auto plan = std::make_unique<PackedPlan>(std::move(*shared));
   const Distribution &distribution = plan->distribution;
   if (failed(type.getStridesAndOffset(plan->strides, offset)) ||
       llvm::any_of(plan->strides, ShapedType::isDynamic) ||
       plan->strides.empty() || plan->strides.back() != 1)
-    return refuse("the memory is not known to be rows of them");
+    return refuse(
+        "the memref must have static strides and an innermost stride of 1");
   int64_t length = distribution.getVectorLength();
   if (length * bits % 8 != 0 || distribution.getVectorStride() != 1 ||
       distribution.getVectorDim() != window->vectorDims.back())
-    return refuse(
-        "a register is not of whole bytes of a row: two threads would "
-        "access one byte");
+    return refuse("a thread's part of a row is not a whole number of bytes, so "
+                  "two threads would access the same byte");
   // The first elements of all registers of all threads.
   unsigned log2 = log2PackedStart(window->memref), log2Minor = 62;
   if (!window->indices.empty())
@@ -113,9 +113,8 @@ static LogicalResult planPacked(Operation *op, Value vector, Planner &planner) {
           std::min(log2Minor, log2Divisor(index[window->vectorDims.back()]));
     }
   if (log2 < llvm::Log2_64(perByte))
-    return refuse(
-        "a register is not known to begin with a byte: two threads may "
-        "access one byte");
+    return refuse("a thread's part of a row cannot be proven to begin at a "
+                  "byte boundary, so two threads may access the same byte");
   plan->width = length;
   if (window->isChecked.back()) {
     int64_t extent = type.getShape().back();
@@ -124,7 +123,7 @@ static LogicalResult planPacked(Operation *op, Value vector, Planner &planner) {
     plan->width =
         std::gcd(length, int64_t(1) << std::min({log2Extent, log2Minor, 10u}));
     if (plan->width < perByte)
-      return refuse("the memory is not known to end with a byte");
+      return refuse("the memref cannot be proven to end at a byte boundary");
   }
   if (plan->width < length)
     log2 = std::min(log2, log2Divisor(plan->width));
@@ -140,7 +139,7 @@ LogicalResult block_to_thread::planPackedLoad(Operation *op, Planner &planner) {
   Value result = op->getResult(0);
   if (planner.find(result)->isSplat())
     return op->emitOpError()
-           << "reads memory and cannot have the layout of a splat";
+           << "reads memory, so its result cannot have a splat layout";
   return planPacked(op, result, planner);
 }
 

@@ -63,18 +63,20 @@ static LogicalResult checkPeer(Operation *op, unsigned dim, Value index,
   const targets::Target &target = planner.getVendor().getTarget();
   if (target.maxClusterSize == 1)
     return op->emitOpError() << "cannot be lowered for " << target.name
-                             << ": it has no clusters of blocks";
+                             << ": the target does not have clusters";
   std::optional<ArrayRef<int32_t>> cluster =
       planner.getPlan().func.getKnownClusterSize();
   if (!cluster)
-    return op->emitOpError() << "is of another block, but its kernel has no "
-                                "'known_cluster_size'";
+    return op->emitOpError()
+           << "refers to another block of the cluster; the kernel requires the "
+              "attribute 'known_cluster_size'";
   APInt block;
   if (matchPattern(index, m_ConstantInt(&block)) &&
       (block.isNegative() || block.sge((*cluster)[dim])))
     return op->emitOpError()
-           << "is of block " << block.getSExtValue() << " along "
-           << "xyz"[dim] << ", and the cluster has " << (*cluster)[dim];
+           << "refers to block " << block.getSExtValue() << " along "
+           << "xyz"[dim] << "; the cluster has " << (*cluster)[dim]
+           << " blocks along it";
   return success();
 }
 
@@ -154,8 +156,9 @@ LogicalResult ClusterRefs::plan(mosaic_gpu::GetClusterRefOp op,
     return failure();
   const SharedRef *ref = planner.getSharedRef(op.getSource());
   if (!ref)
-    return op.emitOpError() << "cannot be lowered to threads: it is not known "
-                               "which shared memory it is of";
+    return op.emitOpError()
+           << "cannot be lowered to thread level: its shared-memory buffer "
+              "cannot be determined statically";
   return setResultRef(op, op.getResult(), SharedRef(*ref), planner);
 }
 
@@ -185,23 +188,24 @@ LogicalResult PeerStores::plan(mosaic_gpu::AsyncStoreSmemOp op,
                        op.getClusterIdx(), planner)))
     return failure();
   if (op->getParentOfType<mosaic_gpu::WarpMapOp>())
-    return op.emitOpError() << "would be done by every warp";
+    return op.emitOpError() << "is inside 'mosaic_gpu.warp_map', where every "
+                               "warp would store; move it out of the region";
   VectorType type = op.getValueToStore().getType();
   Type element = type.getElementType();
   if (op.getAtomicType() && !element.isInteger(32))
-    return op.emitOpError()
-           << "combines elements of type " << element
-           << " with another block's, for which "
-           << planner.getVendor().getTarget().name
-           << " has no instruction; it has those of 32-bit integers";
+    return op.emitOpError() << "has 'atomic_type' for elements of type "
+                            << element << " in shared memory of another block; "
+                            << planner.getVendor().getTarget().name
+                            << " supports it for 32-bit integers only";
   const Distribution &distribution = *planner.find(op.getValueToStore());
   if (distribution.isSplat())
-    return op.emitOpError() << "stores a splat, of which it is not known which "
-                               "thread stores what; give it another layout";
+    return op.emitOpError() << "stores a splat, which does not assign elements "
+                               "to threads; use a different layout";
   const SharedRef *ref = planner.getSharedRef(op.getDestination());
   if (!ref || !planner.getSharedRef(op.getBarrier()))
-    return op.emitOpError() << "cannot be lowered to threads: it is not known "
-                               "which shared memory it is of";
+    return op.emitOpError()
+           << "cannot be lowered to thread level: its shared-memory buffer "
+              "cannot be determined statically";
   std::optional<TransferPlan> transfer =
       planSharedTransfer({op, op.getDestination(), &distribution,
                           getNeed(op.getOptimized(), /*isLoad=*/false),
@@ -211,15 +215,15 @@ LogicalResult PeerStores::plan(mosaic_gpu::AsyncStoreSmemOp op,
     return failure();
   if (int64_t bytes = getStoreBytes(*transfer, *ref); bytes < wordBytes)
     return op.emitOpError()
-           << "cannot be lowered to threads: a thread has " << bytes
-           << " bytes that lie together, and such stores are of " << wordBytes
-           << " or more";
+           << "cannot be lowered to thread level: a thread holds " << bytes
+           << " contiguous bytes; a store to another block requires at least "
+           << wordBytes;
   auto plan = std::make_unique<PeerStore>();
   plan->bytes = type.getNumElements() * ref->elementBits / 8;
   if (plan->bytes > kMostBarrierBytes)
-    return op.emitOpError()
-           << "stores " << plan->bytes << " bytes, and a barrier counts to "
-           << kMostBarrierBytes;
+    return op.emitOpError() << "stores " << plan->bytes
+                            << " bytes; an mbarrier phase counts at most "
+                            << kMostBarrierBytes << " bytes";
   plan->transfer = std::move(*transfer);
   plan->distribution = distribution;
   planner.setOpPlan(op, std::move(plan));

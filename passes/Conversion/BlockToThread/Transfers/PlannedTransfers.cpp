@@ -130,12 +130,13 @@ LogicalResult Stores::plan(mosaic_gpu::VectorStoreOp op,
                            Planner &planner) const {
   if (op.getMultimem())
     return op->emitOpError()
-           << "stores to several devices at once, which is not supported";
+           << "stores to several devices ('multimem'), which is not supported";
   std::optional<LLVM::AtomicBinOp> combine;
   bool isNVIDIA =
       planner.getVendor().getTarget().vendor == targets::Vendor::NVIDIA;
   if (op.getAtomicType() && !isNVIDIA)
-    return op->emitOpError() << "stores atomically, which is not supported";
+    return op->emitOpError() << "has 'atomic_type', which is not supported on "
+                             << planner.getVendor().getTarget().name;
   if (op.getAtomicType()) {
     combine = getAtomicKind(op, planner);
     if (!combine)
@@ -151,7 +152,8 @@ LogicalResult Stores::plan(mosaic_gpu::VectorStoreOp op,
   if (planner.getPlan().func->hasAttr(kAutoBarriers))
     if (std::optional<std::string> why =
             planner.getVendor().refuseProgramBarrier(planner.getGrid()))
-      return op->emitOpError() << "needs barriers of a program: " << *why;
+      return op->emitOpError()
+             << "requires a barrier per thread group: " << *why;
   Distribution distribution = *planner.find(op.getValueToStore());
   // The store may say how the threads share a splat.
   if (Attribute layout = layoutAt(op, mosaic_gpu::kInLayouts, 0);
@@ -171,9 +173,10 @@ LogicalResult Stores::plan(mosaic_gpu::VectorStoreOp op,
         /*minLength=*/8 / bits, /*maxLength=*/kMaxAccessBytes * 8 / bits,
         planner.getGrid(), why);
     if (!bytes)
-      return op->emitOpError() << "cannot be lowered to threads: elements of "
-                               << bits << " bits share bytes, and the threads "
-                               << "cannot share a splat: " << why;
+      return op->emitOpError() << "cannot be lowered to thread level: " << bits
+                               << "-bit elements share bytes, and the splat "
+                                  "cannot be distributed across the threads: "
+                               << why;
     distribution = std::move(*bytes);
   }
   if (combine && distribution.isSplat()) {

@@ -28,8 +28,7 @@ LogicalResult block_to_thread::reserveScratch(Operation *op, Planner &planner,
   const targets::Target &target = planner.getVendor().getTarget();
   if (std::optional<std::string> why =
           planner.getVendor().refuseProgramBarrier(plan.grid))
-    return op->emitOpError()
-           << "needs a barrier of the program's threads: " << *why;
+    return op->emitOpError() << "requires a barrier per thread group: " << *why;
   if (!plan.scratch)
     plan.scratch.emplace();
   Scratch &scratch = *plan.scratch;
@@ -42,11 +41,10 @@ LogicalResult block_to_thread::reserveScratch(Operation *op, Planner &planner,
     return success();
   return op->emitOpError() << "moves elements between warps through "
                            << programs * bytes
-                           << " bytes of shared memory, behind "
+                           << " bytes of shared memory in addition to the "
                            << plan.sharedMemoryBytes
-                           << " that the kernel has, but " << target.name
-                           << " has " << target.sharedMemoryPerBlock
-                           << " for a block";
+                           << " bytes of the kernel; a block on " << target.name
+                           << " has at most " << target.sharedMemoryPerBlock;
 }
 
 void block_to_thread::placeScratch(KernelPlan &plan) {

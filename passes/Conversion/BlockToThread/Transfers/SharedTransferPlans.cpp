@@ -42,7 +42,7 @@ block_to_thread::planSharedTransfer(const SharedRequest &request,
   Operation *op = request.op;
   const SharedRef &ref = *planner.getSharedRef(request.memref);
   if (std::optional<std::string> why = checkSwizzleStart(ref)) {
-    op->emitOpError() << "cannot be lowered to threads: " << *why;
+    op->emitOpError() << "cannot be lowered to thread level: " << *why;
     return std::nullopt;
   }
   TransferProblem problem;
@@ -61,17 +61,18 @@ block_to_thread::planSharedTransfer(const SharedRequest &request,
         false;
   auto plan = findPlan(problem, request.need, target);
   if (plan && alignment * 8 < ref.elementBits) {
-    op->emitOpError() << "cannot be lowered to threads: elements of "
-                      << ref.elementBits << " bits begin at multiples of "
-                      << alignment << " bytes";
+    op->emitOpError() << "cannot be lowered to thread level: "
+                      << ref.elementBits
+                      << "-bit elements are proven to be aligned to "
+                      << alignment << " bytes only";
     return std::nullopt;
   }
   if (plan)
     return *plan;
-  InFlightDiagnostic error = op->emitOpError()
-                             << "cannot be lowered to threads: " << plan.reason;
+  InFlightDiagnostic error =
+      op->emitOpError() << "cannot be lowered to thread level: " << plan.reason;
   if (request.need == TransferNeed::Optimized && planTransfer(problem, target))
-    error.attachNote() << "with 'optimized = false' it may have conflicts";
+    error.attachNote() << "'optimized = false' permits bank conflicts";
   return std::nullopt;
 }
 

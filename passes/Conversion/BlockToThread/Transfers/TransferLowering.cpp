@@ -51,16 +51,16 @@ LogicalResult Transfers::plan(Operation *op, Planner &planner) const {
   std::string why;
   std::optional<Window> window = getWindow(op, why);
   if (!window)
-    return op->emitOpError() << "cannot be lowered to threads: " << why;
+    return op->emitOpError() << "cannot be lowered to thread level: " << why;
   if (mosaic_gpu::isClusterMemory(cast<MemRefType>(window->memref.getType())))
     return op->emitOpError()
-           << "accesses another block's memory, which is not supported";
+           << "accesses shared memory of another block, which is not supported";
   if (isa<vector::TransferReadOp, mosaic_gpu::VectorLoadOp>(op)) {
     if (failed(planner.setResultLayout(op)))
       return failure();
     if (planner.find(op->getResult(0))->isSplat())
       return op->emitOpError()
-             << "reads memory and cannot have the layout of a splat";
+             << "reads memory, so its result cannot have a splat layout";
     return success();
   }
   // A splat says nothing about which thread stores what: the store does, or the
@@ -83,7 +83,8 @@ LogicalResult Transfers::plan(Operation *op, Planner &planner) const {
       planner.getGrid(), why);
   if (!distribution)
     return op->emitOpError()
-           << "stores a splat that the threads cannot share: " << why;
+           << "stores a splat that cannot be distributed across the threads: "
+           << why;
   planner.setOpPlan(op, std::make_unique<StorePlan>(std::move(*distribution)));
   return success();
 }
