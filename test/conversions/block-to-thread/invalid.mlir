@@ -1,4 +1,4 @@
-// What the lowering of blocks to threads refuses, word for word.
+// Errors of the conversion from block level to thread level: the full messages.
 // RUN: smalti-opt %s --split-input-file --verify-diagnostics --convert-mosaic-gpu-to-nvvm=target=sm_90a
 
 gpu.module @m {

@@ -1,4 +1,5 @@
-// Layouts that would have two threads access one byte, and memory whose elements do not begin or end with a byte.
+// Sub-byte elements: layouts in which two threads would access one byte, and memory that does not begin or end at a
+// byte boundary.
 // RUN: smalti-opt %s --split-input-file --verify-diagnostics --convert-mosaic-gpu-to-nvvm=target=sm_80
 // RUN: smalti-opt %s --split-input-file --verify-diagnostics --convert-mosaic-gpu-to-rocdl=target=gfx942
 // RUN: smalti-opt %s --split-input-file --verify-diagnostics --convert-mosaic-gpu-to-rocdl=target=gfx1100

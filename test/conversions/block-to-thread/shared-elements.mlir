@@ -1,4 +1,4 @@
-// Elements of shared memory that have no agreed place in a byte.
+// Element types that are not supported in shared memory.
 // RUN: smalti-opt %s --split-input-file --verify-diagnostics --convert-mosaic-gpu-to-nvvm=target=sm_90a
 // RUN: smalti-opt %s --split-input-file --verify-diagnostics --convert-mosaic-gpu-to-rocdl=target=gfx942
 

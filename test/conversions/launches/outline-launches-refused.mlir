@@ -1,7 +1,7 @@
 // RUN: not smalti-opt %s --split-input-file --mosaic-gpu-outline-launches --mlir-print-ir-after-failure 2>&1 | FileCheck %s
 // RUN: smalti-opt %s --split-input-file --mosaic-gpu-outline-launches --verify-diagnostics
 
-// Nothing has changed.
+// The module is unchanged.
 // CHECK-NOT: gpu.func
 
 module {

@@ -13,7 +13,7 @@ gpu.module @kernels {
 
 // -----
 
-// A layout makes it the program of a block.
+// A layout makes it a block-level kernel.
 gpu.module @kernels {
   gpu.func @mixed(%from: memref<128xf32>, %to: memref<128xf32>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
     %c0 = arith.constant 0 : index

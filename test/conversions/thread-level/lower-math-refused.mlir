@@ -1,4 +1,4 @@
-// Types that no function of a library and no instruction takes are refused before anything is rewritten.
+// Types that neither a library function nor an instruction supports are refused before the module is changed.
 // RUN: smalti-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(smalti-lower-cpu-math,gpu.module(smalti-lower-math))'
 // RUN: not smalti-opt %s --split-input-file --mlir-print-ir-after-failure -o /dev/null \
 // RUN:   --pass-pipeline='builtin.module(smalti-lower-cpu-math,gpu.module(smalti-lower-math))' 2>&1 | FileCheck %s
@@ -23,7 +23,7 @@ gpu.module @module attributes {smalti.target = "sm_90a"} {
     %0 = math.fma %a, %a, %a : vector<2xf4E2M1FN>
     // expected-error@below {{has type 'tensor<4xf32>'; f16, bf16, f32, f64}}
     %1 = math.trunc %b : tensor<4xf32>
-    // The conversion to NVVM has the rest.
+    // The conversion to NVVM lowers the others.
     %2 = math.exp %a : vector<2xf4E2M1FN>
     gpu.return
   }

@@ -1,4 +1,4 @@
-// What smalti-lower-packed-accesses refuses.
+// Errors of smalti-lower-packed-accesses.
 // RUN: smalti-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(gpu.module(smalti-lower-packed-accesses))'
 
 gpu.module @element {
@@ -41,7 +41,7 @@ gpu.module @within_a_byte {
 
 // -----
 
-// Rows of an odd number of elements.
+// Rows with an uneven number of elements.
 gpu.module @odd_rows {
   func.func @store(%a: memref<8x5xi4>, %i: index, %x: vector<4xi4>) {
     %c0 = arith.constant 0 : index
@@ -88,7 +88,7 @@ gpu.module @constant_mask {
 
 // -----
 
-// An end within a byte.
+// An end inside a byte.
 gpu.module @odd_end {
   func.func @store(%a: memref<63xi4>, %n: index, %x: vector<4xi4>) {
     %c0 = arith.constant 0 : index

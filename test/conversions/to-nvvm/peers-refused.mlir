@@ -46,7 +46,7 @@ gpu.module @m {
 
 // -----
 
-// Halves that a thread has one by one.
+// A thread holds single f16 elements.
 #smem = #gpu.address_space<workgroup>
 #ones = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [1]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
 #column = #mosaic_gpu.TiledLayout<[[64, 1], [16, 1]], warp_dims = [-4], lane_dims = [-2, #mosaic_gpu.Replicated<times = 2>], vector_dim = -1>
@@ -74,7 +74,7 @@ gpu.module @m {
     %b = mosaic_gpu.slice_smem 8192 : memref<!mosaic_gpu.barrier, #smem>
     // expected-error @below {{has 'atomic_type' for elements of type 'f32' in shared memory of another block; sm_90a supports it for 32-bit integers only}}
     mosaic_gpu.async_store_smem %v to %s barrier(%b) block(x %i) {atomic_type = 0 : i32} : vector<64x8xf32> to memref<64x8xf32, #smem>, memref<!mosaic_gpu.barrier, #smem>
-    // A combining store that waits for nothing is not there either.
+    // An atomic store without an mbarrier is not supported either.
     gpu.return
   }
 }

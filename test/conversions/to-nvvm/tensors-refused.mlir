@@ -1,4 +1,4 @@
-// What the lowering of copies in bulk and of products by four warps refuses, word for word.
+// Errors of the lowering of TMA copies and wgmma: the full messages.
 // RUN: smalti-opt %s --split-input-file --verify-diagnostics --convert-mosaic-gpu-to-nvvm=target=sm_90a
 
 #smem = #gpu.address_space<workgroup>

@@ -43,7 +43,7 @@ gpu.module @m {
 
 // -----
 
-// Columns that begin anywhere.
+// Columns with unknown alignment.
 #smem = #gpu.address_space<workgroup>
 gpu.module @m {
   gpu.func @unaligned(%m: memref<8x128xf16>, %i: i32) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {

@@ -62,7 +62,7 @@ gpu.module @m {
 
 // -----
 
-// Rows of an odd number of elements begin in the middle of a byte.
+// Rows with an uneven number of elements begin inside a byte.
 #rows = #mosaic_gpu.WGStridedFragLayout<[64, 2], 2>
 gpu.module @m {
   gpu.func @packed_rows(%x: memref<64x2xi4, strided<[3, 1]>>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
@@ -85,7 +85,7 @@ gpu.module @m {
 
 // -----
 
-// All lanes of a quarter of a warp ask one bank.
+// All lanes of a quarter warp access one bank.
 #row = #mosaic_gpu.TiledLayout<[[128], [32], [1]], warp_dims = [-3], lane_dims = [-2], vector_dim = -1>
 #rows = #mosaic_gpu.TiledLayout<[[128, 1], [32, 1]], warp_dims = [-4], lane_dims = [-2], vector_dim = -1>
 gpu.module @m {

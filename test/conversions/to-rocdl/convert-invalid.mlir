@@ -11,7 +11,7 @@ gpu.module @m {
 
 // -----
 
-// The loads of a wave follow one another.
+// The loads of a wave write consecutive addresses.
 gpu.module @m {
   gpu.func @copy(%src: memref<128x64xf16>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %c0 = arith.constant 0 : index

@@ -1,7 +1,7 @@
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-allocate-shared-memory)))' -split-input-file -verify-diagnostics
 // RUN: not smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-allocate-shared-memory)))' -split-input-file --mlir-print-ir-after-failure 2>&1 | FileCheck %s
 
-// What is refused stays as it was.
+// The function is unchanged.
 
 // CHECK: IR Dump After SmaltiAllocateSharedMemory Failed
 // CHECK-NEXT: gpu.func @large() kernel {

@@ -2,8 +2,8 @@
 // RUN:     --remarks-filter=smalti-annotate-lds-dma 2> %t | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK --input-file=%t
 
-// Behind an ordered fence, in the same block and in one that all ways into come from one; not behind another fence,
-// another barrier, or where one way into the block has none.
+// After an ordered fence, in the same block and in one whose predecessors all contain one; not after another fence or
+// barrier, or if one path to the block does not contain a fence.
 // CHECK: #[[$DOMAIN:.*]] = #llvm.alias_scope_domain
 // CHECK: #[[$SCOPE:.*]] = #llvm.alias_scope<{{.*}}domain = #[[$DOMAIN]]
 // CHECK-LABEL: @ordered
@@ -64,7 +64,7 @@ llvm.func @loop(%global: !llvm.ptr<1>, %lds: !llvm.ptr<3>, %c: i1) {
 
 // -----
 
-// Nothing is ordered: nothing is said.
+// No access is ordered: nothing is annotated.
 // CHECK-LABEL: @unordered
 // CHECK-NOT: alias_scopes
 // CHECK: llvm.return

@@ -1,4 +1,4 @@
-// The program of smalti-pipeline-loops needs no canonicalization in between: the same barriers are replaced.
+// The output of smalti-pipeline-loops does not need canonicalization: the same barriers are replaced.
 // RUN: smalti-opt %s -o /dev/null --remarks-filter=smalti-overlap-lds-dma 2>%t.direct \
 // RUN:   --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-pipeline-loops{stages=3 target=gfx950},smalti-overlap-lds-dma{target=gfx950})))'
 // RUN: FileCheck %s < %t.direct
@@ -7,7 +7,7 @@
 // RUN: FileCheck %s < %t.canonical
 
 // CHECK: Function=static | Remark="3 of 3 barriers no longer wait for outstanding LDS DMA loads"
-// Where the loop runs too few times, it is as it was, and the barrier completes the loads.
+// If the trip count is too small, the original loop runs, and its barrier completes the loads.
 // CHECK: Function=bounds | Remark="4 of 5 barriers no longer wait for outstanding LDS DMA loads
 // CHECK: Function=steps | Remark="4 of 5 barriers no longer wait for outstanding LDS DMA loads
 // CHECK: Function=any_step | Remark="4 of 5 barriers no longer wait for outstanding LDS DMA loads

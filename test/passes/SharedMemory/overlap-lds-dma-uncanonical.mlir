@@ -1,5 +1,5 @@
-// What is computed from constants, and copies of values, are recognized as canonicalized programs have them: to canonicalize
-// first makes no difference.
+// Values computed from constants, and copies of values, are recognized as in canonicalized code: canonicalizing first
+// does not change the result.
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-overlap-lds-dma{target=gfx950}))' \
 // RUN:   --remarks-filter=smalti-overlap-lds-dma 2>%t.remarks | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK < %t.remarks
@@ -12,8 +12,8 @@
 !some = memref<3x1x64xf32, strided<[64, 64, 1], offset: ?>, #gpu.address_space<workgroup>>
 !slot = memref<1x64xf32, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
 
-// Numbers of slots that are computed, a number of slots that is, and bounds of the loop that are. Behind the loop the slots
-// follow from its number of iterations.
+// Computed slot indices, a computed number of slots, and computed loop bounds. After the loop, the slots follow from
+// its trip count.
 // CHECK-LABEL: @arith(
 // CHECK-COUNT-3: rocdl.s.barrier
 // REMARK: Function=arith | Remark="3 of 3 barriers no longer wait for outstanding LDS DMA loads"
@@ -68,7 +68,7 @@ func.func @arith(%in: !global, %slots: !slots) -> f32 {
   return %all : f32
 }
 
-// Chains of affine.apply, of a loop with another lower bound and step. Nothing folds `lower - lower`.
+// Chains of affine.apply, in a loop with another lower bound and step. Nothing folds `lower - lower`.
 // CHECK-LABEL: @affine(
 // CHECK: rocdl.s.barrier
 // REMARK: Function=affine | Remark="1 of 1 barriers no longer wait for outstanding LDS DMA loads"
@@ -103,7 +103,7 @@ func.func @affine(%in: !global, %slots: !slots, %n: index, %lower: index) -> f32
   return %sum : f32
 }
 
-// The lower bound and the step under two names, and all slots under another one.
+// The lower bound and the step as two values each, and all slots as another view.
 // CHECK-LABEL: @copies(
 // CHECK: rocdl.s.barrier
 // REMARK: Function=copies | Remark="1 of 1 barriers no longer wait for outstanding LDS DMA loads"
@@ -145,7 +145,7 @@ func.func @copies(%in: !global, %slots: !slots, %n: index, %first: index, %by: i
   return %sum : f32
 }
 
-// A mask whose constant comes first, and a branch that is never taken.
+// A mask whose constant is the first operand, and a branch that is never taken.
 // CHECK-LABEL: @mask(
 // CHECK: scf.if
 // CHECK: amdgpu.memory_counter_wait load(1)

@@ -4,13 +4,14 @@
 // RUN: smalti-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(smalti-overlap-lds-dma{target=gfx1201}))' \
 // RUN:     | FileCheck %s --check-prefix=OTHER
 
-// Other chips have no such loads.
+// Other chips do not have such loads.
 // OTHER-NOT: rocdl.s.barrier
 !global = memref<4096xf32, #gpu.address_space<global>>
 !slots = memref<3x1x64xf32, #gpu.address_space<workgroup>>
 !slot = memref<1x64xf32, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
 
-// Three slots, one barrier: the load for the iteration after the next is in flight while this one's slot is read.
+// Three slots, one barrier: the load for the iteration after the next is in flight while the slot of this iteration is
+// read.
 // CHECK-LABEL: @three_slots
 // CHECK: scf.for
 // CHECK: amdgpu.memory_counter_wait load(1)
@@ -55,7 +56,7 @@ func.func @three_slots(%in: !global, %slots: !slots, %n: index) -> f32 {
 !slots = memref<3x1x64xf32, #gpu.address_space<workgroup>>
 !slot = memref<1x64xf32, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
 
-// The wait leaves the very load in flight that fills this iteration's slot.
+// The wait leaves the load in flight that fills the slot of this iteration.
 // CHECK-LABEL: @waits_for_too_little
 // CHECK-NOT: rocdl.s.barrier
 // CHECK-NOT: llvm.inline_asm
@@ -94,7 +95,7 @@ func.func @waits_for_too_little(%in: !global, %slots: !slots, %n: index) -> f32 
 !slots = memref<3x1x64xf32, #gpu.address_space<workgroup>>
 !slot = memref<1x64xf32, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
 
-// One slot for all iterations: the load that is in flight writes what is read.
+// One slot for all iterations: the load in flight writes the slot that is read.
 // CHECK-LABEL: @single_slot
 // CHECK-NOT: rocdl.s.barrier
 // CHECK: amdgpu.lds_barrier
@@ -124,7 +125,7 @@ func.func @single_slot(%in: !global, %slots: !slots, %n: index) -> f32 {
 !slots = memref<3x1x64xf32, #gpu.address_space<workgroup>>
 !slot = memref<1x64xf32, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
 
-// Without a wait of its own the program relies on the barrier's.
+// Without a counted wait, the kernel relies on the wait of the barrier.
 // CHECK-LABEL: @no_wait
 // CHECK-NOT: rocdl.s.barrier
 // CHECK: amdgpu.lds_barrier
@@ -151,7 +152,7 @@ func.func @no_wait(%in: !global, %slots: !slots, %n: index) -> f32 {
 !slots = memref<3x1x64xf32, #gpu.address_space<workgroup>>
 !slot = memref<1x64xf32, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
 
-// A wait behind the barrier is one for the wave's own loads only.
+// A wait after the barrier covers only the loads of the wave itself.
 // CHECK-LABEL: @wait_behind_barrier
 // CHECK-NOT: rocdl.s.barrier
 // REMARK: Function=wait_behind_barrier | Remark="LDS DMA loads not overlapped: no wait and barrier order 'memref.load' of %arg1 after 'amdgpu.gather_to_lds'"
@@ -178,7 +179,7 @@ func.func @wait_behind_barrier(%in: !global, %slots: !slots, %n: index) -> f32 {
 !slots = memref<3x1x64xf32, #gpu.address_space<workgroup>>
 !slot = memref<1x64xf32, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
 
-// A load under a condition counts for nothing: the wait may not cover the load before it.
+// A load under a condition is not counted: the wait may not cover the load before it.
 // CHECK-LABEL: @conditional
 // CHECK-NOT: rocdl.s.barrier
 // REMARK: Function=conditional | Remark="LDS DMA loads not overlapped: no wait and barrier order 'memref.load' of %arg1 after 'amdgpu.gather_to_lds'"
@@ -207,7 +208,7 @@ func.func @conditional(%in: !global, %slots: !slots, %n: index, %c: i1) -> f32 {
 !slots = memref<3x1x64xf32, #gpu.address_space<workgroup>>
 !slot = memref<1x64xf32, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
 
-// The same, and a wait for both: what the one barrier leaves is covered ahead of the other.
+// The same with a wait for both: the loads that one barrier leaves in flight are covered before the other.
 // CHECK-LABEL: @two_waits
 // CHECK: amdgpu.memory_counter_wait load(1)
 // CHECK: rocdl.s.barrier
@@ -243,7 +244,7 @@ func.func @two_waits(%in: !global, %slots: !slots, %n: index) -> f32 {
 !slots = memref<3x1x64xf32, #gpu.address_space<workgroup>>
 !slot = memref<1x64xf32, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
 
-// gpu.barrier orders global memory too, which another thread may read here: it stays, and completes all loads.
+// gpu.barrier also orders global memory, which another thread may read here: it stays, and completes all loads.
 // CHECK-LABEL: @global_hazard
 // CHECK: amdgpu.memory_counter_wait load(1)
 // CHECK: rocdl.s.barrier
@@ -279,7 +280,7 @@ func.func @global_hazard(%in: !global, %slots: !slots, %n: index, %out: !global)
 !slot = memref<1x64xf32, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
 func.func private @other()
 
-// A call may do anything.
+// A call may have any effect.
 // CHECK-LABEL: @unknown
 // CHECK-NOT: rocdl.s.barrier
 // REMARK: Function=unknown | Remark="LDS DMA loads not overlapped: {{.*}}'func.call'{{.*}}"
@@ -307,8 +308,8 @@ func.func @unknown(%in: !global, %slots: !slots, %n: index) -> f32 {
 !slots = memref<3x1x64xf32, #gpu.address_space<workgroup>>
 !slot = memref<1x64xf32, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
 
-// Behind the loop the load of the last iteration is in flight, and another slot is read: the condition around the loop says
-// that it has as many iterations as its bounds say.
+// After the loop, the load of the last iteration is in flight, and another slot is read: the condition around the loop
+// guarantees that it has the iterations that its bounds state.
 // CHECK-LABEL: @behind_the_loop
 // CHECK: scf.for
 // CHECK: amdgpu.memory_counter_wait load(1)
@@ -367,7 +368,7 @@ func.func @behind_the_loop(%in: !global, %slots: !slots, %lower: index, %n: inde
 !slots = memref<3x1x64xf32, #gpu.address_space<workgroup>>
 !slot = memref<1x64xf32, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
 
-// The same of a loop whose bounds and step are not known.
+// The same for a loop with dynamic bounds and step.
 // CHECK-LABEL: @behind_a_loop_with_steps
 // CHECK: scf.for
 // CHECK: amdgpu.memory_counter_wait load(1)
@@ -437,7 +438,7 @@ func.func @behind_a_loop_with_steps(%in: !global, %slots: !slots, %lower: index,
 !slots = memref<3x1x64xf32, #gpu.address_space<workgroup>>
 !slot = memref<1x64xf32, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
 
-// The slot that is read behind the loop is the one that its last iteration fills: the barrier there completes all loads.
+// The slot that is read after the loop is the one that its last iteration fills: the barrier there completes all loads.
 // CHECK-LABEL: @slot_in_flight
 // CHECK: scf.for
 // CHECK: rocdl.s.barrier
@@ -494,7 +495,7 @@ func.func @slot_in_flight(%in: !global, %slots: !slots, %lower: index, %n: index
 !slots = memref<3x1x64xf32, #gpu.address_space<workgroup>>
 !slot = memref<1x64xf32, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
 
-// If the loop may not run because there are too few iterations, the slots are not those that they seem.
+// If the trip count may be too small, the slots cannot be distinguished.
 // CHECK-LABEL: @too_few_iterations
 // CHECK: scf.for
 // CHECK: rocdl.s.barrier
@@ -551,7 +552,7 @@ func.func @too_few_iterations(%in: !global, %slots: !slots, %lower: index, %n: i
 !slots = memref<3x64xf32, #gpu.address_space<workgroup>>
 !slot = memref<64xf32, strided<[1], offset: ?>, #gpu.address_space<workgroup>>
 
-// Buffers that have their places in one allocation are different buffers, and the same view twice is one.
+// Buffers with offsets in one allocation are different buffers, and the same view twice is one.
 // CHECK-LABEL: @places
 // CHECK: rocdl.s.barrier
 // CHECK: return
@@ -581,7 +582,7 @@ func.func @places(%in: !global, %all: memref<2048xi8, #gpu.address_space<workgro
 !slots = memref<3x64xf32, #gpu.address_space<workgroup>>
 !slot = memref<64xf32, strided<[1], offset: ?>, #gpu.address_space<workgroup>>
 
-// Places that share bytes are not.
+// Views that share bytes are not different buffers.
 // CHECK-LABEL: @shared_bytes
 // CHECK-NOT: rocdl.s.barrier
 // REMARK: Function=shared_bytes | Remark="LDS DMA loads not overlapped: no wait and barrier order 'memref.load' of %arg1 after 'amdgpu.gather_to_lds'"
@@ -605,8 +606,8 @@ func.func @shared_bytes(%in: !global, %all: memref<2048xi8, #gpu.address_space<w
 !slots = memref<3x1x64xf32, #gpu.address_space<workgroup>>
 !slot = memref<1x64xf32, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
 
-// The number of the iteration after the next overflows the counter: behind 253 comes slot 255 mod 3, behind 254 slot
-// 0 mod 3, which is the same.
+// The number of the iteration after the next overflows the counter: after 253 follows slot 255 mod 3, after 254 slot 0
+// mod 3, which is the same.
 // CHECK-LABEL: @narrow_counter
 // CHECK-NOT: rocdl.s.barrier
 // CHECK: amdgpu.lds_barrier
@@ -649,7 +650,7 @@ func.func @narrow_counter(%in: !global, %slots: !slots, %n: i8) -> f32 {
 !global = memref<4096xf32, #gpu.address_space<global>>
 !buffer = memref<64xf32, #gpu.address_space<workgroup>>
 
-// What is read may be the buffer that a load in flight writes.
+// The read may access the buffer that a load in flight writes.
 // CHECK-LABEL: @one_of_two
 // CHECK-NOT: rocdl.s.barrier
 // CHECK: amdgpu.lds_barrier

@@ -1,4 +1,4 @@
-// Refused buffers: the reason word for word, and the program as it was.
+// Refused buffers: the full reason, and the unchanged function.
 // RUN: smalti-opt %s -o %t.before
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pad-shared-memory{target=gfx942}))' \
 // RUN:   --remarks-filter=smalti-pad-shared-memory -o %t.after 2>%t.remarks
@@ -92,7 +92,7 @@ func.func @cast_back() -> f32 {
   return %v : f32
 }
 
-// A wave's 64 x 4 bytes are consecutive in LDS, four rows of the buffer.
+// The 64 x 4 bytes of a wave are consecutive in LDS, four rows of the buffer.
 // CHECK: Function=gather | Remark="rows not padded: 'amdgpu.gather_to_lds' accesses 64 consecutive elements, which cannot be proven to stay in one row"
 func.func @gather(%in: memref<1024xf32>) -> f32 {
   %c0 = arith.constant 0 : index
@@ -119,7 +119,7 @@ func.func @unknown_lanes(%i: index) -> f32 {
   return %v : f32
 }
 
-// Two words of a bank always: the lanes are 128 bytes and more apart within a row.
+// Always two words of one bank: the lanes are at least 128 bytes apart within a row.
 // CHECK: Function=hopeless | Remark="rows not padded: no padding of up to 128 B in steps of 4 B reduces the 62 bank conflicts"
 func.func @hopeless() -> f32 {
   %c0 = arith.constant 0 : index
@@ -131,7 +131,7 @@ func.func @hopeless() -> f32 {
   return %v : f32
 }
 
-// 65536 bytes are there.
+// 65536 bytes are available.
 // CHECK: Function=budget | Remark="rows not padded: the smallest padding that reduces the 62 bank conflicts needs 66048 B of shared memory; gfx942 allows 65536 B"
 func.func @budget() -> f32 {
   %c0 = arith.constant 0 : index
@@ -159,7 +159,7 @@ func.func @left_alone() -> f32 {
   return %v : f32
 }
 
-// A wave's loads to LDS write one run of addresses.
+// The loads to LDS of a wave write consecutive addresses.
 // CHECK: Function=filled_by_waves | Remark="rows not padded: the waves of 'mosaic_gpu.async_copy' write consecutive LDS addresses on gfx942"
 func.func @filled_by_waves(%a: memref<64x32xf32>, %i: index) -> f32 {
   %c0 = arith.constant 0 : index

@@ -1,4 +1,4 @@
-// Refused buffers: the reason word for word, and the program as it was.
+// Refused buffers: the full reason, and the unchanged function.
 // RUN: smalti-opt %s -o %t.before
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-swizzle-shared-memory{target=gfx950}))' \
 // RUN:   --remarks-filter=smalti-swizzle-shared-memory -o %t.after 2>%t.remarks
@@ -39,7 +39,7 @@ func.func @reinterpreted() -> f32 {
   return %v : f32
 }
 
-// Wider than a chunk: upstream's XOR breaks these.
+// Wider than a chunk: upstream's XOR is wrong for these.
 // CHECK: Function=wide | Remark="buffer not swizzled: 'vector.load' accesses 32 B; a power of two up to 16 B is required"
 func.func @wide() -> vector<8xf32> {
   %c0 = arith.constant 0 : index

@@ -1,4 +1,4 @@
-// Which accesses move where. address-map.test proves that no two elements meet.
+// The rewritten indices. address-map.test proves that the map is a bijection.
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-swizzle-shared-memory{target=sm_90a},cse),gpu.module(gpu.func(smalti-swizzle-shared-memory{target=sm_90a},cse)))' \
 // RUN:   --remarks-filter=smalti-swizzle-shared-memory 2>%t.remarks | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK < %t.remarks
@@ -34,7 +34,8 @@ func.func @rows(%a: memref<64x64xf16>) -> vector<4x2xf16> {
   return %matrices : vector<4x2xf16>
 }
 
-// Rows of 64 bytes: two of them fill the banks once, and share a shift. Views vanish; indices are told in the buffer.
+// Rows of 64 bytes: two of them cover the banks once, and share a shift. Views are erased; indices are computed for the
+// buffer.
 // REMARK: Function=views | Remark="buffer swizzled: chunks of 16 B XORed with row / 2 mod 4: 0 bank conflicts instead of 24 in 3 accesses"
 // CHECK-LABEL: gpu.func @views(
 // CHECK-SAME:    %[[SLOT:[^:]*]]: index
@@ -70,7 +71,7 @@ gpu.module @views {
 }
 }
 
-// 13 chunks: rotated, with XOR nothing but chunk 12 would stay in the row.
+// 13 chunks: rotated, because no power of two except 1 divides 13.
 // REMARK: Function=rotated | Remark="buffer swizzled: chunks of 16 B rotated by row / 8 mod 13: 0 bank conflicts instead of 4 in 1 access"
 // CHECK-LABEL: func.func @rotated(
 // CHECK:         %[[ROW:.*]] = arith.muli %{{.*}}, %c2
@@ -90,7 +91,7 @@ func.func @rotated() -> vector<8xf16> {
   return %v : vector<8xf16>
 }
 
-// One buffer that must stay does not keep another from being swizzled, nor does one in another function.
+// A buffer that cannot be swizzled does not affect another, also in another function.
 // REMARK-DAG: [Missed] {{.*}} Function=others | Remark="buffer not swizzled: 'memref.copy' does not compute an index for each chunk"
 // REMARK-DAG: [Analysis] {{.*}} Function=others | Remark="buffer not swizzled: no bank conflicts in 1 access"
 // REMARK-DAG: [Passed] {{.*}} Function=others | Remark="buffer swizzled: chunks of 4 B XORed with row mod 32: 0 bank conflicts instead of 31 in 1 access"
@@ -112,7 +113,7 @@ func.func @others(%in: memref<32x32xf32>) -> f32 {
   return %v : f32
 }
 
-// Views of untyped memory that share no byte are buffers of their own.
+// Views of untyped memory that do not share bytes are separate buffers.
 // REMARK-DAG: [Passed] {{.*}} Function=untyped | Remark="buffer swizzled: chunks of 16 B XORed with row mod 8: 0 bank conflicts instead of 28 in 1 access"
 // CHECK-LABEL: gpu.func @untyped
 // CHECK:         %[[VIEW:.*]] = memref.view
@@ -134,7 +135,7 @@ gpu.module @kernels {
   }
 }
 
-// What is not known is said, and does not count.
+// Accesses with unknown addresses are reported and not counted.
 // REMARK: Function=some_unknown | Remark="buffer swizzled: chunks of 4 B XORed with row mod 32: 0 bank conflicts instead of 31 in 1 access (1 more are not known)"
 // CHECK-LABEL: func.func @some_unknown(
 func.func @some_unknown(%which: memref<32xindex>, %out: memref<32xf32>) attributes {gpu.known_block_size = array<i32: 32, 1, 1>} {
