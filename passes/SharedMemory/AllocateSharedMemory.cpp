@@ -1,4 +1,4 @@
-//===- AllocateSharedMemory.cpp - Offsets for shared-memory buffers -------===//
+//===- AllocateSharedMemory.cpp - smalti-allocate-shared-memory -----------===//
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/passes/Analysis/Memory/MemoryAccess.h"
@@ -72,7 +72,7 @@ FailureOr<AllocationPlan>
 SmaltiAllocateSharedMemory::makePlan(FunctionOpInterface func,
                                      const targets::Target &chip) {
   AllocationPlan plan;
-  // Slices that are there already keep their place.
+  // Existing slices keep their offset.
   WalkResult slices =
       func->walk([&](mosaic_gpu::SliceSMEMOp slice) {
         auto type = cast<MemRefType>(slice.getType());
@@ -133,7 +133,7 @@ void SmaltiAllocateSharedMemory::commit(FunctionOpInterface func,
     auto slice = mosaic_gpu::SliceSMEMOp::create(
         builder, buffer.alloc.getLoc(), buffer.alloc.getType(),
         builder.getI32IntegerAttr(buffer.offset), /*alias_id=*/IntegerAttr());
-    // How it is stored.
+    // Keeps the declared transforms.
     if (Attribute transforms =
             buffer.alloc->getAttr(mosaic_gpu::kOutTransforms))
       slice->setAttr(mosaic_gpu::kOutTransforms, transforms);

@@ -1,4 +1,4 @@
-//===- LDSDMAOrder.cpp - What orders accesses behind loads to LDS ---------===//
+//===- LDSDMAOrder.cpp - Order of LDS accesses and LDS DMA loads ----------===//
 
 #include "smalti/passes/SharedMemory/LDSDMAOrder.h"
 
@@ -22,7 +22,7 @@
 using namespace mlir;
 using namespace smalti;
 
-/// A load to LDS that LLVM has every barrier wait for.
+/// An LDS DMA load, for which LLVM makes every barrier wait.
 static AsyncCopyOpInterface getLoadToLDS(Operation *op) {
   auto copy = dyn_cast<AsyncCopyOpInterface>(op);
   return copy && copy.getQueue() == AsyncQueue::LoadCounter &&
@@ -63,12 +63,12 @@ void LDSDMAOrder::note(const Twine &why) {
 }
 
 //===----------------------------------------------------------------------===//
-// Places
+// Locations
 //===----------------------------------------------------------------------===//
 
 namespace {
 
-/// Bytes of untyped memory that a view at a known place shows.
+/// The bytes of untyped memory that a view at a known offset covers.
 struct ByteRange {
   Value source;
   int64_t begin, end;
@@ -87,8 +87,8 @@ static std::optional<ByteRange> getByteRange(Value memref) {
   return ByteRange{view.getSource(), *begin, *begin + *bytes};
 }
 
-/// The buffer that a memref shows a part of: an allocation, or a view of one
-/// that gives many buffers their places.
+/// The buffer that a memref refers to: an allocation, or a view at a known
+/// offset of an allocation that contains several buffers.
 static Value getBuffer(Value memref) {
   for (Value value = memref; value;) {
     if (getByteRange(value))
@@ -99,7 +99,7 @@ static Value getBuffer(Value memref) {
   return getRootBuffer(memref);
 }
 
-/// How many slots a buffer has.
+/// The number of slots of a buffer.
 int64_t LDSDMAOrder::getDepth(Value root) {
   auto type = dyn_cast<MemRefType>(root.getType());
   return type && type.getRank() > 1 && !type.isDynamicDim(0)
@@ -107,7 +107,7 @@ int64_t LDSDMAOrder::getDepth(Value root) {
              : 1;
 }
 
-/// The first view that shows what `buffer` does.
+/// The first view that covers the same bytes as `buffer`.
 Value LDSDMAOrder::getFirstView(Value buffer) {
   std::optional<ByteRange> range = getByteRange(buffer);
   if (!range)
@@ -117,7 +117,7 @@ Value LDSDMAOrder::getFirstView(Value buffer) {
   return firstViews.try_emplace(key, buffer).first->second;
 }
 
-/// Whether the op is executed behind the loop wherever it is executed.
+/// Whether the op always executes after the loop.
 static bool isBehind(Operation *op, Operation *loop) {
   Operation *ancestor = loop->getBlock()->findAncestorOpInBlock(*op);
   return ancestor && loop->isBeforeInBlock(ancestor);
@@ -131,7 +131,7 @@ LDSDMAOrder::Place LDSDMAOrder::getPlace(Operation *op, Value memref,
   int64_t depth = getDepth(place.root);
   if (depth < 2)
     return place;
-  // The slot is what a view takes, or the access itself.
+  // The slot is selected by a view, or by the access itself.
   bool isWhole = false;
   OpFoldResult slot = getSlotNumber(memref, buffer, &isWhole);
   if (auto access = dyn_cast<StridedAccessOpInterface>(op); access && isWhole) {
@@ -158,7 +158,7 @@ LDSDMAOrder::Place LDSDMAOrder::getPlace(Operation *op, Value memref,
       place.shift = *shift;
       return place;
     }
-  // Loops that have left copies in flight.
+  // Loops that left copies in flight.
   SmallVector<Operation *, 2> finished;
   for (const Copy &copy : state.copies)
     if (copy.place.loop && !llvm::is_contained(finished, copy.place.loop) &&
@@ -207,7 +207,7 @@ static void insertSorted(SmallVectorImpl<unsigned> &numbers, unsigned number) {
     numbers.insert(it, number);
 }
 
-/// Of two loads to one place the younger one, which completes last.
+/// Of two loads to one location, keeps the younger one, which completes last.
 void LDSDMAOrder::addCopy(State &state, const Copy &copy) {
   auto it = llvm::find_if(state.copies, [&](const Copy &other) {
     return other.place == copy.place;
@@ -233,7 +233,7 @@ void LDSDMAOrder::join(State &into, const State &from) {
 }
 
 //===----------------------------------------------------------------------===//
-// Ways through the function
+// Paths through the function
 //===----------------------------------------------------------------------===//
 
 bool LDSDMAOrder::visit(Block &block, State &state) {
@@ -306,7 +306,7 @@ bool LDSDMAOrder::visitAccesses(Operation *op, State &state) {
         note("no wait and barrier order " + quote(access.op) + " of " +
              ValueNames(function).get(access.root) + " after " +
              quote(copy.op));
-      // LLVM's wait ahead of the access helps within the wave only.
+      // LLVM's wait before the access orders only the accesses of the wave.
       for (unsigned barrier : copy.passed) {
         keptMore |= !barriers[barrier].isKept;
         barriers[barrier].isKept = true;
@@ -336,7 +336,7 @@ void LDSDMAOrder::visitBarrier(Operation *op, State &state) {
 
 void LDSDMAOrder::visitCopy(Operation *op, Value destination, State &state) {
   Place place = getPlace(op, destination, state);
-  // Nothing keeps an access that is said to be independent ahead of the load.
+  // Nothing orders an access that is marked independent before the load.
   for (const Place &access : state.recent) {
     if (!mayOverlap(access, place))
       continue;
@@ -353,7 +353,7 @@ void LDSDMAOrder::visitCopy(Operation *op, Value destination, State &state) {
 }
 
 bool LDSDMAOrder::visitLoop(scf::ForOp loop, State &state) {
-  // Places with a number are those of iteration 0 and later ones.
+  // Locations with a constant slot are those of iteration 0 and later ones.
   auto forEachPlace = [](State &in, llvm::function_ref<void(Place &)> change) {
     State old = std::move(in);
     in = State();
@@ -368,7 +368,7 @@ bool LDSDMAOrder::visitLoop(scf::ForOp loop, State &state) {
         in.recent.push_back(place);
     }
   };
-  // Of places by a number that the loop had before nothing is known.
+  // The slots that the loop accessed by an iteration number before are unknown.
   State entry = state;
   forEachPlace(entry, [&](Place &place) {
     if (place.slot) {
@@ -420,7 +420,7 @@ bool LDSDMAOrder::visitLoop(scf::ForOp loop, State &state) {
 // Decisions
 //===----------------------------------------------------------------------===//
 
-/// Whether threads could hand over data in global memory at some barrier.
+/// Whether threads may communicate through global memory at some barrier.
 bool LDSDMAOrder::ordersGlobalAccesses() {
   struct Uses {
     unsigned count = 0;
@@ -468,7 +468,8 @@ std::optional<std::string> LDSDMAOrder::analyse() {
            " may order accesses to global memory, which a barrier that leaves "
            "loads in flight does not order");
     }
-  // Each round keeps more barriers; what they complete needs no others.
+  // Each round keeps more barriers; loads that they complete do not need other
+  // barriers.
   constexpr unsigned mostRounds = 8;
   unsigned round = 0;
   do {

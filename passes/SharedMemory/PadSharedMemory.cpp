@@ -37,12 +37,12 @@ using banks::Cost;
 
 static constexpr llvm::StringLiteral kPassName = "smalti-pad-shared-memory";
 static constexpr llvm::StringLiteral kMark = "smalti.pad_shared_memory";
-/// What every access that is not known better may need.
+/// The alignment that an access may need if nothing more precise is known.
 static constexpr int64_t kAlignment = 16;
 
 namespace {
 
-/// Elements at the end of each row, and what accesses cost with them.
+/// Elements at the end of each row, and the cost of the accesses with them.
 struct Padding {
   int64_t elements = 0;
   Cost cost;
@@ -57,7 +57,7 @@ struct PadPlan {
   Cost before;
   /// Best first.
   SmallVector<Padding> candidates;
-  /// What is chosen of them.
+  /// The chosen candidate.
   Padding padding;
 
   MemRefType getPaddedType(int64_t elements) const {
@@ -73,7 +73,7 @@ struct PadPlan {
 // Plan
 //===----------------------------------------------------------------------===//
 
-/// Bytes that the address of every row-wise access must stay a multiple of.
+/// The alignment in bytes that every row-wise access must keep.
 static int64_t getAlignment(const PadPlan &plan, OpOperand &operand) {
   Operation *op = operand.getOwner();
   int64_t alignment = 1;
@@ -91,7 +91,7 @@ static int64_t getAlignment(const PadPlan &plan, OpOperand &operand) {
                   std::min<int64_t>(bytes & -bytes, banks::kWidestAccess));
 }
 
-/// Why elements that the op accesses together may be pulled apart.
+/// Why consecutive elements that the op accesses may be separated by padding.
 static std::optional<std::string> checkStaysInRow(const PadPlan &plan,
                                                   OpOperand &operand,
                                                   const targets::Target &chip) {
@@ -139,7 +139,7 @@ static std::optional<std::string> checkUser(const PadPlan &plan,
   return std::nullopt;
 }
 
-/// Whether slots of the buffer would still begin where wide accesses may.
+/// Whether slots of the padded buffer keep the alignment of wide accesses.
 static bool keepsSlotAlignment(const PadPlan &plan, int64_t paddedColumns) {
   if (plan.type.getRank() < 3)
     return true;
@@ -155,8 +155,8 @@ static bool keepsSlotAlignment(const PadPlan &plan, int64_t paddedColumns) {
 static Operation *recreatePaddedView(OpBuilder &builder, Operation *view,
                                      Value source) {
   if (auto cast = dyn_cast<memref::CastOp>(view)) {
-    // A cast that states strides which its source does not would go on stating
-    // the old ones.
+    // A cast to static strides that its source does not have would keep the old
+    // strides.
     auto from = dyn_cast<MemRefType>(cast.getSource().getType()),
          to = dyn_cast<MemRefType>(cast.getType());
     if (!from || !to || !from.isStrided() || !to.isStrided())
@@ -173,13 +173,13 @@ static Operation *recreatePaddedView(OpBuilder &builder, Operation *view,
     copy->getResult(0).setType(source.getType());
     return copy;
   }
-  // Tiles and swizzles say where every element lies.
+  // Tiles and swizzles fix the position of every element.
   if (!isInsideSource(view) || isa<mosaic_gpu::WithTransformsOp>(view))
     return nullptr;
   return recreateView(builder, view, source, Value(), 0);
 }
 
-/// Everything but the padding that is chosen.
+/// Plans everything except the choice of the padding.
 static std::optional<std::string>
 planBuffer(PadPlan &plan, const targets::Target &chip, LaneEvaluator &evaluator,
            int64_t maxPadding, bool onlyWhenConflicts) {
@@ -242,7 +242,7 @@ planBuffer(PadPlan &plan, const targets::Target &chip, LaneEvaluator &evaluator,
   return std::nullopt;
 }
 
-/// Memory that a kernel declares is of fixed size, and has that limit.
+/// A workgroup attribution is static shared memory, which has a separate limit.
 static int64_t getLimit(Value buffer, const targets::Target &chip) {
   return isa<BlockArgument>(buffer) ? chip.staticSharedMemory
                                     : chip.sharedMemoryPerBlock;
@@ -288,7 +288,7 @@ static void commit(PadPlan &plan) {
   OpBuilder builder(plan.buffer.getContext());
   Value padded = plan.buffer;
   IRMapping mapping;
-  // The old buffer keeps its type while the views are made from it.
+  // The old buffer keeps its type while the views are created from it.
   if (alloc) {
     builder.setInsertionPoint(alloc);
     Operation *copy = builder.clone(*alloc);

@@ -41,8 +41,8 @@ static constexpr llvm::StringLiteral kMark = "smalti.swizzle_shared_memory";
 
 namespace {
 
-/// Where the chunks of a row go: chunk c of row r to c XOR k or to
-/// (c + k) mod `chunks`, with k = r / `rowsAlike` mod `shifts`.
+/// The permutation of the chunks of a row: chunk c of row r moves to c XOR k or
+/// to (c + k) mod `chunks`, with k = r / `rowsAlike` mod `shifts`.
 struct Swizzle {
   bool isRotation = false;
   int64_t chunkElements = 1;
@@ -68,7 +68,7 @@ struct SwizzlePlan {
   /// Each operand that is the buffer or a view of it.
   SmallVector<OpOperand *> operands;
   Cost before;
-  /// Nothing where there is nothing to gain.
+  /// Not set if nothing can be improved.
   std::optional<Swizzle> swizzle;
 };
 
@@ -88,7 +88,7 @@ std::string Swizzle::str(int64_t elementBytes) const {
 // Plan
 //===----------------------------------------------------------------------===//
 
-/// First and last byte of a view of untyped memory, if they are known.
+/// The first and the end byte of a view of untyped memory, if known.
 static std::optional<std::pair<int64_t, int64_t>>
 getBytes(memref::ViewOp view) {
   std::optional<int64_t> begin = getConstantIntValue(view.getByteShift());
@@ -98,7 +98,7 @@ getBytes(memref::ViewOp view) {
   return std::make_pair(*begin, *begin + *bytes);
 }
 
-/// Whether somebody else may access the bytes of a view of untyped memory.
+/// Whether another view may access the same bytes of untyped memory.
 static std::optional<std::string> checkBytes(memref::ViewOp view,
                                              FunctionOpInterface function) {
   auto own = getBytes(view);
@@ -123,7 +123,7 @@ static std::optional<std::string> checkBytes(memref::ViewOp view,
   return std::nullopt;
 }
 
-/// Why an access cannot be moved, if it cannot.
+/// Why an access cannot be rewritten, if it cannot.
 static std::optional<std::string>
 checkAccess(const SwizzlePlan &plan, OpOperand &operand, int64_t &widest) {
   Operation *op = operand.getOwner();
@@ -151,7 +151,7 @@ checkAccess(const SwizzlePlan &plan, OpOperand &operand, int64_t &widest) {
   return std::nullopt;
 }
 
-/// Whether the indices of a view's users can be told in its source.
+/// Whether indices of the view's users can be computed for its source.
 static bool canResolve(Operation *view) {
   if (auto expand = dyn_cast<memref::ExpandShapeOp>(view))
     return expand.getResultType().hasStaticShape();
@@ -161,7 +161,7 @@ static bool canResolve(Operation *view) {
       view);
 }
 
-/// Tries the access on a copy of the op that has the whole buffer.
+/// Tries the access with the whole buffer on a copy of the op.
 static bool takesBuffer(Operation *op, unsigned operand, Value buffer) {
   MLIRContext *context = op->getContext();
   ScopedDiagnosticHandler silence(
@@ -181,7 +181,7 @@ static bool takesBuffer(Operation *op, unsigned operand, Value buffer) {
   return isValid;
 }
 
-/// All swizzles with chunks of so many elements.
+/// Adds all swizzles with chunks of this many elements.
 static void addSwizzles(const RowShape &rows, int64_t chunkElements,
                         SmallVectorImpl<Swizzle> &swizzles) {
   int64_t chunks = rows.columns / chunkElements;
@@ -195,8 +195,8 @@ static void addSwizzles(const RowShape &rows, int64_t chunkElements,
       swizzles.push_back(swizzle);
     }
   };
-  // XOR with less than a power of two that divides the number of chunks stays
-  // in the row.
+  // XOR with numbers below a power of two that divides the number of chunks
+  // stays in the row.
   for (int64_t shifts = chunks & -chunks; shifts >= 2; shifts /= 2)
     addAll(shifts);
   swizzle.isRotation = true;
@@ -242,7 +242,7 @@ static std::optional<std::string> planBuffer(SwizzlePlan &plan,
       plan.operands.push_back(&operand);
     }
   }
-  // Words stay whole where rows are made of words.
+  // Words are not split if rows consist of words.
   int64_t rowBytes = rows->columns * rows->elementBytes;
   if (rowBytes % chip.bankBytes == 0)
     widest = std::max(widest, chip.bankBytes);
@@ -345,7 +345,8 @@ static Value createSwizzle(OpBuilder &builder, Location loc,
 
 static void commit(SwizzlePlan &plan) {
   PatternRewriter rewriter(plan.buffer.getContext());
-  // The operand list of an op may be made anew: operands by number.
+  // The operand list of an op may be reallocated, so operands are stored by
+  // number.
   SmallVector<std::pair<Operation *, unsigned>> accesses;
   for (OpOperand *operand : plan.operands)
     accesses.emplace_back(operand->getOwner(), operand->getOperandNumber());

@@ -1,4 +1,4 @@
-//===- CommonLowerings.cpp - Lowerings that both vendors have -------------===//
+//===- CommonLowerings.cpp - Lowerings common to both vendors -------------===//
 
 #include "smalti/passes/Conversion/BlockToThread/Kernel/OpLowerings.h"
 

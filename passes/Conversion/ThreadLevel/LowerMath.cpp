@@ -1,4 +1,4 @@
-//===- LowerMath.cpp - Math ops that the usual conversions get wrong ------===//
+//===- LowerMath.cpp - smalti-lower-math ----------------------------------===//
 
 #include "smalti/passes/Support/TargetOption.h"
 #include "smalti/targets/Target.h"
@@ -29,7 +29,7 @@ using namespace mlir;
 using namespace smalti;
 
 namespace {
-/// Computes a function of half floats in single precision.
+/// Computes a function of f16 in f32.
 template <class Op> struct WidenHalf : OpRewritePattern<Op> {
   using OpRewritePattern<Op>::OpRewritePattern;
 
@@ -61,7 +61,7 @@ void widenHalves(RewritePatternSet &patterns, ConversionTarget &legal) {
    ...);
 }
 
-/// A function of 16384 elements takes a fourth of a second to expand.
+/// A function of 16384 elements takes a quarter of a second to expand.
 constexpr uint64_t kMostElements = 16384;
 
 uint64_t countElements(ArrayRef<int64_t> shape) {
@@ -71,7 +71,7 @@ uint64_t countElements(ArrayRef<int64_t> shape) {
   return count;
 }
 
-/// An error on each op to lower whose type no library and no instruction takes.
+/// Reports an error on each op to lower whose type is not supported.
 LogicalResult checkTypes(Operation *root, const ConversionTarget &legal) {
   LogicalResult result = success();
   root->walk(
@@ -116,20 +116,20 @@ struct SmaltiLowerMath : smalti::impl::SmaltiLowerMathBase<SmaltiLowerMath> {
     ConversionTarget legal(getContext());
     legal.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
     if (chip->vendor == targets::Vendor::NVIDIA) {
-      // The chips have instructions for these. The conversion to NVVM accepts
+      // The chips have instructions for these. The conversion to NVVM supports
       // no other intrinsics.
       legal.addIllegalOp<math::AbsIOp, math::CountLeadingZerosOp,
                          math::CountTrailingZerosOp, math::CtPopOp, math::FmaOp,
                          math::TruncOp>();
       populateMathToLLVMConversionPatterns(types, patterns);
     } else if (chip->vendor == targets::Vendor::AMD) {
-      // LLVM's intrinsics end in calls that the chips do not have; and exp(x) -
-      // 1 and log(1 + x) are wrong near zero.
+      // LLVM's intrinsics become calls that the chips do not have; exp(x) - 1
+      // and log(1 + x) are inaccurate near zero.
       legal
           .addIllegalOp<math::AcosOp, math::AsinOp, math::Atan2Op, math::AtanOp,
                         math::CoshOp, math::ExpM1Op, math::Log1pOp,
                         math::SinhOp, math::TanOp, math::TanhOp>();
-      // Some releases of the device library return NaN for every finite half.
+      // Some releases of the device library return NaN for every finite f16.
       widenHalves<math::CosOp, math::SinOp>(patterns, legal);
       patterns.add<WidenHalf<math::TanOp>>(&getContext(), /*benefit=*/2);
       populateMathToROCDLConversionPatterns(types, patterns,

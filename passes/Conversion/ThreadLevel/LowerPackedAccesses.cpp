@@ -1,4 +1,4 @@
-//===- LowerPackedAccesses.cpp - Accesses of elements that share bytes ----===//
+//===- LowerPackedAccesses.cpp - smalti-lower-packed-accesses -------------===//
 
 #include "smalti/passes/Analysis/Memory/Divisibility.h"
 #include "smalti/passes/Analysis/Memory/MemorySize.h"
@@ -30,28 +30,28 @@ using namespace mlir;
 using namespace smalti;
 
 namespace {
-/// An access of packed memory, and how it is lowered.
+/// An access of packed memory and its lowering.
 struct Access {
   Operation *op = nullptr;
   Value memref;
   ValueRange indices;
-  /// Distances of a gather's elements from the first, along the last dimension.
+  /// Offsets of a gather's elements from the first, along the last dimension.
   Value distances;
-  /// Null: all lanes.
+  /// Null: all lanes are active.
   Value mask;
-  /// What is stored; null for a load.
+  /// The stored value; null for a load.
   Value stored;
-  /// What masked lanes of a load read.
+  /// The value of inactive lanes of a load.
   Value passThru;
   int64_t bits = 0;
-  /// Elements, one after another.
+  /// Number of consecutive elements.
   int64_t count = 1;
   /// 2^n elements provably divide the position of the first one.
   unsigned log2Start = 0;
-  /// Bytes that divide the address of the first byte.
+  /// Alignment of the address of the first byte.
   int64_t alignment = 1;
   bool isNontemporal = false;
-  /// Of a store: whether it writes whole bytes.
+  /// Whether a store writes whole bytes.
   bool storesBytes = false;
   unsigned addressSpace = 0;
 
@@ -67,7 +67,7 @@ static int64_t getPackedBits(Value value) {
   return type ? getPackedBits(type.getElementType()) : 0;
 }
 
-/// Whether elements are smaller than a byte, and do not divide it.
+/// Whether elements are narrower than a byte and do not divide it.
 static bool isUneven(Type element) {
   if (!element.isIntOrFloat())
     return false;
@@ -79,13 +79,13 @@ static bool isUneven(Type element) {
 // Plans
 //===----------------------------------------------------------------------===//
 
-/// Whether a mask combines others bit by bit.
+/// Whether a mask combines other masks bit by bit.
 static bool isCombinedMask(Operation *op) {
   return isa_and_nonnull<arith::AndIOp, arith::OrIOp, arith::XOrIOp>(op);
 }
 
-/// Whether all lanes of a byte are on or off together; of a mask that does not
-/// combine others.
+/// Whether the lanes of each byte are all active or all inactive; for a mask
+/// that does not combine others.
 static bool isPlainMaskByteUniform(Value mask, int64_t perByte) {
   DenseElementsAttr constant;
   if (matchPattern(mask, m_Constant(&constant))) {
@@ -98,13 +98,13 @@ static bool isPlainMaskByteUniform(Value mask, int64_t perByte) {
   Operation *op = mask.getDefiningOp();
   if (auto broadcast = dyn_cast_or_null<vector::BroadcastOp>(op))
     return !isa<VectorType>(broadcast.getSourceType());
-  // Numbers of lanes against a bound that a byte does not straddle.
+  // Lane numbers compared with a bound that is at a byte boundary.
   auto compare = dyn_cast_or_null<arith::CmpIOp>(op);
   if (!compare)
     return false;
   using Predicate = arith::CmpIPredicate;
   Value lanes = compare.getLhs(), bound = compare.getRhs();
-  // lane < bound, or not.
+  // lane < bound, or its negation.
   bool isLess = llvm::is_contained(
       {Predicate::slt, Predicate::ult, Predicate::sge, Predicate::uge},
       compare.getPredicate());
@@ -131,8 +131,8 @@ static bool isPlainMaskByteUniform(Value mask, int64_t perByte) {
   return true;
 }
 
-/// Whether all lanes of a byte are on or off together. Visits each mask once,
-/// however many accesses and other masks use it.
+/// Whether the lanes of each byte are all active or all inactive. Visits each
+/// mask once, independent of the number of uses.
 class ByteUniformMasks {
 public:
   bool contains(Value mask, int64_t perByte) {
@@ -160,7 +160,7 @@ private:
   DenseMap<std::pair<Value, int64_t>, bool> known;
 };
 
-/// Whether the memory is a thread's own.
+/// Whether the memory is private to a thread.
 static bool isPrivateMemory(Value memref) {
   auto space = dyn_cast_or_null<gpu::AddressSpaceAttr>(
       cast<MemRefType>(memref.getType()).getMemorySpace());
@@ -194,7 +194,7 @@ static FailureOr<unsigned> getAddressSpace(Operation *op, MemRefType type,
                    : "which is not supported");
 }
 
-/// What an op accesses; nothing of other ops.
+/// The access of an op; nothing for other ops.
 static std::optional<Access> getAccess(Operation *op) {
   Access access;
   access.op = op;
@@ -262,7 +262,7 @@ static std::optional<Access> getAccess(Operation *op) {
   return access;
 }
 
-/// Why a store cannot be one of whole bytes, if it cannot.
+/// Why a store does not write whole bytes, if it does not.
 static std::optional<std::string> refuseStore(const Access &access,
                                               ByteUniformMasks &masks) {
   int64_t perByte = access.perByte();
@@ -278,7 +278,7 @@ static std::optional<std::string> refuseStore(const Access &access,
   return std::nullopt;
 }
 
-/// No thread has registers for more, and each byte becomes code.
+/// A thread does not have registers for more, and each byte becomes code.
 static constexpr int64_t kMostElements = 1 << 16;
 
 /// Completes an access, or fails with an error at the op.
@@ -316,7 +316,7 @@ static LogicalResult planAccess(Access &access, const targets::Target *chip,
         std::min(access.log2Start,
                  log2Divisor(index) +
                      (ShapedType::isDynamic(stride) ? 0 : log2Divisor(stride)));
-  // The op's own promise of a multiple of bytes.
+  // The op's own alignment attribute.
   unsigned log2PerByte = llvm::Log2_64(access.perByte());
   if (access.alignment > 1)
     access.log2Start =
@@ -325,7 +325,7 @@ static LogicalResult planAccess(Access &access, const targets::Target *chip,
   if (access.beginsWithByte())
     access.alignment = int64_t(1)
                        << std::min(access.log2Start - log2PerByte, log2Widest);
-  // A vector's elements are one after another.
+  // The elements of a vector are consecutive.
   if (vector && access.count > 1 && !strides.empty() && strides.back() != 1)
     return op->emitOpError()
            << "accesses a vector whose elements are not contiguous in memory";
@@ -342,7 +342,7 @@ static LogicalResult planAccess(Access &access, const targets::Target *chip,
             "is a data race; store whole bytes";
 }
 
-/// Finds all accesses, or reports those that have no lowering.
+/// Finds all accesses, or reports those without a lowering.
 static LogicalResult planAccesses(gpu::GPUModuleOp module,
                                   const targets::Target *chip,
                                   SmallVectorImpl<Access> &accesses) {
@@ -366,7 +366,7 @@ static LogicalResult planAccesses(gpu::GPUModuleOp module,
       accesses.push_back(*access);
       return;
     }
-    // LLVM gives a scalar a byte, and packs vectors.
+    // LLVM stores a scalar in a byte, and packs vectors.
     if (access && isUneven(access->getType().getElementType()) &&
         (llvm::any_of(op->getOperandTypes(), llvm::IsaPred<VectorType>) ||
          llvm::any_of(op->getResultTypes(), llvm::IsaPred<VectorType>))) {
@@ -414,7 +414,8 @@ public:
   void run();
 
 private:
-  /// With the op's operands, of which some may have been lowered.
+  /// The access with the current operands of the op, some of which may be
+  /// lowered already.
   static Access getCurrent(const Access &planned) {
     Access now = *getAccess(planned.op), current = planned;
     current.memref = now.memref;
@@ -462,8 +463,8 @@ private:
   const Access access;
   Location loc;
   Type element;
-  /// The first byte of the memory, and the number of the access's first element
-  /// from there.
+  /// The first byte of the memory, and the element index of the access relative
+  /// to it.
   Value base, start;
 };
 } // namespace
@@ -490,7 +491,8 @@ void AccessEmitter::emitStart() {
       address);
 }
 
-/// To the byte of an element. Strides may be negative: the position has a sign.
+/// A pointer to the byte of an element. Strides may be negative, so the
+/// position is signed.
 Value AccessEmitter::getPointer(Value position) {
   Value byte = arith::ShRSIOp::create(
       rewriter, loc, position, getIndex(llvm::Log2_64(access.perByte())));
@@ -500,7 +502,7 @@ Value AccessEmitter::getPointer(Value position) {
                              ArrayRef<LLVM::GEPArg>{byte});
 }
 
-/// Bits of a byte ahead of an element: i8.
+/// The bits of a byte before an element: i8.
 Value AccessEmitter::emitShift(Value position) {
   Value inByte = arith::AndIOp::create(rewriter, loc, position,
                                        getIndex(access.perByte() - 1));
@@ -509,7 +511,8 @@ Value AccessEmitter::emitShift(Value position) {
                                     inByte);
 }
 
-/// The bytes of the elements, which begin with the first byte's low bits.
+/// The bytes of the elements, shifted so that the first element is in the low
+/// bits.
 Value AccessEmitter::loadBytes() {
   int64_t bytes = access.bytes(), perByte = access.perByte();
   Value low = LLVM::LoadOp::create(
@@ -530,7 +533,7 @@ Value AccessEmitter::loadBytes() {
                                 getPointer(last), /*alignment=*/1u,
                                 /*isVolatile=*/false, access.isNontemporal);
   }
-  // What follows each byte; of the last one, if it matters.
+  // The byte after each byte; for the last one, only if it is needed.
   if (bytes > 1)
     next = vector::ShuffleOp::create(
         rewriter, loc, low, next ? next : low,
@@ -563,7 +566,7 @@ Value AccessEmitter::loadUnmasked() {
   return takeFirst(elements, access.count);
 }
 
-/// Whether any lane of each byte is on.
+/// Whether any lane of each byte is active.
 Value AccessEmitter::getByteMask() {
   int64_t bytes = access.bytes(), perByte = access.perByte();
   Value any;
@@ -579,7 +582,7 @@ Value AccessEmitter::getByteMask() {
   return any;
 }
 
-/// From the start of a byte on.
+/// A masked load at a byte boundary.
 Value AccessEmitter::loadMaskedBytes() {
   VectorType type = getBytesType(access.bytes());
   Value bytes = LLVM::MaskedLoadOp::create(
@@ -620,7 +623,7 @@ Value AccessEmitter::loadLane(Value position) {
                    .getResult();
 }
 
-/// Lane by lane.
+/// Loads lane by lane.
 Value AccessEmitter::loadLanes() {
   Value result = access.passThru;
   for (int64_t lane = 0; lane < access.count; ++lane) {
@@ -643,7 +646,7 @@ Value AccessEmitter::loadLanes() {
   return result;
 }
 
-/// Whole bytes.
+/// Stores whole bytes.
 void AccessEmitter::storeBytes() {
   Value bytes = vector::BitCastOp::create(
       rewriter, loc, getBytesType(access.bytes()), access.stored);
@@ -657,7 +660,7 @@ void AccessEmitter::storeBytes() {
                           /*isVolatile=*/false, access.isNontemporal);
 }
 
-/// Into a byte that no other thread accesses.
+/// Stores into a byte that no other thread accesses.
 void AccessEmitter::storeLane(Value position, Value value) {
   Type narrow = rewriter.getIntegerType(access.bits),
        byteType = rewriter.getI8Type();
@@ -728,7 +731,7 @@ void AccessEmitter::run() {
 // Buffers
 //===----------------------------------------------------------------------===//
 
-/// The buffer of bytes in place of a packed one; null where it stays.
+/// The buffer of bytes that replaces a packed one; null if it is not changed.
 static MemRefType getBuffer(MemRefType type) {
   std::optional<int64_t> bytes = getBufferBytes(type);
   if (getPackedBits(type.getElementType()) == 0 || !bytes)

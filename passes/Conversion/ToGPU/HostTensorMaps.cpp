@@ -1,4 +1,4 @@
-//===- HostTensorMaps.cpp - Tensor maps that host code encodes ------------===//
+//===- HostTensorMaps.cpp - Tensor maps encoded by host code --------------===//
 
 #include "smalti/passes/Conversion/ToGPU/HostTensorMaps.h"
 
@@ -20,8 +20,8 @@ bool smalti::isHostArray(Value value) {
   return type && type.getElementType().isInteger(8);
 }
 
-/// The element type that a number of the encoder's names; null for an unknown
-/// one. Types that it has no number for move as integers of their size.
+/// The element type of a type number of the encoder; null for an unknown
+/// number. Types without a number are copied as integers of the same size.
 static Type getElementType(int64_t number, MLIRContext *context) {
   Builder builder(context);
   switch (number) {
@@ -52,7 +52,7 @@ static Type getElementType(int64_t number, MLIRContext *context) {
   }
 }
 
-/// The value of an integer that is known before the launch.
+/// The value of an integer that is known at compile time.
 static std::optional<int64_t> evaluate(Value value) {
   APInt constant;
   if (matchPattern(value, m_ConstantInt(&constant)))
@@ -77,7 +77,8 @@ static std::optional<int64_t> evaluate(Value value) {
   return ShapedType::isDynamic(known) ? std::nullopt : std::optional(known);
 }
 
-/// The one constant index of an address computation in elements of a type.
+/// The constant index of an address computation with a single index, in
+/// elements of a type.
 static std::optional<int64_t> getConstantIndex(LLVM::GEPOp element, Type type) {
   if (element.getElemType() != type ||
       element.getRawConstantIndices().size() != 1)
@@ -87,7 +88,7 @@ static std::optional<int64_t> getConstantIndex(LLVM::GEPOp element, Type type) {
   return evaluate(element.getDynamicIndices().front());
 }
 
-/// Calls `visit(use, index)` for every use of an array, and of addresses of its
+/// Calls `visit(use, index)` for every use of an array and of addresses of its
 /// elements. Returns an address that is not constant, if there is one.
 static Operation *visitUses(Value array, Type elementType,
                             function_ref<void(OpOperand &, int64_t)> visit) {
@@ -119,9 +120,9 @@ static bool isBefore(Operation *op, Operation *reader) {
   return op->getBlock() == reader->getBlock() && op->isBeforeInBlock(reader);
 }
 
-/// What is wrong with a use of an array of integers that an encoder's call
-/// reads; null where the use is a store of an i64 before the call, or a read by
-/// an encoder's call.
+/// Why a use of an array of integers that an encoder call reads is not
+/// supported; null if the use is a store of an i64 before the call, or a read
+/// by an encoder call.
 static const char *findFault(OpOperand &use, func::CallOp call) {
   if (auto encoder = getEncoderCall(use.getOwner()))
     return llvm::is_contained({4u, 5u, 7u}, use.getOperandNumber())
@@ -139,8 +140,8 @@ static const char *findFault(OpOperand &use, func::CallOp call) {
   return nullptr;
 }
 
-/// The integers that the host code stores to an array of i64, as many as asked
-/// for, before a call reads them.
+/// The first integers, as many as requested, that the host code stores to an
+/// array of i64 before a call reads them.
 static std::optional<SmallVector<int64_t>>
 readIntegers(func::CallOp call, unsigned operand, int64_t count,
              TensorMapRefusal &refusal) {
@@ -165,7 +166,7 @@ readIntegers(func::CallOp call, unsigned operand, int64_t count,
     auto store = dyn_cast<LLVM::StoreOp>(use.getOwner());
     if (!store || index < 0 || index >= count)
       return;
-    // Uses come in no order.
+    // The order of uses is unspecified.
     if (LLVM::StoreOp other = stores[index])
       refuse(other->isBeforeInBlock(store) ? store : other,
              "this store overwrites an element of the array");
@@ -188,8 +189,7 @@ readIntegers(func::CallOp call, unsigned operand, int64_t count,
       values, [](std::optional<int64_t> value) { return *value; });
 }
 
-/// The memref whose address a pointer is, and the elements from that address to
-/// the pointer.
+/// The memref whose address a pointer is based on, and the offset in elements.
 static std::optional<std::pair<Value, int64_t>> findMemRef(Value pointer) {
   int64_t bits = 0;
   if (auto element = pointer.getDefiningOp<LLVM::GEPOp>()) {
@@ -212,7 +212,7 @@ static std::optional<std::pair<Value, int64_t>> findMemRef(Value pointer) {
   if (!extract)
     return std::nullopt;
   Value memref = extract.getSource();
-  // Views have the aligned address of what they are views of.
+  // Views have the aligned pointer of their source.
   while (Operation *op = memref.getDefiningOp()) {
     if (!isa<memref::CastOp, memref::CollapseShapeOp, memref::ExpandShapeOp,
              memref::ReinterpretCastOp, memref::SubViewOp, memref::TransposeOp>(

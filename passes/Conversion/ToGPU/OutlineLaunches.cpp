@@ -1,4 +1,4 @@
-//===- OutlineLaunches.cpp - From gpu.launch to kernels -------------------===//
+//===- OutlineLaunches.cpp - mosaic-gpu-outline-launches ------------------===//
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/passes/Conversion/ToGPU/HostTensorMaps.h"
@@ -29,13 +29,13 @@ namespace smalti {
 using namespace mlir;
 using namespace smalti;
 
-/// Attributes that JAX puts on the memref of an entry, and that a kernel's
+/// Attributes that JAX sets on the memref of an entry, and that the kernel
 /// argument keeps.
 static constexpr llvm::StringLiteral kKernelArgument =
     "mosaic_gpu.from_kernel_arg_idx";
 
-/// What JAX's thread-level kernels assume the start of the dynamic shared
-/// memory to be a multiple of: the period of the widest swizzle, in bytes.
+/// The alignment of dynamic shared memory that JAX's thread-level kernels
+/// assume: the period of the widest swizzle, in bytes.
 static constexpr int64_t kDynamicMemoryAlignment = 1024;
 
 /// A kernel has at most 4 KiB of parameters before CUDA 12.1, and 32 KiB since.
@@ -45,13 +45,13 @@ static constexpr int64_t kMaxEntry = 4095;
 // Arguments
 //===----------------------------------------------------------------------===//
 
-/// What was inserted in a struct, by position; nothing where the struct is not
-/// made by insertions in an undefined one.
+/// The values inserted in a struct, by position; nothing if the struct is not
+/// built by insertions in an undefined one.
 static std::optional<std::map<std::vector<int64_t>, Value>>
 collectFields(Value descriptor) {
   std::map<std::vector<int64_t>, Value> fields;
   while (auto insert = descriptor.getDefiningOp<LLVM::InsertValueOp>()) {
-    // The last insertion counts.
+    // The last insertion takes precedence.
     fields.try_emplace(std::vector<int64_t>(insert.getPosition()),
                        insert.getValue());
     descriptor = insert.getContainer();
@@ -62,8 +62,8 @@ collectFields(Value descriptor) {
   return fields;
 }
 
-/// Which of the entry's pointers it is, if it is loaded from the array of
-/// pointers that is the function's last argument.
+/// The index of a pointer that is loaded from the pointer array, which is the
+/// function's last argument.
 static std::optional<int64_t> getEntry(Value pointer, func::FuncOp func) {
   auto load = pointer.getDefiningOp<LLVM::LoadOp>();
   if (!load || func.getNumArguments() == 0)
@@ -87,8 +87,8 @@ static bool isConstant(Value value, int64_t expected) {
          constant.getSExtValue() == expected;
 }
 
-/// Which entry a memref is all of, or why it is none: its descriptor says what
-/// its type says.
+/// The entry that a memref covers, or the reason why it does not: its
+/// descriptor must agree with its type.
 static std::optional<int64_t> getEntryOfMemRef(Value memref, func::FuncOp func,
                                                std::string &why) {
   auto type = cast<MemRefType>(memref.getType());
@@ -137,17 +137,17 @@ static std::optional<int64_t> getEntryOfMemRef(Value memref, func::FuncOp func,
 namespace {
 struct LaunchPlan {
   gpu::LaunchOp launch;
-  /// The kernel's arguments: the memref of each entry, null where the function
-  /// makes none.
+  /// The arguments of the kernel: the memref of each entry, null if the
+  /// function does not create one.
   SmallVector<Value> arguments;
-  /// Of which entry's memory each is, and the values in the launch that are its
+  /// The entry of each tensor map, and the values in the launch that are its
   /// address.
   SmallVector<block_to_thread::TensorMapOfKernel> tensorMaps;
   SmallVector<SmallVector<Value>> tensorMapUses;
   /// The pointers in the launch to arrays of tensor maps.
   SmallVector<Operation *> tensorMapCasts;
   int64_t sharedMemoryBytes = 0;
-  /// Whether its vectors belong to programs of several threads.
+  /// Whether its vectors belong to thread groups.
   bool isBlockLevel = false;
 };
 
@@ -165,7 +165,7 @@ private:
 };
 } // namespace
 
-/// What can be made again in the kernel at no cost.
+/// Ops that can be cloned into the kernel at no cost.
 static bool isSunk(Operation *op) {
   return op->getNumOperands() == 0 && op->getNumRegions() == 0 &&
          (op->hasTrait<OpTrait::ConstantLike>() ||
@@ -179,7 +179,8 @@ static std::optional<int64_t> getConstant(Value value) {
   return constant.getSExtValue();
 }
 
-/// The product of the sizes, or nothing where one is not a positive constant.
+/// The number of blocks or threads, or nothing if a size is not a positive
+/// constant.
 static std::optional<int64_t> getVolume(const gpu::KernelDim3 &size) {
   int64_t volume = 1;
   for (Value value : {size.x, size.y, size.z}) {
@@ -193,8 +194,8 @@ static std::optional<int64_t> getVolume(const gpu::KernelDim3 &size) {
   return volume;
 }
 
-/// Memrefs of the function that are all of an entry, as the attribute of JAX
-/// says or the launch takes for granted.
+/// Records memrefs of the function that cover an entry, as the attribute of JAX
+/// states or the launch assumes.
 static void noteEntry(int64_t entry, Value memref,
                       SmallVectorImpl<Value> &byEntry) {
   if (entry >= static_cast<int64_t>(byEntry.size()))
@@ -203,8 +204,8 @@ static void noteEntry(int64_t entry, Value memref,
 }
 
 /// The addresses in the launch of tensor maps in an array that it captures, by
-/// their offset; nothing where an address is not constant. The casts of the
-/// array are appended to `casts`.
+/// their offset; nothing if an address is not constant. The casts of the array
+/// are appended to `casts`.
 static std::optional<std::map<int64_t, SmallVector<Value>>>
 collectMapAddresses(Value array, gpu::LaunchOp launch,
                     SmallVectorImpl<Operation *> &casts) {
@@ -233,7 +234,7 @@ collectMapAddresses(Value array, gpu::LaunchOp launch,
 LogicalResult MosaicGPUOutlineLaunches::planArguments(LaunchPlan &plan,
                                                       func::FuncOp func) {
   gpu::LaunchOp launch = plan.launch;
-  // An argument that no code uses keeps its place.
+  // An argument that no code uses keeps its position.
   DominanceInfo dominance(func);
   std::map<int64_t, UnrealizedConversionCastOp> unavailable;
   WalkResult marked = func.walk([&](UnrealizedConversionCastOp cast) {
@@ -371,7 +372,7 @@ FailureOr<LaunchPlan> MosaicGPUOutlineLaunches::plan(gpu::LaunchOp launch) {
   if (failed(planArguments(plan, func)))
     return failure();
 
-  // Symbols of the module are not those of the kernel's.
+  // Symbols of the module are not visible in the kernel.
   WalkResult result = launch.getBody().walk([&](Operation *op) {
     for (NamedAttribute attribute : op->getAttrs())
       if (auto symbol = dyn_cast<SymbolRefAttr>(attribute.getValue())) {
@@ -399,8 +400,8 @@ void MosaicGPUOutlineLaunches::outline(const LaunchPlan &plan,
 
   StringRef name = func.getSymName();
   name.consume_back("_mosaic_gpu");
-  // Null pointers stand for what the launcher passes: arguments that nothing
-  // describes, and tensor maps.
+  // Null pointers represent what the launcher passes: unused arguments and
+  // tensor maps.
   OpBuilder builder(launch);
   auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
   SmallVector<Value> operands = plan.arguments;
@@ -415,7 +416,7 @@ void MosaicGPUOutlineLaunches::outline(const LaunchPlan &plan,
       address.getDefiningOp()->erase();
     }
   }
-  // A cast that stays would make its array an argument after the tensor maps.
+  // A remaining cast would make its array an argument after the tensor maps.
   for (Operation *cast : plan.tensorMapCasts)
     cast->erase();
   gpu::GPUFuncOp kernel = outlineKernelFunc(launch, name, operands);
@@ -450,7 +451,7 @@ void MosaicGPUOutlineLaunches::outline(const LaunchPlan &plan,
   if (plan.sharedMemoryBytes > 0) {
     kernel->setAttr(mosaic_gpu::kSharedMemoryBytes,
                     builder.getI64IntegerAttr(plan.sharedMemoryBytes));
-    // Swizzles of thread-level kernels count on it, and no op says so.
+    // Swizzles of thread-level kernels rely on it, and no op states it.
     if (!plan.isBlockLevel)
       kernel->setAttr(mosaic_gpu::kSharedMemoryAlignment,
                       builder.getI64IntegerAttr(kDynamicMemoryAlignment));
@@ -467,7 +468,7 @@ void MosaicGPUOutlineLaunches::outline(const LaunchPlan &plan,
   launch.erase();
 }
 
-/// Declarations that JAX adds to every module and that nothing refers to.
+/// Erases unused declarations, which JAX adds to every module.
 static void eraseDeadDeclarations(ModuleOp module) {
   for (Operation &op : llvm::make_early_inc_range(*module.getBody())) {
     auto function = dyn_cast<func::FuncOp>(op);

@@ -1,4 +1,4 @@
-//===- NVIDIAAssembly.cpp - PTX that MLIR has no operation for ------------===//
+//===- NVIDIAAssembly.cpp - Inline PTX without an NVVM op -----------------===//
 
 #include "smalti/passes/Conversion/BlockToThread/Assembly/NVIDIAAssembly.h"
 
@@ -25,7 +25,7 @@ static int64_t getBits(Type type) {
   return type.isIntOrFloat() ? elements * type.getIntOrFloatBitWidth() : 0;
 }
 
-/// The letter of a register in a constraint; 0 where a value is none.
+/// The constraint letter of a register of this type; 0 if it does not have one.
 static char getLetter(Type type) {
   if (isa<VectorType>(type))
     return 0;
@@ -45,8 +45,8 @@ static char getLetter(Type type) {
   }
 }
 
-/// A text of the table with its operands: those that it reads and writes, then
-/// those that it only reads. Gives what it writes.
+/// Emits a text of the table with its operands: first the read-write operands,
+/// then the read-only ones. Returns the written values.
 static SmallVector<Value> emit(OpBuilder &builder, Location loc,
                                const ptx::Text &text, ValueRange changed,
                                ValueRange read) {
@@ -83,11 +83,11 @@ static SmallVector<Value> emit(OpBuilder &builder, Location loc,
 }
 
 //===----------------------------------------------------------------------===//
-// Values that stay where they are
+// Opaque values
 //===----------------------------------------------------------------------===//
 
-/// The type of the registers that a vector is taken apart into; null where
-/// there is none.
+/// The type of the registers into which a vector is split; null if it is not
+/// supported.
 static Type getWordType(Type type) {
   auto vector = dyn_cast<VectorType>(type);
   if (!vector)

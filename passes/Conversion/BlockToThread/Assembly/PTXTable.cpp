@@ -1,4 +1,4 @@
-//===- PTXTable.cpp - Inline PTX of the project ---------------------------===//
+//===- PTXTable.cpp - Table of inline PTX ---------------------------------===//
 
 #include "smalti/passes/Conversion/BlockToThread/Assembly/PTXTable.h"
 
@@ -9,7 +9,7 @@ using namespace smalti;
 using namespace smalti::ptx;
 using llvm::StringRef;
 
-// What is older is refused by the assembler, which a test checks.
+// A test checks that the assembler rejects older versions.
 static constexpr Instruction held{"(none)", "Identifiers", 70, 80, false};
 static constexpr Instruction product{
     "wgmma.mma_async",
@@ -24,7 +24,7 @@ static constexpr Instruction remoteReduction{
     "Parallel Synchronization and Communication Instructions: red.async", 81,
     90, false};
 
-/// "{$0, $1}" from number `first` on.
+/// "{$0, $1}" starting at number `first`.
 static std::string listOperands(size_t first, size_t count) {
   std::string text = "{";
   for (size_t number = 0; number < count; ++number)
@@ -37,7 +37,7 @@ Text ptx::getHeld(std::string letters) {
 }
 
 Text ptx::getWgmmaWithRegisterA(const Wgmma &form) {
-  // A register is one of f32, or 32 bits: of i32 or of two f16.
+  // A register holds one f32, or 32 bits: i32 or two f16.
   bool isInteger = form.sum == "s32", isPacked = form.sum == "f16";
   size_t sums = form.columns / (isPacked ? 4 : 2), a = 4;
   std::string text;
@@ -47,8 +47,8 @@ Text ptx::getWgmmaWithRegisterA(const Wgmma &form) {
      << "." << form.sum << "." << form.a << "." << form.b << " "
      << listOperands(0, sums) << ", " << listOperands(2 * sums, a) << ", $"
      << 2 * sums + a << ", p";
-  // Signs of the operands, which integers do not have; then whether B is
-  // transposed, which only 16-bit elements can be.
+  // Signs of the operands (floats only), then whether B is transposed (16-bit
+  // elements only).
   if (!isInteger)
     os << ", 1, 1";
   if (form.a == "f16" || form.a == "bf16")
@@ -99,7 +99,7 @@ std::vector<Text> ptx::getAll() {
       {"s8", "s8", "s32", 32}};
   for (const Types &type : types)
     for (int64_t columns = 8; columns <= 256; columns += 8) {
-      // Products of integers have no other numbers of columns.
+      // Integer wgmma supports these numbers of columns only.
       if (type.sum == "s32" && columns > 32 && columns % 16 != 0)
         continue;
       bool isHalf = type.a == "f16" || type.a == "bf16";

@@ -1,9 +1,8 @@
-//===- BarrierObjectLowering.cpp - Barriers that are objects in shared memory
-//----===//
+//===- BarrierObjectLowering.cpp - Lowering of mbarriers ------------------===//
 //
-// Every thread of a program arrives where the program does: a barrier counts
-// `arrival_count` programs. In a warp_map each warp arrives for the whole
-// program.
+// Every thread of a thread group arrives: an mbarrier counts `arrival_count`
+// arrivals of thread groups. In a warp_map, each warp arrives for its whole
+// thread group.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +22,7 @@ using namespace mlir;
 using namespace smalti;
 using namespace smalti::block_to_thread;
 
-/// What a barrier counts to.
+/// The largest arrival count of an mbarrier.
 static constexpr int64_t kMostArrivals = (1 << 20) - 1;
 
 namespace {
@@ -33,8 +32,8 @@ public:
   void emit(Operation *op, Emitter &emitter, OpBuilder &builder) const override;
 };
 
-/// MLIR's own wait for a phase, a loop in assembly, as a loop that the compiler
-/// can see.
+/// Replaces MLIR's wait for a phase, a loop in assembly, by a loop that is
+/// visible to the compiler.
 class PhaseWaits : public LoweringOf<NVVM::MBarrierTryWaitParityOp> {
 public:
   LogicalResult plan(NVVM::MBarrierTryWaitParityOp op,
@@ -86,8 +85,8 @@ LogicalResult BarrierObjects::plan(Operation *op, Planner &planner) const {
   return success();
 }
 
-/// The bytes that this thread announces of those that all announce together:
-/// the same in all threads where that is possible, else those of `leader`.
+/// The bytes that this thread expects of the total: equal shares in all threads
+/// if possible, otherwise all bytes in the leader.
 static Value emitShare(mosaic_gpu::ArriveExpectTxOp op, int64_t threads,
                        Emitter &emitter, OpBuilder &builder) {
   Location loc = op.getLoc();
@@ -100,7 +99,7 @@ static Value emitShare(mosaic_gpu::ArriveExpectTxOp op, int64_t threads,
     bytes = emitter.lookup(dynamic);
   } else {
     int64_t number = op.getExpectTx().value_or(0);
-    // A part of a program has its leader, but not all of its threads.
+    // An incomplete thread group has its leader, but not all of its threads.
     if (number % threads == 0 && emitter.plan.grid.blockThreads % threads == 0)
       return constant(number / threads);
     bytes = constant(number);
@@ -135,7 +134,7 @@ void BarrierObjects::emit(Operation *op, Emitter &emitter,
     return;
   }
   Value address = emitter.getSharedPointer(op->getOperand(0), builder);
-  // A lane arrives for its like in the other warps.
+  // A lane also arrives for the lanes with the same id in the other warps.
   bool isOfWarp =
       static_cast<bool>(op->getParentOfType<mosaic_gpu::WarpMapOp>());
   int64_t arrivals = isOfWarp ? grid.numWarps() : 1;

@@ -1,4 +1,4 @@
-//===- Announcements.cpp - Which copies a barrier waits for ---------------===//
+//===- Announcements.cpp - Arrivals after thread copies -------------------===//
 
 #include "smalti/passes/Conversion/BlockToThread/Copies/Announcements.h"
 
@@ -19,8 +19,8 @@ using namespace smalti;
 using namespace smalti::block_to_thread;
 
 namespace {
-/// Announcements of bytes, where no barrier counts bytes: arrivals, behind the
-/// copies.
+/// Lowers expected bytes on mbarriers that do not count bytes: the threads
+/// arrive after their copies.
 class ThreadAnnouncements : public LoweringOf<mosaic_gpu::ArriveExpectTxOp> {
 public:
   LogicalResult plan(mosaic_gpu::ArriveExpectTxOp op,
@@ -34,7 +34,7 @@ public:
 // Planning
 //===----------------------------------------------------------------------===//
 
-/// What a barrier's memref was made from.
+/// The memref from which the memref of an mbarrier is derived.
 static Value getBarrierRoot(Value barrier) {
   while (auto cast = barrier.getDefiningOp<UnrealizedConversionCastOp>()) {
     if (cast.getNumOperands() != 1)
@@ -44,8 +44,7 @@ static Value getBarrierRoot(Value barrier) {
   return barrier;
 }
 
-/// Whether all that an op does is to compute, or to access memory that it
-/// names.
+/// Whether the op only computes, or accesses memory that it names.
 static bool isOfOneThread(Operation *op) {
   if (isMemoryEffectFree(op))
     return true;
@@ -61,7 +60,7 @@ static bool isOfOneThread(Operation *op) {
   });
 }
 
-/// Bytes that a copy brings, those outside of the tensor too.
+/// The bytes that a copy delivers, including those out of bounds.
 static int64_t countBytes(Operation *op) {
   SliceOp slice = getSlice(op);
   int64_t elements = 1;

@@ -1,7 +1,7 @@
-//===- Announcements.h - Which copies a barrier waits for -------*- C++ -*-===//
+//===- Announcements.h - Arrivals after thread copies -----------*- C++ -*-===//
 //
-// Where barriers do not count bytes, a thread that announces the bytes of
-// copies to come must arrive behind them instead.
+// If mbarriers do not count bytes, a thread that expects the bytes of later
+// copies arrives after these copies instead.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,33 +18,34 @@ class Emitter;
 class OpLowerings;
 class Planner;
 
-/// Of an arrive_expect_tx.
+/// Plan of an arrive_expect_tx.
 struct Announcement : OpPlan {
-  /// The last of the copies that follow, behind which it arrives; null: none
-  /// follow.
+  /// The last of the copies that follow, after which the thread arrives; null
+  /// if none follows.
   mlir::Operation *last = nullptr;
-  /// Of all of them.
+  /// Total bytes of the copies.
   int64_t bytes = 0;
 };
 
-/// Of an async_load, until it has a plan.
+/// Plan of an async_load before the copy itself is planned.
 struct AnnouncedLoad : OpPlan {
-  /// What arrives behind this load; null where another load follows.
+  /// The op that arrives after this load; null if another load follows.
   mlir::Operation *arrival = nullptr;
 };
 
-/// Finds, for all of the block that an op is in, the copies that follow each
-/// announcement to the same barrier: with nothing in between that may order
-/// threads, as then it matters when it arrives. Each gets a plan, but loads
-/// that nothing announces.
+/// For the MLIR block of an op, finds the copies that follow each
+/// arrive_expect_tx on the same mbarrier. Synchronization must not occur in
+/// between, because the time of the arrival would then matter. Each op gets a
+/// plan, except loads without an arrive_expect_tx.
 void planAnnouncements(mlir::Operation *op, Planner &planner);
 
-/// Arrives for an announcement; with `isBehindCopies` when the copies of the
-/// thread so far are done. A lane of a warp arrives for its like in the others.
+/// Arrives for an arrive_expect_tx; with `isBehindCopies`, when the previous
+/// copies of the thread are complete. A lane of a warp also arrives for the
+/// lanes with the same id in the other warps.
 void emitArrival(mlir::Operation *announcement, bool isBehindCopies,
                  Emitter &emitter, mlir::OpBuilder &builder);
 
-/// Of arrive_expect_tx, instead of that of barriers that count bytes.
+/// Lowers arrive_expect_tx on mbarriers that do not count bytes.
 void registerAnnouncements(OpLowerings &lowerings);
 
 } // namespace smalti::block_to_thread

@@ -1,8 +1,8 @@
-//===- ThreadCopyLowering.cpp - Slices of tensors, copied by the threads --===//
+//===- ThreadCopyLowering.cpp - Tensor slices copied by threads -----------===//
 //
-// async_load, async_store and async_prefetch on chips without copies in bulk:
-// the threads that run the op copy it, piece by piece. Loads are cp.async, and
-// what announces their bytes to a barrier arrives when they are done; stores go
+// async_load, async_store and async_prefetch on chips without TMA: the threads
+// that run the op copy the slice piece by piece. Loads use cp.async, and the
+// expect_tx of their mbarrier becomes an arrival after the copies; stores go
 // through registers.
 //
 //===----------------------------------------------------------------------===//
@@ -34,12 +34,13 @@ using namespace smalti;
 using namespace smalti::block_to_thread;
 using transfers::MemoryLayout;
 
-/// Pieces that a thread copies for one op: no code is longer.
+/// The maximum number of pieces per thread for one op, which limits the code
+/// size.
 static constexpr int64_t kMostRounds = 1024;
 
 namespace {
-/// How an index along a dimension becomes a distance in shared memory: so many
-/// bytes for each tile, and for each element of one.
+/// Converts an index along a dimension to a distance in shared memory: bytes
+/// per tile, and per element in a tile.
 struct SharedSteps {
   int64_t tile = 0;
   int64_t outer = 0;
@@ -53,10 +54,10 @@ struct ThreadCopyPlan : OpPlan {
   int64_t width = 1;
   int64_t elementBytes = 1;
   SmallVector<SharedSteps> steps;
-  /// Where the slice may leave the tensor along its last dimension, so that a
-  /// piece may be cut.
+  /// Whether the slice may leave the tensor along its last dimension, which
+  /// truncates a piece.
   bool mayBeCut = false;
-  /// What arrives behind it; may be null.
+  /// The op that arrives after it; may be null.
   Operation *arrival = nullptr;
 };
 
@@ -67,7 +68,7 @@ public:
   void emit(Operation *op, Emitter &emitter, OpBuilder &builder) const override;
 };
 
-/// What threads that fetch ahead of a copy need not do.
+/// Prefetches, which are erased.
 class Prefetches : public LoweringOf<mosaic_gpu::AsyncPrefetchOp> {
 public:
   LogicalResult plan(mosaic_gpu::AsyncPrefetchOp, Planner &) const override {
@@ -77,8 +78,8 @@ public:
             OpBuilder &) const override {}
 };
 
-/// Ops that order copies in bulk, or are of clusters: nothing where there are
-/// none.
+/// Ops that order TMA copies or belong to clusters; erased on chips without
+/// them.
 class BulkOrders : public OpLowering {
 public:
   LogicalResult plan(Operation *, Planner &) const override {
@@ -94,13 +95,13 @@ public:
   }
   void emit(NVVM::FenceProxyOp op, Emitter &emitter,
             OpBuilder &builder) const override {
-    // Other names of the same memory are older than copies in bulk.
+    // Alias proxies exist on chips before TMA.
     if (op.getKind() == NVVM::ProxyKind::alias)
       emitter.emitScalar(op, builder);
   }
 };
 
-/// One thread of a warp.
+/// Election of one thread of a warp.
 class Elections : public LoweringOf<NVVM::ElectSyncOp> {
 public:
   LogicalResult plan(NVVM::ElectSyncOp op, Planner &planner) const override {
@@ -120,7 +121,7 @@ public:
 // Planning
 //===----------------------------------------------------------------------===//
 
-/// Why threads cannot do what a copy in bulk would.
+/// Why threads cannot perform a TMA copy.
 static std::optional<std::string> refuse(const SliceOp &slice,
                                          const KernelPlan &kernel) {
   Operation *op = slice.op;
@@ -158,7 +159,7 @@ static std::optional<std::string> refuse(const SliceOp &slice,
   return std::nullopt;
 }
 
-/// The window of the tensor that a slice is.
+/// The window of the tensor that a slice covers.
 static Window getWindow(const SliceOp &slice) {
   Window window;
   window.memref = slice.global;
@@ -179,8 +180,8 @@ static Window getWindow(const SliceOp &slice) {
   return window;
 }
 
-/// How indices become distances in shared memory, ahead of the swizzle; nothing
-/// where elements do not begin at bytes.
+/// Converts indices to distances in shared memory before the swizzle; nothing
+/// if elements do not begin at byte boundaries.
 static SmallVector<SharedSteps> getSteps(const SharedRef &ref) {
   MemoryLayout plain = ref.layout;
   plain.swizzleBytes = 16;
@@ -203,8 +204,8 @@ static SmallVector<SharedSteps> getSteps(const SharedRef &ref) {
   return steps;
 }
 
-/// Whether pieces of so many bytes lie together in shared memory, at multiples
-/// of their size.
+/// Whether pieces of this many bytes are contiguous in shared memory, at
+/// multiples of their size.
 static bool isTogether(const SharedRef &ref, ArrayRef<SharedSteps> steps,
                        int64_t width, int64_t bytes) {
   if (ref.log2Alignment < llvm::Log2_64(bytes))
@@ -214,7 +215,7 @@ static bool isTogether(const SharedRef &ref, ArrayRef<SharedSteps> steps,
       (last.inner * width != bytes ||
        (last.tile != 0 ? last.tile : ref.layout.shape.back()) % width != 0))
     return false;
-  // Steps along the last dimension are of whole pieces.
+  // Steps along the last dimension are whole pieces.
   for (auto [dim, step] : llvm::enumerate(steps)) {
     bool isLast = dim + 1 == steps.size();
     if (step.outer % bytes != 0 ||
@@ -224,10 +225,10 @@ static bool isTogether(const SharedRef &ref, ArrayRef<SharedSteps> steps,
   return true;
 }
 
-/// The widest piece that is aligned on both sides; 0: there is none.
+/// The widest piece that is aligned on both sides; 0 if none is.
 static int64_t findWidth(const ThreadCopyPlan &plan, const SharedRef &ref,
                          ArrayRef<int64_t> widths) {
-  // Code for warps sees what it is handed.
+  // Inside a warp_map, use the operand of the region argument.
   Value memref = plan.window.memref;
   while (auto argument = dyn_cast<BlockArgument>(memref)) {
     auto map =
@@ -250,7 +251,7 @@ static int64_t findWidth(const ThreadCopyPlan &plan, const SharedRef &ref,
         Distribution::getStrided(plan.shape, width, one, why);
     if (!distribution)
       continue;
-    // Any piece starts at a multiple of its length in the last dimension.
+    // Each piece starts at a multiple of its length in the last dimension.
     SmallVector<Coordinate> coordinates(plan.shape.size());
     for (auto [coordinate, size] : llvm::zip_equal(coordinates, plan.shape))
       coordinate.log2 = size == 1 ? 62 : 0;
@@ -300,8 +301,8 @@ LogicalResult ThreadCopies::plan(Operation *op, Planner &planner) const {
     return op->emitOpError() << "cannot be lowered for " << target.name
                              << ": copies of rank 0 are not supported";
   plan->steps = getSteps(*ref);
-  // A load of less than is asked for fills up with zeros; a store has no such
-  // thing.
+  // cp.async fills the rest of a truncated load with zeros; a store does not
+  // have an equivalent.
   plan->mayBeCut = isLoad && plan->window.isChecked.back() &&
                    plan->window.vectorDims.back() >= 0;
   if (plan->mayBeCut)
@@ -355,7 +356,7 @@ private:
   void emitRound(OpBuilder &nested, int64_t round);
   Value getSharedAddress(OpBuilder &nested, ArrayRef<Coordinate> coordinates);
   Value getGlobalAddress(OpBuilder &nested, ValueRange indices);
-  /// Elements of a piece that are inside of the tensor, where it may be cut.
+  /// The number of elements of a piece that are inside the tensor.
   Value countInside(OpBuilder &nested, WindowEmitter &windows, Value minor);
 
   SliceOp slice;
@@ -370,7 +371,7 @@ private:
 };
 } // namespace
 
-/// As ThreadIndices::getChunkCoordinates has them for a program.
+/// As ThreadIndices::getChunkCoordinates, for a single warp.
 SmallVector<Coordinate> PieceEmitter::getCoordinatesInWarp(int64_t round) {
   ThreadIndices &indices = emitter.indices;
   Value flat = indices.mul(
@@ -388,7 +389,7 @@ SmallVector<Coordinate> PieceEmitter::getCoordinatesInWarp(int64_t round) {
 Value PieceEmitter::getSharedAddress(OpBuilder &nested,
                                      ArrayRef<Coordinate> coordinates) {
   ThreadIndices &indices = emitter.indices;
-  // What the thread decides is computed at the head of the kernel.
+  // Terms that depend on the thread are computed at the head of the kernel.
   Value own;
   int64_t constant = 0;
   for (auto [coordinate, step] : llvm::zip_equal(coordinates, plan.steps)) {
@@ -418,7 +419,7 @@ Value PieceEmitter::getSharedAddress(OpBuilder &nested,
   Value offset = emitter.getSharedOffset(slice.shared);
   int64_t swizzle = ref.layout.swizzleBytes;
   Value address;
-  // The swizzle looks at the whole address.
+  // The swizzle depends on the whole address.
   if (ref.log2Alignment >= llvm::Log2_64(transfers::swizzlePeriod(swizzle)))
     address = arith::AddIOp::create(nested, loc, offset,
                                     emitSwizzle(head, loc, own, swizzle));
@@ -493,7 +494,7 @@ void PieceEmitter::emitRound(OpBuilder &nested, int64_t round) {
                             count);
     return;
   }
-  // As the widest words.
+  // The widest word of this access.
   constexpr int64_t wordBytes = 4;
   Type moved = nested.getIntegerType(
       static_cast<unsigned>(std::min(bytes, wordBytes) * 8));
@@ -559,8 +560,8 @@ void ThreadCopies::emit(Operation *op, Emitter &emitter,
                         OpBuilder &builder) const {
   Location loc = op->getLoc();
   SliceOp slice = getSlice(op);
-  // What the program reads of the memory ahead of a load, all its threads have
-  // read. Single warps see to that themselves.
+  // Before a load, all threads of the group have read the previous contents.
+  // Single warps ensure that themselves.
   if (isOrderedLoad(op, emitter.plan.func))
     emitter.vendor.emitProgramBarrier(builder, loc, emitter.indices);
   if (slice.predicate)
@@ -571,7 +572,7 @@ void ThreadCopies::emit(Operation *op, Emitter &emitter,
                       });
   else
     PieceEmitter(op, emitter, builder).emit();
-  // The announcement's turn comes behind its last copy.
+  // The arrival follows the last copy.
   if (Operation *arrival = emitter.plan.getOpPlan<ThreadCopyPlan>(op)->arrival)
     emitArrival(arrival, /*isBehindCopies=*/true, emitter, builder);
 }

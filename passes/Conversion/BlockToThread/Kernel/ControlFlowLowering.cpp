@@ -1,4 +1,4 @@
-//===- ControlFlowLowering.cpp - Loops and branches that pass on vectors --===//
+//===- ControlFlowLowering.cpp - Control flow that carries vectors --------===//
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/layouts/LayoutText.h"
@@ -29,8 +29,8 @@ public:
 };
 } // namespace
 
-/// Shared memory that is passed on may come from another place each time: what
-/// is kept is how it is stored, and the alignment that accesses rely on.
+/// Forwarded shared memory may have a different offset in each iteration; its
+/// layout and the alignment that accesses rely on stay the same.
 static void shareRef(Value from, Value to, Planner &planner) {
   const SharedRef *ref = planner.getSharedRef(from);
   if (!ref)
@@ -45,7 +45,7 @@ static void shareRef(Value from, Value to, Planner &planner) {
 
 LogicalResult ControlFlow::plan(Operation *op, Planner &planner) const {
   // A carried vector has one distribution: the declared one, that of its
-  // initial value, or, where that is one scalar, that of what a round yields.
+  // initial value, or, if that is a scalar splat, that of the yielded value.
   auto choose = [&](Value value, unsigned vectorIndex, Value initial,
                     Value yielded) -> LogicalResult {
     Attribute layout = layoutAt(op, mosaic_gpu::kOutLayouts, vectorIndex);
@@ -151,15 +151,15 @@ LogicalResult ControlFlow::plan(Operation *op, Planner &planner) const {
     }
   if (failed(planner.planBlock(*loop.getBeforeBody())))
     return failure();
-  // What the condition passes on is known now.
+  // The types that the condition forwards are known now.
   for (auto [argument, result] :
        llvm::zip_equal(loop.getAfterArguments(), loop.getResults()))
     shareRef(result, argument, planner);
   return planner.planBlock(*loop.getAfterBody());
 }
 
-/// The values that the operands of a region terminator become, from the first
-/// that becomes one.
+/// The values that the operands of a region terminator are forwarded to, and
+/// the index of the first forwarded operand.
 static std::pair<ValueRange, unsigned> getTargets(Operation *terminator) {
   Operation *parent = terminator->getParentOp();
   if (isa<scf::ConditionOp>(terminator))
@@ -169,8 +169,8 @@ static std::pair<ValueRange, unsigned> getTargets(Operation *terminator) {
   return {parent->getResults(), 0};
 }
 
-/// The distributions that the operands of a region terminator must have, one
-/// for each operand (null for scalars).
+/// The required distributions of the operands of a region terminator, one per
+/// operand (null for scalars).
 static SmallVector<const Distribution *>
 getTerminatorDistributions(const KernelPlan &plan, Operation *terminator) {
   SmallVector<const Distribution *> wanted(terminator->getNumOperands(),

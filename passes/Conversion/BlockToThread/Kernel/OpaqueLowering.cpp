@@ -1,4 +1,4 @@
-//===- OpaqueLowering.cpp - Barriers of the optimiser, and output ---------===//
+//===- OpaqueLowering.cpp - Optimization barriers and output --------------===//
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/passes/Conversion/BlockToThread/Kernel/Emitter.h"
@@ -19,7 +19,7 @@ using namespace smalti;
 using namespace smalti::block_to_thread;
 
 namespace {
-/// Values that the optimiser knows nothing about.
+/// Values that are opaque to the optimizer.
 class OptimizationBarriers
     : public LoweringOf<mosaic_gpu::OptimizationBarrierOp> {
 public:
@@ -37,7 +37,7 @@ public:
             OpBuilder &builder) const override;
 };
 
-/// A remark, and nothing in the program.
+/// A remark; emits no code.
 class LayoutPrints : public LoweringOf<mosaic_gpu::PrintLayoutOp> {
 public:
   LogicalResult plan(mosaic_gpu::PrintLayoutOp op,
@@ -49,7 +49,7 @@ public:
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// Barriers of the optimiser
+// Optimization barriers
 //===----------------------------------------------------------------------===//
 
 static int64_t getBits(Type type) {
@@ -90,7 +90,7 @@ LogicalResult OptimizationBarriers::plan(mosaic_gpu::OptimizationBarrierOp op,
   return success();
 }
 
-/// The same registers, as some that the optimiser has not seen before.
+/// The same registers behind an optimization barrier.
 static Value hideRegister(Value held, const VendorLowering &vendor,
                           OpBuilder &builder, Location loc) {
   auto type = cast<VectorType>(held.getType());
@@ -171,14 +171,14 @@ LogicalResult DebugPrints::plan(mosaic_gpu::DebugPrintOp op,
            << "is not supported on " << planner.getVendor().getTarget().name;
   auto type = cast<VectorType>(op.getValue().getType());
   Type element = type.getElementType();
-  // There is no conversion of 8-bit floats to what printf takes.
+  // 8-bit floats cannot be converted to a type that printf supports.
   if (!element.isIntOrIndexOrFloat() ||
       (isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 16))
     return op.emitOpError() << "cannot print elements of type " << element;
   return success();
 }
 
-/// A number as printf takes it, and how it is printed.
+/// A number converted for printf, and its format.
 static std::pair<Value, StringRef> getPrinted(Value number, OpBuilder &builder,
                                               Location loc) {
   Type type = number.getType();
@@ -200,7 +200,7 @@ static std::pair<Value, StringRef> getPrinted(Value number, OpBuilder &builder,
   return {number, "%lld"};
 }
 
-/// A text as printf prints it.
+/// Escapes a text for printf.
 static std::string escape(StringRef text) {
   std::string escaped;
   for (char letter : text)
@@ -208,7 +208,7 @@ static std::string escape(StringRef text) {
   return escaped;
 }
 
-/// Adds the index of an element to what is printed: "[%lld, %lld]: ".
+/// Adds the index of an element to the output: "[%lld, %lld]: ".
 static std::string addIndex(const Distribution &distribution, int64_t reg,
                             int64_t element, ThreadIndices &indices,
                             OpBuilder &builder, Location loc,
@@ -262,7 +262,7 @@ void DebugPrints::emit(mosaic_gpu::DebugPrintOp op, Emitter &emitter,
         gpu::PrintfOp::create(nested, loc, text, values);
       }
   };
-  // Elements that several threads hold are printed by the first of them.
+  // If several threads hold an element, the first of them prints it.
   Value isFirst =
       distribution.isSplat()
           ? arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,

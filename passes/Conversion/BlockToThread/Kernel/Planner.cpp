@@ -1,4 +1,4 @@
-//===- Planner.cpp - Decides what becomes of a kernel ---------------------===//
+//===- Planner.cpp - Planning of the conversion ---------------------------===//
 
 #include "smalti/passes/Conversion/BlockToThread/Kernel/Planner.h"
 
@@ -18,8 +18,8 @@ using namespace smalti::block_to_thread;
 
 OpPlan::~OpPlan() = default;
 
-/// Whether the op is a buffer in shared memory, which means the same to a block
-/// and to each of its threads. Barrier objects belong to block-level ops.
+/// Whether the op is a buffer in shared memory, which is the same at block and
+/// thread level. Mbarriers belong to block-level ops.
 static bool isSharedBuffer(Operation *op) {
   auto slice = dyn_cast<mosaic_gpu::SliceSMEMOp>(op);
   return slice && !isa<mosaic_gpu::BarrierType>(
@@ -53,8 +53,8 @@ Attribute block_to_thread::layoutAt(Operation *op, StringRef name,
   return layouts && index < layouts.size() ? layouts[index] : Attribute();
 }
 
-/// The layout that the program declares for a value, looking through control
-/// flow that does not say: loops are rebuilt by passes that drop attributes.
+/// The declared layout of a value, looking through control flow without
+/// layouts: passes that rebuild loops drop their attributes.
 Attribute block_to_thread::findDeclaredLayout(Value value, unsigned depth) {
   auto result = dyn_cast<OpResult>(value);
   if (!result || depth > 8)
@@ -88,7 +88,7 @@ Attribute block_to_thread::findDeclaredLayout(Value value, unsigned depth) {
 
 LogicalResult Planner::setLayout(Operation *op, Value value, Attribute layout) {
   auto type = cast<VectorType>(value.getType());
-  // The ops of a thread have no other scalars.
+  // Thread-level ops support only these scalars.
   Type element = type.getElementType();
   if (!element.isSignlessIntOrIndexOrFloat())
     return op->emitOpError()
@@ -132,7 +132,7 @@ LogicalResult Planner::checkOperands(Operation *op) {
         return op->emitOpError() << "has a vector of type " << type
                                  << ", which is incompatible with layout "
                                  << layouts[index] << ": " << why;
-      // One scalar fits every layout.
+      // A scalar splat is compatible with every layout.
       if (*wanted != *distribution && !distribution->isSplat())
         return op->emitOpError()
                << "requires layout " << wanted->str() << " for vector operand #"
@@ -174,7 +174,7 @@ LogicalResult Planner::planGrid() {
   if (!program)
     return success();
   int64_t together = program.getInt();
-  // The last program may be a part of one: warps that only copy.
+  // The last thread group may be incomplete: warps that only copy.
   if (together <= 0 || together % target.waveSize != 0 || together > threads[0])
     return func.emitOpError()
            << "has '" << mosaic_gpu::kProgramThreads << "' = " << together
@@ -200,13 +200,13 @@ static bool hasVectors(Operation *op) {
          });
 }
 
-/// The transforms that an op declares for a value in shared memory; null where
-/// it declares none. `values` are all operands or all results.
+/// The transforms that an op declares for a value in shared memory; null if it
+/// does not. `values` are all operands or all results.
 static ArrayAttr getDeclaredTransforms(Operation *op, StringRef name,
                                        ValueRange values, Value value) {
   auto lists = op->getAttrOfType<ArrayAttr>(name);
   unsigned index = 0;
-  // Custom primitives count barriers, too.
+  // Custom primitives also count barriers.
   bool countsBarriers = isa<mosaic_gpu::CustomPrimitiveOp>(op);
   for (Value other : values) {
     auto type = dyn_cast<MemRefType>(other.getType());
@@ -223,8 +223,8 @@ static ArrayAttr getDeclaredTransforms(Operation *op, StringRef name,
   return {};
 }
 
-/// Whether memory stored as `ref` is what transforms make of its type; null:
-/// they are not declared.
+/// Whether memory stored as `ref` agrees with the declared transforms; null if
+/// none are declared.
 static bool isDeclared(const SharedRef &ref, MemRefType type,
                        ArrayAttr transforms) {
   if (!transforms)
@@ -289,7 +289,7 @@ bool Planner::isThreadOp(Operation *op) const {
   if (isa_and_nonnull<mosaic_gpu::MosaicGPUDialect>(op->getDialect()) ||
       !hasVectors(op))
     return false;
-  // Registers become a vector of the program by a cast that has its layout.
+  // A cast with a layout converts registers to a block-level vector.
   if (isa<UnrealizedConversionCastOp>(op) && op->hasAttr(kCastLayout))
     return false;
   return llvm::none_of(op->getOperands(), [&](Value operand) {
@@ -308,7 +308,7 @@ LogicalResult Planner::planOp(Operation *op) {
   bool isBlockOp =
       isa_and_nonnull<mosaic_gpu::MosaicGPUDialect>(op->getDialect());
   bool isThread = plan.threadOps.contains(op);
-  // Casts are between vectors of a program and their registers.
+  // Casts convert between block-level vectors and registers.
   if (!isThread && !isa<UnrealizedConversionCastOp>(op) &&
       (isBlockOp || hasVectors(op)) && failed(checkOperands(op)))
     return failure();

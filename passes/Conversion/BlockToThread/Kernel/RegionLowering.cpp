@@ -1,4 +1,4 @@
-//===- RegionLowering.cpp - Code for threads and for warps ----------------===//
+//===- RegionLowering.cpp - Regions of thread-level and warp-level code ---===//
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/passes/Conversion/BlockToThread/Kernel/Emitter.h"
@@ -12,8 +12,8 @@ using namespace smalti;
 using namespace smalti::block_to_thread;
 
 namespace {
-/// The body stands in place of the op: its vectors are the operands', which it
-/// may take apart into registers.
+/// Inlines the body: its vectors are the operands, which it may split into
+/// registers.
 class CustomPrimitives : public LoweringOf<mosaic_gpu::CustomPrimitiveOp> {
 public:
   LogicalResult plan(mosaic_gpu::CustomPrimitiveOp op,
@@ -23,9 +23,9 @@ public:
   bool acceptsTransforms() const override { return true; }
 };
 
-/// The body stands in place of the op, between barriers of the program: what
-/// the program did to memory comes before what its warps do, and that before
-/// what follows.
+/// Inlines the body between barriers of the thread group: accesses of the
+/// thread group happen before those of its warps, and those before the accesses
+/// after the op.
 class WarpMaps : public LoweringOf<mosaic_gpu::WarpMapOp> {
 public:
   LogicalResult plan(mosaic_gpu::WarpMapOp op, Planner &planner) const override;
@@ -53,7 +53,7 @@ public:
 };
 } // namespace
 
-/// Arguments of the body are what the operands are.
+/// Body arguments have the distributions and references of the operands.
 static void shareArguments(ValueRange operands, Block &body, Planner &planner) {
   for (auto [operand, argument] :
        llvm::zip_equal(operands, body.getArguments())) {
@@ -87,7 +87,8 @@ LogicalResult CustomPrimitives::plan(mosaic_gpu::CustomPrimitiveOp op,
     if (isa<MemRefType>(result.getType()))
       return op.emitOpError() << "returns memory, which is not supported";
   Block &body = op.getBody().front();
-  // A splat is held as its operand says, unless the op wants it otherwise.
+  // A splat keeps the distribution of its operand unless the op declares
+  // another.
   unsigned index = 0;
   for (auto [operand, argument] :
        llvm::zip_equal(op.getOperands(), body.getArguments())) {

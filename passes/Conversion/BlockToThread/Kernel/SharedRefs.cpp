@@ -1,4 +1,4 @@
-//===- SharedRefs.cpp - Where shared memory is and how it is stored -------===//
+//===- SharedRefs.cpp - Layout and alignment of shared memory -------------===//
 
 #include "smalti/passes/Conversion/BlockToThread/Kernel/SharedRefs.h"
 
@@ -47,12 +47,12 @@ std::string SharedRef::str() const {
   return text;
 }
 
-/// Of a layout that is valid.
+/// Requires a valid layout.
 static SmallVector<MemorySteps> stepsOf(const MemoryLayout &memory) {
   return *transfers::getMemorySteps(memory);
 }
 
-/// Elements ahead of an index.
+/// The offset of an index in elements.
 static int64_t placeOf(const MemorySteps &steps, int64_t index) {
   return index % steps.inner * steps.innerStride +
          index / steps.inner * steps.outerStride;
@@ -77,7 +77,7 @@ bool SharedRef::isStoredAs(const SharedRef &other) const {
 std::optional<std::string> block_to_thread::checkRef(const SharedRef &ref) {
   if (std::optional<std::string> why = ref.layout.validate(ref.elementBits))
     return why;
-  // Rows that a swizzle counts.
+  // The rows on which a swizzle depends.
   constexpr unsigned log2Row = 7;
   if (ref.layout.swizzleBytes != 16 && ref.log2Alignment < log2Row)
     return "a swizzle of " + std::to_string(ref.layout.swizzleBytes) +
@@ -121,7 +121,7 @@ Result block_to_thread::getSharedRef(MemRefType type, ArrayAttr transforms,
     return Result::none("its shape or strides are dynamic");
   ref.layout.shape.assign(type.getShape().begin(), type.getShape().end());
   ref.layout.strides.assign(strides.begin(), strides.end());
-  // Barrier objects are words of 64 bits.
+  // Mbarriers are 64-bit words.
   ref.elementBits =
       inference::getMemory(type) ? inference::getElementBits(type) : 64;
   ref.log2Alignment = log2Alignment;
@@ -140,7 +140,7 @@ Result block_to_thread::getSharedRef(MemRefType type, ArrayAttr transforms,
 // Windows
 //===----------------------------------------------------------------------===//
 
-/// The size of a dimension's tile; 0 where it is not tiled.
+/// The tile size of a dimension; 0 if it is not tiled.
 static int64_t tileOf(const MemoryLayout &memory, int64_t dim) {
   int64_t untiled = static_cast<int64_t>(memory.shape.size()) -
                     static_cast<int64_t>(memory.tile.size());
@@ -240,8 +240,8 @@ Result block_to_thread::transpose(const SharedRef &source,
   return checked(std::move(ref));
 }
 
-/// Whether the indices of one dimension are at the places of those of several
-/// others, which count them in row-major order.
+/// Whether the indices of one dimension have the same offsets as those of
+/// several others that count them in row-major order.
 static bool isSplit(const MemorySteps &whole, int64_t size,
                     ArrayRef<MemorySteps> parts, ArrayRef<int64_t> sizes) {
   for (int64_t index = 0; index < size; ++index) {
@@ -304,7 +304,7 @@ Result block_to_thread::collapse(const SharedRef &source,
   for (int64_t group : groups) {
     int64_t size = 1, stride = 1;
     for (int64_t part = group; part-- > 0;) {
-      // The innermost that has a step.
+      // The innermost dimension with a stride.
       if (size == 1)
         stride = source.layout.strides[dim + part];
       size *= source.layout.shape[dim + part];
@@ -319,7 +319,7 @@ Result block_to_thread::collapse(const SharedRef &source,
       ref.layout.tile.push_back(tile);
     dim += group;
   }
-  // To a scalar, there are no groups: of one element.
+  // A collapse to a scalar does not have groups; it requires one element.
   if (groups.empty() && source.getNumElements() != 1)
     return Result::none("it collapses " +
                         std::to_string(source.getNumElements()) +
@@ -345,7 +345,7 @@ Result block_to_thread::collapse(const SharedRef &source,
   return result;
 }
 
-/// Whether the elements fill their memory.
+/// Whether the elements are contiguous.
 static bool hasNoGaps(const MemoryLayout &memory) {
   SmallVector<std::pair<int64_t, int64_t>> dims;
   for (auto [size, stride] : llvm::zip_equal(memory.shape, memory.strides))

@@ -93,7 +93,8 @@ block_to_thread::findGlobalTensor(Value memref, gpu::GPUFuncOp func) {
     int64_t start;
     if (failed(viewed.getStridesAndOffset(strides, start)))
       return Result::none("the tensor is not strided");
-    // Views of one memory count from its start, and casts forget numbers.
+    // reinterpret_cast offsets are relative to the allocation, and casts may
+    // drop static values.
     if (!hasOffset && !ShapedType::isDynamic(start)) {
       hasOffset = true;
       offset = start;
@@ -105,7 +106,7 @@ block_to_thread::findGlobalTensor(Value memref, gpu::GPUFuncOp func) {
       tensor.strides = strides;
     }
     if (auto argument = dyn_cast<BlockArgument>(memref)) {
-      // Code for warps sees what it is handed.
+      // Inside a warp_map, use the operand of the region argument.
       if (auto map = dyn_cast<mosaic_gpu::WarpMapOp>(
               argument.getOwner()->getParentOp())) {
         memref = map.getOperands()[argument.getArgNumber()];

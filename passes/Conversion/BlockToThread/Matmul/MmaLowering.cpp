@@ -1,4 +1,4 @@
-//===- MmaLowering.cpp - Products of matrices in registers ----------------===//
+//===- MmaLowering.cpp - Lowering of mosaic_gpu.mma -----------------------===//
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/passes/Conversion/BlockToThread/Kernel/Emitter.h"
@@ -18,8 +18,8 @@ using namespace smalti::block_to_thread;
 namespace {
 struct MmaPlan : OpPlan {
   BlockMma mma;
-  /// To the instruction's order of registers, and back to the result's; null
-  /// where that is the vector's own.
+  /// Reorders to the instruction's register order, and back to the result's;
+  /// null if the orders are equal.
   std::optional<Reorder> a, b, accumulator, result;
 };
 
@@ -31,8 +31,8 @@ public:
 };
 } // namespace
 
-/// Whether the instruction takes registers of a fragment tile after tile, as
-/// the emission has them.
+/// Whether the instruction takes the registers of a fragment tile after tile,
+/// as the emission provides them.
 static bool hasTilesInOrder(const layout::TiledLayout &layout,
                             ArrayRef<int64_t> shape, int64_t tilesOuter,
                             int64_t tilesInner, int64_t stepOuter,
@@ -73,7 +73,8 @@ LogicalResult Mma::plan(mosaic_gpu::MMAOp op, Planner &planner) const {
       return op.emitOpError()
              << "requires a fragment layout for operand '" << name
              << "'; its layout is " << planner.find(value)->str();
-  // The accumulator may start as one scalar; the result says how it is held.
+  // The accumulator may be a scalar splat; the result determines the
+  // distribution.
   if (Attribute layout = layoutAt(op, mosaic_gpu::kOutLayouts, 0)) {
     if (failed(planner.setLayout(op, op.getResult(), layout)))
       return failure();
@@ -112,7 +113,7 @@ LogicalResult Mma::plan(mosaic_gpu::MMAOp op, Planner &planner) const {
     return isHeld(a, candidate.a) && isHeld(b, candidate.b) &&
            isHeld(result, candidate.accumulator) && hasTilesInOrder(candidate);
   };
-  // Each thread has the elements that it needs, in some order.
+  // Each thread holds the elements that it needs, in some order.
   auto isReordered = [&](const BlockMma &candidate) {
     if (!hasTilesInOrder(candidate))
       return false;
@@ -156,7 +157,7 @@ LogicalResult Mma::plan(mosaic_gpu::MMAOp op, Planner &planner) const {
   return success();
 }
 
-/// One rounding on every chip, and no call of a device library.
+/// One rounding on every chip, without a call of a device library.
 static Value fusedMultiplyAdd(OpBuilder &builder, Location loc, Value a,
                               Value b, Value accumulator) {
   Type wide = cast<VectorType>(accumulator.getType()).getElementType();

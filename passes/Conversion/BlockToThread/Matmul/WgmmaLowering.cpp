@@ -1,14 +1,13 @@
-//===- WgmmaLowering.cpp - Products by groups of four warps ---------------===//
+//===- WgmmaLowering.cpp - Lowering of mosaic_gpu.wgmma -------------------===//
 //
-// mosaic_gpu.wgmma as NVIDIA's wgmma.mma_async: rows in blocks of 64 for each
-// group of four warps, columns in blocks of up to 256, K in steps of 32 bytes.
-// Fences, commits and waits are the program's own, but for fences that a block
-// of code lacks.
+// mosaic_gpu.wgmma as NVIDIA's wgmma.mma_async: blocks of 64 rows per
+// warpgroup, blocks of up to 256 columns, K in steps of 32 bytes. The kernel
+// contains the fences, commits and waits, except for fences that an MLIR block
+// lacks.
 //
-// The instructions are asynchronous, which the values of the program are not:
-// what is read after a wait must not be read ahead of it. So the registers of
-// products that a wait completes are held: as far as the compiler can tell they
-// become others there.
+// The instructions are asynchronous, but SSA values are not: a read after a
+// wait must not move before the wait. Therefore the accumulators that a wait
+// completes pass through an optimization barrier.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,17 +41,18 @@ static constexpr int64_t kWarpsOfGroup = 4;
 
 namespace {
 struct WgmmaOpPlan : OpPlan {
-  /// Of one instruction but for the columns.
+  /// One instruction, without the columns.
   WgmmaInstruction instruction;
   int64_t groups = 1;
   SmallVector<WgmmaBlock> rows, columns;
   int64_t steps = 1;
-  /// Of A only where it is in shared memory.
+  /// A only if it is in shared memory.
   WgmmaOperandPlan a, b;
-  /// To the instruction's order of registers, and back to the result's; null
-  /// where that is the vector's own.
+  /// Reorders to the instruction's register order, and back to the result's;
+  /// null if the orders are equal.
   std::optional<Reorder> orderOfA, accumulator, result;
-  /// Whether no fence stands before it in its block that its registers need.
+  /// Whether its registers need a fence that its MLIR block does not contain
+  /// before it.
   bool needsFence = false;
 };
 
@@ -96,8 +96,8 @@ static std::optional<NVVM::WGMMATypes> getSumType(Type type) {
   return std::nullopt;
 }
 
-/// Plans an operand in shared memory; an error at `op` if instructions cannot
-/// find it.
+/// Plans an operand in shared memory; an error at `op` if the instructions
+/// cannot address it.
 static LogicalResult planOperand(mosaic_gpu::WGMMAOp op, StringRef name,
                                  Value memref, WgmmaOperandProblem problem,
                                  Planner &planner, WgmmaOperandPlan &plan) {
@@ -120,8 +120,8 @@ static LogicalResult planOperand(mosaic_gpu::WGMMAOp op, StringRef name,
   return success();
 }
 
-/// Plans the order of a vector's registers; an error at `op` where threads do
-/// not hold the elements that the instruction takes from them.
+/// Plans the order of the registers of a vector; an error at `op` if threads do
+/// not hold the elements that the instruction reads from them.
 static LogicalResult
 planLayout(mosaic_gpu::WGMMAOp op, StringRef name, VectorType type,
            const Distribution &distribution, const layout::TiledLayout &wanted,
@@ -227,11 +227,11 @@ LogicalResult Wgmma::plan(mosaic_gpu::WGMMAOp op, Planner &planner) const {
 }
 
 //===----------------------------------------------------------------------===//
-// What waits complete
+// Accumulators that waits complete
 //===----------------------------------------------------------------------===//
 
-/// The values of a region's parent, and of its block arguments, that operand
-/// `number` of a terminator becomes.
+/// The values of a region's parent, and of its block arguments, to which
+/// operand `number` of a terminator is forwarded.
 static void appendForwarded(OpOperand &use, SmallVectorImpl<Value> &values) {
   Operation *op = use.getOwner();
   unsigned number = use.getOperandNumber();
@@ -259,7 +259,7 @@ static void appendForwarded(OpOperand &use, SmallVectorImpl<Value> &values) {
   }
 }
 
-/// All values that may be those of a product in flight.
+/// All values that may be accumulators of a wgmma in flight.
 static DenseSet<Value> collectWgmma(gpu::GPUFuncOp func) {
   SmallVector<Value> worklist;
   func.walk(
@@ -279,12 +279,12 @@ static DenseSet<Value> collectWgmma(gpu::GPUFuncOp func) {
 }
 
 namespace {
-/// A product that may be in flight, and the number of its group among those
-/// that this block commits; -1: one that was committed before.
+/// A wgmma that may be in flight, and the number of its group among those that
+/// this MLIR block commits; -1: an earlier group.
 struct OpenWgmma {
   Value value;
   int64_t group = -1;
-  /// The last op of the block that reads it, in its regions too.
+  /// The last op of the MLIR block that reads it, including nested regions.
   Operation *lastRead = nullptr;
 };
 
@@ -293,7 +293,7 @@ public:
   Holds(const DenseSet<Value> &products, KernelPlan &plan)
       : products(products), plan(plan) {}
 
-  /// Whether the block or what is nested in it waits.
+  /// Whether the MLIR block or a nested region waits.
   bool scan(Block &block, ArrayRef<OpenWgmma> outer);
 
 private:
@@ -302,8 +302,8 @@ private:
 };
 } // namespace
 
-/// The next product adds to its registers in order, and what loops carry is
-/// looked at where it arrives.
+/// The next wgmma accumulates in order, and values that loops carry are handled
+/// at their region arguments.
 static bool isRead(OpOperand &use) {
   if (auto product = dyn_cast<mosaic_gpu::WGMMAOp>(use.getOwner()))
     return &use != &product.getAccumulatorMutable();
@@ -334,7 +334,7 @@ bool Holds::scan(Block &block, ArrayRef<OpenWgmma> outer) {
   int64_t groups = 0;
   bool waits = false;
   for (Operation &op : block) {
-    // What nobody will read is not of interest.
+    // Accumulators that are not read later are ignored.
     llvm::erase_if(open, [&](const OpenWgmma &product) {
       return product.lastRead->isBeforeInBlock(&op);
     });
@@ -371,12 +371,12 @@ bool Holds::scan(Block &block, ArrayRef<OpenWgmma> outer) {
   return waits;
 }
 
-/// A fence in front of a loop is none for registers that the loop carries: the
-/// assembler would add one in each iteration, and say so. Nor is one in front
-/// of what computes the registers of A.
+/// A fence before a loop does not cover registers that the loop carries: the
+/// assembler would add one in each iteration and warn. Neither does a fence
+/// before the computation of the registers of A.
 static void planFences(KernelPlan &plan) {
   plan.func.walk([&](Block *block) {
-    // The last fence, or the product that has one in front.
+    // The last fence, or the wgmma that is preceded by one.
     Operation *fence = nullptr;
     for (Operation &op : *block) {
       if (isa<NVVM::WgmmaFenceAlignedOp>(op))
@@ -410,7 +410,7 @@ LogicalResult Wgmma::planKernel(Planner &planner) const {
 // Emission
 //===----------------------------------------------------------------------===//
 
-/// The descriptor of an operand, `offset` bytes further.
+/// The descriptor of an operand at an additional `offset` in bytes.
 static Value addOffset(OpBuilder &builder, Location loc, Value descriptor,
                        int64_t offset) {
   if (offset == 0)
@@ -429,7 +429,7 @@ static Value emitDescriptor(OpBuilder &builder, Location loc, Value address,
     return arith::ConstantOp::create(builder, loc,
                                      builder.getIntegerAttr(type, value));
   };
-  // Units of 16 bytes; shared memory has less than 2^18 bytes.
+  // In multiples of 16 bytes; shared memory has less than 2^18 bytes.
   Value units = arith::AndIOp::create(
       builder, loc,
       arith::ShRUIOp::create(builder, loc, address, constant(word, 4)),
@@ -439,7 +439,7 @@ static Value emitDescriptor(OpBuilder &builder, Location loc, Value address,
       constant(wide, static_cast<int64_t>(plan.descriptor)));
 }
 
-/// One product with both operands in shared memory.
+/// One wgmma with both operands in shared memory.
 static SmallVector<Value> emitShared(OpBuilder &builder, Location loc,
                                      const WgmmaInstruction &instruction,
                                      ArrayRef<Value> sums, Value a, Value b) {
@@ -490,7 +490,7 @@ void Wgmma::emit(mosaic_gpu::WGMMAOp op, Emitter &emitter,
       emitter.getRegisters(op.getAccumulator(), distribution, builder);
   if (plan.accumulator)
     sums = plan.accumulator->emit(type.getElementType(), sums, builder, loc);
-  // Pairs of columns: one register of 32 bits each, or one for both.
+  // Pairs of columns: one 32-bit register per column, or one for both.
   bool isPacked = type.getElementTypeBitWidth() == 16;
   int64_t perRegister = isPacked ? 1 : 2;
   SmallVector<Value> words;
@@ -521,7 +521,7 @@ void Wgmma::emit(mosaic_gpu::WGMMAOp op, Emitter &emitter,
   } else {
     Value address = addressOf(op.getA());
     if (plan.groups > 1) {
-      // The same in all threads of a warp, which the compiler should know.
+      // Uniform in a warp; the uniform hint makes that visible to the compiler.
       ThreadIndices &indices = emitter.indices;
       Value group = indices.div(emitter.getFirstThreadOfWave(), kGroupThreads);
       Value distance =
@@ -533,14 +533,15 @@ void Wgmma::emit(mosaic_gpu::WGMMAOp op, Emitter &emitter,
   }
 
   if (plan.needsFence) {
-    // What computes registers has no effect: it could move behind the fence.
+    // The computation of registers does not have effects: it could move after
+    // the fence.
     aWords = nvidia::emitHeld(builder, loc, aWords);
     NVVM::WgmmaFenceAlignedOp::create(builder, loc);
   }
 
-  // Registers of the accumulator: for each block of rows, for every 8 columns,
-  // two of eight rows each. Of A: for each block of rows, for every 16 bytes of
-  // K, two.
+  // Accumulator registers: for each block of rows and every 8 columns, two of
+  // eight rows each. Registers of A: for each block of rows and every 16 bytes
+  // of K, two.
   int64_t rowWords = type.getDimSize(1) / 8 * 2 * perRegister;
   for (auto [row, rows] : llvm::enumerate(plan.rows)) {
     for (auto [column, columns] : llvm::enumerate(plan.columns)) {
@@ -569,7 +570,7 @@ void Wgmma::emit(mosaic_gpu::WGMMAOp op, Emitter &emitter,
     }
   }
 
-  // What the instruction has in the order of its own.
+  // The accumulator in the register order of the instruction.
   const Distribution &instructionOrder =
       plan.accumulator ? plan.accumulator->to : distribution;
   VectorType registerType =

@@ -1,7 +1,7 @@
-//===- NVIDIARelayouts.cpp - Vectors that change their layout -------------===//
+//===- NVIDIARelayouts.cpp - Layout changes of vectors --------------------===//
 //
-// In registers, by shuffles, or through shared memory: whatever
-// `planRelayout` finds cheapest.
+// In registers, by shuffles, or through shared memory: the cheapest that
+// `planRelayout` finds.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,8 +25,8 @@ using relayouts::Means;
 namespace {
 struct LayoutCastPlan : OpPlan {
   relayouts::RelayoutPlan steps;
-  /// Elements of less than a byte that do not keep to their bytes are bytes on
-  /// their way.
+  /// Elements narrower than a byte that do not stay in their bytes are widened
+  /// to bytes during the relayout.
   bool isWidened = false;
 };
 
@@ -76,7 +76,7 @@ LogicalResult LayoutCasts::plan(mosaic_gpu::LayoutCastOp op,
   return success();
 }
 
-/// Units through shared memory, as many together as it has room for.
+/// Moves values through shared memory, as many at a time as it can hold.
 static Registers
 emitScratchTrip(OpBuilder &builder, Location loc, Emitter &emitter,
                 const relayouts::RelayoutPlan &plan, ArrayRef<Value> registers,

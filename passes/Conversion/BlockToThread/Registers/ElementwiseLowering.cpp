@@ -1,4 +1,4 @@
-//===- ElementwiseLowering.cpp - Ops that work element by element ---------===//
+//===- ElementwiseLowering.cpp - Element-wise ops -------------------------===//
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/passes/Conversion/BlockToThread/Kernel/Emitter.h"
@@ -28,7 +28,7 @@ public:
   void emit(Operation *op, Emitter &emitter, OpBuilder &builder) const override;
 };
 
-/// Products and quotients of f8E8M0FNU, which are powers of two.
+/// Multiplications and divisions of f8E8M0FNU, which are powers of two.
 class Scales : public Elementwise {
 public:
   LogicalResult plan(Operation *op, Planner &planner) const override {
@@ -59,7 +59,7 @@ LogicalResult Elementwise::plan(Operation *op, Planner &planner) const {
              << "has operands in different layouts: " << common->str()
              << " and " << distribution->str();
   }
-  // Copied: the map may grow while results are recorded.
+  // A copy: the map may grow while results are recorded.
   std::optional<Distribution> operands =
       common ? std::optional<Distribution>(*common) : std::nullopt;
   for (auto [index, result] : llvm::enumerate(op->getResults())) {

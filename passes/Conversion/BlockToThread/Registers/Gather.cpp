@@ -1,4 +1,4 @@
-//===- Gather.cpp - Elements that a thread has already --------------------===//
+//===- Gather.cpp - Register renaming of vector elements ------------------===//
 
 #include "smalti/passes/Conversion/BlockToThread/Registers/Gather.h"
 
@@ -12,7 +12,7 @@ using namespace smalti;
 using namespace smalti::block_to_thread;
 
 namespace {
-/// Which element of a vector a thread holds where.
+/// The element of a vector that a thread holds in a register.
 class Elements {
 public:
   Elements(const Distribution &distribution, const ThreadGrid &grid)
@@ -26,7 +26,7 @@ public:
     }
     if (distribution.getKind() != Distribution::Kind::Tiled)
       return;
-    // The place is linear in thread, register and element.
+    // The element is linear in thread, register and position in the register.
     const layout::TiledLayout &tiled = distribution.getTiled();
     for (int64_t thread = 0; thread < grid.numThreads; ++thread)
       threads.push_back(flatten(tiled.elementIndex(
@@ -72,7 +72,7 @@ ValueOr<std::vector<ElementPlace>> block_to_thread::planGather(
     llvm::function_ref<ElementIndex(ArrayRef<int64_t>)> source,
     const ThreadGrid &grid) {
   using Result = ValueOr<std::vector<ElementPlace>>;
-  // Equal elements are anywhere.
+  // The elements are equal, so any of them can be used.
   if (to.isSplat()) {
     if (from.size() == 1 && from.front()->isSplat())
       return std::vector<ElementPlace>{ElementPlace()};
@@ -81,7 +81,8 @@ ValueOr<std::vector<ElementPlace>> block_to_thread::planGather(
   }
   Elements elements(to, grid);
   std::vector<Elements> sources;
-  // Where the first thread has elements: several places, if it has them twice.
+  // The positions of the elements of the first thread: several, if it holds an
+  // element twice.
   std::vector<DenseMap<int64_t, SmallVector<ElementPlace, 1>>> held(
       from.size());
   for (auto [vector, distribution] : llvm::enumerate(from)) {
@@ -123,7 +124,7 @@ ValueOr<std::vector<ElementPlace>> block_to_thread::planGather(
                               ", which it does not hold in the same register "
                               "as the threads before it hold theirs");
       }
-      // Of several places, one that continues a register.
+      // Of several positions, one that continues a register.
       ElementPlace place = candidates.front();
       if (element > 0)
         for (const ElementPlace &candidate : candidates)

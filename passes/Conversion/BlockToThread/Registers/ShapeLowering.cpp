@@ -1,4 +1,4 @@
-//===- ShapeLowering.cpp - Parts, shapes and indices of vectors -----------===//
+//===- ShapeLowering.cpp - Slices, shapes and indices of vectors ----------===//
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/passes/Conversion/BlockToThread/Kernel/Planner.h"
@@ -15,14 +15,14 @@ using namespace smalti;
 using namespace smalti::block_to_thread;
 
 namespace {
-/// Ops whose elements are all elements of operands.
+/// Ops whose elements are elements of the operands.
 class Moves : public OpLowering {
 public:
   LogicalResult plan(Operation *op, Planner &planner) const override;
   void emit(Operation *op, Emitter &emitter, OpBuilder &builder) const override;
 };
 
-/// A scalar or a vector in a vector.
+/// Extraction of a scalar or a vector.
 class Extracts : public LoweringOf<vector::ExtractOp> {
 public:
   LogicalResult plan(vector::ExtractOp op, Planner &planner) const override;
@@ -52,7 +52,7 @@ static SmallVector<int64_t> toIntegers(ArrayAttr attributes) {
 
 using Source = std::function<ElementIndex(ArrayRef<int64_t>)>;
 
-/// Which element of which vector operand an element of the result is.
+/// The vector operand and the element of it that an element of the result is.
 static Source getSource(Operation *op) {
   return llvm::TypeSwitch<Operation *, Source>(op)
       .Case([](vector::ExtractStridedSliceOp slice) -> Source {
@@ -146,8 +146,8 @@ static Source getSource(Operation *op) {
       });
 }
 
-/// The result has the declared layout, or else that of the first operand that
-/// is no splat.
+/// The result has the declared layout, otherwise that of the first operand that
+/// is not a splat.
 static LogicalResult planMove(Operation *op, Planner &planner) {
   Value result = op->getResult(0);
   if (Attribute layout = layoutAt(op, mosaic_gpu::kOutLayouts, 0)) {

@@ -1,4 +1,4 @@
-//===- AtomicStores.cpp - Stores that combine -----------------------------===//
+//===- AtomicStores.cpp - Atomic stores -----------------------------------===//
 
 #include "smalti/passes/Conversion/BlockToThread/Transfers/AtomicStores.h"
 
@@ -24,13 +24,12 @@ struct AtomicStore : OpPlan {
   AtomicStore(LLVM::AtomicBinOp kind, Distribution distribution)
       : kind(kind), distribution(std::move(distribution)) {}
   LLVM::AtomicBinOp kind;
-  /// Of what is stored; a splat is dealt to the threads.
+  /// Of the stored vector; a splat is distributed across the threads.
   Distribution distribution;
 };
 } // namespace
 
-/// Minima and maxima of integers are of those without a sign, as JAX takes
-/// types that do not say.
+/// Minima and maxima of signless integers are unsigned, as in JAX.
 static std::optional<LLVM::AtomicBinOp> getKind(mosaic_gpu::AtomicOpType type,
                                                 Type elementType) {
   using Kind = mosaic_gpu::AtomicOpType;

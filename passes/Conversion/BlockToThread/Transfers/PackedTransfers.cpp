@@ -1,4 +1,4 @@
-//===- PackedTransfers.cpp - Elements that share bytes --------------------===//
+//===- PackedTransfers.cpp - Transfers of sub-byte elements ---------------===//
 
 #include "smalti/passes/Conversion/BlockToThread/Transfers/PackedTransfers.h"
 
@@ -26,13 +26,14 @@ namespace {
 struct PackedPlan : OpPlan {
   explicit PackedPlan(Distribution distribution)
       : distribution(std::move(distribution)) {}
-  /// Of the vector; of a splat, how the threads share it.
+  /// The vector's distribution; for a splat, how it is distributed across the
+  /// threads.
   Distribution distribution;
   SmallVector<int64_t> strides;
-  /// Elements of a register that are accessed at once: they are inside of the
-  /// memory or outside together.
+  /// Elements of a register that one instruction accesses: all in bounds or all
+  /// out of bounds.
   int64_t width = 1;
-  /// Of the first byte of every access.
+  /// Alignment of the first byte of every access.
   int64_t alignment = 1;
 };
 } // namespace
@@ -149,14 +150,14 @@ LogicalResult block_to_thread::planPackedStore(Operation *op,
 }
 
 namespace {
-/// Bytes that a thread accesses at once.
+/// Bytes that one instruction of a thread accesses.
 struct PackedAccess {
   Value pointer;
   /// Null: always.
   Value inBounds;
 };
 
-/// Emits where the registers of a vector are in memory.
+/// Emits the addresses of the registers of a vector.
 class PackedAccesses {
 public:
   PackedAccesses(Operation *op, const PackedPlan &plan, Emitter &emitter,
@@ -204,7 +205,7 @@ public:
       constant += coordinates[dim].offset * stride;
     }
     own = indices.add(own ? own : indices.getConstant(0), constant);
-    // A view may begin below the pointer: the number has a sign.
+    // A view may begin before the pointer, so the number is signed.
     Value element = arith::AddIOp::create(builder, loc, start, own);
     Value byte = arith::ShRSIOp::create(
         builder, loc, element, indices.getConstant(llvm::Log2_64(perByte)));
@@ -227,7 +228,7 @@ private:
   SmallVector<Value> windowIndices;
   std::optional<WindowEmitter> windows;
   int64_t perByte = 1;
-  /// The first byte, and the element of the window's first one.
+  /// The first byte, and the element index of the window's start.
   Value base, start;
 };
 } // namespace
@@ -308,7 +309,7 @@ void block_to_thread::emitPackedStore(Operation *op, Emitter &emitter,
                           });
       }
   };
-  // Elements that several threads hold are written by the first of them.
+  // If several threads hold an element, the first of them writes it.
   Value isFirst = emitter.indices.isFirstReplica(plan.distribution);
   if (!isFirst)
     return store(builder);

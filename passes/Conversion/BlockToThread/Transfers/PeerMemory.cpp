@@ -1,7 +1,7 @@
 //===- PeerMemory.cpp - Shared memory of other blocks ---------------------===//
 //
-// Blocks of a cluster reach one another's shared memory: a block's place there
-// is the same as in its own.
+// Blocks of a cluster access each other's shared memory: an offset is the same
+// in each block.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,7 +42,7 @@ struct PeerStore : OpPlan {
   int64_t bytes = 0;
 };
 
-/// Stores that the other block's barrier counts.
+/// Stores whose bytes the mbarrier of the other block counts.
 class PeerStores : public LoweringOf<mosaic_gpu::AsyncStoreSmemOp> {
 public:
   LogicalResult plan(mosaic_gpu::AsyncStoreSmemOp op,
@@ -57,7 +57,7 @@ public:
 // Blocks
 //===----------------------------------------------------------------------===//
 
-/// Why block `index` along a dimension of the cluster is none.
+/// Why block `index` along a dimension of the cluster does not exist.
 static LogicalResult checkPeer(Operation *op, unsigned dim, Value index,
                                Planner &planner) {
   const targets::Target &target = planner.getVendor().getTarget();
@@ -80,8 +80,8 @@ static LogicalResult checkPeer(Operation *op, unsigned dim, Value index,
   return success();
 }
 
-/// The number of a block in the cluster, x fastest, which differs from this one
-/// along one dimension at most.
+/// The rank of a block in the cluster, x fastest, which differs from this block
+/// along at most one dimension.
 static Value emitRank(unsigned dim, Value index, const KernelPlan &plan,
                       OpBuilder &builder, Location loc) {
   gpu::GPUFuncOp func = plan.func;
@@ -120,7 +120,8 @@ static Value emitMap(Value pointer, Value rank, OpBuilder &builder,
 //===----------------------------------------------------------------------===//
 
 mosaic_gpu::GetClusterRefOp block_to_thread::findClusterRef(Value memref) {
-  // Views have their source as the first operand; loops carry none.
+  // Views have their source as the first operand; loops do not carry such
+  // memrefs.
   while (Operation *op = memref.getDefiningOp()) {
     if (auto peer = dyn_cast<mosaic_gpu::GetClusterRefOp>(op))
       return peer;
@@ -241,8 +242,8 @@ void PeerStores::emit(mosaic_gpu::AsyncStoreSmemOp op, Emitter &emitter,
                emitter.lookup(op.getClusterIdx()), emitter.plan, builder, loc);
   Value barrier = emitMap(emitter.getSharedPointer(op.getBarrier(), builder),
                           rank, builder, loc);
-  // Every thread arrives at the other block's barrier, and all together
-  // announce the bytes.
+  // Every thread arrives at the other block's mbarrier; together they expect
+  // all bytes.
   int64_t threads = emitter.plan.grid.numThreads;
   Value bytes = getI32(builder, loc, plan.bytes / threads);
   if (plan.bytes % threads != 0 ||
@@ -278,7 +279,7 @@ void PeerStores::emit(mosaic_gpu::AsyncStoreSmemOp op, Emitter &emitter,
     TransferEmitter(nested, loc, indices, plan.transfer, place, storePiece)
         .store(held);
   };
-  // Elements that several threads hold are written by the first of them.
+  // If several threads hold an element, the first of them writes it.
   Value isFirst = indices.isFirstReplica(*plan.distribution);
   if (!isFirst)
     return store(builder);

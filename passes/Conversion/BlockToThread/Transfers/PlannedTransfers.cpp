@@ -1,8 +1,8 @@
-//===- PlannedTransfers.cpp - Vectors between memory and registers --------===//
+//===- PlannedTransfers.cpp - Transfers that follow a plan ----------------===//
 //
-// Transfers of shared memory as `planTransfer` plans them, where elements lie
-// elsewhere than the memref's type says, or where several programs share the
-// memory; and stores that combine. All others are the common ones.
+// Transfers of shared memory that follow `planTransfer`, if the layout differs
+// from the type of the memref or several thread groups share the memory; and
+// atomic stores. All others use the common lowering.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,9 +32,9 @@ using transfers::TransferPlan;
 namespace {
 struct SharedTransfer : OpPlan {
   TransferPlan transfer;
-  /// Of what is stored; a splat's is one.
+  /// The distribution of the stored value; a splat gets one.
   std::optional<Distribution> distribution;
-  /// How it is combined with what is there.
+  /// How it is combined with the value in memory.
   std::optional<LLVM::AtomicBinOp> combine;
 };
 
@@ -67,7 +67,7 @@ static bool isOfPeer(Value memref) {
   return mosaic_gpu::isClusterMemory(cast<MemRefType>(memref.getType()));
 }
 
-/// Whether a memref is accessed by a plan.
+/// Whether accesses of a memref follow a plan.
 static bool isPlanned(const KernelPlan &plan, Value memref) {
   const SharedRef *ref = plan.getSharedRef(memref);
   return ref && (ref->isTransformed() || isOfPeer(memref) ||
@@ -155,7 +155,7 @@ LogicalResult Stores::plan(mosaic_gpu::VectorStoreOp op,
       return op->emitOpError()
              << "requires a barrier per thread group: " << *why;
   Distribution distribution = *planner.find(op.getValueToStore());
-  // The store may say how the threads share a splat.
+  // The store may declare how a splat is distributed across the threads.
   if (Attribute layout = layoutAt(op, mosaic_gpu::kInLayouts, 0);
       layout && distribution.isSplat()) {
     std::string why;
@@ -229,12 +229,12 @@ void Stores::emit(mosaic_gpu::VectorStoreOp op, Emitter &emitter,
     else
       transfer.store(held);
   };
-  // What the program reads ahead of it, it has read; what it reads behind it
-  // is there.
+  // All threads of the group complete earlier reads before the store, and later
+  // reads observe it.
   bool isOrdered = emitter.plan.func->hasAttr(kAutoBarriers);
   if (isOrdered)
     emitter.vendor.emitProgramBarrier(builder, loc, emitter.indices);
-  // Elements that several threads hold are written by the first of them.
+  // If several threads hold an element, the first of them writes it.
   if (Value isFirst = emitter.indices.isFirstReplica(*plan.distribution))
     scf::IfOp::create(builder, loc, isFirst, [&](OpBuilder &nested, Location) {
       store(nested);

@@ -1,4 +1,4 @@
-//===- ProgramScratch.cpp - Memory that a program uses in passing ---------===//
+//===- ProgramScratch.cpp - Temporary shared memory -----------------------===//
 
 #include "smalti/passes/Conversion/BlockToThread/Transfers/ProgramScratch.h"
 
@@ -15,7 +15,7 @@ using namespace mlir;
 using namespace smalti;
 using namespace smalti::block_to_thread;
 
-/// What every swizzle repeats after.
+/// The largest swizzle period.
 static constexpr int64_t kScratchAlignment = 1024;
 
 int64_t block_to_thread::getNumPrograms(const ThreadGrid &grid) {

@@ -1,9 +1,9 @@
-//===- ProgramScratch.h - Memory that a program uses in passing -*- C++ -*-===//
+//===- ProgramScratch.h - Temporary shared memory ---------------*- C++ -*-===//
 //
-// Ops that move elements between warps need some shared memory for a while, and
-// barriers of the threads that run the program. All such ops of a program use
-// the same bytes, behind those that the kernel has otherwise; programs that run
-// side by side in a block have bytes of their own.
+// Ops that move elements between warps need temporary shared memory and
+// barriers of the thread group. All such ops of a thread group use the same
+// bytes, after the other shared memory of the kernel; each thread group of a
+// block has its own.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,20 +16,21 @@ namespace smalti::block_to_thread {
 
 class Planner;
 
-/// How many programs a block runs side by side.
+/// The number of thread groups of a block.
 int64_t getNumPrograms(const ThreadGrid &grid);
 
-/// Asks for bytes; an error at the op where the block has no room for them.
+/// Reserves bytes; an error at the op if they exceed the shared memory of a
+/// block.
 mlir::LogicalResult reserveScratch(mlir::Operation *op, Planner &planner,
                                    int64_t bytes);
 
-/// Puts what was asked for behind the kernel's shared memory, once.
+/// Places the reserved bytes after the kernel's shared memory, once.
 void placeScratch(KernelPlan &plan);
 
-/// Where the program's bytes are.
+/// The address of the thread group's bytes.
 SharedPlace getScratch(Emitter &emitter);
-/// `offset` bytes behind the start of the block's shared memory, and `bytes`
-/// more for each program.
+/// `offset` bytes after the start of the block's shared memory, plus `bytes`
+/// per preceding thread group.
 SharedPlace getProgramPlace(Emitter &emitter, int64_t offset, int64_t bytes);
 
 } // namespace smalti::block_to_thread

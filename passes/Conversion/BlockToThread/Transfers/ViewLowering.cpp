@@ -34,7 +34,7 @@ public:
   bool acceptsTransforms() const override { return true; }
 };
 
-/// Ops whose result is some of the memory of their first operand.
+/// Ops whose result is a part of the memory of their first operand.
 class Views : public OpLowering {
 public:
   LogicalResult plan(Operation *op, Planner &planner) const override;
@@ -43,7 +43,7 @@ public:
   bool acceptsPeers() const override { return true; }
 };
 
-/// Casts between memrefs and what LLVM makes of them.
+/// Casts between memrefs and LLVM pointers or descriptors.
 class Descriptors : public LoweringOf<UnrealizedConversionCastOp> {
 public:
   LogicalResult plan(UnrealizedConversionCastOp op,
@@ -63,7 +63,7 @@ LogicalResult block_to_thread::planSharedBuffer(Operation *slice,
   KernelPlan &plan = planner.getPlan();
   const targets::Target &target = planner.getVendor().getTarget();
   auto type = cast<MemRefType>(op.getType());
-  // A truth value has no agreed place in memory.
+  // i1 does not have a defined size in memory.
   Type element = type.getElementType();
   if (elementBytes(element) == 0 && getPackedBits(element) == 0)
     return op.emitOpError()
@@ -117,7 +117,7 @@ void Slices::emit(mosaic_gpu::SliceSMEMOp op, Emitter &emitter,
   emitter.setSharedOffset(slice, emitter.getI32(op.getOffset()));
   if (emitter.plan.getSharedRef(slice)->isTransformed())
     return;
-  // At the head, where one view serves every use of the slice.
+  // At the head, so one view serves every use of the slice.
   ThreadIndices &indices = emitter.indices;
   OpBuilder &head = indices.getBuilder();
   Value offset = indices.getConstant(op.getOffset());
@@ -132,8 +132,8 @@ void Slices::emit(mosaic_gpu::SliceSMEMOp op, Emitter &emitter,
 // Views
 //===----------------------------------------------------------------------===//
 
-/// Where the memory is that a memref.reinterpret_cast shows: from the start of
-/// the buffer on, not from that of its source.
+/// The memory of a memref.reinterpret_cast: relative to the start of the
+/// buffer, not to its source.
 static ValueOr<SharedRef> getReinterpreted(memref::ReinterpretCastOp op,
                                            const SharedRef &source) {
   using Result = ValueOr<SharedRef>;
@@ -166,7 +166,7 @@ static ValueOr<SharedRef> getReinterpreted(memref::ReinterpretCastOp op,
   return ref;
 }
 
-/// Why only static sizes are known.
+/// Only static sizes are supported.
 static bool hasStaticShape(Operation *view) {
   auto type = dyn_cast<MemRefType>(view->getResult(0).getType());
   return type && type.hasStaticShape();
@@ -227,7 +227,7 @@ static ValueOr<SharedRef> getViewed(Operation *op, const SharedRef &source) {
           return Result::none("its shape or strides are dynamic");
         return reinterpret(source, type.getShape(), strides);
       })
-      // Casts and statements.
+      // Casts and assumptions.
       .Default([&](Operation *) -> Result { return source; });
 }
 
@@ -253,8 +253,8 @@ static Value multiply(Value index, int64_t run, int64_t stride,
   return arith::MulIOp::create(builder, loc, word, emitter.getI32(stride));
 }
 
-/// Bytes from the start of the source's buffer, and then from that of the
-/// source, to the view.
+/// The bytes from the start of the buffer to the view, given those of the
+/// source.
 static Value emitOffset(Operation *op, const SharedRef &source, Value start,
                         Emitter &emitter, OpBuilder &builder) {
   Location loc = op->getLoc();
@@ -275,7 +275,7 @@ static Value emitOffset(Operation *op, const SharedRef &source, Value start,
       constant += *known / step.run * step.stride;
       continue;
     }
-    // Elements that share bytes are in runs that do not.
+    // Runs of elements that share bytes are whole bytes.
     int64_t run = step.run, stride = step.stride * source.elementBits;
     if (stride % 8 != 0) {
       run *= 8 / source.elementBits;
@@ -300,7 +300,7 @@ void Views::emit(Operation *op, Emitter &emitter, OpBuilder &builder) const {
     emitter.setSharedOffset(result, emitOffset(op, *ref,
                                                emitter.getSharedOffset(source),
                                                emitter, builder));
-  // Nothing stands for other blocks' memory but its offset.
+  // Another block's memory is represented by its offset only.
   if (ref && (ref->isTransformed() ||
               mosaic_gpu::isClusterMemory(cast<MemRefType>(source.getType()))))
     return;
@@ -310,7 +310,7 @@ void Views::emit(Operation *op, Emitter &emitter, OpBuilder &builder) const {
     return emitter.mapShared(result, emitter.getSharedOffset(result), builder);
   if (!isOwnView)
     return emitter.emitScalar(op, builder);
-  // Of global memory.
+  // Global memory.
   Location loc = op->getLoc();
   auto type = cast<MemRefType>(result.getType());
   SmallVector<int64_t> strides;
@@ -333,7 +333,7 @@ static bool isSharedPointer(Type type) {
 }
 
 namespace {
-/// Of a cast between a vector of the program and its registers.
+/// The plan of a cast between a block-level vector and its registers.
 struct CastPlan : OpPlan {
   explicit CastPlan(Value vector) : vector(vector) {}
   Value vector;
@@ -357,7 +357,7 @@ static LogicalResult planRegisters(UnrealizedConversionCastOp op, Value vector,
   TypeRange registers = isFromVector ? TypeRange(op.getResultTypes())
                                      : TypeRange(op.getOperandTypes());
   Type wanted = distribution.getRegisterType(type.getElementType());
-  // JAX holds a splat in a scalar.
+  // JAX represents a splat by a scalar.
   auto isRegister = [&](Type held) {
     return held == wanted ||
            (distribution.isSplat() && held == type.getElementType());
@@ -400,7 +400,7 @@ LogicalResult Descriptors::plan(UnrealizedConversionCastOp op,
   if (planner.getPlan().sharedMemoryBytes == 0)
     return op.emitOpError() << "converts a pointer to shared memory, but the "
                                "kernel does not have shared memory";
-  // What divides the offset is not known, but that elements are aligned.
+  // Only the alignment of the elements is known for the offset.
   int64_t bytes = elementBytes(type.getElementType());
   if (bytes == 0)
     return op.emitOpError()
