@@ -134,21 +134,23 @@ class Smalti_ConvertMosaicGPU<string name> : Pass<name> {
 def ConvertMosaicGPUToNVVM : Smalti_ConvertMosaicGPU<"convert-mosaic-gpu-to-nvvm"> {
   let summary = "Lowers block-level kernels to thread-level kernels for NVIDIA GPUs";
   let description = [{
-    Lowers each block-level `gpu.func` kernel to a thread-level kernel. A vector of the block becomes the registers
-    that its layout assigns to a thread. `vector_load` from shared memory becomes `ldmatrix` if layout, strides and
-    alignment permit, otherwise vector loads. `mma` becomes `mma.sync`, `async_copy` becomes `cp.async`, and transfers
-    that are partly out of bounds become masked accesses. Shared-memory slices become views of dynamic shared memory.
+    Lowers each block-level `gpu.func` kernel to a thread-level kernel. A vector of the block becomes the registers that
+    its layout assigns to a thread. `vector_load` from shared memory becomes `ldmatrix` if layout, strides and alignment
+    permit, otherwise vector loads. `mma` becomes `mma.sync`, `async_copy` becomes `cp.async`, and transfers that are
+    partly out of bounds become masked accesses. Shared-memory slices become views of dynamic shared memory.
 
-    Preconditions: a block-level kernel has `known_block_size`, structured control flow and allocated shared memory.
-    Its vectors have layouts in `in_layouts` and `out_layouts`; splats, element-wise ops and loops without them take
-    the layout of their operands. Kernel arguments are aligned to 16 bytes, or to their attribute `llvm.align`, and do
-    not overlap. In a kernel without layouts and without `mosaic_gpu` ops except `slice_smem`, only the slices are
-    lowered. An `!nvgpu.tensormap.descriptor` argument becomes a pointer.
+    Preconditions: a block-level kernel has `known_block_size`, structured control flow and allocated shared memory. Its
+    vectors have layouts in `in_layouts` and `out_layouts`; splats, element-wise ops and loops without them take the
+    layout of their operands. Kernel arguments are aligned to 16 bytes, or to their attribute `llvm.align`, and do not
+    overlap. In a kernel without layouts and without `mosaic_gpu` ops except `slice_smem`, only the slices are lowered.
+    An `!nvgpu.tensormap.descriptor` argument becomes a pointer.
 
-    Refused, with an error at the op before any kernel is changed: an op without a lowering, an incompatible layout,
-    operands with different layouts, and an `mma` or `wgmma` that no instruction implements.
+    Refused, with an error at the op before any kernel is changed:
+    - an op without a lowering, or an `mma` or `wgmma` that no instruction implements;
+    - an incompatible layout, or operands with different layouts.
 
-    Cost: vectors are fully unrolled, so code size is proportional to the registers of a thread.
+    Cost: vectors are fully unrolled, so code size is proportional to the registers of a thread. `target` defaults to
+    the attribute `smalti.target`.
 
     Example: `smalti-opt --convert-mosaic-gpu-to-nvvm=target=sm_90a` on
 
@@ -179,20 +181,21 @@ def ConvertMosaicGPUToROCDL : Smalti_ConvertMosaicGPU<"convert-mosaic-gpu-to-roc
   let description = [{
     The counterpart of `convert-mosaic-gpu-to-nvvm` for AMD GPUs, with the same preconditions. `mma` becomes
     `amdgpu.mfma` or `amdgpu.wmma`. Transfers that are partly out of bounds become buffer accesses, whose hardware
-    bounds check reads zero and drops stores; memrefs of 2 GiB and more, or of dynamic shape, use masked accesses.
-    Barriers that order only shared memory do not wait for global memory. Shared-memory slices become views of one
-    workgroup buffer.
+    bounds check reads zero and drops stores. For memrefs of 2 GiB and more, or of dynamic shape, they become masked
+    accesses. Barriers that order only shared memory do not wait for global memory. Shared-memory slices become views of
+    one workgroup buffer.
 
     `async_copy` becomes LDS DMA: on gfx9 `amdgpu.gather_to_lds` from a buffer resource, or `rocdl.load.to.lds`; on
-    gfx1250 `rocdl.global.load.async.to.lds`. Out-of-bounds elements are filled with zeros. Every wave issues each
-    load, because `async_wait_group` becomes a counter wait; it leaves outstanding as many loads as every wave is
-    guaranteed to have issued in the newest groups. On gfx9 the destination must be contiguous, and barriers become
+    gfx1250 `rocdl.global.load.async.to.lds`. Out-of-bounds elements are filled with zeros. Every wave issues each load,
+    because `async_wait_group` becomes a counter wait; it leaves outstanding as many loads as every wave is guaranteed
+    to have issued in the newest groups. On gfx9 the destination must be contiguous, and barriers become
     `rocdl.s.barrier` with a wait for LDS and fences that `smalti-annotate-lds-dma` reads.
 
     Refused, with an error at the op before any kernel is changed: the cases of `convert-mosaic-gpu-to-nvvm`, and
     mbarriers.
 
-    Cost: vectors are fully unrolled, so code size is proportional to the registers of a thread.
+    Cost: vectors are fully unrolled, so code size is proportional to the registers of a thread. `target` defaults to
+    the attribute `smalti.target`.
 
     Example: `smalti-opt --convert-mosaic-gpu-to-rocdl=target=gfx942` on
 
@@ -224,14 +227,14 @@ def SmaltiLowerMath : Pass<"smalti-lower-math", "::mlir::gpu::GPUModuleOp"> {
 
     - NVIDIA: `fma`, `trunc`, `ctlz`, `cttz`, `ctpop` and `absi` become LLVM intrinsics. The conversion to NVVM calls
       NVIDIA's device library for `fma`, which must then be linked, and does not lower the others.
-    - AMD: `acos`, `asin`, `atan`, `atan2`, `cosh`, `sinh`, `tan` and `tanh` become calls of the device library,
-      because LLVM cannot select their intrinsics. So do `expm1` and `log1p`, which the conversion to ROCDL computes
-      inaccurately as `exp(x) - 1` and `log(1 + x)`. `sin`, `cos` and `tan` of `f16` are computed in `f32`: version
-      5.2 of ROCm's device library returns NaN for every finite `f16`.
+    - AMD: `acos`, `asin`, `atan`, `atan2`, `cosh`, `sinh`, `tan` and `tanh` become calls of the device library, because
+      LLVM cannot select their intrinsics. So do `expm1` and `log1p`, which the conversion to ROCDL computes
+      inaccurately as `exp(x) - 1` and `log(1 + x)`. `sin`, `cos` and `tan` of `f16` are computed in `f32`: version 5.2
+      of ROCm's device library returns NaN for every finite `f16`.
 
     Other ops are not changed. Refused, with an error that leaves the module unchanged: element types other than f16,
-    bf16, f32, f64 and integers, and vectors of more than 16384 elements. Cost: vector ops that become library calls
-    are expanded per element.
+    bf16, f32, f64 and integers, and vectors of more than 16384 elements. Cost: vector ops that become library calls are
+    expanded per element. `target` defaults to the attribute `smalti.target`.
 
     Example: on an NVIDIA target, the result does not need a device library.
 
@@ -264,9 +267,12 @@ def SmaltiLowerVectors : Pass<"smalti-lower-vectors", "::mlir::gpu::GPUModuleOp"
     - Loads, stores and atomic accesses of a memref with a negative or dynamic stride become accesses of a one-element
       memref, because the conversion treats offsets as unsigned.
 
-    Other ops are not changed. Refused, with an error: a vector that needs more registers than a thread of the target
-    has (without `smalti.target`, of the target with the most registers), and a transfer that may begin before its
-    memref and cannot be masked. Cost: multi-dimensional ops are unrolled per row or element.
+    Other ops are not changed. Refused, with an error:
+    - a vector that needs more registers than a thread of the target has (without `smalti.target`, of the target with
+      the most registers);
+    - a transfer that may begin before its memref and cannot be masked.
+
+    Cost: multi-dimensional ops are unrolled per row or element.
 
     Example: the last vector of the row of 30 elements is partly out of bounds.
 
@@ -294,11 +300,14 @@ def SmaltiLowerPackedAccesses : Pass<"smalti-lower-packed-accesses", "::mlir::gp
     - Stores (`memref.store`, `vector.store`, `vector.maskedstore`) of whole bytes become stores of bytes.
     - Buffers (`memref.alloca` and the attributions of a kernel) become buffers of bytes.
 
-    Refused, with an error before anything changes: a store of part of a byte outside private memory, because it would
-    overwrite a concurrent store of another thread to the rest of the byte; any other op that accesses such memory; a
-    vector of 3-, 5-, 6- or 7-bit elements.
+    Refused, with an error before anything changes:
+    - a store of part of a byte outside private memory, because it would overwrite a concurrent store of another thread
+      to the rest of the byte;
+    - any other op that accesses packed memory;
+    - a vector of 3-, 5-, 6- or 7-bit elements.
 
     Cost: accesses at a byte boundary need no additional instructions; others need an additional load and shifts.
+    `target` defaults to the attribute `smalti.target`.
 
     Example:
 
@@ -375,21 +384,23 @@ def MosaicGPUOutlineLaunches : Pass<"mosaic-gpu-outline-launches", "::mlir::Modu
   let description = [{
     The body of each `gpu.launch` becomes a `gpu.func` in its own `gpu.module`, and the launch becomes a
     `gpu.launch_func`. Argument i of the kernel is the memref that the function creates from pointer i of its pointer
-    array, or a pointer if the function does not create one (`mosaic_gpu.from_kernel_arg_idx` is the number).
-    Constants from outside are cloned. The kernel has the sizes of its grid, block and cluster and of its dynamic
-    shared memory as attributes. Unused declarations, which JAX adds to every module, are erased.
+    array. If the function does not create one, the argument is a pointer. `mosaic_gpu.from_kernel_arg_idx` is the
+    number. Constants from outside are cloned. The kernel has the sizes of its grid, block and cluster and of its
+    dynamic shared memory as attributes. Unused declarations, which JAX adds to every module, are erased.
 
-    A launch that contains a `mosaic_gpu` op is block-level: `mosaic_gpu.program_threads` is the number of threads of
-    a thread group (JAX's warpgroup), which executes the kernel with its own vectors. `mosaic_gpu.auto_barriers`
-    requests a barrier of the thread group before and after each store to shared memory. Other launches (JAX's lane
-    semantics) are thread-level. The tensor maps that the function encodes for them (calls of
-    `mosaic_gpu_init_tma_desc`) become additional arguments, which `mosaic_gpu.tensor_maps` describes, and their
-    dynamic shared memory is aligned to 1024 bytes.
+    A launch that contains a `mosaic_gpu` op is block-level: `mosaic_gpu.program_threads` is the number of threads of a
+    thread group (JAX's warpgroup), which executes the kernel with its own vectors. `mosaic_gpu.auto_barriers` requests
+    a barrier of the thread group before and after each store to shared memory. Other launches (JAX's lane semantics)
+    are thread-level. The tensor maps that the function encodes for them (calls of `mosaic_gpu_init_tma_desc`) become
+    additional arguments, which `mosaic_gpu.tensor_maps` describes, and their dynamic shared memory is aligned to 1024
+    bytes.
 
-    Precondition: the launch is in a function of the module. Refused, with an error before anything changes: sizes
-    that are not constant, memory attributions, references to symbols outside the launch, and values from outside
-    other than constants, memrefs of the pointer array (with a descriptor that agrees with the type) and static tensor
-    maps. Cost: linear time.
+    Precondition: the launch is in a function of the module. Refused, with an error before anything changes:
+    - sizes that are not constant, memory attributions, and references to symbols outside the launch;
+    - values from outside other than constants, memrefs of the pointer array and static tensor maps;
+    - memrefs whose descriptor does not agree with the type.
+
+    Cost: linear time. `program-threads` defaults to 128.
 
     Example:
 
@@ -432,11 +443,11 @@ def MosaicGPUOutlineLaunches : Pass<"mosaic-gpu-outline-launches", "::mlir::Modu
 def SmaltiMarkTensorMaps : Pass<"smalti-mark-tensor-maps", "::mlir::LLVM::LLVMFuncOp"> {
   let summary = "Declares tensor maps as by-value, grid-constant kernel parameters";
   let description = [{
-    Precondition: the last arguments of a kernel with `mosaic_gpu.tensor_maps` are pointers to its tensor maps, one
-    per entry of the attribute. They become by-value parameters (`llvm.byval`, `nvvm.grid_constant`, aligned to 64
-    bytes), so TMA copies use the address of the parameter instead of a per-thread copy. NVVM supports these
-    attributes only on functions of the LLVM dialect, not on `gpu.func`. Other functions are not changed, and nothing
-    is refused. Cost: 128 bytes of kernel parameters per tensor map.
+    Precondition: the last arguments of a kernel with `mosaic_gpu.tensor_maps` are pointers to its tensor maps, one per
+    entry of the attribute. They become by-value parameters (`llvm.byval`, `nvvm.grid_constant`, aligned to 64 bytes),
+    so TMA copies use the address of the parameter instead of a per-thread copy. NVVM supports these attributes only on
+    functions of the LLVM dialect, not on `gpu.func`. Other functions are not changed, and nothing is refused. Cost: 128
+    bytes of kernel parameters per tensor map.
 
     Example:
 

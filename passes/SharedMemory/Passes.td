@@ -9,14 +9,14 @@ def SmaltiAllocateSharedMemory : InterfacePass<"smalti-allocate-shared-memory", 
   let summary = "Assigns an offset to every buffer in shared memory";
   let description = [{
     Each `memref.alloc` in the workgroup address space becomes a `mosaic_gpu.slice_smem`, in program order and after
-    existing slices. Offsets are multiples of 16 bytes, or of the `alignment` of the allocation if that is larger.
-    Each `memref.dealloc` of such a buffer is erased. The function attribute `smalti.shared_memory_bytes` is set to
-    the total.
+    existing slices. Offsets are multiples of 16 bytes, or of the `alignment` of the allocation if that is larger. Each
+    `memref.dealloc` of these buffers is erased. The function attribute `smalti.shared_memory_bytes` is set to the
+    total.
 
-    Precondition: buffers have a static shape, the identity layout and elements of known size, and are allocated
-    outside of loops. Refused, with an error that leaves the function unchanged: other buffers, and more bytes than a
-    block of the target has (the error lists the size and offset of every buffer). Cost: linear time; buffers do not
-    share bytes.
+    Precondition: buffers have a static shape, the identity layout and elements of known size, and are allocated outside
+    of loops. Refused, with an error that leaves the function unchanged: other buffers, and more bytes than a block of
+    the target has. That error lists the size and offset of every buffer. Cost: linear time; buffers do not share bytes.
+    `target` defaults to the attribute `smalti.target`.
 
     Example:
 
@@ -42,28 +42,28 @@ def SmaltiPadSharedMemory : InterfacePass<"smalti-pad-shared-memory", "::mlir::F
   let summary = "Pads the rows of buffers in shared memory to reduce bank conflicts";
   let description = [{
     Adds elements to each row (the last dimension) of a buffer in shared memory: the padding with the fewest bank
-    conflicts, and of those the smallest. Users access a `memref.subview` of the padded buffer with the original
-    shape.
+    conflicts, and of those the smallest. Users access a `memref.subview` of the padded buffer with the original shape.
 
-    Conflicts are counted with the banks of the target. Index arithmetic is evaluated for the lanes of up to four
-    waves, from thread ids through views to addresses, in the first iteration of loops and with zero for uniform
-    values; each access counts once. `mosaic_gpu` accesses are counted by their layouts. Padding keeps the alignment
-    of every access and of the slots of a buffer with three or more dimensions, and the padded buffers of the function
-    fit in the target's shared memory.
+    Conflicts are counted with the banks of the target. Index arithmetic is evaluated for the lanes of up to four waves,
+    from thread ids through views to addresses. Loops are evaluated in their first iteration, and uniform values count
+    as zero; each access counts once. `mosaic_gpu` accesses are counted by their layouts. Padding keeps the alignment of
+    every access and of the slots of a buffer with three or more dimensions. The padded buffers of the function fit in
+    the target's shared memory.
 
     Precondition: an allocation or workgroup attribution of static shape and identity layout with at least two
     dimensions.
 
     Not padded, each with a missed remark (an error with `strict`):
     - buffers that already have an offset (`mosaic_gpu.slice_smem`, views of untyped memory) and buffers that escape;
-    - buffers with a user that is not known to address memory by the strides of its memref, or that accesses
-      consecutive elements that may cross rows (cp.async, ldmatrix, loads to LDS);
-    - buffers with a view that cannot be recreated: `memref.reinterpret_cast`, `memref.view`, `memref.collapse_shape`
-      of rows, a `memref.cast` to static strides;
+    - buffers with a user that is not known to address memory by the strides of its memref;
+    - buffers with an access of consecutive elements that may cross rows (cp.async, ldmatrix, loads to LDS);
+    - buffers with a view that cannot be recreated: `memref.reinterpret_cast`, `memref.view`, `memref.collapse_shape` of
+      rows, a `memref.cast` to static strides;
     - buffers without an access whose addresses are known, without a padding that reduces conflicts, or for which it
       does not fit.
 
-    Cost: shared memory of rows times padding; no instructions.
+    Cost: shared memory of rows times padding; no instructions. Option defaults: `target` is the attribute
+    `smalti.target`, `only-when-conflicts` true, `max-padding` 128 bytes, `marked` false, `strict` false.
 
     The attribute `smalti.pad_shared_memory` on the op that creates a buffer selects it (`true`, for `marked`) or
     excludes it (`false`).
@@ -98,11 +98,11 @@ def SmaltiPadSharedMemory : InterfacePass<"smalti-pad-shared-memory", "::mlir::F
 def SmaltiSwizzleSharedMemory : InterfacePass<"smalti-swizzle-shared-memory", "::mlir::FunctionOpInterface"> {
   let summary = "Permutes the chunks of rows in shared memory to reduce bank conflicts";
   let description = [{
-    Permutes chunks of 4 to 16 bytes within each row of a buffer: chunk c of row r moves to c XOR k, or to (c + k) mod
-    chunks if the number of chunks is not a power of two, with k = (r / a) mod n. The pass takes the chunk size, a and
-    n with the fewest bank conflicts, counted as for `smalti-pad-shared-memory`. For XOR, n is a power of two that
-    divides the number of chunks, so no element leaves its row. The buffer keeps its size. Either all accesses of a
-    buffer are rewritten, through its views, or none.
+    Permutes chunks of 4 to 16 bytes within each row of a buffer. Chunk c of row r moves to c XOR k with k = (r / a) mod
+    n. If the number of chunks is not a power of two, it may move to (c + k) mod chunks instead. The pass takes the
+    chunk size, a and n with the fewest bank conflicts, counted as for `smalti-pad-shared-memory`. For XOR, n is a power
+    of two that divides the number of chunks, so no element leaves its row. The buffer keeps its size. Either all
+    accesses of a buffer are rewritten, through its views, or none.
 
     Precondition: thread-level code; a buffer of static shape, known size and identity layout with at least two
     dimensions.
@@ -111,14 +111,16 @@ def SmaltiSwizzleSharedMemory : InterfacePass<"smalti-swizzle-shared-memory", ":
     - buffers that share bytes with another view of untyped memory, or that escape;
     - buffers with views other than `memref.subview`, `cast`, `expand_shape`, `collapse_shape` and `assume_alignment`;
     - buffers with an access that does not compute an index for each chunk: whole-buffer copies, structured ops,
-      matrices loaded by a stride, vectors of several rows, TMA, loads to LDS, and all accesses of block-level
-      kernels, which have indices after `convert-mosaic-gpu-to-nvvm` or `convert-mosaic-gpu-to-rocdl`;
+      matrices loaded by a stride, vectors of several rows, TMA, loads to LDS;
+    - buffers of block-level kernels, whose accesses have indices after `convert-mosaic-gpu-to-nvvm` or
+      `convert-mosaic-gpu-to-rocdl`;
     - buffers with an access that is wider than 16 bytes, not a power of two, possibly out of bounds, or not provably
       aligned to its size;
     - buffers with a single row, or whose row size is not a multiple of the widest access;
     - buffers without an access whose addresses are known, or without a swizzle that reduces conflicts.
 
-    Cost: a few integer instructions per access; no memory.
+    Cost: a few integer instructions per access; no memory. Option defaults: `target` is the attribute `smalti.target`,
+    `only-when-conflicts` true, `marked` false, `strict` false.
 
     The attribute `smalti.swizzle_shared_memory` on the op that creates a buffer selects it (`true`, for `marked`) or
     excludes it (`false`).
@@ -154,16 +156,16 @@ def SmaltiOverlapLdsDma : InterfacePass<"smalti-overlap-lds-dma", "::mlir::Funct
   let summary = "Keeps LDS DMA loads outstanding across barriers";
   let description = [{
     On gfx9, LLVM waits for all outstanding LDS DMA loads (`s_waitcnt vmcnt(0)`) at every barrier and before every LDS
-    access that may alias one of them, so `amdgpu.gather_to_lds` does not overlap with computation. In a kernel with
+    access that may alias one of them. Thus `amdgpu.gather_to_lds` does not overlap with computation. In a kernel with
     counted waits (`amdgpu.memory_counter_wait load(N)`), as `smalti-pipeline-loops` creates them, this pass replaces
     `amdgpu.lds_barrier` and `gpu.barrier` by a wait for LDS (`ds(0)`), `rocdl.s.barrier` and fences.
     `smalti-annotate-lds-dma` completes the transformation in the LLVM dialect.
 
-    Precondition, which the pass proves: on every path from a load to an access of the same buffer, a wait that covers
+    Precondition, which the pass proves for every path from a load to an access of the same buffer: a wait that covers
     the load and then a barrier come first, or the access uses a different slot. A slot is a `memref.subview` of one
-    element of the first dimension; its index is a constant, or the iteration number plus a constant, modulo the
-    number of slots. The index may be computed by chains of arith ops and `affine.apply`. A wait with `load(N)` covers
-    a load after which every wave has issued N others.
+    element of the first dimension; its index is a constant, or the iteration number plus a constant, modulo the number
+    of slots. The index may be computed by chains of arith ops and `affine.apply`. A wait with `load(N)` covers a load
+    after which every wave has issued N others.
 
     Not replaced:
     - a barrier if an access after it depends on a load that no wait covers;
@@ -172,7 +174,7 @@ def SmaltiOverlapLdsDma : InterfacePass<"smalti-overlap-lds-dma", "::mlir::Funct
 
     If no barrier can be replaced, or memory effects are unknown, nothing changes and a missed remark (an error with
     `strict`) states the reason. If some barriers remain, accesses after them may still wait for all loads. Cost: at
-    most 8 rounds over the function.
+    most 8 rounds over the function. Option defaults: `target` is the attribute `smalti.target`, `strict` false.
 
     Example, with `target=gfx950`: the load of the next slot is outstanding while the current slot is read.
 
@@ -223,18 +225,18 @@ def SmaltiOverlapLdsDma : InterfacePass<"smalti-overlap-lds-dma", "::mlir::Funct
 def SmaltiAnnotateLdsDma : Pass<"smalti-annotate-lds-dma", "::mlir::LLVM::LLVMFuncOp"> {
   let summary = "Removes LLVM's waits between ordered LDS accesses and LDS DMA loads";
   let description = [{
-    On gfx9, LLVM waits for all outstanding LDS DMA loads (`s_waitcnt vmcnt(0)`) before an LDS access that may alias
-    one of them. In a pipelined loop they always may alias, as slots of one buffer. This pass adds alias scopes to the
-    loads and to ordered accesses: accesses after a fence with the attribute `smalti.lds_ordered` on every path, and
-    before the next fence or barrier. `convert-mosaic-gpu-to-rocdl` and `smalti-overlap-lds-dma` create these fences.
+    On gfx9, LLVM waits for all outstanding LDS DMA loads (`s_waitcnt vmcnt(0)`) before an LDS access that may alias one
+    of them. In a pipelined loop they always may alias, as slots of one buffer. This pass adds alias scopes to the loads
+    and to ordered accesses: accesses after a fence with the attribute `smalti.lds_ordered` on every path, and before
+    the next fence or barrier. `convert-mosaic-gpu-to-rocdl` and `smalti-overlap-lds-dma` create these fences.
 
-    Precondition: no access in the range of such a fence touches bytes of an outstanding load; the pass does not check
-    it. The scopes are a statement about single instructions, not about memory: the next iteration reads what this
-    iteration loads. The fences (empty inline assembly that clobbers memory) prevent LLVM from applying the scopes
-    across iterations.
+    Precondition: no access in the range of this fence touches bytes of an outstanding load; the pass does not check it.
+    The scopes are a statement about single instructions, not about memory: the next iteration reads what this iteration
+    loads. The fences (empty inline assembly that clobbers memory) prevent LLVM from applying the scopes across
+    iterations.
 
     Other accesses are not changed. If no access of a function with LDS DMA loads is ordered, nothing changes, and a
-    missed remark (an error with `strict`) states it. Cost: linear time; no instructions.
+    missed remark (an error with `strict`) states it. Cost: linear time; no instructions. `strict` defaults to false.
 
     Example:
 
