@@ -118,19 +118,19 @@ Value LDSDMAOrder::getFirstView(Value buffer) {
 }
 
 /// Whether the op always executes after the loop.
-static bool isBehind(Operation *op, Operation *loop) {
+static bool executesAfter(Operation *op, Operation *loop) {
   Operation *ancestor = loop->getBlock()->findAncestorOpInBlock(*op);
   return ancestor && loop->isBeforeInBlock(ancestor);
 }
 
-LDSDMAOrder::Place LDSDMAOrder::getPlace(Operation *op, Value memref,
-                                         const State &state) {
+LDSDMAOrder::BufferSlot LDSDMAOrder::getBufferSlot(Operation *op, Value memref,
+                                                   const State &state) {
   Value buffer = getBuffer(memref);
-  Place place;
-  place.root = getFirstView(buffer);
-  int64_t depth = getDepth(place.root);
+  BufferSlot bufferSlot;
+  bufferSlot.root = getFirstView(buffer);
+  int64_t depth = getDepth(bufferSlot.root);
   if (depth < 2)
-    return place;
+    return bufferSlot;
   // The slot is selected by a view, or by the access itself.
   bool isWhole = false;
   OpFoldResult slot = getSlotNumber(memref, buffer, &isWhole);
@@ -140,41 +140,42 @@ LDSDMAOrder::Place LDSDMAOrder::getPlace(Operation *op, Value memref,
         continue;
       std::optional<RowAccess> row = access.getRowAccess(operand);
       if (!row || row->mayCrossRows || row->isWaveWide || slot)
-        return place;
+        return bufferSlot;
       slot = row->indices.front();
     }
   }
   if (!slot)
-    return place;
+    return bufferSlot;
   if (std::optional<int64_t> constant = evaluateConstant(slot)) {
-    place.slot = *constant;
-    return place;
+    bufferSlot.slot = *constant;
+    return bufferSlot;
   }
   auto value = dyn_cast<Value>(slot);
   for (auto loop = op->getParentOfType<scf::ForOp>(); value && loop;
        loop = loop->getParentOfType<scf::ForOp>())
     if (std::optional<int64_t> shift = matchSlotShift(value, loop, depth)) {
-      place.loop = loop;
-      place.shift = *shift;
-      return place;
+      bufferSlot.loop = loop;
+      bufferSlot.shift = *shift;
+      return bufferSlot;
     }
   // Loops that left copies in flight.
   SmallVector<Operation *, 2> finished;
   for (const Copy &copy : state.copies)
-    if (copy.place.loop && !llvm::is_contained(finished, copy.place.loop) &&
-        isBehind(op, copy.place.loop))
-      finished.push_back(copy.place.loop);
+    if (copy.bufferSlot.loop &&
+        !llvm::is_contained(finished, copy.bufferSlot.loop) &&
+        executesAfter(op, copy.bufferSlot.loop))
+      finished.push_back(copy.bufferSlot.loop);
   for (Operation *loop : finished)
     if (std::optional<int64_t> shift =
             matchFinalSlotShift(value, cast<scf::ForOp>(loop), depth)) {
-      place.loop = loop;
-      place.shift = *shift;
+      bufferSlot.loop = loop;
+      bufferSlot.shift = *shift;
       break;
     }
-  return place;
+  return bufferSlot;
 }
 
-bool LDSDMAOrder::mayOverlap(const Place &a, const Place &b) {
+bool LDSDMAOrder::mayOverlap(const BufferSlot &a, const BufferSlot &b) {
   if (a.root != b.root) {
     auto rangeA = getByteRange(a.root), rangeB = getByteRange(b.root);
     if (rangeA && rangeB && rangeA->source == rangeB->source)
@@ -193,7 +194,8 @@ bool LDSDMAOrder::mayOverlap(const Place &a, const Place &b) {
 
 bool LDSDMAOrder::State::operator!=(const State &other) const {
   if (copies.size() != other.copies.size() ||
-      recent.size() != other.recent.size() || behind != other.behind)
+      recentAccesses.size() != other.recentAccesses.size() ||
+      lastBarriers != other.lastBarriers)
     return true;
   for (auto [a, b] : llvm::zip_equal(copies, other.copies))
     if (a != b)
@@ -210,7 +212,7 @@ static void insertSorted(SmallVectorImpl<unsigned> &numbers, unsigned number) {
 /// Of two loads to one location, keeps the younger one, which completes last.
 void LDSDMAOrder::addCopy(State &state, const Copy &copy) {
   auto it = llvm::find_if(state.copies, [&](const Copy &other) {
-    return other.place == copy.place;
+    return other.bufferSlot == copy.bufferSlot;
   });
   if (it == state.copies.end()) {
     state.copies.push_back(copy);
@@ -218,18 +220,18 @@ void LDSDMAOrder::addCopy(State &state, const Copy &copy) {
   }
   it->age = std::min(it->age, copy.age);
   it->isWaitedFor &= copy.isWaitedFor;
-  for (unsigned barrier : copy.passed)
-    insertSorted(it->passed, barrier);
+  for (unsigned barrier : copy.passedBarriers)
+    insertSorted(it->passedBarriers, barrier);
 }
 
 void LDSDMAOrder::join(State &into, const State &from) {
   for (const Copy &copy : from.copies)
     addCopy(into, copy);
-  for (const Place &place : from.recent)
-    if (!llvm::is_contained(into.recent, place))
-      into.recent.push_back(place);
-  for (unsigned barrier : from.behind)
-    insertSorted(into.behind, barrier);
+  for (const BufferSlot &bufferSlot : from.recentAccesses)
+    if (!llvm::is_contained(into.recentAccesses, bufferSlot))
+      into.recentAccesses.push_back(bufferSlot);
+  for (unsigned barrier : from.lastBarriers)
+    insertSorted(into.lastBarriers, barrier);
 }
 
 //===----------------------------------------------------------------------===//
@@ -273,7 +275,7 @@ bool LDSDMAOrder::visit(Operation *op, State &state) {
   if (std::optional<int64_t> pending = getPendingLoads(op)) {
     for (Copy &copy : state.copies)
       copy.isWaitedFor |= copy.age >= *pending;
-    state.recent.clear();
+    state.recentAccesses.clear();
     return true;
   }
   for (Region &region : op->getRegions()) {
@@ -298,24 +300,24 @@ bool LDSDMAOrder::visitAccesses(Operation *op, State &state) {
   for (const MemoryAccess &access : accesses) {
     if (access.space != MemorySpace::Shared)
       continue;
-    Place place = getPlace(access.op, access.memref, state);
+    BufferSlot bufferSlot = getBufferSlot(access.op, access.memref, state);
     for (const Copy &copy : state.copies) {
-      if (!mayOverlap(copy.place, place))
+      if (!mayOverlap(copy.bufferSlot, bufferSlot))
         continue;
       if (firstNote.empty())
         note("no wait and barrier order " + quote(access.op) + " of " +
              ValueNames(function).get(access.root) + " after " +
              quote(copy.op));
       // LLVM's wait before the access orders only the accesses of the wave.
-      for (unsigned barrier : copy.passed) {
+      for (unsigned barrier : copy.passedBarriers) {
         keptMore |= !barriers[barrier].isKept;
         barriers[barrier].isKept = true;
       }
-      for (unsigned barrier : state.behind)
+      for (unsigned barrier : state.lastBarriers)
         barriers[barrier].isOrdered = false;
     }
-    if (!llvm::is_contained(state.recent, place))
-      state.recent.push_back(place);
+    if (!llvm::is_contained(state.recentAccesses, bufferSlot))
+      state.recentAccesses.push_back(bufferSlot);
   }
   return true;
 }
@@ -328,55 +330,56 @@ void LDSDMAOrder::visitBarrier(Operation *op, State &state) {
     llvm::erase_if(state.copies,
                    [](const Copy &copy) { return copy.isWaitedFor; });
     for (Copy &copy : state.copies)
-      insertSorted(copy.passed, number);
+      insertSorted(copy.passedBarriers, number);
   }
-  state.recent.clear();
-  state.behind = {number};
+  state.recentAccesses.clear();
+  state.lastBarriers = {number};
 }
 
 void LDSDMAOrder::visitCopy(Operation *op, Value destination, State &state) {
-  Place place = getPlace(op, destination, state);
+  BufferSlot bufferSlot = getBufferSlot(op, destination, state);
   // Nothing orders an access that is marked independent before the load.
-  for (const Place &access : state.recent) {
-    if (!mayOverlap(access, place))
+  for (const BufferSlot &access : state.recentAccesses) {
+    if (!mayOverlap(access, bufferSlot))
       continue;
     if (firstNote.empty())
       note("no barrier orders " + quote(op) + " into " +
-           ValueNames(function).get(place.root) +
+           ValueNames(function).get(bufferSlot.root) +
            " after the accesses to the same slot");
-    for (unsigned barrier : state.behind)
+    for (unsigned barrier : state.lastBarriers)
       barriers[barrier].isOrdered = false;
   }
   for (Copy &copy : state.copies)
     ++copy.age;
-  addCopy(state, {place, op, /*age=*/0, /*isWaitedFor=*/false, {}});
+  addCopy(state, {bufferSlot, op, /*age=*/0, /*isWaitedFor=*/false, {}});
 }
 
 bool LDSDMAOrder::visitLoop(scf::ForOp loop, State &state) {
   // Locations with a constant slot are those of iteration 0 and later ones.
-  auto forEachPlace = [](State &in, llvm::function_ref<void(Place &)> change) {
+  auto forEachSlot = [](State &in,
+                        llvm::function_ref<void(BufferSlot &)> change) {
     State old = std::move(in);
     in = State();
-    in.behind = std::move(old.behind);
+    in.lastBarriers = std::move(old.lastBarriers);
     for (Copy &copy : old.copies) {
-      change(copy.place);
+      change(copy.bufferSlot);
       addCopy(in, copy);
     }
-    for (Place &place : old.recent) {
-      change(place);
-      if (!llvm::is_contained(in.recent, place))
-        in.recent.push_back(place);
+    for (BufferSlot &bufferSlot : old.recentAccesses) {
+      change(bufferSlot);
+      if (!llvm::is_contained(in.recentAccesses, bufferSlot))
+        in.recentAccesses.push_back(bufferSlot);
     }
   };
   // The slots that the loop accessed by an iteration number before are unknown.
   State entry = state;
-  forEachPlace(entry, [&](Place &place) {
-    if (place.slot) {
-      place.loop = loop;
-      place.shift = *place.slot % getDepth(place.root);
-    } else if (place.loop == loop) {
-      place.loop = nullptr;
-      place.shift = 0;
+  forEachSlot(entry, [&](BufferSlot &bufferSlot) {
+    if (bufferSlot.slot) {
+      bufferSlot.loop = loop;
+      bufferSlot.shift = *bufferSlot.slot % getDepth(bufferSlot.root);
+    } else if (bufferSlot.loop == loop) {
+      bufferSlot.loop = nullptr;
+      bufferSlot.shift = 0;
     }
   });
 
@@ -385,11 +388,11 @@ bool LDSDMAOrder::visitLoop(scf::ForOp loop, State &state) {
     back = entry;
     if (!visit(*loop.getBody(), back))
       return false;
-    forEachPlace(back, [&](Place &place) {
-      if (place.loop != loop)
+    forEachSlot(back, [&](BufferSlot &bufferSlot) {
+      if (bufferSlot.loop != loop)
         return;
-      int64_t depth = getDepth(place.root);
-      place.shift = (place.shift + depth - 1) % depth;
+      int64_t depth = getDepth(bufferSlot.root);
+      bufferSlot.shift = (bufferSlot.shift + depth - 1) % depth;
     });
     State next = entry;
     join(next, back);
@@ -403,14 +406,14 @@ bool LDSDMAOrder::visitLoop(scf::ForOp loop, State &state) {
     state = std::move(entry);
     return true;
   }
-  forEachPlace(back, [&](Place &place) {
-    if (place.loop != loop)
+  forEachSlot(back, [&](BufferSlot &bufferSlot) {
+    if (bufferSlot.loop != loop)
       return;
-    int64_t depth = getDepth(place.root);
-    if (!place.slot)
-      place.slot = (int64_t(*trips % depth) + place.shift) % depth;
-    place.loop = nullptr;
-    place.shift = 0;
+    int64_t depth = getDepth(bufferSlot.root);
+    if (!bufferSlot.slot)
+      bufferSlot.slot = (int64_t(*trips % depth) + bufferSlot.shift) % depth;
+    bufferSlot.loop = nullptr;
+    bufferSlot.shift = 0;
   });
   state = std::move(back);
   return true;
@@ -458,7 +461,7 @@ bool LDSDMAOrder::ordersGlobalAccesses() {
   return false;
 }
 
-std::optional<std::string> LDSDMAOrder::analyse() {
+std::optional<std::string> LDSDMAOrder::analyze() {
   bool mayReplaceAll = !ordersGlobalAccesses();
   for (Barrier &barrier : barriers)
     if (cast<BlockBarrierOpInterface>(barrier.op).ordersGlobalMemory() &&

@@ -41,14 +41,14 @@ public:
   llvm::ArrayRef<Barrier> getBarriers() const { return barriers; }
 
   /// Decides on the barriers; returns the reason if none can be replaced.
-  std::optional<std::string> analyse();
+  std::optional<std::string> analyze();
   /// Why the first barrier that is not replaced stays; empty if all are
   /// replaced.
   llvm::StringRef getFirstNote() const { return firstNote; }
 
 private:
   /// A buffer, or one slot of it.
-  struct Place {
+  struct BufferSlot {
     mlir::Value root;
     /// The constant index of the slot.
     std::optional<int64_t> slot;
@@ -57,33 +57,34 @@ private:
     mlir::Operation *loop = nullptr;
     int64_t shift = 0;
 
-    bool operator==(const Place &other) const {
+    bool operator==(const BufferSlot &other) const {
       return root == other.root && slot == other.slot && loop == other.loop &&
              shift == other.shift;
     }
   };
   /// The newest load to a location that may be in flight.
   struct Copy {
-    Place place;
+    BufferSlot bufferSlot;
     mlir::Operation *op;
     /// Loads that every wave issued after it.
     int64_t age = 0;
     /// Whether the wave has waited for it.
     bool isWaitedFor = false;
     /// Barriers before that wait.
-    llvm::SmallVector<unsigned, 2> passed;
+    llvm::SmallVector<unsigned, 2> passedBarriers;
 
     bool operator!=(const Copy &other) const {
-      return !(place == other.place) || age != other.age ||
-             isWaitedFor != other.isWaitedFor || passed != other.passed;
+      return !(bufferSlot == other.bufferSlot) || age != other.age ||
+             isWaitedFor != other.isWaitedFor ||
+             passedBarriers != other.passedBarriers;
     }
   };
   struct State {
     llvm::SmallVector<Copy> copies;
     /// Accesses since the last fence.
-    llvm::SmallVector<Place> recent;
+    llvm::SmallVector<BufferSlot> recentAccesses;
     /// The last barriers.
-    llvm::SmallVector<unsigned, 2> behind;
+    llvm::SmallVector<unsigned, 2> lastBarriers;
 
     bool operator!=(const State &other) const;
   };
@@ -98,8 +99,9 @@ private:
   void note(const llvm::Twine &why);
 
   mlir::Value getFirstView(mlir::Value buffer);
-  Place getPlace(mlir::Operation *op, mlir::Value memref, const State &state);
-  static bool mayOverlap(const Place &a, const Place &b);
+  BufferSlot getBufferSlot(mlir::Operation *op, mlir::Value memref,
+                           const State &state);
+  static bool mayOverlap(const BufferSlot &a, const BufferSlot &b);
   static int64_t getDepth(mlir::Value root);
   static void join(State &into, const State &from);
   static void addCopy(State &state, const Copy &copy);

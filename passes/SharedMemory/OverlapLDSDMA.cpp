@@ -49,7 +49,7 @@ void SmaltiOverlapLdsDma::runOnOperation() {
   LDSDMAOrder order(function);
   if (order.isFenced() || order.countCopies() == 0)
     return;
-  std::optional<std::string> reason = order.analyse();
+  std::optional<std::string> reason = order.analyze();
   if (reason) {
     if (failed(reportMissed(function, kPassName, strict,
                             "LDS DMA loads not overlapped: " + *reason)))

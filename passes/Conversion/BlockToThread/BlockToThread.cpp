@@ -36,7 +36,7 @@ static void emitKernel(KernelPlan &plan, const VendorLowering &vendor,
   orderForRegisters(
       newFunc, vendor.getTarget().registersPerThread,
       [&](OpBuilder &holdBuilder, Value value) {
-        return vendor.emitHeld(holdBuilder, value.getLoc(), value).front();
+        return vendor.emitOpaque(holdBuilder, value.getLoc(), value).front();
       });
 
   // Vector accesses rely on this alignment, and the launcher checks it.
@@ -82,9 +82,9 @@ static void emitSharedBuffers(KernelPlan &plan, const VendorLowering &vendor) {
 
 /// The number of threads of a thread group, if the kernel declares it.
 static int64_t getThreads(gpu::GPUFuncOp func) {
-  if (auto program =
+  if (auto threads =
           func->getAttrOfType<IntegerAttr>(mosaic_gpu::kProgramThreads))
-    return std::max<int64_t>(program.getInt(), 1);
+    return std::max<int64_t>(threads.getInt(), 1);
   std::optional<ArrayRef<int32_t>> size = func.getKnownBlockSize();
   return size && !size->empty() ? std::max(size->front(), 1) : 1;
 }

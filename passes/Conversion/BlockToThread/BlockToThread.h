@@ -1,4 +1,4 @@
-//===- BlockToThread.h - Block-level to thread-level kernels ----*- C++ -*-===//
+//===- BlockToThread.h - Conversion to thread level -------------*- C++ -*-===//
 //
 // The vendor-independent part of convert-mosaic-gpu-to-nvvm and -rocdl: kernels
 // whose vectors belong to a whole block become kernels of one thread, which

@@ -6,7 +6,7 @@ using namespace smalti;
 
 void block_to_thread::registerCommonLowerings(OpLowerings &lowerings) {
   registerAsyncCopies(lowerings);
-  registerBarrierObjects(lowerings);
+  registerMbarriers(lowerings);
   registerBlockBarriers(lowerings);
   registerControlFlow(lowerings);
   registerElementwise(lowerings);

@@ -62,7 +62,7 @@ void widenHalves(RewritePatternSet &patterns, ConversionTarget &legal) {
 }
 
 /// A function of 16384 elements takes a quarter of a second to expand.
-constexpr uint64_t kMostElements = 16384;
+constexpr uint64_t kMaxElements = 16384;
 
 uint64_t countElements(ArrayRef<int64_t> shape) {
   uint64_t count = 1;
@@ -84,11 +84,11 @@ LogicalResult checkTypes(Operation *root, const ConversionTarget &legal) {
                        element.isBF16() || element.isF32() || element.isF64();
         auto vector = dyn_cast<VectorType>(type);
         if (vector && !vector.isScalable() &&
-            countElements(vector.getShape()) > kMostElements) {
+            countElements(vector.getShape()) > kMaxElements) {
           op->emitOpError()
               << "has type " << type
               << "; vector math ops are expanded per element, and at most "
-              << kMostElements << " elements are supported";
+              << kMaxElements << " elements are supported";
           result = failure();
           return;
         }

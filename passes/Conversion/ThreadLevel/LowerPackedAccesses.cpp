@@ -279,7 +279,7 @@ static std::optional<std::string> refuseStore(const Access &access,
 }
 
 /// A thread does not have registers for more, and each byte becomes code.
-static constexpr int64_t kMostElements = 1 << 16;
+static constexpr int64_t kMaxElements = 1 << 16;
 
 /// Completes an access, or fails with an error at the op.
 static LogicalResult planAccess(Access &access, const targets::Target *chip,
@@ -295,10 +295,10 @@ static LogicalResult planAccess(Access &access, const targets::Target *chip,
            << " as a vector of type " << vector
            << "; a one-dimensional vector of static size is required";
   access.count = vector ? vector.getNumElements() : 1;
-  if (access.count > kMostElements)
+  if (access.count > kMaxElements)
     return op->emitOpError()
            << "accesses " << access.count << " elements; at most "
-           << kMostElements << " are supported";
+           << kMaxElements << " are supported";
   SmallVector<int64_t> strides;
   int64_t offset;
   if (failed(type.getStridesAndOffset(strides, offset)))

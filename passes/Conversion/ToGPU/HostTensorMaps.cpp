@@ -123,7 +123,7 @@ static bool isBefore(Operation *op, Operation *reader) {
 /// Why a use of an array of integers that an encoder call reads is not
 /// supported; null if the use is a store of an i64 before the call, or a read
 /// by an encoder call.
-static const char *findFault(OpOperand &use, func::CallOp call) {
+static const char *findUnsupportedUse(OpOperand &use, func::CallOp call) {
   if (auto encoder = getEncoderCall(use.getOwner()))
     return llvm::is_contained({4u, 5u, 7u}, use.getOperandNumber())
                ? nullptr
@@ -159,7 +159,7 @@ readIntegers(func::CallOp call, unsigned operand, int64_t count,
   SmallVector<std::optional<int64_t>> values(count);
   SmallVector<LLVM::StoreOp> stores(count);
   auto note = [&](OpOperand &use, int64_t index) {
-    if (const char *fault = findFault(use, call)) {
+    if (const char *fault = findUnsupportedUse(use, call)) {
       refuse(use.getOwner(), fault);
       return;
     }

@@ -208,7 +208,7 @@ public:
   }
 
   std::optional<std::string>
-  refuseProgramBarrier(const ThreadGrid &grid) const override {
+  refuseThreadGroupBarrier(const ThreadGrid &grid) const override {
     // Barrier 0 is the barrier of the block.
     constexpr int64_t barriers = 16;
     if (grid.blockThreads / grid.numThreads < barriers)
@@ -218,18 +218,18 @@ public:
            " thread groups; " + std::to_string(barriers - 1) +
            " barriers are available";
   }
-  void emitProgramBarrier(OpBuilder &builder, Location loc,
-                          ThreadIndices &indices) const override {
+  void emitThreadGroupBarrier(OpBuilder &builder, Location loc,
+                              ThreadIndices &indices) const override {
     const ThreadGrid &grid = indices.getGrid();
     if (grid.blockThreads == grid.numThreads) {
       gpu::BarrierOp::create(builder, loc);
       return;
     }
-    Value program = indices.add(
+    Value barrier = indices.add(
         indices.div(indices.getThreadOfBlock(), grid.numThreads), 1);
     OpBuilder &head = indices.getBuilder();
     Type word = builder.getI32Type();
-    Value number = arith::IndexCastOp::create(head, loc, word, program);
+    Value number = arith::IndexCastOp::create(head, loc, word, barrier);
     Value threads = arith::ConstantOp::create(
         head, loc,
         head.getI32IntegerAttr(static_cast<int32_t>(grid.numThreads)));
@@ -253,9 +253,9 @@ public:
                                      indices.getBuilder().getI1Type(),
                                      /*membermask=*/Value());
   }
-  SmallVector<Value> emitHeld(OpBuilder &builder, Location loc,
-                              ArrayRef<Value> registers) const override {
-    return nvidia::emitHeld(builder, loc, registers);
+  SmallVector<Value> emitOpaque(OpBuilder &builder, Location loc,
+                                ArrayRef<Value> registers) const override {
+    return nvidia::emitOpaque(builder, loc, registers);
   }
   Value emitUniform(OpBuilder &builder, Location loc,
                     Value index) const override;
@@ -300,14 +300,14 @@ public:
   }
   void emitBarrierWait(OpBuilder &builder, Location loc, Value address,
                        Value phase, Value ticks,
-                       bool seesPeers) const override {
+                       bool acquiresFromCluster) const override {
     // One try suspends the thread for a limited time, not until the phase
     // completes.
     auto loop = scf::WhileOp::create(builder, loc, TypeRange(), ValueRange());
     OpBuilder::InsertionGuard guard(builder);
     builder.createBlock(&loop.getBefore());
-    auto scope =
-        seesPeers ? NVVM::MemScopeKind::CLUSTER : NVVM::MemScopeKind::CTA;
+    auto scope = acquiresFromCluster ? NVVM::MemScopeKind::CLUSTER
+                                     : NVVM::MemScopeKind::CTA;
     Type bit = builder.getI1Type();
     Value done;
     if (countsBytes())

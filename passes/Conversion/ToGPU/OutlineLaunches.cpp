@@ -166,7 +166,7 @@ private:
 } // namespace
 
 /// Ops that can be cloned into the kernel at no cost.
-static bool isSunk(Operation *op) {
+static bool isCloned(Operation *op) {
   return op->getNumOperands() == 0 && op->getNumRegions() == 0 &&
          (op->hasTrait<OpTrait::ConstantLike>() ||
           isa<LLVM::UndefOp, LLVM::PoisonOp>(op));
@@ -266,7 +266,7 @@ LogicalResult MosaicGPUOutlineLaunches::planArguments(LaunchPlan &plan,
   llvm::SmallDenseSet<int64_t> used;
   for (Value value : captured) {
     Operation *definition = value.getDefiningOp();
-    if ((definition && isSunk(definition)) || isHostArray(value))
+    if ((definition && isCloned(definition)) || isHostArray(value))
       continue;
     if (!isa<MemRefType>(value.getType()))
       return launch.emitOpError()
@@ -396,7 +396,7 @@ void MosaicGPUOutlineLaunches::outline(const LaunchPlan &plan,
                                        SymbolTable &symbols) {
   gpu::LaunchOp launch = plan.launch;
   auto func = launch->getParentOfType<func::FuncOp>();
-  (void)sinkOperationsIntoLaunchOp(launch, isSunk);
+  (void)sinkOperationsIntoLaunchOp(launch, isCloned);
 
   StringRef name = func.getSymName();
   name.consume_back("_mosaic_gpu");

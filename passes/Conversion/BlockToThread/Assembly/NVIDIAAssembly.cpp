@@ -103,8 +103,8 @@ static Type getWordType(Type type) {
                                : Type();
 }
 
-SmallVector<Value> nvidia::emitHeld(OpBuilder &builder, Location loc,
-                                    ValueRange values) {
+SmallVector<Value> nvidia::emitOpaque(OpBuilder &builder, Location loc,
+                                      ValueRange values) {
   SmallVector<Value> words;
   for (Value value : values) {
     auto vector = dyn_cast<VectorType>(value.getType());
@@ -133,7 +133,7 @@ SmallVector<Value> nvidia::emitHeld(OpBuilder &builder, Location loc,
   std::string letters;
   for (Value word : words)
     letters += getLetter(word.getType());
-  words = emit(builder, loc, ptx::getHeld(std::move(letters)), words, {});
+  words = emit(builder, loc, ptx::getOpaque(std::move(letters)), words, {});
 
   SmallVector<Value> held;
   ArrayRef<Value> left = words;
@@ -171,16 +171,16 @@ SmallVector<Value> nvidia::emitHeld(OpBuilder &builder, Location loc,
 SmallVector<Value> nvidia::emitWgmmaOfRegisters(
     OpBuilder &builder, Location loc, const WgmmaInstruction &instruction,
     ValueRange accumulator, ValueRange a, Value descriptorB) {
-  ptx::Wgmma product;
-  product.columns = instruction.columns;
-  product.depth = instruction.depth;
-  product.sum = stringifyWGMMATypes(instruction.sum);
-  product.a = stringifyWGMMATypes(instruction.a);
-  product.b = stringifyWGMMATypes(instruction.b);
-  product.transposesB = instruction.transposesB;
+  ptx::Wgmma wgmma;
+  wgmma.columns = instruction.columns;
+  wgmma.depth = instruction.depth;
+  wgmma.accumulator = stringifyWGMMATypes(instruction.accumulator);
+  wgmma.a = stringifyWGMMATypes(instruction.a);
+  wgmma.b = stringifyWGMMATypes(instruction.b);
+  wgmma.transposesB = instruction.transposesB;
   SmallVector<Value> read(a);
   read.push_back(descriptorB);
-  return emit(builder, loc, ptx::getWgmmaWithRegisterA(product), accumulator,
+  return emit(builder, loc, ptx::getWgmmaWithRegisterA(wgmma), accumulator,
               read);
 }
 

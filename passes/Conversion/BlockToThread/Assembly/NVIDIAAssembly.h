@@ -18,8 +18,9 @@ namespace smalti::nvidia {
 /// do not move before it, and the computation of the operands does not move
 /// after it. Supports scalars and vectors; vectors of elements narrower than 32
 /// bits must fill words.
-llvm::SmallVector<mlir::Value>
-emitHeld(mlir::OpBuilder &builder, mlir::Location loc, mlir::ValueRange values);
+llvm::SmallVector<mlir::Value> emitOpaque(mlir::OpBuilder &builder,
+                                          mlir::Location loc,
+                                          mlir::ValueRange values);
 
 /// One wgmma.mma_async. Accumulator registers are f32, or i32 for integers and
 /// pairs of f16.
@@ -28,7 +29,7 @@ struct WgmmaInstruction {
   int64_t depth = 0;
   mlir::NVVM::WGMMATypes a = mlir::NVVM::WGMMATypes::f16;
   mlir::NVVM::WGMMATypes b = mlir::NVVM::WGMMATypes::f16;
-  mlir::NVVM::WGMMATypes sum = mlir::NVVM::WGMMATypes::f32;
+  mlir::NVVM::WGMMATypes accumulator = mlir::NVVM::WGMMATypes::f32;
   bool transposesA = false;
   bool transposesB = false;
 };

@@ -40,18 +40,18 @@ struct Text {
 };
 
 /// An empty text that makes registers opaque to the compiler.
-Text getHeld(std::string letters);
+Text getOpaque(std::string letters);
 
 /// wgmma.mma_async with A in four 32-bit registers, which the NVVM op does not
 /// support. Operands: the accumulator, A, the descriptor of B.
 struct Wgmma {
   int64_t columns = 0;
   int64_t depth = 0;
-  llvm::StringRef sum, a, b;
+  llvm::StringRef accumulator, a, b;
   /// 16-bit elements only.
   bool transposesB = false;
 };
-Text getWgmmaWithRegisterA(const Wgmma &product);
+Text getWgmmaWithRegisterA(const Wgmma &wgmma);
 
 /// st.async of 1, 2 or 4 32-bit registers. Operands: the address, the
 /// registers, the mbarrier that counts the bytes; both pointers are in the

@@ -72,8 +72,9 @@ LogicalResult AsyncCopies::plan(mosaic_gpu::AsyncCopyOp op,
               "static strided memref of the same nonzero rank in shared memory";
 
   // The copies of a wave write consecutive addresses of shared memory.
-  bool isDealtByWaves = target.asyncCopy == targets::AsyncCopyKind::LDSLoad;
-  if (isDealtByWaves &&
+  bool writesConsecutively =
+      target.asyncCopy == targets::AsyncCopyKind::LDSLoad;
+  if (writesConsecutively &&
       !memref::isStaticShapeAndContiguousRowMajor(destinationType))
     return op.emitOpError()
            << "must copy to a contiguous destination, because the loads of a "

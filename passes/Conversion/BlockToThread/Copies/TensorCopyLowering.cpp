@@ -280,7 +280,7 @@ LogicalResult TensorCopies::plan(Operation *op, Planner &planner) const {
            << "cannot be lowered for " << target.name << ": " << *why;
   if (isOrderedLoad(op, planner.getPlan().func))
     if (std::optional<std::string> why =
-            planner.getVendor().refuseProgramBarrier(planner.getGrid()))
+            planner.getVendor().refuseThreadGroupBarrier(planner.getGrid()))
       return op->emitOpError()
              << "requires a barrier per thread group: " << *why;
   auto type = cast<MemRefType>(slice.global.getType());
@@ -450,7 +450,7 @@ void TensorCopies::emit(Operation *op, Emitter &emitter,
   // Before a load, all threads of the group have read the previous contents.
   // Single warps ensure that themselves.
   if (isOrderedLoad(op, emitter.plan.func))
-    emitter.vendor.emitProgramBarrier(builder, loc, emitter.indices);
+    emitter.vendor.emitThreadGroupBarrier(builder, loc, emitter.indices);
   Value isChosen = emitter.getLeader(op);
   if (slice.predicate)
     isChosen = arith::AndIOp::create(builder, loc, isChosen,

@@ -9,8 +9,8 @@
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/passes/Analysis/Memory/Divisibility.h"
-#include "smalti/passes/Conversion/BlockToThread/Copies/Announcements.h"
 #include "smalti/passes/Conversion/BlockToThread/Copies/TensorSlices.h"
+#include "smalti/passes/Conversion/BlockToThread/Copies/ThreadArrivals.h"
 #include "smalti/passes/Conversion/BlockToThread/Kernel/Emitter.h"
 #include "smalti/passes/Conversion/BlockToThread/Kernel/NVIDIALowerings.h"
 #include "smalti/passes/Conversion/BlockToThread/Kernel/Planner.h"
@@ -36,7 +36,7 @@ using transfers::MemoryLayout;
 
 /// The maximum number of pieces per thread for one op, which limits the code
 /// size.
-static constexpr int64_t kMostRounds = 1024;
+static constexpr int64_t kMaxRounds = 1024;
 
 namespace {
 /// Converts an index along a dimension to a distance in shared memory: bytes
@@ -56,7 +56,7 @@ struct ThreadCopyPlan : OpPlan {
   SmallVector<SharedSteps> steps;
   /// Whether the slice may leave the tensor along its last dimension, which
   /// truncates a piece.
-  bool mayBeCut = false;
+  bool mayBeTruncated = false;
   /// The op that arrives after it; may be null.
   Operation *arrival = nullptr;
 };
@@ -80,7 +80,7 @@ public:
 
 /// Ops that order TMA copies or belong to clusters; erased on chips without
 /// them.
-class BulkOrders : public OpLowering {
+class BulkOrderOps : public OpLowering {
 public:
   LogicalResult plan(Operation *, Planner &) const override {
     return success();
@@ -206,8 +206,8 @@ static SmallVector<SharedSteps> getSteps(const SharedRef &ref) {
 
 /// Whether pieces of this many bytes are contiguous in shared memory, at
 /// multiples of their size.
-static bool isTogether(const SharedRef &ref, ArrayRef<SharedSteps> steps,
-                       int64_t width, int64_t bytes) {
+static bool isContiguous(const SharedRef &ref, ArrayRef<SharedSteps> steps,
+                         int64_t width, int64_t bytes) {
   if (ref.log2Alignment < llvm::Log2_64(bytes))
     return false;
   const SharedSteps &last = steps.back();
@@ -243,7 +243,7 @@ static int64_t findWidth(const ThreadCopyPlan &plan, const SharedRef &ref,
       continue;
     int64_t width = bytes / plan.elementBytes;
     if (plan.shape.back() % width != 0 ||
-        !isTogether(ref, plan.steps, width, bytes))
+        !isContiguous(ref, plan.steps, width, bytes))
       continue;
     std::string why;
     ThreadGrid one{1, 1};
@@ -272,13 +272,13 @@ LogicalResult ThreadCopies::plan(Operation *op, Planner &planner) const {
            << "cannot be lowered for " << target.name << ": " << *why;
   if (isOrderedLoad(op, planner.getPlan().func))
     if (std::optional<std::string> why =
-            planner.getVendor().refuseProgramBarrier(planner.getGrid()))
+            planner.getVendor().refuseThreadGroupBarrier(planner.getGrid()))
       return op->emitOpError()
              << "requires a barrier per thread group: " << *why;
   auto plan = std::make_unique<ThreadCopyPlan>();
   if (isLoad) {
-    planAnnouncements(op, planner);
-    const auto *announced = planner.getPlan().getOpPlan<AnnouncedLoad>(op);
+    planThreadArrivals(op, planner);
+    const auto *announced = planner.getPlan().getOpPlan<LoadArrival>(op);
     if (!announced)
       return op->emitOpError()
              << "cannot be lowered for " << target.name
@@ -303,9 +303,9 @@ LogicalResult ThreadCopies::plan(Operation *op, Planner &planner) const {
   plan->steps = getSteps(*ref);
   // cp.async fills the rest of a truncated load with zeros; a store does not
   // have an equivalent.
-  plan->mayBeCut = isLoad && plan->window.isChecked.back() &&
-                   plan->window.vectorDims.back() >= 0;
-  if (plan->mayBeCut)
+  plan->mayBeTruncated = isLoad && plan->window.isChecked.back() &&
+                         plan->window.vectorDims.back() >= 0;
+  if (plan->mayBeTruncated)
     plan->window.isChecked.back() = false;
   static constexpr int64_t storeBytes[] = {1, 2, 4, 8, 16};
   ArrayRef<int64_t> widths = isLoad ? target.asyncCopyBytes : storeBytes;
@@ -320,12 +320,12 @@ LogicalResult ThreadCopies::plan(Operation *op, Planner &planner) const {
                         ? planner.getGrid().waveSize
                         : planner.getGrid().numThreads;
   int64_t pieces = ref->getNumElements() / plan->width;
-  if (int64_t rounds = llvm::divideCeil(pieces, threads); rounds > kMostRounds)
+  if (int64_t rounds = llvm::divideCeil(pieces, threads); rounds > kMaxRounds)
     return op->emitOpError()
            << "cannot be lowered for " << target.name
            << ": each thread would copy " << rounds << " pieces of "
            << plan->width * plan->elementBytes << " bytes; at most "
-           << kMostRounds << " are supported";
+           << kMaxRounds << " are supported";
   planner.requireSharedAlignment(
       std::max<int64_t>(plan->width * plan->elementBytes,
                         transfers::swizzlePeriod(ref->layout.swizzleBytes)));
@@ -475,7 +475,7 @@ void PieceEmitter::emitRound(OpBuilder &nested, int64_t round) {
   int64_t bytes = plan.width * plan.elementBytes;
   if (isLoad) {
     Value count;
-    if (plan.mayBeCut)
+    if (plan.mayBeTruncated)
       count = countInside(nested, windows, access.indices.back());
     if (access.inBounds)
       count = arith::SelectOp::create(nested, loc, access.inBounds,
@@ -563,7 +563,7 @@ void ThreadCopies::emit(Operation *op, Emitter &emitter,
   // Before a load, all threads of the group have read the previous contents.
   // Single warps ensure that themselves.
   if (isOrderedLoad(op, emitter.plan.func))
-    emitter.vendor.emitProgramBarrier(builder, loc, emitter.indices);
+    emitter.vendor.emitThreadGroupBarrier(builder, loc, emitter.indices);
   if (slice.predicate)
     scf::IfOp::create(builder, loc, emitter.lookup(slice.predicate),
                       [&](OpBuilder &nested, Location) {
@@ -581,8 +581,8 @@ void block_to_thread::registerThreadCopies(OpLowerings &lowerings) {
   lowerings
       .add<ThreadCopies, mosaic_gpu::AsyncLoadOp, mosaic_gpu::AsyncStoreOp>();
   lowerings.add<Prefetches, mosaic_gpu::AsyncPrefetchOp>();
-  registerAnnouncements(lowerings);
-  lowerings.add<BulkOrders, NVVM::CpAsyncBulkCommitGroupOp,
+  registerThreadArrivals(lowerings);
+  lowerings.add<BulkOrderOps, NVVM::CpAsyncBulkCommitGroupOp,
                 NVVM::CpAsyncBulkWaitGroupOp, NVVM::FenceMbarrierInitOp,
                 NVVM::SetMaxRegisterOp>();
   lowerings.add<ProxyFences, NVVM::FenceProxyOp>();

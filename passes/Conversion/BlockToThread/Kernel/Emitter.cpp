@@ -153,7 +153,7 @@ void Emitter::emitBlock(Block &block, OpBuilder &builder) {
   size_t depth = outerRegisters.size();
   for (Operation &op : block) {
     emitOp(&op, builder);
-    holdAfter(&op, builder);
+    makeOpaqueAfter(&op, builder);
   }
   // Values computed in an inner block are not available after it.
   while (outerRegisters.size() > depth) {
@@ -162,15 +162,15 @@ void Emitter::emitBlock(Block &block, OpBuilder &builder) {
   }
 }
 
-void Emitter::holdAfter(Operation *op, OpBuilder &builder) {
-  auto it = plan.heldAfter.find(op);
-  if (it == plan.heldAfter.end())
+void Emitter::makeOpaqueAfter(Operation *op, OpBuilder &builder) {
+  auto it = plan.opaqueAfter.find(op);
+  if (it == plan.opaqueAfter.end())
     return;
   for (Value value : it->second) {
     Registers &held = registers[value];
     if (value.getParentBlock() != op->getBlock())
       outerRegisters.push_back({value, held});
-    held = vendor.emitHeld(builder, op->getLoc(), held);
+    held = vendor.emitOpaque(builder, op->getLoc(), held);
   }
 }
 

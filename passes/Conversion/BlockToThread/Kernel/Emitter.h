@@ -105,7 +105,7 @@ public:
 private:
   void emitOp(mlir::Operation *op, mlir::OpBuilder &builder);
   /// Gives vectors new registers until the end of their block or of this one.
-  void holdAfter(mlir::Operation *op, mlir::OpBuilder &builder);
+  void makeOpaqueAfter(mlir::Operation *op, mlir::OpBuilder &builder);
 
   const OpLowerings &lowerings;
   /// Replacements of everything that is not a block-level vector.

@@ -48,7 +48,7 @@ struct KernelPlan {
   std::optional<Scratch> scratch;
   /// Whether other blocks of the cluster write its shared memory, so its
   /// mbarrier waits acquire at cluster scope.
-  bool isWrittenByPeers = false;
+  bool isWrittenByCluster = false;
   /// Of every block-level vector.
   llvm::DenseMap<mlir::Value, Distribution> distributions;
   /// Of every memref in shared memory.
@@ -58,7 +58,7 @@ struct KernelPlan {
   llvm::SmallVector<TensorMapOfKernel> tensorMaps;
   /// Vectors whose registers are opaque after an op, because the op completes
   /// the asynchronous writes to them.
-  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value>> heldAfter;
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value>> opaqueAfter;
 
   /// Ops in code for threads whose vectors belong to a single thread.
   llvm::DenseSet<mlir::Operation *> threadOps;

@@ -87,7 +87,7 @@ private:
 
 // One function per file.
 void registerAsyncCopies(OpLowerings &lowerings);
-void registerBarrierObjects(OpLowerings &lowerings);
+void registerMbarriers(OpLowerings &lowerings);
 void registerBlockBarriers(OpLowerings &lowerings);
 void registerControlFlow(OpLowerings &lowerings);
 void registerElementwise(OpLowerings &lowerings);

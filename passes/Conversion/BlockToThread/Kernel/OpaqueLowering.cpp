@@ -91,14 +91,14 @@ LogicalResult OptimizationBarriers::plan(mosaic_gpu::OptimizationBarrierOp op,
 }
 
 /// The same registers behind an optimization barrier.
-static Value hideRegister(Value held, const VendorLowering &vendor,
-                          OpBuilder &builder, Location loc) {
+static Value makeOpaque(Value held, const VendorLowering &vendor,
+                        OpBuilder &builder, Location loc) {
   auto type = cast<VectorType>(held.getType());
   Type element = type.getElementType();
   if (element.isIndex()) {
     VectorType words = type.clone(builder.getI64Type());
-    held = hideRegister(arith::IndexCastOp::create(builder, loc, words, held),
-                        vendor, builder, loc);
+    held = makeOpaque(arith::IndexCastOp::create(builder, loc, words, held),
+                      vendor, builder, loc);
     return arith::IndexCastOp::create(builder, loc, type, held);
   }
   int64_t bits = element.getIntOrFloatBitWidth(), count = type.getDimSize(0);
@@ -116,8 +116,8 @@ static Value hideRegister(Value held, const VendorLowering &vendor,
                       ? held
                       : arith::BitcastOp::create(builder, loc, integers, held)
                             .getResult();
-    value = hideRegister(arith::ExtUIOp::create(builder, loc, wide, value),
-                         vendor, builder, loc);
+    value = makeOpaque(arith::ExtUIOp::create(builder, loc, wide, value),
+                       vendor, builder, loc);
     value = arith::TruncIOp::create(builder, loc, integers, value);
     return element.isInteger()
                ? value
@@ -131,7 +131,7 @@ static Value hideRegister(Value held, const VendorLowering &vendor,
   for (int64_t word = 0; word < words.getDimSize(0); ++word)
     hidden.push_back(vector::ExtractOp::create(builder, loc, asWords,
                                                ArrayRef<int64_t>{word}));
-  hidden = vendor.emitHeld(builder, loc, hidden);
+  hidden = vendor.emitOpaque(builder, loc, hidden);
   return vector::BitCastOp::create(
       builder, loc, type,
       vector::FromElementsOp::create(builder, loc, words, hidden));
@@ -146,17 +146,17 @@ void OptimizationBarriers::emit(mosaic_gpu::OptimizationBarrierOp op,
       Registers held = emitter.getRegisters(
           operand, emitter.plan.getDistribution(result), builder);
       for (Value &reg : held)
-        reg = hideRegister(reg, emitter.vendor, builder, loc);
+        reg = makeOpaque(reg, emitter.vendor, builder, loc);
       emitter.setRegisters(result, std::move(held));
       continue;
     }
     auto type = VectorType::get({1}, operand.getType());
     Value one = vector::BroadcastOp::create(builder, loc, type,
                                             emitter.lookup(operand));
-    emitter.map(result, vector::ExtractOp::create(
-                            builder, loc,
-                            hideRegister(one, emitter.vendor, builder, loc),
-                            ArrayRef<int64_t>{0}));
+    emitter.map(result,
+                vector::ExtractOp::create(
+                    builder, loc, makeOpaque(one, emitter.vendor, builder, loc),
+                    ArrayRef<int64_t>{0}));
   }
 }
 

@@ -170,18 +170,19 @@ LogicalResult Planner::planGrid() {
     return func.emitOpError()
            << "has blocks of " << threads[0] << " threads; a block on "
            << target.name << " has at most " << target.maxThreadsPerBlock;
-  auto program = func->getAttrOfType<IntegerAttr>(mosaic_gpu::kProgramThreads);
-  if (!program)
+  auto declared = func->getAttrOfType<IntegerAttr>(mosaic_gpu::kProgramThreads);
+  if (!declared)
     return success();
-  int64_t together = program.getInt();
+  int64_t groupThreads = declared.getInt();
   // The last thread group may be incomplete: warps that only copy.
-  if (together <= 0 || together % target.waveSize != 0 || together > threads[0])
+  if (groupThreads <= 0 || groupThreads % target.waveSize != 0 ||
+      groupThreads > threads[0])
     return func.emitOpError()
-           << "has '" << mosaic_gpu::kProgramThreads << "' = " << together
+           << "has '" << mosaic_gpu::kProgramThreads << "' = " << groupThreads
            << "; a multiple of the warp size, " << target.waveSize
            << ", and at most the " << threads[0]
            << " threads of the block are required";
-  plan.grid.numThreads = together;
+  plan.grid.numThreads = groupThreads;
   return success();
 }
 

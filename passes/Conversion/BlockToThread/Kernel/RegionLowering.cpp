@@ -153,7 +153,7 @@ void Returns::emit(mosaic_gpu::ReturnOp op, Emitter &emitter,
 
 LogicalResult WarpMaps::plan(mosaic_gpu::WarpMapOp op, Planner &planner) const {
   if (std::optional<std::string> why =
-          planner.getVendor().refuseProgramBarrier(planner.getGrid()))
+          planner.getVendor().refuseThreadGroupBarrier(planner.getGrid()))
     return op.emitOpError() << "requires a barrier per thread group: " << *why;
   for (Value operand : op.getOperands())
     if (isVector(operand))
@@ -168,9 +168,9 @@ void WarpMaps::emit(mosaic_gpu::WarpMapOp op, Emitter &emitter,
                     OpBuilder &builder) const {
   Block &body = op.getRegion().front();
   mapArguments(op.getOperands(), body, emitter);
-  emitter.vendor.emitProgramBarrier(builder, op.getLoc(), emitter.indices);
+  emitter.vendor.emitThreadGroupBarrier(builder, op.getLoc(), emitter.indices);
   emitter.emitBlock(body, builder);
-  emitter.vendor.emitProgramBarrier(builder, op.getLoc(), emitter.indices);
+  emitter.vendor.emitThreadGroupBarrier(builder, op.getLoc(), emitter.indices);
 }
 
 void block_to_thread::registerRegions(OpLowerings &lowerings) {

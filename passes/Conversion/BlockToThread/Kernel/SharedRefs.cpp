@@ -53,7 +53,7 @@ static SmallVector<MemorySteps> stepsOf(const MemoryLayout &memory) {
 }
 
 /// The offset of an index in elements.
-static int64_t placeOf(const MemorySteps &steps, int64_t index) {
+static int64_t addressOf(const MemorySteps &steps, int64_t index) {
   return index % steps.inner * steps.innerStride +
          index / steps.inner * steps.outerStride;
 }
@@ -247,10 +247,10 @@ static bool isSplit(const MemorySteps &whole, int64_t size,
   for (int64_t index = 0; index < size; ++index) {
     int64_t place = 0, rest = index;
     for (size_t part = parts.size(); part-- > 0;) {
-      place += placeOf(parts[part], rest % sizes[part]);
+      place += addressOf(parts[part], rest % sizes[part]);
       rest /= sizes[part];
     }
-    if (place != placeOf(whole, index))
+    if (place != addressOf(whole, index))
       return false;
   }
   return true;

@@ -47,14 +47,14 @@ Value block_to_thread::takeElements(OpBuilder &builder, Location loc,
 VendorLowering::~VendorLowering() = default;
 
 std::optional<std::string>
-VendorLowering::refuseProgramBarrier(const ThreadGrid &grid) const {
+VendorLowering::refuseThreadGroupBarrier(const ThreadGrid &grid) const {
   if (grid.blockThreads == grid.numThreads)
     return std::nullopt;
   return target.name.str() + " does not have barriers for a part of a block";
 }
 
-void VendorLowering::emitProgramBarrier(OpBuilder &builder, Location loc,
-                                        ThreadIndices &) const {
+void VendorLowering::emitThreadGroupBarrier(OpBuilder &builder, Location loc,
+                                            ThreadIndices &) const {
   emitBarrier(builder, loc, /*ordersGlobalMemory=*/false,
               /*hasAsyncCopies=*/false);
 }
@@ -76,8 +76,8 @@ Value VendorLowering::emitElected(ThreadIndices &indices) const {
                                indices.getConstant(0));
 }
 
-SmallVector<Value> VendorLowering::emitHeld(OpBuilder &, Location,
-                                            ArrayRef<Value> registers) const {
+SmallVector<Value> VendorLowering::emitOpaque(OpBuilder &, Location,
+                                              ArrayRef<Value> registers) const {
   return SmallVector<Value>(registers);
 }
 

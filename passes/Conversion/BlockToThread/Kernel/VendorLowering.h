@@ -82,10 +82,11 @@ public:
 
   /// Why barriers of a thread group are not available, if they are not.
   virtual std::optional<std::string>
-  refuseProgramBarrier(const ThreadGrid &grid) const;
+  refuseThreadGroupBarrier(const ThreadGrid &grid) const;
   /// A barrier of a thread group that orders shared memory.
-  virtual void emitProgramBarrier(mlir::OpBuilder &builder, mlir::Location loc,
-                                  ThreadIndices &indices) const;
+  virtual void emitThreadGroupBarrier(mlir::OpBuilder &builder,
+                                      mlir::Location loc,
+                                      ThreadIndices &indices) const;
 
   /// One MMA instruction on registers in the order of the instruction.
   virtual llvm::SmallVector<mlir::Value>
@@ -119,8 +120,8 @@ public:
   virtual mlir::Value emitElected(ThreadIndices &indices) const;
   /// The registers behind an optimization barrier.
   virtual llvm::SmallVector<mlir::Value>
-  emitHeld(mlir::OpBuilder &builder, mlir::Location loc,
-           llvm::ArrayRef<mlir::Value> registers) const;
+  emitOpaque(mlir::OpBuilder &builder, mlir::Location loc,
+             llvm::ArrayRef<mlir::Value> registers) const;
   /// Marks a value as uniform in a wave.
   virtual mlir::Value emitUniform(mlir::OpBuilder &builder, mlir::Location loc,
                                   mlir::Value index) const;
@@ -135,11 +136,12 @@ public:
                                          mlir::Value address,
                                          mlir::Value bytes) const = 0;
   /// Waits until the phase of this parity, an i32, is complete. `ticks` limits
-  /// the time of a try, or is null. With `seesPeers`, the wait acquires at
-  /// cluster scope.
+  /// the time of a try, or is null. With `acquiresFromCluster`, the wait
+  /// acquires at cluster scope.
   virtual void emitBarrierWait(mlir::OpBuilder &builder, mlir::Location loc,
                                mlir::Value address, mlir::Value phase,
-                               mlir::Value ticks, bool seesPeers) const = 0;
+                               mlir::Value ticks,
+                               bool acquiresFromCluster) const = 0;
 
 protected:
   const targets::Target &target;

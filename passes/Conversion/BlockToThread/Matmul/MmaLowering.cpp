@@ -207,17 +207,16 @@ void Mma::emit(mosaic_gpu::MMAOp op, Emitter &emitter,
                                              instruction.bOrder),
                            accumulator =
                                gather(result, tile, instruction.cOrder);
-        SmallVector<Value> products;
+        SmallVector<Value> results;
         if (instruction.kind == targets::MmaKind::Fma)
-          products.push_back(fusedMultiplyAdd(builder, loc, operandA.front(),
-                                              operandB.front(),
-                                              accumulator.front()));
+          results.push_back(fusedMultiplyAdd(builder, loc, operandA.front(),
+                                             operandB.front(),
+                                             accumulator.front()));
         else
-          products = emitter.vendor.emitMma(builder, loc, instruction, operandA,
-                                            operandB, accumulator);
-        for (auto [reg, product] :
-             llvm::zip_equal(instruction.cOrder, products))
-          result[tile * instruction.cOrder.size() + reg] = product;
+          results = emitter.vendor.emitMma(builder, loc, instruction, operandA,
+                                           operandB, accumulator);
+        for (auto [reg, value] : llvm::zip_equal(instruction.cOrder, results))
+          result[tile * instruction.cOrder.size() + reg] = value;
       }
   emitter.setRegisters(op.getResult(),
                        reorder(plan.result, op.getResult(), std::move(result)));

@@ -86,7 +86,7 @@ static std::optional<NVVM::WGMMATypes> getOperandType(Type type) {
   return std::nullopt;
 }
 
-static std::optional<NVVM::WGMMATypes> getSumType(Type type) {
+static std::optional<NVVM::WGMMATypes> getAccumulatorType(Type type) {
   if (type.isF32())
     return NVVM::WGMMATypes::f32;
   if (type.isF16())
@@ -149,15 +149,16 @@ LogicalResult Wgmma::plan(mosaic_gpu::WGMMAOp op, Planner &planner) const {
   Type aElement = getElementTypeOrSelf(op.getA().getType());
   std::optional<NVVM::WGMMATypes> a = getOperandType(aElement),
                                   b = getOperandType(bType.getElementType()),
-                                  sum = getSumType(type.getElementType());
-  if (!a || !b || !sum)
+                                  accumulatorType =
+                                      getAccumulatorType(type.getElementType());
+  if (!a || !b || !accumulatorType)
     return op.emitOpError()
            << "multiplies " << aElement << " by " << bType.getElementType()
            << " with an accumulator of " << type.getElementType()
            << "; wgmma does not support these element types";
   plan->instruction.a = *a;
   plan->instruction.b = *b;
-  plan->instruction.sum = *sum;
+  plan->instruction.accumulator = *accumulatorType;
 
   if (Attribute layout = layoutAt(op, mosaic_gpu::kOutLayouts, 0)) {
     if (failed(planner.setLayout(op, op.getResult(), layout)))
@@ -188,7 +189,8 @@ LogicalResult Wgmma::plan(mosaic_gpu::WGMMAOp op, Planner &planner) const {
   plan->steps = k / depth;
   for (int64_t start = 0; start < m; start += transfers::kWgmmaRows * groups)
     plan->rows.push_back({start, transfers::kWgmmaRows});
-  auto columns = transfers::splitWgmmaColumns(n, *sum == NVVM::WGMMATypes::s32);
+  auto columns = transfers::splitWgmmaColumns(n, *accumulatorType ==
+                                                     NVVM::WGMMATypes::s32);
   if (!columns)
     return op.emitOpError()
            << "cannot be split into wgmma instructions: " << columns.reason;
@@ -264,10 +266,10 @@ static DenseSet<Value> collectWgmma(gpu::GPUFuncOp func) {
   SmallVector<Value> worklist;
   func.walk(
       [&](mosaic_gpu::WGMMAOp op) { worklist.push_back(op.getResult()); });
-  DenseSet<Value> products;
+  DenseSet<Value> accumulatorValues;
   while (!worklist.empty()) {
     Value value = worklist.pop_back_val();
-    if (!products.insert(value).second)
+    if (!accumulatorValues.insert(value).second)
       continue;
     for (OpOperand &use : value.getUses()) {
       appendForwarded(use, worklist);
@@ -275,7 +277,7 @@ static DenseSet<Value> collectWgmma(gpu::GPUFuncOp func) {
         worklist.push_back(cast.getResult());
     }
   }
-  return products;
+  return accumulatorValues;
 }
 
 namespace {
@@ -290,14 +292,14 @@ struct OpenWgmma {
 
 class Holds {
 public:
-  Holds(const DenseSet<Value> &products, KernelPlan &plan)
-      : products(products), plan(plan) {}
+  Holds(const DenseSet<Value> &accumulatorValues, KernelPlan &plan)
+      : accumulatorValues(accumulatorValues), plan(plan) {}
 
   /// Whether the MLIR block or a nested region waits.
   bool scan(Block &block, ArrayRef<OpenWgmma> outer);
 
 private:
-  const DenseSet<Value> &products;
+  const DenseSet<Value> &accumulatorValues;
   KernelPlan &plan;
 };
 } // namespace
@@ -305,8 +307,8 @@ private:
 /// The next wgmma accumulates in order, and values that loops carry are handled
 /// at their region arguments.
 static bool isRead(OpOperand &use) {
-  if (auto product = dyn_cast<mosaic_gpu::WGMMAOp>(use.getOwner()))
-    return &use != &product.getAccumulatorMutable();
+  if (auto wgmma = dyn_cast<mosaic_gpu::WGMMAOp>(use.getOwner()))
+    return &use != &wgmma.getAccumulatorMutable();
   return !isa<scf::ForOp, scf::WhileOp, scf::YieldOp, scf::ConditionOp>(
       use.getOwner());
 }
@@ -326,31 +328,31 @@ bool Holds::scan(Block &block, ArrayRef<OpenWgmma> outer) {
     if (Operation *last = findLastRead(value, block))
       open.push_back({value, group, last});
   };
-  for (const OpenWgmma &product : outer)
-    add(product.value, -1);
+  for (const OpenWgmma &wgmma : outer)
+    add(wgmma.value, -1);
   for (BlockArgument argument : block.getArguments())
-    if (products.contains(argument))
+    if (accumulatorValues.contains(argument))
       add(argument, -1);
   int64_t groups = 0;
   bool waits = false;
   for (Operation &op : block) {
     // Accumulators that are not read later are ignored.
-    llvm::erase_if(open, [&](const OpenWgmma &product) {
-      return product.lastRead->isBeforeInBlock(&op);
+    llvm::erase_if(open, [&](const OpenWgmma &wgmma) {
+      return wgmma.lastRead->isBeforeInBlock(&op);
     });
     auto hold = [&](auto isComplete) {
       SmallVector<Value> held;
-      for (const OpenWgmma &product : open)
-        if (product.lastRead != &op && isComplete(product))
-          held.push_back(product.value);
+      for (const OpenWgmma &wgmma : open)
+        if (wgmma.lastRead != &op && isComplete(wgmma))
+          held.push_back(wgmma.value);
       if (!held.empty())
-        plan.heldAfter[&op] = std::move(held);
+        plan.opaqueAfter[&op] = std::move(held);
     };
     if (isa<NVVM::WgmmaGroupSyncAlignedOp>(op))
       ++groups;
     if (auto wait = dyn_cast<NVVM::WgmmaWaitGroupSyncOp>(op)) {
-      auto isComplete = [&](const OpenWgmma &product) {
-        return product.group + static_cast<int64_t>(wait.getGroup()) < groups;
+      auto isComplete = [&](const OpenWgmma &wgmma) {
+        return wgmma.group + static_cast<int64_t>(wait.getGroup()) < groups;
       };
       hold(isComplete);
       llvm::erase_if(open, isComplete);
@@ -365,7 +367,7 @@ bool Holds::scan(Block &block, ArrayRef<OpenWgmma> outer) {
       waits = true;
     }
     for (Value result : op.getResults())
-      if (products.contains(result))
+      if (accumulatorValues.contains(result))
         add(result, groups);
   }
   return waits;
@@ -381,12 +383,12 @@ static void planFences(KernelPlan &plan) {
     for (Operation &op : *block) {
       if (isa<NVVM::WgmmaFenceAlignedOp>(op))
         fence = &op;
-      auto product = dyn_cast<mosaic_gpu::WGMMAOp>(op);
-      auto it = product ? plan.opPlans.find(&op) : plan.opPlans.end();
+      auto wgmma = dyn_cast<mosaic_gpu::WGMMAOp>(op);
+      auto it = wgmma ? plan.opPlans.find(&op) : plan.opPlans.end();
       if (it == plan.opPlans.end())
         continue;
-      Operation *a = isa<VectorType>(product.getA().getType())
-                         ? product.getA().getDefiningOp()
+      Operation *a = isa<VectorType>(wgmma.getA().getType())
+                         ? wgmma.getA().getDefiningOp()
                          : nullptr;
       bool isBehind =
           a && a->getBlock() == block && fence && !a->isBeforeInBlock(fence);
@@ -401,8 +403,8 @@ static void planFences(KernelPlan &plan) {
 LogicalResult Wgmma::planKernel(Planner &planner) const {
   KernelPlan &plan = planner.getPlan();
   planFences(plan);
-  DenseSet<Value> products = collectWgmma(plan.func);
-  Holds(products, plan).scan(plan.func.getBody().front(), {});
+  DenseSet<Value> accumulatorValues = collectWgmma(plan.func);
+  Holds(accumulatorValues, plan).scan(plan.func.getBody().front(), {});
   return success();
 }
 
@@ -442,15 +444,16 @@ static Value emitDescriptor(OpBuilder &builder, Location loc, Value address,
 /// One wgmma with both operands in shared memory.
 static SmallVector<Value> emitShared(OpBuilder &builder, Location loc,
                                      const WgmmaInstruction &instruction,
-                                     ArrayRef<Value> sums, Value a, Value b) {
+                                     ArrayRef<Value> accumulators, Value a,
+                                     Value b) {
   SmallVector<Type> types;
-  for (Value sum : sums)
-    types.push_back(sum.getType());
+  for (Value reg : accumulators)
+    types.push_back(reg.getType());
   auto structType =
       LLVM::LLVMStructType::getLiteral(builder.getContext(), types);
   Value packed = LLVM::PoisonOp::create(builder, loc, structType);
-  for (auto [number, sum] : llvm::enumerate(sums))
-    packed = LLVM::InsertValueOp::create(builder, loc, packed, sum,
+  for (auto [number, reg] : llvm::enumerate(accumulators))
+    packed = LLVM::InsertValueOp::create(builder, loc, packed, reg,
                                          static_cast<int64_t>(number));
   MLIRContext *context = builder.getContext();
   auto one = NVVM::WGMMAScaleInAttr::get(context, NVVM::WGMMAScaleIn::one);
@@ -460,23 +463,24 @@ static SmallVector<Value> emitShared(OpBuilder &builder, Location loc,
   auto typeOf = [&](NVVM::WGMMATypes type) {
     return NVVM::WGMMATypesAttr::get(context, type);
   };
-  Value product = NVVM::WgmmaMmaAsyncOp::create(
+  Value wgmma = NVVM::WgmmaMmaAsyncOp::create(
       builder, loc, structType, packed, a, b,
       NVVM::MMAShapeAttr::get(context, transfers::kWgmmaRows,
                               static_cast<int>(instruction.columns),
                               static_cast<int>(instruction.depth)),
-      typeOf(instruction.a), typeOf(instruction.b), typeOf(instruction.sum),
+      typeOf(instruction.a), typeOf(instruction.b),
+      typeOf(instruction.accumulator),
       NVVM::WGMMAScaleOutAttr::get(context, NVVM::WGMMAScaleOut::one), one, one,
       layoutOf(!instruction.transposesA, NVVM::MMALayout::row,
                NVVM::MMALayout::col),
       layoutOf(!instruction.transposesB, NVVM::MMALayout::col,
                NVVM::MMALayout::row),
       NVVM::MMAIntOverflowAttr());
-  SmallVector<Value> products;
-  for (size_t number = 0; number < sums.size(); ++number)
-    products.push_back(LLVM::ExtractValueOp::create(
-        builder, loc, product, static_cast<int64_t>(number)));
-  return products;
+  SmallVector<Value> accumulatorValues;
+  for (size_t number = 0; number < accumulators.size(); ++number)
+    accumulatorValues.push_back(LLVM::ExtractValueOp::create(
+        builder, loc, wgmma, static_cast<int64_t>(number)));
+  return accumulatorValues;
 }
 
 void Wgmma::emit(mosaic_gpu::WGMMAOp op, Emitter &emitter,
@@ -486,21 +490,22 @@ void Wgmma::emit(mosaic_gpu::WGMMAOp op, Emitter &emitter,
   auto type = cast<VectorType>(op.getType());
   const Distribution &distribution =
       emitter.plan.getDistribution(op.getResult());
-  Registers sums =
+  Registers accumulators =
       emitter.getRegisters(op.getAccumulator(), distribution, builder);
   if (plan.accumulator)
-    sums = plan.accumulator->emit(type.getElementType(), sums, builder, loc);
+    accumulators = plan.accumulator->emit(type.getElementType(), accumulators,
+                                          builder, loc);
   // Pairs of columns: one 32-bit register per column, or one for both.
   bool isPacked = type.getElementTypeBitWidth() == 16;
   int64_t perRegister = isPacked ? 1 : 2;
   SmallVector<Value> words;
-  for (Value sum : sums) {
+  for (Value reg : accumulators) {
     if (isPacked) {
-      llvm::append_range(words, toWords(builder, loc, sum));
+      llvm::append_range(words, toWords(builder, loc, reg));
       continue;
     }
     for (int64_t element = 0; element < perRegister; ++element)
-      words.push_back(vector::ExtractOp::create(builder, loc, sum,
+      words.push_back(vector::ExtractOp::create(builder, loc, reg,
                                                 ArrayRef<int64_t>{element}));
   }
 
@@ -535,7 +540,7 @@ void Wgmma::emit(mosaic_gpu::WGMMAOp op, Emitter &emitter,
   if (plan.needsFence) {
     // The computation of registers does not have effects: it could move after
     // the fence.
-    aWords = nvidia::emitHeld(builder, loc, aWords);
+    aWords = nvidia::emitOpaque(builder, loc, aWords);
     NVVM::WgmmaFenceAlignedOp::create(builder, loc);
   }
 

@@ -8,7 +8,7 @@
 #include "smalti/passes/Conversion/BlockToThread/Registers/Reductions.h"
 #include "smalti/passes/Conversion/BlockToThread/Registers/RegisterRelayouts.h"
 #include "smalti/passes/Conversion/BlockToThread/Registers/RegisterWords.h"
-#include "smalti/passes/Conversion/BlockToThread/Transfers/ProgramScratch.h"
+#include "smalti/passes/Conversion/BlockToThread/Transfers/ThreadGroupScratch.h"
 #include "smalti/targets/Target.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -281,7 +281,7 @@ static LogicalResult planScratch(Operation *op, const Reduction &reduction,
              << " of shared memory; the limit is " << limit << " bytes";
     constexpr int64_t widest = 16;
     plan.bytes = llvm::alignDown(
-        static_cast<uint64_t>(size.getInt() / getNumPrograms(kernel.grid)),
+        static_cast<uint64_t>(size.getInt() / getNumThreadGroups(kernel.grid)),
         widest);
     plan.chunk = choose(plan.bytes);
     if (plan.chunk > 0 && offset.getInt() % widest == 0) {
@@ -431,7 +431,7 @@ private:
   Emitter &emitter;
   const ReductionOpPlan &plan;
   const Combiner &combiner;
-  SharedPlace place;
+  SharedAddress place;
   int64_t elementBytes, width;
   Value isWriter, written, read;
 };
@@ -462,7 +462,7 @@ WarpExchange::WarpExchange(OpBuilder &builder, Location loc, Emitter &emitter,
       combiner(combiner),
       place(plan.offset < 0
                 ? getScratch(emitter)
-                : getProgramPlace(emitter, plan.offset, plan.bytes)) {
+                : getThreadGroupAddress(emitter, plan.offset, plan.bytes)) {
   ThreadIndices &indices = emitter.indices;
   const ReductionPlan &reduction = plan.reduction;
   int64_t lanes = indices.getGrid().waveSize;
@@ -539,7 +539,7 @@ Value WarpExchange::exchange(Value chunk) {
     });
   else
     write(builder);
-  emitter.vendor.emitProgramBarrier(builder, loc, emitter.indices);
+  emitter.vendor.emitThreadGroupBarrier(builder, loc, emitter.indices);
   Value pointer = getPointer(builder, read);
   SmallVector<Value> parts;
   for (int64_t part = 0; part < plan.reduction.parts; ++part) {
@@ -560,7 +560,7 @@ Value WarpExchange::exchange(Value chunk) {
     }
     parts.push_back(concatenate(builder, loc, pieces));
   }
-  emitter.vendor.emitProgramBarrier(builder, loc, emitter.indices);
+  emitter.vendor.emitThreadGroupBarrier(builder, loc, emitter.indices);
   return combiner.combine(parts);
 }
 

@@ -11,7 +11,7 @@
 #include "smalti/passes/Conversion/BlockToThread/Kernel/VendorLowering.h"
 #include "smalti/passes/Conversion/BlockToThread/Registers/RegisterRelayouts.h"
 #include "smalti/passes/Conversion/BlockToThread/Registers/RegisterWords.h"
-#include "smalti/passes/Conversion/BlockToThread/Transfers/ProgramScratch.h"
+#include "smalti/passes/Conversion/BlockToThread/Transfers/ThreadGroupScratch.h"
 #include "smalti/targets/Target.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -81,10 +81,10 @@ static Registers
 emitScratchTrip(OpBuilder &builder, Location loc, Emitter &emitter,
                 const relayouts::RelayoutPlan &plan, ArrayRef<Value> registers,
                 const Distribution &from, VectorType type, int64_t count) {
-  SharedPlace scratch = getScratch(emitter);
+  SharedAddress scratch = getScratch(emitter);
   const relayouts::ScratchTrip &trip = plan.trip;
-  auto placeOf = [&](int64_t unit) {
-    SharedPlace place = scratch;
+  auto addressOf = [&](int64_t unit) {
+    SharedAddress place = scratch;
     if (unit > 0)
       place.offset =
           arith::AddIOp::create(builder, loc, place.offset,
@@ -99,7 +99,7 @@ emitScratchTrip(OpBuilder &builder, Location loc, Emitter &emitter,
         SmallVector<Value> own;
         for (int64_t reg : plan.sourceRegisters[first + unit])
           own.push_back(registers[reg]);
-        SharedPlace place = placeOf(unit);
+        SharedAddress place = addressOf(unit);
         TransferEmitter(nested, loc, emitter.indices, *trip.store, place)
             .store(own);
       }
@@ -112,17 +112,17 @@ emitScratchTrip(OpBuilder &builder, Location loc, Emitter &emitter,
                         });
     else
       store(builder);
-    emitter.vendor.emitProgramBarrier(builder, loc, emitter.indices);
+    emitter.vendor.emitThreadGroupBarrier(builder, loc, emitter.indices);
     for (int64_t unit = 0; unit < units; ++unit) {
       ArrayRef<int64_t> targets = plan.resultRegisters[first + unit];
-      SharedPlace place = placeOf(unit);
+      SharedAddress place = addressOf(unit);
       Registers loaded =
           TransferEmitter(builder, loc, emitter.indices, *trip.load, place)
               .load(type, targets.size());
       for (auto [reg, value] : llvm::zip_equal(targets, loaded))
         results[reg] = value;
     }
-    emitter.vendor.emitProgramBarrier(builder, loc, emitter.indices);
+    emitter.vendor.emitThreadGroupBarrier(builder, loc, emitter.indices);
   }
   return results;
 }

@@ -22,7 +22,7 @@ struct ElementIndex {
 };
 
 /// The position of an element in a thread: the register and the vector.
-struct ElementPlace {
+struct ElementPosition {
   unsigned vector = 0;
   int64_t reg = 0;
   int64_t element = 0;
@@ -32,7 +32,7 @@ struct ElementPlace {
 /// order, its position in every thread; or why some thread does not hold it.
 /// `source` maps an element to the element of the vectors in distributions
 /// `from`.
-ValueOr<std::vector<ElementPlace>>
+ValueOr<std::vector<ElementPosition>>
 planGather(const Distribution &to, llvm::ArrayRef<const Distribution *> from,
            llvm::function_ref<ElementIndex(llvm::ArrayRef<int64_t>)> source,
            const ThreadGrid &grid);
@@ -40,21 +40,21 @@ planGather(const Distribution &to, llvm::ArrayRef<const Distribution *> from,
 /// Creates the registers of the vector from those of the others.
 Registers emitGather(const Distribution &to, mlir::Type elementType,
                      llvm::ArrayRef<Registers> from,
-                     llvm::ArrayRef<ElementPlace> places,
+                     llvm::ArrayRef<ElementPosition> places,
                      mlir::OpBuilder &builder, mlir::Location loc);
 
 /// Plan of such an op.
 struct GatherPlan : OpPlan {
-  explicit GatherPlan(std::vector<ElementPlace> places)
+  explicit GatherPlan(std::vector<ElementPosition> places)
       : places(std::move(places)) {}
-  std::vector<ElementPlace> places;
+  std::vector<ElementPosition> places;
 };
 
 /// Another order of the registers of a vector, or of the elements in them:
 /// every thread keeps its elements.
 struct Reorder {
   Distribution to;
-  std::vector<ElementPlace> places;
+  std::vector<ElementPosition> places;
 
   Registers emit(mlir::Type elementType, const Registers &held,
                  mlir::OpBuilder &builder, mlir::Location loc) const {

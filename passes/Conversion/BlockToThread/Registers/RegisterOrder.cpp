@@ -64,7 +64,7 @@ public:
   explicit Schedule(Block &block);
 
   /// Reorders each run of movable ops that needs more registers than available.
-  void reorder(int64_t budget, HoldFn hold);
+  void reorder(int64_t budget, PinFn hold);
 
 private:
   /// A run: the ops from `first` to before `end`.
@@ -79,7 +79,7 @@ private:
   int64_t findPeak(Run run, ArrayRef<Operation *> order) const;
 
   /// Pins the computation of results of an op that ops after the run use.
-  void holdResults(Operation *op, Run run, HoldFn hold);
+  void pinResults(Operation *op, Run run, PinFn hold);
 
   Block &block;
   SmallVector<Operation *> ops;
@@ -199,7 +199,7 @@ int64_t Schedule::findPeak(Run run, ArrayRef<Operation *> order) const {
   return peak;
 }
 
-void Schedule::holdResults(Operation *op, Run run, HoldFn hold) {
+void Schedule::pinResults(Operation *op, Run run, PinFn hold) {
   OpBuilder builder(op->getContext());
   builder.setInsertionPointAfter(op);
   for (Value result : op->getResults()) {
@@ -216,7 +216,7 @@ void Schedule::holdResults(Operation *op, Run run, HoldFn hold) {
   }
 }
 
-void Schedule::reorder(int64_t budget, HoldFn hold) {
+void Schedule::reorder(int64_t budget, PinFn hold) {
   int64_t count = ops.size();
   for (int64_t first = 0; first < count; ++first) {
     if (!isMovable(ops[first]))
@@ -243,12 +243,12 @@ void Schedule::reorder(int64_t budget, HoldFn hold) {
     for (Operation *op : order)
       op->moveBefore(ops[run.end]);
     for (Operation *op : order)
-      holdResults(op, run, hold);
+      pinResults(op, run, hold);
   }
 }
 
 void block_to_thread::orderForRegisters(Operation *root, int64_t budget,
-                                        HoldFn hold) {
+                                        PinFn hold) {
   SmallVector<Block *> blocks;
   root->walk([&](Block *block) { blocks.push_back(block); });
   for (Block *block : blocks)

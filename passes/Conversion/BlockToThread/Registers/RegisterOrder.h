@@ -9,7 +9,7 @@
 namespace smalti::block_to_thread {
 
 /// Returns another value for a value, so that it is computed at its position.
-using HoldFn = llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Value)>;
+using PinFn = llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Value)>;
 
 /// Each op of a block-level kernel becomes one op per register, so all of its
 /// results are live before the first is used. If the values of a block then
@@ -20,7 +20,7 @@ using HoldFn = llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Value)>;
 ///
 /// The compiler would sink the last part of a result to its use and keep its
 /// operands live until then; `hold` is called for each result to prevent that.
-void orderForRegisters(mlir::Operation *root, int64_t budget, HoldFn hold);
+void orderForRegisters(mlir::Operation *root, int64_t budget, PinFn hold);
 
 } // namespace smalti::block_to_thread
 

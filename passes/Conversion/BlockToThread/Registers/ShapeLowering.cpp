@@ -174,7 +174,7 @@ static LogicalResult planMove(Operation *op, Planner &planner) {
     if (isVector(operand))
       from.push_back(planner.find(operand));
   const Distribution &to = *planner.find(result);
-  ValueOr<std::vector<ElementPlace>> places =
+  ValueOr<std::vector<ElementPosition>> places =
       planGather(to, from, getSource(op), planner.getGrid());
   if (!places)
     return op->emitOpError()

@@ -75,16 +75,17 @@ block_to_thread::getAtomicKind(mosaic_gpu::VectorStoreOp op, Planner &planner) {
 }
 
 std::optional<Distribution>
-block_to_thread::dealSplat(mosaic_gpu::VectorStoreOp op, Planner &planner) {
+block_to_thread::distributeSplat(mosaic_gpu::VectorStoreOp op,
+                                 Planner &planner) {
   std::string why;
-  std::optional<Distribution> dealt = Distribution::share(
+  std::optional<Distribution> distributed = Distribution::share(
       cast<VectorType>(op.getValueToStore().getType()),
       /*minLength=*/1, /*maxLength=*/1, planner.getGrid(), why);
-  if (!dealt)
+  if (!distributed)
     op->emitOpError()
         << "stores a splat that cannot be distributed across the threads: "
         << why;
-  return dealt;
+  return distributed;
 }
 
 LogicalResult block_to_thread::planAtomic(mosaic_gpu::VectorStoreOp op,
@@ -100,7 +101,7 @@ LogicalResult block_to_thread::planAtomic(mosaic_gpu::VectorStoreOp op,
   std::optional<Distribution> distribution =
       *planner.find(op.getValueToStore());
   if (distribution->isSplat())
-    distribution = dealSplat(op, planner);
+    distribution = distributeSplat(op, planner);
   if (!distribution)
     return failure();
   planner.setOpPlan(

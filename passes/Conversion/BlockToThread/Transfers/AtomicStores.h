@@ -25,8 +25,8 @@ getAtomicKind(mosaic_gpu::VectorStoreOp op, Planner &planner);
 
 /// How a splat is distributed across the threads, so each element is combined
 /// once; nothing after an error at the op.
-std::optional<Distribution> dealSplat(mosaic_gpu::VectorStoreOp op,
-                                      Planner &planner);
+std::optional<Distribution> distributeSplat(mosaic_gpu::VectorStoreOp op,
+                                            Planner &planner);
 
 /// Plans a store to global memory.
 mlir::LogicalResult planAtomic(mosaic_gpu::VectorStoreOp op,

@@ -221,14 +221,14 @@ LogicalResult PeerStores::plan(mosaic_gpu::AsyncStoreSmemOp op,
            << wordBytes;
   auto plan = std::make_unique<PeerStore>();
   plan->bytes = type.getNumElements() * ref->elementBits / 8;
-  if (plan->bytes > kMostBarrierBytes)
+  if (plan->bytes > kMaxMbarrierBytes)
     return op.emitOpError() << "stores " << plan->bytes
                             << " bytes; an mbarrier phase counts at most "
-                            << kMostBarrierBytes << " bytes";
+                            << kMaxMbarrierBytes << " bytes";
   plan->transfer = std::move(*transfer);
   plan->distribution = distribution;
   planner.setOpPlan(op, std::move(plan));
-  planner.getPlan().isWrittenByPeers = true;
+  planner.getPlan().isWrittenByCluster = true;
   return success();
 }
 
@@ -255,7 +255,7 @@ void PeerStores::emit(mosaic_gpu::AsyncStoreSmemOp op, Emitter &emitter,
       builder, loc, Type(), barrier, bytes, NVVM::MemScopeKind::CLUSTER,
       /*relaxed=*/false, /*predicate=*/Value());
 
-  SharedPlace place{
+  SharedAddress place{
       emitMap(emitter.getSharedBase(), rank, builder, loc),
       emitter.getSharedOffset(op.getDestination()),
       emitter.plan.getSharedRef(op.getDestination())->log2Alignment};

@@ -12,7 +12,7 @@ class GetClusterRefOp;
 namespace smalti::block_to_thread {
 
 /// The maximum bytes that an mbarrier phase counts.
-inline constexpr int64_t kMostBarrierBytes = (1 << 20) - 1;
+inline constexpr int64_t kMaxMbarrierBytes = (1 << 20) - 1;
 
 /// The op that maps this block's memory to the other block's memory that a
 /// memref views; null if unknown.

@@ -74,8 +74,8 @@ static bool isPlanned(const KernelPlan &plan, Value memref) {
                  plan.func->hasAttr(mosaic_gpu::kProgramThreads));
 }
 
-static SharedPlace getPlace(Emitter &emitter, Value memref,
-                            OpBuilder &builder) {
+static SharedAddress getPlace(Emitter &emitter, Value memref,
+                              OpBuilder &builder) {
   return {isOfPeer(memref) ? emitPeerBase(memref, emitter, builder)
                            : emitter.getSharedBase(),
           emitter.getSharedOffset(memref),
@@ -112,7 +112,7 @@ void Loads::emit(mosaic_gpu::VectorLoadOp op, Emitter &emitter,
   const auto &plan = *emitter.plan.getOpPlan<SharedTransfer>(op);
   const Distribution &distribution =
       emitter.plan.getDistribution(op.getResult());
-  SharedPlace place = getPlace(emitter, op.getSource(), builder);
+  SharedAddress place = getPlace(emitter, op.getSource(), builder);
   emitter.setRegisters(
       op.getResult(),
       TransferEmitter(builder, op.getLoc(), emitter.indices, plan.transfer,
@@ -151,7 +151,7 @@ LogicalResult Stores::plan(mosaic_gpu::VectorStoreOp op,
     return getCommonStores().plan(op, planner);
   if (planner.getPlan().func->hasAttr(kAutoBarriers))
     if (std::optional<std::string> why =
-            planner.getVendor().refuseProgramBarrier(planner.getGrid()))
+            planner.getVendor().refuseThreadGroupBarrier(planner.getGrid()))
       return op->emitOpError()
              << "requires a barrier per thread group: " << *why;
   Distribution distribution = *planner.find(op.getValueToStore());
@@ -180,10 +180,10 @@ LogicalResult Stores::plan(mosaic_gpu::VectorStoreOp op,
     distribution = std::move(*bytes);
   }
   if (combine && distribution.isSplat()) {
-    std::optional<Distribution> dealt = dealSplat(op, planner);
-    if (!dealt)
+    std::optional<Distribution> distributed = distributeSplat(op, planner);
+    if (!distributed)
       return failure();
-    distribution = std::move(*dealt);
+    distribution = std::move(*distributed);
   }
   std::optional<TransferPlan> transfer = planSharedTransfer(
       {op, op.getDestination(), &distribution,
@@ -198,7 +198,7 @@ LogicalResult Stores::plan(mosaic_gpu::VectorStoreOp op,
   plan->combine = combine;
   planner.setOpPlan(op, std::move(plan));
   if (isOfPeer(op.getDestination()))
-    planner.getPlan().isWrittenByPeers = true;
+    planner.getPlan().isWrittenByCluster = true;
   return success();
 }
 
@@ -213,7 +213,7 @@ void Stores::emit(mosaic_gpu::VectorStoreOp op, Emitter &emitter,
     return getCommonStores().emit(op, emitter, builder);
   Location loc = op.getLoc();
   const auto &plan = *emitter.plan.getOpPlan<SharedTransfer>(op);
-  SharedPlace place = getPlace(emitter, op.getDestination(), builder);
+  SharedAddress place = getPlace(emitter, op.getDestination(), builder);
   Registers held =
       emitter.getRegisters(op.getValueToStore(), *plan.distribution, builder);
   auto store = [&](OpBuilder &nested) {
@@ -233,7 +233,7 @@ void Stores::emit(mosaic_gpu::VectorStoreOp op, Emitter &emitter,
   // reads observe it.
   bool isOrdered = emitter.plan.func->hasAttr(kAutoBarriers);
   if (isOrdered)
-    emitter.vendor.emitProgramBarrier(builder, loc, emitter.indices);
+    emitter.vendor.emitThreadGroupBarrier(builder, loc, emitter.indices);
   // If several threads hold an element, the first of them writes it.
   if (Value isFirst = emitter.indices.isFirstReplica(*plan.distribution))
     scf::IfOp::create(builder, loc, isFirst, [&](OpBuilder &nested, Location) {
@@ -243,7 +243,7 @@ void Stores::emit(mosaic_gpu::VectorStoreOp op, Emitter &emitter,
   else
     store(builder);
   if (isOrdered)
-    emitter.vendor.emitProgramBarrier(builder, loc, emitter.indices);
+    emitter.vendor.emitThreadGroupBarrier(builder, loc, emitter.indices);
 }
 
 void block_to_thread::registerPlannedTransfers(OpLowerings &lowerings) {

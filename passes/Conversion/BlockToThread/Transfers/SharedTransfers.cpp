@@ -64,22 +64,22 @@ Value TransferEmitter::getBase(int64_t base) {
   Value &pointer = bases[base];
   if (pointer)
     return pointer;
-  auto sum = [&](OpBuilder &at, Value lhs, Value rhs) -> Value {
+  auto add = [&](OpBuilder &at, Value lhs, Value rhs) -> Value {
     return arith::AddIOp::create(at, loc, lhs, rhs);
   };
   OpBuilder &head = indices.getBuilder();
   Value own = emitTerms(indices, plan);
   if (plan.bases[base] != 0)
-    own = sum(head, own, getI32(head, loc, plan.bases[base]));
+    own = add(head, own, getI32(head, loc, plan.bases[base]));
   Value address;
   // The swizzle depends on the whole address.
   int64_t period = transfers::swizzlePeriod(plan.swizzleBytes);
   if (plan.swizzleBytes <= kChunkBytes ||
       place.log2Alignment >= llvm::Log2_64(period))
-    address = sum(builder, emitSwizzle(head, loc, own, plan.swizzleBytes),
+    address = add(builder, emitSwizzle(head, loc, own, plan.swizzleBytes),
                   place.offset);
   else
-    address = emitSwizzle(builder, loc, sum(builder, own, place.offset),
+    address = emitSwizzle(builder, loc, add(builder, own, place.offset),
                           plan.swizzleBytes);
   pointer = LLVM::GEPOp::create(builder, loc, place.base.getType(),
                                 builder.getI8Type(), place.base,

@@ -34,7 +34,7 @@ mlir::Value emitSwizzle(mlir::OpBuilder &builder, mlir::Location loc,
 
 /// Memory that a plan accesses: `offset` bytes (i32) after `base`, which points
 /// to the block's shared memory and is aligned to every swizzle.
-struct SharedPlace {
+struct SharedAddress {
   mlir::Value base;
   mlir::Value offset;
   /// 2^log2Alignment divides the offset.
@@ -49,7 +49,7 @@ public:
 
   TransferEmitter(mlir::OpBuilder &builder, mlir::Location loc,
                   ThreadIndices &indices, const transfers::TransferPlan &plan,
-                  const SharedPlace &place, StorePiece storePiece = nullptr)
+                  const SharedAddress &place, StorePiece storePiece = nullptr)
       : builder(builder), loc(loc), indices(indices), plan(plan), place(place),
         storePiece(storePiece) {}
 
@@ -80,7 +80,7 @@ private:
   mlir::Location loc;
   ThreadIndices &indices;
   const transfers::TransferPlan &plan;
-  const SharedPlace &place;
+  const SharedAddress &place;
   StorePiece storePiece;
   llvm::SmallVector<mlir::Value> bases;
   mlir::Value isOther;

@@ -1,4 +1,4 @@
-//===- BarrierObjectLowering.cpp - Lowering of mbarriers ------------------===//
+//===- MbarrierLowering.cpp - Lowering of mbarriers -----------------------===//
 //
 // Every thread of a thread group arrives: an mbarrier counts `arrival_count`
 // arrivals of thread groups. In a warp_map, each warp arrives for its whole
@@ -23,10 +23,10 @@ using namespace smalti;
 using namespace smalti::block_to_thread;
 
 /// The largest arrival count of an mbarrier.
-static constexpr int64_t kMostArrivals = (1 << 20) - 1;
+static constexpr int64_t kMaxArrivals = (1 << 20) - 1;
 
 namespace {
-class BarrierObjects : public OpLowering {
+class Mbarriers : public OpLowering {
 public:
   LogicalResult plan(Operation *op, Planner &planner) const override;
   void emit(Operation *op, Emitter &emitter, OpBuilder &builder) const override;
@@ -43,7 +43,7 @@ public:
 };
 } // namespace
 
-LogicalResult BarrierObjects::plan(Operation *op, Planner &planner) const {
+LogicalResult Mbarriers::plan(Operation *op, Planner &planner) const {
   const VendorLowering &vendor = planner.getVendor();
   if (std::optional<std::string> why = vendor.refuseBarriers())
     return op->emitOpError() << "cannot be lowered for "
@@ -66,17 +66,17 @@ LogicalResult BarrierObjects::plan(Operation *op, Planner &planner) const {
   int64_t threads = planner.getGrid().numThreads;
   if (auto initialize = dyn_cast<mosaic_gpu::InitializeBarrierOp>(op)) {
     int64_t count = initialize.getArrivalCount();
-    if (count > kMostArrivals / threads)
+    if (count > kMaxArrivals / threads)
       return op->emitOpError()
              << "expects " << count << " arrivals of " << threads
-             << " threads each; an mbarrier counts at most " << kMostArrivals
+             << " threads each; an mbarrier counts at most " << kMaxArrivals
              << " arrivals";
   }
   auto arrive = dyn_cast<mosaic_gpu::ArriveExpectTxOp>(op);
-  if (arrive && arrive.getExpectTx().value_or(0) > kMostBarrierBytes)
+  if (arrive && arrive.getExpectTx().value_or(0) > kMaxMbarrierBytes)
     return op->emitOpError() << "expects " << *arrive.getExpectTx()
                              << " bytes; an mbarrier phase counts at most "
-                             << kMostBarrierBytes << " bytes";
+                             << kMaxMbarrierBytes << " bytes";
   if (op->getParentOfType<mosaic_gpu::WarpMapOp>() &&
       isa<mosaic_gpu::InitializeBarrierOp>(op))
     return op->emitOpError()
@@ -87,8 +87,8 @@ LogicalResult BarrierObjects::plan(Operation *op, Planner &planner) const {
 
 /// The bytes that this thread expects of the total: equal shares in all threads
 /// if possible, otherwise all bytes in the leader.
-static Value emitShare(mosaic_gpu::ArriveExpectTxOp op, int64_t threads,
-                       Emitter &emitter, OpBuilder &builder) {
+static Value emitExpectedBytes(mosaic_gpu::ArriveExpectTxOp op, int64_t threads,
+                               Emitter &emitter, OpBuilder &builder) {
   Location loc = op.getLoc();
   auto constant = [&](int64_t value) -> Value {
     return arith::ConstantOp::create(
@@ -108,8 +108,8 @@ static Value emitShare(mosaic_gpu::ArriveExpectTxOp op, int64_t threads,
                                  constant(0));
 }
 
-void BarrierObjects::emit(Operation *op, Emitter &emitter,
-                          OpBuilder &builder) const {
+void Mbarriers::emit(Operation *op, Emitter &emitter,
+                     OpBuilder &builder) const {
   ThreadIndices &indices = emitter.indices;
   const VendorLowering &vendor = emitter.vendor;
   const ThreadGrid &grid = emitter.plan.grid;
@@ -143,7 +143,8 @@ void BarrierObjects::emit(Operation *op, Emitter &emitter,
   } else if (auto arrive = dyn_cast<mosaic_gpu::ArriveExpectTxOp>(op)) {
     int64_t threads = isOfWarp ? grid.waveSize : grid.numThreads;
     vendor.emitBarrierArriveExpectTx(
-        builder, loc, address, emitShare(arrive, threads, emitter, builder));
+        builder, loc, address,
+        emitExpectedBytes(arrive, threads, emitter, builder));
     if (arrivals > 1)
       vendor.emitBarrierArrive(builder, loc, address, arrivals - 1);
   } else {
@@ -151,7 +152,7 @@ void BarrierObjects::emit(Operation *op, Emitter &emitter,
         builder, loc, builder.getI32Type(),
         emitter.lookup(cast<mosaic_gpu::WaitOp>(op).getParity()));
     vendor.emitBarrierWait(builder, loc, address, phase, /*ticks=*/Value(),
-                           emitter.plan.isWrittenByPeers);
+                           emitter.plan.isWrittenByCluster);
   }
 }
 
@@ -169,12 +170,12 @@ void PhaseWaits::emit(NVVM::MBarrierTryWaitParityOp op, Emitter &emitter,
   emitter.vendor.emitBarrierWait(
       builder, op.getLoc(), emitter.lookup(op.getAddr()),
       emitter.lookup(op.getPhase()), emitter.lookup(op.getTicks()),
-      emitter.plan.isWrittenByPeers);
+      emitter.plan.isWrittenByCluster);
 }
 
-void block_to_thread::registerBarrierObjects(OpLowerings &lowerings) {
-  lowerings.add<BarrierObjects, mosaic_gpu::InitializeBarrierOp,
-                mosaic_gpu::ArriveOp, mosaic_gpu::ArriveExpectTxOp,
-                mosaic_gpu::WaitOp>();
+void block_to_thread::registerMbarriers(OpLowerings &lowerings) {
+  lowerings
+      .add<Mbarriers, mosaic_gpu::InitializeBarrierOp, mosaic_gpu::ArriveOp,
+           mosaic_gpu::ArriveExpectTxOp, mosaic_gpu::WaitOp>();
   lowerings.add<PhaseWaits, NVVM::MBarrierTryWaitParityOp>();
 }

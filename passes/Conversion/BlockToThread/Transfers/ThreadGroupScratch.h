@@ -1,4 +1,4 @@
-//===- ProgramScratch.h - Temporary shared memory ---------------*- C++ -*-===//
+//===- ThreadGroupScratch.h - Temporary shared memory -----------*- C++ -*-===//
 //
 // Ops that move elements between warps need temporary shared memory and
 // barriers of the thread group. All such ops of a thread group use the same
@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_TRANSFERS_PROGRAMSCRATCH_H
-#define SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_TRANSFERS_PROGRAMSCRATCH_H
+#ifndef SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_TRANSFERS_THREADGROUPSCRATCH_H
+#define SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_TRANSFERS_THREADGROUPSCRATCH_H
 
 #include "smalti/passes/Conversion/BlockToThread/Transfers/SharedTransfers.h"
 
@@ -17,7 +17,7 @@ namespace smalti::block_to_thread {
 class Planner;
 
 /// The number of thread groups of a block.
-int64_t getNumPrograms(const ThreadGrid &grid);
+int64_t getNumThreadGroups(const ThreadGrid &grid);
 
 /// Reserves bytes; an error at the op if they exceed the shared memory of a
 /// block.
@@ -28,11 +28,12 @@ mlir::LogicalResult reserveScratch(mlir::Operation *op, Planner &planner,
 void placeScratch(KernelPlan &plan);
 
 /// The address of the thread group's bytes.
-SharedPlace getScratch(Emitter &emitter);
+SharedAddress getScratch(Emitter &emitter);
 /// `offset` bytes after the start of the block's shared memory, plus `bytes`
 /// per preceding thread group.
-SharedPlace getProgramPlace(Emitter &emitter, int64_t offset, int64_t bytes);
+SharedAddress getThreadGroupAddress(Emitter &emitter, int64_t offset,
+                                    int64_t bytes);
 
 } // namespace smalti::block_to_thread
 
-#endif // SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_TRANSFERS_PROGRAMSCRATCH_H
+#endif // SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_TRANSFERS_THREADGROUPSCRATCH_H
