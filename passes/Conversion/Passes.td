@@ -132,28 +132,25 @@ class Smalti_ConvertMosaicGPU<string name> : Pass<name> {
 }
 
 def ConvertMosaicGPUToNVVM : Smalti_ConvertMosaicGPU<"convert-mosaic-gpu-to-nvvm"> {
-  let summary = "Distributes the vectors of block programs over the threads of NVIDIA GPUs";
+  let summary = "Lowers block-level kernels to thread-level kernels for NVIDIA GPUs";
   let description = [{
-    Turns each block-level `gpu.func` kernel into the program of one thread. A
-    vector of the block becomes the registers that its layout gives a thread:
-    `vector_load` from shared memory becomes `ldmatrix` where layout, strides and
-    alignment allow and vector loads elsewhere, `mosaic_gpu.mma` becomes
-    `mma.sync`, `async_copy` becomes `cp.async`, and transfers of windows that
-    overhang become masked accesses, as wide as their alignment provably allows.
-    Shared memory slices become views of the dynamic shared memory.
+    Lowers each block-level `gpu.func` kernel to a thread-level kernel. A vector of the block becomes the registers that
+    its layout assigns to a thread. `vector_load` from shared memory becomes `ldmatrix` if layout, strides and alignment
+    permit, otherwise vector loads. `mma` becomes `mma.sync`, `async_copy` becomes `cp.async`, and transfers that are
+    partly out of bounds become masked accesses. Shared-memory slices become views of dynamic shared memory.
 
-    A kernel with no layouts and no op of `mosaic_gpu` other than `slice_smem` is
-    the program of one thread already; its slices become views, too. A kernel gets
-    an `!nvgpu.tensormap.descriptor` as a pointer to it.
+    Preconditions: a block-level kernel has `known_block_size`, structured control flow and allocated shared memory. Its
+    vectors have layouts in `in_layouts` and `out_layouts`; splats, element-wise ops and loops without them take the
+    layout of their operands. Kernel arguments are aligned to 16 bytes, or to their attribute `llvm.align`, and do not
+    overlap. In a kernel without layouts and without `mosaic_gpu` ops except `slice_smem`, only the slices are lowered.
+    An `!nvgpu.tensormap.descriptor` argument becomes a pointer.
 
-    Layouts come from the attributes `in_layouts` and `out_layouts`. Where a
-    splat, an element-wise op or a loop does not say, the layout follows from the
-    operands. All kernels are checked before one is changed: an op without a
-    lowering, a layout that does not fit, users that disagree, and products that
-    match no matrix instruction are errors at the op.
+    Refused, with an error at the op before any kernel is changed:
+    - an op without a lowering, or an `mma` or `wgmma` that no instruction implements;
+    - an incompatible layout, or operands with different layouts.
 
-    Kernel arguments must be aligned to 16 bytes, or to what their attribute
-    `llvm.align` says, and different arguments must not overlap.
+    Cost: vectors are fully unrolled, so code size is proportional to the registers of a thread. `target` defaults to
+    the attribute `smalti.target`.
 
     Example: `smalti-opt --convert-mosaic-gpu-to-nvvm=target=sm_90a` on
 
@@ -180,25 +177,25 @@ def ConvertMosaicGPUToNVVM : Smalti_ConvertMosaicGPU<"convert-mosaic-gpu-to-nvvm
 }
 
 def ConvertMosaicGPUToROCDL : Smalti_ConvertMosaicGPU<"convert-mosaic-gpu-to-rocdl"> {
-  let summary = "Distributes the vectors of block programs over the threads of AMD GPUs";
+  let summary = "Lowers block-level kernels to thread-level kernels for AMD GPUs";
   let description = [{
-    The counterpart of `convert-mosaic-gpu-to-nvvm`, with the same rules.
-    `mosaic_gpu.mma` becomes `amdgpu.mfma` or `amdgpu.wmma`. Transfers of windows
-    that overhang become buffer accesses, whose bounds check in hardware reads
-    zero and drops stores; memrefs of 2 GiB and more and memrefs of dynamic shape
-    are masked instead. Barriers that only order shared memory do not wait for
-    global memory. Shared memory slices become views of one workgroup buffer.
-    Barrier objects are errors.
+    The counterpart of `convert-mosaic-gpu-to-nvvm` for AMD GPUs, with the same preconditions. `mma` becomes
+    `amdgpu.mfma` or `amdgpu.wmma`. Transfers that are partly out of bounds become buffer accesses, whose hardware
+    bounds check reads zero and drops stores. For memrefs of 2 GiB and more, or of dynamic shape, they become masked
+    accesses. Barriers that order only shared memory do not wait for global memory. Shared-memory slices become views of
+    one workgroup buffer.
 
-    `async_copy` becomes loads to LDS: on gfx9 `amdgpu.gather_to_lds` from a buffer
-    whose bounds check fills up with zeros, or `rocdl.load.to.lds`; on gfx1250
-    `rocdl.global.load.async.to.lds`. Where there is no such buffer, lanes outside
-    load zeros from a constant: every wave issues each load, because
-    `async_wait_group` becomes a wait for a counter. It leaves in flight as many
-    loads as every wave certainly issued in the newest groups. On gfx9 the loads of
-    a wave lie side by side: the destination must have no gaps, and barriers become
-    `s_barrier` with a wait for LDS alone and fences that
-    `smalti-annotate-lds-dma` reads.
+    `async_copy` becomes LDS DMA: on gfx9 `amdgpu.gather_to_lds` from a buffer resource, or `rocdl.load.to.lds`; on
+    gfx1250 `rocdl.global.load.async.to.lds`. Out-of-bounds elements are filled with zeros. Every wave issues each load,
+    because `async_wait_group` becomes a counter wait; it leaves outstanding as many loads as every wave is guaranteed
+    to have issued in the newest groups. On gfx9 the destination must be contiguous, and barriers become
+    `rocdl.s.barrier` with a wait for LDS and fences that `smalti-annotate-lds-dma` reads.
+
+    Refused, with an error at the op before any kernel is changed: the cases of `convert-mosaic-gpu-to-nvvm`, and
+    mbarriers.
+
+    Cost: vectors are fully unrolled, so code size is proportional to the registers of a thread. `target` defaults to
+    the attribute `smalti.target`.
 
     Example: `smalti-opt --convert-mosaic-gpu-to-rocdl=target=gfx942` on
 
@@ -224,22 +221,23 @@ def ConvertMosaicGPUToROCDL : Smalti_ConvertMosaicGPU<"convert-mosaic-gpu-to-roc
 }
 
 def SmaltiLowerMath : Pass<"smalti-lower-math", "::mlir::gpu::GPUModuleOp"> {
-  let summary = "Lowers the math ops that the conversions to NVVM and ROCDL get wrong";
+  let summary = "Lowers math ops that the conversions to NVVM and ROCDL do not lower correctly";
   let description = [{
-    For programs of one thread, before the conversion to the LLVM dialect.
+    Precondition: thread-level kernels, before the conversion to the LLVM dialect, and a target.
 
-    - NVIDIA: `fma`, `trunc`, `ctlz`, `cttz`, `ctpop` and `absi` become LLVM's intrinsics, which are instructions of the
-      chips. The usual conversion calls NVIDIA's device library for `fma`, which then has to be there, and has nothing for
-      the others.
-    - AMD: `acos`, `asin`, `atan`, `atan2`, `cosh`, `sinh`, `tan` and `tanh` become calls of the
-      device library: LLVM cannot select its intrinsics for them. So do `expm1` and `log1p`,
-      which the usual conversion takes for `exp(x) - 1` and `log(1 + x)`. `sin`, `cos` and `tan` of
-      `f16` are computed in `f32`: ROCm's device library 5.2 returns NaN for every finite half.
+    - NVIDIA: `fma`, `trunc`, `ctlz`, `cttz`, `ctpop` and `absi` become LLVM intrinsics. The conversion to NVVM calls
+      NVIDIA's device library for `fma`, which must then be linked, and does not lower the others.
+    - AMD: `acos`, `asin`, `atan`, `atan2`, `cosh`, `sinh`, `tan` and `tanh` become calls of the device library, because
+      LLVM cannot select their intrinsics. So do `expm1` and `log1p`, which the conversion to ROCDL computes
+      inaccurately as `exp(x) - 1` and `log(1 + x)`. `sin`, `cos` and `tan` of `f16` are computed in `f32`: version 5.2
+      of ROCm's device library returns NaN for every finite `f16`.
     - Both: `ctlz`, `cttz` and `absi` on a vector of several dimensions are computed row by row.
 
-    Other ops are left to those conversions.
+    Other ops are not changed. Refused, with an error that leaves the module unchanged: element types other than f16,
+    bf16, f32, f64 and integers, and vectors of more than 16384 elements. Cost: vector ops that become library calls are
+    expanded per element. `target` defaults to the attribute `smalti.target`.
 
-    Example: on an NVIDIA chip this needs no device library then.
+    Example: on an NVIDIA target, the result does not need a device library.
 
     ```mlir
     gpu.module @kernels attributes {smalti.target = "sm_90a"} {
@@ -257,22 +255,27 @@ def SmaltiLowerMath : Pass<"smalti-lower-math", "::mlir::gpu::GPUModuleOp"> {
 }
 
 def SmaltiLowerVectors : Pass<"smalti-lower-vectors", "::mlir::gpu::GPUModuleOp"> {
-  let summary = "Lowers the vector ops of threads that have no direct lowering to LLVM";
+  let summary = "Lowers vector ops of thread-level kernels to forms that convert to LLVM";
   let description = [{
-    For programs of one thread, before the conversion to the LLVM dialect, which leaves these ops:
-    - transfers of one row become loads and stores; masked, or not known to be in bounds, they become masked ones, whose
-      masks are those of `smalti-mask-transfers` where an index may be negative;
-    - transfers of several dimensions become transfers of their rows, under a condition where a row may be out of bounds;
-      where the elements of a row are apart in memory, accesses of one element each;
-    - masks (`create_mask`, `constant_mask`, `vector.mask` around a transfer) become comparisons and constants;
-    - products, reductions, transposes, broadcasts, shape casts and gathers of several dimensions become ops on rows;
-    - loads, stores and atomic accesses of a memref with a negative or dynamic stride become accesses of a memref of one
-      element: the conversion takes the distance from the begin of a memref for unsigned.
+    Precondition: thread-level kernels, before the conversion to the LLVM dialect, which does not lower these ops:
 
-    Other ops stay as they are. A vector that takes more registers than a thread of the chip has (`smalti.target`; without
-    it, of the chip with the most registers) is an error.
+    - Transfers of one row become loads and stores. Masked or possibly out-of-bounds transfers become masked accesses;
+      if an index may be negative, the masks are those of `smalti-mask-transfers`.
+    - Multi-dimensional transfers become transfers of rows, under a condition if a row may be out of bounds. If the
+      elements of a row are not contiguous, they become scalar accesses.
+    - Masks (`create_mask`, `constant_mask`, `vector.mask` around a transfer) become comparisons and constants.
+    - Multi-dimensional contractions, reductions, transposes, broadcasts, shape casts and gathers become ops on rows.
+    - Loads, stores and atomic accesses of a memref with a negative or dynamic stride become accesses of a one-element
+      memref, because the conversion treats offsets as unsigned.
 
-    Example: the last vector of the row of 30 elements is read as far as there are some.
+    Other ops are not changed. Refused, with an error:
+    - a vector that needs more registers than a thread of the target has (without `smalti.target`, of the target with
+      the most registers);
+    - a transfer that may begin before its memref and cannot be masked.
+
+    Cost: multi-dimensional ops are unrolled per row or element.
+
+    Example: the last vector of the row of 30 elements is partly out of bounds.
 
     ```mlir
     gpu.module @kernels {
@@ -288,20 +291,24 @@ def SmaltiLowerVectors : Pass<"smalti-lower-vectors", "::mlir::gpu::GPUModuleOp"
 }
 
 def SmaltiLowerPackedAccesses : Pass<"smalti-lower-packed-accesses", "::mlir::gpu::GPUModuleOp"> {
-  let summary = "Lowers accesses of 2- and 4-bit elements of memory to accesses of bytes";
+  let summary = "Lowers memory accesses of 2- and 4-bit elements to accesses of bytes";
   let description = [{
-    For thread-level kernels, after `smalti-lower-vectors`. Elements of 2 and 4 bits share bytes of memory, the first in the
-    low bits. The conversions to LLVM would give each element a byte, and pack vectors alone.
+    Precondition: thread-level kernels, after `smalti-lower-vectors`. Elements of 2 and 4 bits share bytes of memory,
+    the first in the low bits. The conversions to LLVM store a scalar element in a byte of its own, but pack vectors.
 
-    - Loads (`memref.load`, `vector.load`, `vector.maskedload`, `vector.gather`) become loads of bytes and shifts, from any
-      element on. Lanes that are masked off touch no byte of their own.
-    - Stores (`memref.store`, `vector.store`, `vector.maskedstore`) of whole bytes become stores of bytes. A store of a part
-      of a byte would be a load, an insertion and a store; it loses what another thread stores to the rest of the byte in
-      the meantime. The pass refuses it, except in private memory.
+    - Loads (`memref.load`, `vector.load`, `vector.maskedload`, `vector.gather`) at any element become loads of bytes
+      and shifts. Inactive lanes do not access bytes.
+    - Stores (`memref.store`, `vector.store`, `vector.maskedstore`) of whole bytes become stores of bytes.
     - Buffers (`memref.alloca` and the attributions of a kernel) become buffers of bytes.
 
-    An op that accesses such memory and is not in this list is an error. So is a vector of elements of 3, 5, 6 or 7 bits in
-    memory, which have no agreed place in a byte. All are found before anything changes.
+    Refused, with an error before anything changes:
+    - a store of part of a byte outside private memory, because it would overwrite a concurrent store of another thread
+      to the rest of the byte;
+    - any other op that accesses packed memory;
+    - a vector of 3-, 5-, 6- or 7-bit elements.
+
+    Cost: accesses at a byte boundary need no additional instructions; others need an additional load and shifts.
+    `target` defaults to the attribute `smalti.target`.
 
     Example:
 
@@ -318,7 +325,7 @@ def SmaltiLowerPackedAccesses : Pass<"smalti-lower-packed-accesses", "::mlir::gp
     ```
   }];
   let options = [
-    TargetOption<", which accesses of private memory need">,
+    TargetOption<", required for accesses of private memory">,
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect",
                            "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
@@ -376,24 +383,27 @@ def SmaltiLowerCPULoops : Pass<"smalti-lower-cpu-loops", "::mlir::ModuleOp"> {
 }
 
 def MosaicGPUOutlineLaunches : Pass<"mosaic-gpu-outline-launches", "::mlir::ModuleOp"> {
-  let summary = "Makes kernels of the gpu.launch ops of a module that JAX emitted";
+  let summary = "Outlines the gpu.launch ops of a module that JAX emitted into kernels";
   let description = [{
-    The body of each `gpu.launch` becomes a `gpu.func` in a `gpu.module` of its own, and the launch a `gpu.launch_func`.
-    Argument i of the kernel is the memref of pointer i of the entry, or a pointer where the function makes no memref of it
-    (`mosaic_gpu.from_kernel_arg_idx` has the number). Constants from outside are made again inside. The kernel has the
-    sizes of its grid, its blocks and its clusters, and the bytes of its dynamic shared memory.
+    The body of each `gpu.launch` becomes a `gpu.func` in its own `gpu.module`, and the launch becomes a
+    `gpu.launch_func`. Argument i of the kernel is the memref that the function creates from pointer i of its pointer
+    array. If the function does not create one, the argument is a pointer. `mosaic_gpu.from_kernel_arg_idx` is the
+    number. Constants from outside are cloned. The kernel has the sizes of its grid, block and cluster and of its
+    dynamic shared memory as attributes. Unused declarations, which JAX adds to every module, are erased.
 
-    A launch with an op of `mosaic_gpu` is block-level: `mosaic_gpu.program_threads` has how many threads run a program
-    together and hold its vectors (JAX's warpgroup), and `mosaic_gpu.auto_barriers` says that barriers of the program go
-    around its stores to shared memory. Any other launch, as JAX's lane semantics prints it, is thread-level. The tensor
-    maps that the function encodes for it (calls of `mosaic_gpu_init_tma_desc`) become arguments after the others, which
-    `mosaic_gpu.tensor_maps` describes, and its dynamic shared memory is aligned to 1024 bytes.
+    A launch that contains a `mosaic_gpu` op is block-level: `mosaic_gpu.program_threads` is the number of threads of a
+    thread group (JAX's warpgroup), which executes the kernel with its own vectors. `mosaic_gpu.auto_barriers` requests
+    a barrier of the thread group before and after each store to shared memory. Other launches (JAX's lane semantics)
+    are thread-level. The tensor maps that the function encodes for them (calls of `mosaic_gpu_init_tma_desc`) become
+    additional arguments, which `mosaic_gpu.tensor_maps` describes, and their dynamic shared memory is aligned to 1024
+    bytes.
 
-    Declarations that JAX adds to every module and that nothing refers to are erased.
+    Precondition: the launch is in a function of the module. Refused, with an error before anything changes:
+    - sizes that are not constant, memory attributions, and references to symbols outside the launch;
+    - values from outside other than constants, memrefs of the pointer array and static tensor maps;
+    - memrefs whose descriptor does not agree with the type.
 
-    A launch is refused if its sizes are not constants, if it declares memory of its own, or if it uses anything else from
-    outside: a memref must be all of an entry, with a descriptor that says what its type says, and all of a tensor map must
-    be constant. Then nothing changes.
+    Cost: linear time. `program-threads` defaults to 128.
 
     Example:
 
@@ -428,19 +438,19 @@ def MosaicGPUOutlineLaunches : Pass<"mosaic-gpu-outline-launches", "::mlir::Modu
   }];
   let options = [
     Option<"programThreads", "program-threads", "int64_t", "128",
-           "Threads that run a program together, e.g. `program-threads=256`">
+           "Threads per thread group of block-level launches, e.g. `program-threads=256`">
   ];
   let dependentDialects = ["::mlir::gpu::GPUDialect"];
 }
 
 def SmaltiMarkTensorMaps : Pass<"smalti-mark-tensor-maps", "::mlir::LLVM::LLVMFuncOp"> {
-  let summary = "Passes the tensor maps of NVIDIA's kernels by value, constant in the grid";
+  let summary = "Declares tensor maps as by-value, grid-constant kernel parameters";
   let description = [{
-    The last arguments of a kernel with `mosaic_gpu.tensor_maps` are pointers to its tensor maps, as many as the attribute
-    has entries. They become memory of the launch that no thread changes (`llvm.byval`, `nvvm.grid_constant`, aligned to
-    64 bytes): the copies read a map at the address of a parameter, not at that of a copy which each thread makes. A
-    `gpu.func` cannot say so: NVVM takes the attributes on functions of the LLVM dialect alone. Other functions stay as
-    they are.
+    Precondition: the last arguments of a kernel with `mosaic_gpu.tensor_maps` are pointers to its tensor maps, one per
+    entry of the attribute. They become by-value parameters (`llvm.byval`, `nvvm.grid_constant`, aligned to 64 bytes),
+    so TMA copies use the address of the parameter instead of a per-thread copy. NVVM supports these attributes only on
+    functions of the LLVM dialect, not on `gpu.func`. Other functions are not changed, and nothing is refused. Cost: 128
+    bytes of kernel parameters per tensor map.
 
     Example:
 

@@ -1,4 +1,4 @@
-//===- AllocateSharedMemory.cpp - Offsets for shared-memory buffers -------===//
+//===- AllocateSharedMemory.cpp - smalti-allocate-shared-memory -----------===//
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/passes/Analysis/Memory/MemoryAccess.h"
@@ -56,8 +56,9 @@ struct SmaltiAllocateSharedMemory
       return signalPassFailure();
     commit(func, *plan);
     remarkApplied(func, kPassName)
-        << plan->totalBytes << " of " << chip->sharedMemoryPerBlock
-        << " bytes of shared memory in " << plan->buffers.size() << " buffers";
+        << "shared memory allocated: " << plan->totalBytes << " of "
+        << chip->sharedMemoryPerBlock << " B in " << plan->buffers.size()
+        << " buffers";
   }
 
   static FailureOr<AllocationPlan> makePlan(FunctionOpInterface func,
@@ -71,38 +72,43 @@ FailureOr<AllocationPlan>
 SmaltiAllocateSharedMemory::makePlan(FunctionOpInterface func,
                                      const targets::Target &chip) {
   AllocationPlan plan;
-  // Slices that are there already keep their place.
-  WalkResult slices = func->walk([&](mosaic_gpu::SliceSMEMOp slice) {
-    auto type = cast<MemRefType>(slice.getType());
-    if (getBufferBytes(type))
-      return WalkResult::advance();
-    slice.emitOpError() << "has type " << type
-                        << ", whose size in bytes is not known";
-    return WalkResult::interrupt();
-  });
+  // Existing slices keep their offset.
+  WalkResult slices =
+      func->walk([&](mosaic_gpu::SliceSMEMOp slice) {
+        auto type = cast<MemRefType>(slice.getType());
+        if (getBufferBytes(type))
+          return WalkResult::advance();
+        slice.emitOpError()
+            << "has type " << type
+            << ", whose size in bytes cannot be determined statically";
+        return WalkResult::interrupt();
+      });
   if (slices.wasInterrupted())
     return failure();
 
-  WalkResult result = func->walk([&](memref::AllocOp alloc) {
-    MemRefType type = alloc.getType();
-    if (getMemorySpace(alloc) != MemorySpace::Shared)
-      return WalkResult::advance();
-    if (!getBufferBytes(type)) {
-      alloc.emitOpError() << "has type " << type
-                          << "; buffers in shared memory have a static shape, "
-                             "no layout map and elements of known size";
-      return WalkResult::interrupt();
-    }
-    if (alloc->getParentOfType<LoopLikeOpInterface>()) {
-      alloc.emitOpError("is a buffer in shared memory inside a loop; "
-                        "iterations would share it: allocate it outside");
-      return WalkResult::interrupt();
-    }
-    for (Operation *user : alloc->getUsers())
-      if (isa<memref::DeallocOp>(user))
-        plan.deallocs.push_back(user);
-    return WalkResult::advance();
-  });
+  WalkResult result =
+      func->walk([&](memref::AllocOp alloc) {
+        MemRefType type = alloc.getType();
+        if (getMemorySpace(alloc) != MemorySpace::Shared)
+          return WalkResult::advance();
+        if (!getBufferBytes(type)) {
+          alloc.emitOpError()
+              << "has type " << type
+              << "; a buffer in shared memory must have a static shape, the "
+                 "identity layout and elements of known size";
+          return WalkResult::interrupt();
+        }
+        if (alloc->getParentOfType<LoopLikeOpInterface>()) {
+          alloc.emitOpError(
+              "allocates shared memory inside a loop, and all iterations would "
+              "use the same bytes; move it out of the loop");
+          return WalkResult::interrupt();
+        }
+        for (Operation *user : alloc->getUsers())
+          if (isa<memref::DeallocOp>(user))
+            plan.deallocs.push_back(user);
+        return WalkResult::advance();
+      });
   if (result.wasInterrupted())
     return failure();
 
@@ -127,7 +133,7 @@ void SmaltiAllocateSharedMemory::commit(FunctionOpInterface func,
     auto slice = mosaic_gpu::SliceSMEMOp::create(
         builder, buffer.alloc.getLoc(), buffer.alloc.getType(),
         builder.getI32IntegerAttr(buffer.offset), /*alias_id=*/IntegerAttr());
-    // How it is stored.
+    // Keeps the declared transforms.
     if (Attribute transforms =
             buffer.alloc->getAttr(mosaic_gpu::kOutTransforms))
       slice->setAttr(mosaic_gpu::kOutTransforms, transforms);

@@ -27,13 +27,13 @@ static bool isInLDS(Value pointer) {
 
 namespace {
 
-/// What becomes of a function.
+/// The changes of a function.
 struct Plan {
-  /// Loads that go from global memory to LDS.
+  /// LDS DMA loads.
   SmallVector<LLVM::AliasAnalysisOpInterface> copies;
-  /// Accesses to LDS that are ordered behind the copies they depend on.
+  /// LDS accesses that are ordered after the loads that they depend on.
   SmallVector<LLVM::AliasAnalysisOpInterface> ordered;
-  /// The others.
+  /// The other LDS accesses.
   SmallVector<Operation *> unordered;
 };
 
@@ -44,12 +44,12 @@ public:
   Plan run();
 
 private:
-  /// Whether accesses behind the op are ordered, if it says anything of it.
+  /// Whether accesses after the op are ordered, if the op determines it.
   static std::optional<bool> getOrder(Operation &op);
   void findUnorderedBlocks();
 
   LLVM::LLVMFuncOp func;
-  /// Blocks that start where accesses may not be ordered.
+  /// Blocks at whose start accesses may not be ordered.
   llvm::DenseSet<Block *> startsUnordered;
 };
 
@@ -64,15 +64,15 @@ struct SmaltiAnnotateLdsDma
 std::optional<bool> Planner::getOrder(Operation &op) {
   if (isa<LLVM::InlineAsmOp>(op))
     return op.hasAttrOfType<UnitAttr>(kOrderedAttr);
-  // What others do to the order is not known.
+  // Other ops have an unknown effect on the order.
   if (isa<LLVM::FenceOp, LLVM::CallOp, LLVM::CallIntrinsicOp, LLVM::InvokeOp,
           ROCDL::BarrierOp, ROCDL::SBarrierOp>(op))
     return false;
   return std::nullopt;
 }
 
-/// A block starts ordered where every way into it is; all are taken to until a
-/// way is found that is not.
+/// A block starts ordered if every path to it is. All blocks are assumed to
+/// start ordered until an unordered path is found.
 void Planner::findUnorderedBlocks() {
   DenseMap<Block *, std::optional<bool>> last;
   SmallVector<Block *> worklist = {&func.getBody().front()};
@@ -106,8 +106,8 @@ Plan Planner::run() {
       if (!llvm::any_of(operands, isInLDS))
         continue;
       bool isCopy = !llvm::all_of(operands, isInLDS);
-      // Of ops that touch LDS and other memory only the chip's own do so behind
-      // the program's back.
+      // Of the ops that access LDS and other memory, only ROCDL's are
+      // asynchronous.
       if (isCopy && !isa<ROCDL::ROCDLDialect>(op.getDialect()))
         continue;
       if (isCopy)
@@ -140,11 +140,11 @@ void SmaltiAnnotateLdsDma::runOnOperation() {
   if (plan.ordered.empty()) {
     if (accesses == 0)
       return;
-    if (failed(reportMissed(
-            func, kPassName, strict,
-            "no access to LDS is ordered behind the loads to LDS by the "
-            "program's own waits and barriers, so that each waits for all " +
-                Twine(plan.copies.size()) + " of them")))
+    if (failed(reportMissed(func, kPassName, strict,
+                            "LDS accesses not annotated: none is ordered after "
+                            "the LDS DMA loads by the kernel's own waits and "
+                            "barriers; each access waits for all " +
+                                Twine(plan.copies.size()) + " loads")))
       signalPassFailure();
     return;
   }
@@ -160,6 +160,6 @@ void SmaltiAnnotateLdsDma::runOnOperation() {
     access.setNoAliasScopes(append(access.getNoAliasScopesOrNull(), scope));
   remarkApplied(func, kPassName)
       << plan.ordered.size() << " of " << accesses
-      << " accesses to LDS wait for none of the " << plan.copies.size()
-      << " loads to LDS in flight: the program's own waits order them";
+      << " LDS accesses no longer wait for the " << plan.copies.size()
+      << " LDS DMA loads; the kernel's own waits and barriers order them";
 }

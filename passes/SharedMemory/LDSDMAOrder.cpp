@@ -1,4 +1,4 @@
-//===- LDSDMAOrder.cpp - What orders accesses behind loads to LDS ---------===//
+//===- LDSDMAOrder.cpp - Order of LDS accesses and LDS DMA loads ----------===//
 
 #include "smalti/passes/SharedMemory/LDSDMAOrder.h"
 
@@ -22,7 +22,7 @@
 using namespace mlir;
 using namespace smalti;
 
-/// A load to LDS that LLVM has every barrier wait for.
+/// An LDS DMA load, for which LLVM makes every barrier wait.
 static AsyncCopyOpInterface getLoadToLDS(Operation *op) {
   auto copy = dyn_cast<AsyncCopyOpInterface>(op);
   return copy && copy.getQueue() == AsyncQueue::LoadCounter &&
@@ -63,12 +63,12 @@ void LDSDMAOrder::note(const Twine &why) {
 }
 
 //===----------------------------------------------------------------------===//
-// Places
+// Locations
 //===----------------------------------------------------------------------===//
 
 namespace {
 
-/// Bytes of untyped memory that a view at a known place shows.
+/// The bytes of untyped memory that a view at a known offset covers.
 struct ByteRange {
   Value source;
   int64_t begin, end;
@@ -87,8 +87,8 @@ static std::optional<ByteRange> getByteRange(Value memref) {
   return ByteRange{view.getSource(), *begin, *begin + *bytes};
 }
 
-/// The buffer that a memref shows a part of: an allocation, or a view of one
-/// that gives many buffers their places.
+/// The buffer that a memref refers to: an allocation, or a view at a known
+/// offset of an allocation that contains several buffers.
 static Value getBuffer(Value memref) {
   for (Value value = memref; value;) {
     if (getByteRange(value))
@@ -99,7 +99,7 @@ static Value getBuffer(Value memref) {
   return getRootBuffer(memref);
 }
 
-/// How many slots a buffer has.
+/// The number of slots of a buffer.
 int64_t LDSDMAOrder::getDepth(Value root) {
   auto type = dyn_cast<MemRefType>(root.getType());
   return type && type.getRank() > 1 && !type.isDynamicDim(0)
@@ -107,7 +107,7 @@ int64_t LDSDMAOrder::getDepth(Value root) {
              : 1;
 }
 
-/// The first view that shows what `buffer` does.
+/// The first view that covers the same bytes as `buffer`.
 Value LDSDMAOrder::getFirstView(Value buffer) {
   std::optional<ByteRange> range = getByteRange(buffer);
   if (!range)
@@ -117,21 +117,21 @@ Value LDSDMAOrder::getFirstView(Value buffer) {
   return firstViews.try_emplace(key, buffer).first->second;
 }
 
-/// Whether the op is executed behind the loop wherever it is executed.
-static bool isBehind(Operation *op, Operation *loop) {
+/// Whether the op always executes after the loop.
+static bool executesAfter(Operation *op, Operation *loop) {
   Operation *ancestor = loop->getBlock()->findAncestorOpInBlock(*op);
   return ancestor && loop->isBeforeInBlock(ancestor);
 }
 
-LDSDMAOrder::Place LDSDMAOrder::getPlace(Operation *op, Value memref,
-                                         const State &state) {
+LDSDMAOrder::BufferSlot LDSDMAOrder::getBufferSlot(Operation *op, Value memref,
+                                                   const State &state) {
   Value buffer = getBuffer(memref);
-  Place place;
-  place.root = getFirstView(buffer);
-  int64_t depth = getDepth(place.root);
+  BufferSlot bufferSlot;
+  bufferSlot.root = getFirstView(buffer);
+  int64_t depth = getDepth(bufferSlot.root);
   if (depth < 2)
-    return place;
-  // The slot is what a view takes, or the access itself.
+    return bufferSlot;
+  // The slot is selected by a view, or by the access itself.
   bool isWhole = false;
   OpFoldResult slot = getSlotNumber(memref, buffer, &isWhole);
   if (auto access = dyn_cast<StridedAccessOpInterface>(op); access && isWhole) {
@@ -140,41 +140,42 @@ LDSDMAOrder::Place LDSDMAOrder::getPlace(Operation *op, Value memref,
         continue;
       std::optional<RowAccess> row = access.getRowAccess(operand);
       if (!row || row->mayCrossRows || row->isWaveWide || slot)
-        return place;
+        return bufferSlot;
       slot = row->indices.front();
     }
   }
   if (!slot)
-    return place;
+    return bufferSlot;
   if (std::optional<int64_t> constant = evaluateConstant(slot)) {
-    place.slot = *constant;
-    return place;
+    bufferSlot.slot = *constant;
+    return bufferSlot;
   }
   auto value = dyn_cast<Value>(slot);
   for (auto loop = op->getParentOfType<scf::ForOp>(); value && loop;
        loop = loop->getParentOfType<scf::ForOp>())
     if (std::optional<int64_t> shift = matchSlotShift(value, loop, depth)) {
-      place.loop = loop;
-      place.shift = *shift;
-      return place;
+      bufferSlot.loop = loop;
+      bufferSlot.shift = *shift;
+      return bufferSlot;
     }
-  // Loops that have left copies in flight.
+  // Loops that left copies in flight.
   SmallVector<Operation *, 2> finished;
   for (const Copy &copy : state.copies)
-    if (copy.place.loop && !llvm::is_contained(finished, copy.place.loop) &&
-        isBehind(op, copy.place.loop))
-      finished.push_back(copy.place.loop);
+    if (copy.bufferSlot.loop &&
+        !llvm::is_contained(finished, copy.bufferSlot.loop) &&
+        executesAfter(op, copy.bufferSlot.loop))
+      finished.push_back(copy.bufferSlot.loop);
   for (Operation *loop : finished)
     if (std::optional<int64_t> shift =
             matchFinalSlotShift(value, cast<scf::ForOp>(loop), depth)) {
-      place.loop = loop;
-      place.shift = *shift;
+      bufferSlot.loop = loop;
+      bufferSlot.shift = *shift;
       break;
     }
-  return place;
+  return bufferSlot;
 }
 
-bool LDSDMAOrder::mayOverlap(const Place &a, const Place &b) {
+bool LDSDMAOrder::mayOverlap(const BufferSlot &a, const BufferSlot &b) {
   if (a.root != b.root) {
     auto rangeA = getByteRange(a.root), rangeB = getByteRange(b.root);
     if (rangeA && rangeB && rangeA->source == rangeB->source)
@@ -193,7 +194,8 @@ bool LDSDMAOrder::mayOverlap(const Place &a, const Place &b) {
 
 bool LDSDMAOrder::State::operator!=(const State &other) const {
   if (copies.size() != other.copies.size() ||
-      recent.size() != other.recent.size() || behind != other.behind)
+      recentAccesses.size() != other.recentAccesses.size() ||
+      lastBarriers != other.lastBarriers)
     return true;
   for (auto [a, b] : llvm::zip_equal(copies, other.copies))
     if (a != b)
@@ -207,10 +209,10 @@ static void insertSorted(SmallVectorImpl<unsigned> &numbers, unsigned number) {
     numbers.insert(it, number);
 }
 
-/// Of two loads to one place the younger one, which completes last.
+/// Of two loads to one location, keeps the younger one, which completes last.
 void LDSDMAOrder::addCopy(State &state, const Copy &copy) {
   auto it = llvm::find_if(state.copies, [&](const Copy &other) {
-    return other.place == copy.place;
+    return other.bufferSlot == copy.bufferSlot;
   });
   if (it == state.copies.end()) {
     state.copies.push_back(copy);
@@ -218,22 +220,22 @@ void LDSDMAOrder::addCopy(State &state, const Copy &copy) {
   }
   it->age = std::min(it->age, copy.age);
   it->isWaitedFor &= copy.isWaitedFor;
-  for (unsigned barrier : copy.passed)
-    insertSorted(it->passed, barrier);
+  for (unsigned barrier : copy.passedBarriers)
+    insertSorted(it->passedBarriers, barrier);
 }
 
 void LDSDMAOrder::join(State &into, const State &from) {
   for (const Copy &copy : from.copies)
     addCopy(into, copy);
-  for (const Place &place : from.recent)
-    if (!llvm::is_contained(into.recent, place))
-      into.recent.push_back(place);
-  for (unsigned barrier : from.behind)
-    insertSorted(into.behind, barrier);
+  for (const BufferSlot &bufferSlot : from.recentAccesses)
+    if (!llvm::is_contained(into.recentAccesses, bufferSlot))
+      into.recentAccesses.push_back(bufferSlot);
+  for (unsigned barrier : from.lastBarriers)
+    insertSorted(into.lastBarriers, barrier);
 }
 
 //===----------------------------------------------------------------------===//
-// Ways through the function
+// Paths through the function
 //===----------------------------------------------------------------------===//
 
 bool LDSDMAOrder::visit(Block &block, State &state) {
@@ -266,14 +268,14 @@ bool LDSDMAOrder::visit(Operation *op, State &state) {
   if (AsyncCopyOpInterface copy = getLoadToLDS(op)) {
     Value destination = copy.getCopyDestination();
     if (!destination || !isa<MemRefType>(destination.getType()))
-      return fail(quote(op) + " does not name the memref that it writes");
+      return fail(quote(op) + " does not have a destination memref");
     visitCopy(op, destination, state);
     return true;
   }
   if (std::optional<int64_t> pending = getPendingLoads(op)) {
     for (Copy &copy : state.copies)
       copy.isWaitedFor |= copy.age >= *pending;
-    state.recent.clear();
+    state.recentAccesses.clear();
     return true;
   }
   for (Region &region : op->getRegions()) {
@@ -284,7 +286,8 @@ bool LDSDMAOrder::visit(Operation *op, State &state) {
         inner = nested;
     });
     if (inner)
-      return fail(quote(inner) + " stands inside " + quote(op));
+      return fail(quote(inner) + " is nested in " + quote(op) +
+                  ", which is not supported");
   }
   return visitAccesses(op, state);
 }
@@ -297,24 +300,24 @@ bool LDSDMAOrder::visitAccesses(Operation *op, State &state) {
   for (const MemoryAccess &access : accesses) {
     if (access.space != MemorySpace::Shared)
       continue;
-    Place place = getPlace(access.op, access.memref, state);
+    BufferSlot bufferSlot = getBufferSlot(access.op, access.memref, state);
     for (const Copy &copy : state.copies) {
-      if (!mayOverlap(copy.place, place))
+      if (!mayOverlap(copy.bufferSlot, bufferSlot))
         continue;
       if (firstNote.empty())
         note("no wait and barrier order " + quote(access.op) + " of " +
-             ValueNames(function).get(access.root) + " behind " +
+             ValueNames(function).get(access.root) + " after " +
              quote(copy.op));
-      // LLVM's wait ahead of the access helps within the wave only.
-      for (unsigned barrier : copy.passed) {
+      // LLVM's wait before the access orders only the accesses of the wave.
+      for (unsigned barrier : copy.passedBarriers) {
         keptMore |= !barriers[barrier].isKept;
         barriers[barrier].isKept = true;
       }
-      for (unsigned barrier : state.behind)
+      for (unsigned barrier : state.lastBarriers)
         barriers[barrier].isOrdered = false;
     }
-    if (!llvm::is_contained(state.recent, place))
-      state.recent.push_back(place);
+    if (!llvm::is_contained(state.recentAccesses, bufferSlot))
+      state.recentAccesses.push_back(bufferSlot);
   }
   return true;
 }
@@ -327,55 +330,56 @@ void LDSDMAOrder::visitBarrier(Operation *op, State &state) {
     llvm::erase_if(state.copies,
                    [](const Copy &copy) { return copy.isWaitedFor; });
     for (Copy &copy : state.copies)
-      insertSorted(copy.passed, number);
+      insertSorted(copy.passedBarriers, number);
   }
-  state.recent.clear();
-  state.behind = {number};
+  state.recentAccesses.clear();
+  state.lastBarriers = {number};
 }
 
 void LDSDMAOrder::visitCopy(Operation *op, Value destination, State &state) {
-  Place place = getPlace(op, destination, state);
-  // Nothing keeps an access that is said to be independent ahead of the load.
-  for (const Place &access : state.recent) {
-    if (!mayOverlap(access, place))
+  BufferSlot bufferSlot = getBufferSlot(op, destination, state);
+  // Nothing orders an access that is marked independent before the load.
+  for (const BufferSlot &access : state.recentAccesses) {
+    if (!mayOverlap(access, bufferSlot))
       continue;
     if (firstNote.empty())
       note("no barrier orders " + quote(op) + " into " +
-           ValueNames(function).get(place.root) +
-           " behind the accesses to the same slot");
-    for (unsigned barrier : state.behind)
+           ValueNames(function).get(bufferSlot.root) +
+           " after the accesses to the same slot");
+    for (unsigned barrier : state.lastBarriers)
       barriers[barrier].isOrdered = false;
   }
   for (Copy &copy : state.copies)
     ++copy.age;
-  addCopy(state, {place, op, /*age=*/0, /*isWaitedFor=*/false, {}});
+  addCopy(state, {bufferSlot, op, /*age=*/0, /*isWaitedFor=*/false, {}});
 }
 
 bool LDSDMAOrder::visitLoop(scf::ForOp loop, State &state) {
-  // Places with a number are those of iteration 0 and later ones.
-  auto forEachPlace = [](State &in, llvm::function_ref<void(Place &)> change) {
+  // Locations with a constant slot are those of iteration 0 and later ones.
+  auto forEachSlot = [](State &in,
+                        llvm::function_ref<void(BufferSlot &)> change) {
     State old = std::move(in);
     in = State();
-    in.behind = std::move(old.behind);
+    in.lastBarriers = std::move(old.lastBarriers);
     for (Copy &copy : old.copies) {
-      change(copy.place);
+      change(copy.bufferSlot);
       addCopy(in, copy);
     }
-    for (Place &place : old.recent) {
-      change(place);
-      if (!llvm::is_contained(in.recent, place))
-        in.recent.push_back(place);
+    for (BufferSlot &bufferSlot : old.recentAccesses) {
+      change(bufferSlot);
+      if (!llvm::is_contained(in.recentAccesses, bufferSlot))
+        in.recentAccesses.push_back(bufferSlot);
     }
   };
-  // Of places by a number that the loop had before nothing is known.
+  // The slots that the loop accessed by an iteration number before are unknown.
   State entry = state;
-  forEachPlace(entry, [&](Place &place) {
-    if (place.slot) {
-      place.loop = loop;
-      place.shift = *place.slot % getDepth(place.root);
-    } else if (place.loop == loop) {
-      place.loop = nullptr;
-      place.shift = 0;
+  forEachSlot(entry, [&](BufferSlot &bufferSlot) {
+    if (bufferSlot.slot) {
+      bufferSlot.loop = loop;
+      bufferSlot.shift = *bufferSlot.slot % getDepth(bufferSlot.root);
+    } else if (bufferSlot.loop == loop) {
+      bufferSlot.loop = nullptr;
+      bufferSlot.shift = 0;
     }
   });
 
@@ -384,11 +388,11 @@ bool LDSDMAOrder::visitLoop(scf::ForOp loop, State &state) {
     back = entry;
     if (!visit(*loop.getBody(), back))
       return false;
-    forEachPlace(back, [&](Place &place) {
-      if (place.loop != loop)
+    forEachSlot(back, [&](BufferSlot &bufferSlot) {
+      if (bufferSlot.loop != loop)
         return;
-      int64_t depth = getDepth(place.root);
-      place.shift = (place.shift + depth - 1) % depth;
+      int64_t depth = getDepth(bufferSlot.root);
+      bufferSlot.shift = (bufferSlot.shift + depth - 1) % depth;
     });
     State next = entry;
     join(next, back);
@@ -402,14 +406,14 @@ bool LDSDMAOrder::visitLoop(scf::ForOp loop, State &state) {
     state = std::move(entry);
     return true;
   }
-  forEachPlace(back, [&](Place &place) {
-    if (place.loop != loop)
+  forEachSlot(back, [&](BufferSlot &bufferSlot) {
+    if (bufferSlot.loop != loop)
       return;
-    int64_t depth = getDepth(place.root);
-    if (!place.slot)
-      place.slot = (int64_t(*trips % depth) + place.shift) % depth;
-    place.loop = nullptr;
-    place.shift = 0;
+    int64_t depth = getDepth(bufferSlot.root);
+    if (!bufferSlot.slot)
+      bufferSlot.slot = (int64_t(*trips % depth) + bufferSlot.shift) % depth;
+    bufferSlot.loop = nullptr;
+    bufferSlot.shift = 0;
   });
   state = std::move(back);
   return true;
@@ -419,7 +423,7 @@ bool LDSDMAOrder::visitLoop(scf::ForOp loop, State &state) {
 // Decisions
 //===----------------------------------------------------------------------===//
 
-/// Whether threads could hand over data in global memory at some barrier.
+/// Whether threads may communicate through global memory at some barrier.
 bool LDSDMAOrder::ordersGlobalAccesses() {
   struct Uses {
     unsigned count = 0;
@@ -457,16 +461,18 @@ bool LDSDMAOrder::ordersGlobalAccesses() {
   return false;
 }
 
-std::optional<std::string> LDSDMAOrder::analyse() {
+std::optional<std::string> LDSDMAOrder::analyze() {
   bool mayReplaceAll = !ordersGlobalAccesses();
   for (Barrier &barrier : barriers)
     if (cast<BlockBarrierOpInterface>(barrier.op).ordersGlobalMemory() &&
         !mayReplaceAll) {
       barrier.isKept = true;
-      note(quote(barrier.op) + " may order global memory, which a barrier that "
-                               "leaves loads in flight does not");
+      note(quote(barrier.op) +
+           " may order accesses to global memory, which a barrier that leaves "
+           "loads in flight does not order");
     }
-  // Each round keeps more barriers; what they complete needs no others.
+  // Each round keeps more barriers; loads that they complete do not need other
+  // barriers.
   constexpr unsigned mostRounds = 8;
   unsigned round = 0;
   do {
@@ -484,7 +490,7 @@ std::optional<std::string> LDSDMAOrder::analyse() {
     }
   } while (keptMore);
   if (barriers.empty())
-    return std::string("there is no barrier");
+    return std::string("the function does not contain a barrier");
   if (llvm::none_of(barriers, [](const Barrier &barrier) {
         return !barrier.isKept && barrier.isOrdered;
       }))

@@ -1,4 +1,4 @@
-//===- LDSDMAOrder.h - What orders accesses behind loads to LDS -*- C++ -*-===//
+//===- LDSDMAOrder.h - Order of LDS accesses and LDS DMA loads --*- C++ -*-===//
 
 #ifndef SMALTI_PASSES_SHAREDMEMORY_LDSDMAORDER_H
 #define SMALTI_PASSES_SHAREDMEMORY_LDSDMAORDER_H
@@ -14,18 +14,18 @@
 
 namespace smalti {
 
-/// Finds the barriers of a function that need not wait for the loads to LDS in
-/// flight, because waits of the program's own order all that depends on them,
-/// and the barriers behind which no access depends on LLVM's waits.
+/// Finds the barriers of a function that do not need to wait for outstanding
+/// LDS DMA loads, because the kernel's own waits order all dependent accesses,
+/// and the barriers after which no access depends on LLVM's waits.
 ///
-/// Loads are followed along all ways through the function: from their start
-/// over a wait that covers them to a barrier behind it. What is accessed
-/// meanwhile must be another slot of the buffer.
+/// Loads are followed along all paths through the function: from their issue,
+/// to a wait that covers them, to a barrier after it. Accesses in between must
+/// use another slot of the buffer.
 class LDSDMAOrder {
 public:
   struct Barrier {
     mlir::Operation *op;
-    /// Stays, and waits for every load.
+    /// The barrier is not replaced and waits for every load.
     bool isKept = false;
     /// Whether the accesses up to the next barrier or wait are ordered.
     bool isOrdered = true;
@@ -33,56 +33,58 @@ public:
 
   explicit LDSDMAOrder(mlir::Operation *function);
 
-  /// Whether the function has the fences that this is about.
+  /// Whether the function already contains the fences of this transformation.
   bool isFenced() const { return hasFences; }
   size_t countCopies() const { return copies; }
   /// The waits for loads.
   llvm::ArrayRef<mlir::Operation *> getWaits() const { return waits; }
   llvm::ArrayRef<Barrier> getBarriers() const { return barriers; }
 
-  /// Decides on the barriers; the reason where all of them must stay.
-  std::optional<std::string> analyse();
-  /// Why the first of the barriers that stay does; empty where none stays.
+  /// Decides on the barriers; returns the reason if none can be replaced.
+  std::optional<std::string> analyze();
+  /// Why the first barrier that is not replaced stays; empty if all are
+  /// replaced.
   llvm::StringRef getFirstNote() const { return firstNote; }
 
 private:
   /// A buffer, or one slot of it.
-  struct Place {
+  struct BufferSlot {
     mlir::Value root;
-    /// The slot's number.
+    /// The constant index of the slot.
     std::optional<int64_t> slot;
-    /// It is the slot of the iteration of this loop that is `shift` later;
-    /// behind the loop, later than the iteration that it did not run.
+    /// The slot is that of the iteration of this loop that is `shift` later;
+    /// after the loop, later than its first iteration that did not run.
     mlir::Operation *loop = nullptr;
     int64_t shift = 0;
 
-    bool operator==(const Place &other) const {
+    bool operator==(const BufferSlot &other) const {
       return root == other.root && slot == other.slot && loop == other.loop &&
              shift == other.shift;
     }
   };
-  /// The newest load to a place that may be in flight.
+  /// The newest load to a location that may be in flight.
   struct Copy {
-    Place place;
+    BufferSlot bufferSlot;
     mlir::Operation *op;
-    /// Loads that every wave started after it.
+    /// Loads that every wave issued after it.
     int64_t age = 0;
-    /// The wave has waited for it.
+    /// Whether the wave has waited for it.
     bool isWaitedFor = false;
-    /// Barriers that came before that.
-    llvm::SmallVector<unsigned, 2> passed;
+    /// Barriers before that wait.
+    llvm::SmallVector<unsigned, 2> passedBarriers;
 
     bool operator!=(const Copy &other) const {
-      return !(place == other.place) || age != other.age ||
-             isWaitedFor != other.isWaitedFor || passed != other.passed;
+      return !(bufferSlot == other.bufferSlot) || age != other.age ||
+             isWaitedFor != other.isWaitedFor ||
+             passedBarriers != other.passedBarriers;
     }
   };
   struct State {
     llvm::SmallVector<Copy> copies;
     /// Accesses since the last fence.
-    llvm::SmallVector<Place> recent;
+    llvm::SmallVector<BufferSlot> recentAccesses;
     /// The last barriers.
-    llvm::SmallVector<unsigned, 2> behind;
+    llvm::SmallVector<unsigned, 2> lastBarriers;
 
     bool operator!=(const State &other) const;
   };
@@ -97,8 +99,9 @@ private:
   void note(const llvm::Twine &why);
 
   mlir::Value getFirstView(mlir::Value buffer);
-  Place getPlace(mlir::Operation *op, mlir::Value memref, const State &state);
-  static bool mayOverlap(const Place &a, const Place &b);
+  BufferSlot getBufferSlot(mlir::Operation *op, mlir::Value memref,
+                           const State &state);
+  static bool mayOverlap(const BufferSlot &a, const BufferSlot &b);
   static int64_t getDepth(mlir::Value root);
   static void join(State &into, const State &from);
   static void addCopy(State &state, const Copy &copy);
@@ -114,7 +117,7 @@ private:
   std::map<std::tuple<const void *, int64_t, const void *>, mlir::Value>
       firstViews;
   bool keptMore = false;
-  /// Why the whole function is left alone.
+  /// Why the whole function is not changed.
   std::string failure;
   /// Why some barrier stays.
   std::string firstNote;

@@ -49,10 +49,10 @@ void SmaltiOverlapLdsDma::runOnOperation() {
   LDSDMAOrder order(function);
   if (order.isFenced() || order.countCopies() == 0)
     return;
-  std::optional<std::string> reason = order.analyse();
+  std::optional<std::string> reason = order.analyze();
   if (reason) {
     if (failed(reportMissed(function, kPassName, strict,
-                            "loads to LDS do not overlap: " + *reason)))
+                            "LDS DMA loads not overlapped: " + *reason)))
       signalPassFailure();
     return;
   }
@@ -76,7 +76,7 @@ void SmaltiOverlapLdsDma::runOnOperation() {
   }
   RemarkBuilder remark = remarkApplied(function, kPassName);
   remark << replaced << " of " << order.getBarriers().size()
-         << " barriers leave loads to LDS in flight";
+         << " barriers no longer wait for outstanding LDS DMA loads";
   if (replaced < order.getBarriers().size())
-    remark << "; others do not: " << order.getFirstNote();
+    remark << "; the others do: " << order.getFirstNote();
 }

@@ -37,12 +37,12 @@ using banks::Cost;
 
 static constexpr llvm::StringLiteral kPassName = "smalti-pad-shared-memory";
 static constexpr llvm::StringLiteral kMark = "smalti.pad_shared_memory";
-/// What every access that is not known better may need.
+/// The alignment that an access may need if nothing more precise is known.
 static constexpr int64_t kAlignment = 16;
 
 namespace {
 
-/// Elements at the end of each row, and what accesses cost with them.
+/// Elements at the end of each row, and the cost of the accesses with them.
 struct Padding {
   int64_t elements = 0;
   Cost cost;
@@ -57,7 +57,7 @@ struct PadPlan {
   Cost before;
   /// Best first.
   SmallVector<Padding> candidates;
-  /// What is chosen of them.
+  /// The chosen candidate.
   Padding padding;
 
   MemRefType getPaddedType(int64_t elements) const {
@@ -73,7 +73,7 @@ struct PadPlan {
 // Plan
 //===----------------------------------------------------------------------===//
 
-/// Bytes that the address of every row-wise access must stay a multiple of.
+/// The alignment in bytes that every row-wise access must keep.
 static int64_t getAlignment(const PadPlan &plan, OpOperand &operand) {
   Operation *op = operand.getOwner();
   int64_t alignment = 1;
@@ -91,7 +91,7 @@ static int64_t getAlignment(const PadPlan &plan, OpOperand &operand) {
                   std::min<int64_t>(bytes & -bytes, banks::kWidestAccess));
 }
 
-/// Why elements that the op accesses together may be pulled apart.
+/// Why consecutive elements that the op accesses may be separated by padding.
 static std::optional<std::string> checkStaysInRow(const PadPlan &plan,
                                                   OpOperand &operand,
                                                   const targets::Target &chip) {
@@ -105,9 +105,8 @@ static std::optional<std::string> checkStaysInRow(const PadPlan &plan,
                    llvm::Log2_64(span);
   if (stays)
     return std::nullopt;
-  return "is accessed by " + quote(operand.getOwner()) + ", whose " +
-         std::to_string(span) +
-         " consecutive elements are not known to stay in one row";
+  return quote(operand.getOwner()) + " accesses " + std::to_string(span) +
+         " consecutive elements, which cannot be proven to stay in one row";
 }
 
 static std::optional<std::string> checkUser(const PadPlan &plan,
@@ -118,8 +117,8 @@ static std::optional<std::string> checkUser(const PadPlan &plan,
     return std::nullopt;
   bool isStrided = isa<StridedAccessOpInterface>(user);
   if (!isStrided && !isa<DestinationStyleOpInterface>(user))
-    return "is used by " + quote(user) +
-           ", which is not known to go by the strides of its memref";
+    return quote(user) +
+           " is not known to address memory by the strides of its memref";
   for (OpOperand &operand : user->getOpOperands()) {
     bool isBuffer = operand.get() == plan.buffer;
     if (Operation *view = operand.get().getDefiningOp())
@@ -130,8 +129,8 @@ static std::optional<std::string> checkUser(const PadPlan &plan,
         copy && chip.asyncCopy == targets::AsyncCopyKind::LDSLoad &&
         copy.getCopyDestination() == operand.get() && isStrided &&
         cast<StridedAccessOpInterface>(user).getBlockAccess(operand))
-      return "is filled by " + quote(user) +
-             ", whose waves write consecutive addresses on " + chip.name.str();
+      return "the waves of " + quote(user) +
+             " write consecutive LDS addresses on " + chip.name.str();
     if (isStrided)
       if (auto reason = checkStaysInRow(plan, operand, chip))
         return reason;
@@ -140,7 +139,7 @@ static std::optional<std::string> checkUser(const PadPlan &plan,
   return std::nullopt;
 }
 
-/// Whether slots of the buffer would still begin where wide accesses may.
+/// Whether slots of the padded buffer keep the alignment of wide accesses.
 static bool keepsSlotAlignment(const PadPlan &plan, int64_t paddedColumns) {
   if (plan.type.getRank() < 3)
     return true;
@@ -156,8 +155,8 @@ static bool keepsSlotAlignment(const PadPlan &plan, int64_t paddedColumns) {
 static Operation *recreatePaddedView(OpBuilder &builder, Operation *view,
                                      Value source) {
   if (auto cast = dyn_cast<memref::CastOp>(view)) {
-    // A cast that states strides which its source does not would go on stating
-    // the old ones.
+    // A cast to static strides that its source does not have would keep the old
+    // strides.
     auto from = dyn_cast<MemRefType>(cast.getSource().getType()),
          to = dyn_cast<MemRefType>(cast.getType());
     if (!from || !to || !from.isStrided() || !to.isStrided())
@@ -174,13 +173,13 @@ static Operation *recreatePaddedView(OpBuilder &builder, Operation *view,
     copy->getResult(0).setType(source.getType());
     return copy;
   }
-  // Tiles and swizzles say where every element lies.
+  // Tiles and swizzles fix the position of every element.
   if (!isInsideSource(view) || isa<mosaic_gpu::WithTransformsOp>(view))
     return nullptr;
   return recreateView(builder, view, source, Value(), 0);
 }
 
-/// Everything but the padding that is chosen.
+/// Plans everything except the choice of the padding.
 static std::optional<std::string>
 planBuffer(PadPlan &plan, const targets::Target &chip, LaneEvaluator &evaluator,
            int64_t maxPadding, bool onlyWhenConflicts) {
@@ -188,18 +187,19 @@ planBuffer(PadPlan &plan, const targets::Target &chip, LaneEvaluator &evaluator,
   auto effects = dyn_cast_or_null<MemoryEffectOpInterface>(alloc);
   if (alloc && !(effects && effects.getEffectOnValue<MemoryEffects::Allocate>(
                                 plan.buffer)))
-    return std::string("has its place in shared memory already");
+    return std::string(
+        "the buffer already has a fixed offset in shared memory");
   if (alloc && alloc->hasAttr(mosaic_gpu::kOutTransforms))
-    return std::string("is stored in tiles, which say where elements lie");
+    return std::string("the buffer has transforms, which fix its layout");
   std::string reason;
   std::optional<RowShape> rows = getRowShape(plan.type, reason);
   if (!rows)
-    return reason;
+    return "the buffer " + reason;
   plan.rows = *rows;
   if (alloc && alloc->getNumOperands() != 0)
-    return std::string("has a size that is not known at compile time");
+    return std::string("the size of the buffer is dynamic");
   if (auto escape = collectBufferUses(plan.buffer, plan.uses))
-    return escape;
+    return "the buffer " + *escape;
 
   int64_t step = rows->elementBytes;
   for (Operation *user : plan.uses.users)
@@ -221,7 +221,7 @@ planBuffer(PadPlan &plan, const targets::Target &chip, LaneEvaluator &evaluator,
   plan.before = costOf(rows->columns);
   if (onlyWhenConflicts) {
     if (plan.pattern.known == 0)
-      return std::string("has no access whose addresses are known");
+      return std::string("no access has statically known addresses");
     if (plan.before.conflicts == 0)
       return std::nullopt;
   }
@@ -236,14 +236,13 @@ planBuffer(PadPlan &plan, const targets::Target &chip, LaneEvaluator &evaluator,
     return a.cost.cycles < b.cost.cycles;
   });
   if (plan.candidates.empty())
-    return "has " + std::to_string(plan.before.conflicts) +
-           " bank conflicts, which no padding of up to " +
-           std::to_string(maxPadding) + " B in steps of " +
-           std::to_string(step) + " B lessens";
+    return "no padding of up to " + std::to_string(maxPadding) +
+           " B in steps of " + std::to_string(step) + " B reduces the " +
+           std::to_string(plan.before.conflicts) + " bank conflicts";
   return std::nullopt;
 }
 
-/// Memory that a kernel declares is of fixed size, and has that limit.
+/// A workgroup attribution is static shared memory, which has a separate limit.
 static int64_t getLimit(Value buffer, const targets::Target &chip) {
   return isa<BlockArgument>(buffer) ? chip.staticSharedMemory
                                     : chip.sharedMemoryPerBlock;
@@ -289,7 +288,7 @@ static void commit(PadPlan &plan) {
   OpBuilder builder(plan.buffer.getContext());
   Value padded = plan.buffer;
   IRMapping mapping;
-  // The old buffer keeps its type while the views are made from it.
+  // The old buffer keeps its type while the views are created from it.
   if (alloc) {
     builder.setInsertionPoint(alloc);
     Operation *copy = builder.clone(*alloc);
@@ -355,7 +354,7 @@ void SmaltiPadSharedMemory::runOnOperation() {
   constexpr int64_t mostPadding = 4096;
   if (maxPadding < 1 || maxPadding > mostPadding) {
     function->emitError() << kPassName << ": max-padding must be between 1 and "
-                          << mostPadding << " bytes, not "
+                          << mostPadding << " bytes; it is "
                           << int64_t(maxPadding);
     return signalPassFailure();
   }
@@ -365,7 +364,7 @@ void SmaltiPadSharedMemory::runOnOperation() {
   bool missed = false;
   auto miss = [&](Value buffer, const Twine &reason) {
     missed |= failed(reportMissed(getBufferOp(buffer), kPassName, strict,
-                                  "the buffer " + reason));
+                                  "rows not padded: " + reason));
   };
   LaneEvaluator evaluator(function, *chip);
   std::vector<PadPlan> plans;
@@ -375,7 +374,7 @@ void SmaltiPadSharedMemory::runOnOperation() {
   for (Value buffer : findSharedBuffers(function)) {
     std::optional<bool> mark;
     if (auto wrong = readMark(buffer, kMark, mark)) {
-      miss(buffer, *wrong);
+      miss(buffer, "the buffer " + *wrong);
       continue;
     }
     if (!mark.value_or(!marked))
@@ -390,11 +389,11 @@ void SmaltiPadSharedMemory::runOnOperation() {
     }
     if (plan.candidates.empty()) {
       remarkAnalysis(getBufferOp(buffer), kPassName)
-          << "the buffer has no bank conflicts in " << plan.pattern.str();
+          << "rows not padded: no bank conflicts in " << plan.pattern.str();
       continue;
     }
     if (unknown) {
-      miss(buffer, "is not padded: " + *unknown);
+      miss(buffer, *unknown);
       continue;
     }
     int64_t least = std::numeric_limits<int64_t>::max(),
@@ -408,18 +407,16 @@ void SmaltiPadSharedMemory::runOnOperation() {
     });
     if (fits == plan.candidates.end()) {
       sizes.set(buffer, *getBufferBytes(plan.type));
-      miss(buffer, "has " + Twine(plan.before.conflicts) +
-                       " bank conflicts, and the function needs " +
-                       Twine(least) +
-                       " B of shared memory with the least padding that "
-                       "lessens them, " +
-                       chip->name + " has " + Twine(limit) + " B");
+      miss(buffer, "the smallest padding that reduces the " +
+                       Twine(plan.before.conflicts) + " bank conflicts needs " +
+                       Twine(least) + " B of shared memory; " + chip->name +
+                       " allows " + Twine(limit) + " B");
       continue;
     }
     plan.padding = *fits;
     if (auto reason = checkTypes(plan)) {
       sizes.set(buffer, *getBufferBytes(plan.type));
-      miss(buffer, *reason);
+      miss(buffer, "the buffer " + *reason);
       continue;
     }
     plans.push_back(std::move(plan));
@@ -431,12 +428,12 @@ void SmaltiPadSharedMemory::runOnOperation() {
     int64_t bytes = *getBufferBytes(plan.type),
             padded = *getBufferBytes(plan.getPaddedType(plan.padding.elements));
     RemarkBuilder remark = remarkApplied(getBufferOp(plan.buffer), kPassName);
-    remark << "rows are padded by " << plan.padding.elements << " elements ("
+    remark << "rows padded by " << plan.padding.elements << " elements ("
            << plan.padding.elements * plan.rows.elementBytes
            << " B): " << plan.padding.cost.conflicts
            << " bank conflicts instead of " << plan.before.conflicts << " in "
-           << plan.pattern.str() << ", " << padded << " B instead of " << bytes
-           << " B";
+           << plan.pattern.str() << "; " << padded
+           << " B of shared memory instead of " << bytes << " B";
     commit(plan);
   }
 }

@@ -6,16 +6,17 @@
 include "smalti/passes/Support/Options.td"
 
 def SmaltiAllocateSharedMemory : InterfacePass<"smalti-allocate-shared-memory", "::mlir::FunctionOpInterface"> {
-  let summary = "Gives every buffer in shared memory its place";
+  let summary = "Assigns an offset to every buffer in shared memory";
   let description = [{
-    Each `memref.alloc` in the workgroup's memory becomes a `mosaic_gpu.slice_smem` at an
-    offset of at least 16 bytes alignment, in the order of the program and after the
-    slices that are there already. `memref.dealloc` of them goes away. The function gets
-    `smalti.shared_memory_bytes`, where the last of them ends.
+    Each `memref.alloc` in the workgroup address space becomes a `mosaic_gpu.slice_smem`, in program order and after
+    existing slices. Offsets are multiples of 16 bytes, or of the `alignment` of the allocation if that is larger. Each
+    `memref.dealloc` of these buffers is erased. The function attribute `smalti.shared_memory_bytes` is set to the
+    total.
 
-    More bytes than a block of the target has are an error at the function, with the
-    bytes and the place of every buffer. Buffers inside loops and of dynamic shape
-    are errors too. The function is then as it was.
+    Precondition: buffers have a static shape, the identity layout and elements of known size, and are allocated outside
+    of loops. Refused, with an error that leaves the function unchanged: other buffers, and more bytes than a block of
+    the target has. That error lists the size and offset of every buffer. Cost: linear time; buffers do not share bytes.
+    `target` defaults to the attribute `smalti.target`.
 
     Example:
 
@@ -29,7 +30,7 @@ def SmaltiAllocateSharedMemory : InterfacePass<"smalti-allocate-shared-memory", 
     }
     ```
 
-    The buffers become slices at 0 and 16384, of 32768 bytes.
+    The buffers become slices at offsets 0 and 16384; the total is 32768 bytes.
   }];
   let options = [
     TargetOption<" whose shared memory is the limit">,
@@ -38,32 +39,36 @@ def SmaltiAllocateSharedMemory : InterfacePass<"smalti-allocate-shared-memory", 
 }
 
 def SmaltiPadSharedMemory : InterfacePass<"smalti-pad-shared-memory", "::mlir::FunctionOpInterface"> {
-  let summary = "Pads the rows of buffers in shared memory against bank conflicts";
+  let summary = "Pads the rows of buffers in shared memory to reduce bank conflicts";
   let description = [{
-    Each row (the last dimension) of a buffer in shared memory gets as many elements more as bring the least bank
-    conflicts, and of those the fewest. The buffer keeps its shape for those who use it: they get a `memref.subview` of
-    the padded one.
+    Adds elements to each row (the last dimension) of a buffer in shared memory: the padding with the fewest bank
+    conflicts, and of those the smallest. Users access a `memref.subview` of the padded buffer with the original shape.
 
-    Conflicts are counted with the banks of the target: index arithmetic is evaluated for the lanes of up to four waves,
-    from thread ids through views to addresses, in the first iteration of loops and with zero for what is the same in
-    all threads; each access counts once. `mosaic_gpu` accesses are counted by their layouts. Padding comes in steps
-    that keep the alignment of every access, and of the slots of a buffer of three or more dimensions. All buffers of the
-    function with their padding fit the target's shared memory.
+    Conflicts are counted with the banks of the target. Index arithmetic is evaluated for the lanes of up to four waves,
+    from thread ids through views to addresses. Loops are evaluated in their first iteration, and uniform values count
+    as zero; each access counts once. `mosaic_gpu` accesses are counted by their layouts. Padding keeps the alignment of
+    every access and of the slots of a buffer with three or more dimensions. The padded buffers of the function fit in
+    the target's shared memory.
 
-    A buffer stays as it is, with a remark that says why, when
-    - it is no allocation or workgroup argument of static shape, known size and identity layout with two dimensions or
-      more: `mosaic_gpu.slice_smem` and views of untyped memory have their place already;
-    - it escapes, or is used by an op that is not known to go by the strides of its memref, or that accesses consecutive
-      elements which may belong to two rows (cp.async, ldmatrix, gathers to LDS); a whole wave's gather must stay in
-      one row;
-    - a view of it would not keep its meaning: `memref.reinterpret_cast`, `memref.view`, `memref.collapse_shape` of rows,
-      a `memref.cast` that brings static strides back;
-    - no access has known addresses, no padding lessens the conflicts, or none that does fits.
+    Precondition: an allocation or workgroup attribution of static shape and identity layout with at least two
+    dimensions.
 
-    The attribute `smalti.pad_shared_memory` on the op that makes a buffer selects it (`true`, for `marked`) or leaves it
-    alone (`false`).
+    Not padded, each with a missed remark (an error with `strict`):
+    - buffers that already have an offset (`mosaic_gpu.slice_smem`, views of untyped memory) and buffers that escape;
+    - buffers with a user that is not known to address memory by the strides of its memref;
+    - buffers with an access of consecutive elements that may cross rows (cp.async, ldmatrix, loads to LDS);
+    - buffers with a view that cannot be recreated: `memref.reinterpret_cast`, `memref.view`, `memref.collapse_shape` of
+      rows, a `memref.cast` to static strides;
+    - buffers without an access whose addresses are known, without a padding that reduces conflicts, or for which it
+      does not fit.
 
-    Example, with `target=sm_90a`: the lanes of a warp read a column, all from one bank.
+    Cost: shared memory of rows times padding; no instructions. Option defaults: `target` is the attribute
+    `smalti.target`, `only-when-conflicts` true, `max-padding` 128 bytes, `marked` false, `strict` false.
+
+    The attribute `smalti.pad_shared_memory` on the op that creates a buffer selects it (`true`, for `marked`) or
+    excludes it (`false`).
+
+    Example, with `target=sm_90a`: the lanes of a warp read a column, which resides in one bank.
 
     ```mlir
     func.func @column(%out: memref<32x32xf32>) {
@@ -76,13 +81,13 @@ def SmaltiPadSharedMemory : InterfacePass<"smalti-pad-shared-memory", "::mlir::F
     }
     ```
 
-    The buffer becomes `memref<32x33xf32, ...>`, whose columns are spread over all banks.
+    The buffer becomes `memref<32x33xf32, ...>`, whose columns are distributed over all banks.
   }];
   let options = [
-    TargetOption<" whose banks count">,
+    TargetOption<" whose banks are modeled">,
     Option<"onlyWhenConflicts", "only-when-conflicts", "bool", "true",
-           "Leave buffers alone that have no bank conflict that is known, e.g. `only-when-conflicts=false`">,
-    Option<"maxPadding", "max-padding", "int64_t", "128", "Most bytes that a row gets, e.g. `max-padding=32`">,
+           "Change only buffers with known bank conflicts, e.g. `only-when-conflicts=false`">,
+    Option<"maxPadding", "max-padding", "int64_t", "128", "Maximum padding of a row in bytes, e.g. `max-padding=32`">,
     Option<"marked", "marked", "bool", "false",
            "Only buffers with `smalti.pad_shared_memory = true`, e.g. `marked=true`">,
     StrictOption<"A buffer that cannot be padded">
@@ -91,34 +96,36 @@ def SmaltiPadSharedMemory : InterfacePass<"smalti-pad-shared-memory", "::mlir::F
 }
 
 def SmaltiSwizzleSharedMemory : InterfacePass<"smalti-swizzle-shared-memory", "::mlir::FunctionOpInterface"> {
-  let summary = "Permutes the chunks of rows in shared memory against bank conflicts";
+  let summary = "Permutes the chunks of rows in shared memory to reduce bank conflicts";
   let description = [{
-    Accesses to a buffer in shared memory go to another chunk (4 to 16 bytes) of the same row, by a permutation that
-    depends on the row alone: chunk c of row r moves to c XOR k, or where the number of chunks is no power of two to
-    (c + k) mod chunks, with k = r / a mod n. Chunk size, a and n are those that bring the least bank conflicts; XOR
-    uses powers of two n that divide the number of chunks, so that nothing leaves its row. The buffer needs no byte
-    more. Every access to a buffer gets the new index arithmetic, through its views, or none does; other buffers of the
-    module do not matter.
+    Permutes chunks of 4 to 16 bytes within each row of a buffer. Chunk c of row r moves to c XOR k with k = (r / a) mod
+    n. If the number of chunks is not a power of two, it may move to (c + k) mod chunks instead. The pass takes the
+    chunk size, a and n with the fewest bank conflicts, counted as for `smalti-pad-shared-memory`. For XOR, n is a power
+    of two that divides the number of chunks, so no element leaves its row. The buffer keeps its size. Either all
+    accesses of a buffer are rewritten, through its views, or none.
 
-    Conflicts are counted as for `smalti-pad-shared-memory`.
+    Precondition: thread-level code; a buffer of static shape, known size and identity layout with at least two
+    dimensions.
 
-    A buffer stays as it is, with a remark that says why, when
-    - it has no static shape, known size, identity layout and two dimensions or more, or shares bytes with another view
-      of untyped memory;
-    - it escapes, or is viewed by anything but `memref.subview`, `cast`, `expand_shape`, `collapse_shape` and
-      `assume_alignment`;
-    - an access gives no index for each chunk: whole-buffer copies, structured ops, matrices that are loaded by a stride,
-      vectors of several rows, TMA, gathers to LDS, and all accesses of block-level programs, which have indices after
-      `convert-mosaic-gpu-to-nvvm` or `convert-mosaic-gpu-to-rocdl`;
-    - an access is wider than 16 bytes, no power of two, possibly out of bounds, or not provably a multiple of its own
-      size away from the begin;
-    - rows are no multiple of the widest access, or a single one;
-    - no access has known addresses, or no swizzle lessens the conflicts.
+    Not swizzled, each with a missed remark (an error with `strict`):
+    - buffers that share bytes with another view of untyped memory, or that escape;
+    - buffers with views other than `memref.subview`, `cast`, `expand_shape`, `collapse_shape` and `assume_alignment`;
+    - buffers with an access that does not compute an index for each chunk: whole-buffer copies, structured ops,
+      matrices loaded by a stride, vectors of several rows, TMA, loads to LDS;
+    - buffers of block-level kernels, whose accesses have indices after `convert-mosaic-gpu-to-nvvm` or
+      `convert-mosaic-gpu-to-rocdl`;
+    - buffers with an access that is wider than 16 bytes, not a power of two, possibly out of bounds, or not provably
+      aligned to its size;
+    - buffers with a single row, or whose row size is not a multiple of the widest access;
+    - buffers without an access whose addresses are known, or without a swizzle that reduces conflicts.
 
-    The attribute `smalti.swizzle_shared_memory` on the op that makes a buffer selects it (`true`, for `marked`) or leaves
-    it alone (`false`).
+    Cost: a few integer instructions per access; no memory. Option defaults: `target` is the attribute `smalti.target`,
+    `only-when-conflicts` true, `marked` false, `strict` false.
 
-    Example, with `target=sm_90a`: the rows that one matrix of ldmatrix is made of lie in the same banks.
+    The attribute `smalti.swizzle_shared_memory` on the op that creates a buffer selects it (`true`, for `marked`) or
+    excludes it (`false`).
+
+    Example, with `target=sm_90a`: the rows of one ldmatrix matrix reside in the same banks.
 
     ```mlir
     func.func @rows() -> vector<1x2xf16> {
@@ -134,9 +141,9 @@ def SmaltiSwizzleSharedMemory : InterfacePass<"smalti-swizzle-shared-memory", ":
     The column becomes `%c0 xor (%lane mod 8) * 8`.
   }];
   let options = [
-    TargetOption<" whose banks count">,
+    TargetOption<" whose banks are modeled">,
     Option<"onlyWhenConflicts", "only-when-conflicts", "bool", "true",
-           "Leave buffers alone that have no bank conflict that is known, e.g. `only-when-conflicts=false`">,
+           "Change only buffers with known bank conflicts, e.g. `only-when-conflicts=false`">,
     Option<"marked", "marked", "bool", "false",
            "Only buffers with `smalti.swizzle_shared_memory = true`, e.g. `marked=true`">,
     StrictOption<"A buffer that cannot be swizzled">
@@ -146,30 +153,30 @@ def SmaltiSwizzleSharedMemory : InterfacePass<"smalti-swizzle-shared-memory", ":
 }
 
 def SmaltiOverlapLdsDma : InterfacePass<"smalti-overlap-lds-dma", "::mlir::FunctionOpInterface"> {
-  let summary = "Lets loads from global memory to LDS stay in flight across barriers";
+  let summary = "Keeps LDS DMA loads outstanding across barriers";
   let description = [{
-    On gfx9, LLVM has every barrier, and every access to LDS that it cannot tell apart, wait for all loads to LDS that
-    are in flight (`s_waitcnt vmcnt(0)`): `amdgpu.gather_to_lds` ahead of its use overlaps with nothing. In a program that
-    waits with counts of its own (`amdgpu.memory_counter_wait load(N)`), as `smalti-pipeline-loops` makes them, this pass
-    replaces `amdgpu.lds_barrier` and `gpu.barrier` by a wait for LDS (`ds(0)`) and `rocdl.s.barrier`, which wait for no
-    load, and puts fences around them. `smalti-annotate-lds-dma` does the rest in the LLVM dialect.
+    On gfx9, LLVM waits for all outstanding LDS DMA loads (`s_waitcnt vmcnt(0)`) at every barrier and before every LDS
+    access that may alias one of them. Thus `amdgpu.gather_to_lds` does not overlap with computation. In a kernel with
+    counted waits (`amdgpu.memory_counter_wait load(N)`), as `smalti-pipeline-loops` creates them, this pass replaces
+    `amdgpu.lds_barrier` and `gpu.barrier` by a wait for LDS (`ds(0)`), `rocdl.s.barrier` and fences.
+    `smalti-annotate-lds-dma` completes the transformation in the LLVM dialect.
 
-    It is done where it is proved that nothing relied on LLVM's waits: on every way from a load to an access of the same
-    buffer a wait that covers the load, then a barrier, come first, or the access goes to another slot. Slots are
-    `memref.subview`s of one element of the first dimension; their numbers are constants, or the number of the iteration
-    plus a constant, modulo the number of slots. These numbers may be computed by chains of arith ops and `affine.apply`;
-    the program does not need to be canonicalized. A wait with `load(N)` covers a load behind which every wave has started N
-    others.
+    Precondition, which the pass proves for every path from a load to an access of the same buffer: a wait that covers
+    the load and then a barrier come first, or the access uses a different slot. A slot is a `memref.subview` of one
+    element of the first dimension; its index is a constant, or the iteration number plus a constant, modulo the number
+    of slots. The index may be computed by chains of arith ops and `affine.apply`. A wait with `load(N)` covers a load
+    after which every wave has issued N others.
 
-    A barrier stays as it is where
-    - something behind it depends on a load that no wait covers;
-    - it is a `gpu.barrier` and may order global memory: a buffer is written and accessed elsewhere too, in a loop, or
-      through another argument (without `llvm.noalias`).
+    Not replaced:
+    - a barrier if an access after it depends on a load that no wait covers;
+    - a `gpu.barrier` that may order global memory: a buffer is written, and accessed elsewhere, in a loop, or through
+      another argument without `llvm.noalias`.
 
-    Where no barrier can be replaced, and in functions with memory effects that are not known, nothing changes, and a remark
-    says why. Where some remain, accesses behind them may still wait for all loads.
+    If no barrier can be replaced, or memory effects are unknown, nothing changes and a missed remark (an error with
+    `strict`) states the reason. If some barriers remain, accesses after them may still wait for all loads. Cost: at
+    most 8 rounds over the function. Option defaults: `target` is the attribute `smalti.target`, `strict` false.
 
-    Example, with `target=gfx950`: the load of the next slot is in flight while this one is read.
+    Example, with `target=gfx950`: the load of the next slot is outstanding while the current slot is read.
 
     ```mlir
     func.func @sum(%in: memref<4096xf32, #gpu.address_space<global>>, %slots: memref<2x1x64xf32, #gpu.address_space<workgroup>>)
@@ -190,13 +197,13 @@ def SmaltiOverlapLdsDma : InterfacePass<"smalti-overlap-lds-dma", "::mlir::Funct
         %next = arith.remui %j, %c2 : index
         %this = arith.remui %i, %c2 : index
         %offset = arith.muli %j, %c64 : index
-        %place = arith.addi %offset, %lane : index
+        %index = arith.addi %offset, %lane : index
         %to = memref.subview %slots[%next, 0, 0] [1, 1, 64] [1, 1, 1]
             : memref<2x1x64xf32, #gpu.address_space<workgroup>> to memref<1x64xf32, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
         %from = memref.subview %slots[%this, 0, 0] [1, 1, 64] [1, 1, 1]
             : memref<2x1x64xf32, #gpu.address_space<workgroup>> to memref<1x64xf32, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
         amdgpu.lds_barrier
-        amdgpu.gather_to_lds %in[%place], %to[%c0, %c0]
+        amdgpu.gather_to_lds %in[%index], %to[%c0, %c0]
             : f32, memref<4096xf32, #gpu.address_space<global>>, memref<1x64xf32, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
         amdgpu.memory_counter_wait load(1)
         amdgpu.lds_barrier
@@ -216,18 +223,20 @@ def SmaltiOverlapLdsDma : InterfacePass<"smalti-overlap-lds-dma", "::mlir::Funct
 }
 
 def SmaltiAnnotateLdsDma : Pass<"smalti-annotate-lds-dma", "::mlir::LLVM::LLVMFuncOp"> {
-  let summary = "Lets accesses to LDS overlap with AMD's loads from global memory to LDS";
+  let summary = "Removes LLVM's waits between ordered LDS accesses and LDS DMA loads";
   let description = [{
-    On gfx9, LLVM waits for every load to LDS that is in flight (`s_waitcnt vmcnt(0)`) ahead of an access to LDS that it
-    cannot tell apart from what the load writes. In a pipelined loop it never can: both are slots of one buffer. This
-    pass says so with alias scopes, for programs that order their accesses with waits of their own, as those of
-    `convert-mosaic-gpu-to-rocdl` and `smalti-overlap-lds-dma` do: accesses behind a fence with the attribute
-    `smalti.lds_ordered`, on every way that leads to them, and ahead of the next fence or barrier.
+    On gfx9, LLVM waits for all outstanding LDS DMA loads (`s_waitcnt vmcnt(0)`) before an LDS access that may alias one
+    of them. In a pipelined loop they always may alias, as slots of one buffer. This pass adds alias scopes to the loads
+    and to ordered accesses: accesses after a fence with the attribute `smalti.lds_ordered` on every path, and before
+    the next fence or barrier. `convert-mosaic-gpu-to-rocdl` and `smalti-overlap-lds-dma` create these fences.
 
-    The scopes are a promise about single instructions, not about memory: the next iteration reads what this one loads.
-    The fences, inline assembly of no instruction that clobbers memory, keep LLVM from making more of it.
+    Precondition: no access in the range of this fence touches bytes of an outstanding load; the pass does not check it.
+    The scopes are a statement about single instructions, not about memory: the next iteration reads what this iteration
+    loads. The fences (empty inline assembly that clobbers memory) prevent LLVM from applying the scopes across
+    iterations.
 
-    Other accesses stay as they are. A function in which no access is ordered is left alone, with a remark.
+    Other accesses are not changed. If no access of a function with LDS DMA loads is ordered, nothing changes, and a
+    missed remark (an error with `strict`) states it. Cost: linear time; no instructions. `strict` defaults to false.
 
     Example:
 

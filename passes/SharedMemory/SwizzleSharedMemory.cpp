@@ -41,8 +41,8 @@ static constexpr llvm::StringLiteral kMark = "smalti.swizzle_shared_memory";
 
 namespace {
 
-/// Where the chunks of a row go: chunk c of row r to c XOR k or to
-/// (c + k) mod `chunks`, with k = r / `rowsAlike` mod `shifts`.
+/// The permutation of the chunks of a row: chunk c of row r moves to c XOR k or
+/// to (c + k) mod `chunks`, with k = r / `rowsAlike` mod `shifts`.
 struct Swizzle {
   bool isRotation = false;
   int64_t chunkElements = 1;
@@ -68,7 +68,7 @@ struct SwizzlePlan {
   /// Each operand that is the buffer or a view of it.
   SmallVector<OpOperand *> operands;
   Cost before;
-  /// Nothing where there is nothing to gain.
+  /// Not set if nothing can be improved.
   std::optional<Swizzle> swizzle;
 };
 
@@ -76,7 +76,7 @@ struct SwizzlePlan {
 
 std::string Swizzle::str(int64_t elementBytes) const {
   std::string text =
-      "chunks of " + std::to_string(chunkElements * elementBytes) + " B are ";
+      "chunks of " + std::to_string(chunkElements * elementBytes) + " B ";
   text += isRotation ? "rotated by " : "XORed with ";
   text += "row";
   if (rowsAlike > 1)
@@ -88,7 +88,7 @@ std::string Swizzle::str(int64_t elementBytes) const {
 // Plan
 //===----------------------------------------------------------------------===//
 
-/// First and last byte of a view of untyped memory, if they are known.
+/// The first and the end byte of a view of untyped memory, if known.
 static std::optional<std::pair<int64_t, int64_t>>
 getBytes(memref::ViewOp view) {
   std::optional<int64_t> begin = getConstantIntValue(view.getByteShift());
@@ -98,12 +98,12 @@ getBytes(memref::ViewOp view) {
   return std::make_pair(*begin, *begin + *bytes);
 }
 
-/// Whether somebody else may access the bytes of a view of untyped memory.
+/// Whether another view may access the same bytes of untyped memory.
 static std::optional<std::string> checkBytes(memref::ViewOp view,
                                              FunctionOpInterface function) {
   auto own = getBytes(view);
   if (!own)
-    return std::string("has a place that is not known at compile time");
+    return std::string("the offset of the buffer is dynamic");
   SmallVector<Value> sources = {view.getSource()};
   // All of them are the same memory.
   if (view.getSource().getDefiningOp<gpu::DynamicSharedMemoryOp>())
@@ -118,12 +118,12 @@ static std::optional<std::string> checkBytes(memref::ViewOp view,
       auto other = dyn_cast<memref::ViewOp>(user);
       auto bytes = other ? getBytes(other) : std::nullopt;
       if (!bytes || (bytes->first < own->second && own->first < bytes->second))
-        return "may share bytes with what " + quote(user) + " accesses";
+        return quote(user) + " may access the same bytes";
     }
   return std::nullopt;
 }
 
-/// Why an access cannot be moved, if it cannot.
+/// Why an access cannot be rewritten, if it cannot.
 static std::optional<std::string>
 checkAccess(const SwizzlePlan &plan, OpOperand &operand, int64_t &widest) {
   Operation *op = operand.getOwner();
@@ -131,28 +131,27 @@ checkAccess(const SwizzlePlan &plan, OpOperand &operand, int64_t &widest) {
   std::optional<RowAccess> row =
       strided ? strided.getRowAccess(operand) : std::nullopt;
   if (!row)
-    return "is accessed by " + quote(op) +
-           ", which does not give an index for each chunk";
+    return quote(op) + " does not compute an index for each chunk";
   if (row->isBoundsChecked)
-    return "is accessed by " + quote(op) + ", which may be out of bounds";
+    return quote(op) + " may be out of bounds";
   if (row->isWaveWide)
-    return "is accessed by " + quote(op) +
-           ", whose lanes' elements have to follow one another";
+    return quote(op) + " requires consecutive addresses across lanes";
   int64_t bytes = row->elements * plan.rows.elementBytes;
   if (bytes > banks::kWidestAccess || !llvm::isPowerOf2_64(bytes))
-    return "is accessed by " + quote(op) + ", " + std::to_string(bytes) +
-           " B at once, which is no part of a chunk of " +
-           std::to_string(banks::kWidestAccess) + " B";
+    return quote(op) + " accesses " + std::to_string(bytes) +
+           " B; a power of two up to " + std::to_string(banks::kWidestAccess) +
+           " B is required";
   if (row->elements > 1 &&
       log2ElementDivisor(plan.buffer, operand.get(), row->indices) <
           llvm::Log2_64(row->elements))
-    return "is accessed by " + quote(op) + ", " + std::to_string(bytes) +
-           " B at once, at places that are not known to be multiples of that";
+    return quote(op) + " accesses " + std::to_string(bytes) +
+           " B at offsets that cannot be proven to be multiples of the access "
+           "size";
   widest = std::max(widest, bytes);
   return std::nullopt;
 }
 
-/// Whether the indices of a view's users can be told in its source.
+/// Whether indices of the view's users can be computed for its source.
 static bool canResolve(Operation *view) {
   if (auto expand = dyn_cast<memref::ExpandShapeOp>(view))
     return expand.getResultType().hasStaticShape();
@@ -162,7 +161,7 @@ static bool canResolve(Operation *view) {
       view);
 }
 
-/// Tries the access on a copy of the op that has the whole buffer.
+/// Tries the access with the whole buffer on a copy of the op.
 static bool takesBuffer(Operation *op, unsigned operand, Value buffer) {
   MLIRContext *context = op->getContext();
   ScopedDiagnosticHandler silence(
@@ -182,7 +181,7 @@ static bool takesBuffer(Operation *op, unsigned operand, Value buffer) {
   return isValid;
 }
 
-/// All swizzles with chunks of so many elements.
+/// Adds all swizzles with chunks of this many elements.
 static void addSwizzles(const RowShape &rows, int64_t chunkElements,
                         SmallVectorImpl<Swizzle> &swizzles) {
   int64_t chunks = rows.columns / chunkElements;
@@ -196,8 +195,8 @@ static void addSwizzles(const RowShape &rows, int64_t chunkElements,
       swizzles.push_back(swizzle);
     }
   };
-  // XOR with less than a power of two that divides the number of chunks stays
-  // in the row.
+  // XOR with numbers below a power of two that divides the number of chunks
+  // stays in the row.
   for (int64_t shifts = chunks & -chunks; shifts >= 2; shifts /= 2)
     addAll(shifts);
   swizzle.isRotation = true;
@@ -211,22 +210,21 @@ static std::optional<std::string> planBuffer(SwizzlePlan &plan,
                                              LaneEvaluator &evaluator,
                                              bool onlyWhenConflicts) {
   if (plan.buffer.getDefiningOp<mosaic_gpu::SliceSMEMOp>())
-    return std::string("belongs to a block-level program; its accesses get "
-                       "indices with the conversion to threads");
+    return std::string("its accesses do not have indices before the conversion "
+                       "to thread level");
   if (auto view = plan.buffer.getDefiningOp<memref::ViewOp>())
     if (auto reason = checkBytes(view, function))
       return reason;
   std::string reason;
   std::optional<RowShape> rows = getRowShape(plan.type, reason);
   if (!rows)
-    return reason;
+    return "the buffer " + reason;
   plan.rows = *rows;
   if (auto escape = collectBufferUses(plan.buffer, plan.uses))
-    return escape;
+    return "the buffer " + *escape;
   for (Operation *view : plan.uses.views)
     if (!canResolve(view))
-      return "is viewed by " + quote(view) +
-             ", through which indices cannot be followed";
+      return "indices cannot be traced through " + quote(view);
   int64_t widest = 1;
   for (Operation *user : plan.uses.users) {
     if (isa<ShapedDimOpInterface>(user))
@@ -239,22 +237,23 @@ static std::optional<std::string> planBuffer(SwizzlePlan &plan,
       if (auto refused = checkAccess(plan, operand, widest))
         return refused;
       if (!takesBuffer(user, operand.getOperandNumber(), plan.buffer))
-        return "is accessed by " + quote(user) +
-               ", which does not take the whole buffer in its place";
+        return quote(user) +
+               " cannot access the whole buffer instead of its view";
       plan.operands.push_back(&operand);
     }
   }
-  // Words stay whole where rows are made of words.
+  // Words are not split if rows consist of words.
   int64_t rowBytes = rows->columns * rows->elementBytes;
   if (rowBytes % chip.bankBytes == 0)
     widest = std::max(widest, chip.bankBytes);
   widest = std::max(widest, rows->elementBytes);
   if (rowBytes % widest != 0)
-    return "has rows of " + std::to_string(rowBytes) +
-           " B, which is no multiple of the " + std::to_string(widest) +
-           " B that are accessed at once";
+    return "the row size of " + std::to_string(rowBytes) +
+           " B is not a multiple of the widest access, " +
+           std::to_string(widest) + " B";
   if (rowBytes == widest || rows->rows == 1)
-    return std::string("has a single row, or rows of a single chunk");
+    return std::string(
+        "the buffer has a single row, or rows of a single chunk");
 
   plan.pattern = evaluator.getPattern(plan.buffer, plan.uses);
   banks::BankModel model = banks::BankModel::get(chip);
@@ -262,7 +261,7 @@ static std::optional<std::string> planBuffer(SwizzlePlan &plan,
       model, [&](int64_t element) { return element * rows->elementBytes; });
   if (onlyWhenConflicts) {
     if (plan.pattern.known == 0)
-      return std::string("has no access whose addresses are known");
+      return std::string("no access has statically known addresses");
     if (plan.before.conflicts == 0)
       return std::nullopt;
   }
@@ -286,8 +285,8 @@ static std::optional<std::string> planBuffer(SwizzlePlan &plan,
       plan.swizzle = swizzle;
   }
   if (!plan.swizzle)
-    return "has " + std::to_string(plan.before.conflicts) +
-           " bank conflicts, which no swizzle of its chunks lessens";
+    return "no swizzle reduces the " + std::to_string(plan.before.conflicts) +
+           " bank conflicts";
   return std::nullopt;
 }
 
@@ -346,7 +345,8 @@ static Value createSwizzle(OpBuilder &builder, Location loc,
 
 static void commit(SwizzlePlan &plan) {
   PatternRewriter rewriter(plan.buffer.getContext());
-  // The operand list of an op may be made anew: operands by number.
+  // The operand list of an op may be reallocated, so operands are stored by
+  // number.
   SmallVector<std::pair<Operation *, unsigned>> accesses;
   for (OpOperand *operand : plan.operands)
     accesses.emplace_back(operand->getOwner(), operand->getOperandNumber());
@@ -400,14 +400,14 @@ void SmaltiSwizzleSharedMemory::runOnOperation() {
   bool missed = false;
   auto miss = [&](Value buffer, const Twine &reason) {
     missed |= failed(reportMissed(getBufferOp(buffer), kPassName, strict,
-                                  "the buffer " + reason));
+                                  "buffer not swizzled: " + reason));
   };
   LaneEvaluator evaluator(function, *chip);
   std::vector<SwizzlePlan> plans;
   for (Value buffer : findSharedBuffers(function)) {
     std::optional<bool> mark;
     if (auto wrong = readMark(buffer, kMark, mark)) {
-      miss(buffer, *wrong);
+      miss(buffer, "the buffer " + *wrong);
       continue;
     }
     if (!mark.value_or(!marked))
@@ -422,7 +422,7 @@ void SmaltiSwizzleSharedMemory::runOnOperation() {
     }
     if (!plan.swizzle) {
       remarkAnalysis(getBufferOp(buffer), kPassName)
-          << "the buffer has no bank conflicts in " << plan.pattern.str();
+          << "buffer not swizzled: no bank conflicts in " << plan.pattern.str();
       continue;
     }
     plans.push_back(std::move(plan));
@@ -432,9 +432,10 @@ void SmaltiSwizzleSharedMemory::runOnOperation() {
 
   for (SwizzlePlan &plan : plans) {
     RemarkBuilder remark = remarkApplied(getBufferOp(plan.buffer), kPassName);
-    remark << plan.swizzle->str(plan.rows.elementBytes) << ": "
-           << plan.swizzle->cost.conflicts << " bank conflicts instead of "
-           << plan.before.conflicts << " in " << plan.pattern.str();
+    remark << "buffer swizzled: " << plan.swizzle->str(plan.rows.elementBytes)
+           << ": " << plan.swizzle->cost.conflicts
+           << " bank conflicts instead of " << plan.before.conflicts << " in "
+           << plan.pattern.str();
     commit(plan);
   }
 }

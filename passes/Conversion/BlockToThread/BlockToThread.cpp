@@ -1,4 +1,4 @@
-//===- BlockToThread.cpp - Block programs to thread programs --------------===//
+//===- BlockToThread.cpp - Conversion to thread level ---------------------===//
 
 #include "smalti/passes/Conversion/BlockToThread/BlockToThread.h"
 
@@ -36,10 +36,10 @@ static void emitKernel(KernelPlan &plan, const VendorLowering &vendor,
   orderForRegisters(
       newFunc, vendor.getTarget().registersPerThread,
       [&](OpBuilder &holdBuilder, Value value) {
-        return vendor.emitHeld(holdBuilder, value.getLoc(), value).front();
+        return vendor.emitOpaque(holdBuilder, value.getLoc(), value).front();
       });
 
-  // The vector accesses rely on it, and the launcher checks it.
+  // Vector accesses rely on this alignment, and the launcher checks it.
   StringRef align = LLVM::LLVMDialect::getAlignAttrName();
   for (auto [index, type] : llvm::enumerate(newFunc.getArgumentTypes()))
     if (isa<MemRefType>(type) && !newFunc.getArgAttr(index, align))
@@ -54,7 +54,7 @@ static void emitKernel(KernelPlan &plan, const VendorLowering &vendor,
   func.erase();
 }
 
-/// Gives the buffers of a kernel of threads their places in shared memory.
+/// Assigns shared-memory offsets to the buffers of a thread-level kernel.
 static void emitSharedBuffers(KernelPlan &plan, const VendorLowering &vendor) {
   gpu::GPUFuncOp func = plan.func;
   OpBuilder builder = OpBuilder::atBlockBegin(&func.getBody().front());
@@ -70,7 +70,7 @@ static void emitSharedBuffers(KernelPlan &plan, const VendorLowering &vendor) {
     MemRefType viewed = MemRefType::Builder(type).setMemorySpace(space);
     Value view = memref::ViewOp::create(builder, loc, viewed, memory, offset,
                                         ValueRange());
-    // Two names of one space.
+    // Two names of the same address space.
     if (space != type.getMemorySpace())
       view = memref::MemorySpaceCastOp::create(builder, loc, type, view);
     slice.getResult().replaceAllUsesWith(view);
@@ -80,12 +80,11 @@ static void emitSharedBuffers(KernelPlan &plan, const VendorLowering &vendor) {
                 builder.getI64IntegerAttr(plan.sharedMemoryBytes));
 }
 
-/// How many threads share the vectors of a block-level kernel, as far as it
-/// says so.
+/// The number of threads of a thread group, if the kernel declares it.
 static int64_t getThreads(gpu::GPUFuncOp func) {
-  if (auto program =
+  if (auto threads =
           func->getAttrOfType<IntegerAttr>(mosaic_gpu::kProgramThreads))
-    return std::max<int64_t>(program.getInt(), 1);
+    return std::max<int64_t>(threads.getInt(), 1);
   std::optional<ArrayRef<int32_t>> size = func.getKnownBlockSize();
   return size && !size->empty() ? std::max(size->front(), 1) : 1;
 }

@@ -1,6 +1,6 @@
-//===- BlockToThread.h - Block programs to thread programs ------*- C++ -*-===//
+//===- BlockToThread.h - Conversion to thread level -------------*- C++ -*-===//
 //
-// The part of convert-mosaic-gpu-to-nvvm and -rocdl that both share: kernels
+// The vendor-independent part of convert-mosaic-gpu-to-nvvm and -rocdl: kernels
 // whose vectors belong to a whole block become kernels of one thread, which
 // holds its registers of every vector.
 //
@@ -21,10 +21,9 @@ class OpLowerings;
 class VendorLowering;
 
 /// Converts every block-level kernel at or below `root`. All kernels are
-/// checked before the first is changed; what cannot be converted is an error at
-/// the op that is in the way, and nothing has changed then. In kernels whose
-/// ops belong to threads, the buffers in shared memory get their addresses, and
-/// the rest stays as it is.
+/// checked before the first is changed; an op that cannot be converted is an
+/// error at the op, and nothing changes. In thread-level kernels, only buffers
+/// in shared memory are lowered.
 mlir::LogicalResult convertKernels(mlir::Operation *root,
                                    const VendorLowering &vendor,
                                    const OpLowerings &lowerings);

@@ -1,4 +1,4 @@
-//===- CommonLowerings.cpp - Lowerings that both vendors have -------------===//
+//===- CommonLowerings.cpp - Lowerings common to both vendors -------------===//
 
 #include "smalti/passes/Conversion/BlockToThread/Kernel/OpLowerings.h"
 
@@ -6,7 +6,7 @@ using namespace smalti;
 
 void block_to_thread::registerCommonLowerings(OpLowerings &lowerings) {
   registerAsyncCopies(lowerings);
-  registerBarrierObjects(lowerings);
+  registerMbarriers(lowerings);
   registerBlockBarriers(lowerings);
   registerControlFlow(lowerings);
   registerElementwise(lowerings);

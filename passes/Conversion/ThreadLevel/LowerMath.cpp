@@ -1,4 +1,4 @@
-//===- LowerMath.cpp - Math ops that the usual conversions get wrong ------===//
+//===- LowerMath.cpp - smalti-lower-math ----------------------------------===//
 
 #include "smalti/passes/Support/TargetOption.h"
 #include "smalti/targets/Target.h"
@@ -30,7 +30,7 @@ using namespace mlir;
 using namespace smalti;
 
 namespace {
-/// Computes a function of half floats in single precision.
+/// Computes a function of f16 in f32.
 template <class Op> struct WidenHalf : OpRewritePattern<Op> {
   using OpRewritePattern<Op>::OpRewritePattern;
 
@@ -102,8 +102,8 @@ void widenHalves(RewritePatternSet &patterns, ConversionTarget &legal) {
    ...);
 }
 
-/// A function of 16384 elements takes a fourth of a second to expand.
-constexpr uint64_t kMostElements = 16384;
+/// A function of 16384 elements takes a quarter of a second to expand.
+constexpr uint64_t kMaxElements = 16384;
 
 uint64_t countElements(ArrayRef<int64_t> shape) {
   uint64_t count = 1;
@@ -112,20 +112,20 @@ uint64_t countElements(ArrayRef<int64_t> shape) {
   return count;
 }
 
-/// An error on a vector of too many elements for code that computes them one
-/// after the other.
+/// Reports an error on a vector of too many elements for code that is expanded
+/// per element.
 LogicalResult checkSize(Operation *op) {
   auto vector = dyn_cast<VectorType>(op->getResult(0).getType());
   if (!vector || vector.isScalable() ||
-      countElements(vector.getShape()) <= kMostElements)
+      countElements(vector.getShape()) <= kMaxElements)
     return success();
   return op->emitOpError()
          << "has type " << vector
-         << ", whose elements are computed one after the other; at most "
-         << kMostElements << " elements are supported";
+         << "; vector math ops are expanded per element, and at most "
+         << kMaxElements << " elements are supported";
 }
 
-/// An error on each op to lower whose type no library and no instruction takes.
+/// Reports an error on each op to lower whose type is not supported.
 LogicalResult checkTypes(Operation *root, const ConversionTarget &legal) {
   LogicalResult result = success();
   root->walk([&](Operation *op) {
@@ -142,14 +142,15 @@ LogicalResult checkTypes(Operation *root, const ConversionTarget &legal) {
     if (isKnown && !isa<TensorType>(type))
       return;
     op->emitOpError() << "has type " << type
-                      << "; a float of type f16, bf16, f32 or f64, an integer "
-                         "or a vector of either is required";
+                      << "; f16, bf16, f32, f64, an integer or a vector of "
+                         "one of them is required";
     result = failure();
   });
   return result;
 }
 
-/// An error on each function of the C library on a vector of too many elements.
+/// Reports an error on each function of the C library on a vector of too many
+/// elements.
 LogicalResult checkCalls(Operation *root, RewritePatternSet &toCalls) {
   llvm::SmallDenseSet<OperationName> functions;
   for (const std::unique_ptr<RewritePattern> &pattern :
@@ -185,20 +186,20 @@ struct SmaltiLowerMath : smalti::impl::SmaltiLowerMathBase<SmaltiLowerMath> {
     splitIntoRows<math::AbsIOp, math::CountLeadingZerosOp,
                   math::CountTrailingZerosOp>(patterns, legal);
     if (chip->vendor == targets::Vendor::NVIDIA) {
-      // The chips have instructions for these. The conversion to NVVM accepts
+      // The chips have instructions for these. The conversion to NVVM supports
       // no other intrinsics.
       legal.addIllegalOp<math::AbsIOp, math::CountLeadingZerosOp,
                          math::CountTrailingZerosOp, math::CtPopOp, math::FmaOp,
                          math::TruncOp>();
       populateMathToLLVMConversionPatterns(types, patterns);
     } else if (chip->vendor == targets::Vendor::AMD) {
-      // LLVM's intrinsics end in calls that the chips do not have; and exp(x) -
-      // 1 and log(1 + x) are wrong near zero.
+      // LLVM's intrinsics become calls that the chips do not have; exp(x) - 1
+      // and log(1 + x) are inaccurate near zero.
       legal
           .addIllegalOp<math::AcosOp, math::AsinOp, math::Atan2Op, math::AtanOp,
                         math::CoshOp, math::ExpM1Op, math::Log1pOp,
                         math::SinhOp, math::TanOp, math::TanhOp>();
-      // Some releases of the device library return NaN for every finite half.
+      // Some releases of the device library return NaN for every finite f16.
       widenHalves<math::CosOp, math::SinOp>(patterns, legal);
       patterns.add<WidenHalf<math::TanOp>>(&getContext(), /*benefit=*/2);
       populateMathToROCDLConversionPatterns(types, patterns,

@@ -1,4 +1,4 @@
-//===- LowerPackedAccesses.cpp - Accesses of elements that share bytes ----===//
+//===- LowerPackedAccesses.cpp - smalti-lower-packed-accesses -------------===//
 
 #include "smalti/passes/Analysis/Memory/Divisibility.h"
 #include "smalti/passes/Analysis/Memory/MemorySize.h"
@@ -30,28 +30,28 @@ using namespace mlir;
 using namespace smalti;
 
 namespace {
-/// An access of packed memory, and how it is lowered.
+/// An access of packed memory and its lowering.
 struct Access {
   Operation *op = nullptr;
   Value memref;
   ValueRange indices;
-  /// Distances of a gather's elements from the first, along the last dimension.
+  /// Offsets of a gather's elements from the first, along the last dimension.
   Value distances;
-  /// Null: all lanes.
+  /// Null: all lanes are active.
   Value mask;
-  /// What is stored; null for a load.
+  /// The stored value; null for a load.
   Value stored;
-  /// What masked lanes of a load read.
+  /// The value of inactive lanes of a load.
   Value passThru;
   int64_t bits = 0;
-  /// Elements, one after another.
+  /// Number of consecutive elements.
   int64_t count = 1;
   /// 2^n elements provably divide the position of the first one.
   unsigned log2Start = 0;
-  /// Bytes that divide the address of the first byte.
+  /// Alignment of the address of the first byte.
   int64_t alignment = 1;
   bool isNontemporal = false;
-  /// Of a store: whether it writes whole bytes.
+  /// Whether a store writes whole bytes.
   bool storesBytes = false;
   unsigned addressSpace = 0;
 
@@ -67,7 +67,7 @@ static int64_t getPackedBits(Value value) {
   return type ? getPackedBits(type.getElementType()) : 0;
 }
 
-/// Whether elements are smaller than a byte, and do not divide it.
+/// Whether elements are narrower than a byte and do not divide it.
 static bool isUneven(Type element) {
   if (!element.isIntOrFloat())
     return false;
@@ -79,13 +79,13 @@ static bool isUneven(Type element) {
 // Plans
 //===----------------------------------------------------------------------===//
 
-/// Whether a mask combines others bit by bit.
+/// Whether a mask combines other masks bit by bit.
 static bool isCombinedMask(Operation *op) {
   return isa_and_nonnull<arith::AndIOp, arith::OrIOp, arith::XOrIOp>(op);
 }
 
-/// Whether all lanes of a byte are on or off together; of a mask that does not
-/// combine others.
+/// Whether the lanes of each byte are all active or all inactive; for a mask
+/// that does not combine others.
 static bool isPlainMaskByteUniform(Value mask, int64_t perByte) {
   DenseElementsAttr constant;
   if (matchPattern(mask, m_Constant(&constant))) {
@@ -98,13 +98,13 @@ static bool isPlainMaskByteUniform(Value mask, int64_t perByte) {
   Operation *op = mask.getDefiningOp();
   if (auto broadcast = dyn_cast_or_null<vector::BroadcastOp>(op))
     return !isa<VectorType>(broadcast.getSourceType());
-  // Numbers of lanes against a bound that a byte does not straddle.
+  // Lane numbers compared with a bound that is at a byte boundary.
   auto compare = dyn_cast_or_null<arith::CmpIOp>(op);
   if (!compare)
     return false;
   using Predicate = arith::CmpIPredicate;
   Value lanes = compare.getLhs(), bound = compare.getRhs();
-  // lane < bound, or not.
+  // lane < bound, or its negation.
   bool isLess = llvm::is_contained(
       {Predicate::slt, Predicate::ult, Predicate::sge, Predicate::uge},
       compare.getPredicate());
@@ -131,8 +131,8 @@ static bool isPlainMaskByteUniform(Value mask, int64_t perByte) {
   return true;
 }
 
-/// Whether all lanes of a byte are on or off together. Visits each mask once,
-/// however many accesses and other masks use it.
+/// Whether the lanes of each byte are all active or all inactive. Visits each
+/// mask once, independent of the number of uses.
 class ByteUniformMasks {
 public:
   bool contains(Value mask, int64_t perByte) {
@@ -160,7 +160,7 @@ private:
   DenseMap<std::pair<Value, int64_t>, bool> known;
 };
 
-/// Whether the memory is a thread's own.
+/// Whether the memory is private to a thread.
 static bool isPrivateMemory(Value memref) {
   auto space = dyn_cast_or_null<gpu::AddressSpaceAttr>(
       cast<MemRefType>(memref.getType()).getMemorySpace());
@@ -189,12 +189,12 @@ static FailureOr<unsigned> getAddressSpace(Operation *op, MemRefType type,
   return op->emitOpError()
          << "accesses elements of type " << type.getElementType()
          << " in memory space " << space << ", "
-         << (named ? "whose pointers depend on the chip; set the pass's option "
+         << (named ? "whose pointer type depends on the target; set the option "
                      "'target' or the attribute 'smalti.target'"
                    : "which is not supported");
 }
 
-/// What an op accesses; nothing of other ops.
+/// The access of an op; nothing for other ops.
 static std::optional<Access> getAccess(Operation *op) {
   Access access;
   access.op = op;
@@ -262,23 +262,24 @@ static std::optional<Access> getAccess(Operation *op) {
   return access;
 }
 
-/// Why a store cannot be one of whole bytes, if it cannot.
+/// Why a store does not write whole bytes, if it does not.
 static std::optional<std::string> refuseStore(const Access &access,
                                               ByteUniformMasks &masks) {
   int64_t perByte = access.perByte();
   if (access.count % perByte != 0)
-    return std::to_string(access.count * access.bits) +
-           " bits, which are not whole bytes";
+    return "but " + std::to_string(access.count * access.bits) +
+           " bits are not whole bytes";
   if (!access.beginsWithByte())
-    return "from an element that is not known to be a multiple of " +
-           std::to_string(perByte) + ", and thus the first of a byte";
+    return "but the index of the first element cannot be proven to be a "
+           "multiple of " +
+           std::to_string(perByte);
   if (access.mask && !masks.contains(access.mask, perByte))
-    return "under a mask that may select a part of a byte";
+    return "but the mask may select a part of a byte";
   return std::nullopt;
 }
 
-/// No thread has registers for more, and each byte becomes code.
-static constexpr int64_t kMostElements = 1 << 16;
+/// A thread does not have registers for more, and each byte becomes code.
+static constexpr int64_t kMaxElements = 1 << 16;
 
 /// Completes an access, or fails with an error at the op.
 static LogicalResult planAccess(Access &access, const targets::Target *chip,
@@ -292,18 +293,19 @@ static LogicalResult planAccess(Access &access, const targets::Target *chip,
     return op->emitOpError()
            << "accesses elements of type " << type.getElementType()
            << " as a vector of type " << vector
-           << "; a vector of one dimension and of static size is required";
+           << "; a one-dimensional vector of static size is required";
   access.count = vector ? vector.getNumElements() : 1;
-  if (access.count > kMostElements)
-    return op->emitOpError() << "accesses " << access.count
-                             << " elements at once; the most is "
-                             << kMostElements;
+  if (access.count > kMaxElements)
+    return op->emitOpError()
+           << "accesses " << access.count << " elements; at most "
+           << kMaxElements << " are supported";
   SmallVector<int64_t> strides;
   int64_t offset;
   if (failed(type.getStridesAndOffset(strides, offset)))
     return op->emitOpError()
            << "accesses elements of type " << type.getElementType()
-           << ", which share bytes, in a memref whose layout is not strided";
+           << ", which are narrower than a byte; the layout of the memref must "
+              "be strided";
   FailureOr<unsigned> space = getAddressSpace(op, type, chip);
   if (failed(space))
     return failure();
@@ -314,7 +316,7 @@ static LogicalResult planAccess(Access &access, const targets::Target *chip,
         std::min(access.log2Start,
                  log2Divisor(index) +
                      (ShapedType::isDynamic(stride) ? 0 : log2Divisor(stride)));
-  // The op's own promise of a multiple of bytes.
+  // The op's own alignment attribute.
   unsigned log2PerByte = llvm::Log2_64(access.perByte());
   if (access.alignment > 1)
     access.log2Start =
@@ -323,10 +325,10 @@ static LogicalResult planAccess(Access &access, const targets::Target *chip,
   if (access.beginsWithByte())
     access.alignment = int64_t(1)
                        << std::min(access.log2Start - log2PerByte, log2Widest);
-  // A vector's elements are one after another.
+  // The elements of a vector are consecutive.
   if (vector && access.count > 1 && !strides.empty() && strides.back() != 1)
     return op->emitOpError()
-           << "accesses a vector of elements that are apart in memory";
+           << "accesses a vector whose elements are not contiguous in memory";
   if (!access.stored)
     return success();
   std::optional<std::string> why = refuseStore(access, masks);
@@ -334,13 +336,13 @@ static LogicalResult planAccess(Access &access, const targets::Target *chip,
   if (!why || isPrivateMemory(access.memref))
     return success();
   return op->emitOpError()
-         << "stores " << access.bits << "-bit elements, of which "
-         << access.perByte() << " share a byte, " << *why
-         << ": another thread may store the rest of a byte at the same time, a "
-            "data race; store whole bytes";
+         << "stores " << access.bits << "-bit elements, " << access.perByte()
+         << " per byte, " << *why
+         << ": another thread may concurrently store the rest of a byte, which "
+            "is a data race; store whole bytes";
 }
 
-/// Finds all accesses, or reports those that have no lowering.
+/// Finds all accesses, or reports those without a lowering.
 static LogicalResult planAccesses(gpu::GPUModuleOp module,
                                   const targets::Target *chip,
                                   SmallVectorImpl<Access> &accesses) {
@@ -353,8 +355,9 @@ static LogicalResult planAccesses(gpu::GPUModuleOp module,
           !global.getInitialValue())
         return;
       isFailed = true;
-      op->emitOpError() << "has initial values of type " << element
-                        << ", which share bytes; that is not supported";
+      op->emitOpError()
+          << "has initial values of type " << element
+          << "; initial values narrower than a byte are not supported";
       return;
     }
     std::optional<Access> access = getAccess(op);
@@ -363,14 +366,15 @@ static LogicalResult planAccesses(gpu::GPUModuleOp module,
       accesses.push_back(*access);
       return;
     }
-    // LLVM gives a scalar a byte, and packs vectors.
+    // LLVM stores a scalar in a byte, and packs vectors.
     if (access && isUneven(access->getType().getElementType()) &&
         (llvm::any_of(op->getOperandTypes(), llvm::IsaPred<VectorType>) ||
          llvm::any_of(op->getResultTypes(), llvm::IsaPred<VectorType>))) {
       isFailed = true;
       op->emitOpError() << "accesses a vector of elements of type "
                         << access->getType().getElementType()
-                        << ", which have no agreed place in a byte";
+                        << "; in vectors, the width of elements narrower than "
+                           "a byte must be 1, 2 or 4 bits";
       return;
     }
     auto effects = dyn_cast<MemoryEffectOpInterface>(op);
@@ -388,8 +392,8 @@ static LogicalResult planAccesses(gpu::GPUModuleOp module,
         continue;
       isFailed = true;
       op->emitOpError() << "accesses memory of type " << operand.getType()
-                        << ", whose elements share bytes; only loads, stores "
-                           "and gathers are supported";
+                        << ", whose elements are narrower than a byte; only "
+                           "loads, stores and gathers are supported";
       return;
     }
   });
@@ -410,7 +414,8 @@ public:
   void run();
 
 private:
-  /// With the op's operands, of which some may have been lowered.
+  /// The access with the current operands of the op, some of which may be
+  /// lowered already.
   static Access getCurrent(const Access &planned) {
     Access now = *getAccess(planned.op), current = planned;
     current.memref = now.memref;
@@ -458,8 +463,8 @@ private:
   const Access access;
   Location loc;
   Type element;
-  /// The first byte of the memory, and the number of the access's first element
-  /// from there.
+  /// The first byte of the memory, and the element index of the access relative
+  /// to it.
   Value base, start;
 };
 } // namespace
@@ -486,7 +491,8 @@ void AccessEmitter::emitStart() {
       address);
 }
 
-/// To the byte of an element. Strides may be negative: the position has a sign.
+/// A pointer to the byte of an element. Strides may be negative, so the
+/// position is signed.
 Value AccessEmitter::getPointer(Value position) {
   Value byte = arith::ShRSIOp::create(
       rewriter, loc, position, getIndex(llvm::Log2_64(access.perByte())));
@@ -496,7 +502,7 @@ Value AccessEmitter::getPointer(Value position) {
                              ArrayRef<LLVM::GEPArg>{byte});
 }
 
-/// Bits of a byte ahead of an element: i8.
+/// The bits of a byte before an element: i8.
 Value AccessEmitter::emitShift(Value position) {
   Value inByte = arith::AndIOp::create(rewriter, loc, position,
                                        getIndex(access.perByte() - 1));
@@ -505,7 +511,8 @@ Value AccessEmitter::emitShift(Value position) {
                                     inByte);
 }
 
-/// The bytes of the elements, which begin with the first byte's low bits.
+/// The bytes of the elements, shifted so that the first element is in the low
+/// bits.
 Value AccessEmitter::loadBytes() {
   int64_t bytes = access.bytes(), perByte = access.perByte();
   Value low = LLVM::LoadOp::create(
@@ -526,7 +533,7 @@ Value AccessEmitter::loadBytes() {
                                 getPointer(last), /*alignment=*/1u,
                                 /*isVolatile=*/false, access.isNontemporal);
   }
-  // What follows each byte; of the last one, if it matters.
+  // The byte after each byte; for the last one, only if it is needed.
   if (bytes > 1)
     next = vector::ShuffleOp::create(
         rewriter, loc, low, next ? next : low,
@@ -559,7 +566,7 @@ Value AccessEmitter::loadUnmasked() {
   return takeFirst(elements, access.count);
 }
 
-/// Whether any lane of each byte is on.
+/// Whether any lane of each byte is active.
 Value AccessEmitter::getByteMask() {
   int64_t bytes = access.bytes(), perByte = access.perByte();
   Value any;
@@ -575,7 +582,7 @@ Value AccessEmitter::getByteMask() {
   return any;
 }
 
-/// From the start of a byte on.
+/// A masked load at a byte boundary.
 Value AccessEmitter::loadMaskedBytes() {
   VectorType type = getBytesType(access.bytes());
   Value bytes = LLVM::MaskedLoadOp::create(
@@ -616,7 +623,7 @@ Value AccessEmitter::loadLane(Value position) {
                    .getResult();
 }
 
-/// Lane by lane.
+/// Loads lane by lane.
 Value AccessEmitter::loadLanes() {
   Value result = access.passThru;
   for (int64_t lane = 0; lane < access.count; ++lane) {
@@ -639,7 +646,7 @@ Value AccessEmitter::loadLanes() {
   return result;
 }
 
-/// Whole bytes.
+/// Stores whole bytes.
 void AccessEmitter::storeBytes() {
   Value bytes = vector::BitCastOp::create(
       rewriter, loc, getBytesType(access.bytes()), access.stored);
@@ -653,7 +660,7 @@ void AccessEmitter::storeBytes() {
                           /*isVolatile=*/false, access.isNontemporal);
 }
 
-/// Into a byte that no other thread accesses.
+/// Stores into a byte that no other thread accesses.
 void AccessEmitter::storeLane(Value position, Value value) {
   Type narrow = rewriter.getIntegerType(access.bits),
        byteType = rewriter.getI8Type();
@@ -724,7 +731,7 @@ void AccessEmitter::run() {
 // Buffers
 //===----------------------------------------------------------------------===//
 
-/// The buffer of bytes in place of a packed one; null where it stays.
+/// The buffer of bytes that replaces a packed one; null if it is not changed.
 static MemRefType getBuffer(MemRefType type) {
   std::optional<int64_t> bytes = getBufferBytes(type);
   if (getPackedBits(type.getElementType()) == 0 || !bytes)

@@ -1,4 +1,4 @@
-//===- LowerVectors.cpp - Vector ops without a direct lowering to LLVM ----===//
+//===- LowerVectors.cpp - smalti-lower-vectors ----------------------------===//
 
 #include "smalti/passes/Analysis/Resources/ResourceEstimate.h"
 #include "smalti/passes/PadLowering/TransferMasks.h"
@@ -26,11 +26,11 @@ using namespace mlir;
 using namespace smalti;
 
 namespace {
-/// A transfer of several rows, or whose elements are apart in memory, as
-/// transfers of one row each, or as accesses of one element each.
+/// A transfer of several rows, or of elements that are not contiguous, as
+/// transfers of one row each or as scalar accesses.
 class UnrolledTransfer {
 public:
-  /// Whether upstream's patterns have nothing for the transfer.
+  /// Whether upstream's patterns do not support the transfer.
   static bool isNeeded(VectorTransferOpInterface op);
 
   UnrolledTransfer(RewriterBase &rewriter, VectorTransferOpInterface op)
@@ -78,8 +78,8 @@ bool UnrolledTransfer::isNeeded(VectorTransferOpInterface op) {
          (type.getRank() > 1 || !hasRows(op));
 }
 
-/// Where the part at this position of the vector begins in memory, and the
-/// condition under which it is in bounds (null: always), but for its row.
+/// The memory indices of the part at this position of the vector, and the
+/// condition under which it is in bounds (null: always), except along its row.
 SmallVector<Value> UnrolledTransfer::getIndices(ArrayRef<int64_t> position,
                                                 Value &condition) {
   SmallVector<Value> indices = op.getIndices();
@@ -188,7 +188,7 @@ void UnrolledTransfer::run() {
     SmallVector<Value> indices = getIndices(position, condition);
     Value partMask = mask;
     SmallVector<int64_t> at = getMaskPosition(position);
-    // Where all dimensions are broadcast, the mask is a vector of one bit.
+    // If all dimensions are broadcast, the mask is a vector of one bit.
     if (at.empty() && !accessesRows)
       at.push_back(0);
     if (mask && !at.empty())
@@ -218,8 +218,8 @@ void UnrolledTransfer::run() {
     rewriter.eraseOp(op);
 }
 
-/// Upstream's lowering of `vector.mask` has none for lanes of another vector,
-/// and that of transfers has none for several rows.
+/// Upstream's lowering of `vector.mask` does not support lanes of another
+/// vector, and that of transfers does not support several rows.
 static void lowerTransfers(Operation *root) {
   SmallVector<VectorTransferOpInterface> masked, unrolled;
   root->walk([&](VectorTransferOpInterface op) {
@@ -239,8 +239,8 @@ static void lowerTransfers(Operation *root) {
 }
 
 namespace {
-/// A broadcast that repeats nothing, which upstream's lowering makes on its way
-/// and leaves to folding. Unfolded, it would take its first element for all.
+/// A broadcast without repetition, which upstream's lowering creates and leaves
+/// to folding. Without folding, it would use the first element for all.
 struct IdentityBroadcast : OpRewritePattern<vector::BroadcastOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -253,10 +253,9 @@ struct IdentityBroadcast : OpRewritePattern<vector::BroadcastOp> {
   }
 };
 
-/// Upstream takes the distance of an element from its memref's begin for a
-/// number of no sign (`inbounds nuw`), which it is not where a stride is
-/// negative. What is accessed becomes a memref of its own, with the distance as
-/// its offset.
+/// Upstream treats the distance of an element from the start of its memref as
+/// unsigned (`inbounds nuw`), which is wrong for negative strides. The accessed
+/// element becomes a one-element memref with the distance as its offset.
 template <typename Op> struct SignedStrideAccess : OpRewritePattern<Op> {
   using OpRewritePattern<Op>::OpRewritePattern;
 
@@ -300,7 +299,7 @@ struct SmaltiLowerVectors
               });
     if (failed(checkVectors(getOperation(), *chip, /*threads=*/1)))
       return signalPassFailure();
-    // The patterns look at the end of the memory alone.
+    // The patterns check the upper bound only.
     if (failed(maskTransferBegins(getOperation(), "smalti-lower-vectors")))
       return signalPassFailure();
     lowerTransfers(getOperation());
@@ -332,7 +331,7 @@ struct SmaltiLowerVectors
                  SignedStrideAccess<memref::StoreOp>,
                  SignedStrideAccess<memref::AtomicRMWOp>,
                  SignedStrideAccess<memref::GenericAtomicRMWOp>>(&getContext());
-    // Only what has no lowering changes: the rest is LLVM's to simplify.
+    // Only ops without a lowering change; LLVM simplifies the rest.
     GreedyRewriteConfig config;
     config.enableFolding(false)
         .enableConstantCSE(false)

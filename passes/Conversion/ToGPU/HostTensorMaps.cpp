@@ -1,4 +1,4 @@
-//===- HostTensorMaps.cpp - Tensor maps that host code encodes ------------===//
+//===- HostTensorMaps.cpp - Tensor maps encoded by host code --------------===//
 
 #include "smalti/passes/Conversion/ToGPU/HostTensorMaps.h"
 
@@ -20,8 +20,8 @@ bool smalti::isHostArray(Value value) {
   return type && type.getElementType().isInteger(8);
 }
 
-/// The element type that a number of the encoder's names; null for an unknown
-/// one. Types that it has no number for move as integers of their size.
+/// The element type of a type number of the encoder; null for an unknown
+/// number. Types without a number are copied as integers of the same size.
 static Type getElementType(int64_t number, MLIRContext *context) {
   Builder builder(context);
   switch (number) {
@@ -52,7 +52,7 @@ static Type getElementType(int64_t number, MLIRContext *context) {
   }
 }
 
-/// The value of an integer that is known before the launch.
+/// The value of an integer that is known at compile time.
 static std::optional<int64_t> evaluate(Value value) {
   APInt constant;
   if (matchPattern(value, m_ConstantInt(&constant)))
@@ -77,7 +77,8 @@ static std::optional<int64_t> evaluate(Value value) {
   return ShapedType::isDynamic(known) ? std::nullopt : std::optional(known);
 }
 
-/// The one constant index of an address computation in elements of a type.
+/// The constant index of an address computation with a single index, in
+/// elements of a type.
 static std::optional<int64_t> getConstantIndex(LLVM::GEPOp element, Type type) {
   if (element.getElemType() != type ||
       element.getRawConstantIndices().size() != 1)
@@ -87,7 +88,7 @@ static std::optional<int64_t> getConstantIndex(LLVM::GEPOp element, Type type) {
   return evaluate(element.getDynamicIndices().front());
 }
 
-/// Calls `visit(use, index)` for every use of an array, and of addresses of its
+/// Calls `visit(use, index)` for every use of an array and of addresses of its
 /// elements. Returns an address that is not constant, if there is one.
 static Operation *visitUses(Value array, Type elementType,
                             function_ref<void(OpOperand &, int64_t)> visit) {
@@ -119,10 +120,10 @@ static bool isBefore(Operation *op, Operation *reader) {
   return op->getBlock() == reader->getBlock() && op->isBeforeInBlock(reader);
 }
 
-/// What is wrong with a use of an array of integers that an encoder's call
-/// reads; null where the use is a store of an i64 before the call, or a read by
-/// an encoder's call.
-static const char *findFault(OpOperand &use, func::CallOp call) {
+/// Why a use of an array of integers that an encoder call reads is not
+/// supported; null if the use is a store of an i64 before the call, or a read
+/// by an encoder call.
+static const char *findUnsupportedUse(OpOperand &use, func::CallOp call) {
   if (auto encoder = getEncoderCall(use.getOwner()))
     return llvm::is_contained({4u, 5u, 7u}, use.getOperandNumber())
                ? nullptr
@@ -134,13 +135,13 @@ static const char *findFault(OpOperand &use, func::CallOp call) {
   if (!store.getValue().getType().isInteger(64))
     return "this store to the array is not a store of an i64";
   if (!isBefore(store, call))
-    return "this store to the array is not before the call of the encoder in "
-           "its block";
+    return "this store to the array does not precede the encoder call in the "
+           "same MLIR block";
   return nullptr;
 }
 
-/// The integers that the host code stores to an array of i64, as many as asked
-/// for, before a call reads them.
+/// The first integers, as many as requested, that the host code stores to an
+/// array of i64 before a call reads them.
 static std::optional<SmallVector<int64_t>>
 readIntegers(func::CallOp call, unsigned operand, int64_t count,
              TensorMapRefusal &refusal) {
@@ -153,21 +154,22 @@ readIntegers(func::CallOp call, unsigned operand, int64_t count,
     return std::nullopt;
   };
   if (!array.getDefiningOp<LLVM::AllocaOp>())
-    return refuse(call, "an array of the call is not allocated by llvm.alloca");
+    return refuse(
+        call, "an array operand of the call is not allocated by llvm.alloca");
   SmallVector<std::optional<int64_t>> values(count);
   SmallVector<LLVM::StoreOp> stores(count);
   auto note = [&](OpOperand &use, int64_t index) {
-    if (const char *fault = findFault(use, call)) {
+    if (const char *fault = findUnsupportedUse(use, call)) {
       refuse(use.getOwner(), fault);
       return;
     }
     auto store = dyn_cast<LLVM::StoreOp>(use.getOwner());
     if (!store || index < 0 || index >= count)
       return;
-    // Uses come in no order.
+    // The order of uses is unspecified.
     if (LLVM::StoreOp other = stores[index])
       refuse(other->isBeforeInBlock(store) ? store : other,
-             "this store writes an element a second time");
+             "this store overwrites an element of the array");
     stores[index] = store;
     values[index] = evaluate(store.getValue());
     if (!values[index])
@@ -175,18 +177,19 @@ readIntegers(func::CallOp call, unsigned operand, int64_t count,
   };
   if (Operation *unknown =
           visitUses(array, IntegerType::get(array.getContext(), 64), note))
-    refuse(unknown, "this address in the array is not a constant number of "
-                    "i64");
+    refuse(
+        unknown,
+        "this address is not at a constant multiple of 8 bytes in the array");
   if (refusal.op)
     return std::nullopt;
   if (llvm::is_contained(values, std::nullopt))
-    return refuse(call, "an element of an array of the call is not stored");
+    return refuse(call,
+                  "an element of an array operand of the call is not stored");
   return llvm::map_to_vector(
       values, [](std::optional<int64_t> value) { return *value; });
 }
 
-/// The memref whose address a pointer is, and the elements from that address to
-/// the pointer.
+/// The memref whose address a pointer is based on, and the offset in elements.
 static std::optional<std::pair<Value, int64_t>> findMemRef(Value pointer) {
   int64_t bits = 0;
   if (auto element = pointer.getDefiningOp<LLVM::GEPOp>()) {
@@ -209,7 +212,7 @@ static std::optional<std::pair<Value, int64_t>> findMemRef(Value pointer) {
   if (!extract)
     return std::nullopt;
   Value memref = extract.getSource();
-  // Views have the aligned address of what they are views of.
+  // Views have the aligned pointer of their source.
   while (Operation *op = memref.getDefiningOp()) {
     if (!isa<memref::CastOp, memref::CollapseShapeOp, memref::ExpandShapeOp,
              memref::ReinterpretCastOp, memref::SubViewOp, memref::TransposeOp>(
@@ -229,11 +232,12 @@ readCall(func::CallOp call, GetEntry getEntry, TensorMapRefusal &refusal) {
   TensorMapOfKernel entry;
   auto memref = findMemRef(call.getOperand(1));
   if (!memref)
-    return refuse("its address is not that of a memref");
+    return refuse("its address is not the address of a memref");
   std::string why;
   std::optional<int64_t> argument = getEntry(memref->first, why);
   if (!argument)
-    return refuse("its memory is not an entry of the function: " + why);
+    return refuse(
+        "its memory is not an entry of the function's pointer array: " + why);
   entry.argument = *argument;
 
   std::optional<int64_t> number = evaluate(call.getOperand(2)),
@@ -241,14 +245,14 @@ readCall(func::CallOp call, GetEntry getEntry, TensorMapRefusal &refusal) {
                          swizzle = evaluate(call.getOperand(6));
   entry.element = number ? getElementType(*number, call.getContext()) : Type();
   if (!entry.element)
-    return refuse("its element type is not known");
+    return refuse("its element type is not constant or not supported");
   if (!rank || *rank < 1 || *rank > transfers::kMostTensorMapDims || !swizzle)
-    return refuse("its rank or its swizzle is not known");
+    return refuse("its rank or swizzle is not constant or not supported");
   auto extents = readIntegers(call, 4, *rank, refusal),
        strides = readIntegers(call, 5, *rank, refusal),
        box = readIntegers(call, 7, *rank, refusal);
   if (!extents || !strides || !box)
-    return refuse("its sizes, its strides or its box are not constant");
+    return refuse("its sizes, strides or box are not constant");
 
   int64_t bits = entry.element.getIntOrFloatBitWidth();
   entry.offset = memref->second;
@@ -277,7 +281,7 @@ smalti::readHostTensorMaps(Value array, GetEntry getEntry,
                            TensorMapRefusal &refusal) {
   auto load = array.getDefiningOp<LLVM::LoadOp>();
   if (!load || !load.getAddr().getDefiningOp<LLVM::AllocaOp>()) {
-    refusal.reason = "it is not an array that the function fills";
+    refusal.reason = "it is not an array that the function allocates";
     return std::nullopt;
   }
   HostTensorMaps maps;
@@ -297,18 +301,18 @@ smalti::readHostTensorMaps(Value array, GetEntry getEntry,
                         "tensor map");
         std::string map = "tensor map at byte " + std::to_string(offset);
         if (!isBefore(call, load))
-          return refuse(map + ": it may not be encoded when the array is "
-                              "loaded",
+          return refuse(map + ": it may be encoded after the array is loaded",
                         call,
-                        "this call is not before the load of the array in its "
-                        "block");
+                        "this call does not precede the load of the array in "
+                        "the same MLIR block");
         std::optional<TensorMapOfKernel> entry =
             readCall(call, getEntry, refusal);
         if (!entry)
           refusal.reason = map + ": " + refusal.reason;
         else if (!maps.try_emplace(offset, *entry).second)
-          refuse("two tensor maps are at byte " + std::to_string(offset), call,
-                 "the second one is encoded here");
+          refuse("two tensor maps are encoded at byte " +
+                     std::to_string(offset),
+                 call, "the second tensor map is encoded here");
       });
   if (unknown && refusal.reason.empty())
     refuse("an address in it is not constant", unknown, "the address is here");

@@ -1,9 +1,9 @@
-//===- HostTensorMaps.h - Tensor maps that host code encodes ----*- C++ -*-===//
+//===- HostTensorMaps.h - Tensor maps encoded by host code ------*- C++ -*-===//
 //
-// JAX's lane semantics encode a kernel's tensor maps in the function that
-// launches it: calls of `mosaic_gpu_init_tma_desc` fill an array of bytes, and
-// the launch takes the array by value. Here the calls are read back into the
-// descriptions that a kernel has in `mosaic_gpu.tensor_maps`.
+// Kernels with JAX's lane semantics encode tensor maps in the function that
+// launches them: calls of `mosaic_gpu_init_tma_desc` fill an array of bytes,
+// and the launch takes the array by value. This file converts the calls to the
+// descriptions in the kernel attribute `mosaic_gpu.tensor_maps`.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,24 +21,24 @@ namespace smalti {
 /// The tensor maps in an array of bytes, by their offset in it.
 using HostTensorMaps = std::map<int64_t, block_to_thread::TensorMapOfKernel>;
 
-/// The number of the entry that a memref is all of; nothing, and why, where it
-/// is none.
+/// The number of the entry of the pointer array that a memref covers; nothing,
+/// and the reason, otherwise.
 using GetEntry =
     llvm::function_ref<std::optional<int64_t>(mlir::Value, std::string &)>;
 
-/// Why the tensor maps of an array are not known before the launch.
+/// Why the tensor maps of an array are not known at compile time.
 struct TensorMapRefusal {
   std::string reason;
-  /// The op that the reason is about, and what is wrong with it.
+  /// The op that the reason refers to, and its note.
   mlir::Operation *op = nullptr;
   std::string note;
 };
 
-/// Whether a value is an array of bytes, which may hold tensor maps.
+/// Whether a value is an array of bytes that may contain tensor maps.
 bool isHostArray(mlir::Value value);
 
-/// The tensor maps that the host code writes to the array; nothing, and why,
-/// where they are not known before the launch.
+/// The tensor maps that the host code writes to the array; nothing, and the
+/// reason, if they are not known at compile time.
 std::optional<HostTensorMaps> readHostTensorMaps(mlir::Value array,
                                                  GetEntry getEntry,
                                                  TensorMapRefusal &refusal);

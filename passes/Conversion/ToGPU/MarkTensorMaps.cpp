@@ -1,5 +1,4 @@
-//===- SmaltiMarkTensorMaps.cpp - Tensor maps as grid constants
-//-----------------===//
+//===- MarkTensorMaps.cpp - smalti-mark-tensor-maps -----------------------===//
 
 #include "smalti/passes/Conversion/BlockToThread/Kernel/TensorMaps.h"
 
@@ -27,8 +26,8 @@ public:
     if (!maps || maps.size() > func.getNumArguments() ||
         !func->hasAttr(NVVM::NVVMDialect::getKernelFuncAttrName()))
       return markAllAnalysesPreserved();
-    // They are the last ones. The conversion of functions keeps little of what
-    // is said about pointers.
+    // Tensor maps are the last arguments. The conversion of functions drops
+    // most attributes of pointers.
     Builder builder(func.getContext());
     auto bytes = LLVM::LLVMArrayType::get(builder.getI8Type(),
                                           block_to_thread::kTensorMapBytes);

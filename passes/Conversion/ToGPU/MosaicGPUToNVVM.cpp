@@ -1,4 +1,4 @@
-//===- MosaicGPUToNVVM.cpp - Block programs to threads on NVIDIA GPUs -----===//
+//===- MosaicGPUToNVVM.cpp - convert-mosaic-gpu-to-nvvm -------------------===//
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/passes/Analysis/Memory/Divisibility.h"
@@ -34,11 +34,11 @@ using targets::MmaInstruction;
 using targets::MmaKind;
 
 //===----------------------------------------------------------------------===//
-// Matrix instructions
+// MMA instructions
 //===----------------------------------------------------------------------===//
 
-/// The multiplicand's type in mma.sync; nothing for those that this lowering
-/// does not reach.
+/// The operand type in mma.sync; nothing for types that this lowering does not
+/// support.
 static std::optional<NVVM::MMATypes> getMultiplicandType(Element element) {
   switch (element) {
   case Element::F16:
@@ -54,19 +54,20 @@ static std::optional<NVVM::MMATypes> getMultiplicandType(Element element) {
   }
 }
 
-/// Whether NVVM has no op for the type in mma.sync, and LLVM an intrinsic.
+/// Whether NVVM does not have an op for the type in mma.sync, but LLVM has an
+/// intrinsic.
 static bool isIntrinsic(Element element) {
   return element == Element::E4M3 || element == Element::E5M2;
 }
 
-/// A register of a multiplicand: 32 bits, as vector<2xf16> for f16 and as i32
-/// for all others.
+/// A register of an operand: 32 bits, as vector<2xf16> for f16 and as i32 for
+/// all others.
 static Value toMultiplicand(OpBuilder &builder, Location loc, Value reg,
                             Element element) {
   if (element == Element::F16)
     return reg;
   if (element == Element::TF32) {
-    // mma.sync would cut off the low bits.
+    // mma.sync would truncate the low bits.
     Value wide =
         vector::ExtractOp::create(builder, loc, reg, ArrayRef<int64_t>{0});
     return NVVM::ConvertFloatToTF32Op::create(
@@ -82,14 +83,14 @@ static Value toMultiplicand(OpBuilder &builder, Location loc, Value reg,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// How ldmatrix brings the registers of a vector: an 8x8 matrix of 16-bit
-/// elements each, of which a thread receives two neighbours in a row of the
-/// matrix, or with `transposed` in a column.
+/// How ldmatrix loads the registers of a vector: an 8x8 matrix of 16-bit
+/// elements each, of which a thread receives two neighbors in a row of the
+/// matrix, or in a column with `transposed`.
 struct MatrixLoad {
   bool transposed = false;
-  /// Matrices of one instruction; 1, 2 or 4.
+  /// Matrices per instruction; 1, 2 or 4.
   int64_t count = 1;
-  /// From the first matrix of an instruction to the second and to the third.
+  /// Offset of the second and third matrix of an instruction from the first.
   SmallVector<int64_t> toSecond{0, 0}, toThird{0, 0};
 };
 } // namespace
@@ -132,8 +133,8 @@ matchMatrixLoad(const Distribution &distribution, const ThreadGrid &grid) {
                          second = tiled.elementIndex(shape, 0, 0, to, 0);
     return SmallVector<int64_t>{second[0] - first[0], second[1] - first[1]};
   };
-  // Several matrices at once where the steps between them are the same
-  // everywhere.
+  // Several matrices per instruction if the offsets between them are the same
+  // in all instructions.
   int64_t registers = distribution.getNumRegisters();
   auto haveEqualSteps = [&](int64_t count) {
     if (registers % count != 0)
@@ -176,16 +177,16 @@ public:
     };
     if (instruction.kind != MmaKind::MmaSync || !isKnown(instruction.a) ||
         !isKnown(instruction.b))
-      return "the matrix instruction " + instruction.mnemonic +
+      return "the MMA instruction " + instruction.mnemonic +
              " is not supported";
     return std::nullopt;
   }
   std::optional<std::string> refuseAsyncCopy() const override {
     if (target.asyncCopyBytes.empty())
-      return "it has no asynchronous copies to shared memory";
+      return "the target does not have asynchronous copies to shared memory";
     return std::nullopt;
   }
-  /// All have mbarriers, older ones without counts of bytes.
+  /// All supported chips have mbarriers; older ones do not count bytes.
   std::optional<std::string> refuseBarriers() const override {
     return std::nullopt;
   }
@@ -207,27 +208,28 @@ public:
   }
 
   std::optional<std::string>
-  refuseProgramBarrier(const ThreadGrid &grid) const override {
-    // Number 0 is the barrier of the block.
+  refuseThreadGroupBarrier(const ThreadGrid &grid) const override {
+    // Barrier 0 is the barrier of the block.
     constexpr int64_t barriers = 16;
     if (grid.blockThreads / grid.numThreads < barriers)
       return std::nullopt;
-    return "there are " + std::to_string(barriers - 1) +
-           " of them, and a block runs " +
-           std::to_string(grid.blockThreads / grid.numThreads) + " programs";
+    return "the block has " +
+           std::to_string(grid.blockThreads / grid.numThreads) +
+           " thread groups; " + std::to_string(barriers - 1) +
+           " barriers are available";
   }
-  void emitProgramBarrier(OpBuilder &builder, Location loc,
-                          ThreadIndices &indices) const override {
+  void emitThreadGroupBarrier(OpBuilder &builder, Location loc,
+                              ThreadIndices &indices) const override {
     const ThreadGrid &grid = indices.getGrid();
     if (grid.blockThreads == grid.numThreads) {
       gpu::BarrierOp::create(builder, loc);
       return;
     }
-    Value program = indices.add(
+    Value barrier = indices.add(
         indices.div(indices.getThreadOfBlock(), grid.numThreads), 1);
     OpBuilder &head = indices.getBuilder();
     Type word = builder.getI32Type();
-    Value number = arith::IndexCastOp::create(head, loc, word, program);
+    Value number = arith::IndexCastOp::create(head, loc, word, barrier);
     Value threads = arith::ConstantOp::create(
         head, loc,
         head.getI32IntegerAttr(static_cast<int32_t>(grid.numThreads)));
@@ -251,9 +253,9 @@ public:
                                      indices.getBuilder().getI1Type(),
                                      /*membermask=*/Value());
   }
-  SmallVector<Value> emitHeld(OpBuilder &builder, Location loc,
-                              ArrayRef<Value> registers) const override {
-    return nvidia::emitHeld(builder, loc, registers);
+  SmallVector<Value> emitOpaque(OpBuilder &builder, Location loc,
+                                ArrayRef<Value> registers) const override {
+    return nvidia::emitOpaque(builder, loc, registers);
   }
   Value emitUniform(OpBuilder &builder, Location loc,
                     Value index) const override;
@@ -279,7 +281,7 @@ public:
   }
   void emitBarrierArrive(OpBuilder &builder, Location loc, Value address,
                          int64_t count) const override {
-    // Older ones count one arrival an instruction.
+    // Older chips count one arrival per instruction.
     for (; !countsBytes() && count > 1; --count)
       NVVM::MBarrierArriveOp::create(builder, loc, builder.getI64Type(),
                                      address, /*count=*/Value());
@@ -298,13 +300,14 @@ public:
   }
   void emitBarrierWait(OpBuilder &builder, Location loc, Value address,
                        Value phase, Value ticks,
-                       bool seesPeers) const override {
-    // One try suspends the thread for a while, not until the phase completes.
+                       bool acquiresFromCluster) const override {
+    // One try suspends the thread for a limited time, not until the phase
+    // completes.
     auto loop = scf::WhileOp::create(builder, loc, TypeRange(), ValueRange());
     OpBuilder::InsertionGuard guard(builder);
     builder.createBlock(&loop.getBefore());
-    auto scope =
-        seesPeers ? NVVM::MemScopeKind::CLUSTER : NVVM::MemScopeKind::CTA;
+    auto scope = acquiresFromCluster ? NVVM::MemScopeKind::CLUSTER
+                                     : NVVM::MemScopeKind::CTA;
     Type bit = builder.getI1Type();
     Value done;
     if (countsBytes())
@@ -352,7 +355,8 @@ SmallVector<Value> NVIDIALowering::emitMma(OpBuilder &builder, Location loc,
       LLVM::LLVMStructType::getLiteral(builder.getContext(), resultTypes);
   Value product;
   if (isIntrinsic(instruction.a)) {
-    // Its name is that of the instruction but for what all of them have.
+    // The name of the intrinsic is that of the instruction without the common
+    // part.
     StringRef name = StringRef(instruction.mnemonic).split(".aligned.").second;
     SmallVector<Value> operands = operandsA;
     llvm::append_range(operands, operandsB);
@@ -394,7 +398,7 @@ SmallVector<Value> NVIDIALowering::emitMma(OpBuilder &builder, Location loc,
   return results;
 }
 
-/// What lane 0 has.
+/// The value of lane 0.
 Value NVIDIALowering::emitUniform(OpBuilder &builder, Location loc,
                                   Value index) const {
   Type word = builder.getI32Type();
@@ -411,8 +415,8 @@ Value NVIDIALowering::emitUniform(OpBuilder &builder, Location loc,
                                     shared);
 }
 
-/// nvgpu.device_async_copy takes memrefs of consecutive elements alone: of
-/// others, which are copied one element at a time, that element.
+/// nvgpu.device_async_copy supports only contiguous memrefs. For others, which
+/// are copied one element at a time, this is a view of that element.
 static Value emitRowView(OpBuilder &builder, Location loc, Value memref,
                          SmallVector<Value> &indices) {
   auto type = cast<MemRefType>(memref.getType());
@@ -429,8 +433,8 @@ static Value emitRowView(OpBuilder &builder, Location loc, Value memref,
 
 void NVIDIALowering::emitAsyncCopy(OpBuilder &builder, Location loc,
                                    const AsyncPiece &piece) const {
-  // How many elements of the chunk lie below the upper bound; a chunk that
-  // starts below zero lies there whole.
+  // The number of elements of the chunk below the upper bound; a chunk that
+  // starts below zero counts as in bounds.
   int64_t size = piece.from.type.getDimSize(0);
   Value minor = piece.from.indices.back();
   Value full = arith::ConstantIndexOp::create(builder, loc, size),
@@ -475,7 +479,7 @@ SmallVector<Value> NVIDIALowering::emitFragmentLoad(
       strides[0] % 8 != 0 || log2Alignment < 4)
     return {};
 
-  // Lanes 8*i to 8*i+7 address the rows of matrix i.
+  // Lanes 8*i to 8*i+7 provide the row addresses of matrix i.
   SmallVector<Coordinate> base = indices.getWarpCoordinates(distribution);
   Value lane = indices.getLane();
   base[0].base = indices.add(base[0].base, indices.rem(lane, 8));
@@ -489,8 +493,8 @@ SmallVector<Value> NVIDIALowering::emitFragmentLoad(
           indices.add(base[dim].base,
                       indices.mul(indices.div(lane, 16), load->toThird[dim]));
   }
-  // Fewer than 32 addresses are read for one or two matrices; the others must
-  // be valid all the same: they repeat.
+  // Fewer than 32 addresses are used for one or two matrices; the others must
+  // still be valid, so they repeat.
   auto fragmentType = VectorType::get({load->count, 2}, elementType);
   SmallVector<Value> registers;
   for (int64_t reg = 0; reg < distribution.getNumRegisters();
@@ -517,14 +521,14 @@ SmallVector<Value> NVIDIALowering::emitFragmentLoad(
 // The pass
 //===----------------------------------------------------------------------===//
 
-/// Tensor maps come to a kernel as pointers, which is what the conversion of
-/// the ops that take them makes of their type; that of functions knows none.
+/// Tensor maps become pointers, as in the conversion of the ops that use them;
+/// the conversion of functions does not support their type.
 static void passTensorMapsByPointer(gpu::GPUFuncOp func) {
   if (!func.isKernel() || func.isExternal())
     return;
   OpBuilder builder = OpBuilder::atBlockBegin(&func.getBody().front());
   SmallVector<Type> types;
-  // Buffers of the block follow the arguments of the function.
+  // Workgroup attributions follow the function's arguments.
   for (BlockArgument argument :
        func.getArguments().take_front(func.getFunctionType().getNumInputs())) {
     Type type = argument.getType();

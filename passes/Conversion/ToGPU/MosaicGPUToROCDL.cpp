@@ -1,4 +1,4 @@
-//===- MosaicGPUToROCDL.cpp - Block programs to threads on AMD GPUs -------===//
+//===- MosaicGPUToROCDL.cpp - convert-mosaic-gpu-to-rocdl -----------------===//
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/passes/Analysis/Memory/MemorySize.h"
@@ -34,7 +34,7 @@ using targets::AsyncCopyKind;
 using targets::MmaInstruction;
 using targets::MmaKind;
 
-/// All registers in one vector, or as a scalar where there is but one element.
+/// All registers in one vector, or a scalar for a single element.
 static Value joinRegisters(OpBuilder &builder, Location loc,
                            ArrayRef<Value> registers) {
   auto type = cast<VectorType>(registers.front().getType());
@@ -46,7 +46,7 @@ static Value joinRegisters(OpBuilder &builder, Location loc,
   return concatenate(builder, loc, registers);
 }
 
-/// Buffer accesses reach global memory alone.
+/// Buffer accesses support only global memory.
 static bool isGlobalMemory(MemRefType type) {
   Attribute space = type.getMemorySpace();
   if (!space)
@@ -65,18 +65,18 @@ public:
   std::optional<std::string>
   refuseMma(const MmaInstruction &instruction) const override {
     if (instruction.kind == MmaKind::MmaSync)
-      return "the matrix instruction " + instruction.mnemonic +
+      return "the MMA instruction " + instruction.mnemonic +
              " is not supported";
     return std::nullopt;
   }
   std::optional<std::string> refuseAsyncCopy() const override {
     if (target.asyncCopy == AsyncCopyKind::None)
-      return "it has no asynchronous copies to shared memory; copy through "
-             "registers";
+      return "the target does not have asynchronous copies to shared memory; "
+             "copy through registers";
     return std::nullopt;
   }
   std::optional<std::string> refuseBarriers() const override {
-    return "it has no barrier objects in shared memory";
+    return "the target does not have mbarriers";
   }
 
   Value emitSharedMemory(OpBuilder &builder, gpu::GPUFuncOp func, int64_t bytes,
@@ -86,7 +86,7 @@ public:
     auto type = MemRefType::get({bytes}, builder.getI8Type(),
                                 MemRefLayoutAttrInterface(), space);
     unsigned index = func.getNumWorkgroupAttributions();
-    // Upstream adds to an attribute that must exist, and in its type.
+    // Upstream requires the attribute to exist with its type.
     func->setAttr(gpu::GPUFuncOp::getNumWorkgroupAttributionsAttrName(),
                   builder.getI64IntegerAttr(index));
     BlockArgument buffer = func.addWorkgroupAttribution(type, func.getLoc());
@@ -99,7 +99,8 @@ public:
                    bool hasAsyncCopies) const override {
     bool isDrained =
         hasAsyncCopies && target.asyncCopy == AsyncCopyKind::LDSLoad;
-    // gpu.barrier waits for global memory on some chips; the others never do.
+    // gpu.barrier waits for global memory on some chips; lds_barrier never
+    // does.
     if (ordersGlobalMemory)
       gpu::BarrierOp::create(builder, loc);
     else if (isDrained)
@@ -130,7 +131,7 @@ public:
 
   void emitAsyncCopy(OpBuilder &builder, Location loc,
                      const AsyncPiece &piece) const override;
-  // A group is but a number of copies.
+  // A group is a number of copies.
   void emitAsyncCommit(OpBuilder &, Location) const override {}
   void emitAsyncWait(OpBuilder &builder, Location loc, int64_t groups,
                      int64_t pieces) const override;
@@ -145,7 +146,7 @@ public:
                        bool) const override {}
 
 private:
-  /// Whether a masked access can leave the bounds check to the hardware.
+  /// Whether the hardware bounds check can replace the mask of an access.
   bool usesBuffer(const Access &access) const {
     auto type = cast<MemRefType>(access.memref.getType());
     return access.inBounds && target.hasBufferLoads && isGlobalMemory(type) &&
@@ -183,8 +184,8 @@ SmallVector<Value> AMDLowering::emitMma(OpBuilder &builder, Location loc,
   return results;
 }
 
-/// The indices of a buffer access, of type `i32` or `index`: outside the buffer
-/// where the access is masked off.
+/// The indices of a buffer access, of type `i32` or `index`; out of bounds if
+/// the access is inactive.
 static SmallVector<Value> bufferIndices(OpBuilder &builder, Location loc,
                                         const Access &access, Type indexType) {
   auto type = cast<MemRefType>(access.memref.getType());
@@ -210,7 +211,7 @@ Value AMDLowering::emitLoad(OpBuilder &builder, Location loc,
                             const Access &access, Value pad) const {
   if (!usesBuffer(access))
     return VendorLowering::emitLoad(builder, loc, access, pad);
-  // One element is loaded as a scalar.
+  // A single element is loaded as a scalar.
   bool isScalar = access.type.getDimSize(0) == 1;
   Type type = isScalar ? access.type.getElementType() : Type(access.type);
   Value loaded = amdgpu::RawBufferLoadOp::create(
@@ -220,7 +221,7 @@ Value AMDLowering::emitLoad(OpBuilder &builder, Location loc,
       /*indexOffset=*/IntegerAttr(), /*sgprOffset=*/Value());
   if (isScalar)
     loaded = vector::BroadcastOp::create(builder, loc, access.type, loaded);
-  // The hardware answers zero.
+  // The hardware returns zero.
   if (matchPattern(pad, m_PosZeroFloat()) || matchPattern(pad, m_Zero()))
     return loaded;
   Value padding = vector::BroadcastOp::create(builder, loc, access.type, pad);
@@ -242,7 +243,7 @@ void AMDLowering::emitStore(OpBuilder &builder, Location loc, Value value,
       /*sgprOffset=*/Value());
 }
 
-/// The address of an element, as a number.
+/// The address of an element as an integer.
 static Value emitAddress(OpBuilder &builder, Location loc, Value memref,
                          ValueRange indices) {
   Type word = builder.getI64Type();
@@ -269,7 +270,7 @@ static Value emitAddress(OpBuilder &builder, Location loc, Value memref,
 
 /// 16 bytes of zeros in global memory, one for all kernels of a module.
 static LLVM::GlobalOp getZeros(OpBuilder &builder, Location loc, Value memref) {
-  // The builder may stand in a region that has no parent yet.
+  // The builder may be in a region that does not have a parent yet.
   auto module = memref.getParentRegion()->getParentOfType<gpu::GPUModuleOp>();
   auto type = LLVM::LLVMArrayType::get(builder.getI32Type(), 4);
   std::string name = "smalti_zeros";
@@ -288,7 +289,7 @@ static LLVM::GlobalOp getZeros(OpBuilder &builder, Location loc, Value memref) {
 }
 
 /// A pointer to the piece in global memory, or to zeros: every wave issues its
-/// copies, so that they can be counted.
+/// copies, so the counter is uniform.
 static Value emitSourceOrZeros(OpBuilder &builder, Location loc,
                                const Access &access) {
   Value address = emitAddress(builder, loc, access.memref, access.indices);
@@ -352,7 +353,8 @@ void AMDLowering::emitAsyncCopy(OpBuilder &builder, Location loc,
 
 void AMDLowering::emitAsyncWait(OpBuilder &builder, Location loc,
                                 int64_t /*groups*/, int64_t pieces) const {
-  // What the counters hold; fewer in flight are right too.
+  // The counter has 6 bits; waiting for fewer outstanding copies is also
+  // correct.
   auto count = static_cast<int32_t>(std::min<int64_t>(pieces, 63));
   if (target.asyncCopy == AsyncCopyKind::AsyncLDSLoad)
     ROCDL::WaitAsynccntOp::create(builder, loc,

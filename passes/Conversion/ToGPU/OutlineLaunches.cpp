@@ -1,4 +1,4 @@
-//===- OutlineLaunches.cpp - From gpu.launch to kernels -------------------===//
+//===- OutlineLaunches.cpp - mosaic-gpu-outline-launches ------------------===//
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/passes/Conversion/ToGPU/HostTensorMaps.h"
@@ -29,13 +29,13 @@ namespace smalti {
 using namespace mlir;
 using namespace smalti;
 
-/// Attributes that JAX puts on the memref of an entry, and that a kernel's
+/// Attributes that JAX sets on the memref of an entry, and that the kernel
 /// argument keeps.
 static constexpr llvm::StringLiteral kKernelArgument =
     "mosaic_gpu.from_kernel_arg_idx";
 
-/// What JAX's thread-level kernels assume the start of the dynamic shared
-/// memory to be a multiple of: the period of the widest swizzle, in bytes.
+/// The alignment of dynamic shared memory that JAX's thread-level kernels
+/// assume: the period of the widest swizzle, in bytes.
 static constexpr int64_t kDynamicMemoryAlignment = 1024;
 
 /// A kernel has at most 4 KiB of parameters before CUDA 12.1, and 32 KiB since.
@@ -45,13 +45,13 @@ static constexpr int64_t kMaxEntry = 4095;
 // Arguments
 //===----------------------------------------------------------------------===//
 
-/// What was inserted in a struct, by position; nothing where the struct is not
-/// made by insertions in an undefined one.
+/// The values inserted in a struct, by position; nothing if the struct is not
+/// built by insertions in an undefined one.
 static std::optional<std::map<std::vector<int64_t>, Value>>
 collectFields(Value descriptor) {
   std::map<std::vector<int64_t>, Value> fields;
   while (auto insert = descriptor.getDefiningOp<LLVM::InsertValueOp>()) {
-    // The last insertion counts.
+    // The last insertion takes precedence.
     fields.try_emplace(std::vector<int64_t>(insert.getPosition()),
                        insert.getValue());
     descriptor = insert.getContainer();
@@ -62,8 +62,8 @@ collectFields(Value descriptor) {
   return fields;
 }
 
-/// Which of the entry's pointers it is, if it is loaded from the array of
-/// pointers that is the function's last argument.
+/// The index of a pointer that is loaded from the pointer array, which is the
+/// function's last argument.
 static std::optional<int64_t> getEntry(Value pointer, func::FuncOp func) {
   auto load = pointer.getDefiningOp<LLVM::LoadOp>();
   if (!load || func.getNumArguments() == 0)
@@ -87,14 +87,14 @@ static bool isConstant(Value value, int64_t expected) {
          constant.getSExtValue() == expected;
 }
 
-/// Which entry a memref is all of, or why it is none: its descriptor says what
-/// its type says.
+/// The entry that a memref covers, or the reason why it does not: its
+/// descriptor must agree with its type.
 static std::optional<int64_t> getEntryOfMemRef(Value memref, func::FuncOp func,
                                                std::string &why) {
   auto type = cast<MemRefType>(memref.getType());
   auto cast = memref.getDefiningOp<UnrealizedConversionCastOp>();
   if (!cast || cast->getNumOperands() != 1) {
-    why = "it is not made of a descriptor";
+    why = "it is not a cast of a memref descriptor";
     return std::nullopt;
   }
   auto fields = collectFields(cast.getOperand(0));
@@ -104,7 +104,8 @@ static std::optional<int64_t> getEntryOfMemRef(Value memref, func::FuncOp func,
       failed(type.getStridesAndOffset(strides, offset)) ||
       ShapedType::isDynamic(offset) ||
       llvm::any_of(strides, ShapedType::isDynamic)) {
-    why = "its descriptor is not made of fields, or its type is not static";
+    why = "its descriptor is not built by llvm.insertvalue, or its type is not "
+          "static";
     return std::nullopt;
   }
   auto field = [&](std::vector<int64_t> position) {
@@ -115,7 +116,7 @@ static std::optional<int64_t> getEntryOfMemRef(Value memref, func::FuncOp func,
   std::optional<int64_t> entry =
       pointer ? getEntry(pointer, func) : std::nullopt;
   if (!entry || field({0}) != pointer) {
-    why = "its address is not loaded from the entry's array of pointers";
+    why = "its address is not loaded from the function's pointer array";
     return std::nullopt;
   }
   bool isAsTyped = isConstant(field({2}), offset);
@@ -123,8 +124,7 @@ static std::optional<int64_t> getEntryOfMemRef(Value memref, func::FuncOp func,
     isAsTyped &= isConstant(field({3, dim}), type.getDimSize(dim)) &&
                  isConstant(field({4, dim}), strides[dim]);
   if (!isAsTyped) {
-    why = "its descriptor has another offset, other sizes or other strides "
-          "than its type";
+    why = "the offset, sizes or strides of its descriptor differ from its type";
     return std::nullopt;
   }
   return entry;
@@ -137,17 +137,17 @@ static std::optional<int64_t> getEntryOfMemRef(Value memref, func::FuncOp func,
 namespace {
 struct LaunchPlan {
   gpu::LaunchOp launch;
-  /// The kernel's arguments: the memref of each entry, null where the function
-  /// makes none.
+  /// The arguments of the kernel: the memref of each entry, null if the
+  /// function does not create one.
   SmallVector<Value> arguments;
-  /// Of which entry's memory each is, and the values in the launch that are its
+  /// The entry of each tensor map, and the values in the launch that are its
   /// address.
   SmallVector<block_to_thread::TensorMapOfKernel> tensorMaps;
   SmallVector<SmallVector<Value>> tensorMapUses;
   /// The pointers in the launch to arrays of tensor maps.
   SmallVector<Operation *> tensorMapCasts;
   int64_t sharedMemoryBytes = 0;
-  /// Whether its vectors belong to programs of several threads.
+  /// Whether its vectors belong to thread groups.
   bool isBlockLevel = false;
 };
 
@@ -165,8 +165,8 @@ private:
 };
 } // namespace
 
-/// What can be made again in the kernel at no cost.
-static bool isSunk(Operation *op) {
+/// Ops that can be cloned into the kernel at no cost.
+static bool isCloned(Operation *op) {
   return op->getNumOperands() == 0 && op->getNumRegions() == 0 &&
          (op->hasTrait<OpTrait::ConstantLike>() ||
           isa<LLVM::UndefOp, LLVM::PoisonOp>(op));
@@ -179,7 +179,8 @@ static std::optional<int64_t> getConstant(Value value) {
   return constant.getSExtValue();
 }
 
-/// The product of the sizes, or nothing where one is not a positive constant.
+/// The number of blocks or threads, or nothing if a size is not a positive
+/// constant.
 static std::optional<int64_t> getVolume(const gpu::KernelDim3 &size) {
   int64_t volume = 1;
   for (Value value : {size.x, size.y, size.z}) {
@@ -193,8 +194,8 @@ static std::optional<int64_t> getVolume(const gpu::KernelDim3 &size) {
   return volume;
 }
 
-/// Memrefs of the function that are all of an entry, as the attribute of JAX
-/// says or the launch takes for granted.
+/// Records memrefs of the function that cover an entry, as the attribute of JAX
+/// states or the launch assumes.
 static void noteEntry(int64_t entry, Value memref,
                       SmallVectorImpl<Value> &byEntry) {
   if (entry >= static_cast<int64_t>(byEntry.size()))
@@ -203,8 +204,8 @@ static void noteEntry(int64_t entry, Value memref,
 }
 
 /// The addresses in the launch of tensor maps in an array that it captures, by
-/// their offset; nothing where an address is not constant. The casts of the
-/// array are appended to `casts`.
+/// their offset; nothing if an address is not constant. The casts of the array
+/// are appended to `casts`.
 static std::optional<std::map<int64_t, SmallVector<Value>>>
 collectMapAddresses(Value array, gpu::LaunchOp launch,
                     SmallVectorImpl<Operation *> &casts) {
@@ -233,7 +234,7 @@ collectMapAddresses(Value array, gpu::LaunchOp launch,
 LogicalResult MosaicGPUOutlineLaunches::planArguments(LaunchPlan &plan,
                                                       func::FuncOp func) {
   gpu::LaunchOp launch = plan.launch;
-  // An argument that no code uses keeps its place.
+  // An argument that no code uses keeps its position.
   DominanceInfo dominance(func);
   std::map<int64_t, UnrealizedConversionCastOp> unavailable;
   WalkResult marked = func.walk([&](UnrealizedConversionCastOp cast) {
@@ -249,7 +250,7 @@ LogicalResult MosaicGPUOutlineLaunches::planArguments(LaunchPlan &plan,
     if (number.getValue() != *entry) {
       cast.emitOpError() << "has '" << kKernelArgument << "' = " << number
                          << ", but its address is loaded from entry " << *entry
-                         << " of its function";
+                         << " of the function's pointer array";
       return WalkResult::interrupt();
     }
     if (dominance.properlyDominates(cast, launch))
@@ -265,21 +266,22 @@ LogicalResult MosaicGPUOutlineLaunches::planArguments(LaunchPlan &plan,
   llvm::SmallDenseSet<int64_t> used;
   for (Value value : captured) {
     Operation *definition = value.getDefiningOp();
-    if ((definition && isSunk(definition)) || isHostArray(value))
+    if ((definition && isCloned(definition)) || isHostArray(value))
       continue;
     if (!isa<MemRefType>(value.getType()))
       return launch.emitOpError()
              << "uses a value of type " << value.getType()
-             << " from outside, which is neither a constant nor a memref of an "
-                "entry of its function";
+             << " that is defined outside; only constants, memrefs of the "
+                "function's pointer array and arrays of tensor maps are "
+                "supported";
     std::string why;
     std::optional<int64_t> entry = getEntryOfMemRef(value, func, why);
     if (!entry)
       return launch.emitOpError() << "uses a memref of type " << value.getType()
-                                  << " from outside, but " << why;
+                                  << " that is defined outside, but " << why;
     if (!used.insert(*entry).second)
-      return launch.emitOpError()
-             << "uses two memrefs of entry " << *entry << " of its function";
+      return launch.emitOpError() << "uses two memrefs of entry " << *entry
+                                  << " of the function's pointer array";
     noteEntry(*entry, value, plan.arguments);
   }
   for (auto [entry, cast] : unavailable) {
@@ -287,10 +289,9 @@ LogicalResult MosaicGPUOutlineLaunches::planArguments(LaunchPlan &plan,
         plan.arguments[entry])
       continue;
     InFlightDiagnostic diagnostic =
-        launch.emitOpError()
-        << "needs the memref of entry " << entry
-        << " of its function as an argument, but no such memref dominates the "
-           "launch";
+        launch.emitOpError() << "requires the memref of entry " << entry
+                             << " of the function's pointer array, but its "
+                                "definition does not dominate the launch";
     diagnostic.attachNote(cast.getLoc()) << "the memref is defined here";
     return diagnostic;
   }
@@ -305,8 +306,9 @@ LogicalResult MosaicGPUOutlineLaunches::planArguments(LaunchPlan &plan,
         readHostTensorMaps(array, getEntry, refusal);
     if (!maps) {
       InFlightDiagnostic diagnostic =
-          launch.emitOpError() << "uses an array of type " << array.getType()
-                               << " from outside, but " << refusal.reason;
+          launch.emitOpError()
+          << "uses an array of type " << array.getType()
+          << " that is defined outside, but " << refusal.reason;
       if (refusal.op)
         diagnostic.attachNote(refusal.op->getLoc()) << refusal.note;
       return diagnostic;
@@ -314,14 +316,14 @@ LogicalResult MosaicGPUOutlineLaunches::planArguments(LaunchPlan &plan,
     auto addresses = collectMapAddresses(array, launch, plan.tensorMapCasts);
     if (!addresses)
       return launch.emitOpError()
-             << "uses an array of tensor maps other than by the constant "
-                "offset of a map";
+             << "uses an array of tensor maps at an address that is not the "
+                "constant offset of a map";
     for (auto &[offset, values] : *addresses) {
       auto map = maps->find(offset);
       if (map == maps->end())
         return launch.emitOpError()
                << "uses byte " << offset
-               << " of an array, where there is no tensor map";
+               << " of an array of tensor maps, where no map begins";
       if (map->second.argument >= static_cast<int64_t>(plan.arguments.size()))
         plan.arguments.resize(map->second.argument + 1);
       plan.tensorMaps.push_back(map->second);
@@ -342,8 +344,8 @@ FailureOr<LaunchPlan> MosaicGPUOutlineLaunches::plan(gpu::LaunchOp launch) {
   if (!launch.getWorkgroupAttributions().empty() ||
       !launch.getPrivateAttributions().empty())
     return launch.emitOpError()
-           << "declares memory of its own; block programs slice the dynamic "
-              "shared memory";
+           << "declares workgroup or private attributions; slice the dynamic "
+              "shared memory instead";
   std::optional<int64_t> threads =
       getVolume(launch.getBlockSizeOperandValues());
   bool isStatic = threads && getVolume(launch.getGridSizeOperandValues());
@@ -351,32 +353,32 @@ FailureOr<LaunchPlan> MosaicGPUOutlineLaunches::plan(gpu::LaunchOp launch) {
           launch.getClusterSizeOperandValues())
     isStatic &= getVolume(*cluster).has_value();
   if (!isStatic)
-    return launch.emitOpError()
-           << "has sizes of its grid, its blocks or its clusters that are not "
-              "positive constants";
+    return launch.emitOpError() << "has grid, block or cluster sizes that are "
+                                   "not positive constants";
   plan.isBlockLevel = mosaic_gpu::hasBlockLevelOps(launch);
   if (plan.isBlockLevel &&
       (programThreads <= 0 || *threads % programThreads != 0))
-    return launch.emitOpError()
-           << "has blocks of " << *threads
-           << " threads, which is not a multiple of the "
-           << int64_t(programThreads) << " threads that run a program together";
+    return launch.emitOpError() << "has blocks of " << *threads
+                                << " threads; a multiple of 'program-threads', "
+                                << int64_t(programThreads) << ", is required";
   if (Value bytes = launch.getDynamicSharedMemorySize()) {
     std::optional<int64_t> constant = getConstant(bytes);
     if (!constant || *constant < 0)
-      return launch.emitOpError() << "needs a constant size of shared memory";
+      return launch.emitOpError()
+             << "requires a constant size of dynamic shared memory";
     plan.sharedMemoryBytes = *constant;
   }
 
   if (failed(planArguments(plan, func)))
     return failure();
 
-  // Symbols of the module are not those of the kernel's.
+  // Symbols of the module are not visible in the kernel.
   WalkResult result = launch.getBody().walk([&](Operation *op) {
     for (NamedAttribute attribute : op->getAttrs())
       if (auto symbol = dyn_cast<SymbolRefAttr>(attribute.getValue())) {
-        op->emitOpError() << "in a launch refers to " << symbol
-                          << ", which the kernel cannot take along";
+        op->emitOpError() << "refers to " << symbol
+                          << " inside a launch; a kernel cannot refer to "
+                             "symbols outside its GPU module";
         return WalkResult::interrupt();
       }
     return WalkResult::advance();
@@ -394,12 +396,12 @@ void MosaicGPUOutlineLaunches::outline(const LaunchPlan &plan,
                                        SymbolTable &symbols) {
   gpu::LaunchOp launch = plan.launch;
   auto func = launch->getParentOfType<func::FuncOp>();
-  (void)sinkOperationsIntoLaunchOp(launch, isSunk);
+  (void)sinkOperationsIntoLaunchOp(launch, isCloned);
 
   StringRef name = func.getSymName();
   name.consume_back("_mosaic_gpu");
-  // Null pointers stand for what the launcher passes: arguments that nothing
-  // describes, and tensor maps.
+  // Null pointers represent what the launcher passes: unused arguments and
+  // tensor maps.
   OpBuilder builder(launch);
   auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
   SmallVector<Value> operands = plan.arguments;
@@ -414,7 +416,7 @@ void MosaicGPUOutlineLaunches::outline(const LaunchPlan &plan,
       address.getDefiningOp()->erase();
     }
   }
-  // A cast that stays would make its array an argument after the tensor maps.
+  // A remaining cast would make its array an argument after the tensor maps.
   for (Operation *cast : plan.tensorMapCasts)
     cast->erase();
   gpu::GPUFuncOp kernel = outlineKernelFunc(launch, name, operands);
@@ -449,7 +451,7 @@ void MosaicGPUOutlineLaunches::outline(const LaunchPlan &plan,
   if (plan.sharedMemoryBytes > 0) {
     kernel->setAttr(mosaic_gpu::kSharedMemoryBytes,
                     builder.getI64IntegerAttr(plan.sharedMemoryBytes));
-    // Swizzles of thread-level kernels count on it, and no op says so.
+    // Swizzles of thread-level kernels rely on it, and no op states it.
     if (!plan.isBlockLevel)
       kernel->setAttr(mosaic_gpu::kSharedMemoryAlignment,
                       builder.getI64IntegerAttr(kDynamicMemoryAlignment));
@@ -466,7 +468,7 @@ void MosaicGPUOutlineLaunches::outline(const LaunchPlan &plan,
   launch.erase();
 }
 
-/// Declarations that JAX adds to every module and that nothing refers to.
+/// Erases unused declarations, which JAX adds to every module.
 static void eraseDeadDeclarations(ModuleOp module) {
   for (Operation &op : llvm::make_early_inc_range(*module.getBody())) {
     auto function = dyn_cast<func::FuncOp>(op);

@@ -1,9 +1,9 @@
-// What the lowering of blocks to threads refuses, word for word.
+// Errors of the conversion from block level to thread level: the full messages.
 // RUN: smalti-opt %s --split-input-file --verify-diagnostics --convert-mosaic-gpu-to-nvvm=target=sm_90a
 
 gpu.module @m {
   gpu.func @k(%m: memref<64x6xf32>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
-    // expected-error @below {{has a vector of type 'vector<64x6xf32>' that cannot have layout #mosaic_gpu.WGStridedFragLayout<[64, 6], 4>: chunks of 4 elements do not divide the rows of shape [64, 6]}}
+    // expected-error @below {{has a vector of type 'vector<64x6xf32>', which is incompatible with layout #mosaic_gpu.WGStridedFragLayout<[64, 6], 4>: chunks of 4 elements do not divide the rows of shape [64, 6]}}
     %v = mosaic_gpu.vector_load %m {out_layouts = [#mosaic_gpu.WGStridedFragLayout<[64, 6], 4>]} : memref<64x6xf32> -> vector<64x6xf32>
     gpu.return
   }
@@ -15,7 +15,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %v = mosaic_gpu.vector_load %m {out_layouts = [#one]} : memref<256xf32> -> vector<256xf32>
-    // expected-error @below {{that cannot have layout "none": it is not a register layout}}
+    // expected-error @below {{which is incompatible with layout "none": it is not a register layout}}
     %w = arith.negf %v {in_layouts = ["none"]} : vector<256xf32>
     gpu.return
   }
@@ -27,7 +27,7 @@ gpu.module @m {
   gpu.func @k(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %zero = arith.constant 0.0 : f32
     %c0 = arith.constant 0 : index
-    // expected-error @below {{that cannot have layout #mosaic_gpu.WGStridedFragLayout<[4], 1>: scalable vectors have no layout}}
+    // expected-error @below {{which is incompatible with layout #mosaic_gpu.WGStridedFragLayout<[4], 1>: scalable vectors have no layout}}
     %v = vector.transfer_read %m[%c0], %zero {out_layouts = [#mosaic_gpu.WGStridedFragLayout<[4], 1>]} : memref<256xf32>, vector<[4]xf32>
     gpu.return
   }
@@ -40,7 +40,7 @@ gpu.module @m {
   gpu.func @k(%t: tensor<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %zero = arith.constant 0.0 : f32
     %c0 = arith.constant 0 : index
-    // expected-error @below {{cannot be lowered to threads: it does not access a memref}}
+    // expected-error @below {{cannot be lowered to thread level: it does not access a memref}}
     %v = vector.transfer_read %t[%c0], %zero {out_layouts = [#one]} : tensor<256xf32>, vector<256xf32>
     gpu.return
   }
@@ -54,7 +54,7 @@ gpu.module @m {
     %zero = arith.constant 0.0 : f32
     %c0 = arith.constant 0 : index
     %mask = arith.constant {out_layouts = [#one]} dense<true> : vector<256xi1>
-    // expected-error @below {{cannot be lowered to threads: masked transfers are not supported; select on the vector instead}}
+    // expected-error @below {{cannot be lowered to thread level: masked transfers are not supported; select on the vector instead}}
     %v = vector.transfer_read %m[%c0], %zero, %mask {out_layouts = [#one]} : memref<256xf32>, vector<256xf32>
     gpu.return
   }
@@ -67,7 +67,7 @@ gpu.module @m {
   gpu.func @k(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %zero = arith.constant 0.0 : f32
     %c0 = arith.constant 0 : index
-    // expected-error @below {{cannot be lowered to threads: broadcasting transfers are not supported}}
+    // expected-error @below {{cannot be lowered to thread level: broadcasting transfers are not supported}}
     %v = vector.transfer_read %m[%c0], %zero {in_bounds = [true], permutation_map = affine_map<(d0) -> (0)>, out_layouts = [#one]} : memref<256xf32>, vector<256xf32>
     gpu.return
   }
@@ -80,7 +80,7 @@ gpu.module @m {
   gpu.func @k(%m: memref<256xf32, affine_map<(d0) -> (d0 mod 7)>>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %zero = arith.constant 0.0 : f32
     %c0 = arith.constant 0 : index
-    // expected-error @below {{cannot be lowered to threads: the memref's layout is not strided}}
+    // expected-error @below {{cannot be lowered to thread level: the memref's layout is not strided}}
     %v = vector.transfer_read %m[%c0], %zero {out_layouts = [#one]} : memref<256xf32, affine_map<(d0) -> (d0 mod 7)>>, vector<256xf32>
     gpu.return
   }
@@ -91,7 +91,7 @@ gpu.module @m {
 #one = #mosaic_gpu.WGStridedFragLayout<[256], 1>
 gpu.module @m {
   gpu.func @k(%m: memref<256xi4>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
-    // expected-error @below {{cannot be lowered to threads: elements of 4 bits share bytes, and a register is not of whole bytes of a row}}
+    // expected-error @below {{cannot be lowered to thread level: 4-bit elements share bytes, and a thread's part of a row is not a whole number of bytes}}
     %v = mosaic_gpu.vector_load %m {out_layouts = [#one]} : memref<256xi4> -> vector<256xi4>
     gpu.return
   }
@@ -102,7 +102,7 @@ gpu.module @m {
 #one = #mosaic_gpu.WGStridedFragLayout<[256], 2>
 gpu.module @m {
   gpu.func @bits_of_upstream(%m: memref<256xi1>, %i: index, %b: i1) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
-    // expected-error @below {{cannot be lowered to threads: elements smaller than a byte are not supported}}
+    // expected-error @below {{cannot be lowered to thread level: elements smaller than a byte are not supported}}
     %v = vector.transfer_read %m[%i], %b {in_bounds = [true], out_layouts = [#one]} : memref<256xi1>, vector<256xi1>
     vector.transfer_write %v, %m[%i] {in_bounds = [true], in_layouts = [#one]} : vector<256xi1>, memref<256xi1>
     gpu.return
@@ -122,7 +122,7 @@ gpu.module @m {
 // -----
 
 gpu.module @m {
-  // expected-error @below {{'gpu.func' op has blocks of 2048 threads, sm_90a has at most 1024}}
+  // expected-error @below {{'gpu.func' op has blocks of 2048 threads; a block on sm_90a has at most 1024}}
   gpu.func @k(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 2048, 1, 1>} {
     mosaic_gpu.async_commit_group
     gpu.return
@@ -132,7 +132,7 @@ gpu.module @m {
 // -----
 
 gpu.module @m {
-  // expected-error @below {{'gpu.func' op has unstructured control flow, which block-level kernels cannot have}}
+  // expected-error @below {{'gpu.func' op has unstructured control flow; block-level kernels require structured control flow}}
   gpu.func @k() kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     mosaic_gpu.async_commit_group
     cf.br ^next
@@ -147,7 +147,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %v = mosaic_gpu.vector_load %m {out_layouts = [#one]} : memref<256xf32> -> vector<256xf32>
-    // expected-error @below {{that cannot have layout #mosaic_gpu.WGStridedFragLayout<[128], 1>: its shape [128] is not that of the vector}}
+    // expected-error @below {{which is incompatible with layout #mosaic_gpu.WGStridedFragLayout<[128], 1>: its shape [128] is not that of the vector}}
     %w = arith.addf %v, %v {in_layouts = [#mosaic_gpu.WGStridedFragLayout<[128], 1>, #one], out_layouts = [#one]} : vector<256xf32>
     gpu.return
   }
@@ -159,7 +159,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %v = mosaic_gpu.vector_load %m {out_layouts = [#one]} : memref<256xf32> -> vector<256xf32>
-    // expected-error @below {{has 2 vector operands and 1 'in_layouts'}}
+    // expected-error @below {{has 2 vector operands, but 'in_layouts' has 1 entries}}
     %w = arith.addf %v, %v {in_layouts = [#one], out_layouts = [#one]} : vector<256xf32>
     gpu.return
   }
@@ -170,7 +170,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     mosaic_gpu.async_commit_group
-    // expected-error @below {{has unstructured control flow, which block-level kernels cannot have}}
+    // expected-error @below {{has unstructured control flow; block-level kernels require structured control flow}}
     scf.execute_region {
       cf.br ^next
     ^next:
@@ -198,7 +198,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %c7 = arith.constant 7 : index
-    // expected-error @below {{'vector.create_mask' op cannot have the layout of a splat}}
+    // expected-error @below {{'vector.create_mask' op cannot have a splat layout}}
     %w = vector.create_mask %c7 {out_layouts = [#splat]} : vector<256xi1>
     gpu.return
   }
@@ -226,7 +226,7 @@ gpu.module @m {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %v = mosaic_gpu.vector_load %m {out_layouts = [#one]} : memref<256xf32> -> vector<256xf32>
-    // expected-error @below {{carries a vector in layout #mosaic_gpu.WGStridedFragLayout<[256], 2>, but its initial value is in layout #mosaic_gpu.WGStridedFragLayout<[256], 1>}}
+    // expected-error @below {{carries a vector in layout #mosaic_gpu.WGStridedFragLayout<[256], 2>, but its initial value has layout #mosaic_gpu.WGStridedFragLayout<[256], 1>}}
     %r = scf.for %i = %c0 to %c1 step %c1 iter_args(%x = %v) -> (vector<256xf32>) {
       scf.yield %x : vector<256xf32>
     } {out_layouts = [#two]}
@@ -240,7 +240,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %v = mosaic_gpu.vector_load %m {out_layouts = [#one]} : memref<256xf32> -> vector<256xf32>
-    // expected-error @below {{stores to several devices at once, which is not supported}}
+    // expected-error @below {{stores to several devices ('multimem'), which is not supported}}
     mosaic_gpu.vector_store %v, %m {multimem = true} : vector<256xf32>, memref<256xf32>
     gpu.return
   }
@@ -251,7 +251,7 @@ gpu.module @m {
 #splat = #mosaic_gpu.WGSplatFragLayout<[256]>
 gpu.module @m {
   gpu.func @k(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
-    // expected-error @below {{reads memory and cannot have the layout of a splat}}
+    // expected-error @below {{reads memory, so its result cannot have a splat layout}}
     %v = mosaic_gpu.vector_load %m {out_layouts = [#splat]} : memref<256xf32> -> vector<256xf32>
     gpu.return
   }
@@ -262,7 +262,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k(%m: memref<7xf32>) kernel attributes {known_block_size = array<i32: 192, 1, 1>} {
     %x = arith.constant dense<1.0> : vector<7xf32>
-    // expected-error @below {{stores a splat that the threads cannot share: }}
+    // expected-error @below {{stores a splat that cannot be distributed across the threads: }}
     mosaic_gpu.vector_store %x, %m : vector<7xf32>, memref<7xf32>
     gpu.return
   }
@@ -273,7 +273,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k(%src: memref<64x64xi4>, %d: memref<16x16xi4, #gpu.address_space<workgroup>>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %c0 = arith.constant 0 : index
-    // expected-error @below {{copies elements of type 'i4', which share bytes; copy through registers, with vector_load and vector_store}}
+    // expected-error @below {{copies elements of type 'i4', which are narrower than a byte; copy through registers with 'vector_load' and 'vector_store'}}
     mosaic_gpu.async_copy %src[%c0, %c0] to %d : memref<64x64xi4> to memref<16x16xi4, #gpu.address_space<workgroup>>
     gpu.return
   }
@@ -285,7 +285,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %v = mosaic_gpu.vector_load %m {out_layouts = [#one]} : memref<256xf32> -> vector<256xf32>
-    // expected-error @below {{must be in the address space workgroup in a program of blocks, got 'memref<64xf32, 3>'}}
+    // expected-error @below {{has type 'memref<64xf32, 3>'; in a block-level kernel, its address space must be workgroup}}
     %s = mosaic_gpu.slice_smem 0 : memref<64xf32, 3>
     gpu.return
   }
@@ -296,7 +296,7 @@ gpu.module @m {
 #one = #mosaic_gpu.WGStridedFragLayout<[256], 1>
 gpu.module @m {
   gpu.func @k(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
-    // expected-error @below {{must have a static, contiguous type}}
+    // expected-error @below {{must have a static, contiguous memref type}}
     %s = mosaic_gpu.slice_smem 0 : memref<8x8xf32, strided<[16, 1]>, #gpu.address_space<workgroup>>
     %v = mosaic_gpu.vector_load %m {out_layouts = [#one]} : memref<256xf32> -> vector<256xf32>
     gpu.return
@@ -309,7 +309,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %s = mosaic_gpu.slice_smem 0 : memref<256xf32, #gpu.address_space<workgroup>>
-    // expected-error @below {{takes shared memory with transforms [#mosaic_gpu.swizzle<128 : i32>], but it is stored with no tile}}
+    // expected-error @below {{declares transforms [#mosaic_gpu.swizzle<128 : i32>] for its operand, but the shared memory has no tile}}
     %v = mosaic_gpu.vector_load %s {out_layouts = [#one], in_transforms = [[#mosaic_gpu.swizzle<128 : i32>]]} : memref<256xf32, #gpu.address_space<workgroup>> -> vector<256xf32>
     gpu.return
   }
@@ -323,7 +323,7 @@ gpu.module @m {
     %x = arith.constant dense<1.0> : vector<16x8xf32>
     %a = arith.constant dense<1.0> : vector<16x16xf16>
     %b = arith.constant dense<1.0> : vector<16x8xf16>
-    // expected-error @below {{needs operand a in a fragment layout, it is in layout #mosaic_gpu.WGSplatFragLayout<[16, 16]>}}
+    // expected-error @below {{requires a fragment layout for operand 'a'; its layout is #mosaic_gpu.WGSplatFragLayout<[16, 16]>}}
     %c = mosaic_gpu.mma accumulator(%x : vector<16x8xf32>) a(%a : vector<16x16xf16>) b(%b : vector<16x8xf16>) {out_layouts = [#tiled]} -> vector<16x8xf32>
     mosaic_gpu.async_commit_group
     gpu.return
@@ -356,7 +356,7 @@ gpu.module @m {
     %a = mosaic_gpu.vector_load %ma {out_layouts = [#a]} : memref<16x16xf16> -> vector<16x16xf16>
     %b = mosaic_gpu.vector_load %mb {out_layouts = [#b]} : memref<16x8xf16> -> vector<16x8xf16>
     %c = mosaic_gpu.vector_load %mc {out_layouts = [#strided]} : memref<16x8xf32> -> vector<16x8xf32>
-    // expected-error @below {{needs its result in a fragment layout, it is in layout #mosaic_gpu.WGStridedFragLayout<[16, 8], 1>}}
+    // expected-error @below {{requires a fragment layout for its result; its layout is #mosaic_gpu.WGStridedFragLayout<[16, 8], 1>}}
     %r = mosaic_gpu.mma accumulator(%c : vector<16x8xf32>) a(%a : vector<16x16xf16>) b(%b : vector<16x8xf16>) {out_layouts = [#strided]} -> vector<16x8xf32>
     gpu.return
   }
@@ -367,7 +367,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k(%v: vector<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     mosaic_gpu.async_commit_group
-    // expected-error @below {{uses a vector that has no layout}}
+    // expected-error @below {{uses a vector that does not have a layout}}
     %w = arith.negf %v : vector<256xf32>
     gpu.return
   }
@@ -379,7 +379,7 @@ gpu.module @m {
   gpu.func @k(%t: tensor<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %c0 = arith.constant 0 : index
     %x = arith.constant dense<1.0> : vector<256xf32>
-    // expected-error @below {{cannot be lowered to threads: it does not access a memref}}
+    // expected-error @below {{cannot be lowered to thread level: it does not access a memref}}
     %w = vector.transfer_write %x, %t[%c0] : vector<256xf32>, tensor<256xf32>
     mosaic_gpu.async_commit_group
     gpu.return
@@ -391,7 +391,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k() kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %b = mosaic_gpu.slice_smem 0 : memref<!mosaic_gpu.barrier<orders_tensor_core = true>, #gpu.address_space<workgroup>>
-    // expected-error @below {{'mosaic_gpu.arrive' op orders the tensor core, which on sm_90a has no work of its own that a barrier could order}}
+    // expected-error @below {{'mosaic_gpu.arrive' op uses a barrier that orders tcgen05 operations, which sm_90a does not have}}
     mosaic_gpu.arrive %b {orders_tensor_core = true} : memref<!mosaic_gpu.barrier<orders_tensor_core = true>, #gpu.address_space<workgroup>>
     gpu.return
   }
@@ -403,7 +403,7 @@ gpu.module @m {
   gpu.func @k(%m: memref<64x8xi32>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
     %c0 = arith.constant 0 : index
     %zero = arith.constant 0 : i32
-    // expected-error @below {{cannot be lowered to threads: the memref has elements of type i32 and the vector has elements of type f32; the same type is required}}
+    // expected-error @below {{cannot be lowered to thread level: the memref has elements of type i32 and the vector has elements of type f32; the same type is required}}
     %v = vector.transfer_read %m[%c0, %c0], %zero {out_layouts = [#mosaic_gpu.WGStridedFragLayout<[64, 8], 4>]} : memref<64x8xi32>, vector<64x8xf32>
     mosaic_gpu.async_commit_group
     gpu.return
@@ -414,7 +414,7 @@ gpu.module @m {
 
 gpu.module @m {
   gpu.func @k(%x: ui8) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
-    // expected-error @below {{has a vector of type 'vector<64xui8>'; its elements must be signless integers, floats or of type index}}
+    // expected-error @below {{has a vector of type 'vector<64xui8>'; its elements must be signless integers, floats or index}}
     %v = vector.broadcast %x {out_layouts = [#mosaic_gpu.WGSplatFragLayout<[64]>]} : ui8 to vector<64xui8>
     gpu.return
   }

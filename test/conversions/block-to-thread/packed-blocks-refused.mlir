@@ -1,4 +1,5 @@
-// Layouts that would have two threads access one byte, and memory whose elements do not begin or end with a byte.
+// Sub-byte elements: layouts in which two threads would access one byte, and memory that does not begin or end at a
+// byte boundary.
 // RUN: smalti-opt %s --split-input-file --verify-diagnostics --convert-mosaic-gpu-to-nvvm=target=sm_80
 // RUN: smalti-opt %s --split-input-file --verify-diagnostics --convert-mosaic-gpu-to-rocdl=target=gfx942
 // RUN: smalti-opt %s --split-input-file --verify-diagnostics --convert-mosaic-gpu-to-rocdl=target=gfx1100
@@ -8,7 +9,7 @@
 #one = #mosaic_gpu.WGStridedFragLayout<[256], 1>
 gpu.module @m {
   gpu.func @global_load(%m: memref<256xi4>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
-    // expected-error @below {{elements of 4 bits share bytes, and a register is not of whole bytes of a row: two threads would access one byte}}
+    // expected-error @below {{4-bit elements share bytes, and a thread's part of a row is not a whole number of bytes, so two threads would access the same byte}}
     %v = mosaic_gpu.vector_load %m {out_layouts = [#one]} : memref<256xi4> -> vector<256xi4>
     gpu.return
   }
@@ -47,7 +48,7 @@ gpu.module @m {
 #rows = #mosaic_gpu.WGStridedFragLayout<[64, 2], 2>
 gpu.module @m {
   gpu.func @odd_rows(%x: memref<64x2xf4E2M1FN, strided<[3, 1]>>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
-    // expected-error @below {{elements of 4 bits share bytes, and a register is not known to begin with a byte: two threads may access one byte}}
+    // expected-error @below {{4-bit elements share bytes, and a thread's part of a row cannot be proven to begin at a byte boundary, so two threads may access the same byte}}
     %v = mosaic_gpu.vector_load %x {out_layouts = [#rows]} : memref<64x2xf4E2M1FN, strided<[3, 1]>> -> vector<64x2xf4E2M1FN>
     gpu.return
   }
@@ -59,7 +60,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @odd_end(%x: memref<251xi4>, %pad: i4) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %c0 = arith.constant 0 : index
-    // expected-error @below {{elements of 4 bits share bytes, and the memory is not known to end with a byte}}
+    // expected-error @below {{4-bit elements share bytes, and the memref cannot be proven to end at a byte boundary}}
     %v = vector.transfer_read %x[%c0], %pad {out_layouts = [#row]} : memref<251xi4>, vector<256xi4>
     gpu.return
   }
@@ -70,7 +71,7 @@ gpu.module @m {
 #row = #mosaic_gpu.WGStridedFragLayout<[256], 4>
 gpu.module @m {
   gpu.func @odd_begin(%x: memref<512xi4>, %pad: i4, %i: index) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
-    // expected-error @below {{a register is not known to begin with a byte}}
+    // expected-error @below {{a thread's part of a row cannot be proven to begin at a byte boundary}}
     %v = vector.transfer_read %x[%i], %pad {in_bounds = [true], out_layouts = [#row]} : memref<512xi4>, vector<256xi4>
     gpu.return
   }
@@ -84,7 +85,7 @@ gpu.module @m {
   gpu.func @shared_transfer(%pad: i4) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %c0 = arith.constant 0 : index
     %s = mosaic_gpu.slice_smem 0 : memref<256xi4, #smem>
-    // expected-error @below {{has shared memory in a transformed layout (packed elements), which its lowering to threads does not support}}
+    // expected-error @below {{cannot be lowered to thread level with tiled or swizzled shared memory (packed elements)}}
     %v = vector.transfer_read %s[%c0], %pad {in_bounds = [true], out_layouts = [#row]} : memref<256xi4, #smem>, vector<256xi4>
     gpu.return
   }
@@ -96,7 +97,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @odd_view(%i: index) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %s = mosaic_gpu.slice_smem 0 : memref<512xi4, #smem>
-    // expected-error @below {{cannot be lowered to threads: its offset in dimension 0 is not known to be a multiple of a byte, which 2 elements share}}
+    // expected-error @below {{cannot be lowered to thread level: its offset in dimension 0 cannot be proven to be a multiple of 2 elements, which is one byte}}
     %v = memref.subview %s[%i] [256] [1] : memref<512xi4, #smem> to memref<256xi4, strided<[1], offset: ?>, #smem>
     %x = mosaic_gpu.vector_load %v {out_layouts = [#mosaic_gpu.WGStridedFragLayout<[256], 4>]} : memref<256xi4, strided<[1], offset: ?>, #smem> -> vector<256xi4>
     gpu.return
@@ -111,7 +112,7 @@ gpu.module @m {
     %s = mosaic_gpu.slice_smem 0 : memref<512xi2, #smem>
     %c2 = arith.constant 2 : index
     %j = arith.muli %i, %c2 : index
-    // expected-error @below {{cannot be lowered to threads: its offset is not known to be a multiple of a byte, which 4 elements share}}
+    // expected-error @below {{cannot be lowered to thread level: its offset cannot be proven to be a multiple of 4 elements, which is one byte}}
     %v = memref.reinterpret_cast %s to offset: [%j], sizes: [256], strides: [1] : memref<512xi2, #smem> to memref<256xi2, strided<[1], offset: ?>, #smem>
     %x = mosaic_gpu.vector_load %v {out_layouts = [#mosaic_gpu.WGStridedFragLayout<[256], 4>]} : memref<256xi2, strided<[1], offset: ?>, #smem> -> vector<256xi2>
     gpu.return

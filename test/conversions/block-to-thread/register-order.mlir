@@ -1,9 +1,9 @@
-// What is emitted on more registers than a thread has comes in another order.
+// Ops on more registers than a thread has are reordered.
 // RUN: smalti-opt %s -split-input-file --pass-pipeline='builtin.module(gpu.module(convert-mosaic-gpu-to-nvvm{target=sm_90a},canonicalize,cse))' | FileCheck %s
 // RUN: smalti-opt %s -split-input-file --pass-pipeline='builtin.module(gpu.module(convert-mosaic-gpu-to-rocdl{target=gfx942},canonicalize,cse))' | FileCheck %s --check-prefix=AMD
 
-// Two vectors of 128 registers each: one after the other is read, computed and
-// held, and all is stored behind. A thread of gfx942 has 512 registers.
+// Two vectors of 128 registers each: one register after the other is read, computed and pinned, and all stores follow.
+// A thread of gfx942 has 512 registers.
 gpu.module @reads {
   // CHECK-LABEL: gpu.func @reads
   // AMD-LABEL: gpu.func @reads
@@ -40,7 +40,7 @@ gpu.module @reads {
 
 // -----
 
-// What is read has room, and what is computed of it has not: reads come first.
+// The loaded values fit in the registers, the computed ones do not: reads come first.
 gpu.module @computes {
   // CHECK-LABEL: gpu.func @computes
   gpu.func @computes(%a: memref<64x128xf32>, %c: memref<64x128xf32>) kernel
@@ -77,7 +77,7 @@ gpu.module @computes {
 
 // -----
 
-// There is room for all: each op stays together.
+// Everything fits in the registers: the order does not change.
 gpu.module @room {
   // CHECK-LABEL: gpu.func @room
   gpu.func @room(%a: memref<32x128xf32>, %c: memref<32x128xf32>) kernel
@@ -100,8 +100,7 @@ gpu.module @room {
 
 // -----
 
-// A read stays behind what is written before it, and in front of what is
-// written after it.
+// A read stays after earlier writes and before later writes.
 gpu.module @writes {
   // CHECK-LABEL: gpu.func @writes
   gpu.func @writes(%a: memref<128x128xf32>, %b: memref<128x128xf32>, %c: memref<128x128xf32>) kernel

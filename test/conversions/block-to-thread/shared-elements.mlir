@@ -1,10 +1,10 @@
-// Elements of shared memory that have no agreed place in a byte.
+// Element types that are not supported in shared memory.
 // RUN: smalti-opt %s --split-input-file --verify-diagnostics --convert-mosaic-gpu-to-nvvm=target=sm_90a
 // RUN: smalti-opt %s --split-input-file --verify-diagnostics --convert-mosaic-gpu-to-rocdl=target=gfx942
 
 gpu.module @m {
   gpu.func @k() kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
-    // expected-error @below {{has elements of type 'i1', which are neither whole bytes nor 2 or 4 bits}}
+    // expected-error @below {{has elements of type 'i1'; elements must be whole bytes, or 2 or 4 bits wide}}
     %s = mosaic_gpu.slice_smem 0 : memref<128xi1, #gpu.address_space<workgroup>>
     gpu.return
   }
@@ -14,7 +14,7 @@ gpu.module @m {
 
 gpu.module @m {
   gpu.func @k() kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
-    // expected-error @below {{has elements of type 'f6E2M3FN', which are neither whole bytes nor 2 or 4 bits}}
+    // expected-error @below {{has elements of type 'f6E2M3FN'; elements must be whole bytes, or 2 or 4 bits wide}}
     %s = mosaic_gpu.slice_smem 0 : memref<128xf6E2M3FN, #gpu.address_space<workgroup>>
     gpu.return
   }

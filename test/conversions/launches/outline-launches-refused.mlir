@@ -1,7 +1,7 @@
 // RUN: not smalti-opt %s --split-input-file --mosaic-gpu-outline-launches --mlir-print-ir-after-failure 2>&1 | FileCheck %s
 // RUN: smalti-opt %s --split-input-file --mosaic-gpu-outline-launches --verify-diagnostics
 
-// Nothing has changed.
+// The module is unchanged.
 // CHECK-NOT: gpu.func
 
 module {
@@ -16,7 +16,7 @@ module {
     %p = llvm.load %pointers : !llvm.ptr -> !llvm.ptr
     %place = llvm.getelementptr %pointers[2] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
     %q = llvm.load %place : !llvm.ptr -> !llvm.ptr
-    // expected-error @below {{has sizes of its grid, its blocks or its clusters that are not positive constants}}
+    // expected-error @below {{has grid, block or cluster sizes that are not positive constants}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %n, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %threads, %sy = %one, %sz = %one) dynamic_shared_memory_size %bytes {
       gpu.terminator
@@ -40,7 +40,7 @@ module {
     %place = llvm.getelementptr %pointers[2] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
     %q = llvm.load %place : !llvm.ptr -> !llvm.ptr
     %none = arith.constant 0 : index
-    // expected-error @below {{has sizes of its grid, its blocks or its clusters that are not positive constants}}
+    // expected-error @below {{has grid, block or cluster sizes that are not positive constants}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %none, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %threads, %sy = %one, %sz = %one) dynamic_shared_memory_size %bytes {
       gpu.terminator
@@ -64,7 +64,7 @@ module {
     %place = llvm.getelementptr %pointers[2] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
     %q = llvm.load %place : !llvm.ptr -> !llvm.ptr
     %odd = arith.constant 100 : index
-    // expected-error @below {{has blocks of 100 threads, which is not a multiple of the 128 threads that run a program together}}
+    // expected-error @below {{has blocks of 100 threads; a multiple of 'program-threads', 128, is required}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %odd, %sy = %one, %sz = %one) dynamic_shared_memory_size %bytes {
       %memory = mosaic_gpu.slice_smem 0 : memref<16xf32, #gpu.address_space<workgroup>>
@@ -89,7 +89,7 @@ module {
     %place = llvm.getelementptr %pointers[2] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
     %q = llvm.load %place : !llvm.ptr -> !llvm.ptr
     %b = arith.index_cast %n : index to i32
-    // expected-error @below {{needs a constant size of shared memory}}
+    // expected-error @below {{requires a constant size of dynamic shared memory}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %threads, %sy = %one, %sz = %one) dynamic_shared_memory_size %b {
       gpu.terminator
@@ -112,7 +112,7 @@ module {
     %p = llvm.load %pointers : !llvm.ptr -> !llvm.ptr
     %place = llvm.getelementptr %pointers[2] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
     %q = llvm.load %place : !llvm.ptr -> !llvm.ptr
-    // expected-error @below {{uses a value of type 'index' from outside, which is neither a constant nor a memref of an entry of its function}}
+    // expected-error @below {{uses a value of type 'index' that is defined outside; only constants, memrefs of the function's pointer array and arrays of tensor maps are supported}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %threads, %sy = %one, %sz = %one) dynamic_shared_memory_size %bytes {
       %m = arith.addi %n, %n : index
@@ -137,7 +137,7 @@ module {
     %place = llvm.getelementptr %pointers[2] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
     %q = llvm.load %place : !llvm.ptr -> !llvm.ptr
     %x = memref.alloc() : memref<512xf32>
-    // expected-error @below {{uses a memref of type 'memref<512xf32>' from outside, but it is not made of a descriptor}}
+    // expected-error @below {{uses a memref of type 'memref<512xf32>' that is defined outside, but it is not a cast of a memref descriptor}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %threads, %sy = %one, %sz = %one) dynamic_shared_memory_size %bytes {
       %v = mosaic_gpu.vector_load %x : memref<512xf32> -> vector<512xf32>
@@ -168,7 +168,7 @@ module {
     %x4 = llvm.insertvalue %step, %x3[4, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
     %x = builtin.unrealized_conversion_cast %x4
         : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)> to memref<512xf32>
-    // expected-error @below {{uses a memref of type 'memref<512xf32>' from outside, but its address is not loaded from the entry's array of pointers}}
+    // expected-error @below {{uses a memref of type 'memref<512xf32>' that is defined outside, but its address is not loaded from the function's pointer array}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %threads, %sy = %one, %sz = %one) dynamic_shared_memory_size %bytes {
       %v = mosaic_gpu.vector_load %x : memref<512xf32> -> vector<512xf32>
@@ -199,7 +199,7 @@ module {
     %x4 = llvm.insertvalue %step, %x3[4, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
     %x = builtin.unrealized_conversion_cast %x4
         : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)> to memref<512xf32>
-    // expected-error @below {{uses a memref of type 'memref<512xf32>' from outside, but its descriptor has another offset, other sizes or other strides than its type}}
+    // expected-error @below {{uses a memref of type 'memref<512xf32>' that is defined outside, but the offset, sizes or strides of its descriptor differ from its type}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %threads, %sy = %one, %sz = %one) dynamic_shared_memory_size %bytes {
       %v = mosaic_gpu.vector_load %x : memref<512xf32> -> vector<512xf32>
@@ -230,7 +230,7 @@ module {
     %x4 = llvm.insertvalue %step, %x3[4, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
     %x = builtin.unrealized_conversion_cast %x4
         : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)> to memref<512xf32>
-    // expected-error @below {{uses a memref of type 'memref<512xf32>' from outside, but its descriptor has another offset, other sizes or other strides than its type}}
+    // expected-error @below {{uses a memref of type 'memref<512xf32>' that is defined outside, but the offset, sizes or strides of its descriptor differ from its type}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %threads, %sy = %one, %sz = %one) dynamic_shared_memory_size %bytes {
       %v = mosaic_gpu.vector_load %x : memref<512xf32> -> vector<512xf32>
@@ -268,7 +268,7 @@ module {
     %y4 = llvm.insertvalue %step, %y3[4, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
     %y = builtin.unrealized_conversion_cast %y4
         : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)> to memref<512xf32>
-    // expected-error @below {{uses two memrefs of entry 0 of its function}}
+    // expected-error @below {{uses two memrefs of entry 0 of the function's pointer array}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %threads, %sy = %one, %sz = %one) dynamic_shared_memory_size %bytes {
       %v = mosaic_gpu.vector_load %x : memref<512xf32> -> vector<512xf32>
@@ -296,7 +296,7 @@ module {
     %q = llvm.load %place : !llvm.ptr -> !llvm.ptr
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %threads, %sy = %one, %sz = %one) dynamic_shared_memory_size %bytes {
-      // expected-error @below {{in a launch refers to @table, which the kernel cannot take along}}
+      // expected-error @below {{refers to @table inside a launch; a kernel cannot refer to symbols outside its GPU module}}
       %t = llvm.mlir.addressof @table : !llvm.ptr
       gpu.terminator
     }
@@ -338,7 +338,7 @@ module {
     call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
         : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
     %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
-    // expected-error @below {{uses an array of type '!llvm.array<128 x i8>' from outside, but tensor map at byte 0: its element type is not known}}
+    // expected-error @below {{uses an array of type '!llvm.array<128 x i8>' that is defined outside, but tensor map at byte 0: its element type is not constant or not supported}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
       %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
@@ -385,7 +385,7 @@ module {
     call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
         : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
     %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
-    // expected-error @below {{uses an array of type '!llvm.array<128 x i8>' from outside, but tensor map at byte 0: its sizes, its strides or its box are not constant}}
+    // expected-error @below {{uses an array of type '!llvm.array<128 x i8>' that is defined outside, but tensor map at byte 0: its sizes, strides or box are not constant}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
       %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
@@ -427,11 +427,11 @@ module {
     %box = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
     %rows = arith.constant 64 : i64
     %swizzle = arith.constant 16 : i64
-    // expected-note @below {{an element of an array of the call is not stored}}
+    // expected-note @below {{an element of an array operand of the call is not stored}}
     call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
         : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
     %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
-    // expected-error @below {{uses an array of type '!llvm.array<128 x i8>' from outside, but tensor map at byte 0: its sizes, its strides or its box are not constant}}
+    // expected-error @below {{uses an array of type '!llvm.array<128 x i8>' that is defined outside, but tensor map at byte 0: its sizes, strides or box are not constant}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
       %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
@@ -477,7 +477,7 @@ module {
     call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
         : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
     %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
-    // expected-error @below {{uses an array of type '!llvm.array<128 x i8>' from outside, but tensor map at byte 0: its address is not that of a memref}}
+    // expected-error @below {{uses an array of type '!llvm.array<128 x i8>' that is defined outside, but tensor map at byte 0: its address is not the address of a memref}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
       %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
@@ -525,7 +525,7 @@ module {
     // expected-note @below {{this use of the array is not a call that encodes a tensor map}}
     llvm.store %n, %maps : i64, !llvm.ptr
     %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
-    // expected-error @below {{uses an array of type '!llvm.array<128 x i8>' from outside, but something other than tensor maps is written to it}}
+    // expected-error @below {{uses an array of type '!llvm.array<128 x i8>' that is defined outside, but something other than tensor maps is written to it}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
       %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
@@ -571,7 +571,7 @@ module {
     call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
         : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
     %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
-    // expected-error @below {{uses byte 64 of an array, where there is no tensor map}}
+    // expected-error @below {{uses byte 64 of an array of tensor maps, where no map begins}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
       %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
@@ -617,7 +617,7 @@ module {
     call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
         : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
     %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
-    // expected-error @below {{uses an array of tensor maps other than by the constant offset of a map}}
+    // expected-error @below {{uses an array of tensor maps at an address that is not the constant offset of a map}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
       %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
@@ -668,7 +668,7 @@ module {
     call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
         : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
     %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
-    // expected-error @below {{but tensor map at byte 0: its sizes, its strides or its box are not constant}}
+    // expected-error @below {{but tensor map at byte 0: its sizes, strides or box are not constant}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
       %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
@@ -719,7 +719,7 @@ module {
     call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
         : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
     %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
-    // expected-error @below {{but tensor map at byte 0: its sizes, its strides or its box are not constant}}
+    // expected-error @below {{but tensor map at byte 0: its sizes, strides or box are not constant}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
       %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
@@ -769,7 +769,7 @@ module {
     call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
         : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
     %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
-    // expected-error @below {{but tensor map at byte 0: its sizes, its strides or its box are not constant}}
+    // expected-error @below {{but tensor map at byte 0: its sizes, strides or box are not constant}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
       %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
@@ -820,7 +820,7 @@ module {
     call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
         : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
     %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
-    // expected-error @below {{but tensor map at byte 0: its sizes, its strides or its box are not constant}}
+    // expected-error @below {{but tensor map at byte 0: its sizes, strides or box are not constant}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
       %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
@@ -866,10 +866,10 @@ module {
     %sizes = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
     call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
         : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
-    // expected-note @below {{this store to the array is not before the call of the encoder in its block}}
+    // expected-note @below {{this store to the array does not precede the encoder call in the same MLIR block}}
     llvm.store %size, %sizes : i64, !llvm.ptr
     %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
-    // expected-error @below {{but tensor map at byte 0: its sizes, its strides or its box are not constant}}
+    // expected-error @below {{but tensor map at byte 0: its sizes, strides or box are not constant}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
       %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
@@ -914,13 +914,13 @@ module {
     %swizzle = arith.constant 16 : i64
     %sizes = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
     scf.if %condition {
-      // expected-note @below {{this store to the array is not before the call of the encoder in its block}}
+      // expected-note @below {{this store to the array does not precede the encoder call in the same MLIR block}}
       llvm.store %size, %sizes : i64, !llvm.ptr
     }
     call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
         : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
     %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
-    // expected-error @below {{but tensor map at byte 0: its sizes, its strides or its box are not constant}}
+    // expected-error @below {{but tensor map at byte 0: its sizes, strides or box are not constant}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
       %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
@@ -965,12 +965,12 @@ module {
     %swizzle = arith.constant 16 : i64
     %sizes = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
     llvm.store %size, %sizes : i64, !llvm.ptr
-    // expected-note @below {{this store writes an element a second time}}
+    // expected-note @below {{this store overwrites an element of the array}}
     llvm.store %size, %sizes : i64, !llvm.ptr
     call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
         : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
     %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
-    // expected-error @below {{but tensor map at byte 0: its sizes, its strides or its box are not constant}}
+    // expected-error @below {{but tensor map at byte 0: its sizes, strides or box are not constant}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
       %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
@@ -1015,13 +1015,13 @@ module {
     %swizzle = arith.constant 16 : i64
     %sizes = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
     llvm.store %size, %sizes : i64, !llvm.ptr
-    // expected-note @below {{this address in the array is not a constant number of i64}}
+    // expected-note @below {{this address is not at a constant multiple of 8 bytes in the array}}
     %bytes = llvm.getelementptr %sizes[4] : (!llvm.ptr) -> !llvm.ptr, i8
     llvm.store %size, %bytes : i64, !llvm.ptr
     call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
         : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
     %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
-    // expected-error @below {{but tensor map at byte 0: its sizes, its strides or its box are not constant}}
+    // expected-error @below {{but tensor map at byte 0: its sizes, strides or box are not constant}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
       %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
@@ -1067,10 +1067,10 @@ module {
     %sizes = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
     llvm.store %size, %sizes : i64, !llvm.ptr
     %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
-    // expected-note @below {{this call is not before the load of the array in its block}}
+    // expected-note @below {{this call does not precede the load of the array in the same MLIR block}}
     call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
         : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
-    // expected-error @below {{but tensor map at byte 0: it may not be encoded when the array is loaded}}
+    // expected-error @below {{but tensor map at byte 0: it may be encoded after the array is loaded}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
       %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
@@ -1116,12 +1116,12 @@ module {
     %sizes = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
     llvm.store %size, %sizes : i64, !llvm.ptr
     scf.if %condition {
-      // expected-note @below {{this call is not before the load of the array in its block}}
+      // expected-note @below {{this call does not precede the load of the array in the same MLIR block}}
       func.call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
           : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
     }
     %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
-    // expected-error @below {{but tensor map at byte 0: it may not be encoded when the array is loaded}}
+    // expected-error @below {{but tensor map at byte 0: it may be encoded after the array is loaded}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
       %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
@@ -1151,7 +1151,7 @@ module {
     %x2 = llvm.insertvalue %zero, %x1[2] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
     %x3 = llvm.insertvalue %size, %x2[3, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
     %x4 = llvm.insertvalue %step, %x3[4, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
-    // expected-error @below {{needs the memref of entry 0 of its function as an argument, but no such memref dominates the launch}}
+    // expected-error @below {{requires the memref of entry 0 of the function's pointer array, but its definition does not dominate the launch}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
       gpu.terminator
@@ -1186,7 +1186,7 @@ module {
       %x = builtin.unrealized_conversion_cast %x4
         : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)> to memref<512xf32> {mosaic_gpu.from_kernel_arg_idx = 0 : i32}
     }
-    // expected-error @below {{needs the memref of entry 0 of its function as an argument, but no such memref dominates the launch}}
+    // expected-error @below {{requires the memref of entry 0 of the function's pointer array, but its definition does not dominate the launch}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
       gpu.terminator
@@ -1213,7 +1213,7 @@ module {
     %x2 = llvm.insertvalue %zero, %x1[2] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
     %x3 = llvm.insertvalue %size, %x2[3, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
     %x4 = llvm.insertvalue %step, %x3[4, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
-    // expected-error @below {{has 'mosaic_gpu.from_kernel_arg_idx' = 2 : i32, but its address is loaded from entry 0 of its function}}
+    // expected-error @below {{has 'mosaic_gpu.from_kernel_arg_idx' = 2 : i32, but its address is loaded from entry 0 of the function's pointer array}}
     %x = builtin.unrealized_conversion_cast %x4
         : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)> to memref<512xf32> {mosaic_gpu.from_kernel_arg_idx = 2 : i32}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)

@@ -1,9 +1,9 @@
 // RUN: smalti-opt %s --mosaic-gpu-outline-launches | FileCheck %s
 // RUN: smalti-opt %s --mosaic-gpu-infer-layouts=target=sm_90a --mosaic-gpu-outline-launches | FileCheck %s
 
-// A thread-level launch has no programs of several threads. The tensor maps that
-// the host code encodes become arguments after those of the entry; arguments
-// that no code uses keep their places. A dead pointer to the maps is no argument.
+// A thread-level launch does not have thread groups. The tensor maps that the host code encodes become arguments after
+// those of the pointer array; unused arguments keep their positions. A dead pointer to the maps does not become an
+// argument.
 
 // CHECK: gpu.func @copy(
 // CHECK-SAME: %[[X:.*]]: memref<64x64xf16> {mosaic_gpu.from_kernel_arg_idx = 0 : i32}, %{{.*}}: memref<8xf32> {mosaic_gpu.from_kernel_arg_idx = 1 : i32}, %{{.*}}: !llvm.ptr {mosaic_gpu.from_kernel_arg_idx = 2 : i32}, %{{.*}}: memref<4x64xi4> {mosaic_gpu.from_kernel_arg_idx = 3 : i32}
@@ -66,7 +66,7 @@ module {
     %z = builtin.unrealized_conversion_cast %z6
         : !llvm.struct<(ptr, ptr, i64, array<2 x i64>, array<2 x i64>)> to memref<4x64xi4> {mosaic_gpu.from_kernel_arg_idx = 3 : i32}
 
-    // A map of all of the first memref from its third row on, through a view.
+    // A map of the whole first memref from its third row, through a view.
     %maps = llvm.alloca %c1 x !llvm.array<256 x i8> {alignment = 64 : i64} : (i64) -> !llvm.ptr
     %view = memref.reinterpret_cast %x to offset: [128], sizes: [64, 64], strides: [64, 1]
         : memref<64x64xf16> to memref<64x64xf16, strided<[64, 1], offset: 128>>
@@ -97,7 +97,7 @@ module {
     call @mosaic_gpu_init_tma_desc(%maps, %start, %c5, %c2, %extents, %steps, %c64, %box)
         : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
 
-    // Elements of 4 bits: a map of bytes.
+    // 4-bit elements: a map of bytes.
     %second = llvm.getelementptr %maps[128] : (!llvm.ptr) -> !llvm.ptr, i8
     %narrow = memref.extract_aligned_pointer_as_index %z : memref<4x64xi4> -> index
     %narrow_number = arith.index_cast %narrow : index to i64

@@ -1,9 +1,8 @@
 // RUN: smalti-opt %s --mosaic-gpu-outline-launches | FileCheck %s
 // RUN: smalti-opt %s --mosaic-gpu-outline-launches=program-threads=384 | FileCheck %s --check-prefix=WHOLE
 
-// Arguments come in the order of the entry's pointers, whatever uses them
-// first; a pointer that no memref is made of keeps its place. Declarations that
-// nothing refers to are gone.
+// Arguments are in the order of the pointers, not of their uses; a pointer without a memref keeps its position. Unused
+// declarations are erased.
 
 // CHECK: module attributes {gpu.container_module} {
 // CHECK-NEXT: gpu.module @add_module {

@@ -1,4 +1,4 @@
-// What llvm.align promises of an argument bounds the accesses of threads; a strided argument has the same promise.
+// llvm.align of an argument limits the alignment of thread accesses, also for a strided argument.
 // RUN: smalti-opt %s -convert-mosaic-gpu-to-nvvm=target=sm_90a | FileCheck %s
 // RUN: smalti-opt %s -convert-mosaic-gpu-to-rocdl=target=gfx1100 | FileCheck %s
 

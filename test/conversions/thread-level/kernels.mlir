@@ -3,8 +3,7 @@
 // RUN: smalti-opt %s --smalti-compile='target=sm_80' | FileCheck %s --check-prefix=LLVM
 // RUN: smalti-opt %s --smalti-compile='target=gfx942' | FileCheck %s --check-prefix=LLVM
 
-// A kernel without layouts is the program of one thread: its vectors stay as
-// they are, and its buffers in shared memory get their addresses.
+// A kernel without layouts is at thread level: its vectors do not change, and its buffers in shared memory get offsets.
 // CHECK-LABEL: gpu.func @exchange(
 // AMD-SAME:      workgroup(%[[MEMORY:.*]] : memref<1280xi8, #gpu.address_space<workgroup>> {llvm.align = 16 : i64})
 // CHECK-SAME:    smalti.shared_memory_bytes = 1280 : i64

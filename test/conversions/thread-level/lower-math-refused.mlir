@@ -1,4 +1,4 @@
-// Types that no function of a library and no instruction takes are refused before anything is rewritten.
+// Types that neither a library function nor an instruction supports are refused before the module is changed.
 // RUN: smalti-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(smalti-lower-cpu-math,gpu.module(smalti-lower-math))'
 // RUN: not smalti-opt %s --split-input-file --mlir-print-ir-after-failure -o /dev/null \
 // RUN:   --pass-pipeline='builtin.module(smalti-lower-cpu-math,gpu.module(smalti-lower-math))' 2>&1 | FileCheck %s
@@ -9,7 +9,7 @@
 gpu.module @module attributes {smalti.target = "gfx942"} {
   gpu.func @amd(%a: f8E4M3FNUZ, %b: f32) {
     %0 = math.tanh %b : f32
-    // expected-error@below {{has type 'f8E4M3FNUZ'; a float of type f16, bf16, f32 or f64, an integer or a vector of either is required}}
+    // expected-error@below {{has type 'f8E4M3FNUZ'; f16, bf16, f32, f64, an integer or a vector of one of them is required}}
     %1 = math.acos %a : f8E4M3FNUZ
     gpu.return
   }
@@ -19,11 +19,11 @@ gpu.module @module attributes {smalti.target = "gfx942"} {
 
 gpu.module @module attributes {smalti.target = "sm_90a"} {
   gpu.func @nvidia(%a: vector<2xf4E2M1FN>, %b: tensor<4xf32>) {
-    // expected-error@below {{has type 'vector<2xf4E2M1FN>'; a float of type}}
+    // expected-error@below {{has type 'vector<2xf4E2M1FN>'; f16, bf16, f32, f64}}
     %0 = math.fma %a, %a, %a : vector<2xf4E2M1FN>
-    // expected-error@below {{has type 'tensor<4xf32>'; a float of type}}
+    // expected-error@below {{has type 'tensor<4xf32>'; f16, bf16, f32, f64}}
     %1 = math.trunc %b : tensor<4xf32>
-    // The conversion to NVVM has the rest.
+    // The conversion to NVVM lowers the others.
     %2 = math.exp %a : vector<2xf4E2M1FN>
     gpu.return
   }
@@ -32,7 +32,7 @@ gpu.module @module attributes {smalti.target = "sm_90a"} {
 // -----
 
 func.func @cpu(%a: f128) -> f128 {
-  // expected-error@below {{has type 'f128'; a float of type}}
+  // expected-error@below {{has type 'f128'; f16, bf16, f32, f64}}
   %0 = math.log1p %a : f128
   return %0 : f128
 }
@@ -44,7 +44,7 @@ gpu.module @module attributes {smalti.target = "gfx942"} {
     %fits = vector.broadcast %a : f32 to vector<64xf32>
     %few = math.tanh %fits : vector<64xf32>
     %v = vector.broadcast %a : f32 to vector<65536x65536xf32>
-    // expected-error@below {{has type 'vector<65536x65536xf32>', whose elements are computed one after the other; at most 16384 elements are supported}}
+    // expected-error@below {{has type 'vector<65536x65536xf32>'; vector math ops are expanded per element, and at most 16384 elements are supported}}
     %0 = math.tanh %v : vector<65536x65536xf32>
     gpu.return
   }
@@ -53,7 +53,7 @@ gpu.module @module attributes {smalti.target = "gfx942"} {
 // -----
 
 func.func @elements(%a: vector<2147483648xf32>) -> vector<2147483648xf32> {
-  // expected-error@below {{has type 'vector<2147483648xf32>', whose elements are computed one after the other}}
+  // expected-error@below {{has type 'vector<2147483648xf32>'; vector math ops are expanded per element}}
   %0 = math.expm1 %a : vector<2147483648xf32>
   return %0 : vector<2147483648xf32>
 }
@@ -61,7 +61,7 @@ func.func @elements(%a: vector<2147483648xf32>) -> vector<2147483648xf32> {
 // -----
 
 func.func @functions_of_many_elements(%a: vector<192x192xf32>) -> vector<192x192xf32> {
-  // expected-error@below {{has type 'vector<192x192xf32>', whose elements are computed one after the other; at most 16384 elements are supported}}
+  // expected-error@below {{has type 'vector<192x192xf32>'; vector math ops are expanded per element, and at most 16384 elements are supported}}
   %0 = math.erf %a : vector<192x192xf32>
   // Instructions on vectors.
   %1 = math.sqrt %0 : vector<192x192xf32>

@@ -90,7 +90,7 @@ gpu.module @functions {
 
 // -----
 
-// What the usual conversions do right is left to them.
+// Ops that the conversions lower correctly are not changed.
 gpu.module @unchanged {
   // ALL-LABEL: gpu.func @unchanged
   gpu.func @unchanged(%a: vector<4xf32>) {

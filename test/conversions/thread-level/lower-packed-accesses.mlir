@@ -1,6 +1,6 @@
 // RUN: smalti-opt %s --split-input-file --pass-pipeline='builtin.module(gpu.module(smalti-lower-packed-accesses,canonicalize,cse))' | FileCheck %s
 
-// Whole bytes, aligned as far as it is known.
+// Whole bytes with the known alignment.
 // CHECK-LABEL: @bytes
 // CHECK: %[[V:.*]] = llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr -> vector<4xi8>
 // CHECK: vector.bitcast %[[V]] : vector<4xi8> to vector<8xi4>
@@ -19,7 +19,7 @@ gpu.module @bytes {
 
 // -----
 
-// From any element on: the last byte is loaded apart, and is no other than that of the last element.
+// At any element: the last byte is loaded separately, and is never beyond the byte of the last element.
 // CHECK-LABEL: @anywhere
 // CHECK: llvm.load %{{.*}} {alignment = 1 : i64} : !llvm.ptr<3> -> vector<2xi8>
 // CHECK: llvm.load %{{.*}} {alignment = 1 : i64} : !llvm.ptr<3> -> vector<1xi8>
@@ -34,7 +34,7 @@ gpu.module @anywhere {
 
 // -----
 
-// An element never needs a second byte.
+// A single element is always in one byte.
 // CHECK-LABEL: @element
 // CHECK: %[[B:.*]] = llvm.load %{{.*}} : !llvm.ptr -> vector<1xi8>
 // CHECK-NOT: llvm.load
@@ -47,7 +47,7 @@ gpu.module @element {
 
 // -----
 
-// Masks of whole bytes: constants, bounds that a byte does not straddle, and both.
+// Masks of whole bytes: constants, bounds at byte boundaries, and combinations.
 // CHECK-LABEL: @masks
 // CHECK-COUNT-3: llvm.intr.masked.store
 gpu.module @masks {
@@ -70,7 +70,7 @@ gpu.module @masks {
 
 // -----
 
-// Buffers of a kernel take the bytes that their elements share.
+// Buffers of a kernel use the bytes that their elements share.
 // CHECK-LABEL: gpu.func @buffers
 // CHECK-SAME: workgroup(%{{.*}} : memref<32xi8, #gpu.address_space<workgroup>>)
 // CHECK: memref.alloca() : memref<3xi8>
@@ -89,7 +89,7 @@ gpu.module @buffers {
 
 // -----
 
-// What does not share bytes stays, and so does i1.
+// Elements that do not share bytes are not changed, and neither is i1.
 // CHECK-LABEL: @others
 // CHECK-COUNT-2: memref.load
 // CHECK: vector.load

@@ -16,7 +16,7 @@
 // CHECK-NOT:     vector.create_mask
 // CHECK:         gpu.return
 
-// The end and the begin.
+// Both bounds.
 // CHECK-LABEL: gpu.func @ahead(
 // CHECK-NOT:     vector.transfer
 // CHECK:         %[[END:.*]] = arith.cmpi slt, %{{.*}}, %{{.*}} : vector<4xi64>
@@ -28,7 +28,7 @@
 // CHECK:         vector.maskedstore
 // CHECK:         gpu.return
 
-// A row that is repeated stays a row.
+// A repeated row stays a row.
 // CHECK-LABEL: gpu.func @broadcast(
 // CHECK-SAME:      %[[ROW:[a-z0-9]+]]: vector<4xf32>
 // CHECK-NEXT:    %[[NONE:.*]] = ub.poison : vector<2x4xf32>

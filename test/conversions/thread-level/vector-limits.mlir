@@ -1,5 +1,5 @@
-// Vectors that no thread can hold are errors, and nothing else happens: at each level, with the message of tiles, and for
-// numbers of elements that 32 and 64 bits do not hold.
+// Vectors that exceed the registers of a thread are errors, and nothing else happens: at each level, with the message
+// of tiles, and for numbers of elements that exceed 32 and 64 bits.
 // RUN: smalti-opt %s -split-input-file --verify-diagnostics -o /dev/null \
 // RUN:   --pass-pipeline='builtin.module(gpu.module(smalti-lower-vectors))'
 // RUN: smalti-opt %s -split-input-file --verify-diagnostics -o /dev/null \
@@ -16,7 +16,7 @@ module attributes {smalti.target = "sm_90a"} {
     gpu.func @elements_2_31(%m: memref<4294967296xf32>, %i: index) kernel {
       %zero = arith.constant 0.0 : f32
       // AMD: a vector of type 'vector<2147483648xf32>' needs 2147483648 registers per thread; the limit per vector on gfx942 is 512
-      // A constant that upstream's passes create has no location: that of the function stands for it.
+      // A constant that upstream's passes create does not have a location: the error uses that of the function.
       // CPU: mlir:[[#@LINE-4]]:5: error: a vector of type 'vector<2147483648xi1>' takes 268435456 bytes
       // CPU: a vector of type 'vector<2147483648xf32>' takes 8589934592 bytes; the limit per vector on cpu is 4194304 bytes (4 MiB); use a smaller vector
       // INFER: a vector of type 'vector<2147483648xf32>' needs 16777216 registers per thread with 128 threads; the limit per vector on sm_90a is 512

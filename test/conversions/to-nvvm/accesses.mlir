@@ -2,7 +2,7 @@
 
 #strided = #mosaic_gpu.WGStridedFragLayout<[64], 1>
 gpu.module @accesses {
-  // Lanes outside read the first element of what nobody writes; of what other threads write, they read nothing.
+  // Out-of-bounds lanes load the first element if no thread writes the memref; otherwise they do not load.
   // CHECK-LABEL: gpu.func @outside
   // CHECK: %[[IN:.*]] = vector.load %arg0[%{{.*}}]
   // CHECK-NEXT: arith.select %{{.*}}, %[[IN]]

@@ -1,7 +1,7 @@
 // RUN: smalti-opt %s --split-input-file --verify-diagnostics --convert-mosaic-gpu-to-nvvm=target=sm_90a
 
 gpu.module @m {
-  // expected-error @below {{'gpu.func' op is a block-level kernel and needs the attribute 'known_block_size'}}
+  // expected-error @below {{'gpu.func' op is a block-level kernel and requires the attribute 'known_block_size'}}
   gpu.func @no_block_size() kernel {
     mosaic_gpu.async_commit_group
     gpu.return
@@ -11,7 +11,7 @@ gpu.module @m {
 // -----
 
 gpu.module @m {
-  // expected-error @below {{has blocks of 48 threads, which is not a multiple of the 32 threads of a warp on sm_90a}}
+  // expected-error @below {{has blocks of 48 threads; a multiple of the warp size of sm_90a, 32, is required}}
   gpu.func @block_size() kernel attributes {known_block_size = array<i32: 48, 1, 1>} {
     mosaic_gpu.async_commit_group
     gpu.return
@@ -22,7 +22,7 @@ gpu.module @m {
 
 gpu.module @m {
   gpu.func @no_layout(%m: memref<64xf32>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
-    // expected-error @below {{'mosaic_gpu.vector_load' op has no layout for its result; block-level vectors need the attribute 'out_layouts'}}
+    // expected-error @below {{'mosaic_gpu.vector_load' op does not have a layout for its result; block-level vectors require the attribute 'out_layouts'}}
     %v = mosaic_gpu.vector_load %m : memref<64xf32> -> vector<64xf32>
     gpu.return
   }
@@ -82,7 +82,7 @@ gpu.module @m {
   gpu.func @wanted(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %a = mosaic_gpu.vector_load %m {out_layouts = [#mosaic_gpu.WGStridedFragLayout<[256], 1>]}
         : memref<256xf32> -> vector<256xf32>
-    // expected-error @below {{wants vector operand #0 in layout #mosaic_gpu.WGStridedFragLayout<[256], 2>, but its value is in layout #mosaic_gpu.WGStridedFragLayout<[256], 1>}}
+    // expected-error @below {{requires layout #mosaic_gpu.WGStridedFragLayout<[256], 2> for vector operand #0, but the value has layout #mosaic_gpu.WGStridedFragLayout<[256], 1>}}
     mosaic_gpu.vector_store %a, %m {in_layouts = [#mosaic_gpu.WGStridedFragLayout<[256], 2>]}
         : vector<256xf32>, memref<256xf32>
     gpu.return
@@ -93,7 +93,7 @@ gpu.module @m {
 
 gpu.module @m {
   gpu.func @constant() kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
-    // expected-error @below {{is a block-level constant whose elements differ, which is not supported}}
+    // expected-error @below {{is a block-level constant that is not a splat, which is not supported}}
     %a = arith.constant {out_layouts = [#mosaic_gpu.WGStridedFragLayout<[32], 1>]} dense<"0x000102030405060708090A0B0C0D0E0F101112131415161718191A1B1C1D1E1F"> : vector<32xi8>
     gpu.return
   }
@@ -105,7 +105,7 @@ gpu.module @m {
   gpu.func @unknown(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %a = mosaic_gpu.vector_load %m {out_layouts = [#mosaic_gpu.WGStridedFragLayout<[256], 1>]}
         : memref<256xf32> -> vector<256xf32>
-    // expected-error @below {{'vector.interleave' op cannot be lowered to threads: the op is not supported on block-level vectors}}
+    // expected-error @below {{'vector.interleave' op cannot be lowered to thread level: the op is not supported on block-level vectors}}
     %s = vector.interleave %a, %a : vector<256xf32> -> vector<512xf32>
     gpu.return
   }
@@ -116,7 +116,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @alloc() kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     mosaic_gpu.async_commit_group
-    // expected-error @below {{allocates memory; allocate shared memory first (smalti-allocate-shared-memory)}}
+    // expected-error @below {{allocates memory; run smalti-allocate-shared-memory before this conversion}}
     %m = memref.alloc() : memref<64xf32, #gpu.address_space<workgroup>>
     gpu.return
   }
@@ -126,7 +126,7 @@ gpu.module @m {
 
 gpu.module @m {
   gpu.func @slice() kernel attributes {known_block_size = array<i32: 64, 1, 1>, smalti.shared_memory_bytes = 128 : i64} {
-    // expected-error @below {{ends at byte 256, but the kernel has 128 bytes of shared memory}}
+    // expected-error @below {{ends at byte 256; the kernel has 128 bytes of shared memory}}
     %m = mosaic_gpu.slice_smem 0 : memref<64xf32, #gpu.address_space<workgroup>>
     gpu.return
   }
@@ -136,7 +136,7 @@ gpu.module @m {
 
 gpu.module @m {
   gpu.func @too_much() kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
-    // expected-error @below {{ends at byte 1048576, but sm_90a has 232448 bytes of shared memory for a block}}
+    // expected-error @below {{ends at byte 1048576; a block on sm_90a has at most 232448 bytes of shared memory}}
     %m = mosaic_gpu.slice_smem 0 : memref<262144xf32, #gpu.address_space<workgroup>>
     gpu.return
   }
@@ -147,7 +147,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @rows(%src: memref<100x61xf16>, %i: index) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %m = mosaic_gpu.slice_smem 0 : memref<16x16xf16, #gpu.address_space<workgroup>>
-    // expected-error @below {{has rows whose alignment is not known to allow an asynchronous copy of 4 or more bytes; copy through registers}}
+    // expected-error @below {{has rows that cannot be proven to be aligned to 4 bytes, the smallest asynchronous copy on sm_90a; copy through registers}}
     mosaic_gpu.async_copy %src[%i, %i] to %m : memref<100x61xf16> to memref<16x16xf16, #gpu.address_space<workgroup>>
     gpu.return
   }
@@ -164,7 +164,7 @@ gpu.module @m {
     %zero = arith.constant dense<0.0> : vector<16x8xf32>
     %a = mosaic_gpu.vector_load %ma {out_layouts = [#a]} : memref<16x16xf16> -> vector<16x16xf16>
     %b = mosaic_gpu.vector_load %mb {out_layouts = [#b]} : memref<16x8xf16> -> vector<16x8xf16>
-    // expected-error @below {{matches no matrix instruction of sm_90a: 'vector<16x16xf16>' in layout}}
+    // expected-error @below {{does not match an MMA instruction of sm_90a: operand A is 'vector<16x16xf16>' in layout}}
     %c = mosaic_gpu.mma accumulator(%zero : vector<16x8xf32>) a(%a : vector<16x16xf16>) b(%b : vector<16x8xf16>)
         {out_layouts = [#c]} -> vector<16x8xf32>
     gpu.return
@@ -182,7 +182,7 @@ gpu.module @m {
     %init = mosaic_gpu.vector_load %m {out_layouts = [#one]} : memref<256xf32> -> vector<256xf32>
     %r = scf.for %i = %c0 to %c1 step %c1 iter_args(%x = %init) -> (vector<256xf32>) {
       %v = mosaic_gpu.vector_load %m {out_layouts = [#two]} : memref<256xf32> -> vector<256xf32>
-      // expected-error @below {{passes on a vector in layout #mosaic_gpu.WGStridedFragLayout<[256], 2> where layout #mosaic_gpu.WGStridedFragLayout<[256], 1> is expected}}
+      // expected-error @below {{forwards a vector in layout #mosaic_gpu.WGStridedFragLayout<[256], 2>; layout #mosaic_gpu.WGStridedFragLayout<[256], 1> is required}}
       scf.yield %v : vector<256xf32>
     }
     gpu.return
@@ -195,7 +195,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @cluster_memory(%m: memref<256xf32, #mosaic_gpu.smem_cluster>) kernel
       attributes {known_block_size = array<i32: 64, 1, 1>} {
-    // expected-error @below {{'mosaic_gpu.vector_load' op accesses another block's memory, which is not supported}}
+    // expected-error @below {{'mosaic_gpu.vector_load' op accesses shared memory of another block, which is not supported}}
     %v = mosaic_gpu.vector_load %m {out_layouts = [#one]}
         : memref<256xf32, #mosaic_gpu.smem_cluster> -> vector<256xf32>
     gpu.return

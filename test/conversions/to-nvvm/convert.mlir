@@ -1,6 +1,7 @@
 // RUN: smalti-opt %s --split-input-file --convert-mosaic-gpu-to-nvvm=target=sm_90a --canonicalize --cse | FileCheck %s
 
-// Chunks of 4 elements dealt to 128 threads; 1000 is a multiple of 4, so a chunk is inside or outside as a whole.
+// Chunks of 4 elements distributed across 128 threads; 1000 is a multiple of 4, so a chunk is entirely in or out of
+// bounds.
 gpu.module @double_module {
   // CHECK-LABEL: gpu.func @double
   // CHECK-SAME: %[[SRC:.*]]: memref<1000xf32> {llvm.align = 16 : i64}, %[[DST:.*]]: memref<1000xf32> {llvm.align = 16 : i64}
@@ -35,7 +36,7 @@ gpu.module @double_module {
 
 // -----
 
-// An argument may state that it is aligned to less than 16 bytes; a layout with strides says nothing about that.
+// An argument may state an alignment below 16 bytes; a layout with strides does not.
 gpu.module @aligned_module {
   // CHECK-LABEL: gpu.func @aligned
   // CHECK-SAME: %[[SRC:.*]]: memref<512xf32> {llvm.align = 8 : i64}, %[[DST:.*]]: memref<512xf32, strided<[1]>> {llvm.align = 16 : i64}
@@ -55,7 +56,7 @@ gpu.module @aligned_module {
 
 // -----
 
-// Rows of 30 elements start at multiples of 2 elements, so chunks of 4 are read in halves.
+// Rows of 30 elements start at multiples of 2 elements, so chunks of 4 are read in two halves.
 gpu.module @narrow_module {
   // CHECK-LABEL: gpu.func @narrow
   gpu.func @narrow(%src: memref<16x30xf16>, %dst: memref<16x32xf16>) kernel
@@ -74,7 +75,7 @@ gpu.module @narrow_module {
 
 // -----
 
-// One warp, one instruction: fragments come from shared memory by ldmatrix, B transposed on the way.
+// One warp, one instruction: ldmatrix loads the fragments from shared memory and transposes B.
 #a = #mosaic_gpu.TiledLayout<[[16, 16], [8, 8], [2]], warp_dims = [], lane_dims = [-3, -2], vector_dim = -1>
 #b = #mosaic_gpu.TiledLayout<[[16, 8], [8, 8], [2, 1]], warp_dims = [], lane_dims = [-3, -4], vector_dim = -2>
 #c = #mosaic_gpu.TiledLayout<[[16, 8], [8, 8], [2]], warp_dims = [], lane_dims = [-3, -2], vector_dim = -1>
@@ -105,7 +106,7 @@ gpu.module @mma_module {
 
 // -----
 
-// The loop carries one register for each that the layout gives a thread; a splat starts it.
+// The loop carries one value per register of the layout; a splat initializes it.
 #l = #mosaic_gpu.WGStridedFragLayout<[32, 8], 2>
 gpu.module @loop_module {
   // CHECK-LABEL: gpu.func @loop
@@ -133,7 +134,7 @@ gpu.module @loop_module {
 
 // -----
 
-// A chunk that ends outside copies fewer elements and fills up with zeros.
+// A chunk that ends out of bounds copies fewer elements and fills the rest with zeros.
 #smem = #gpu.address_space<workgroup>
 gpu.module @copy_module {
   // CHECK-LABEL: gpu.func @copy
@@ -156,7 +157,7 @@ gpu.module @copy_module {
 
 // -----
 
-// A kernel of threads is not a block-level kernel.
+// A thread-level kernel is not a block-level kernel.
 gpu.module @threads_module {
   // CHECK-LABEL: gpu.func @threads
   // CHECK-NOT: llvm.align
@@ -171,8 +172,8 @@ gpu.module @threads_module {
 
 // -----
 
-// Without a matrix instruction for f32 each thread multiplies and adds by itself; a permission to round to TF32 only
-// counts where the layouts are those of the TF32 instruction.
+// Without an MMA instruction for f32, each thread uses fused multiply-add; allow_tf32 applies only if the layouts are
+// those of the TF32 instruction.
 #a = #mosaic_gpu.TiledLayout<[[8, 1]], warp_dims = [], lane_dims = [-2, #mosaic_gpu.Replicated<times = 4>], vector_dim = -1>
 #b = #mosaic_gpu.TiledLayout<[[1, 4], [1, 1]], warp_dims = [], lane_dims = [#mosaic_gpu.Replicated<times = 8>, -3], vector_dim = -2>
 #c = #mosaic_gpu.TiledLayout<[[8, 4], [1]], warp_dims = [], lane_dims = [-3, -2], vector_dim = -1>
@@ -210,7 +211,7 @@ gpu.module @tf32_module {
     %zero = arith.constant dense<0.0> : vector<16x8xf32>
     %a = mosaic_gpu.vector_load %sa {out_layouts = [#a]} : memref<16x8xf32, #smem> -> vector<16x8xf32>
     %b = mosaic_gpu.vector_load %sb {out_layouts = [#b]} : memref<8x8xf32, #smem> -> vector<8x8xf32>
-    // Rounded, not cut off.
+    // Rounded, not truncated.
     // CHECK-COUNT-6: nvvm.convert.float.to.tf32 %{{.*}} {rnd = #nvvm.fp_rnd_mode<rna>}
     // CHECK: nvvm.mma.sync {{.*}}multiplicandAPtxType = #nvvm.mma_type<tf32>{{.*}}shape = #nvvm.shape<m = 16, n = 8, k = 8>
     %c = mosaic_gpu.mma accumulator(%zero : vector<16x8xf32>) a(%a : vector<16x8xf32>) b(%b : vector<8x8xf32>)
@@ -222,8 +223,8 @@ gpu.module @tf32_module {
 
 // -----
 
-// Barrier objects are words of shared memory; all threads arrive, and each announces its share of the bytes, or where
-// that is no whole number, one of them all.
+// Mbarriers are words of shared memory. All threads arrive; each expects its share of the bytes, or one thread expects
+// all if the share is not a whole number.
 #smem = #gpu.address_space<workgroup>
 gpu.module @barrier_module {
   // CHECK-LABEL: gpu.func @barriers
@@ -276,7 +277,7 @@ gpu.module @mask_module {
 
 // -----
 
-// What several threads hold is written by the first of them.
+// If several threads hold an element, the first of them writes it.
 gpu.module @replicated_module {
   // CHECK-LABEL: gpu.func @replicated
   gpu.func @replicated(%src: memref<16xf32>, %dst: memref<16xf32>) kernel

@@ -8,8 +8,8 @@ gpu.module @m {
     %v = mosaic_gpu.vector_load %a {out_layouts = [#wgmma]} : memref<64x8xf32> -> vector<64x8xf32>
     %s = mosaic_gpu.slice_smem 0 : memref<64x8xf32, #smem>
     %b = mosaic_gpu.slice_smem 8192 : memref<!mosaic_gpu.barrier, #smem>
-    // CHECK: 'mosaic_gpu.async_store_smem' op cannot be lowered for sm_89: it has no clusters of blocks
-    // expected-error @below {{'mosaic_gpu.async_store_smem' op is of another block, but its kernel has no 'known_cluster_size'}}
+    // CHECK: 'mosaic_gpu.async_store_smem' op cannot be lowered for sm_89: the target does not have clusters
+    // expected-error @below {{'mosaic_gpu.async_store_smem' op refers to another block of the cluster; the kernel requires the attribute 'known_cluster_size'}}
     mosaic_gpu.async_store_smem %v to %s barrier(%b) block(x %i) : vector<64x8xf32> to memref<64x8xf32, #smem>, memref<!mosaic_gpu.barrier, #smem>
     gpu.return
   }
@@ -23,7 +23,7 @@ gpu.module @m {
       attributes {known_block_size = array<i32: 128, 1, 1>, known_cluster_size = array<i32: 4, 2, 1>} {
     %i = arith.constant 2 : i32
     %s = mosaic_gpu.slice_smem 0 : memref<64x8xf32, #smem>
-    // expected-error @below {{'mosaic_gpu.get_cluster_ref' op is of block 2 along y, and the cluster has 2}}
+    // expected-error @below {{'mosaic_gpu.get_cluster_ref' op refers to block 2 along y; the cluster has 2 blocks along it}}
     %p = mosaic_gpu.get_cluster_ref %s y(%i) : memref<64x8xf32, #smem> -> memref<64x8xf32, #mosaic_gpu.smem_cluster>
     gpu.return
   }
@@ -38,7 +38,7 @@ gpu.module @m {
     %c0 = arith.constant 0 : index
     %s = mosaic_gpu.slice_smem 0 : memref<8xf32, #smem>
     %p = mosaic_gpu.get_cluster_ref %s y(%i) : memref<8xf32, #smem> -> memref<8xf32, #mosaic_gpu.smem_cluster>
-    // expected-error @below {{'memref.load' op has the shared memory of another block, which its lowering to threads does not support}}
+    // expected-error @below {{'memref.load' op cannot be lowered to thread level with shared memory of another block}}
     %x = memref.load %p[%c0] : memref<8xf32, #mosaic_gpu.smem_cluster>
     gpu.return
   }
@@ -46,7 +46,7 @@ gpu.module @m {
 
 // -----
 
-// Halves that a thread has one by one.
+// A thread holds single f16 elements.
 #smem = #gpu.address_space<workgroup>
 #ones = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [1]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
 #column = #mosaic_gpu.TiledLayout<[[64, 1], [16, 1]], warp_dims = [-4], lane_dims = [-2, #mosaic_gpu.Replicated<times = 2>], vector_dim = -1>
@@ -56,7 +56,7 @@ gpu.module @m {
     %v = mosaic_gpu.vector_load %a {out_layouts = [#column]} : memref<64x1xf16> -> vector<64x1xf16>
     %s = mosaic_gpu.slice_smem 0 : memref<64x1xf16, #smem>
     %b = mosaic_gpu.slice_smem 8192 : memref<!mosaic_gpu.barrier, #smem>
-    // expected-error @below {{a thread has 2 bytes that lie together, and such stores are of 4 or more}}
+    // expected-error @below {{a thread holds 2 contiguous bytes; a store to another block requires at least 4}}
     mosaic_gpu.async_store_smem %v to %s barrier(%b) block(x %i) {in_layouts = [#column]} : vector<64x1xf16> to memref<64x1xf16, #smem>, memref<!mosaic_gpu.barrier, #smem>
     gpu.return
   }
@@ -72,9 +72,9 @@ gpu.module @m {
     %v = mosaic_gpu.vector_load %a {out_layouts = [#wgmma]} : memref<64x8xf32> -> vector<64x8xf32>
     %s = mosaic_gpu.slice_smem 0 : memref<64x8xf32, #smem>
     %b = mosaic_gpu.slice_smem 8192 : memref<!mosaic_gpu.barrier, #smem>
-    // expected-error @below {{combines elements of type 'f32' with another block's, for which sm_90a has no instruction; it has those of 32-bit integers}}
+    // expected-error @below {{has 'atomic_type' for elements of type 'f32' in shared memory of another block; sm_90a supports it for 32-bit integers only}}
     mosaic_gpu.async_store_smem %v to %s barrier(%b) block(x %i) {atomic_type = 0 : i32} : vector<64x8xf32> to memref<64x8xf32, #smem>, memref<!mosaic_gpu.barrier, #smem>
-    // A combining store that waits for nothing is not there either.
+    // An atomic store without an mbarrier is not supported either.
     gpu.return
   }
 }
@@ -88,7 +88,7 @@ gpu.module @m {
     %v = vector.broadcast %x : f32 to vector<64x8xf32>
     %s = mosaic_gpu.slice_smem 0 : memref<64x8xf32, #smem>
     %b = mosaic_gpu.slice_smem 8192 : memref<!mosaic_gpu.barrier, #smem>
-    // expected-error @below {{stores a splat, of which it is not known which thread stores what; give it another layout}}
+    // expected-error @below {{stores a splat, which does not assign elements to threads; use a different layout}}
     mosaic_gpu.async_store_smem %v to %s barrier(%b) block(x %i) : vector<64x8xf32> to memref<64x8xf32, #smem>, memref<!mosaic_gpu.barrier, #smem>
     gpu.return
   }
@@ -104,7 +104,7 @@ gpu.module @m {
     %v = mosaic_gpu.vector_load %a {out_layouts = [#wgmma]} : memref<64x8xi32> -> vector<64x8xi32>
     %s = mosaic_gpu.slice_smem 0 : memref<64x8xi32, #smem>
     %p = mosaic_gpu.get_cluster_ref %s x(%i) : memref<64x8xi32, #smem> -> memref<64x8xi32, #mosaic_gpu.smem_cluster>
-    // expected-error @below {{combines elements with another block's, which is not supported; async_store_smem does}}
+    // expected-error @below {{stores atomically to shared memory of another block, which is not supported; use 'async_store_smem'}}
     mosaic_gpu.vector_store %v, %p {atomic_type = 0 : i32, in_layouts = [#wgmma]} : vector<64x8xi32>, memref<64x8xi32, #mosaic_gpu.smem_cluster>
     gpu.return
   }

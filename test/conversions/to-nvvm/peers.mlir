@@ -1,4 +1,4 @@
-// Stores to the shared memory of other blocks of a cluster.
+// Stores to shared memory of other blocks of a cluster.
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(convert-mosaic-gpu-to-nvvm{target=sm_90a},canonicalize,cse))' | FileCheck %s
 
 #smem = #gpu.address_space<workgroup>
@@ -6,7 +6,7 @@
 #tcgen05 = #mosaic_gpu.TiledLayout<[[128, 8], [32, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
 
 gpu.module @m {
-  // Block (x, index, z) of a cluster of 2 x 4 x 1 is number x + 2 * index; the other threads announce their share there.
+  // Block (x, index, z) of a cluster of 2 x 4 x 1 has rank x + 2 * index; the threads expect their shares there.
   // CHECK-LABEL: gpu.func @send(
   // CHECK-SAME: smalti.shared_memory_bytes = 8200 : i64
   gpu.func @send(%a: memref<64x64xf16>, %index: i32, %phase: i1) kernel
@@ -29,7 +29,7 @@ gpu.module @m {
     mosaic_gpu.async_store_smem %v to %s barrier(%barrier) block(y %index)
         {in_layouts = [#wgmma], in_transforms = [[#mosaic_gpu.tile<[8, 64]>, #mosaic_gpu.swizzle<128 : i32>]], optimized = false}
         : vector<64x64xf16> to memref<64x64xf16, #smem>, memref<!mosaic_gpu.barrier, #smem>
-    // What the other blocks have written is seen behind a wait.
+    // A wait acquires the writes of the other blocks.
     // CHECK: nvvm.mbarrier.try_wait %{{.*}}, %{{.*}} {scope = #nvvm.mem_scope<cluster>}
     mosaic_gpu.wait barrier(%barrier : memref<!mosaic_gpu.barrier, #smem>) parity(%phase : i1)
     gpu.return
@@ -49,7 +49,7 @@ gpu.module @m {
     gpu.return
   }
 
-  // The place in the other block is that in this one: nothing is emitted for the reference and its views but addresses.
+  // The offset in the other block is the same: the reference and its views become address arithmetic only.
   // CHECK-LABEL: gpu.func @references(
   // CHECK-SAME: smalti.shared_memory_bytes = 5120 : i64
   gpu.func @references(%a: memref<64x8xf32>, %index: i32) kernel
@@ -66,7 +66,7 @@ gpu.module @m {
     gpu.return
   }
 
-  // Scratch of the kernel lies behind what the stores are to, whichever comes first.
+  // Scratch of the kernel follows the buffers that other blocks write, independent of the order.
   // CHECK-LABEL: gpu.func @scratch_behind(
   // CHECK-SAME: smalti.shared_memory_bytes = 33792 : i64
   // CHECK: st.async

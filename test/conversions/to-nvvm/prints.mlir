@@ -18,7 +18,7 @@ gpu.module @m {
     gpu.return
   }
 
-  // The first of the four threads that have an element, and of all that have a splat.
+  // The first of the four threads that hold an element, and of all that hold a splat.
   // CHECK-LABEL: gpu.func @once(
   // CHECK: %[[LANE:.*]] = arith.remui %{{.*}}, %c4
   // CHECK: scf.if

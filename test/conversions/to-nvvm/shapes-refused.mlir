@@ -1,7 +1,7 @@
 // RUN: smalti-opt %s --split-input-file --verify-diagnostics --convert-mosaic-gpu-to-nvvm=target=sm_90a
 // RUN: not smalti-opt %s --split-input-file --convert-mosaic-gpu-to-nvvm=target=sm_90a --mlir-print-ir-after-failure 2>&1 | FileCheck %s
 
-// Nothing has changed.
+// The module is unchanged.
 // CHECK-NOT: gpu.thread_id
 
 #wgmma = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
@@ -9,7 +9,7 @@
 gpu.module @m {
   gpu.func @k(%a: memref<128x8xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     %v = mosaic_gpu.vector_load %a {out_layouts = [#wgmma]} : memref<128x8xf32> -> vector<128x8xf32>
-    // expected-error @below {{takes elements from layout #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1> to layout #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>, but moving them between threads is not supported here: thread 0 would need element [16, 0], which it does not have in the register in which the threads before it have theirs}}
+    // expected-error @below {{would move elements between threads, from layout #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1> to layout #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>, which is not supported here: thread 0 needs element [16, 0], which it does not hold in the same register as the threads before it hold theirs}}
     %s = vector.extract_strided_slice %v {offsets = [16, 0], sizes = [64, 8], strides = [1, 1], out_layouts = [#wgmma]} : vector<128x8xf32> to vector<64x8xf32>
     gpu.return
   }
@@ -22,7 +22,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k(%a: memref<64x8xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     %v = mosaic_gpu.vector_load %a {out_layouts = [#wgmma]} : memref<64x8xf32> -> vector<64x8xf32>
-    // expected-error @below {{has no layout for its result; block-level vectors need the attribute 'out_layouts'}}
+    // expected-error @below {{does not have a layout for its result; block-level vectors require the attribute 'out_layouts'}}
     %s = vector.shape_cast %v : vector<64x8xf32> to vector<1x64x8xf32>
     gpu.return
   }
@@ -35,7 +35,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k(%a: memref<64x8xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     %v = mosaic_gpu.vector_load %a {out_layouts = [#wgmma]} : memref<64x8xf32> -> vector<64x8xf32>
-    // expected-error @below {{takes a scalar from layout #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>, which not every thread has; only one of a splat can be taken}}
+    // expected-error @below {{extracts a scalar from layout #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>, in which not every thread holds it; only a splat is supported}}
     %s = vector.extract %v[0, 0] : f32 from vector<64x8xf32>
     gpu.return
   }
@@ -46,7 +46,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k(%i: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     %v = arith.constant dense<1.0> : vector<4x128xf32>
-    // expected-error @below {{takes a vector at a dynamic position, which is not supported on block-level vectors}}
+    // expected-error @below {{extracts a vector at a dynamic position, which is not supported on block-level vectors}}
     %s = vector.extract %v[%i] {out_layouts = [#mosaic_gpu.WGSplatFragLayout<[128]>]} : vector<128xf32> from vector<4x128xf32>
     %o = mosaic_gpu.optimization_barrier %s : vector<128xf32>
     gpu.return
@@ -57,7 +57,7 @@ gpu.module @m {
 
 gpu.module @m {
   gpu.func @k() kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
-    // expected-error @below {{cannot have the layout of a splat}}
+    // expected-error @below {{cannot have a splat layout}}
     %i = mosaic_gpu.broadcasted_iota 0 {out_layouts = [#mosaic_gpu.WGSplatFragLayout<[128]>]} : vector<128xi32>
     gpu.return
   }

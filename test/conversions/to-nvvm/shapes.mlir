@@ -1,11 +1,11 @@
-// Parts, shapes and indices of vectors: registers are renamed and taken apart.
+// Slices, shapes and indices of vectors: registers are renamed and split.
 // RUN: smalti-opt %s --split-input-file --pass-pipeline='builtin.module(gpu.module(convert-mosaic-gpu-to-nvvm{target=sm_90a},canonicalize))' | FileCheck %s
 
 #wgmma = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
 #row = #mosaic_gpu.TiledLayout<[[64], [16], [8], [1]], warp_dims = [-4], lane_dims = [-2, #mosaic_gpu.Replicated<times = 4>], vector_dim = -1>
 
-// Of the four registers of a thread, the slice is the last two, and twice of
-// them is four again; no register is taken apart.
+// Of the four registers of a thread, the slice is the last two, and two copies of them are four again; registers are
+// not split.
 gpu.module @m {
   // CHECK-LABEL: gpu.func @slice(
   gpu.func @slice(%a: memref<64x16xf32>, %b: memref<64x16xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
@@ -26,7 +26,7 @@ gpu.module @m {
     gpu.return
   }
 
-  // A row's number is in both elements of the registers of its threads.
+  // A row index is in both elements of the registers of the row's threads.
   // CHECK-LABEL: gpu.func @rows(
   gpu.func @rows(%a: memref<64xf32>, %b: memref<64x8xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     // CHECK: %[[R0:.*]] = vector.load %{{.*}} memref<64xf32>, vector<1xf32>
@@ -54,7 +54,7 @@ gpu.module @m {
     gpu.return
   }
 
-  // A splat has one element, wherever it is taken from.
+  // Every element of a splat is the same value.
   // CHECK-LABEL: gpu.func @splat(
   // CHECK-SAME: %[[X:.*]]: f32
   gpu.func @splat(%x: f32, %b: memref<1xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {

@@ -1,7 +1,7 @@
 // RUN: smalti-opt %s --convert-mosaic-gpu-to-nvvm=target=sm_90a | FileCheck %s
 // RUN: smalti-opt %s --smalti-compile=target=sm_90a | FileCheck %s --check-prefix=LLVM
 
-// A kernel gets a tensor map as a pointer.
+// A tensor map argument becomes a pointer.
 // CHECK-LABEL: gpu.func @load(
 // CHECK-SAME:      %[[POINTER:.*]]: !llvm.ptr, %{{.*}}: memref<8x16xf32>
 // CHECK:         %[[MAP:.*]] = builtin.unrealized_conversion_cast %[[POINTER]] : !llvm.ptr to !nvgpu.tensormap.descriptor<

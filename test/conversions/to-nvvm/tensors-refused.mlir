@@ -1,4 +1,4 @@
-// What the lowering of copies in bulk and of products by four warps refuses, word for word.
+// Errors of the lowering of TMA copies and wgmma: the full messages.
 // RUN: smalti-opt %s --split-input-file --verify-diagnostics --convert-mosaic-gpu-to-nvvm=target=sm_90a
 
 #smem = #gpu.address_space<workgroup>
@@ -7,7 +7,7 @@ gpu.module @m {
   gpu.func @k(%m: memref<500x300xf16>, %i: i32) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     %b = mosaic_gpu.slice_smem 65536 : memref<!mosaic_gpu.barrier, #smem>
     %s = mosaic_gpu.slice_smem 0 : memref<64x64xf16, #smem>
-    // expected-error @below {{cannot be copied in bulk: a tensor map has strides that are multiples of 16 bytes below 2^40, got 600 bytes}}
+    // expected-error @below {{cannot be copied by TMA: a tensor map has strides that are multiples of 16 bytes below 2^40, got 600 bytes}}
     mosaic_gpu.async_load %m[%i, %i] [64, 64] to %s barrier(%b)
         : memref<500x300xf16>[i32, i32] to memref<64x64xf16, #smem>, memref<!mosaic_gpu.barrier, #smem>
     gpu.return
@@ -22,7 +22,7 @@ gpu.module @m {
   gpu.func @k(%m: memref<500x320xf16>, %i: i32) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     %b = mosaic_gpu.slice_smem 65536 : memref<!mosaic_gpu.barrier, #smem>
     %s = mosaic_gpu.slice_smem 0 : memref<64x4xf16, #smem>
-    // expected-error @below {{cannot be copied in bulk: rows of 8 bytes in shared memory are not a multiple of 16 bytes}}
+    // expected-error @below {{cannot be copied by TMA: rows of 8 bytes in shared memory are not a multiple of 16 bytes}}
     mosaic_gpu.async_load %m[%i, %i] [64, 4] to %s barrier(%b)
         : memref<500x320xf16>[i32, i32] to memref<64x4xf16, #smem>, memref<!mosaic_gpu.barrier, #smem>
     gpu.return
@@ -37,7 +37,7 @@ gpu.module @m {
   gpu.func @k(%m: memref<512x320xf16>, %i: vector<64xi32>, %j: i32) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     %b = mosaic_gpu.slice_smem 65536 : memref<!mosaic_gpu.barrier, #smem>
     %s = mosaic_gpu.slice_smem 64 : memref<64x64xf16, #smem>
-    // expected-error @below {{cannot be copied in bulk: the slice in shared memory is not known to be at a multiple of 128 bytes, but of 64}}
+    // expected-error @below {{cannot be copied by TMA: the slice in shared memory must be aligned to 128 bytes; an alignment of 64 is proven}}
     mosaic_gpu.async_load %m[%j, %j] [64, 64] to %s barrier(%b)
         : memref<512x320xf16>[i32, i32] to memref<64x64xf16, #smem>, memref<!mosaic_gpu.barrier, #smem>
     gpu.return
@@ -52,7 +52,7 @@ gpu.module @m {
   gpu.func @k(%m: memref<512x320xf16>, %i: i32, %peer: i32) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     %b = mosaic_gpu.slice_smem 65536 : memref<!mosaic_gpu.barrier, #smem>
     %s = mosaic_gpu.slice_smem 0 : memref<64x64xf16, #smem>
-    // expected-error @below {{cannot be lowered for sm_90a: the memory of other devices is not supported}}
+    // expected-error @below {{cannot be lowered for sm_90a: memory of other devices is not supported}}
     mosaic_gpu.async_load %m[%i, %i] [64, 64] to %s barrier(%b) peer(%peer)
         : memref<512x320xf16>[i32, i32] to memref<64x64xf16, #smem>, memref<!mosaic_gpu.barrier, #smem>
     gpu.return
@@ -66,7 +66,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k(%m: memref<512x320xf64>, %i: i32) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     %s = mosaic_gpu.slice_smem 0 : memref<64x64xf64, #smem>
-    // expected-error @below {{cannot be lowered for sm_90a: no copy in bulk reduces 'f64' by add}}
+    // expected-error @below {{cannot be lowered for sm_90a: a TMA store cannot reduce elements of type 'f64' with 'add'}}
     mosaic_gpu.async_store %s to %m[%i, %i] [64, 64] {reduction_op = 0 : i32}
         : memref<64x64xf64, #smem> to memref<512x320xf64>[i32, i32]
     gpu.return
@@ -80,7 +80,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k() kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     %b = mosaic_gpu.slice_smem 0 : memref<!mosaic_gpu.barrier, #smem>
-    // expected-error @below {{announces 2000000 bytes, and a barrier counts to 1048575}}
+    // expected-error @below {{expects 2000000 bytes; an mbarrier phase counts at most 1048575 bytes}}
     mosaic_gpu.arrive_expect_tx barrier(%b : memref<!mosaic_gpu.barrier, #smem>) 2000000
     gpu.return
   }

@@ -1,10 +1,10 @@
-// Copies of slices of tensors in bulk: the maps that the launch makes, and which boxes are copied where.
+// TMA copies of tensor slices: the tensor maps, and the boxes that are copied.
 // RUN: smalti-opt %s --split-input-file --convert-mosaic-gpu-to-nvvm=target=sm_90a --canonicalize --cse | FileCheck %s
 
 #smem = #gpu.address_space<workgroup>
 #tiled = [#mosaic_gpu.tile<[8, 64]>, #mosaic_gpu.swizzle<128 : i32>]
 
-// Rows of one panel follow one another, so that tiles of 8 rows need no dimension of their own. Of several panels they do.
+// Rows of one panel are contiguous, so tiles of 8 rows do not need a dimension. With several panels they do.
 gpu.module @load_module {
   // CHECK-LABEL: gpu.func @load
   // CHECK-SAME: %[[MAP_A:[a-z0-9]+]]: !llvm.ptr {llvm.align = 64 : i64, llvm.byval = !llvm.array<128 x i8>}, %[[MAP_B:[a-z0-9]+]]: !llvm.ptr {llvm.align = 64 : i64, llvm.byval = !llvm.array<128 x i8>})
@@ -43,7 +43,7 @@ gpu.module @load_module {
 #smem = #gpu.address_space<workgroup>
 #tiled = [#mosaic_gpu.tile<[8, 64]>, #mosaic_gpu.swizzle<128 : i32>]
 
-// Panels do not divide 1000 columns: a box of several would find the next row where it should find nothing.
+// Panels do not divide 1000 columns: a box of several panels would read the next row out of bounds.
 gpu.module @ragged_module {
   // CHECK-LABEL: gpu.func @ragged
   // CHECK-SAME: box = array<i64: 8, 64>
@@ -98,7 +98,7 @@ gpu.module @store_module {
 #smem = #gpu.address_space<workgroup>
 #tiled = [#mosaic_gpu.tile<[8, 64]>, #mosaic_gpu.swizzle<128 : i32>]
 
-// Two blocks of a cluster of 2 x 2 share the copy: each fetches half of the rows and sends it to both.
+// Two blocks of a cluster of 2 x 2 share the copy: each loads half of the rows and multicasts it to both.
 gpu.module @cluster_module {
   // CHECK-LABEL: gpu.func @cluster
   // CHECK-SAME: box = array<i64: 64, 64>

@@ -5,7 +5,7 @@ gpu.module @m {
   gpu.func @ordered(%m: memref<8x128xf32>, %i: i32) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %s = mosaic_gpu.slice_smem 0 {out_transforms = [[]]} : memref<8x128xf32, #smem>
     %b = mosaic_gpu.slice_smem 4096 : memref<!mosaic_gpu.barrier, #smem>
-    // expected-error @below {{'mosaic_gpu.arrive_expect_tx' op cannot be lowered for sm_80: its barriers do not count bytes, but arrive behind the copies that follow in the block with nothing in between that may order threads; it announces 4096 bytes, and they bring 0}}
+    // expected-error @below {{'mosaic_gpu.arrive_expect_tx' op cannot be lowered for sm_80: its mbarriers do not count bytes, so the expected bytes must equal those of the copies that follow in the same MLIR block before any synchronization; it expects 4096 bytes, and the copies load 0}}
     mosaic_gpu.arrive_expect_tx barrier(%b : memref<!mosaic_gpu.barrier, #smem>) 4096
     gpu.barrier
     mosaic_gpu.async_load %m[%i, %i] [8, 128] to %s barrier(%b) : memref<8x128xf32>[i32, i32] to memref<8x128xf32, #smem>, memref<!mosaic_gpu.barrier, #smem>
@@ -20,7 +20,7 @@ gpu.module @m {
   gpu.func @unannounced(%m: memref<8x128xf32>, %i: i32) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %s = mosaic_gpu.slice_smem 0 {out_transforms = [[]]} : memref<8x128xf32, #smem>
     %b = mosaic_gpu.slice_smem 4096 : memref<!mosaic_gpu.barrier, #smem>
-    // expected-error @below {{'mosaic_gpu.async_load' op cannot be lowered for sm_80: its barriers do not count bytes, and no arrive_expect_tx of the barrier is ahead of it in its block with nothing in between that may order threads, which could arrive behind it}}
+    // expected-error @below {{'mosaic_gpu.async_load' op cannot be lowered for sm_80: its mbarriers do not count bytes, so an 'arrive_expect_tx' on the same barrier must precede the load in the same MLIR block without synchronization in between}}
     mosaic_gpu.async_load %m[%i, %i] [8, 128] to %s barrier(%b) : memref<8x128xf32>[i32, i32] to memref<8x128xf32, #smem>, memref<!mosaic_gpu.barrier, #smem>
     gpu.return
   }
@@ -34,7 +34,7 @@ gpu.module @m {
     %c0 = arith.constant 0 : i32
     %s = mosaic_gpu.slice_smem 0 {out_transforms = [[]]} : memref<8x128xf32, #smem>
     %b = mosaic_gpu.slice_smem 4096 : memref<!mosaic_gpu.barrier, #smem>
-    // expected-error @below {{it announces 8192 bytes, and they bring 4096}}
+    // expected-error @below {{it expects 8192 bytes, and the copies load 4096}}
     mosaic_gpu.arrive_expect_tx barrier(%b : memref<!mosaic_gpu.barrier, #smem>) 8192
     mosaic_gpu.async_load %m[%i, %c0] [8, 128] to %s barrier(%b) : memref<8x128xf32>[i32, i32] to memref<8x128xf32, #smem>, memref<!mosaic_gpu.barrier, #smem>
     gpu.return
@@ -43,14 +43,14 @@ gpu.module @m {
 
 // -----
 
-// Columns that begin anywhere.
+// Columns with unknown alignment.
 #smem = #gpu.address_space<workgroup>
 gpu.module @m {
   gpu.func @unaligned(%m: memref<8x128xf16>, %i: i32) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %s = mosaic_gpu.slice_smem 0 {out_transforms = [[]]} : memref<8x64xf16, #smem>
     %b = mosaic_gpu.slice_smem 4096 : memref<!mosaic_gpu.barrier, #smem>
     mosaic_gpu.arrive_expect_tx barrier(%b : memref<!mosaic_gpu.barrier, #smem>) 1024
-    // expected-error @below {{'mosaic_gpu.async_load' op cannot be lowered for sm_80: it is not known that pieces of 4 or more bytes of its rows lie together and aligned, in memory and in shared memory}}
+    // expected-error @below {{'mosaic_gpu.async_load' op cannot be lowered for sm_80: its rows cannot be proven to consist of aligned, contiguous pieces of at least 4 bytes in global and in shared memory}}
     mosaic_gpu.async_load %m[%i, %i] [8, 64] to %s barrier(%b) : memref<8x128xf16>[i32, i32] to memref<8x64xf16, #smem>, memref<!mosaic_gpu.barrier, #smem>
     gpu.return
   }
@@ -62,7 +62,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @combined(%m: memref<8x128xf32>, %i: i32) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %s = mosaic_gpu.slice_smem 0 {out_transforms = [[]]} : memref<8x128xf32, #smem>
-    // expected-error @below {{'mosaic_gpu.async_store' op cannot be lowered for sm_80: it has no copies that combine elements with those in memory}}
+    // expected-error @below {{'mosaic_gpu.async_store' op cannot be lowered for sm_80: a copy with a reduction requires TMA, which the target does not have}}
     mosaic_gpu.async_store %s to %m[%i, %i] [8, 128] {reduction_op = 0 : i32} : memref<8x128xf32, #smem> to memref<8x128xf32>[i32, i32]
     gpu.return
   }
@@ -77,7 +77,7 @@ gpu.module @m {
     %s = mosaic_gpu.slice_smem 0 {out_transforms = [[]]} : memref<8x128xf32, #smem>
     %b = mosaic_gpu.slice_smem 4096 : memref<!mosaic_gpu.barrier, #smem>
     mosaic_gpu.arrive_expect_tx barrier(%b : memref<!mosaic_gpu.barrier, #smem>) 4096
-    // expected-error @below {{'mosaic_gpu.async_load' op cannot be lowered for sm_80: it has no clusters whose blocks could share a copy}}
+    // expected-error @below {{'mosaic_gpu.async_load' op cannot be lowered for sm_80: a collective copy requires clusters, which the target does not have}}
     mosaic_gpu.async_load %m[%i, %i] [8, 128] to %s barrier(%b) collective [x] : memref<8x128xf32>[i32, i32] to memref<8x128xf32, #smem>, memref<!mosaic_gpu.barrier, #smem>
     gpu.return
   }
@@ -92,7 +92,7 @@ gpu.module @m {
     %s = mosaic_gpu.slice_smem 0 {out_transforms = [[]]} : memref<8x128xf32, #smem>
     %b = mosaic_gpu.slice_smem 4096 : memref<!mosaic_gpu.barrier, #smem>
     mosaic_gpu.arrive_expect_tx barrier(%b : memref<!mosaic_gpu.barrier, #smem>) 4096
-    // expected-error @below {{its threads copy it, and the block's last program has 32 of 64}}
+    // expected-error @below {{the threads of a thread group perform the copy, and the last thread group of the block has 32 of 64 threads}}
     mosaic_gpu.async_load %m[%i, %i] [8, 128] to %s barrier(%b) : memref<8x128xf32>[i32, i32] to memref<8x128xf32, #smem>, memref<!mosaic_gpu.barrier, #smem>
     gpu.return
   }
@@ -105,7 +105,7 @@ gpu.module @m {
   gpu.func @some_threads(%mask: i32) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %s = mosaic_gpu.slice_smem 0 {out_transforms = [[]]} : memref<8x128xf32, #smem>
     mosaic_gpu.print_layout "{}", %s : memref<8x128xf32, #smem>
-    // expected-error @below {{'nvvm.elect.sync' op of some threads of a warp is not supported on sm_80}}
+    // expected-error @below {{'nvvm.elect.sync' op with a member mask is not supported on sm_80}}
     %e = nvvm.elect.sync %mask -> i1
     gpu.return
   }

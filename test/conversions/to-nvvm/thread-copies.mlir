@@ -1,4 +1,4 @@
-// Slices of tensors on chips without copies in bulk.
+// Tensor slices on chips without TMA.
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(convert-mosaic-gpu-to-nvvm{target=sm_80},canonicalize,cse))' | FileCheck %s
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(convert-mosaic-gpu-to-nvvm{target=sm_90a},canonicalize,cse))' | FileCheck %s --check-prefix=BULK
 
@@ -32,7 +32,7 @@ gpu.module @m {
     gpu.return
   }
 
-  // A warp arrives for the other, too; rows of 72 bytes are copied 8 bytes at a time, 9 pieces each.
+  // A warp also arrives for the other; rows of 72 bytes are copied 8 bytes at a time, 9 pieces each.
   // CHECK-LABEL: gpu.func @of_a_warp(
   // CHECK-COUNT-2: nvvm.cp.async.shared.global %{{.*}}, %{{.*}}, 8, cache = ca
   // CHECK: scf.if
@@ -51,7 +51,7 @@ gpu.module @m {
     gpu.return
   }
 
-  // Stores are of whole pieces; what orders copies in bulk is nothing.
+  // Stores consist of whole pieces; ops that order TMA copies are erased.
   // CHECK-LABEL: gpu.func @stores(
   // CHECK-NOT: cp.async
   // CHECK-NOT: fence

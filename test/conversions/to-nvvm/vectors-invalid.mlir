@@ -5,7 +5,7 @@
 gpu.module @m {
   gpu.func @devices(%x: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %v = mosaic_gpu.vector_load %x {out_layouts = [#one]} : memref<256xf32> -> vector<256xf32>
-    // expected-error @below {{'mosaic_gpu.vector_store' op stores to several devices at once, which is not supported}}
+    // expected-error @below {{'mosaic_gpu.vector_store' op stores to several devices ('multimem'), which is not supported}}
     mosaic_gpu.vector_store %v, %x {multimem = true, in_layouts = [#one]} : vector<256xf32>, memref<256xf32>
     gpu.return
   }
@@ -17,7 +17,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @atomic_bytes(%x: memref<256xi8>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %v = mosaic_gpu.vector_load %x {out_layouts = [#one]} : memref<256xi8> -> vector<256xi8>
-    // expected-error @below {{combines elements of type 'i8' by add, for which sm_90a has no atomic instruction on single elements}}
+    // expected-error @below {{has atomic_type 'add' for elements of type 'i8'; sm_90a does not have a scalar atomic instruction for it}}
     mosaic_gpu.vector_store %v, %x {atomic_type = 0 : i32, in_layouts = [#one]} : vector<256xi8>, memref<256xi8>
     gpu.return
   }
@@ -28,7 +28,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @atomic_splat(%x: memref<3xi32>, %i: i32) kernel attributes {known_block_size = array<i32: 96, 1, 1>} {
     %v = vector.broadcast %i : i32 to vector<3xi32>
-    // expected-error @below {{stores a splat that the threads cannot share: }}
+    // expected-error @below {{stores a splat that cannot be distributed across the threads: }}
     mosaic_gpu.vector_store %v, %x {atomic_type = 0 : i32} : vector<3xi32>, memref<3xi32>
     gpu.return
   }
@@ -41,7 +41,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @bits(%x: memref<256xi32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %v = mosaic_gpu.vector_load %x {out_layouts = [#two]} : memref<256xi32> -> vector<256xi32>
-    // expected-error @below {{joins or splits elements, and does not say in which layout}}
+    // expected-error @below {{changes the element width and requires the attribute 'out_layouts'}}
     %h = vector.bitcast %v : vector<256xi32> to vector<512xi16>
     gpu.return
   }
@@ -54,7 +54,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @bits(%x: memref<256xi32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %v = mosaic_gpu.vector_load %x {out_layouts = [#two]} : memref<256xi32> -> vector<256xi32>
-    // expected-error @below {{joins or splits elements, but threads do not have the same bits of 'vector<256xi32>' in layout #mosaic_gpu.WGStridedFragLayout<[256], 2> and of 'vector<512xi16>' in layout #mosaic_gpu.WGStridedFragLayout<[512], 8>}}
+    // expected-error @below {{changes the element width, but a thread does not hold the same bits of 'vector<256xi32>' in layout #mosaic_gpu.WGStridedFragLayout<[256], 2> and of 'vector<512xi16>' in layout #mosaic_gpu.WGStridedFragLayout<[512], 8>}}
     %h = vector.bitcast %v {out_layouts = [#eight]} : vector<256xi32> to vector<512xi16>
     gpu.return
   }
@@ -62,11 +62,11 @@ gpu.module @m {
 
 // -----
 
-// Rows of an odd number of elements begin in the middle of a byte.
+// Rows with an uneven number of elements begin inside a byte.
 #rows = #mosaic_gpu.WGStridedFragLayout<[64, 2], 2>
 gpu.module @m {
   gpu.func @packed_rows(%x: memref<64x2xi4, strided<[3, 1]>>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
-    // expected-error @below {{elements of 4 bits share bytes, and a register is not known to begin with a byte}}
+    // expected-error @below {{4-bit elements share bytes, and a thread's part of a row cannot be proven to begin at a byte boundary}}
     %v = mosaic_gpu.vector_load %x {out_layouts = [#rows]} : memref<64x2xi4, strided<[3, 1]>> -> vector<64x2xi4>
     gpu.return
   }
@@ -77,7 +77,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @packed_splat(%x: memref<7xi4>, %i: i4) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %v = vector.broadcast %i : i4 to vector<7xi4>
-    // expected-error @below {{elements of 4 bits share bytes, and the threads cannot share a splat}}
+    // expected-error @below {{4-bit elements share bytes, and the splat cannot be distributed across the threads}}
     mosaic_gpu.vector_store %v, %x : vector<7xi4>, memref<7xi4>
     gpu.return
   }
@@ -85,15 +85,15 @@ gpu.module @m {
 
 // -----
 
-// All lanes of a quarter of a warp ask one bank.
+// All lanes of a quarter warp access one bank.
 #row = #mosaic_gpu.TiledLayout<[[128], [32], [1]], warp_dims = [-3], lane_dims = [-2], vector_dim = -1>
 #rows = #mosaic_gpu.TiledLayout<[[128, 1], [32, 1]], warp_dims = [-4], lane_dims = [-2], vector_dim = -1>
 gpu.module @m {
   gpu.func @conflicts() kernel
       attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.program_threads = 128 : i64} {
     %m = mosaic_gpu.slice_smem 0 {out_transforms = [[]]} : memref<128x32xf32, #gpu.address_space<workgroup>>
-    // expected-error @below {{'mosaic_gpu.vector_load' op cannot be lowered to threads: no accesses are free of bank conflicts; of the best}}
-    // expected-note @below {{with 'optimized = false' it may have conflicts}}
+    // expected-error @below {{'mosaic_gpu.vector_load' op cannot be lowered to thread level: no accesses are free of bank conflicts; of the best}}
+    // expected-note @below {{'optimized = false' permits bank conflicts}}
     %v = mosaic_gpu.vector_load %m {optimized = true, out_layouts = [#rows]} : memref<128x32xf32, #gpu.address_space<workgroup>> -> vector<128x32xf32>
     gpu.return
   }
@@ -105,9 +105,9 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @small_floats(%x: memref<256xf8E4M3FN>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %v = mosaic_gpu.vector_load %x {out_layouts = [#one]} : memref<256xf8E4M3FN> -> vector<256xf8E4M3FN>
-    // CHECK: 'arith.extf' op converts elements of type 'f8E4M3FN', for which sm_80 has no instructions
+    // CHECK: 'arith.extf' op converts elements of type 'f8E4M3FN'; sm_80 does not have conversion instructions for this type
     %w = arith.extf %v : vector<256xf8E4M3FN> to vector<256xf64>
-    // expected-error @below {{'arith.truncf' op rounds 'f64' to 'f8E4M3FN', which would take two roundings; convert to f32 first}}
+    // expected-error @below {{'arith.truncf' op converts 'f64' to 'f8E4M3FN', which would round twice; convert to f32 first}}
     %n = arith.truncf %w : vector<256xf64> to vector<256xf8E4M3FN>
     gpu.return
   }
@@ -119,7 +119,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @unknown_floats(%x: memref<256xf8E5M2FNUZ>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %v = mosaic_gpu.vector_load %x {out_layouts = [#one]} : memref<256xf8E5M2FNUZ> -> vector<256xf8E5M2FNUZ>
-    // expected-error @below {{'arith.extf' op converts elements of type 'f8E5M2FNUZ', which sm_90a does not know}}
+    // expected-error @below {{'arith.extf' op converts elements of type 'f8E5M2FNUZ', which is not supported on sm_90a}}
     %w = arith.extf %v : vector<256xf8E5M2FNUZ> to vector<256xf32>
     gpu.return
   }
@@ -131,7 +131,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @sum_of_small_floats(%x: memref<256xf8E5M2>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %v = mosaic_gpu.vector_load %x {out_layouts = [#one]} : memref<256xf8E5M2> -> vector<256xf8E5M2>
-    // expected-error @below {{'vector.reduction' op reduces elements of type 'f8E5M2', which the chip has no arithmetic for; widen them first}}
+    // expected-error @below {{'vector.reduction' op reduces elements of type 'f8E5M2'; floats must be f16, bf16, f32 or f64}}
     %s = vector.reduction <add>, %v : vector<256xf8E5M2> into f8E5M2
     gpu.return
   }
@@ -175,7 +175,7 @@ gpu.module @m {
       attributes {known_block_size = array<i32: 128, 1, 1>, smalti.shared_memory_bytes = 229376 : i64} {
     %m = mosaic_gpu.slice_smem 0 : memref<114688xf16, #gpu.address_space<workgroup>>
     %v = mosaic_gpu.vector_load %x {out_layouts = [#wgmma]} : memref<128x64xf16> -> vector<128x64xf16>
-    // expected-error @below {{'mosaic_gpu.layout_cast' op moves elements between warps through 16384 bytes of shared memory, behind 229376 that the kernel has, but sm_90a has 232448 for a block}}
+    // expected-error @below {{'mosaic_gpu.layout_cast' op moves elements between warps through 16384 bytes of shared memory in addition to the 229376 bytes of the kernel; a block on sm_90a has at most 232448}}
     %w = mosaic_gpu.layout_cast x(%v : vector<128x64xf16>) {new_layout = #tcgen05}
     gpu.return
   }

@@ -1,12 +1,12 @@
 // RUN: smalti-opt %s --split-input-file --convert-mosaic-gpu-to-nvvm=target=sm_90a --canonicalize --cse | FileCheck %s
 
-// How many of which instructions vectors take that change their layout, are reduced or converted, or go through shared
-// memory. Their numbers are tested in test/python/conversions/test_block_vectors.py.
+// Instruction counts of layout changes, reductions, conversions and accesses of shared memory. The results are tested
+// in test/python/conversions/test_block_vectors.py.
 
 #wgmma = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
 #transposed = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2, 2], [2, 1]], warp_dims = [-10], lane_dims = [-6, -3, -5], vector_dim = -2>
 
-// Lanes of neighbouring rows exchange a word each, and take two bytes of either.
+// Lanes of neighboring rows exchange one word each, and take two bytes of either.
 gpu.module @shuffles_module {
   // CHECK-LABEL: gpu.func @shuffles
   // CHECK-COUNT-32: nvvm.shfl.sync bfly %{{.*}}, %{{.*}}, %c4_i32, %c31_i32 : i32 -> i32
@@ -27,7 +27,7 @@ gpu.module @shuffles_module {
 #wgmma = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
 #tcgen05 = #mosaic_gpu.TiledLayout<[[128, 8], [32, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
 
-// From warp to warp, through shared memory that the kernel gets for it.
+// From warp to warp, through scratch shared memory.
 gpu.module @scratch_module {
   // CHECK-LABEL: gpu.func @scratch
   // CHECK-SAME: smalti.shared_memory_bytes = 16384 : i64
@@ -51,7 +51,7 @@ gpu.module @scratch_module {
 #wgmma = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
 #row = #mosaic_gpu.TiledLayout<[[64], [16], [8], [1]], warp_dims = [-4], lane_dims = [-2, #mosaic_gpu.Replicated<times = 4>], vector_dim = -1>
 
-// Four lanes share a row, and a thread has parts of two.
+// Four lanes share a row, and a thread holds parts of two.
 gpu.module @rows_module {
   // CHECK-LABEL: gpu.func @rows
   // CHECK-COUNT-4: nvvm.shfl.sync bfly
@@ -96,7 +96,7 @@ gpu.module @all_module {
 #wgmma = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
 #eight = #mosaic_gpu.TiledLayout<[[64, 16], [16, 16], [8, 16], [4]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
 
-// Pairs of elements, whatever the type of the result.
+// Pairs of elements for every result type.
 gpu.module @conversions_module {
   // CHECK-LABEL: gpu.func @conversions
   // CHECK-COUNT-32: nvvm.convert.f8x2.to.f16x2 %{{.*}} : vector<2xi8>(f8E4M3FN) -> vector<2xf16>
@@ -118,7 +118,7 @@ gpu.module @conversions_module {
 
 #wgmma = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
 
-// Constant offsets in a few address registers, no more than the swizzle makes.
+// Constant offsets relative to a few address registers, no more than the swizzle requires.
 gpu.module @matrices_module {
   // CHECK-LABEL: gpu.func @matrices
   // CHECK-COUNT-8: nvvm.stmatrix
@@ -143,7 +143,7 @@ gpu.module @matrices_module {
 
 #one = #mosaic_gpu.WGStridedFragLayout<[256], 2>
 
-// A bit has a byte of memory: each is accessed alone, as vectors of bits would be packed.
+// An i1 occupies a byte of memory: each is accessed separately, because vectors of i1 would be packed.
 gpu.module @bits_module {
   // CHECK-LABEL: gpu.func @bits
   // CHECK-COUNT-2: vector.load %{{.*}} : memref<256xi1>, vector<1xi1>

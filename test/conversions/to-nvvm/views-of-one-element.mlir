@@ -1,6 +1,6 @@
 // RUN: smalti-opt %s --convert-mosaic-gpu-to-nvvm=target=sm_90a | FileCheck %s
 
-// Both dimensions have one element: the strides of the type tell which one is left.
+// Both dimensions have one element: the strides of the type determine which one is kept.
 // CHECK-LABEL: gpu.func @k
 // CHECK: memref.subview %{{.*}}[0, 0] [1, 1] [1, 2]
 gpu.module @m {

@@ -1,7 +1,7 @@
 // RUN: smalti-opt %s --split-input-file --verify-diagnostics --convert-mosaic-gpu-to-nvvm=target=sm_90a
 // RUN: not smalti-opt %s --split-input-file --convert-mosaic-gpu-to-nvvm=target=sm_90a --mlir-print-ir-after-failure 2>&1 | FileCheck %s
 
-// Nothing has changed.
+// The module is unchanged.
 // CHECK-NOT: gpu.thread_id
 
 #smem = #gpu.address_space<workgroup>
@@ -9,7 +9,7 @@
 
 gpu.module @m {
   gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.program_threads = 128 : i64} {
-    // expected-error @below {{cannot be lowered to threads: a swizzle of 128 bytes needs memory whose offset is a multiple of 1024 bytes, not just of 256}}
+    // expected-error @below {{cannot be lowered to thread level: a swizzle of 128 bytes requires an offset that is a multiple of 1024 bytes; a multiple of 256 is proven}}
     %s = mosaic_gpu.slice_smem 256 {out_transforms = [#tiled]} : memref<128x64xf16, #smem>
     gpu.return
   }
@@ -22,7 +22,7 @@ gpu.module @m {
 
 gpu.module @m {
   gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.program_threads = 128 : i64} {
-    // expected-error @below {{cannot be lowered to threads: tile [8, 64] does not divide memory of shape [128, 32]}}
+    // expected-error @below {{cannot be lowered to thread level: tile [8, 64] does not divide memory of shape [128, 32]}}
     %s = mosaic_gpu.slice_smem 0 {out_transforms = [#tiled]} : memref<128x32xf16, #smem>
     gpu.return
   }
@@ -36,7 +36,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.program_threads = 128 : i64} {
     %s = mosaic_gpu.slice_smem 0 {out_transforms = [#tiled]} : memref<4x128x64xf16, #smem>
-    // expected-error @below {{cannot be lowered to threads: its offset in dimension 1 is not known to be a multiple of the tile's 8}}
+    // expected-error @below {{cannot be lowered to thread level: its offset in dimension 1 cannot be proven to be a multiple of the tile size 8}}
     %v = memref.subview %s[0, %i, 0] [1, 64, 64] [1, 1, 1] : memref<4x128x64xf16, #smem> to memref<64x64xf16, strided<[64, 1], offset: ?>, #smem>
     gpu.return
   }
@@ -50,7 +50,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.program_threads = 128 : i64} {
     %s = mosaic_gpu.slice_smem 0 {out_transforms = [#tiled]} : memref<4x128x64xf16, #smem>
-    // expected-error @below {{cannot be lowered to threads: it has 12 of dimension 1, which is in tiles of 8}}
+    // expected-error @below {{cannot be lowered to thread level: its size in dimension 1 is 12, which is not a multiple of the tile size 8}}
     %v = memref.subview %s[0, 0, 0] [1, 12, 64] [1, 1, 1] : memref<4x128x64xf16, #smem> to memref<12x64xf16, strided<[64, 1]>, #smem>
     gpu.return
   }
@@ -64,7 +64,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.program_threads = 128 : i64} {
     %s = mosaic_gpu.slice_smem 0 {out_transforms = [#tiled]} : memref<4x128x64xf16, #smem>
-    // expected-error @below {{cannot be lowered to threads: it steps by 2 in dimension 1, which is in tiles}}
+    // expected-error @below {{cannot be lowered to thread level: its stride in dimension 1 is 2; a tiled dimension requires stride 1}}
     %v = memref.subview %s[0, 0, 0] [1, 64, 64] [1, 2, 1] : memref<4x128x64xf16, #smem> to memref<64x64xf16, strided<[128, 1]>, #smem>
     gpu.return
   }
@@ -78,7 +78,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.program_threads = 128 : i64} {
     %s = mosaic_gpu.slice_smem 0 {out_transforms = [#tiled]} : memref<4x128x64xf16, #smem>
-    // expected-error @below {{has a result with transforms [], but its memory is stored with tile 8x64, swizzle 128}}
+    // expected-error @below {{declares transforms [] for its result, but the shared memory has tile 8x64, swizzle 128}}
     %v = memref.subview %s[1, 0, 0] [1, 128, 64] [1, 1, 1] {out_transforms = [[]]} : memref<4x128x64xf16, #smem> to memref<128x64xf16, strided<[64, 1], offset: 8192>, #smem>
     gpu.return
   }
@@ -92,7 +92,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.program_threads = 128 : i64} {
     %s = mosaic_gpu.slice_smem 0 {out_transforms = [#tiled]} : memref<4x128x64xf16, #smem>
-    // expected-error @below {{takes shared memory with transforms [], but it is stored with tile 8x64, swizzle 128}}
+    // expected-error @below {{declares transforms [] for its operand, but the shared memory has tile 8x64, swizzle 128}}
     %v = memref.subview %s[1, 0, 0] [1, 128, 64] [1, 1, 1] {in_transforms = [[]]} : memref<4x128x64xf16, #smem> to memref<128x64xf16, strided<[64, 1], offset: 8192>, #smem>
     gpu.return
   }
@@ -106,7 +106,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.program_threads = 128 : i64} {
     %s = mosaic_gpu.slice_smem 0 {out_transforms = [#tiled]} : memref<4x128x64xf16, #smem>
-    // expected-error @below {{cannot be lowered to threads: dimension 0, which is not tiled, would be behind tiles}}
+    // expected-error @below {{cannot be lowered to thread level: dimension 0, which is not tiled, would follow a tiled dimension}}
     %v = memref.transpose %s (i, j, k) -> (j, i, k) : memref<4x128x64xf16, #smem> to memref<128x4x64xf16, strided<[64, 8192, 1]>, #smem>
     gpu.return
   }
@@ -120,7 +120,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.program_threads = 128 : i64} {
     %s = mosaic_gpu.slice_smem 0 {out_transforms = [#tiled]} : memref<4x128x64xf16, #smem>
-    // expected-error @below {{cannot be lowered to threads: tile [8, 64] does not divide memory of shape [4, 32, 4, 64]}}
+    // expected-error @below {{cannot be lowered to thread level: tile [8, 64] does not divide memory of shape [4, 32, 4, 64]}}
     %v = memref.expand_shape %s [[0], [1, 2], [3]] output_shape [4, 32, 4, 64] : memref<4x128x64xf16, #smem> into memref<4x32x4x64xf16, #smem>
     gpu.return
   }
@@ -134,7 +134,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.program_threads = 128 : i64} {
     %s = mosaic_gpu.slice_smem 0 {out_transforms = [#tiled]} : memref<4x128x64xf16, #smem>
-    // expected-error @below {{cannot be lowered to threads: the memory is in tiles}}
+    // expected-error @below {{cannot be lowered to thread level: the memory is tiled}}
     %v = mosaic_gpu.reinterpret_cast %s : memref<4x128x64xf16, #smem> to memref<32768xf16, #smem>
     gpu.return
   }
@@ -148,7 +148,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.program_threads = 128 : i64} {
     %s = mosaic_gpu.slice_smem 0 {out_transforms = [#tiled]} : memref<4x128x64xf16, #smem>
-    // expected-error @below {{has shared memory in a transformed layout (tile 8x64, swizzle 128), which its lowering to threads does not support}}
+    // expected-error @below {{cannot be lowered to thread level with tiled or swizzled shared memory (tile 8x64, swizzle 128)}}
     %v = memref.load %s[%i, %i, %i] : memref<4x128x64xf16, #smem>
     gpu.return
   }
@@ -162,7 +162,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.program_threads = 128 : i64} {
     %s = mosaic_gpu.slice_smem 0 : memref<4x16xf32, #smem>
-    // expected-error @below {{cannot be lowered to threads: its sizes and strides are not static}}
+    // expected-error @below {{cannot be lowered to thread level: its sizes or strides are dynamic}}
     %v = memref.subview %s[0, 0] [%i, 16] [1, 1] : memref<4x16xf32, #smem> to memref<?x16xf32, strided<[16, 1]>, #smem>
     gpu.return
   }
@@ -175,7 +175,7 @@ gpu.module @m {
 
 gpu.module @m {
   gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.program_threads = 128 : i64} {
-    // expected-error @below {{makes shared memory of a pointer, but the kernel has none}}
+    // expected-error @below {{converts a pointer to shared memory, but the kernel does not have shared memory}}
     %v = builtin.unrealized_conversion_cast %p : !llvm.ptr<3> to memref<!mosaic_gpu.barrier, #smem>
     mosaic_gpu.arrive %v : memref<!mosaic_gpu.barrier, #smem>
     gpu.return
@@ -191,7 +191,7 @@ gpu.module @m {
   gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.program_threads = 128 : i64} {
     %s = mosaic_gpu.slice_smem 0 : memref<4x16xf32, #smem>
     %n = arith.constant 0 : i32
-    // expected-error @below {{makes shared memory of 'i32', which is not supported; of a pointer it is}}
+    // expected-error @below {{converts 'i32' to shared memory; only a pointer to shared memory is supported}}
     %v = builtin.unrealized_conversion_cast %n : i32 to memref<!mosaic_gpu.barrier, #smem>
     gpu.return
   }
@@ -212,7 +212,7 @@ gpu.module @m {
     %y = memref.subview %s[0, 0] [1, 8] [1, 1] : memref<4x16xf32, #smem> to memref<8xf32, strided<[1]>, #smem>
     %yd = memref.cast %y : memref<8xf32, strided<[1]>, #smem> to memref<8xf32, strided<[?]>, #smem>
     %r = scf.for %j = %c0 to %i step %c1 iter_args(%now = %xd) -> (memref<8xf32, strided<[?]>, #smem>) {
-    // expected-error @below {{passes on shared memory stored with no tile and strides [1] where no tile and strides [2] are expected}}
+    // expected-error @below {{forwards shared memory with no tile and strides [1]; no tile and strides [2] are required}}
       scf.yield %yd : memref<8xf32, strided<[?]>, #smem>
     }
     gpu.return

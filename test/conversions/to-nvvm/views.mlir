@@ -1,5 +1,4 @@
-// Shared memory through views: how it is stored is known while planning, where
-// it is an i32 when the kernel runs.
+// Views of shared memory: the layout is known while planning, the offset is an i32 at run time.
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(convert-mosaic-gpu-to-nvvm{target=sm_90a},canonicalize,cse))' | FileCheck %s
 
 #smem = #gpu.address_space<workgroup>
@@ -7,7 +6,7 @@
 #turned = [#mosaic_gpu.tile<[64, 8]>, #mosaic_gpu.swizzle<128 : i32>]
 
 gpu.module @m {
-  // A swizzle needs memory that starts at a multiple of what it repeats after.
+  // A swizzle requires memory that starts at a multiple of its period.
   // CHECK-LABEL: gpu.func @stored(
   // CHECK-SAME: smalti.shared_memory_alignment = 1024 : i64, smalti.shared_memory_bytes = 65536 : i64
   gpu.func @stored(%i: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.program_threads = 128 : i64} {
@@ -20,7 +19,7 @@ gpu.module @m {
     gpu.return
   }
 
-  // Barriers are reached by their pointers, wherever those come from.
+  // Mbarriers are addressed by pointers.
   // CHECK-LABEL: gpu.func @barriers(
   // CHECK-SAME: %[[I:.*]]: i32
   gpu.func @barriers(%i: i32) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.program_threads = 128 : i64} {
@@ -36,7 +35,7 @@ gpu.module @m {
     gpu.return
   }
 
-  // A loop carries where the memory is, and no memref.
+  // A loop carries the offset instead of a memref.
   // CHECK-LABEL: gpu.func @carried(
   gpu.func @carried(%out: memref<16xf32>, %n: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.program_threads = 128 : i64} {
     // CHECK-DAG: %[[FIRST:.*]] = arith.constant 2048 : i32

@@ -1,12 +1,12 @@
-// Products by groups of four warps.
+// Lowering of wgmma.
 // RUN: smalti-opt %s --split-input-file --convert-mosaic-gpu-to-nvvm=target=sm_90a --canonicalize --cse | FileCheck %s
 
 #smem = #gpu.address_space<workgroup>
 #tiled = [#mosaic_gpu.tile<[8, 64]>, #mosaic_gpu.swizzle<128 : i32>]
 #acc = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
 
-// Two blocks of rows, one of columns, four steps along K. B is transposed: its descriptor steps by two groups of 8 rows.
-// The bits of A's: 1 (16 bytes, no meaning) << 16, 1024 bytes << 32, swizzle mode 1 << 62.
+// Two blocks of rows, one of columns, four steps along K. B is transposed: its descriptor steps by two groups of 8
+// rows. The bits of A's: 1 (16 bytes, ignored) << 16, 1024 bytes << 32, swizzle mode 1 << 62.
 gpu.module @shared_module {
   // CHECK-LABEL: gpu.func @shared
   gpu.func @shared(%out: memref<128x128xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
@@ -25,7 +25,7 @@ gpu.module @shared_module {
     nvvm.wgmma.commit.group.sync.aligned
     // CHECK: nvvm.wgmma.wait.group.sync.aligned 0
     nvvm.wgmma.wait.group.sync.aligned 0
-    // The registers are others behind the wait.
+    // The registers are opaque after the wait.
     // CHECK: llvm.inline_asm has_side_effects "", "=f,
     // CHECK: vector.store
     mosaic_gpu.vector_store %p, %out {in_layouts = [#acc]} : vector<128x128xf32>, memref<128x128xf32>
@@ -39,8 +39,8 @@ gpu.module @shared_module {
 #tiled = [#mosaic_gpu.tile<[8, 64]>, #mosaic_gpu.swizzle<128 : i32>]
 #acc = #mosaic_gpu.TiledLayout<[[128, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
 
-// Two groups of four warps, each with 64 of 128 rows, and 320 columns in two instructions. The number of the group is the
-// same in all lanes.
+// Two warpgroups, each with 64 of 128 rows, and 320 columns in two instructions. The warpgroup index is uniform in a
+// warp.
 gpu.module @groups_module {
   // CHECK-LABEL: gpu.func @groups
   gpu.func @groups(%out: memref<128x320xf32>) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
@@ -67,7 +67,7 @@ gpu.module @groups_module {
 #tiled = [#mosaic_gpu.tile<[8, 64]>, #mosaic_gpu.swizzle<128 : i32>]
 #acc = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
 
-// A in registers: MLIR has no operation for it. It needs a fence behind what computes the registers.
+// A in registers: MLIR does not have an op for it. It needs a fence after the computation of the registers.
 gpu.module @registers_module {
   // CHECK-LABEL: gpu.func @registers
   gpu.func @registers(%in: memref<64x32xbf16>, %out: memref<64x64xf32>) kernel
@@ -95,7 +95,7 @@ gpu.module @registers_module {
     %q = mosaic_gpu.wgmma accumulator(%p : vector<64x64xf32>) a(%a2 : vector<64x32xbf16>)
         b(%b : memref<32x64xbf16, #smem>) {in_layouts = [#acc, #acc], in_transforms = [#tiled], out_layouts = [#acc]}
         -> vector<64x64xf32>
-    // The same registers again are behind that fence.
+    // The same registers again are after that fence.
     // CHECK-NOT: nvvm.wgmma.fence.aligned
     // CHECK-COUNT-2: wgmma.mma_async
     %r = mosaic_gpu.wgmma accumulator(%q : vector<64x64xf32>) a(%a2 : vector<64x32xbf16>)

@@ -4,10 +4,11 @@
 // RUN:     | FileCheck %s --check-prefixes=GFX1250
 // RUN: not smalti-opt %s --split-input-file --convert-mosaic-gpu-to-rocdl=target=gfx1100 2>&1 | FileCheck %s --check-prefix=NONE
 
-// NONE: 'mosaic_gpu.async_copy' op cannot be lowered for gfx1100: it has no asynchronous copies to shared memory; copy through registers
+// NONE: 'mosaic_gpu.async_copy' op cannot be lowered for gfx1100: the target does not have asynchronous copies to shared memory; copy through registers
 
-// Two tiles of 4 KiB: on gfx950 each wave of two issues 2 loads of 16 bytes a lane for each, on gfx942 8 of 4 bytes. The
-// first wait leaves the newest group in flight, the second nothing. The loads of the two waves lie side by side.
+// Two tiles of 4 KiB: on gfx950 each of two waves issues 2 loads of 16 bytes per lane for each tile, on gfx942 8 of 4
+// bytes. The first wait leaves the newest group in flight, the second waits for all. The loads of the two waves are
+// contiguous.
 gpu.module @groups {
   // CHECK-LABEL: gpu.func @groups
   // CHECK: rocdl.readfirstlane
@@ -23,7 +24,7 @@ gpu.module @groups {
   // CHECK-NEXT: llvm.inline_asm has_side_effects {smalti.lds_ordered} "", "~{memory}" : () -> ()
   // CHECK: amdgpu.memory_counter_wait load(0)
 
-  // Lanes outside load zeros: every wave issues each load.
+  // Out-of-bounds lanes load zeros: every wave issues each load.
   // GFX1250: llvm.mlir.global internal constant @smalti_zeros(dense<0> : tensor<4xi32>) {addr_space = 1 : i32, alignment = 16 : i64}
   // GFX1250-LABEL: gpu.func @groups
   // GFX1250: llvm.mlir.addressof @smalti_zeros
@@ -50,8 +51,8 @@ gpu.module @groups {
 
 // -----
 
-// Only some waves take part in a copy of 512 bytes: the wait for the copy ahead of it leaves nothing in flight. Nor does one
-// behind copies that only one branch makes.
+// Only some waves execute a copy of 512 bytes, so the wait for the preceding copy leaves no load in flight. The same
+// holds for a wait after copies in only one branch.
 gpu.module @some_waves {
   // CHECK-LABEL: gpu.func @some_waves
   // CHECK: scf.if

@@ -3,7 +3,7 @@
 gpu.module @m {
   gpu.func @copy(%src: memref<128x64xf16>, %i: index) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %m = mosaic_gpu.slice_smem 0 : memref<16x16xf16, #gpu.address_space<workgroup>>
-    // expected-error @below {{'mosaic_gpu.async_copy' op has rows whose alignment is not known to allow an asynchronous copy of 4 or more bytes; copy through registers}}
+    // expected-error @below {{'mosaic_gpu.async_copy' op has rows that cannot be proven to be aligned to 4 bytes, the smallest asynchronous copy on gfx942; copy through registers}}
     mosaic_gpu.async_copy %src[%i, %i] to %m : memref<128x64xf16> to memref<16x16xf16, #gpu.address_space<workgroup>>
     gpu.return
   }
@@ -11,14 +11,14 @@ gpu.module @m {
 
 // -----
 
-// The loads of a wave follow one another.
+// The loads of a wave write consecutive addresses.
 gpu.module @m {
   gpu.func @copy(%src: memref<128x64xf16>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %c0 = arith.constant 0 : index
     %m = mosaic_gpu.slice_smem 0 : memref<16x24xf16, #gpu.address_space<workgroup>>
     %rows = memref.subview %m[0, 0] [16, 16] [1, 1]
         : memref<16x24xf16, #gpu.address_space<workgroup>> to memref<16x16xf16, strided<[24, 1]>, #gpu.address_space<workgroup>>
-    // expected-error @below {{'mosaic_gpu.async_copy' op must copy to consecutive elements, because gfx942 places the copies of a wave side by side; 'memref<16x16xf16, strided<[24, 1]>, #gpu.address_space<workgroup>>' has gaps}}
+    // expected-error @below {{'mosaic_gpu.async_copy' op must copy to a contiguous destination, because the loads of a wave write consecutive LDS addresses on gfx942; 'memref<16x16xf16, strided<[24, 1]>, #gpu.address_space<workgroup>>' has gaps}}
     mosaic_gpu.async_copy %src[%c0, %c0] to %rows
         : memref<128x64xf16> to memref<16x16xf16, strided<[24, 1]>, #gpu.address_space<workgroup>>
     gpu.return
@@ -30,7 +30,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @barrier() kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %b = mosaic_gpu.slice_smem 0 : memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
-    // expected-error @below {{'mosaic_gpu.arrive' op cannot be lowered for gfx942: it has no barrier objects in shared memory}}
+    // expected-error @below {{'mosaic_gpu.arrive' op cannot be lowered for gfx942: the target does not have mbarriers}}
     mosaic_gpu.arrive %b : memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
     gpu.return
   }

@@ -1,6 +1,6 @@
 // RUN: smalti-opt %s --split-input-file --convert-mosaic-gpu-to-rocdl=target=gfx942 --canonicalize --cse | FileCheck %s
 
-// The bounds check is the hardware's: an index outside reads zero and stores nothing.
+// The hardware checks bounds: an out-of-bounds access reads zero or stores nothing.
 gpu.module @double_module {
   // CHECK-LABEL: gpu.func @double
   gpu.func @double(%src: memref<1000xf32>, %dst: memref<1000xf32>) kernel
@@ -26,7 +26,7 @@ gpu.module @double_module {
 
 // -----
 
-// What lanes outside read is not zero: the hardware's answer is replaced.
+// Out-of-bounds lanes read a value that is not zero: the result of the hardware is replaced.
 gpu.module @pad_module {
   // CHECK-LABEL: gpu.func @pad
   gpu.func @pad(%src: memref<250xf32>, %dst: memref<256xf32>) kernel
@@ -46,8 +46,8 @@ gpu.module @pad_module {
 
 // -----
 
-// Four waves, each with a column of 16x16 instruction tiles of 32x16; the offsets of a buffer are too small for
-// memory of 2 GiB and more, which is masked instead.
+// Four waves, each with a column of 16x16 instruction tiles of 32x16. Buffer offsets are too small for memory of 2 GiB
+// and more, so its accesses are masked instead.
 #a = #mosaic_gpu.TiledLayout<[[16, 16], [4]], warp_dims = [#mosaic_gpu.Replicated<times = 4>], lane_dims = [-2, -3], vector_dim = -1>
 #b = #mosaic_gpu.TiledLayout<[[16, 64], [16, 16], [4, 1]], warp_dims = [-5], lane_dims = [-4, -3], vector_dim = -2>
 #c = #mosaic_gpu.TiledLayout<[[16, 64], [16, 16], [4, 1]], warp_dims = [-5], lane_dims = [-4, -3], vector_dim = -2>
@@ -63,7 +63,7 @@ gpu.module @mma_module {
     %sa = mosaic_gpu.slice_smem 0 : memref<32x16xf16, #smem>
     %sb = mosaic_gpu.slice_smem 1024 : memref<16x64xf16, #smem>
     %zero = arith.constant dense<0.0> : vector<32x64xf32>
-    // Only shared memory is handed over.
+    // Threads communicate only through shared memory.
     // CHECK: amdgpu.lds_barrier
     gpu.barrier
     // CHECK-COUNT-2: vector.load %[[A]][{{.*}}] {alignment = 8 : i64} : {{.*}}, vector<4xf16>
@@ -83,7 +83,7 @@ gpu.module @mma_module {
 
 // -----
 
-// Threads hand over global memory here, so the barrier must order it as well.
+// Threads communicate through global memory, so the barrier must order it as well.
 #l = #mosaic_gpu.WGStridedFragLayout<[256], 1>
 gpu.module @global_module {
   // CHECK-LABEL: gpu.func @global
@@ -101,7 +101,7 @@ gpu.module @global_module {
 
 // -----
 
-// What a thread reads it writes itself: no thread waits for another's global memory.
+// Each thread reads only what it writes, so no thread waits for the global memory accesses of another.
 #l = #mosaic_gpu.WGStridedFragLayout<[256], 1>
 gpu.module @own_module {
   // CHECK-LABEL: gpu.func @own
@@ -118,7 +118,7 @@ gpu.module @own_module {
 
 // -----
 
-// Rows that overlap lie behind the end that a buffer of this type would have, so the access is masked.
+// Overlapping rows extend beyond the end of a buffer of this type, so the access is masked.
 #l = #mosaic_gpu.WGStridedFragLayout<[16, 16], 1>
 gpu.module @overlap_module {
   // CHECK-LABEL: gpu.func @overlap

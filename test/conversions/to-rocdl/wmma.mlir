@@ -13,7 +13,7 @@
 #smem = #gpu.address_space<workgroup>
 gpu.module @mma_module {
   // GFX12-LABEL: gpu.func @mma
-  // WAVE: error: 'gpu.func' op has blocks of 32 threads, which is not a multiple of the 64 threads of a warp on gfx942
+  // WAVE: error: 'gpu.func' op has blocks of 32 threads; a multiple of the warp size of gfx942, 64, is required
   gpu.func @mma(%dst: memref<16x16xf32>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
     %c0 = arith.constant 0 : index
     %sa = mosaic_gpu.slice_smem 0 : memref<16x16xf16, #smem>

@@ -13,8 +13,8 @@
 // RUN: smalti-opt %smalti_src/test/kernels/matmul_relu_bf16.mlir --smalti-compile='target=sm_90a bank-conflicts=pad' -o /dev/null
 // RUN: not smalti-opt %s --smalti-compile='target=gfx942 bank-conflicts=none' 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 
-// SM_90A:     Remark="chunks of 16 B are XORed with row / 2 mod 4: 0 bank conflicts instead of 288 in 12 accesses"
-// SM_90A:     Remark="chunks of 16 B are XORed with row mod 8: 0 bank conflicts instead of 1344 in 15 accesses"
+// SM_90A:     Remark="buffer swizzled: chunks of 16 B XORed with row / 2 mod 4: 0 bank conflicts instead of 288 in 12 accesses"
+// SM_90A:     Remark="buffer swizzled: chunks of 16 B XORed with row mod 8: 0 bank conflicts instead of 1344 in 15 accesses"
 // SWIZZLE:      %[[A:.*]] = memref.view %{{.*}} to memref<3x64x32xbf16
 // SWIZZLE:      %[[B:.*]] = memref.view %{{.*}} to memref<3x32x64xbf16
 // SWIZZLE:      %[[COLUMN:.*]] = arith.xori
@@ -23,11 +23,11 @@
 // SWIZZLE:      nvgpu.ldmatrix %[[A]][
 // SWIZZLE:      nvgpu.ldmatrix %[[B]][
 
-// GFX942:       Remark="chunks of 8 B are XORed with row / 2 mod 8: 0 bank conflicts instead of 896 in 12 accesses"
-// GFX942:       Remark="chunks of 16 B are XORed with row mod 8: 0 bank conflicts instead of 256 in 34 accesses"
+// GFX942:       Remark="buffer swizzled: chunks of 8 B XORed with row / 2 mod 8: 0 bank conflicts instead of 896 in 12 accesses"
+// GFX942:       Remark="buffer swizzled: chunks of 16 B XORed with row mod 8: 0 bank conflicts instead of 256 in 34 accesses"
 
-// PADDED:       Remark="rows are padded by 8 elements (16 B):
-// PADDED:       Remark="rows are padded by 8 elements (16 B): 0 bank conflicts
+// PADDED:       Remark="rows padded by 8 elements (16 B):
+// PADDED:       Remark="rows padded by 8 elements (16 B): 0 bank conflicts
 // PAD:          smalti.shared_memory_bytes = 19456 : i64
 // PAD:          mosaic_gpu.slice_smem 0 : memref<2x64x40xbf16, #gpu.address_space<workgroup>>
 // PAD:          mosaic_gpu.slice_smem 10240 : memref<2x32x72xbf16, #gpu.address_space<workgroup>>

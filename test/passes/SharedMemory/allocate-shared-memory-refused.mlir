@@ -1,7 +1,7 @@
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-allocate-shared-memory)))' -split-input-file -verify-diagnostics
 // RUN: not smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-allocate-shared-memory)))' -split-input-file --mlir-print-ir-after-failure 2>&1 | FileCheck %s
 
-// What is refused stays as it was.
+// The function is unchanged.
 
 // CHECK: IR Dump After SmaltiAllocateSharedMemory Failed
 // CHECK-NEXT: gpu.func @large() kernel {
@@ -23,7 +23,7 @@ gpu.module @limit attributes {smalti.target = "gfx942"} {
 
 gpu.module @dynamic attributes {smalti.target = "gfx942"} {
   gpu.func @dynamic(%n: index) kernel {
-    // expected-error@+1 {{buffers in shared memory have a static shape, no layout map and elements of known size}}
+    // expected-error@+1 {{a buffer in shared memory must have a static shape, the identity layout and elements of known size}}
     %a = memref.alloc(%n) : memref<?xf16, #gpu.address_space<workgroup>>
     gpu.return
   }
@@ -36,7 +36,7 @@ gpu.module @loop attributes {smalti.target = "gfx942"} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     scf.for %i = %c0 to %n step %c1 {
-      // expected-error@+1 {{is a buffer in shared memory inside a loop; iterations would share it: allocate it outside}}
+      // expected-error@+1 {{allocates shared memory inside a loop, and all iterations would use the same bytes; move it out of the loop}}
       %a = memref.alloc() : memref<4xf16, #gpu.address_space<workgroup>>
     }
     gpu.return
@@ -56,7 +56,7 @@ gpu.module @no_target {
 
 gpu.module @sizes attributes {smalti.target = "gfx942"} {
   gpu.func @dynamic(%n: index) kernel {
-    // expected-error@+1 {{'memref.alloc' op has type 'memref<?xf32, #gpu.address_space<workgroup>>'; buffers in shared memory have a static shape, no layout map and elements of known size}}
+    // expected-error@+1 {{'memref.alloc' op has type 'memref<?xf32, #gpu.address_space<workgroup>>'; a buffer in shared memory must have a static shape, the identity layout and elements of known size}}
     %a = memref.alloc(%n) : memref<?xf32, #gpu.address_space<workgroup>>
     gpu.return
   }
@@ -66,7 +66,7 @@ gpu.module @sizes attributes {smalti.target = "gfx942"} {
 
 gpu.module @slices attributes {smalti.target = "gfx942"} {
   gpu.func @gaps() kernel {
-    // expected-error@+1 {{'mosaic_gpu.slice_smem' op has type 'memref<8x8xf32, strided<[16, 1]>, #gpu.address_space<workgroup>>', whose size in bytes is not known}}
+    // expected-error@+1 {{'mosaic_gpu.slice_smem' op has type 'memref<8x8xf32, strided<[16, 1]>, #gpu.address_space<workgroup>>', whose size in bytes cannot be determined statically}}
     %a = mosaic_gpu.slice_smem 0 : memref<8x8xf32, strided<[16, 1]>, #gpu.address_space<workgroup>>
     gpu.return
   }

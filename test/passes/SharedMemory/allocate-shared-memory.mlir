@@ -2,9 +2,9 @@
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-allocate-shared-memory{target=sm_90a})))' --remarks-filter=smalti-allocate-shared-memory 2>&1 | FileCheck %s --check-prefix=REMARK
 
 gpu.module @kernels {
-  // Aligned to 16 bytes, or to what the buffer asks for; deallocations go away.
+  // Offsets are aligned to 16 bytes, or to the alignment of the buffer; deallocations are erased.
 
-  // REMARK: remark: [Passed] {{.*}} Remark="16640 of 232448 bytes of shared memory in 3 buffers"
+  // REMARK: remark: [Passed] {{.*}} Remark="shared memory allocated: 16640 of 232448 B in 3 buffers"
   // CHECK-LABEL: gpu.func @three
   // CHECK-SAME: smalti.shared_memory_bytes = 16640 : i64
   // CHECK: %[[A:.*]] = mosaic_gpu.slice_smem 0 : memref<3xf32, #gpu.address_space<workgroup>>
@@ -26,7 +26,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // The number of the address space names it as well.
+  // The address space may also be an integer.
 
   // CHECK-LABEL: gpu.func @number
   // CHECK: mosaic_gpu.slice_smem 0 : memref<8xf32, 3>
@@ -37,7 +37,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // After the slices that are there.
+  // After the existing slices.
 
   // CHECK-LABEL: gpu.func @after
   // CHECK-SAME: smalti.shared_memory_bytes = 160 : i64

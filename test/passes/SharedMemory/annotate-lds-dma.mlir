@@ -2,8 +2,8 @@
 // RUN:     --remarks-filter=smalti-annotate-lds-dma 2> %t | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK --input-file=%t
 
-// Behind an ordered fence, in the same block and in one that all ways into come from one; not behind another fence,
-// another barrier, or where one way into the block has none.
+// After an ordered fence, in the same block and in one whose predecessors all contain one; not after another fence or
+// barrier, or if one path to the block does not contain a fence.
 // CHECK: #[[$DOMAIN:.*]] = #llvm.alias_scope_domain
 // CHECK: #[[$SCOPE:.*]] = #llvm.alias_scope<{{.*}}domain = #[[$DOMAIN]]
 // CHECK-LABEL: @ordered
@@ -20,7 +20,7 @@
 // CHECK-NEXT: llvm.load %arg1 : !llvm.ptr<3> -> f32
 // CHECK: ^bb2
 // CHECK: llvm.load %arg1 : !llvm.ptr<3> -> f32
-// REMARK: Function=ordered | Remark="3 of 6 accesses to LDS wait for none of the 2 loads to LDS in flight: the program's own waits order them"
+// REMARK: Function=ordered | Remark="3 of 6 LDS accesses no longer wait for the 2 LDS DMA loads; the kernel's own waits and barriers order them"
 llvm.func @ordered(%global: !llvm.ptr<1>, %lds: !llvm.ptr<3>, %buffer: !llvm.ptr<8>, %c: i1, %offset: i32) {
   %size = llvm.mlir.constant(4 : i32) : i32
   %zero = llvm.mlir.constant(0 : i32) : i32
@@ -49,7 +49,7 @@ llvm.func @ordered(%global: !llvm.ptr<1>, %lds: !llvm.ptr<3>, %buffer: !llvm.ptr
 // CHECK: ^bb1
 // CHECK: llvm.load %arg1 : !llvm.ptr<3> -> f32
 // CHECK: llvm.load %arg1 {noalias_scopes
-// REMARK: Function=loop | Remark="1 of 2 accesses to LDS wait for none of the 1 loads to LDS in flight: the program's own waits order them"
+// REMARK: Function=loop | Remark="1 of 2 LDS accesses no longer wait for the 1 LDS DMA loads; the kernel's own waits and barriers order them"
 llvm.func @loop(%global: !llvm.ptr<1>, %lds: !llvm.ptr<3>, %c: i1) {
   llvm.br ^bb1
 ^bb1:
@@ -64,11 +64,11 @@ llvm.func @loop(%global: !llvm.ptr<1>, %lds: !llvm.ptr<3>, %c: i1) {
 
 // -----
 
-// Nothing is ordered: nothing is said.
+// No access is ordered: nothing is annotated.
 // CHECK-LABEL: @unordered
 // CHECK-NOT: alias_scopes
 // CHECK: llvm.return
-// REMARK: Function=unordered | Remark="no access to LDS is ordered behind the loads to LDS by the program's own waits and barriers, so that each waits for all 1 of them"
+// REMARK: Function=unordered | Remark="LDS accesses not annotated: none is ordered after the LDS DMA loads by the kernel's own waits and barriers; each access waits for all 1 loads"
 llvm.func @unordered(%global: !llvm.ptr<1>, %lds: !llvm.ptr<3>) {
   rocdl.load.to.lds %global, %lds, 4, 0, 0 : !llvm.ptr<1>
   rocdl.s.barrier
@@ -82,7 +82,7 @@ llvm.func @unordered(%global: !llvm.ptr<1>, %lds: !llvm.ptr<3>) {
 // CHECK-LABEL: @false
 // CHECK-NOT: alias_scopes
 // CHECK: llvm.return
-// REMARK: Function=false | Remark="no access to LDS is ordered behind
+// REMARK: Function=false | Remark="LDS accesses not annotated: none is ordered after
 llvm.func @false(%global: !llvm.ptr<1>, %lds: !llvm.ptr<3>) {
   rocdl.load.to.lds %global, %lds, 4, 0, 0 : !llvm.ptr<1>
   llvm.inline_asm has_side_effects {smalti.lds_ordered = false} "", "~{memory}" : () -> ()

@@ -1,5 +1,5 @@
-// Every element is written through one view and read back through others, on the CPU: the sums must be the same
-// without the passes and with them. The sums are not symmetric in the elements, so that places count.
+// Every element is written through one view and read back through others, on the CPU: the checksums must be the same
+// with and without the passes. The checksums are not symmetric in the elements, so they depend on positions.
 //
 // DEFINE: %{lower} = mlir-opt --convert-vector-to-scf --convert-scf-to-cf --expand-strided-metadata --lower-affine \
 // DEFINE:   --convert-vector-to-llvm --finalize-memref-to-llvm --convert-arith-to-llvm --convert-cf-to-llvm --convert-func-to-llvm \
@@ -16,12 +16,12 @@
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-swizzle-shared-memory{target=gfx942 only-when-conflicts=false},canonicalize,cse))' \
 // RUN:   | %{lower} | %{run} | FileCheck %s
 
-// PAD-DAG: Function=power_of_two | Remark="rows are padded by
-// PAD-DAG: Function=odd_chunks | Remark="rows are padded by
-// SWIZZLE-DAG: Function=power_of_two | Remark="chunks of 16 B are XORed with row mod 8
-// SWIZZLE-DAG: Function=odd_chunks | Remark="chunks of 8 B are rotated by row mod 7
+// PAD-DAG: Function=power_of_two | Remark="rows padded by
+// PAD-DAG: Function=odd_chunks | Remark="rows padded by
+// SWIZZLE-DAG: Function=power_of_two | Remark="buffer swizzled: chunks of 16 B XORed with row mod 8
+// SWIZZLE-DAG: Function=odd_chunks | Remark="buffer swizzled: chunks of 8 B rotated by row mod 7
 
-// 3 slots of 16x64xi16; read through a cast of a slot and through its rows cut into chunks.
+// 3 slots of 16x64xi16; read through a cast of a slot and through its rows split into chunks.
 func.func @power_of_two() -> i64 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -1,4 +1,4 @@
-// The program of smalti-pipeline-loops needs no canonicalization in between: the same barriers are replaced.
+// The output of smalti-pipeline-loops does not need canonicalization: the same barriers are replaced.
 // RUN: smalti-opt %s -o /dev/null --remarks-filter=smalti-overlap-lds-dma 2>%t.direct \
 // RUN:   --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-pipeline-loops{stages=3 target=gfx950},smalti-overlap-lds-dma{target=gfx950})))'
 // RUN: FileCheck %s < %t.direct
@@ -6,12 +6,12 @@
 // RUN:   --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-pipeline-loops{stages=3 target=gfx950},canonicalize,cse,smalti-overlap-lds-dma{target=gfx950})))'
 // RUN: FileCheck %s < %t.canonical
 
-// CHECK: Function=static | Remark="3 of 3 barriers leave loads to LDS in flight"
-// Where the loop runs too few times, it is as it was, and the barrier completes the loads.
-// CHECK: Function=bounds | Remark="4 of 5 barriers leave loads to LDS in flight
-// CHECK: Function=steps | Remark="4 of 5 barriers leave loads to LDS in flight
-// CHECK: Function=any_step | Remark="4 of 5 barriers leave loads to LDS in flight
-// CHECK: Function=affine_step | Remark="4 of 5 barriers leave loads to LDS in flight
+// CHECK: Function=static | Remark="3 of 3 barriers no longer wait for outstanding LDS DMA loads"
+// If the trip count is too small, the original loop runs, and its barrier completes the loads.
+// CHECK: Function=bounds | Remark="4 of 5 barriers no longer wait for outstanding LDS DMA loads
+// CHECK: Function=steps | Remark="4 of 5 barriers no longer wait for outstanding LDS DMA loads
+// CHECK: Function=any_step | Remark="4 of 5 barriers no longer wait for outstanding LDS DMA loads
+// CHECK: Function=affine_step | Remark="4 of 5 barriers no longer wait for outstanding LDS DMA loads
 #shared = #gpu.address_space<workgroup>
 gpu.module @m {
   gpu.func @static(%a: memref<64x256xf32>, %o: memref<256xf32> {llvm.noalias}, %thread: index, %init: f32) workgroup(%shared: memref<4x256xf32, #shared>) kernel {

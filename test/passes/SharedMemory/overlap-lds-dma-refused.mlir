@@ -1,4 +1,4 @@
-// Refused functions: the reason word for word, and the program as it was.
+// Refused functions: the full reason, and the unchanged function.
 // RUN: smalti-opt %s -o %t.before
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-overlap-lds-dma{target=gfx950}))' \
 // RUN:   --remarks-filter=smalti-overlap-lds-dma -o %t.after 2>%t.remarks
@@ -9,7 +9,7 @@
 !slots = memref<3x1x64xf32, #gpu.address_space<workgroup>>
 !slot = memref<1x64xf32, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
 
-// CHECK: Function=no_barrier | Remark="loads to LDS do not overlap: there is no barrier"
+// CHECK: Function=no_barrier | Remark="LDS DMA loads not overlapped: the function does not contain a barrier"
 func.func @no_barrier(%in: !global, %slots: !slots) {
   %c0 = arith.constant 0 : index
   %lane = gpu.thread_id x
@@ -18,7 +18,7 @@ func.func @no_barrier(%in: !global, %slots: !slots) {
   return
 }
 
-// CHECK: Function=blocks | Remark="loads to LDS do not overlap: the function has unstructured control flow"
+// CHECK: Function=blocks | Remark="LDS DMA loads not overlapped: the function has unstructured control flow"
 func.func @blocks(%in: !global, %slots: !slots, %c: i1) {
   %c0 = arith.constant 0 : index
   %lane = gpu.thread_id x
@@ -30,7 +30,7 @@ func.func @blocks(%in: !global, %slots: !slots, %c: i1) {
   return
 }
 
-// CHECK: Function=pointer | Remark="loads to LDS do not overlap: 'rocdl.load.to.lds' does not name the memref that it writes"
+// CHECK: Function=pointer | Remark="LDS DMA loads not overlapped: 'rocdl.load.to.lds' does not have a destination memref"
 func.func @pointer(%from: !llvm.ptr<1>, %to: !llvm.ptr<3>) {
   rocdl.load.to.lds %from, %to, 4, 0, 0 : !llvm.ptr<1>
   amdgpu.memory_counter_wait load(0)
@@ -38,7 +38,7 @@ func.func @pointer(%from: !llvm.ptr<1>, %to: !llvm.ptr<3>) {
   return
 }
 
-// CHECK: Function=allocates | Remark="loads to LDS do not overlap: 'memref.alloc' allocates or frees memory"
+// CHECK: Function=allocates | Remark="LDS DMA loads not overlapped: 'memref.alloc' allocates or frees memory"
 func.func @allocates(%in: !global) {
   %c0 = arith.constant 0 : index
   %lane = gpu.thread_id x
@@ -50,7 +50,7 @@ func.func @allocates(%in: !global) {
   return
 }
 
-// CHECK: Function=overwritten | Remark="loads to LDS do not overlap: no barrier orders 'amdgpu.gather_to_lds' into %arg1 behind the accesses to the same slot"
+// CHECK: Function=overwritten | Remark="LDS DMA loads not overlapped: no barrier orders 'amdgpu.gather_to_lds' into %arg1 after the accesses to the same slot"
 func.func @overwritten(%in: !global, %slots: !slots) -> f32 {
   %c0 = arith.constant 0 : index
   %lane = gpu.thread_id x

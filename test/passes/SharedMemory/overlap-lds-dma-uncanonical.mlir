@@ -1,5 +1,5 @@
-// What is computed from constants, and copies of values, are recognized as canonicalized programs have them: to canonicalize
-// first makes no difference.
+// Values computed from constants, and copies of values, are recognized as in canonicalized code: canonicalizing first
+// does not change the result.
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-overlap-lds-dma{target=gfx950}))' \
 // RUN:   --remarks-filter=smalti-overlap-lds-dma 2>%t.remarks | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK < %t.remarks
@@ -12,11 +12,11 @@
 !some = memref<3x1x64xf32, strided<[64, 64, 1], offset: ?>, #gpu.address_space<workgroup>>
 !slot = memref<1x64xf32, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
 
-// Numbers of slots that are computed, a number of slots that is, and bounds of the loop that are. Behind the loop the slots
-// follow from its number of iterations.
+// Computed slot indices, a computed number of slots, and computed loop bounds. After the loop, the slots follow from
+// its trip count.
 // CHECK-LABEL: @arith(
 // CHECK-COUNT-3: rocdl.s.barrier
-// REMARK: Function=arith | Remark="3 of 3 barriers leave loads to LDS in flight"
+// REMARK: Function=arith | Remark="3 of 3 barriers no longer wait for outstanding LDS DMA loads"
 func.func @arith(%in: !global, %slots: !slots) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -68,10 +68,10 @@ func.func @arith(%in: !global, %slots: !slots) -> f32 {
   return %all : f32
 }
 
-// Chains of affine.apply, of a loop with another lower bound and step. Nothing folds `lower - lower`.
+// Chains of affine.apply, in a loop with another lower bound and step. Nothing folds `lower - lower`.
 // CHECK-LABEL: @affine(
 // CHECK: rocdl.s.barrier
-// REMARK: Function=affine | Remark="1 of 1 barriers leave loads to LDS in flight"
+// REMARK: Function=affine | Remark="1 of 1 barriers no longer wait for outstanding LDS DMA loads"
 func.func @affine(%in: !global, %slots: !slots, %n: index, %lower: index) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -103,10 +103,10 @@ func.func @affine(%in: !global, %slots: !slots, %n: index, %lower: index) -> f32
   return %sum : f32
 }
 
-// The lower bound and the step under two names, and all slots under another one.
+// The lower bound and the step as two values each, and all slots as another view.
 // CHECK-LABEL: @copies(
 // CHECK: rocdl.s.barrier
-// REMARK: Function=copies | Remark="1 of 1 barriers leave loads to LDS in flight"
+// REMARK: Function=copies | Remark="1 of 1 barriers no longer wait for outstanding LDS DMA loads"
 func.func @copies(%in: !global, %slots: !slots, %n: index, %first: index, %by: index) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -145,12 +145,12 @@ func.func @copies(%in: !global, %slots: !slots, %n: index, %first: index, %by: i
   return %sum : f32
 }
 
-// A mask whose constant comes first, and a branch that is never taken.
+// A mask whose constant is the first operand, and a branch that is never taken.
 // CHECK-LABEL: @mask(
 // CHECK: scf.if
 // CHECK: amdgpu.memory_counter_wait load(1)
 // CHECK: rocdl.s.barrier
-// REMARK: Function=mask | Remark="2 of 2 barriers leave loads to LDS in flight"
+// REMARK: Function=mask | Remark="2 of 2 barriers no longer wait for outstanding LDS DMA loads"
 func.func @mask(%in: !global, %four: memref<4x1x64xf32, #gpu.address_space<workgroup>>, %n: index) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -187,7 +187,7 @@ func.func @mask(%in: !global, %four: memref<4x1x64xf32, #gpu.address_space<workg
 // CHECK-LABEL: @too_far(
 // CHECK-NOT: rocdl.s.barrier
 // CHECK: amdgpu.lds_barrier
-// REMARK: Function=too_far | Remark="loads to LDS do not overlap: no wait and barrier order 'memref.load' of %arg1 behind 'amdgpu.gather_to_lds'"
+// REMARK: Function=too_far | Remark="LDS DMA loads not overlapped: no wait and barrier order 'memref.load' of %arg1 after 'amdgpu.gather_to_lds'"
 func.func @too_far(%in: !global, %slots: !slots, %n: index) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

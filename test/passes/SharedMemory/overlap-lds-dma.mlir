@@ -4,13 +4,14 @@
 // RUN: smalti-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(smalti-overlap-lds-dma{target=gfx1201}))' \
 // RUN:     | FileCheck %s --check-prefix=OTHER
 
-// Other chips have no such loads.
+// Other chips do not have such loads.
 // OTHER-NOT: rocdl.s.barrier
 !global = memref<4096xf32, #gpu.address_space<global>>
 !slots = memref<3x1x64xf32, #gpu.address_space<workgroup>>
 !slot = memref<1x64xf32, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
 
-// Three slots, one barrier: the load for the iteration after the next is in flight while this one's slot is read.
+// Three slots, one barrier: the load for the iteration after the next is in flight while the slot of this iteration is
+// read.
 // CHECK-LABEL: @three_slots
 // CHECK: scf.for
 // CHECK: amdgpu.memory_counter_wait load(1)
@@ -21,7 +22,7 @@
 // CHECK-NEXT: llvm.inline_asm has_side_effects {smalti.lds_ordered} "", "~{memory}" : () -> ()
 // CHECK-NEXT: amdgpu.gather_to_lds
 // CHECK-NEXT: memref.load
-// REMARK: Function=three_slots | Remark="1 of 1 barriers leave loads to LDS in flight"
+// REMARK: Function=three_slots | Remark="1 of 1 barriers no longer wait for outstanding LDS DMA loads"
 func.func @three_slots(%in: !global, %slots: !slots, %n: index) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -55,12 +56,12 @@ func.func @three_slots(%in: !global, %slots: !slots, %n: index) -> f32 {
 !slots = memref<3x1x64xf32, #gpu.address_space<workgroup>>
 !slot = memref<1x64xf32, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
 
-// The wait leaves the very load in flight that fills this iteration's slot.
+// The wait leaves the load in flight that fills the slot of this iteration.
 // CHECK-LABEL: @waits_for_too_little
 // CHECK-NOT: rocdl.s.barrier
 // CHECK-NOT: llvm.inline_asm
 // CHECK: amdgpu.lds_barrier
-// REMARK: Function=waits_for_too_little | Remark="loads to LDS do not overlap: no wait and barrier order 'memref.load' of %arg1 behind 'amdgpu.gather_to_lds'"
+// REMARK: Function=waits_for_too_little | Remark="LDS DMA loads not overlapped: no wait and barrier order 'memref.load' of %arg1 after 'amdgpu.gather_to_lds'"
 func.func @waits_for_too_little(%in: !global, %slots: !slots, %n: index) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -94,11 +95,11 @@ func.func @waits_for_too_little(%in: !global, %slots: !slots, %n: index) -> f32 
 !slots = memref<3x1x64xf32, #gpu.address_space<workgroup>>
 !slot = memref<1x64xf32, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
 
-// One slot for all iterations: the load that is in flight writes what is read.
+// One slot for all iterations: the load in flight writes the slot that is read.
 // CHECK-LABEL: @single_slot
 // CHECK-NOT: rocdl.s.barrier
 // CHECK: amdgpu.lds_barrier
-// REMARK: Function=single_slot | Remark="loads to LDS do not overlap: no wait and barrier order 'memref.load' of %arg1 behind 'amdgpu.gather_to_lds'"
+// REMARK: Function=single_slot | Remark="LDS DMA loads not overlapped: no wait and barrier order 'memref.load' of %arg1 after 'amdgpu.gather_to_lds'"
 func.func @single_slot(%in: !global, %slots: !slots, %n: index) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -124,11 +125,11 @@ func.func @single_slot(%in: !global, %slots: !slots, %n: index) -> f32 {
 !slots = memref<3x1x64xf32, #gpu.address_space<workgroup>>
 !slot = memref<1x64xf32, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
 
-// Without a wait of its own the program relies on the barrier's.
+// Without a counted wait, the kernel relies on the wait of the barrier.
 // CHECK-LABEL: @no_wait
 // CHECK-NOT: rocdl.s.barrier
 // CHECK: amdgpu.lds_barrier
-// REMARK: Function=no_wait | Remark="loads to LDS do not overlap: no wait and barrier order 'memref.load' of %arg1 behind 'amdgpu.gather_to_lds'"
+// REMARK: Function=no_wait | Remark="LDS DMA loads not overlapped: no wait and barrier order 'memref.load' of %arg1 after 'amdgpu.gather_to_lds'"
 func.func @no_wait(%in: !global, %slots: !slots, %n: index) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -151,10 +152,10 @@ func.func @no_wait(%in: !global, %slots: !slots, %n: index) -> f32 {
 !slots = memref<3x1x64xf32, #gpu.address_space<workgroup>>
 !slot = memref<1x64xf32, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
 
-// A wait behind the barrier is one for the wave's own loads only.
+// A wait after the barrier covers only the loads of the wave itself.
 // CHECK-LABEL: @wait_behind_barrier
 // CHECK-NOT: rocdl.s.barrier
-// REMARK: Function=wait_behind_barrier | Remark="loads to LDS do not overlap: no wait and barrier order 'memref.load' of %arg1 behind 'amdgpu.gather_to_lds'"
+// REMARK: Function=wait_behind_barrier | Remark="LDS DMA loads not overlapped: no wait and barrier order 'memref.load' of %arg1 after 'amdgpu.gather_to_lds'"
 func.func @wait_behind_barrier(%in: !global, %slots: !slots, %n: index) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -178,10 +179,10 @@ func.func @wait_behind_barrier(%in: !global, %slots: !slots, %n: index) -> f32 {
 !slots = memref<3x1x64xf32, #gpu.address_space<workgroup>>
 !slot = memref<1x64xf32, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
 
-// A load under a condition counts for nothing: the wait may not cover the load before it.
+// A load under a condition is not counted: the wait may not cover the load before it.
 // CHECK-LABEL: @conditional
 // CHECK-NOT: rocdl.s.barrier
-// REMARK: Function=conditional | Remark="loads to LDS do not overlap: no wait and barrier order 'memref.load' of %arg1 behind 'amdgpu.gather_to_lds'"
+// REMARK: Function=conditional | Remark="LDS DMA loads not overlapped: no wait and barrier order 'memref.load' of %arg1 after 'amdgpu.gather_to_lds'"
 func.func @conditional(%in: !global, %slots: !slots, %n: index, %c: i1) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -207,7 +208,7 @@ func.func @conditional(%in: !global, %slots: !slots, %n: index, %c: i1) -> f32 {
 !slots = memref<3x1x64xf32, #gpu.address_space<workgroup>>
 !slot = memref<1x64xf32, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
 
-// The same, and a wait for both: what the one barrier leaves is covered ahead of the other.
+// The same with a wait for both: the loads that one barrier leaves in flight are covered before the other.
 // CHECK-LABEL: @two_waits
 // CHECK: amdgpu.memory_counter_wait load(1)
 // CHECK: rocdl.s.barrier
@@ -215,7 +216,7 @@ func.func @conditional(%in: !global, %slots: !slots, %n: index, %c: i1) -> f32 {
 // CHECK: amdgpu.memory_counter_wait load(0)
 // CHECK: rocdl.s.barrier
 // CHECK: memref.load
-// REMARK: Function=two_waits | Remark="2 of 2 barriers leave loads to LDS in flight"
+// REMARK: Function=two_waits | Remark="2 of 2 barriers no longer wait for outstanding LDS DMA loads"
 func.func @two_waits(%in: !global, %slots: !slots, %n: index) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -243,13 +244,13 @@ func.func @two_waits(%in: !global, %slots: !slots, %n: index) -> f32 {
 !slots = memref<3x1x64xf32, #gpu.address_space<workgroup>>
 !slot = memref<1x64xf32, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
 
-// gpu.barrier orders global memory too, which another thread may read here: it stays, and completes all loads.
+// gpu.barrier also orders global memory, which another thread may read here: it stays, and completes all loads.
 // CHECK-LABEL: @global_hazard
 // CHECK: amdgpu.memory_counter_wait load(1)
 // CHECK: rocdl.s.barrier
 // CHECK: gpu.barrier
 // CHECK-NEXT: llvm.inline_asm has_side_effects {smalti.lds_ordered} "", "~{memory}"
-// REMARK: Function=global_hazard | Remark="1 of 2 barriers leave loads to LDS in flight; others do not: 'gpu.barrier' may order global memory, which a barrier that leaves loads in flight does not"
+// REMARK: Function=global_hazard | Remark="1 of 2 barriers no longer wait for outstanding LDS DMA loads; the others do: 'gpu.barrier' may order accesses to global memory, which a barrier that leaves loads in flight does not order"
 func.func @global_hazard(%in: !global, %slots: !slots, %n: index, %out: !global) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -279,10 +280,10 @@ func.func @global_hazard(%in: !global, %slots: !slots, %n: index, %out: !global)
 !slot = memref<1x64xf32, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
 func.func private @other()
 
-// A call may do anything.
+// A call may have any effect.
 // CHECK-LABEL: @unknown
 // CHECK-NOT: rocdl.s.barrier
-// REMARK: Function=unknown | Remark="loads to LDS do not overlap: {{.*}}'func.call'{{.*}}"
+// REMARK: Function=unknown | Remark="LDS DMA loads not overlapped: {{.*}}'func.call'{{.*}}"
 func.func @unknown(%in: !global, %slots: !slots, %n: index) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -307,8 +308,8 @@ func.func @unknown(%in: !global, %slots: !slots, %n: index) -> f32 {
 !slots = memref<3x1x64xf32, #gpu.address_space<workgroup>>
 !slot = memref<1x64xf32, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
 
-// Behind the loop the load of the last iteration is in flight, and another slot is read: the condition around the loop says
-// that it has as many iterations as its bounds say.
+// After the loop, the load of the last iteration is in flight, and another slot is read: the condition around the loop
+// guarantees that it has the iterations that its bounds state.
 // CHECK-LABEL: @behind_the_loop
 // CHECK: scf.for
 // CHECK: amdgpu.memory_counter_wait load(1)
@@ -316,7 +317,7 @@ func.func @unknown(%in: !global, %slots: !slots, %n: index) -> f32 {
 // CHECK: scf.yield
 // CHECK: amdgpu.memory_counter_wait load(1)
 // CHECK: rocdl.s.barrier
-// REMARK: Function=behind_the_loop | Remark="2 of 2 barriers leave loads to LDS in flight"
+// REMARK: Function=behind_the_loop | Remark="2 of 2 barriers no longer wait for outstanding LDS DMA loads"
 func.func @behind_the_loop(%in: !global, %slots: !slots, %lower: index, %n: index, %step: index) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -367,7 +368,7 @@ func.func @behind_the_loop(%in: !global, %slots: !slots, %lower: index, %n: inde
 !slots = memref<3x1x64xf32, #gpu.address_space<workgroup>>
 !slot = memref<1x64xf32, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
 
-// The same of a loop whose bounds and step are not known.
+// The same for a loop with dynamic bounds and step.
 // CHECK-LABEL: @behind_a_loop_with_steps
 // CHECK: scf.for
 // CHECK: amdgpu.memory_counter_wait load(1)
@@ -375,7 +376,7 @@ func.func @behind_the_loop(%in: !global, %slots: !slots, %lower: index, %n: inde
 // CHECK: scf.yield
 // CHECK: amdgpu.memory_counter_wait load(1)
 // CHECK: rocdl.s.barrier
-// REMARK: Function=behind_a_loop_with_steps | Remark="2 of 2 barriers leave loads to LDS in flight"
+// REMARK: Function=behind_a_loop_with_steps | Remark="2 of 2 barriers no longer wait for outstanding LDS DMA loads"
 func.func @behind_a_loop_with_steps(%in: !global, %slots: !slots, %lower: index, %n: index, %step: index) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -437,13 +438,13 @@ func.func @behind_a_loop_with_steps(%in: !global, %slots: !slots, %lower: index,
 !slots = memref<3x1x64xf32, #gpu.address_space<workgroup>>
 !slot = memref<1x64xf32, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
 
-// The slot that is read behind the loop is the one that its last iteration fills: the barrier there completes all loads.
+// The slot that is read after the loop is the one that its last iteration fills: the barrier there completes all loads.
 // CHECK-LABEL: @slot_in_flight
 // CHECK: scf.for
 // CHECK: rocdl.s.barrier
 // CHECK: scf.yield
 // CHECK: amdgpu.lds_barrier
-// REMARK: Function=slot_in_flight | Remark="1 of 2 barriers leave loads to LDS in flight; others do not: no wait and barrier order 'memref.load' of %arg1 behind 'amdgpu.gather_to_lds'"
+// REMARK: Function=slot_in_flight | Remark="1 of 2 barriers no longer wait for outstanding LDS DMA loads; the others do: no wait and barrier order 'memref.load' of %arg1 after 'amdgpu.gather_to_lds'"
 func.func @slot_in_flight(%in: !global, %slots: !slots, %lower: index, %n: index, %step: index) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -494,13 +495,13 @@ func.func @slot_in_flight(%in: !global, %slots: !slots, %lower: index, %n: index
 !slots = memref<3x1x64xf32, #gpu.address_space<workgroup>>
 !slot = memref<1x64xf32, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
 
-// If the loop may not run because there are too few iterations, the slots are not those that they seem.
+// If the trip count may be too small, the slots cannot be distinguished.
 // CHECK-LABEL: @too_few_iterations
 // CHECK: scf.for
 // CHECK: rocdl.s.barrier
 // CHECK: scf.yield
 // CHECK: amdgpu.lds_barrier
-// REMARK: Function=too_few_iterations | Remark="1 of 2 barriers leave loads to LDS in flight; others do not: no wait and barrier order 'memref.load' of %arg1 behind 'amdgpu.gather_to_lds'"
+// REMARK: Function=too_few_iterations | Remark="1 of 2 barriers no longer wait for outstanding LDS DMA loads; the others do: no wait and barrier order 'memref.load' of %arg1 after 'amdgpu.gather_to_lds'"
 func.func @too_few_iterations(%in: !global, %slots: !slots, %lower: index, %n: index, %step: index) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -551,11 +552,11 @@ func.func @too_few_iterations(%in: !global, %slots: !slots, %lower: index, %n: i
 !slots = memref<3x64xf32, #gpu.address_space<workgroup>>
 !slot = memref<64xf32, strided<[1], offset: ?>, #gpu.address_space<workgroup>>
 
-// Buffers that have their places in one allocation are different buffers, and the same view twice is one.
+// Buffers with offsets in one allocation are different buffers, and the same view twice is one.
 // CHECK-LABEL: @places
 // CHECK: rocdl.s.barrier
 // CHECK: return
-// REMARK: Function=places | Remark="1 of 1 barriers leave loads to LDS in flight"
+// REMARK: Function=places | Remark="1 of 1 barriers no longer wait for outstanding LDS DMA loads"
 func.func @places(%in: !global, %all: memref<2048xi8, #gpu.address_space<workgroup>>) -> f32 {
   %c0 = arith.constant 0 : index
   %c768 = arith.constant 768 : index
@@ -581,10 +582,10 @@ func.func @places(%in: !global, %all: memref<2048xi8, #gpu.address_space<workgro
 !slots = memref<3x64xf32, #gpu.address_space<workgroup>>
 !slot = memref<64xf32, strided<[1], offset: ?>, #gpu.address_space<workgroup>>
 
-// Places that share bytes are not.
+// Views that share bytes are not different buffers.
 // CHECK-LABEL: @shared_bytes
 // CHECK-NOT: rocdl.s.barrier
-// REMARK: Function=shared_bytes | Remark="loads to LDS do not overlap: no wait and barrier order 'memref.load' of %arg1 behind 'amdgpu.gather_to_lds'"
+// REMARK: Function=shared_bytes | Remark="LDS DMA loads not overlapped: no wait and barrier order 'memref.load' of %arg1 after 'amdgpu.gather_to_lds'"
 func.func @shared_bytes(%in: !global, %all: memref<2048xi8, #gpu.address_space<workgroup>>) -> f32 {
   %c0 = arith.constant 0 : index
   %c512 = arith.constant 512 : index
@@ -605,12 +606,12 @@ func.func @shared_bytes(%in: !global, %all: memref<2048xi8, #gpu.address_space<w
 !slots = memref<3x1x64xf32, #gpu.address_space<workgroup>>
 !slot = memref<1x64xf32, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
 
-// The number of the iteration after the next overflows the counter: behind 253 comes slot 255 mod 3, behind 254 slot
-// 0 mod 3, which is the same.
+// The number of the iteration after the next overflows the counter: after 253 follows slot 255 mod 3, after 254 slot 0
+// mod 3, which is the same.
 // CHECK-LABEL: @narrow_counter
 // CHECK-NOT: rocdl.s.barrier
 // CHECK: amdgpu.lds_barrier
-// REMARK: Function=narrow_counter | Remark="loads to LDS do not overlap: no wait and barrier order 'memref.load' of %arg1 behind 'amdgpu.gather_to_lds'"
+// REMARK: Function=narrow_counter | Remark="LDS DMA loads not overlapped: no wait and barrier order 'memref.load' of %arg1 after 'amdgpu.gather_to_lds'"
 func.func @narrow_counter(%in: !global, %slots: !slots, %n: i8) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -649,11 +650,11 @@ func.func @narrow_counter(%in: !global, %slots: !slots, %n: i8) -> f32 {
 !global = memref<4096xf32, #gpu.address_space<global>>
 !buffer = memref<64xf32, #gpu.address_space<workgroup>>
 
-// What is read may be the buffer that a load in flight writes.
+// The read may access the buffer that a load in flight writes.
 // CHECK-LABEL: @one_of_two
 // CHECK-NOT: rocdl.s.barrier
 // CHECK: amdgpu.lds_barrier
-// REMARK: Function=one_of_two | Remark="loads to LDS do not overlap: no wait and barrier order 'memref.load' of %3 behind 'amdgpu.gather_to_lds'"
+// REMARK: Function=one_of_two | Remark="LDS DMA loads not overlapped: no wait and barrier order 'memref.load' of %3 after 'amdgpu.gather_to_lds'"
 func.func @one_of_two(%in: !global, %n: index, %a: !buffer {llvm.noalias}, %b: !buffer {llvm.noalias}) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

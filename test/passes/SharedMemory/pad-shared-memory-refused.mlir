@@ -1,4 +1,4 @@
-// Refused buffers: the reason word for word, and the program as it was.
+// Refused buffers: the full reason, and the unchanged function.
 // RUN: smalti-opt %s -o %t.before
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pad-shared-memory{target=gfx942}))' \
 // RUN:   --remarks-filter=smalti-pad-shared-memory -o %t.after 2>%t.remarks
@@ -6,13 +6,13 @@
 // RUN: FileCheck %s < %t.remarks
 // RUN: not smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pad-shared-memory{target=gfx942 strict=true}))' -o /dev/null 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=STRICT
-// STRICT: error: smalti-pad-shared-memory: the buffer has fewer than two dimensions
+// STRICT: error: smalti-pad-shared-memory: rows not padded: the buffer has fewer than two dimensions
 // RUN: not smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pad-shared-memory))' -o /dev/null 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=TARGET
 // TARGET: error: no target given
 // RUN: not smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pad-shared-memory{target=gfx942 max-padding=0}))' -o /dev/null 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=OPTION
-// OPTION: error: smalti-pad-shared-memory: max-padding must be between 1 and 4096 bytes, not 0
+// OPTION: error: smalti-pad-shared-memory: max-padding must be between 1 and 4096 bytes; it is 0
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pad-shared-memory{target=gfx942 marked=true}))' \
 // RUN:   --remarks-filter=smalti-pad-shared-memory -o /dev/null 2>&1 | FileCheck %s --check-prefix=MARKED
 // MARKED: Function=number
@@ -21,7 +21,7 @@
 // RUN: diff %t.before %t.cpu
 #shared = #gpu.address_space<workgroup>
 
-// CHECK: [Missed] smalti-pad-shared-memory | Category:smalti-pad-shared-memory | Function=one_dimension | Remark="the buffer has fewer than two dimensions"
+// CHECK: [Missed] smalti-pad-shared-memory | Category:smalti-pad-shared-memory | Function=one_dimension | Remark="rows not padded: the buffer has fewer than two dimensions"
 func.func @one_dimension() -> f32 {
   %lane = gpu.thread_id x
   %buffer = memref.alloc() : memref<1024xf32, #shared>
@@ -29,25 +29,25 @@ func.func @one_dimension() -> f32 {
   return %v : f32
 }
 
-// CHECK: Function=dynamic | Remark="the buffer has a dynamic size"
+// CHECK: Function=dynamic | Remark="rows not padded: the buffer has a dynamic size"
 func.func @dynamic(%n: index) {
   %buffer = memref.alloc(%n) : memref<?x32xf32, #shared>
   return
 }
 
-// CHECK: Function=layout | Remark="the buffer has type memref<32x32xf32, strided<[1, 32]>, #gpu.address_space<workgroup>>, whose layout is not the identity"
+// CHECK: Function=layout | Remark="rows not padded: the buffer has type memref<32x32xf32, strided<[1, 32]>, #gpu.address_space<workgroup>>, whose layout is not the identity"
 func.func @layout() {
   %buffer = memref.alloc() : memref<32x32xf32, strided<[1, 32]>, #shared>
   return
 }
 
-// CHECK: Function=empty | Remark="the buffer is empty"
+// CHECK: Function=empty | Remark="rows not padded: the buffer is empty"
 func.func @empty() {
   %buffer = memref.alloc() : memref<0x32xf32, #shared>
   return
 }
 
-// CHECK: Function=placed | Remark="the buffer has its place in shared memory already"
+// CHECK: Function=placed | Remark="rows not padded: the buffer already has a fixed offset in shared memory"
 func.func @placed() -> f32 {
   %c0 = arith.constant 0 : index
   %lane = gpu.thread_id x
@@ -57,7 +57,7 @@ func.func @placed() -> f32 {
   return %v : f32
 }
 
-// CHECK: Function=reinterpreted | Remark="the buffer is viewed by 'memref.reinterpret_cast', which does not accept padded rows"
+// CHECK: Function=reinterpreted | Remark="rows not padded: the buffer is viewed by 'memref.reinterpret_cast', which does not accept padded rows"
 func.func @reinterpreted() -> f32 {
   %c0 = arith.constant 0 : index
   %lane = gpu.thread_id x
@@ -68,7 +68,7 @@ func.func @reinterpreted() -> f32 {
   return %v : f32
 }
 
-// CHECK: Function=collapsed | Remark="the buffer is viewed by 'memref.collapse_shape', which does not accept padded rows"
+// CHECK: Function=collapsed | Remark="rows not padded: the buffer is viewed by 'memref.collapse_shape', which does not accept padded rows"
 func.func @collapsed() -> f32 {
   %c0 = arith.constant 0 : index
   %c32 = arith.constant 32 : index
@@ -81,7 +81,7 @@ func.func @collapsed() -> f32 {
 }
 
 // The second cast states the old strides.
-// CHECK: Function=cast_back | Remark="the buffer is viewed by 'memref.cast', which does not accept padded rows"
+// CHECK: Function=cast_back | Remark="rows not padded: the buffer is viewed by 'memref.cast', which does not accept padded rows"
 func.func @cast_back() -> f32 {
   %c0 = arith.constant 0 : index
   %lane = gpu.thread_id x
@@ -92,8 +92,8 @@ func.func @cast_back() -> f32 {
   return %v : f32
 }
 
-// A wave's 64 x 4 bytes are consecutive in LDS, four rows of the buffer.
-// CHECK: Function=gather | Remark="the buffer is accessed by 'amdgpu.gather_to_lds', whose 64 consecutive elements are not known to stay in one row"
+// The 64 x 4 bytes of a wave are consecutive in LDS, four rows of the buffer.
+// CHECK: Function=gather | Remark="rows not padded: 'amdgpu.gather_to_lds' accesses 64 consecutive elements, which cannot be proven to stay in one row"
 func.func @gather(%in: memref<1024xf32>) -> f32 {
   %c0 = arith.constant 0 : index
   %lane = gpu.thread_id x
@@ -103,7 +103,7 @@ func.func @gather(%in: memref<1024xf32>) -> f32 {
   return %v : f32
 }
 
-// CHECK: Function=unknown_op | Remark="the buffer is used by 'vector.gather', which is not known to go by the strides of its memref"
+// CHECK: Function=unknown_op | Remark="rows not padded: 'vector.gather' is not known to address memory by the strides of its memref"
 func.func @unknown_op(%offsets: vector<8xindex>, %mask: vector<8xi1>, %pass: vector<8xf32>) -> vector<8xf32> {
   %c0 = arith.constant 0 : index
   %buffer = memref.alloc() : memref<64x16xf32, #shared>
@@ -112,15 +112,15 @@ func.func @unknown_op(%offsets: vector<8xindex>, %mask: vector<8xi1>, %pass: vec
   return %v : vector<8xf32>
 }
 
-// CHECK: Function=unknown_lanes | Remark="the buffer has no access whose addresses are known"
+// CHECK: Function=unknown_lanes | Remark="rows not padded: no access has statically known addresses"
 func.func @unknown_lanes(%i: index) -> f32 {
   %buffer = memref.alloc() : memref<64x16xf32, #shared>
   %v = memref.load %buffer[%i, %i] : memref<64x16xf32, #shared>
   return %v : f32
 }
 
-// Two words of a bank always: the lanes are 128 bytes and more apart within a row.
-// CHECK: Function=hopeless | Remark="the buffer has 62 bank conflicts, which no padding of up to 128 B in steps of 4 B lessens"
+// Always two words of one bank: the lanes are at least 128 bytes apart within a row.
+// CHECK: Function=hopeless | Remark="rows not padded: no padding of up to 128 B in steps of 4 B reduces the 62 bank conflicts"
 func.func @hopeless() -> f32 {
   %c0 = arith.constant 0 : index
   %c32 = arith.constant 32 : index
@@ -131,8 +131,8 @@ func.func @hopeless() -> f32 {
   return %v : f32
 }
 
-// 65536 bytes are there.
-// CHECK: Function=budget | Remark="the buffer has 62 bank conflicts, and the function needs 66048 B of shared memory with the least padding that lessens them, gfx942 has 65536 B"
+// 65536 bytes are available.
+// CHECK: Function=budget | Remark="rows not padded: the smallest padding that reduces the 62 bank conflicts needs 66048 B of shared memory; gfx942 allows 65536 B"
 func.func @budget() -> f32 {
   %c0 = arith.constant 0 : index
   %lane = gpu.thread_id x
@@ -141,7 +141,7 @@ func.func @budget() -> f32 {
   return %v : f32
 }
 
-// CHECK: Function=number | Remark="the buffer has the attribute smalti.pad_shared_memory, which is not true or false"
+// CHECK: Function=number | Remark="rows not padded: the buffer has the attribute smalti.pad_shared_memory, which is not true or false"
 func.func @number() -> f32 {
   %c0 = arith.constant 0 : index
   %lane = gpu.thread_id x
@@ -159,8 +159,8 @@ func.func @left_alone() -> f32 {
   return %v : f32
 }
 
-// A wave's loads to LDS write one run of addresses.
-// CHECK: Function=filled_by_waves | Remark="the buffer is filled by 'mosaic_gpu.async_copy', whose waves write consecutive addresses on gfx942"
+// The loads to LDS of a wave write consecutive addresses.
+// CHECK: Function=filled_by_waves | Remark="rows not padded: the waves of 'mosaic_gpu.async_copy' write consecutive LDS addresses on gfx942"
 func.func @filled_by_waves(%a: memref<64x32xf32>, %i: index) -> f32 {
   %c0 = arith.constant 0 : index
   %lane = gpu.thread_id x
@@ -173,7 +173,7 @@ func.func @filled_by_waves(%a: memref<64x32xf32>, %i: index) -> f32 {
   return %v : f32
 }
 
-// CHECK: Function=on_the_stack | Remark="the buffer cannot be allocated as padded rows"
+// CHECK: Function=on_the_stack | Remark="rows not padded: the buffer cannot be allocated as padded rows"
 func.func @on_the_stack(%which: memref<32xindex>, %out: memref<32xf32>) attributes {gpu.known_block_size = array<i32: 32, 1, 1>} {
   %c0 = arith.constant 0 : index
   %thread = gpu.thread_id x
@@ -186,7 +186,7 @@ func.func @on_the_stack(%which: memref<32xindex>, %out: memref<32xf32>) attribut
   return
 }
 
-// CHECK: Function=no_bits | Remark="the buffer has an unknown size in bytes"
+// CHECK: Function=no_bits | Remark="rows not padded: the buffer has an unknown size in bytes"
 func.func @no_bits() {
   %c0 = arith.constant 0 : index
   %c16 = arith.constant 16 : index

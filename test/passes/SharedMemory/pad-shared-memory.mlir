@@ -1,11 +1,11 @@
-// What is padded, by how much, and who sees it.
+// Which buffers are padded, by how much, and the changed users.
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pad-shared-memory{target=sm_90a}),gpu.module(gpu.func(smalti-pad-shared-memory{target=sm_90a})))' \
 // RUN:   --remarks-filter=smalti-pad-shared-memory 2>%t.remarks | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK < %t.remarks
 #shared = #gpu.address_space<workgroup>
 
-// A column of f32: one element is enough, and scalar accesses need no more alignment.
-// REMARK: [Passed] smalti-pad-shared-memory | Category:smalti-pad-shared-memory | Function=column | Remark="rows are padded by 1 elements (4 B): 0 bank conflicts instead of 31 in 2 accesses, 4224 B instead of 4096 B"
+// A column of f32: one element is enough, and scalar accesses do not need more alignment.
+// REMARK: [Passed] smalti-pad-shared-memory | Category:smalti-pad-shared-memory | Function=column | Remark="rows padded by 1 elements (4 B): 0 bank conflicts instead of 31 in 2 accesses; 4224 B of shared memory instead of 4096 B"
 // CHECK-LABEL: func.func @column(
 // CHECK:         %[[ALLOC:.*]] = memref.alloc() {alignment = 64 : i64, tag} : memref<32x33xf32, #gpu.address_space<workgroup>>
 // CHECK:         %[[VIEW:.*]] = memref.subview %[[ALLOC]][0, 0] [32, 32] [1, 1] : memref<32x33xf32, #gpu.address_space<workgroup>> to memref<32x32xf32, strided<[33, 1]>, #gpu.address_space<workgroup>>
@@ -25,8 +25,9 @@ func.func @column(%out: memref<32xf32>, %in: memref<32xf32>) {
   return
 }
 
-// cp.async and ldmatrix want 16 bytes: the padding is 8 elements, also for the slots of a multi-buffer, through views.
-// REMARK: Function=slots | Remark="rows are padded by 8 elements (16 B): 0 bank conflicts instead of 28 in 2 accesses, 27648 B instead of 24576 B"
+// cp.async and ldmatrix require 16 bytes: the padding is 8 elements, also for the slots of a multi-buffer, through
+// views.
+// REMARK: Function=slots | Remark="rows padded by 8 elements (16 B): 0 bank conflicts instead of 28 in 2 accesses; 27648 B of shared memory instead of 24576 B"
 // CHECK-LABEL: func.func @slots(
 // CHECK:         memref.alloc() : memref<3x64x72xf16, #gpu.address_space<workgroup>>
 // CHECK:         %[[SLOT:.*]] = memref.subview %{{.*}}[0, 0, 0] [1, 64, 64] [1, 1, 1] : memref<3x64x64xf16, strided<[4608, 72, 1]>, #gpu.address_space<workgroup>> to memref<64x64xf16, strided<[72, 1]>, #gpu.address_space<workgroup>>
@@ -56,8 +57,8 @@ func.func @slots(%a: memref<64x64xf16>) -> vector<4x2xf16> {
   return %matrices : vector<4x2xf16>
 }
 
-// The leading dimension of a matrix load follows, and its tiles stay aligned to 32 bytes.
-// REMARK: Function=matrix | Remark="rows are padded by 16 elements (32 B): {{.*}} in 1 access
+// The leading dimension of a matrix load changes, and its tiles stay aligned to 32 bytes.
+// REMARK: Function=matrix | Remark="rows padded by 16 elements (32 B): {{.*}} in 1 access
 // CHECK-LABEL: func.func @matrix(
 // CHECK:         gpu.subgroup_mma_load_matrix %{{.*}} {leadDimension = 80 : index} : memref<32x64xf16, strided<[80, 1]>
 func.func @matrix(%v: vector<8xf16>) -> !gpu.mma_matrix<16x16xf16, "AOp"> {
@@ -71,8 +72,8 @@ func.func @matrix(%v: vector<8xf16>) -> !gpu.mma_matrix<16x16xf16, "AOp"> {
   return %m : !gpu.mma_matrix<16x16xf16, "AOp">
 }
 
-// Transfers and copies of the whole buffer keep their shape; ids come from the affine maps of other front ends.
-// REMARK: Function=transfers | Remark="rows are padded by 4 elements (16 B)
+// Transfers and copies of the whole buffer keep their shape; ids are computed by the affine maps of other front ends.
+// REMARK: Function=transfers | Remark="rows padded by 4 elements (16 B)
 // CHECK-LABEL: func.func @transfers(
 // CHECK:         memref.alloc() : memref<16x36xf32, #gpu.address_space<workgroup>>
 // CHECK:         memref.copy %{{.*}}, %{{.*}} : memref<16x32xf32> to memref<16x32xf32, strided<[36, 1]>, #gpu.address_space<workgroup>>
@@ -90,10 +91,10 @@ func.func @transfers(%in: memref<16x32xf32>) -> vector<4xf32> {
   return %v : vector<4xf32>
 }
 
-// Another buffer that cannot be padded does not matter; one without conflicts is left alone.
-// REMARK-DAG: [Missed] {{.*}} Function=others | Remark="the buffer escapes through 'func.call'"
-// REMARK-DAG: [Analysis] {{.*}} Function=others | Remark="the buffer has no bank conflicts in 1 access"
-// REMARK-DAG: [Passed] {{.*}} Function=others | Remark="rows are padded by 1 elements
+// Another buffer that cannot be padded does not matter; one without conflicts is not changed.
+// REMARK-DAG: [Missed] {{.*}} Function=others | Remark="rows not padded: the buffer escapes through 'func.call'"
+// REMARK-DAG: [Analysis] {{.*}} Function=others | Remark="rows not padded: no bank conflicts in 1 access"
+// REMARK-DAG: [Passed] {{.*}} Function=others | Remark="rows padded by 1 elements
 // CHECK-LABEL: func.func @others(
 // CHECK:         memref.alloc() : memref<32x32xf32, #gpu.address_space<workgroup>>
 // CHECK:         memref.alloc() : memref<32x32xf32, #gpu.address_space<workgroup>>
@@ -112,8 +113,8 @@ func.func @others() -> f32 {
   return %v : f32
 }
 
-// Memory that a kernel declares; the threads come from the launch's shape.
-// REMARK: Function=declared | Remark="rows are padded by 1 elements (4 B): 0 bank conflicts instead of 124 in 1 access, 4224 B instead of 4096 B"
+// A workgroup attribution; the thread ids follow from the shape of the launch.
+// REMARK: Function=declared | Remark="rows padded by 1 elements (4 B): 0 bank conflicts instead of 124 in 1 access; 4224 B of shared memory instead of 4096 B"
 // CHECK-LABEL: gpu.func @declared
 // CHECK-SAME:    workgroup(%[[BUFFER:.*]] : memref<32x33xf32, #gpu.address_space<workgroup>>)
 // CHECK:         memref.subview %[[BUFFER]][0, 0] [32, 32] [1, 1]

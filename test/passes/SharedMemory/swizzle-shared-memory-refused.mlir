@@ -1,4 +1,4 @@
-// Refused buffers: the reason word for word, and the program as it was.
+// Refused buffers: the full reason, and the unchanged function.
 // RUN: smalti-opt %s -o %t.before
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-swizzle-shared-memory{target=gfx950}))' \
 // RUN:   --remarks-filter=smalti-swizzle-shared-memory -o %t.after 2>%t.remarks
@@ -6,14 +6,14 @@
 // RUN: FileCheck %s < %t.remarks
 // RUN: not smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-swizzle-shared-memory{target=gfx950 strict=true}))' -o /dev/null 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=STRICT
-// STRICT: error: smalti-swizzle-shared-memory: the buffer has fewer than two dimensions
+// STRICT: error: smalti-swizzle-shared-memory: buffer not swizzled: the buffer has fewer than two dimensions
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-swizzle-shared-memory{target=gfx950 marked=true}))' \
 // RUN:   --remarks-filter=smalti-swizzle-shared-memory -o /dev/null 2>&1 | FileCheck %s --check-prefix=MARKED
 // MARKED: Function=number
 // MARKED-NOT: Function=
 #shared = #gpu.address_space<workgroup>
 
-// CHECK: [Missed] smalti-swizzle-shared-memory | Category:smalti-swizzle-shared-memory | Function=one_dimension | Remark="the buffer has fewer than two dimensions"
+// CHECK: [Missed] smalti-swizzle-shared-memory | Category:smalti-swizzle-shared-memory | Function=one_dimension | Remark="buffer not swizzled: the buffer has fewer than two dimensions"
 func.func @one_dimension() -> f32 {
   %lane = gpu.thread_id x
   %buffer = memref.alloc() : memref<1024xf32, #shared>
@@ -21,14 +21,14 @@ func.func @one_dimension() -> f32 {
   return %v : f32
 }
 
-// CHECK: Function=escapes | Remark="the buffer escapes through 'memref.extract_aligned_pointer_as_index'"
+// CHECK: Function=escapes | Remark="buffer not swizzled: the buffer escapes through 'memref.extract_aligned_pointer_as_index'"
 func.func @escapes() -> index {
   %buffer = memref.alloc() : memref<32x32xf32, #shared>
   %p = memref.extract_aligned_pointer_as_index %buffer : memref<32x32xf32, #shared> -> index
   return %p : index
 }
 
-// CHECK: Function=reinterpreted | Remark="the buffer is viewed by 'memref.reinterpret_cast', through which indices cannot be followed"
+// CHECK: Function=reinterpreted | Remark="buffer not swizzled: indices cannot be traced through 'memref.reinterpret_cast'"
 func.func @reinterpreted() -> f32 {
   %c0 = arith.constant 0 : index
   %lane = gpu.thread_id x
@@ -39,8 +39,8 @@ func.func @reinterpreted() -> f32 {
   return %v : f32
 }
 
-// Wider than a chunk: upstream's XOR breaks these.
-// CHECK: Function=wide | Remark="the buffer is accessed by 'vector.load', 32 B at once, which is no part of a chunk of 16 B"
+// Wider than a chunk: upstream's XOR is wrong for these.
+// CHECK: Function=wide | Remark="buffer not swizzled: 'vector.load' accesses 32 B; a power of two up to 16 B is required"
 func.func @wide() -> vector<8xf32> {
   %c0 = arith.constant 0 : index
   %lane = gpu.thread_id x
@@ -49,7 +49,7 @@ func.func @wide() -> vector<8xf32> {
   return %v : vector<8xf32>
 }
 
-// CHECK: Function=odd_width | Remark="the buffer is accessed by 'vector.store', 12 B at once, which is no part of a chunk of 16 B"
+// CHECK: Function=odd_width | Remark="buffer not swizzled: 'vector.store' accesses 12 B; a power of two up to 16 B is required"
 func.func @odd_width(%v: vector<3xf32>) {
   %c0 = arith.constant 0 : index
   %lane = gpu.thread_id x
@@ -58,7 +58,7 @@ func.func @odd_width(%v: vector<3xf32>) {
   return
 }
 
-// CHECK: Function=unaligned | Remark="the buffer is accessed by 'vector.load', 16 B at once, at places that are not known to be multiples of that"
+// CHECK: Function=unaligned | Remark="buffer not swizzled: 'vector.load' accesses 16 B at offsets that cannot be proven to be multiples of the access size"
 func.func @unaligned(%column: index) -> vector<4xf32> {
   %lane = gpu.thread_id x
   %buffer = memref.alloc() : memref<64x64xf32, #shared>
@@ -66,7 +66,7 @@ func.func @unaligned(%column: index) -> vector<4xf32> {
   return %v : vector<4xf32>
 }
 
-// CHECK: Function=several_rows | Remark="the buffer is accessed by 'vector.load', which does not give an index for each chunk"
+// CHECK: Function=several_rows | Remark="buffer not swizzled: 'vector.load' does not compute an index for each chunk"
 func.func @several_rows() -> vector<2x4xf32> {
   %c0 = arith.constant 0 : index
   %lane = gpu.thread_id x
@@ -75,7 +75,7 @@ func.func @several_rows() -> vector<2x4xf32> {
   return %v : vector<2x4xf32>
 }
 
-// CHECK: Function=bounds | Remark="the buffer is accessed by 'vector.transfer_read', which may be out of bounds"
+// CHECK: Function=bounds | Remark="buffer not swizzled: 'vector.transfer_read' may be out of bounds"
 func.func @bounds(%column: index) -> vector<4xf32> {
   %zero = arith.constant 0.0 : f32
   %lane = gpu.thread_id x
@@ -84,7 +84,7 @@ func.func @bounds(%column: index) -> vector<4xf32> {
   return %v : vector<4xf32>
 }
 
-// CHECK: Function=gather | Remark="the buffer is accessed by 'amdgpu.gather_to_lds', whose lanes' elements have to follow one another"
+// CHECK: Function=gather | Remark="buffer not swizzled: 'amdgpu.gather_to_lds' requires consecutive addresses across lanes"
 func.func @gather(%in: memref<1024xf32>) {
   %c0 = arith.constant 0 : index
   %lane = gpu.thread_id x
@@ -93,14 +93,14 @@ func.func @gather(%in: memref<1024xf32>) {
   return
 }
 
-// CHECK: Function=fill | Remark="the buffer is accessed by 'linalg.fill', which does not give an index for each chunk"
+// CHECK: Function=fill | Remark="buffer not swizzled: 'linalg.fill' does not compute an index for each chunk"
 func.func @fill(%zero: f32) {
   %buffer = memref.alloc() : memref<64x64xf32, #shared>
   linalg.fill ins(%zero : f32) outs(%buffer : memref<64x64xf32, #shared>)
   return
 }
 
-// CHECK: Function=ragged_rows | Remark="the buffer has rows of 200 B, which is no multiple of the 16 B that are accessed at once"
+// CHECK: Function=ragged_rows | Remark="buffer not swizzled: the row size of 200 B is not a multiple of the widest access, 16 B"
 func.func @ragged_rows() -> vector<8xf16> {
   %c0 = arith.constant 0 : index
   %c2 = arith.constant 2 : index
@@ -111,8 +111,8 @@ func.func @ragged_rows() -> vector<8xf16> {
   return %v : vector<8xf16>
 }
 
-// CHECK: Function=shared_bytes | Remark="the buffer may share bytes with what 'memref.view' accesses"
-// CHECK: Function=shared_bytes | Remark="the buffer may share bytes with what 'memref.view' accesses"
+// CHECK: Function=shared_bytes | Remark="buffer not swizzled: 'memref.view' may access the same bytes"
+// CHECK: Function=shared_bytes | Remark="buffer not swizzled: 'memref.view' may access the same bytes"
 func.func @shared_bytes() -> f32 {
   %c0 = arith.constant 0 : index
   %c64 = arith.constant 64 : index
@@ -127,21 +127,21 @@ func.func @shared_bytes() -> f32 {
   return %s : f32
 }
 
-// CHECK: Function=block_level | Remark="the buffer belongs to a block-level program; its accesses get indices with the conversion to threads"
+// CHECK: Function=block_level | Remark="buffer not swizzled: its accesses do not have indices before the conversion to thread level"
 func.func @block_level() -> vector<64x64xf32> {
   %buffer = mosaic_gpu.slice_smem 0 : memref<64x64xf32, #shared>
   %v = mosaic_gpu.vector_load %buffer : memref<64x64xf32, #shared> -> vector<64x64xf32>
   return %v : vector<64x64xf32>
 }
 
-// CHECK: Function=unknown_lanes | Remark="the buffer has no access whose addresses are known"
+// CHECK: Function=unknown_lanes | Remark="buffer not swizzled: no access has statically known addresses"
 func.func @unknown_lanes(%i: index) -> f32 {
   %buffer = memref.alloc() : memref<64x64xf32, #shared>
   %v = memref.load %buffer[%i, %i] : memref<64x64xf32, #shared>
   return %v : f32
 }
 
-// CHECK: Function=number | Remark="the buffer has the attribute smalti.swizzle_shared_memory, which is not true or false"
+// CHECK: Function=number | Remark="buffer not swizzled: the buffer has the attribute smalti.swizzle_shared_memory, which is not true or false"
 func.func @number() -> f32 {
   %c0 = arith.constant 0 : index
   %lane = gpu.thread_id x
@@ -159,7 +159,7 @@ func.func @left_alone() -> f32 {
   return %v : f32
 }
 
-// CHECK: Function=single | Remark="the buffer has a single row, or rows of a single chunk"
+// CHECK: Function=single | Remark="buffer not swizzled: the buffer has a single row, or rows of a single chunk"
 func.func @single(%x: f32) {
   %t = gpu.thread_id x
   %c0 = arith.constant 0 : index
@@ -168,7 +168,7 @@ func.func @single(%x: f32) {
   return
 }
 
-// CHECK: Function=place | Remark="the buffer has a place that is not known at compile time"
+// CHECK: Function=place | Remark="buffer not swizzled: the offset of the buffer is dynamic"
 func.func @place(%n: index, %x: f32) {
   %t = gpu.thread_id x
   %c0 = arith.constant 0 : index
@@ -178,7 +178,7 @@ func.func @place(%n: index, %x: f32) {
   return
 }
 
-// CHECK: Function=lessens | Remark="the buffer has 63 bank conflicts, which no swizzle of its chunks lessens"
+// CHECK: Function=lessens | Remark="buffer not swizzled: no swizzle reduces the 63 bank conflicts"
 func.func @lessens(%x: f32) {
   %t = gpu.thread_id x
   %c2 = arith.constant 128 : index

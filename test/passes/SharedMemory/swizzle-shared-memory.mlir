@@ -1,11 +1,11 @@
-// Which accesses move where. address-map.test proves that no two elements meet.
+// The rewritten indices. address-map.test proves that the map is a bijection.
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-swizzle-shared-memory{target=sm_90a},cse),gpu.module(gpu.func(smalti-swizzle-shared-memory{target=sm_90a},cse)))' \
 // RUN:   --remarks-filter=smalti-swizzle-shared-memory 2>%t.remarks | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK < %t.remarks
 #shared = #gpu.address_space<workgroup>
 
 // Rows of 128 bytes: 8 chunks, XORed with the row.
-// REMARK: [Passed] smalti-swizzle-shared-memory | Category:smalti-swizzle-shared-memory | Function=rows | Remark="chunks of 16 B are XORed with row mod 8: 0 bank conflicts instead of 28 in 2 accesses"
+// REMARK: [Passed] smalti-swizzle-shared-memory | Category:smalti-swizzle-shared-memory | Function=rows | Remark="buffer swizzled: chunks of 16 B XORed with row mod 8: 0 bank conflicts instead of 28 in 2 accesses"
 // CHECK-LABEL: func.func @rows(
 // CHECK:         %[[LANE:.*]] = gpu.thread_id{{ +}}x
 // CHECK:         %[[ROW:.*]] = arith.divui %[[LANE]], %c8
@@ -34,8 +34,9 @@ func.func @rows(%a: memref<64x64xf16>) -> vector<4x2xf16> {
   return %matrices : vector<4x2xf16>
 }
 
-// Rows of 64 bytes: two of them fill the banks once, and share a shift. Views vanish; indices are told in the buffer.
-// REMARK: Function=views | Remark="chunks of 16 B are XORed with row / 2 mod 4: 0 bank conflicts instead of 24 in 3 accesses"
+// Rows of 64 bytes: two of them cover the banks once, and share a shift. Views are erased; indices are computed for the
+// buffer.
+// REMARK: Function=views | Remark="buffer swizzled: chunks of 16 B XORed with row / 2 mod 4: 0 bank conflicts instead of 24 in 3 accesses"
 // CHECK-LABEL: gpu.func @views(
 // CHECK-SAME:    %[[SLOT:[^:]*]]: index
 // CHECK:         %[[BUFFER:.*]] = memref.alloc() : memref<3x64x32xf16, #gpu.address_space<workgroup>>
@@ -70,8 +71,8 @@ gpu.module @views {
 }
 }
 
-// 13 chunks: rotated, with XOR nothing but chunk 12 would stay in the row.
-// REMARK: Function=rotated | Remark="chunks of 16 B are rotated by row / 8 mod 13: 0 bank conflicts instead of 4 in 1 access"
+// 13 chunks: rotated, because no power of two except 1 divides 13.
+// REMARK: Function=rotated | Remark="buffer swizzled: chunks of 16 B rotated by row / 8 mod 13: 0 bank conflicts instead of 4 in 1 access"
 // CHECK-LABEL: func.func @rotated(
 // CHECK:         %[[ROW:.*]] = arith.muli %{{.*}}, %c2
 // CHECK:         %[[EIGHTH:.*]] = arith.divui %[[ROW]], %c8
@@ -90,10 +91,10 @@ func.func @rotated() -> vector<8xf16> {
   return %v : vector<8xf16>
 }
 
-// One buffer that must stay does not keep another from being swizzled, nor does one in another function.
-// REMARK-DAG: [Missed] {{.*}} Function=others | Remark="the buffer is accessed by 'memref.copy', which does not give an index for each chunk"
-// REMARK-DAG: [Analysis] {{.*}} Function=others | Remark="the buffer has no bank conflicts in 1 access"
-// REMARK-DAG: [Passed] {{.*}} Function=others | Remark="chunks of 4 B are XORed with row mod 32: 0 bank conflicts instead of 31 in 1 access"
+// A buffer that cannot be swizzled does not affect another, also in another function.
+// REMARK-DAG: [Missed] {{.*}} Function=others | Remark="buffer not swizzled: 'memref.copy' does not compute an index for each chunk"
+// REMARK-DAG: [Analysis] {{.*}} Function=others | Remark="buffer not swizzled: no bank conflicts in 1 access"
+// REMARK-DAG: [Passed] {{.*}} Function=others | Remark="buffer swizzled: chunks of 4 B XORed with row mod 32: 0 bank conflicts instead of 31 in 1 access"
 // CHECK-LABEL: func.func @others(
 // CHECK:         memref.copy
 // CHECK:         arith.xori
@@ -112,8 +113,8 @@ func.func @others(%in: memref<32x32xf32>) -> f32 {
   return %v : f32
 }
 
-// Views of untyped memory that share no byte are buffers of their own.
-// REMARK-DAG: [Passed] {{.*}} Function=untyped | Remark="chunks of 16 B are XORed with row mod 8: 0 bank conflicts instead of 28 in 1 access"
+// Views of untyped memory that do not share bytes are separate buffers.
+// REMARK-DAG: [Passed] {{.*}} Function=untyped | Remark="buffer swizzled: chunks of 16 B XORed with row mod 8: 0 bank conflicts instead of 28 in 1 access"
 // CHECK-LABEL: gpu.func @untyped
 // CHECK:         %[[VIEW:.*]] = memref.view
 // CHECK:         arith.xori
@@ -134,8 +135,8 @@ gpu.module @kernels {
   }
 }
 
-// What is not known is said, and does not count.
-// REMARK: Function=some_unknown | Remark="chunks of 4 B are XORed with row mod 32: 0 bank conflicts instead of 31 in 1 access (the addresses of 1 more are unknown)"
+// Accesses with unknown addresses are reported and not counted.
+// REMARK: Function=some_unknown | Remark="buffer swizzled: chunks of 4 B XORed with row mod 32: 0 bank conflicts instead of 31 in 1 access (the addresses of 1 more are unknown)"
 // CHECK-LABEL: func.func @some_unknown(
 func.func @some_unknown(%which: memref<32xindex>, %out: memref<32xf32>) attributes {gpu.known_block_size = array<i32: 32, 1, 1>} {
   %c0 = arith.constant 0 : index

@@ -1,4 +1,4 @@
-"""Every kind of `memref.atomic_rmw` on every type and engine: the simulator, the emulator and the CPU target."""
+"""Every kind of `memref.atomic_rmw` with every type, on the simulator, the emulator and the CPU target."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from smalti import sim, targets
 from smalti.dialects.arith import AtomicRMWKind
 
 UPSTREAM_LOWERS_NONE = {AtomicRMWKind.mulf, AtomicRMWKind.muli}
-"""MLIR's conversion to LLVM has no atomic multiplication."""
+"""MLIR's conversion to LLVM does not support atomic multiplication."""
 
 
 def test_the_table_has_every_kind() -> None:
@@ -38,7 +38,7 @@ def test_in_the_simulator(chip: str, ty: str) -> None:
     for number, kind in enumerate(kind for kind, of in CASES if of == ty):
         given = arguments(kind, ty)
         found = [array.copy() for array in given]
-        # Global and shared memory in turn, another one for the other chip.
+        # Global and shared memory alternate, differently for the other chip.
         shared = (number + (chip == "gfx942")) % 2 == 1
         order = ("adversarial", "round-robin", "last-ahead", "random:3")[number % 4]
         sim.simulate(program(kind, ty, shared), chip)(*found, simulation=sim.Simulation(order))
@@ -74,8 +74,8 @@ def test_on_the_cpu(kind: AtomicRMWKind, ty: str) -> None:
 
 
 @pytest.mark.parametrize(("kind", "ty"), [("maxnumf", "i32"), ("minnumf", "i8")])
-def test_a_kind_of_another_type_is_refused(kind: str, ty: str) -> None:
-    """The verifier of MLIR takes these."""
+def test_unsupported_types_are_refused(kind: str, ty: str) -> None:
+    """The verifier of MLIR accepts these."""
     with pytest.raises(smalti.CompileError) as caught:
         sim.simulate(program(AtomicRMWKind[kind], ty), "sm_90a")
     (told,) = caught.value.diagnostics
@@ -94,7 +94,7 @@ ENGINES: dict[str, Callable[[AtomicRMWKind, str], Any]] = {
 @pytest.mark.parametrize("engine", ENGINES)
 def test_small_floats(engine: str, ty: str) -> None:
     for kind in AtomicRMWKind:
-        # A product of several is rounded in the order of the threads.
+        # A multiplication of several values is rounded in the order of the threads.
         if not (str(kind).endswith("f") or kind == AtomicRMWKind.assign) or kind == AtomicRMWKind.mulf:
             continue
         given = arguments(kind, ty)
@@ -127,7 +127,7 @@ BITS: dict[AtomicRMWKind, Any] = {
 def test_one_bit(kind: AtomicRMWKind) -> None:
     generator = np.random.default_rng(3)
     for shared in (False, True):
-        # Some updates of a slot of each value.
+        # Several updates of a slot with each value.
         x = generator.random(THREADS) < np.repeat([0.03, 0.97], THREADS // 2)[generator.permutation(THREADS)]
         for first in (False, True):
             slots = np.full(SLOTS, first)
@@ -141,15 +141,15 @@ def test_one_bit(kind: AtomicRMWKind) -> None:
 
 @pytest.mark.parametrize("ty", ["i2", "i24", "i128", "f128", "index"])
 @pytest.mark.parametrize("engine", ENGINES)
-def test_types_that_no_array_has(engine: str, ty: str) -> None:
+def test_types_without_array_support(engine: str, ty: str) -> None:
     kind = AtomicRMWKind.addf if ty == "f128" else AtomicRMWKind.addi
     with pytest.raises(smalti.SmaltiError) as caught:
         ENGINES[engine](kind, ty)
     assert caught.value.diagnostics[0].location is not None
 
 
-def test_a_block_updates_nothing() -> None:
-    """Block-level kernels have no atomic update of memory: the operation is named."""
+def test_block_level_is_refused() -> None:
+    """Block-level kernels do not support atomic updates of memory: the error names the op."""
     text = program(AtomicRMWKind.addi, "i32").replace("known_block", "smalti.num_warps = 2 : i64, known_block", 1)
     with pytest.raises(smalti.SmaltiError, match=r"memref\.atomic_rmw"):
         sim.simulate(text.replace("gpu.thread_id x", "arith.constant 5 : index"), "sm_90a")

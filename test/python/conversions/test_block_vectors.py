@@ -1,4 +1,4 @@
-"""Vectors of blocks on an emulated Hopper, against numpy: layouts that change, reductions, conversions."""
+"""Block-level vectors on an emulated Hopper, compared with numpy: layout changes, reductions, conversions."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def memref(element: str, shape: tuple[int, ...]) -> str:
 
 @functools.cache
 def kernel(arguments: tuple[tuple[str, tuple[int, ...]], ...], body: str, attributes: str = "") -> smalti.Kernel:
-    """A block of 128 threads; arguments %0, %1, ... of these types and shapes."""
+    """A block of 128 threads with arguments %0, %1, ... of these types and shapes."""
     declared = ", ".join(f"%{index}: {memref(*argument)}" for index, argument in enumerate(arguments))
     aliases = "\n".join(f"#{name} = {text}" for name, text in LAYOUTS.items())
     return smalti.compile(
@@ -103,7 +103,7 @@ def store(name: str, argument: int, element: str, shape: tuple[int, ...], layout
 
 
 def numbers(element: str, shape: tuple[int, ...], seed: int = 0) -> Array:
-    """Any bits that a type has, so that each element is where it is alone. A NaN is quiet: bf16 may go through f32."""
+    """Random bits, so that each element is unique. NaNs are quiet, because bf16 may be converted through f32."""
     rng = np.random.default_rng(seed)
     dtype = np.dtype(TYPES[element])
     array = rng.integers(0, 256, (*shape, dtype.itemsize), np.uint8).view(dtype)[..., 0]
@@ -147,7 +147,7 @@ CASTS = [
 
 @pytest.mark.grid(8)
 @pytest.mark.parametrize(("source", "result", "element"), CASTS)
-def test_layouts_change(source: str, result: str, element: str) -> None:
+def test_layout_casts(source: str, result: str, element: str) -> None:
     body = load("v", 0, element, SHAPE, source)
     body += (
         f"    %w = mosaic_gpu.layout_cast x(%v : {vector(element, SHAPE)}) {{in_layouts = [#{source}], "
@@ -159,8 +159,8 @@ def test_layouts_change(source: str, result: str, element: str) -> None:
     assert np.array_equal(bits(x), bits(y))
 
 
-def test_casts_behind_one_another_share_memory() -> None:
-    """No thread overwrites what another one has not read yet."""
+def test_consecutive_casts_share_scratch() -> None:
+    """No thread overwrites an element before another thread reads it."""
     body = load("a", 0, "f16", SHAPE, "wgmma") + load("b", 1, "f16", SHAPE, "wgmma")
     for name in "ab":
         body += (
@@ -224,7 +224,7 @@ def run_reduction(kind: str, element: str, layout: str, axis: int, result: str, 
 @pytest.mark.grid(13)
 @pytest.mark.parametrize(("layout", "axis", "result"), REDUCTIONS)
 @pytest.mark.parametrize("element", ["f32", "f16", "bf16", "f64", "i32", "i8"])
-def test_sums(layout: str, axis: int, result: str, element: str) -> None:
+def test_additions(layout: str, axis: int, result: str, element: str) -> None:
     rng = np.random.default_rng(1)
     is_integer = element[0] == "i"
     x = (rng.integers(-100, 100, SHAPE) if is_integer else rng.standard_normal(SHAPE)).astype(TYPES[element])
@@ -234,7 +234,7 @@ def test_sums(layout: str, axis: int, result: str, element: str) -> None:
         assert np.array_equal(y, (x.astype(np.int64).sum(axis) + initial).astype(TYPES[element]))
         return
     wanted = x.astype(np.float64).sum(axis) + initial.astype(np.float64)
-    # Sums are in f32 at least, and rounded once.
+    # Sums are computed in f32 at least, and rounded once.
     step = {"f64": 2.0**-53, "f32": 2.0**-24, "f16": 2.0**-11, "bf16": 2.0**-8}[element]
     scale = np.abs(x.astype(np.float64)).sum(axis) * (2.0**-21 if element != "f64" else 2.0**-48)
     assert (np.abs(y.astype(np.float64) - wanted) <= scale + 1.01 * step * np.abs(wanted)).all()
@@ -243,7 +243,7 @@ def test_sums(layout: str, axis: int, result: str, element: str) -> None:
 @pytest.mark.grid(8)
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("add", "mul")])
 @pytest.mark.parametrize(("layout", "axis", "result"), [REDUCTIONS[0], REDUCTIONS[1], REDUCTIONS[3]])
-def test_kinds(kind: str, layout: str, axis: int, result: str) -> None:
+def test_reduction_kinds(kind: str, layout: str, axis: int, result: str) -> None:
     is_float = kind.endswith("f")
     for element in ["f32", "bf16", "f16"] if is_float else ["i32", "i8", "i64"]:
         if is_float:
@@ -267,7 +267,7 @@ def as_unsigned(array: Array) -> Array:
     return array.view(np.dtype(f"u{array.dtype.itemsize}"))
 
 
-def test_products() -> None:
+def test_multiplications() -> None:
     x = np.random.default_rng(3).uniform(0.9, 1.1, SHAPE).astype(np.float32)
     y = run_reduction("mul", "f32", "wgmma", 1, "row", x, np.full(128, 2, np.float32))
     assert np.allclose(y, 2 * x.astype(np.float64).prod(1), rtol=1e-5)
@@ -275,7 +275,7 @@ def test_products() -> None:
 
 @pytest.mark.parametrize("size", [8192, 4096])
 @pytest.mark.parametrize("element", ["f32", "f16", "i32"])
-def test_one_scalar(size: int, element: str) -> None:
+def test_reduction_to_scalar(size: int, element: str) -> None:
     strided = f"#mosaic_gpu.WGStridedFragLayout<[{size}], 2>"
     shape = (size,)
     body = (
@@ -299,8 +299,8 @@ def test_one_scalar(size: int, element: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["add", "mul", "xor", "maxsi"])
-def test_vectors_of_one_number(kind: str) -> None:
-    """A splat stands for as many elements as its shape says; both dimensions become a scalar."""
+def test_reduction_of_splats(kind: str) -> None:
+    """A splat has as many elements as its shape; both dimensions are reduced to a scalar."""
     splat = "#mosaic_gpu.WGSplatFragLayout<[4, 9]>"
     strided = "#mosaic_gpu.WGStridedFragLayout<[128], 1>"
     body = (
@@ -318,8 +318,8 @@ def test_vectors_of_one_number(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["and", "or", "xor"])
-def test_truth_values(kind: str) -> None:
-    """A scalar of all: whether all, or any, or an odd number are true."""
+def test_i1_reductions(kind: str) -> None:
+    """Reduction of all elements to a scalar: and, or, xor."""
     strided = "#mosaic_gpu.WGStridedFragLayout<[128, 64], 4>"
     body = load("v", 0, "i32", SHAPE, "strided")
     body += (
@@ -344,8 +344,8 @@ def test_truth_values(kind: str) -> None:
         assert (y == wanted).all(), ones
 
 
-def test_scratch_that_the_program_names() -> None:
-    """Half of it would do for a half at a time, and each has its turn."""
+def test_scratch_attributes() -> None:
+    """The scratch holds half of the elements, so the reduction has two steps."""
     x = np.random.default_rng(5).standard_normal(SHAPE).astype(np.float32)
     initial = np.zeros(64, np.float32)
     wanted = x.astype(np.float64).sum(0)
@@ -392,7 +392,7 @@ def converted(op: str, x: Array, to: str) -> Array:
     if op == "uitofp":
         return as_unsigned(x).astype(np.float32).astype(dtype)
     if to.startswith("f8"):
-        # What is too large becomes the largest.
+        # Values that are too large saturate.
         most = float(ml_dtypes.finfo(dtype).max)
         wide = x.astype(np.float32)
         return np.where(np.isnan(wide), wide, np.clip(wide, -most, most)).astype(dtype)
@@ -430,8 +430,8 @@ def test_conversions(op: str, source: str, result: str, layout: str) -> None:
 
 @pytest.mark.parametrize("is_signed", [True, False])
 @pytest.mark.parametrize("layout", ["upcast_4x", "wgmma", "eight_bit"])
-def test_nibbles(is_signed: bool, layout: str) -> None:
-    """To four bits, to another layout, and back."""
+def test_int4_conversions(is_signed: bool, layout: str) -> None:
+    """A conversion to four bits, a layout change, and back."""
     sign = "s" if is_signed else "u"
     body = load("v", 0, "i8", SHAPE, layout)
     body += (
@@ -455,8 +455,10 @@ def test_nibbles(is_signed: bool, layout: str) -> None:
     assert np.array_equal(y.astype(np.int32), wanted) and np.array_equal(z, wanted)
 
 
-def test_small_floats_need_their_instructions() -> None:
-    with pytest.raises(smalti.CompileError, match="converts elements of type 'f8E4M3FN', for which sm_80 has no"):
+def test_float8_needs_instructions() -> None:
+    with pytest.raises(
+        smalti.CompileError, match="converts elements of type 'f8E4M3FN'; sm_80 does not have conversion instructions"
+    ):
         smalti.compile(
             f"""
 gpu.module @m {{
@@ -486,7 +488,7 @@ def transforms(tile: tuple[int, ...], swizzle: int) -> str:
 
 
 def shared_body(element: str, shape: tuple[int, int], how: str, stored: str, loaded: str, is_transposed: bool) -> str:
-    """Through shared memory, from one layout to another; `is_transposed`: what is loaded is the transpose."""
+    """Through shared memory, from one layout to another; with `is_transposed`, the load transposes."""
     there = memref(element, shape)[:-1] + f", {SHARED}>"
     body = load("v", 0, element, shape, stored)
     body += (
@@ -554,7 +556,7 @@ def test_shared_memory_transposed(element: str, swizzle: int, loaded: str) -> No
 
 
 def test_splats_and_replicas_in_shared_memory() -> None:
-    """What many threads hold is written by one: no two threads write the same place."""
+    """If several threads hold an element, one writes it: no two threads write the same address."""
     there = f"memref<128xf32, {SHARED}>"
     body = load("v", 0, "f32", (128,), "row")
     body += (
@@ -578,8 +580,8 @@ def test_splats_and_replicas_in_shared_memory() -> None:
     assert np.array_equal(y, x + 3)
 
 
-def test_programs_side_by_side() -> None:
-    """Each program has its own barrier and its own scratch."""
+def test_concurrent_thread_groups() -> None:
+    """Each thread group has its own barrier and scratch."""
     body = """
     %c128 = arith.constant 128 : index
     %thread = gpu.thread_id x
@@ -626,7 +628,7 @@ gpu.module @block_module {{
 
 
 @pytest.mark.parametrize("element", ["f32", "f16", "bf16", "i32", "f64"])
-def test_stores_that_add(element: str) -> None:
+def test_atomic_stores(element: str) -> None:
     body = load("v", 0, element, (128,), "row")
     body += (
         f"    mosaic_gpu.vector_store %v, %1 {{in_layouts = [#row], atomic_type = 0 : i32}} : "
@@ -634,5 +636,5 @@ def test_stores_that_add(element: str) -> None:
     )
     x, y = np.arange(128).astype(TYPES[element]), np.arange(128)[::-1].astype(TYPES[element])
     kernel(((element, (128,)), (element, (128,))), body).launcher(x, y, emulation=SAFE)
-    # Once for each element, which four threads hold.
+    # Once per element, although four threads hold it.
     assert (y.astype(np.int64) == 127).all()

@@ -1,9 +1,9 @@
-"""Numbers of the code for GPUs, with no GPU: the very device code that goes to the chip, on emulated chips.
+"""Results of GPU code without a GPU: the device code of each chip, executed by the emulator.
 
-The reference is the float64 interpreter of tile programs. Arguments lie between poison and unmapped memory, shared
-memory starts as NaN, outputs start as NaN where the program does not read them; asynchronous copies happen at the last
-moment that is allowed or at the first, and the waves of a block run in several orders. Under a sanitizer races count,
-and every access outside of an array.
+The reference is the float64 interpreter of tile-level kernels. Arguments are between poison and unmapped memory. Shared
+memory and outputs that the kernel does not read start as NaN. Asynchronous copies complete at the last or at the first
+permitted moment, and the waves of a block run in several orders. Under a sanitizer, races and out-of-bounds accesses are
+errors.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ GPUS = [target.name for target in targets.all() if target.is_gpu]
 
 
 def _families() -> Iterator[str]:
-    """The first chip of each set of instructions that code generation chooses from."""
+    """The first chip of each instruction set that code generation selects from."""
     seen = set()
     for name in GPUS:
         target = targets.get(name)
@@ -40,14 +40,14 @@ def _families() -> Iterator[str]:
 
 FAMILIES = list(_families())
 VENDORS = list({targets.get(name).vendor: name for name in reversed(FAMILIES)}.values())
-"""One chip a vendor."""
+"""One chip per vendor."""
 
 LOOKS = (Emulation(), *(Emulation(sanitize=sanitizer) for sanitizer in SANITIZERS))  # type: ignore[arg-type]
-"""Plain, and under each sanitizer."""
+"""Without and with each sanitizer."""
 
 
 class Program:
-    """A tile program, compiled for an emulated chip."""
+    """A tile-level kernel, compiled for an emulated chip."""
 
     def __init__(self, source: str | Path, target: str, **options: Any) -> None:
         self.module = smalti.parse(source)
@@ -57,7 +57,7 @@ class Program:
         return check.random_arguments(self.kernel.entry, seed, {int(i[1:]): text for i, text in scalars.items()})
 
     def check(self, arguments: list[Any] | None = None, emulation: Emulation | None = None) -> None:
-        """Runs on the arguments, in place, and compares every one of them with the reference."""
+        """Runs on the arguments in place and compares each of them with the reference."""
         values = self.arguments() if arguments is None else arguments
         with np.errstate(invalid="ignore"):
             expected = reference.run(entry.find_entry(self.module, self.kernel.entry.name), values)
@@ -74,7 +74,7 @@ class Program:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Products
+# Matmuls
 # ---------------------------------------------------------------------------------------------------------------------
 
 
@@ -86,7 +86,7 @@ def test_ragged_matmul(target: str, kernels: Path) -> None:
     program.check(emulation=Emulation(sanitize="address"))
 
 
-# All blocks: they must not race with one another either.
+# All blocks: races between blocks are errors, too.
 @pytest.mark.grid(3)
 @pytest.mark.parametrize("target", GPUS)
 def test_ragged_matmul_has_no_race(target: str, kernels: Path) -> None:
@@ -94,11 +94,12 @@ def test_ragged_matmul_has_no_race(target: str, kernels: Path) -> None:
     kernel.launcher(*check.random_arguments(kernel.entry), emulation=Emulation(sanitize="thread"))
 
 
-# Every type that tile programs multiply, into f32: four blocks, all of whose windows overhang, in several iterations.
+# Every operand type of tile-level dots, with f32 accumulators: four blocks with partly out-of-bounds windows, in several
+# iterations.
 @pytest.mark.grid(5, cover=False)
 @pytest.mark.parametrize("operands", ["f16", "bf16", "f32", "tf32"])
 @pytest.mark.parametrize("target", GPUS)
-def test_product_of_each_type_is_right_and_clean(target: str, operands: str) -> None:
+def test_matmul_of_each_type(target: str, operands: str) -> None:
     dtype, words = ("f32", "tf32") if operands == "tf32" else (operands, "")
     program = Program(matmul((33, 36, 72), (32, 32, 32), dtype, words), target)
     for emulation in LOOKS:
@@ -128,13 +129,13 @@ PRODUCTS = {
 @pytest.mark.grid(24)
 @pytest.mark.parametrize("case", PRODUCTS)
 @pytest.mark.parametrize("target", FAMILIES)
-def test_product(target: str, case: str) -> None:
+def test_matmul(target: str, case: str) -> None:
     shape, tile, dtype = PRODUCTS[case]
     Program(matmul(shape, tile, dtype), target).check()
 
 
 @pytest.mark.parametrize("target", FAMILIES)
-def test_product_in_tf32(target: str) -> None:
+def test_matmul_in_tf32(target: str) -> None:
     Program(matmul((70, 37, 33), (64, 32, 16), "f32", "tf32"), target).check()
 
 
@@ -144,7 +145,7 @@ def test_product_in_tf32(target: str) -> None:
 )
 @pytest.mark.parametrize("target", VENDORS)
 def test_stages_and_slots(target: str, options: dict[str, int]) -> None:
-    # Five iterations: more than any pipeline is deep. One and two: less.
+    # Five iterations exceed the depth of every pipeline; one and two do not.
     for depth in (72, 16, 20):
         program = Program(matmul((33, 40, depth), (32, 32, 16), start="zero"), target, **options)
         for schedule in SCHEDULES:
@@ -155,16 +156,16 @@ def test_stages_and_slots(target: str, options: dict[str, int]) -> None:
 @pytest.mark.parametrize("layout", ["pad", "swizzle"])
 @pytest.mark.parametrize("dtype", ["f16", "bf16", "f32"])
 @pytest.mark.parametrize("target", FAMILIES)
-def test_product_without_bank_conflicts(target: str, dtype: str, layout: str) -> None:
+def test_matmul_without_bank_conflicts(target: str, dtype: str, layout: str) -> None:
     program = Program(matmul((70, 37, 72), (64, 32, 16), dtype), target, bank_conflicts=layout)
     said = [r for r in program.kernel.remarks if r.category == f"smalti-{layout}-shared-memory"]
-    assert any(r.kind == "passed" or "has no bank conflicts" in r.message for r in said)
+    assert any(r.kind == "passed" or "no bank conflicts" in r.message for r in said)
     for schedule in SCHEDULES[:2]:
         program.check(emulation=schedule)
 
 
 @pytest.mark.parametrize("target", FAMILIES)
-def test_product_of_special_values(target: str) -> None:
+def test_matmul_of_special_values(target: str) -> None:
     program = Program(matmul((20, 24, 30), (16, 16, 16)), target)
     a, b, c = program.arguments()
     a[3, 4], a[5, 6], b[7, 8], b[9, 10] = np.inf, np.nan, -np.inf, np.nan
@@ -173,7 +174,7 @@ def test_product_of_special_values(target: str) -> None:
 
 
 @pytest.mark.parametrize("target", FAMILIES)
-def test_product_is_not_rounded_to_16_bits(target: str) -> None:
+def test_matmul_is_not_rounded_to_16_bits(target: str) -> None:
     program = Program(matmul((1, 1, 1), (16, 16, 16), start="zero"), target)
     a = np.full((1, 1), 1 + 2.0**-10, np.float16)
     c = np.full((1, 1), np.nan, np.float32)
@@ -182,7 +183,7 @@ def test_product_is_not_rounded_to_16_bits(target: str) -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Windows and elementwise programs
+# Windows and element-wise kernels
 # ---------------------------------------------------------------------------------------------------------------------
 
 PROGRAMS = {
@@ -201,7 +202,7 @@ triton_xla.entry_func @fill(%x: memref<19x23xf32>, %y: memref<32x32xf32>, %tile:
   triton_xla.insert %t into %y[0, 0] [32, 32] [1, 1] : tensor<32x32xf32> into memref<32x32xf32>
   triton_xla.return
 }""",
-    "fill-of-a-factor": """
+    "fill-of-an-operand": """
 triton_xla.entry_func @fill(%x: memref<19x23xf16>, %b: memref<32x16xf16>, %y: memref<32x16xf32>, %tile: index) tiles 1 {
   %zero = arith.constant dense<0.0> : tensor<32x16xf32>
   %t = triton_xla.extract %x[0, 0] [32, 32] [1, 1] fill 1.0 : f16 : memref<19x23xf16> to tensor<32x32xf16>
@@ -229,7 +230,7 @@ triton_xla.entry_func @rows(%x: memref<5x40x7xf32>, %y: memref<40x5xf32>, %tile:
   triton_xla.insert %u into %y[0, %tile] [64, 1] [1, 1] : tensor<64xf32> into memref<40x5xf32>
   triton_xla.return
 }""",
-    "rank-reduced-factors": """
+    "rank-reduced-operands": """
 triton_xla.entry_func @batch(%a: memref<3x20x36xf16>, %b: memref<3x36x24xf16>, %c: memref<3x20x24xf32>, %tile: index) tiles 3 {
   %c0 = arith.constant 0 : index
   %c16 = arith.constant 16 : index
@@ -325,7 +326,7 @@ triton_xla.entry_func @branch(%x: memref<100xf32>, %y: memref<100xf32>, %tile: i
   triton_xla.insert %r into %y[%o] [32] [1] : tensor<32xf32> into memref<100xf32>
   triton_xla.return
 }""",
-    "product-in-if": """
+    "dot-in-if": """
 triton_xla.entry_func @branch(%a: memref<70x40xf16>, %b: memref<40x32xf16>, %c: memref<70x32xf32>, %tile: index) tiles 3 {
   %c1 = arith.constant 1 : index
   %c32 = arith.constant 32 : index
@@ -343,7 +344,7 @@ triton_xla.entry_func @branch(%a: memref<70x40xf16>, %b: memref<40x32xf16>, %c: 
   triton_xla.insert %r into %c[%o, 0] [32, 32] [1, 1] : tensor<32x32xf32> into memref<70x32xf32>
   triton_xla.return
 }""",
-    "two-products": """
+    "two-dots": """
 triton_xla.entry_func @chain(%a: memref<20x24xf16>, %b: memref<24x30xf16>, %d: memref<30x18xf16>, %c: memref<20x18xf32>,
                              %tile: index) tiles 1 {
   %zero = arith.constant dense<0.0> : tensor<32x32xf32>
@@ -470,8 +471,8 @@ triton_xla.entry_func @half_functions(%a: memref<77xf16>, %o: memref<77xf16>, %p
 
 @pytest.mark.skipif(toolchain.find_rocm_bitcode() is None, reason=toolchain.ROCM_BITCODE_HINT)
 @pytest.mark.parametrize("target", VENDORS)
-def test_functions_of_halves(target: str) -> None:
-    # ROCm's device library 5.2 has NaN for every finite half.
+def test_functions_of_f16(target: str) -> None:
+    # ROCm's device library 5.2 returns NaN for every finite f16.
     Program(HALF_FUNCTIONS, target).check()
 
 
@@ -504,14 +505,14 @@ def test_loop_of_dynamic_length(target: str) -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Matrix instructions, each by itself: those too that no tile program has a word for
+# Single MMA instructions, including those that tile-level kernels cannot express
 # ---------------------------------------------------------------------------------------------------------------------
 
 
 def _instructions() -> Iterator[tuple[str, dict[str, Any]]]:
     for chip in json.loads(_smalti.targets_json()):
         for mma in chip["mmas"]:
-            # What MosaicGPUToNVVM refuses: MLIR has no operation for it.
+            # Refused by MosaicGPUToNVVM: MLIR does not have an op for it.
             if not (chip["vendor"] == "NVIDIA" and mma["a"].startswith("f8")):
                 yield chip["name"], mma
 
@@ -580,7 +581,7 @@ gpu.module @product_module {{
     list(_instructions()),
     ids=lambda v: v if isinstance(v, str) else v["mnemonic"] or f"fma-{v['a']}",
 )
-def test_matrix_instruction(target: str, mma: dict[str, Any]) -> None:
+def test_mma_instruction(target: str, mma: dict[str, Any]) -> None:
     text, (rows, columns, depth) = block_product(mma, targets.get(target).wave_size)
     kernel = smalti.compile(text, target=targets.EMULATED + target)
     rng = np.random.default_rng(0)
@@ -599,7 +600,7 @@ def test_matrix_instruction(target: str, mma: dict[str, Any]) -> None:
     x, y, z = (array.astype(wide) for array in (a, b, start))
     exact = z + np.einsum("mk,kn->mn", x, y)
     magnitude = np.abs(z) + np.einsum("mk,kn->mn", np.abs(x), np.abs(y))
-    # First order, and a bit of each factor where it is rounded to TF32.
+    # First-order error, plus one bit per operand if it is rounded to TF32.
     tolerance = 0 if total.kind == "i" else (depth + 2) * 2.0**-23 + (2 * 2.0**-10 if mma["a"] == "tf32" else 0)
     for emulation in LOOKS:
         c = start.copy()
@@ -615,7 +616,7 @@ FLOATS, INTEGERS = ("f64", "f32", "f16", "bf16"), ("i64", "i32", "i16", "i8")
 
 
 def _cast(source: str, result: str) -> list[tuple[str, str]]:
-    """The steps of a cast, each an operation and its result type: f16 and bf16 meet in f32."""
+    """The steps of a cast, each an op and its result type: f16 and bf16 convert through f32."""
     bits = {name: int("".join(c for c in name if c.isdigit())) for name in (source, result)}
     if source in FLOATS and result in FLOATS:
         if bits[source] == bits[result]:
@@ -627,7 +628,7 @@ def _cast(source: str, result: str) -> list[tuple[str, str]]:
 
 
 def casts(source: str) -> str:
-    """From one type to all others; the last tile overhangs."""
+    """From one type to all others; the last tile is partly out of bounds."""
     others = [name for name in (*FLOATS, *INTEGERS) if name != source]
     arguments = ", ".join(f"%o{i}: memref<45x{name}>" for i, name in enumerate(others))
     lines = []
@@ -656,7 +657,7 @@ def test_casts_between_all_types(target: str, source: str) -> None:
     program = Program(casts(source), target)
     a, *outputs = program.arguments()
     if source in FLOATS:
-        # Ties of the narrower types, and what rounds to their largest numbers.
+        # Ties of the narrower types, and values that round to their largest numbers.
         a[:8] = [1 + 2.0**-11, 1 + 3 * 2.0**-11, 1 + 2.0**-8, 1 + 3 * 2.0**-8, -(1 + 2.0**-11), 0.0, -0.0, 100.75]
     else:
         a[:6] = [-128, 127, 100, -100, 1, 0]

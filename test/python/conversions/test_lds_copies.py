@@ -1,5 +1,5 @@
-"""Asynchronous copies to LDS on AMD's chips: the numbers of products whose operands come by them, on emulated chips, where
-a copy is done at the last moment that the program's own waits allow."""
+"""Results of matmuls whose operands use asynchronous copies to LDS on AMD chips, executed by the emulator. A copy completes
+at the last moment that the waits of the kernel permit."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from test_gpu_numerics import LOOKS, Program, matmul
 
 CHIPS = ["gfx90a", "gfx942", "gfx950", "gfx1250"]
 
-# Rows of 4, 8 and 16 bytes' alignment; whole and ragged tiles; one iteration, as many as there are stages, more.
+# Row alignments of 4, 8 and 16 bytes; whole and ragged tiles; one iteration, as many as stages, and more.
 SHAPES = {
     "whole": ((64, 64, 128), (64, 64, 32), "f16"),
     "ragged": ((70, 36, 72), (64, 32, 16), "f16"),
@@ -33,7 +33,7 @@ def copies_of(program: Program) -> int:
 @pytest.mark.grid(9)
 @pytest.mark.parametrize("case", SHAPES)
 @pytest.mark.parametrize("target", CHIPS)
-def test_product_by_copies(target: str, case: str) -> None:
+def test_matmul_with_copies(target: str, case: str) -> None:
     shape, tile, dtype = SHAPES[case]
     program = Program(matmul(shape, tile, dtype), target, copies="async")
     assert copies_of(program) > 0
@@ -55,7 +55,7 @@ def test_stages_of_copies(target: str, stages: int) -> None:
 @pytest.mark.grid(5)
 @pytest.mark.parametrize("case", ["ragged", "rows-of-4-bytes", "few-chunks", "f32"])
 @pytest.mark.parametrize("target", CHIPS)
-def test_copies_are_clean(target: str, case: str) -> None:
+def test_copies_under_sanitizers(target: str, case: str) -> None:
     shape, tile, dtype = SHAPES[case]
     program = Program(matmul(shape, tile, dtype), target, copies="async", stages=3)
     for emulation in LOOKS:
@@ -64,21 +64,21 @@ def test_copies_are_clean(target: str, case: str) -> None:
 
 @pytest.mark.grid(2)
 @pytest.mark.parametrize("target", CHIPS)
-def test_ragged_matmul_by_copies(target: str, kernels: object) -> None:
+def test_ragged_matmul_with_copies(target: str, kernels: object) -> None:
     program = Program(kernels / "matmul_ragged.mlir", target, copies="async")  # type: ignore[operator]
     assert copies_of(program) > 0
     program.check()
     program.check(emulation=Emulation(sanitize="address"))
 
 
-def test_other_chips_keep_registers() -> None:
+def test_other_chips_copy_through_registers() -> None:
     program = Program(matmul((64, 64, 64), (64, 64, 32)), "gfx1201", copies="async")
     assert copies_of(program) == 0
     with pytest.raises(smalti.PipelineError, match="copies is one of auto, async, registers"):
         Program(matmul((64, 64, 64), (64, 64, 32)), "gfx950", copies="dma")
 
 
-# Copies of windows that reach outside of arrays whose extents are arguments. Rows are 4 bytes apart from a multiple of 16.
+# Copies of out-of-bounds windows of arrays with dynamic extents. The row stride is 4 bytes off a multiple of 16.
 WINDOWS = {
     "words": ("f32", np.float32, (32, 16), 17, "?"),
     "pairs": ("f16", np.float16, (16, 32), 34, "34"),
@@ -87,7 +87,7 @@ WINDOWS = {
 
 
 def window(chip: str, case: str) -> str:
-    """Copies the window at (%i, %j * unit) of the first %m rows and %k columns, if these are an argument, to %o."""
+    """Copies the window at (%i, %j * unit) of the first %m rows and %k columns, if these are arguments, to %o."""
     dtype, _, (rows, columns), pitch, extent = WINDOWS[case]
     threads = 4 * targets.get(chip).wave_size
     unit = 1 if extent == "?" else 2 if pitch % 8 else 8
@@ -137,14 +137,14 @@ def test_windows_of_dynamic_shape(chip: str, case: str) -> None:
             out = np.full((rows, columns), np.nan, dtype)
             kernel.launcher(array, out, m, k, i, j // unit, emulation=looks[number % len(looks)])
             assert (out == padded[64 + i : 64 + i + rows, 64 + j : 64 + j + columns]).all(), (m, k, i, j)
-    # Far away on either side.
+    # Far out of bounds on either side.
     for i in (-(1 << 40), 1 << 40):
         out = np.full((rows, columns), np.nan, dtype)
         kernel.launcher(array, out, 64, pitch, i, 0, emulation=looks[0])
         assert (out == 0).all()
 
 
-# Arrays of one row, one column or one element.
+# Arrays with one row, one column or one element.
 @pytest.mark.grid(7)
 @pytest.mark.parametrize("shape", [(1, 1, 1), (1, 34, 70), (34, 1, 70), (33, 34, 1)])
 @pytest.mark.parametrize("target", CHIPS)
@@ -155,8 +155,8 @@ def test_extents_of_one(target: str, shape: tuple[int, int, int]) -> None:
     program.check(emulation=Emulation(sanitize="address"))
 
 
-# A program of threads, pipelined by hand: three slots, and waits that leave one or two loads in flight. Each thread reads
-# what another wave copied.
+# A thread-level kernel, pipelined by hand: three slots, and waits that leave one or two loads in flight. Each thread reads
+# elements that another wave copied.
 PIPELINED = """
 !rows = memref<40x256xf32>
 !slots = memref<3x256xf32, #gpu.address_space<workgroup>>
@@ -226,8 +226,10 @@ def test_hand_written_pipeline_overlaps(target: str) -> None:
         assert (sums == rows.sum(0)[::-1]).all()
 
 
-def test_wrong_count_keeps_the_waits_of_llvm() -> None:
+def test_uncovered_load_keeps_llvm_waits() -> None:
     kernel = smalti.compile(PIPELINED.replace("LEFT", "2"), target="gfx950")
     body = loop_body(kernel.asm["gcn"])
     assert any(step.kind == "wait" and step.left == 0 for step in body)
-    assert any("2 of 3 barriers leave loads to LDS in flight" in remark.message for remark in kernel.remarks)
+    assert any(
+        "2 of 3 barriers no longer wait for outstanding LDS DMA loads" in remark.message for remark in kernel.remarks
+    )

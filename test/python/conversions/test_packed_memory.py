@@ -1,4 +1,4 @@
-"""Elements of 2 and 4 bits, which share bytes of global memory, shared memory and LDS: on emulated chips against numpy."""
+"""Elements of 2 and 4 bits, which share bytes of global and shared memory, on emulated chips and compared with numpy."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def per_byte(element: str) -> int:
 
 
 def unpack(array: Array, element: str) -> Array:
-    """The bits of each element; the first of a byte is in the low bits."""
+    """The bits of each element; the first element of a byte is in the low bits."""
     bits = bits_of(element)
     parts = [array.view(np.uint8) >> (bits * i) & ((1 << bits) - 1) for i in range(per_byte(element))]
     return np.stack(parts, -1).reshape(*array.shape[:-1], -1)
@@ -39,7 +39,7 @@ def pack(values: Array, element: str) -> Array:
 
 
 def everything(element: str, shape: tuple[int, ...], seed: int = 0) -> Array:
-    """Random bits, in which each value that an element has occurs."""
+    """Random bits in which each value of an element occurs."""
     values = np.random.default_rng(seed).integers(0, 1 << bits_of(element), shape)
     assert len(np.unique(values)) == 1 << bits_of(element)
     return values
@@ -51,7 +51,7 @@ def signed(values: Array, element: str) -> Array:
 
 
 def kernel(arguments: str, body: str, chip: str, *, block: bool = False) -> smalti.Kernel:
-    """`block`: one of the block, else one of a thread, whose number is %t."""
+    """A block-level kernel with `block`, otherwise a thread-level kernel with thread id %t."""
     thread = "" if block else "%t = gpu.thread_id x"
     text = f"""
 module attributes {{gpu.container_module}} {{
@@ -77,7 +77,7 @@ def index(name: str, value: str, factor: int, plus: int = 0) -> str:
 """
 
 
-# Blocks.
+# Block level.
 
 
 def rows(shape: tuple[int, int], length: int) -> str:
@@ -89,7 +89,7 @@ def rows(shape: tuple[int, int], length: int) -> str:
 @pytest.mark.parametrize("element", ELEMENTS)
 @pytest.mark.parametrize("chip", CHIPS)
 def test_block_through_shared_memory(chip: str, element: str, length: int) -> None:
-    """Threads read what others have written: the layouts differ."""
+    """Threads read elements that others wrote: the layouts differ."""
     shape = (64, 64)
     memory, vector = f"memref<64x64x{element}>", f"vector<64x64x{element}>"
     shared = f"memref<64x64x{element}, {SHARED}>"
@@ -113,7 +113,7 @@ def test_block_through_shared_memory(chip: str, element: str, length: int) -> No
 @pytest.mark.parametrize("element", ELEMENTS)
 @pytest.mark.parametrize("chip", CHIPS)
 def test_block_part_of_shared_memory(chip: str, element: str) -> None:
-    """A view that begins at a dynamic multiple of a byte, and a splat."""
+    """A view at a dynamic byte offset, and a splat."""
     count = per_byte(element)
     memory, part = f"memref<32x64x{element}>", f"memref<32x64x{element}, strided<[128, 1], offset: ?>, {SHARED}>"
     vector, shared = f"vector<32x64x{element}>", f"memref<32x128x{element}, {SHARED}>"
@@ -148,7 +148,7 @@ def test_block_part_of_shared_memory(chip: str, element: str) -> None:
 @pytest.mark.parametrize("element", ELEMENTS)
 @pytest.mark.parametrize("chip", CHIPS)
 def test_block_ragged_transfers(chip: str, element: str) -> None:
-    """Of global memory: rows and columns beyond its end are padding, and are not stored."""
+    """Transfers of global memory: out-of-bounds rows and columns read padding and are not stored."""
     vector, layout = f"vector<64x64x{element}>", rows((64, 64), 8)
     pad = "1.0" if element.startswith("f") else "1"
     body = f"""
@@ -170,7 +170,7 @@ def test_block_ragged_transfers(chip: str, element: str) -> None:
 @pytest.mark.grid(8)
 @pytest.mark.parametrize("chip", CHIPS)
 def test_block_arithmetic(chip: str) -> None:
-    """Widened with the sign after it went through shared memory."""
+    """Sign-extended after a round trip through shared memory."""
     layout = rows((64, 64), 8)
     narrow, wide, shared = "vector<64x64xi4>", "vector<64x64xi32>", f"memref<64x64xi4, {SHARED}>"
     body = f"""
@@ -192,7 +192,7 @@ def test_block_arithmetic(chip: str) -> None:
 @pytest.mark.parametrize("element", ["i4", "i8", "f16", "f32"])
 @pytest.mark.parametrize("chip", CHIPS)
 def test_block_through_tiles_and_a_swizzle(chip: str, element: str) -> None:
-    """Memory that is not what its type says, on every chip."""
+    """Tiled and swizzled memory, on every chip."""
     bits = int(element[1:])
     shape = (64, 1024 // bits)
     sizes = f"64x{shape[1]}x{element}"
@@ -214,14 +214,14 @@ def test_block_through_tiles_and_a_swizzle(chip: str, element: str) -> None:
     np.testing.assert_array_equal(out, x)
 
 
-# Threads.
+# Thread level.
 
 
 @pytest.mark.grid(8)
 @pytest.mark.parametrize("element", ELEMENTS)
 @pytest.mark.parametrize("chip", CHIPS)
 def test_vectors_of_a_thread_through_shared_memory(chip: str, element: str) -> None:
-    """In the order of the threads, and back from the opposite end; with slots of two rows."""
+    """Stores in the order of the threads, loads in the opposite order; with slots of two rows."""
     memory, shared = f"memref<1024x{element}>", f"memref<2x1024x{element}, {SHARED}>"
     body = f"""
       %c1 = arith.constant 1 : index
@@ -246,8 +246,8 @@ def test_vectors_of_a_thread_through_shared_memory(chip: str, element: str) -> N
 @pytest.mark.parametrize("space", ["global", "shared"])
 @pytest.mark.parametrize("element", ["i4", "i2"])
 @pytest.mark.parametrize("chip", CHIPS)
-def test_elements_from_anywhere(chip: str, element: str, space: str) -> None:
-    """Loads of one element, and of vectors that begin and end within a byte, up to the last byte."""
+def test_unaligned_elements(chip: str, element: str, space: str) -> None:
+    """Loads of one element, and of vectors that begin and end inside a byte, up to the last byte."""
     count = THREADS + 8 - THREADS % 8
     memory, shared = f"memref<{count}x{element}>", f"memref<{count}x{element}, {SHARED}>"
     body = f"""
@@ -287,8 +287,8 @@ def test_elements_from_anywhere(chip: str, element: str, space: str) -> None:
         np.testing.assert_array_equal(found, wanted)
 
 
-def test_the_last_byte_is_the_last_that_is_read() -> None:
-    """Of an array that ends with it, at any element, and in lanes that a mask selects."""
+def test_no_read_beyond_the_last_byte() -> None:
+    """Loads at any element up to the end of the array, and of masked lanes."""
     for length in (1, 2, 3, 7, 8):
         start = 2 * THREADS - length
         body = f"""
@@ -309,7 +309,7 @@ def test_the_last_byte_is_the_last_that_is_read() -> None:
 @pytest.mark.parametrize("element", ["i4", "i2"])
 @pytest.mark.parametrize("chip", CHIPS)
 def test_ragged_reads_of_a_thread(chip: str, element: str, extent: int) -> None:
-    """The last vector ends outside, perhaps within a byte: what is outside is padding."""
+    """The last vector ends out of bounds, possibly inside a byte: the rest is padding."""
     count = per_byte(element)
     padded = -(-extent // count) * count
     part = f"memref<{extent}x{element}, strided<[1]>>"
@@ -333,7 +333,7 @@ def test_ragged_reads_of_a_thread(chip: str, element: str, extent: int) -> None:
 @pytest.mark.parametrize("element", ELEMENTS)
 @pytest.mark.parametrize("chip", CHIPS)
 def test_ragged_writes_of_a_thread(chip: str, element: str) -> None:
-    """Rows that end with a byte, in global memory through shared memory."""
+    """Rows that end at a byte boundary, in global memory through shared memory."""
     memory, shared = f"memref<996x{element}>", f"memref<996x{element}, {SHARED}>"
     pad = "1.0" if element.startswith("f") else "1"
     body = f"""
@@ -357,7 +357,7 @@ def test_ragged_writes_of_a_thread(chip: str, element: str) -> None:
 @pytest.mark.grid(8)
 @pytest.mark.parametrize("chip", CHIPS)
 def test_masks_and_gathers(chip: str) -> None:
-    """Lanes that a mask selects anywhere, from any element on; and elements that indices name."""
+    """Arbitrary masks at any element, and gathers."""
     body = """
       %m8 = vector.load %m[%c0] : memref<8xi8>, vector<8xi8>
       %zero = arith.constant dense<0> : vector<8xi8>
@@ -394,7 +394,7 @@ def test_masks_and_gathers(chip: str) -> None:
 @pytest.mark.parametrize("element", ["i4", "i2"])
 @pytest.mark.parametrize("chip", CHIPS)
 def test_stores_in_private_memory(chip: str, element: str) -> None:
-    """One element at a time, and a vector within bytes: nobody else accesses them."""
+    """Stores of single elements and of vectors inside bytes of private memory."""
     space = "#gpu.address_space<private>"
     local = f"memref<16x{element}, {space}>"
     body = f"""
@@ -424,7 +424,7 @@ def test_stores_in_private_memory(chip: str, element: str) -> None:
 @pytest.mark.grid(6)
 @pytest.mark.parametrize("element", ELEMENTS)
 @pytest.mark.parametrize("chip", CHIPS)
-def test_code_is_assembled(chip: str, element: str) -> None:
+def test_code_assembles(chip: str, element: str) -> None:
     memory, shared = f"memref<1024x{element}>", f"memref<1024x{element}, {SHARED}>"
     text = f"""
 gpu.module @packed {{
@@ -446,7 +446,7 @@ gpu.module @packed {{
     test = smalti.compile(text, target=chip)
     assert test.resources.shared_bytes == 1024 // per_byte(element)
     assert test.binary
-    # The alignment of arguments and of shared memory is known: each access is one instruction.
+    # The alignment of arguments and shared memory is known: each access is one instruction.
     accesses = r"(ld|st)\.(shared|global)|(ds|global|buffer|flat)_(load|read|store|write)"
     code = test.asm["ptx" if chip.startswith("sm_") else "gcn"]
     assert len(re.findall(rf"^\s*({accesses})", code, re.MULTILINE)) == 4

@@ -1,5 +1,5 @@
-"""Copies of slices of tensors on chips without copies in bulk: by the threads (cp.async), counted by barriers that do not
-count bytes. Run on emulated Ampere and Ada GPUs against numpy, in all orders, with late and early copies."""
+"""Copies of tensor slices on chips without TMA: by the threads (cp.async), with mbarriers that do not count bytes. Run on
+emulated Ampere and Ada GPUs and compared with numpy, in all orders, with late and early copies."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def values(element: str, shape: Sequence[int]) -> np.ndarray:
 
 
 def window(x: np.ndarray, start: Sequence[int], lengths: Sequence[int]) -> np.ndarray:
-    """The slice with zeros outside; dimensions of length -1 are one element long and left out."""
+    """The slice with zeros out of bounds; dimensions of length -1 have one element and are dropped."""
     sizes = [abs(length) for length in lengths]
     result = np.zeros(sizes, x.dtype)
     inside = [(max(s, 0), max(min(s + n, extent), 0)) for s, n, extent in zip(start, sizes, x.shape, strict=True)]
@@ -48,7 +48,7 @@ def copies(
     transforms: str = "",
     dynamic: bool = False,
 ) -> str:
-    """Loads of slices one behind the other, each stored as a whole. Each has its own slot and its barrier."""
+    """Consecutive loads of slices, each stored as a whole. Each has its own slot and mbarrier."""
     slot = [length for length in lengths if length != -1]
     count = len(starts)
     bits = np.dtype(DTYPES[element]).itemsize * 8
@@ -108,13 +108,13 @@ def check(source: str, element: str, shape: Sequence[int], starts: Any, lengths:
 @pytest.mark.parametrize(
     "element, shape, starts, lengths",
     [
-        # Inside, at the end and beyond it; columns of the tensor that a piece does not divide.
+        # In bounds, at the end and out of bounds; columns of the tensor that are not a multiple of a piece.
         ("f16", (100, 136), [(0, 0), (64, 64), (96, 128), (-32, 0)], (64, 64)),
         ("bf16", (96, 72), [(0, 0), (32, 64), (-8, -16)], (64, 32)),
         ("f32", (70, 66), [(2, 2), (64, 64)], (64, 32)),
         ("i8", (64, 208), [(0, 0), (32, 192)], (32, 64)),
         ("f64", (33, 34), [(0, 0), (32, 32)], (16, 16)),
-        # One row of many, and tensors of more dimensions.
+        # One row of many, and tensors with more dimensions.
         ("f32", (20, 256), [(0, 0), (19, 128), (20, 0)], (-1, 256)),
         ("f16", (3, 40, 64), [(0, 0, 0), (2, 24, 0), (3, 0, 0)], (1, 32, 64)),
         ("i32", (3, 40, 64), [(1, 0, 0), (2, 32, 32)], (-1, 16, 32)),
@@ -131,23 +131,23 @@ def test_slices(chip: str, element: str, shape: Any, starts: Any, lengths: Any) 
 @pytest.mark.parametrize("element, swizzle", [("f16", 128), ("f16", 64), ("f32", 128), ("f32", 32), ("i8", 128)])
 @pytest.mark.parametrize("rows", [64, 72])
 def test_transforms(element: str, swizzle: int, rows: int) -> None:
-    """The memory is as a copy in bulk would have made it: vectors are read through the same transforms."""
+    """The layout in memory is that of a TMA copy: vectors are read through the same transforms."""
     columns = swizzle // np.dtype(DTYPES[element]).itemsize
     transforms = f"[#mosaic_gpu.tile<[8, {columns}]>, #mosaic_gpu.swizzle<{swizzle} : i32>]"
     shape, lengths = (100, 2 * columns + 16), (rows, 2 * columns)
-    # Slices begin at whole tiles.
+    # Slices begin at multiples of the tile.
     starts = [(0, 0), (48, columns), (-16, -columns)]
     check(copies(element, shape, starts, lengths, transforms), element, shape, starts, lengths, "sm_80")
 
 
-def test_bytes_that_only_the_program_knows() -> None:
+def test_dynamic_expected_bytes() -> None:
     starts = [(0, 0), (64, 64)]
     source = copies("f16", (128, 128), starts, (64, 64), dynamic=True)
     check(source, "f16", (128, 128), starts, (64, 64), "sm_80")
 
 
 def test_races() -> None:
-    """Nothing but the barriers orders the copies and who reads them."""
+    """Only the mbarriers order the copies before the reads."""
     pipeline = smalti.compile(PALLAS / "pipelined_copy.mlir", target="emu:sm_80")
     tensor = values("f16", (512, 256))
     for copies_are in ("early", "late"):
@@ -165,7 +165,7 @@ def test_races() -> None:
 
 
 @pytest.mark.parametrize("chip", CHIPS)
-def test_a_pipeline_of_jax(chip: str) -> None:
+def test_jax_pipeline(chip: str) -> None:
     """Loads and stores of tiles in two slots, as JAX prints them for Hopper."""
     kernel = smalti.compile(PALLAS / "pipelined_copy.mlir", target=f"emu:{chip}")
     x = values("f16", (512, 256))
@@ -177,8 +177,8 @@ def test_a_pipeline_of_jax(chip: str) -> None:
 
 @pytest.mark.parametrize("chip", CHIPS)
 @pytest.mark.parametrize("wanted, shapes", [(pointwise, [(128, 128)] * 2), (row_softmax, [(64, 128)])])
-def test_modules_of_jax(chip: str, wanted: Any, shapes: Any) -> None:
-    """What JAX prints for Hopper with no copies: elections and fences are older chips' or nothing."""
+def test_jax_modules(chip: str, wanted: Any, shapes: Any) -> None:
+    """A kernel that JAX prints for Hopper, without copies: elections and fences are lowered for older chips or erased."""
     kernel = smalti.compile(PALLAS / f"{wanted.__name__}.mlir", target=f"emu:{chip}")
     given = [np.random.default_rng(n).standard_normal(shape).astype(np.float32) for n, shape in enumerate(shapes)]
     for schedule in SCHEDULES:
@@ -190,7 +190,7 @@ def test_modules_of_jax(chip: str, wanted: Any, shapes: Any) -> None:
 def test_instructions() -> None:
     kernel = smalti.compile(PALLAS / "pipelined_copy.mlir", target="sm_80")
     ptx = kernel.asm["ptx"]
-    # Tiles of 64 x 64 halves are four pieces of 16 bytes for each thread; two of them ahead of the loop.
+    # A 64 x 64 tile of f16 is four pieces of 16 bytes per thread; two tiles are loaded before the loop.
     assert ptx.count("cp.async.cg.shared.global") == 12
     assert ptx.count("cp.async.mbarrier.arrive.noinc.shared.b64") == 3
     assert "mbarrier.test_wait.parity.shared.b64" in ptx

@@ -1,7 +1,7 @@
-"""smalti-lower-vectors on emulated GPUs of both vendors, against numpy: one thread, whose lanes are vectors.
+"""smalti-lower-vectors on emulated GPUs of both vendors, compared with numpy: one thread, whose lanes are vectors.
 
-Arrays lie between bytes that must stay as they are and that AddressSanitizer watches (docs/emulation.md), so that a lane
-that is read or written ahead of an array, or past it, shows.
+Arrays are between guard bytes that must not change and that AddressSanitizer watches (docs/emulation.md), so reads and
+writes before or after an array are detected.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def window(row: np.ndarray, at: int, lanes: int, padding: float) -> np.ndarray:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Transfers at both ends
+# Transfers at both bounds
 # ---------------------------------------------------------------------------------------------------------------------
 
 AT = [-9, -4, -3, -1, 0, 1, 2, 3, 6, 7, 40]
@@ -63,7 +63,7 @@ AT_ALL = "\n".join(f"%at{i} = arith.constant {at} : index" for i, at in enumerat
 
 @pytest.mark.parametrize("chip", CHIPS)
 def test_reads_at_constants(chip: str) -> None:
-    """Upstream's folder takes those ahead of the row for reads in bounds."""
+    """Upstream's folder treats reads before the row as in bounds."""
     reads = "\n".join(
         f"""%v{i} = vector.transfer_read %a[%at{i}], %nine : memref<6xf32>, vector<4xf32>
             %row{i} = arith.constant {i} : index
@@ -131,7 +131,7 @@ def test_writes(chip: str, form: str) -> None:
 
 @pytest.mark.parametrize("chip", CHIPS)
 def test_rows_of_a_matrix(chip: str) -> None:
-    """What is ahead of a row lies in memory, in the row above, and has the padding all the same."""
+    """Elements before a row are in memory, in the previous row, but read as padding."""
     body = """%i = memref.load %at[%c0] : memref<1xindex>
         %c1 = arith.constant 1 : index
         %v = vector.transfer_read %a[%c1, %i], %nine : memref<3x6xf32>, vector<4xf32>
@@ -145,12 +145,12 @@ def test_rows_of_a_matrix(chip: str) -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Ops on vectors of several dimensions
+# Multi-dimensional vector ops
 # ---------------------------------------------------------------------------------------------------------------------
 
 
 def load(name: str, *shape: int) -> str:
-    """Row by row, with ops that need no lowering."""
+    """Row by row, with ops that do not need a lowering."""
     columns = shape[-1]
     count = int(np.prod(shape)) // columns
     full = "x".join(map(str, shape))
@@ -199,7 +199,7 @@ CONTRACT = """%r = vector.contract {
       indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>],
       iterator_types = ["parallel", "parallel", "reduction"]
     } %x, %y, %z : vector<3x4xf32>, vector<4x2xf32> into vector<3x2xf32>"""
-# Name: shapes of the operands, shape of the result, the op, and numpy's.
+# Name: shapes of the operands, shape of the result, the op, and the numpy function.
 OPS = {
     "broadcast-row": (
         [(4,)],
@@ -302,7 +302,7 @@ def test_ops(chip: str, name: str) -> None:
 
 @pytest.mark.parametrize("chip", CHIPS)
 def test_gather(chip: str) -> None:
-    """Rows of places, some of which the mask leaves out."""
+    """Rows of indices, some of which are masked off."""
     body = """%p0 = vector.load %p[%c0, %c0] : memref<2x4xindex>, vector<4xindex>
         %c1 = arith.constant 1 : index
         %p1 = vector.load %p[%c1, %c0] : memref<2x4xindex>, vector<4xindex>
@@ -327,7 +327,7 @@ def test_gather(chip: str) -> None:
 
 @pytest.mark.parametrize("chip", CHIPS)
 def test_broadcasting_reads(chip: str) -> None:
-    """A row for all rows of the vector, and an element for all of its lanes; some out of bounds."""
+    """One row for all rows of the vector, and one element for all of its lanes; some out of bounds."""
     body = """%i = memref.load %at[%c0] : memref<1xindex>
         %rows = vector.transfer_read %a[%c0, %i], %nine
           {in_bounds = [true, false], permutation_map = affine_map<(d0, d1) -> (0, d1)>} : memref<3x6xf32>, vector<2x4xf32>
@@ -349,7 +349,7 @@ def test_broadcasting_reads(chip: str) -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Transfers of several dimensions
+# Multi-dimensional transfers
 # ---------------------------------------------------------------------------------------------------------------------
 
 
@@ -359,7 +359,7 @@ class Window:
 
     shape: tuple[int, ...]
     dims: tuple[int | None, ...]
-    """Of each dimension of the vector that of the memref; None: the same element for all."""
+    """The memref dimension of each vector dimension; None: the same element for all."""
     rank: int = 2
     strides: str = ""
 
@@ -372,13 +372,13 @@ class Window:
 
     @property
     def mask_shape(self) -> tuple[int, ...]:
-        """Dimensions of a mask are in the order of the memref's."""
+        """The dimensions of a mask are in the order of the memref's."""
         return tuple(
             size for _, size in sorted((d, s) for d, s in zip(self.dims, self.shape, strict=True) if d is not None)
         )
 
     def elements(self, at: tuple[int, ...], mask: np.ndarray) -> dict[tuple[int, ...], tuple[int, ...]]:
-        """Of each lane that the mask keeps and that is in bounds, where it is in memory."""
+        """The memory index of each active lane that is in bounds."""
         found = {}
         for lane in np.ndindex(self.shape):
             place = list(at)
@@ -425,7 +425,7 @@ def test_windows(window: Window, at: str, masked: str, chip: str) -> None:
     rank, lanes, bits = window.rank, int(np.prod(window.shape)), int(np.prod(window.mask_shape))
     begin = {"inside": (1,) * (rank - 1) + (0,), "past": (3, 4, 6)[3 - rank :], "ahead": (-1,) * rank}[at]
     overhangs = [dim is not None and at != "inside" for dim in window.dims]
-    # What is not a dimension of the vector is in bounds.
+    # Other memref dimensions are in bounds.
     begin = tuple(b if dim in window.dims else 1 for dim, b in enumerate(begin))
     memory, vector = f"memref<{type_of(window.sizes, 'f32')}>", f"vector<{type_of(window.shape, 'f32')}>"
     mask_type = f"vector<{type_of(window.mask_shape, 'i1')}>"
@@ -478,7 +478,7 @@ def test_windows(window: Window, at: str, masked: str, chip: str) -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Strides of any sign
+# Negative and dynamic strides
 # ---------------------------------------------------------------------------------------------------------------------
 
 MEMORIES = {
@@ -486,7 +486,7 @@ MEMORIES = {
     "private": ("#gpu.address_space<private>", "memref.alloca()"),
     "global": ("", ""),
 }
-# Views of 4x8 numbers, and the elements that they show.
+# Views of 4x8 numbers, and the elements that they contain.
 VIEWS = {
     "static": (
         "memref.reinterpret_cast %m to offset: [31], sizes: [4, 8], strides: [-8, -1]",
@@ -515,8 +515,8 @@ VIEWS = {
 @pytest.mark.parametrize("chip", CHIPS)
 @pytest.mark.parametrize("view", VIEWS)
 @pytest.mark.parametrize("memory", MEMORIES)
-def test_strides_of_any_sign(memory: str, view: str, chip: str) -> None:
-    """Upstream takes an element's distance from the begin of its memref for unsigned."""
+def test_negative_and_dynamic_strides(memory: str, view: str, chip: str) -> None:
+    """Upstream treats the distance of an element from the start of its memref as unsigned."""
     space, allocate = MEMORIES[memory]
     create, layout, elements = VIEWS[view]
     suffix = f", {space}" if space else ""

@@ -1,4 +1,4 @@
-//===- NVIDIAAssembly.cpp - PTX that MLIR has no operation for ------------===//
+//===- NVIDIAAssembly.cpp - Inline PTX without an NVVM op -----------------===//
 
 #include "smalti/passes/Conversion/BlockToThread/Assembly/NVIDIAAssembly.h"
 
@@ -25,7 +25,7 @@ static int64_t getBits(Type type) {
   return type.isIntOrFloat() ? elements * type.getIntOrFloatBitWidth() : 0;
 }
 
-/// The letter of a register in a constraint; 0 where a value is none.
+/// The constraint letter of a register of this type; 0 if it does not have one.
 static char getLetter(Type type) {
   if (isa<VectorType>(type))
     return 0;
@@ -45,8 +45,8 @@ static char getLetter(Type type) {
   }
 }
 
-/// A text of the table with its operands: those that it reads and writes, then
-/// those that it only reads. Gives what it writes.
+/// Emits a text of the table with its operands: first the read-write operands,
+/// then the read-only ones. Returns the written values.
 static SmallVector<Value> emit(OpBuilder &builder, Location loc,
                                const ptx::Text &text, ValueRange changed,
                                ValueRange read) {
@@ -83,11 +83,11 @@ static SmallVector<Value> emit(OpBuilder &builder, Location loc,
 }
 
 //===----------------------------------------------------------------------===//
-// Values that stay where they are
+// Opaque values
 //===----------------------------------------------------------------------===//
 
-/// The type of the registers that a vector is taken apart into; null where
-/// there is none.
+/// The type of the registers into which a vector is split; null if it is not
+/// supported.
 static Type getWordType(Type type) {
   auto vector = dyn_cast<VectorType>(type);
   if (!vector)
@@ -103,8 +103,8 @@ static Type getWordType(Type type) {
                                : Type();
 }
 
-SmallVector<Value> nvidia::emitHeld(OpBuilder &builder, Location loc,
-                                    ValueRange values) {
+SmallVector<Value> nvidia::emitOpaque(OpBuilder &builder, Location loc,
+                                      ValueRange values) {
   SmallVector<Value> words;
   for (Value value : values) {
     auto vector = dyn_cast<VectorType>(value.getType());
@@ -133,7 +133,7 @@ SmallVector<Value> nvidia::emitHeld(OpBuilder &builder, Location loc,
   std::string letters;
   for (Value word : words)
     letters += getLetter(word.getType());
-  words = emit(builder, loc, ptx::getHeld(std::move(letters)), words, {});
+  words = emit(builder, loc, ptx::getOpaque(std::move(letters)), words, {});
 
   SmallVector<Value> held;
   ArrayRef<Value> left = words;
@@ -171,16 +171,16 @@ SmallVector<Value> nvidia::emitHeld(OpBuilder &builder, Location loc,
 SmallVector<Value> nvidia::emitWgmmaOfRegisters(
     OpBuilder &builder, Location loc, const WgmmaInstruction &instruction,
     ValueRange accumulator, ValueRange a, Value descriptorB) {
-  ptx::Wgmma product;
-  product.columns = instruction.columns;
-  product.depth = instruction.depth;
-  product.sum = stringifyWGMMATypes(instruction.sum);
-  product.a = stringifyWGMMATypes(instruction.a);
-  product.b = stringifyWGMMATypes(instruction.b);
-  product.transposesB = instruction.transposesB;
+  ptx::Wgmma wgmma;
+  wgmma.columns = instruction.columns;
+  wgmma.depth = instruction.depth;
+  wgmma.accumulator = stringifyWGMMATypes(instruction.accumulator);
+  wgmma.a = stringifyWGMMATypes(instruction.a);
+  wgmma.b = stringifyWGMMATypes(instruction.b);
+  wgmma.transposesB = instruction.transposesB;
   SmallVector<Value> read(a);
   read.push_back(descriptorB);
-  return emit(builder, loc, ptx::getWgmmaWithRegisterA(product), accumulator,
+  return emit(builder, loc, ptx::getWgmmaWithRegisterA(wgmma), accumulator,
               read);
 }
 

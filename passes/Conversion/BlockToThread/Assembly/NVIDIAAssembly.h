@@ -1,6 +1,6 @@
-//===- NVIDIAAssembly.h - PTX that MLIR has no operation for ----*- C++ -*-===//
+//===- NVIDIAAssembly.h - Inline PTX without an NVVM op ---------*- C++ -*-===//
 //
-// The texts are those of PTXTable.h.
+// The texts are defined in PTXTable.h.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,40 +14,41 @@
 
 namespace smalti::nvidia {
 
-/// The values themselves, as the compiler cannot tell: nothing that uses what
-/// this returns moves ahead of it, and nothing that computes them behind it.
-/// Scalars and vectors; those smaller than 32 bits only where vectors of them
-/// fill words.
-llvm::SmallVector<mlir::Value>
-emitHeld(mlir::OpBuilder &builder, mlir::Location loc, mlir::ValueRange values);
+/// Returns the same values behind an optimization barrier: uses of the results
+/// do not move before it, and the computation of the operands does not move
+/// after it. Supports scalars and vectors; vectors of elements narrower than 32
+/// bits must fill words.
+llvm::SmallVector<mlir::Value> emitOpaque(mlir::OpBuilder &builder,
+                                          mlir::Location loc,
+                                          mlir::ValueRange values);
 
-/// One wgmma.mma_async; the accumulator's registers are f32, or i32 for
-/// integers and pairs of f16.
+/// One wgmma.mma_async. Accumulator registers are f32, or i32 for integers and
+/// pairs of f16.
 struct WgmmaInstruction {
   int64_t columns = 0;
   int64_t depth = 0;
   mlir::NVVM::WGMMATypes a = mlir::NVVM::WGMMATypes::f16;
   mlir::NVVM::WGMMATypes b = mlir::NVVM::WGMMATypes::f16;
-  mlir::NVVM::WGMMATypes sum = mlir::NVVM::WGMMATypes::f32;
+  mlir::NVVM::WGMMATypes accumulator = mlir::NVVM::WGMMATypes::f32;
   bool transposesA = false;
   bool transposesB = false;
 };
 
-/// With A in four 32-bit registers, which NVVM's operation does not have.
+/// wgmma with A in four 32-bit registers, which the NVVM op does not support.
 llvm::SmallVector<mlir::Value>
 emitWgmmaOfRegisters(mlir::OpBuilder &builder, mlir::Location loc,
                      const WgmmaInstruction &instruction,
                      mlir::ValueRange accumulator, mlir::ValueRange a,
                      mlir::Value descriptorB);
 
-/// Stores 32-bit words, one, two or four, in the shared memory of a block of
-/// the cluster; the barrier there counts the bytes. Both are pointers into the
-/// shared memory of the cluster.
+/// Stores one, two or four 32-bit words to the shared memory of another block
+/// of the cluster; the mbarrier there counts the bytes. Both pointers are in
+/// the shared::cluster window.
 void emitRemoteStore(mlir::OpBuilder &builder, mlir::Location loc,
                      mlir::Value place, mlir::ValueRange words,
                      mlir::Value barrier);
-/// Combines one 32-bit integer with what is there; `operation` as
-/// ptx::getRemoteReduction has it.
+/// Combines one 32-bit integer with the value in memory; `operation` is as in
+/// ptx::getRemoteReduction.
 void emitRemoteReduction(mlir::OpBuilder &builder, mlir::Location loc,
                          mlir::Value place, mlir::Value word,
                          mlir::Value barrier, llvm::StringRef operation);

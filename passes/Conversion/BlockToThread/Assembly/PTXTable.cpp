@@ -1,4 +1,4 @@
-//===- PTXTable.cpp - Inline PTX of the project ---------------------------===//
+//===- PTXTable.cpp - Table of inline PTX ---------------------------------===//
 
 #include "smalti/passes/Conversion/BlockToThread/Assembly/PTXTable.h"
 
@@ -9,9 +9,9 @@ using namespace smalti;
 using namespace smalti::ptx;
 using llvm::StringRef;
 
-// What is older is refused by the assembler, which a test checks.
+// A test checks that the assembler rejects older versions.
 static constexpr Instruction held{"(none)", "Identifiers", 70, 80, false};
-static constexpr Instruction product{
+static constexpr Instruction wgmma{
     "wgmma.mma_async",
     "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions: "
     "wgmma.mma_async",
@@ -24,7 +24,7 @@ static constexpr Instruction remoteReduction{
     "Parallel Synchronization and Communication Instructions: red.async", 81,
     90, false};
 
-/// "{$0, $1}" from number `first` on.
+/// "{$0, $1}" starting at number `first`.
 static std::string listOperands(size_t first, size_t count) {
   std::string text = "{";
   for (size_t number = 0; number < count; ++number)
@@ -32,29 +32,32 @@ static std::string listOperands(size_t first, size_t count) {
   return text + "}";
 }
 
-Text ptx::getHeld(std::string letters) {
+Text ptx::getOpaque(std::string letters) {
   return {&held, "", std::move(letters), ""};
 }
 
 Text ptx::getWgmmaWithRegisterA(const Wgmma &form) {
-  // A register is one of f32, or 32 bits: of i32 or of two f16.
-  bool isInteger = form.sum == "s32", isPacked = form.sum == "f16";
-  size_t sums = form.columns / (isPacked ? 4 : 2), a = 4;
+  // A register holds one f32, or 32 bits: i32 or two f16.
+  bool isInteger = form.accumulator == "s32",
+       isPacked = form.accumulator == "f16";
+  size_t accumulators = form.columns / (isPacked ? 4 : 2), a = 4;
   std::string text;
   llvm::raw_string_ostream os(text);
   os << "{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"
      << "wgmma.mma_async.sync.aligned.m64n" << form.columns << "k" << form.depth
-     << "." << form.sum << "." << form.a << "." << form.b << " "
-     << listOperands(0, sums) << ", " << listOperands(2 * sums, a) << ", $"
-     << 2 * sums + a << ", p";
-  // Signs of the operands, which integers do not have; then whether B is
-  // transposed, which only 16-bit elements can be.
+     << "." << form.accumulator << "." << form.a << "." << form.b << " "
+     << listOperands(0, accumulators) << ", "
+     << listOperands(2 * accumulators, a) << ", $" << 2 * accumulators + a
+     << ", p";
+  // Signs of the operands (floats only), then whether B is transposed (16-bit
+  // elements only).
   if (!isInteger)
     os << ", 1, 1";
   if (form.a == "f16" || form.a == "bf16")
     os << ", " << (form.transposesB ? 1 : 0);
   os << ";\n}";
-  return {&product, text, std::string(sums, isInteger || isPacked ? 'r' : 'f'),
+  return {&wgmma, text,
+          std::string(accumulators, isInteger || isPacked ? 'r' : 'f'),
           std::string(a, 'r') + "l"};
 }
 
@@ -83,10 +86,10 @@ Text ptx::getRemoteReduction(StringRef operation) {
 
 std::vector<Text> ptx::getAll() {
   std::vector<Text> all;
-  all.push_back(getHeld("hrlfd"));
+  all.push_back(getOpaque("hrlfd"));
 
   struct Types {
-    StringRef a, b, sum;
+    StringRef a, b, accumulator;
     int64_t depth;
   };
   static constexpr Types types[] = {
@@ -99,14 +102,15 @@ std::vector<Text> ptx::getAll() {
       {"s8", "s8", "s32", 32}};
   for (const Types &type : types)
     for (int64_t columns = 8; columns <= 256; columns += 8) {
-      // Products of integers have no other numbers of columns.
-      if (type.sum == "s32" && columns > 32 && columns % 16 != 0)
+      // Integer wgmma supports these numbers of columns only.
+      if (type.accumulator == "s32" && columns > 32 && columns % 16 != 0)
         continue;
       bool isHalf = type.a == "f16" || type.a == "bf16";
       for (bool transposesB : {false, true})
         if (isHalf || !transposesB)
-          all.push_back(getWgmmaWithRegisterA(
-              {columns, type.depth, type.sum, type.a, type.b, transposesB}));
+          all.push_back(
+              getWgmmaWithRegisterA({columns, type.depth, type.accumulator,
+                                     type.a, type.b, transposesB}));
     }
   for (unsigned registers : {1, 2, 4})
     all.push_back(getRemoteStore(registers));

@@ -1,7 +1,7 @@
-//===- PTXTable.h - Inline PTX of the project -------------------*- C++ -*-===//
+//===- PTXTable.h - Table of inline PTX -------------------------*- C++ -*-===//
 //
-// Every text of PTX that the project writes itself, because MLIR has no
-// operation for the instruction. All else is operations of the NVVM dialect.
+// All PTX texts of the project. They exist because MLIR does not have an op for
+// the instruction; everything else uses NVVM ops.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,23 +15,23 @@
 
 namespace smalti::ptx {
 
-/// An instruction, where it is documented, and the oldest that has it.
+/// An instruction, its documentation, and the oldest version and chip that
+/// support it.
 struct Instruction {
   llvm::StringLiteral name;
-  /// Of the PTX ISA.
+  /// Section of the PTX ISA.
   llvm::StringLiteral section;
-  /// Of PTX: 80 is 8.0.
+  /// PTX version: 80 is 8.0.
   unsigned version;
-  /// 90 is sm_90.
+  /// Chip: 90 is sm_90.
   unsigned chip;
-  /// Whether only the chip itself has it, and no later one: "sm_90a".
+  /// Whether only this chip supports it, not later ones: "sm_90a".
   bool isOfOneChip;
 };
 
-/// A text with its operands, `$0` and following: first the registers that it
-/// reads and writes, then those that it only reads. Each is named by the letter
-/// of its class in a constraint: h, r and l have 16, 32 and 64 bits, f and d
-/// are floats.
+/// A text with operands `$0` and following: first the read-write registers,
+/// then the read-only ones. Each is named by the letter of its constraint
+/// class: h, r and l have 16, 32 and 64 bits; f and d are floats.
 struct Text {
   const Instruction *instruction = nullptr;
   std::string text;
@@ -39,30 +39,30 @@ struct Text {
   std::string read;
 };
 
-/// No instruction: registers that the compiler can tell nothing about.
-Text getHeld(std::string letters);
+/// An empty text that makes registers opaque to the compiler.
+Text getOpaque(std::string letters);
 
-/// wgmma.mma_async with A in four 32-bit registers, which NVVM's operation does
-/// not have. Operands: the accumulator, A, the descriptor of B.
+/// wgmma.mma_async with A in four 32-bit registers, which the NVVM op does not
+/// support. Operands: the accumulator, A, the descriptor of B.
 struct Wgmma {
   int64_t columns = 0;
   int64_t depth = 0;
-  llvm::StringRef sum, a, b;
-  /// Only for 16-bit elements.
+  llvm::StringRef accumulator, a, b;
+  /// 16-bit elements only.
   bool transposesB = false;
 };
-Text getWgmmaWithRegisterA(const Wgmma &product);
+Text getWgmmaWithRegisterA(const Wgmma &wgmma);
 
-/// st.async of so many 32-bit registers: 1, 2 or 4. Operands: the place, the
-/// registers, the barrier that counts the bytes; both are pointers into the
-/// shared memory of the cluster.
+/// st.async of 1, 2 or 4 32-bit registers. Operands: the address, the
+/// registers, the mbarrier that counts the bytes; both pointers are in the
+/// shared::cluster window.
 Text getRemoteStore(unsigned registers);
 
-/// red.async of one 32-bit integer; operands as of a store. `operation` is
-/// "add", "min", "max", "and", "or" or "xor", of integers without a sign.
+/// red.async of one 32-bit integer; operands as for a store. `operation` is
+/// "add", "min", "max", "and", "or" or "xor", on unsigned integers.
 Text getRemoteReduction(llvm::StringRef operation);
 
-/// Every text that these functions make for a program, each once.
+/// Every text that these functions can produce, each once.
 std::vector<Text> getAll();
 
 } // namespace smalti::ptx

@@ -1,4 +1,4 @@
-//===- BlockBarrierLowering.cpp - Barriers of all threads of a block ------===//
+//===- BlockBarrierLowering.cpp - Block-wide barriers ---------------------===//
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/passes/Conversion/BlockToThread/Kernel/Emitter.h"
@@ -41,7 +41,7 @@ public:
 };
 } // namespace
 
-/// The value that a memref is a view of.
+/// The memref that a view is based on.
 static Value viewRoot(Value memref) {
   while (auto view = memref.getDefiningOp<ViewLikeOpInterface>())
     memref = view.getViewSource();
@@ -56,7 +56,7 @@ struct GlobalAccess {
   unsigned position;
 };
 
-/// The first or the last accesses of two classes.
+/// The first or last accesses of two different classes.
 template <typename Comes> class Outermost {
 public:
   void add(GlobalAccess access) {
@@ -77,7 +77,7 @@ public:
 using Firsts = Outermost<std::less<unsigned>>;
 using Lasts = Outermost<std::greater<unsigned>>;
 
-/// Accesses to one argument.
+/// Accesses to one kernel argument.
 struct Accesses {
   Firsts firstAccesses, firstWrites;
   Lasts lastAccesses, lastWrites;
@@ -97,7 +97,7 @@ struct Accesses {
 struct Span {
   unsigned begin, end;
 
-  /// Whether a pair of two classes is among them.
+  /// Whether it orders a pair of accesses of different classes.
   bool orders(const Firsts &before, const Lasts &after) const {
     for (const auto &first : {before.first, before.second})
       for (const auto &second : {after.first, after.second})
@@ -107,16 +107,17 @@ struct Span {
           return true;
     return false;
   }
-  /// Whether such a pair is among them of which one is a write.
+  /// Whether it orders a pair of accesses of different classes, at least one a
+  /// write.
   bool orders(const Accesses &before, const Accesses &after) const {
     return orders(before.firstWrites, after.lastAccesses) ||
            orders(before.firstAccesses, after.lastWrites);
   }
 };
 
-/// Numbers classes of accesses. What one thread reads it may write again: both
-/// go through the same window in the same layout. Other accesses are a class
-/// each.
+/// Numbers the classes of accesses. A thread may write again what it reads if
+/// both use the same window in the same layout. Every other access is a
+/// separate class.
 class AccessClasses {
 public:
   explicit AccessClasses(Planner &planner) : planner(planner) {}
@@ -152,7 +153,7 @@ private:
       windows;
 };
 
-/// The outermost loop around an op, where its accesses and barriers come again.
+/// The outermost loop around an op, in which its accesses and barriers repeat.
 struct OutermostLoop {
   unsigned begin = 0, end = 0;
   bool writes = false;
@@ -170,9 +171,9 @@ static Operation *findOutermostLoop(Operation *op) {
 LogicalResult BlockBarriers::planKernel(Planner &planner) const {
   const KernelPlan &plan = planner.getPlan();
   bool hasAsyncCopies = false;
-  // Threads may hand over data in global memory too: an access before the
+  // Threads may also communicate through global memory: an access before the
   // barrier and one after it to the same argument, one of them a write. By
-  // argument, null where that is not known; and all of them.
+  // argument (null if unknown), and all accesses.
   llvm::MapVector<Value, Accesses> byRoot;
   Accesses all;
   AccessClasses classes(planner);
@@ -211,8 +212,7 @@ LogicalResult BlockBarriers::planKernel(Planner &planner) const {
     interface.getEffects(effects);
     for (const MemoryEffects::EffectInstance &effect : effects) {
       Value value = effect.getValue();
-      // What the dialect's own ops touch besides their operands is shared
-      // memory.
+      // Ops of the dialect access only shared memory besides their operands.
       if (!value &&
           isa_and_nonnull<mosaic_gpu::MosaicGPUDialect>(op->getDialect()))
         continue;
@@ -230,8 +230,8 @@ LogicalResult BlockBarriers::planKernel(Planner &planner) const {
     Span span{barrierPosition, barrierPosition};
     bool isGlobal = false;
     if (Operation *loop = findOutermostLoop(barrier)) {
-      // What comes again is on both sides. A write then meets that of another
-      // round, of another thread.
+      // Accesses in a loop are on both sides of the barrier. A write may then
+      // conflict with the write of another iteration by another thread.
       const OutermostLoop &around = loops[loop];
       span = {around.begin, around.end};
       isGlobal = around.writes;

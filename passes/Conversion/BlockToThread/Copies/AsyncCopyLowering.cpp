@@ -1,4 +1,4 @@
-//===- AsyncCopyLowering.cpp - Copies to shared memory without registers --===//
+//===- AsyncCopyLowering.cpp - Asynchronous copies to shared memory -------===//
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/passes/Analysis/Memory/Divisibility.h"
@@ -21,7 +21,7 @@ using namespace smalti::block_to_thread;
 namespace {
 struct CopyPlan : OpPlan {
   explicit CopyPlan(int64_t width) : width(width) {}
-  /// Elements that a thread copies at once.
+  /// Elements per copy of a thread.
   int64_t width;
 };
 
@@ -59,29 +59,31 @@ LogicalResult AsyncCopies::plan(mosaic_gpu::AsyncCopyOp op,
   if (getPackedBits(sourceType.getElementType()) != 0)
     return op.emitOpError()
            << "copies elements of type " << sourceType.getElementType()
-           << ", which share bytes; copy through registers, with vector_load "
-              "and vector_store";
+           << ", which are narrower than a byte; copy through registers with "
+              "'vector_load' and 'vector_store'";
   int64_t bytes = elementBytes(sourceType.getElementType());
   if (bytes == 0 || sourceType.getElementType().isIndex() ||
       !sourceType.isStrided() || !destinationType.isStrided() ||
       !destinationType.hasStaticShape() ||
       sourceType.getRank() != destinationType.getRank() ||
       sourceType.getRank() == 0 || !isWorkgroupMemory(destinationType))
-    return op.emitOpError() << "must copy from a strided memref to a static "
-                               "one of the same rank in shared memory";
+    return op.emitOpError()
+           << "must copy elements of whole bytes from a strided memref to a "
+              "static strided memref of the same nonzero rank in shared memory";
 
-  // A wave's copies lie side by side in shared memory.
-  bool isDealtByWaves = target.asyncCopy == targets::AsyncCopyKind::LDSLoad;
-  if (isDealtByWaves &&
+  // The copies of a wave write consecutive addresses of shared memory.
+  bool writesConsecutively =
+      target.asyncCopy == targets::AsyncCopyKind::LDSLoad;
+  if (writesConsecutively &&
       !memref::isStaticShapeAndContiguousRowMajor(destinationType))
     return op.emitOpError()
-           << "must copy to consecutive elements, because " << target.name
-           << " places the copies of a wave side by side; " << destinationType
-           << " has gaps";
+           << "must copy to a contiguous destination, because the loads of a "
+              "wave write consecutive LDS addresses on "
+           << target.name << "; " << destinationType << " has gaps";
 
-  // The widest copy whose addresses are aligned on both sides. Then a chunk
-  // never straddles the lower bound; the upper one is cut off by a count, or
-  // not straddled either.
+  // The widest copy whose addresses are aligned on both sides. A chunk then
+  // never crosses the lower bound; a count truncates it at the upper bound, or
+  // it does not cross that either.
   ArrayRef<int64_t> shape = destinationType.getShape();
   Window source, destination;
   source.memref = op.getSource();
@@ -99,7 +101,7 @@ LogicalResult AsyncCopies::plan(mosaic_gpu::AsyncCopyOp op,
     if (width % bytes != 0 || shape.back() % (width / bytes) != 0)
       continue;
     int64_t elements = width / bytes;
-    // Any chunk of the tile starts at a multiple of its length in the last
+    // Each chunk of the tile starts at a multiple of its length in the last
     // dimension.
     std::string why;
     SmallVector<Coordinate> coordinates(shape.size());
@@ -119,10 +121,10 @@ LogicalResult AsyncCopies::plan(mosaic_gpu::AsyncCopyOp op,
     planner.setOpPlan(op, std::make_unique<CopyPlan>(elements));
     return success();
   }
-  return op.emitOpError() << "has rows whose alignment is not known to allow "
-                             "an asynchronous copy of "
+  return op.emitOpError() << "has rows that cannot be proven to be aligned to "
                           << target.asyncCopyBytes.front()
-                          << " or more bytes; copy through registers";
+                          << " bytes, the smallest asynchronous copy on "
+                          << target.name << "; copy through registers";
 }
 
 LogicalResult AsyncGroups::plan(Operation *op, Planner &planner) const {
@@ -133,8 +135,8 @@ LogicalResult AsyncGroups::plan(Operation *op, Planner &planner) const {
   return success();
 }
 
-/// Groups become numbers of copies. A round of copies in which only some waves
-/// take part counts for nothing: the others would wait for too few.
+/// Groups become numbers of copies. A round of copies that only some waves
+/// execute is not counted: the other waves would wait for too few copies.
 LogicalResult AsyncGroups::planKernel(Planner &planner) const {
   const KernelPlan &plan = planner.getPlan();
   const ThreadGrid &grid = plan.grid;
@@ -185,8 +187,7 @@ void AsyncCopies::emit(mosaic_gpu::AsyncCopyOp op, Emitter &emitter,
   window.isChecked.assign(rank, true);
   window.isChecked.back() = kind != targets::AsyncCopyKind::CpAsync;
 
-  // Rounds in which every thread has a chunk, and a last one in which some
-  // have.
+  // Rounds in which every thread copies a chunk, and a last partial round.
   const ThreadGrid &grid = emitter.plan.grid;
   int64_t rounds = (chunks + grid.numThreads - 1) / grid.numThreads;
   for (int64_t round = 0; round < rounds; ++round) {

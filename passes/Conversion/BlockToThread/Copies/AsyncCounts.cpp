@@ -1,4 +1,4 @@
-//===- AsyncCounts.cpp - Copies that a wait leaves in flight --------------===//
+//===- AsyncCounts.cpp - Outstanding copies at a wait ---------------------===//
 
 #include "smalti/passes/Conversion/BlockToThread/Copies/AsyncCounts.h"
 
@@ -13,12 +13,12 @@ using namespace smalti::block_to_thread;
 
 namespace {
 
-/// The copies behind a place in the program.
+/// The outstanding copies at a program point.
 struct InFlight {
-  /// Of the groups, the newest first. A group that is not there was never made:
-  /// nothing is waited for behind it.
+  /// Copies per group, newest first. A group beyond the list was never
+  /// committed, so no wait is needed for it.
   SmallVector<int64_t> groups;
-  /// Copies that are in no group yet.
+  /// Copies that are not in a committed group.
   int64_t open = 0;
 
   bool operator!=(const InFlight &other) const {
@@ -50,7 +50,7 @@ private:
   void visitBranch(scf::IfOp op, InFlight &state);
   void visitLoop(Operation *op, InFlight &state);
 
-  /// The least of both ways, group by group.
+  /// The minimum of two paths, group by group.
   static InFlight join(const InFlight &lhs, const InFlight &rhs) {
     InFlight joined = lhs.groups.size() < rhs.groups.size() ? rhs : lhs;
     const InFlight &other = lhs.groups.size() < rhs.groups.size() ? lhs : rhs;
@@ -82,7 +82,7 @@ void Counter::visit(Operation *op, InFlight &state) {
         for (int64_t group : groups.take_front(
                  std::min<size_t>(wait.getPending(), groups.size())))
           count += group;
-        // The last visit of a loop's body has the least.
+        // The last visit of a loop body has the minimum.
         counts[wait] = count;
       })
       .Case([&](scf::IfOp branch) { visitBranch(branch, state); })
@@ -99,8 +99,8 @@ void Counter::visitBranch(scf::IfOp op, InFlight &state) {
   state = join(state, other);
 }
 
-/// Any op with regions is taken for a loop whose regions run in any order.
-/// Counts only go down from visit to visit, so that there is an end.
+/// Any op with regions is treated as a loop whose regions run in any order.
+/// Counts only decrease from visit to visit, so the iteration terminates.
 void Counter::visitLoop(Operation *op, InFlight &state) {
   while (true) {
     InFlight next = state;

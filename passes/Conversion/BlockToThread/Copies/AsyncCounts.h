@@ -1,4 +1,4 @@
-//===- AsyncCounts.h - Copies that a wait leaves in flight ------*- C++ -*-===//
+//===- AsyncCounts.h - Outstanding copies at a wait -------------*- C++ -*-===//
 
 #ifndef SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_COPIES_ASYNCCOUNTS_H
 #define SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_COPIES_ASYNCCOUNTS_H
@@ -13,11 +13,12 @@ class Operation;
 
 namespace smalti::block_to_thread {
 
-/// For chips that count copies and know no groups: how many copies may be in
-/// flight behind each mosaic_gpu.async_wait_group below `root`. These are the
-/// copies that every wave certainly issued since the groups that are waited
-/// for: the least over all ways that lead to the wait. `units` answers how many
-/// a mosaic_gpu.async_copy certainly issues in every wave.
+/// For chips that count copies and do not have groups: how many copies may be
+/// in flight after each mosaic_gpu.async_wait_group below `root`. These are the
+/// copies that every wave is guaranteed to have issued since the groups that
+/// are waited for: the minimum over all paths to the wait. `units` returns the
+/// number of copies that a mosaic_gpu.async_copy is guaranteed to issue in
+/// every wave.
 llvm::DenseMap<mlir::Operation *, int64_t>
 countCopiesInFlight(mlir::Operation *root,
                     llvm::function_ref<int64_t(mlir::Operation *)> units);

@@ -1,7 +1,7 @@
-//===- TensorCopyLowering.cpp - Slices of tensors, copied in bulk ---------===//
+//===- TensorCopyLowering.cpp - TMA copies of tensor slices ---------------===//
 //
-// async_load, async_store and async_prefetch as NVIDIA's copies of boxes by
-// tensor maps. One thread of a program asks for them.
+// async_load, async_store and async_prefetch as TMA copies. One thread of a
+// thread group issues them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,13 +31,13 @@ using transfers::TensorCopyProblem;
 namespace {
 struct TensorCopyOpPlan : OpPlan {
   TensorCopyPlan copy;
-  /// Its number among the kernel's.
+  /// Index of the tensor map among the kernel's.
   int64_t map = 0;
-  /// The dimensions of the cluster whose blocks share the copy, each a part.
+  /// The cluster dimensions whose blocks share the copy, one part each.
   SmallVector<gpu::Dimension> collective;
   int64_t parts = 1;
-  /// The dimension of the tensor that is cut, and how far the parts are apart
-  /// in it and in shared memory.
+  /// The tensor dimension that is split, and the distance of the parts in it
+  /// and in shared memory.
   int64_t partDim = 0;
   int64_t partElements = 0;
   int64_t partBytes = 0;
@@ -88,27 +88,27 @@ SliceOp block_to_thread::getSlice(Operation *op) {
 // Planning
 //===----------------------------------------------------------------------===//
 
-/// Why the chip has no such copy, if it has none.
+/// Why the chip does not have such a copy, if it does not.
 static std::optional<std::string> refuse(const SliceOp &slice,
                                          const targets::Target &target) {
   Operation *op = slice.op;
   if (llvm::any_of(slice.indices, [](Value index) {
         return isa<VectorType>(index.getType());
       }))
-    return "its copies of tensors in bulk take no vector of indices";
+    return "a vector of indices is not supported in a TMA copy";
   if (auto load = dyn_cast<mosaic_gpu::AsyncLoadOp>(op)) {
     if (load.getGmemPeerId())
-      return "the memory of other devices is not supported";
-    // Two tensor cores that work as one are what such copies are for.
+      return "memory of other devices is not supported";
+    // Leader-tracked copies require pairs of blocks that share a tensor core.
     if (load.getLeaderTrackedAttr() && target.tensorMemoryColumns == 0)
-      return "a barrier counts what arrives in its own block's shared memory, "
-             "not in that of a pair";
+      return "'leader_tracked' requires pairs of blocks that share tcgen05 "
+             "operations, which the target does not have";
     if (load.getLeaderTrackedAttr())
-      return "copies that another block's barrier counts are not supported";
+      return "'leader_tracked' copies are not supported";
   }
   if (auto store = dyn_cast<mosaic_gpu::AsyncStoreOp>(op))
     if (store.getGmemPeerId() || store.getIsGlobalBroadcast())
-      return "the memory of other devices is not supported";
+      return "memory of other devices is not supported";
   return std::nullopt;
 }
 
@@ -119,7 +119,7 @@ struct Reduction {
 };
 } // namespace
 
-/// The reduction of the instruction, and the type that the tensor map says, as
+/// The reduction of the instruction and the element type of the tensor map, as
 /// the PTX ISA lists them for cp.reduce.async.bulk.tensor.
 static std::optional<Reduction> getReduction(mosaic_gpu::TMAReduction reduction,
                                              Type element) {
@@ -181,7 +181,7 @@ static std::optional<Reduction> getReduction(mosaic_gpu::TMAReduction reduction,
   return std::nullopt;
 }
 
-/// A number that divides an index; 0 for zero.
+/// A divisor of an index; 0 for zero.
 static int64_t getDivisor(Value index) {
   if (matchPattern(index, m_Zero()))
     return 0;
@@ -211,7 +211,7 @@ static TensorCopyProblem makeProblem(const SliceOp &slice,
   return problem;
 }
 
-/// The memory that a prefetch would fill: rows as long as a box may be.
+/// The memory that a prefetch would fill: rows of the maximum box length.
 static MemoryLayout prefetchLayout(ArrayRef<int64_t> lengths) {
   SmallVector<int64_t> shape;
   for (int64_t length : lengths)
@@ -220,15 +220,15 @@ static MemoryLayout prefetchLayout(ArrayRef<int64_t> lengths) {
   return MemoryLayout::rowMajor(shape);
 }
 
-/// Cuts a copy into one part for each block: along the dimension that needs
-/// the fewest copies, the outermost first.
+/// Splits a copy into one part per block, along the dimension that needs the
+/// fewest copies; ties go to the outermost.
 static layout::ValueOr<TensorCopyPlan>
 planPart(const TensorCopyProblem &problem, TensorCopyOpPlan &plan) {
   using Result = layout::ValueOr<TensorCopyPlan>;
-  Result best = Result::none("no dimension of the slice can be cut into " +
+  Result best = Result::none("no dimension of the slice can be split into " +
                              std::to_string(plan.parts) +
-                             " equal parts of whole tiles, one for each "
-                             "block of the cluster that shares the copy");
+                             " equal parts of whole tiles, one per block of "
+                             "the cluster that shares the copy");
   const MemoryLayout &memory = problem.memory;
   int64_t untiled = memory.shape.size() - memory.tile.size(), sharedDim = -1;
   for (int64_t dim = 0, rank = problem.slice.size(); dim < rank; ++dim) {
@@ -280,13 +280,14 @@ LogicalResult TensorCopies::plan(Operation *op, Planner &planner) const {
            << "cannot be lowered for " << target.name << ": " << *why;
   if (isOrderedLoad(op, planner.getPlan().func))
     if (std::optional<std::string> why =
-            planner.getVendor().refuseProgramBarrier(planner.getGrid()))
-      return op->emitOpError() << "needs barriers of a program: " << *why;
+            planner.getVendor().refuseThreadGroupBarrier(planner.getGrid()))
+      return op->emitOpError()
+             << "requires a barrier per thread group: " << *why;
   auto type = cast<MemRefType>(slice.global.getType());
   KernelPlan &kernel = planner.getPlan();
   auto tensor = findGlobalTensor(slice.global, kernel.func);
   if (!tensor)
-    return op->emitOpError() << "cannot be copied in bulk: " << tensor.reason;
+    return op->emitOpError() << "cannot be copied by TMA: " << tensor.reason;
 
   auto plan = std::make_unique<TensorCopyOpPlan>();
   int64_t bits = type.getElementTypeBitWidth();
@@ -296,10 +297,10 @@ LogicalResult TensorCopies::plan(Operation *op, Planner &planner) const {
     memory = ref.layout;
     if (ref.log2Alignment < llvm::Log2_64(transfers::kTensorCopyAlignment))
       return op->emitOpError()
-             << "cannot be copied in bulk: the slice in shared memory is not "
-                "known to be at a multiple of "
-             << transfers::kTensorCopyAlignment << " bytes, but of "
-             << (int64_t(1) << ref.log2Alignment);
+             << "cannot be copied by TMA: the slice in shared memory must be "
+                "aligned to "
+             << transfers::kTensorCopyAlignment << " bytes; an alignment of "
+             << (int64_t(1) << ref.log2Alignment) << " is proven";
     planner.requireSharedAlignment(std::max<int64_t>(
         transfers::kTensorCopyAlignment, memory.swizzleBytes * 8));
   } else {
@@ -322,7 +323,7 @@ LogicalResult TensorCopies::plan(Operation *op, Planner &planner) const {
   auto copy = plan->parts == 1 ? transfers::planTensorCopy(problem)
                                : planPart(problem, *plan);
   if (!copy)
-    return op->emitOpError() << "cannot be copied in bulk: " << copy.reason;
+    return op->emitOpError() << "cannot be copied by TMA: " << copy.reason;
   plan->copy = std::move(*copy.value);
 
   TensorMapOfKernel map{tensor->argument, tensor->offset, type.getElementType(),
@@ -336,8 +337,9 @@ LogicalResult TensorCopies::plan(Operation *op, Planner &planner) const {
     if (!reduction)
       return op->emitOpError()
              << "cannot be lowered for " << target.name
-             << ": no copy in bulk reduces " << type.getElementType() << " by "
-             << stringifyTMAReduction(*store.getReductionOp());
+             << ": a TMA store cannot reduce elements of type "
+             << type.getElementType() << " with '"
+             << stringifyTMAReduction(*store.getReductionOp()) << "'";
     map.element = reduction->element;
   }
   auto *found = llvm::find(kernel.tensorMaps, map);
@@ -353,7 +355,7 @@ LogicalResult TensorCopies::plan(Operation *op, Planner &planner) const {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Arithmetic on i32 that leaves out what changes nothing.
+/// Arithmetic on i32 that folds operations without effect.
 class Words {
 public:
   Words(OpBuilder &builder, Location loc) : builder(builder), loc(loc) {}
@@ -377,7 +379,7 @@ public:
                ? value
                : arith::MulIOp::create(builder, loc, value, constant(number));
   }
-  /// Without a remainder.
+  /// Exact division.
   Value div(Value value, int64_t number) {
     if (number == 1)
       return value;
@@ -394,8 +396,8 @@ private:
 };
 } // namespace
 
-/// The number of this block among those that share the copy, the first
-/// dimension fastest.
+/// The number of this block among those that share the copy, first dimension
+/// fastest.
 static Value getPart(const TensorCopyOpPlan &plan, OpBuilder &builder,
                      Location loc) {
   Words words(builder, loc);
@@ -445,10 +447,10 @@ void TensorCopies::emit(Operation *op, Emitter &emitter,
   SliceOp slice = getSlice(op);
   const auto &plan = *emitter.plan.getOpPlan<TensorCopyOpPlan>(op);
   Location loc = op->getLoc();
-  // What the program reads of the memory ahead of a load, all its threads have
-  // read. Single warps see to that themselves.
+  // Before a load, all threads of the group have read the previous contents.
+  // Single warps ensure that themselves.
   if (isOrderedLoad(op, emitter.plan.func))
-    emitter.vendor.emitProgramBarrier(builder, loc, emitter.indices);
+    emitter.vendor.emitThreadGroupBarrier(builder, loc, emitter.indices);
   Value isChosen = emitter.getLeader(op);
   if (slice.predicate)
     isChosen = arith::AndIOp::create(builder, loc, isChosen,
@@ -495,7 +497,7 @@ void TensorCopies::emit(Operation *op, Emitter &emitter,
       coordinates.push_back(sum);
     }
     for (int64_t dim : plan.copy.checkedDims) {
-      // Unsigned, so that indices below zero are outside too.
+      // Unsigned, so negative indices are out of bounds too.
       int64_t extent = cast<MemRefType>(slice.global.getType()).getDimSize(dim);
       Value isInside =
           arith::CmpIOp::create(nested, loc, arith::CmpIPredicate::ult,
@@ -511,7 +513,7 @@ void TensorCopies::emit(Operation *op, Emitter &emitter,
         place = LLVM::GEPOp::create(
             nested, loc, place.getType(), nested.getI8Type(), place,
             ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(piece.sharedOffset)});
-      // The instructions name the innermost dimension first.
+      // The instruction lists the innermost dimension first.
       SmallVector<Value> box;
       for (auto [coordinate, added] :
            llvm::reverse(llvm::zip_equal(coordinates, piece.coordinates))) {

@@ -1,4 +1,4 @@
-//===- TensorSlices.h - Slices of tensors that ops copy ---------*- C++ -*-===//
+//===- TensorSlices.h - Tensor slices that ops copy -------------*- C++ -*-===//
 
 #ifndef SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_COPIES_TENSORSLICES_H
 #define SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_COPIES_TENSORSLICES_H
@@ -7,7 +7,7 @@
 
 namespace smalti::block_to_thread {
 
-/// What async_load, async_store and async_prefetch have in common.
+/// Common operands of async_load, async_store and async_prefetch.
 struct SliceOp {
   mlir::Operation *op = nullptr;
   mlir::Value global;
@@ -21,8 +21,8 @@ struct SliceOp {
 };
 SliceOp getSlice(mlir::Operation *op);
 
-/// Whether a barrier of the program goes ahead of an op, as JAX's programs take
-/// for granted of loads.
+/// Whether a barrier of the thread group precedes an op, as JAX's kernels
+/// assume for loads.
 bool isOrderedLoad(mlir::Operation *op, mlir::gpu::GPUFuncOp func);
 
 } // namespace smalti::block_to_thread

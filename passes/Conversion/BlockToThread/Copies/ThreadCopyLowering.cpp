@@ -1,16 +1,16 @@
-//===- ThreadCopyLowering.cpp - Slices of tensors, copied by the threads --===//
+//===- ThreadCopyLowering.cpp - Tensor slices copied by threads -----------===//
 //
-// async_load, async_store and async_prefetch on chips without copies in bulk:
-// the threads that run the op copy it, piece by piece. Loads are cp.async, and
-// what announces their bytes to a barrier arrives when they are done; stores go
+// async_load, async_store and async_prefetch on chips without TMA: the threads
+// that run the op copy the slice piece by piece. Loads use cp.async, and the
+// expect_tx of their mbarrier becomes an arrival after the copies; stores go
 // through registers.
 //
 //===----------------------------------------------------------------------===//
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/passes/Analysis/Memory/Divisibility.h"
-#include "smalti/passes/Conversion/BlockToThread/Copies/Announcements.h"
 #include "smalti/passes/Conversion/BlockToThread/Copies/TensorSlices.h"
+#include "smalti/passes/Conversion/BlockToThread/Copies/ThreadArrivals.h"
 #include "smalti/passes/Conversion/BlockToThread/Kernel/Emitter.h"
 #include "smalti/passes/Conversion/BlockToThread/Kernel/NVIDIALowerings.h"
 #include "smalti/passes/Conversion/BlockToThread/Kernel/Planner.h"
@@ -34,12 +34,13 @@ using namespace smalti;
 using namespace smalti::block_to_thread;
 using transfers::MemoryLayout;
 
-/// Pieces that a thread copies for one op: no code is longer.
-static constexpr int64_t kMostRounds = 1024;
+/// The maximum number of pieces per thread for one op, which limits the code
+/// size.
+static constexpr int64_t kMaxRounds = 1024;
 
 namespace {
-/// How an index along a dimension becomes a distance in shared memory: so many
-/// bytes for each tile, and for each element of one.
+/// Converts an index along a dimension to a distance in shared memory: bytes
+/// per tile, and per element in a tile.
 struct SharedSteps {
   int64_t tile = 0;
   int64_t outer = 0;
@@ -53,10 +54,10 @@ struct ThreadCopyPlan : OpPlan {
   int64_t width = 1;
   int64_t elementBytes = 1;
   SmallVector<SharedSteps> steps;
-  /// Where the slice may leave the tensor along its last dimension, so that a
-  /// piece may be cut.
-  bool mayBeCut = false;
-  /// What arrives behind it; may be null.
+  /// Whether the slice may leave the tensor along its last dimension, which
+  /// truncates a piece.
+  bool mayBeTruncated = false;
+  /// The op that arrives after it; may be null.
   Operation *arrival = nullptr;
 };
 
@@ -67,7 +68,7 @@ public:
   void emit(Operation *op, Emitter &emitter, OpBuilder &builder) const override;
 };
 
-/// What threads that fetch ahead of a copy need not do.
+/// Prefetches, which are erased.
 class Prefetches : public LoweringOf<mosaic_gpu::AsyncPrefetchOp> {
 public:
   LogicalResult plan(mosaic_gpu::AsyncPrefetchOp, Planner &) const override {
@@ -77,9 +78,9 @@ public:
             OpBuilder &) const override {}
 };
 
-/// Ops that order copies in bulk, or are of clusters: nothing where there are
-/// none.
-class BulkOrders : public OpLowering {
+/// Ops that order TMA copies or belong to clusters; erased on chips without
+/// them.
+class BulkOrderOps : public OpLowering {
 public:
   LogicalResult plan(Operation *, Planner &) const override {
     return success();
@@ -94,20 +95,19 @@ public:
   }
   void emit(NVVM::FenceProxyOp op, Emitter &emitter,
             OpBuilder &builder) const override {
-    // Other names of the same memory are older than copies in bulk.
+    // Alias proxies exist on chips before TMA.
     if (op.getKind() == NVVM::ProxyKind::alias)
       emitter.emitScalar(op, builder);
   }
 };
 
-/// One thread of a warp.
+/// Election of one thread of a warp.
 class Elections : public LoweringOf<NVVM::ElectSyncOp> {
 public:
   LogicalResult plan(NVVM::ElectSyncOp op, Planner &planner) const override {
     if (op.getMembermask())
-      return op.emitOpError()
-             << "of some threads of a warp is not supported on "
-             << planner.getVendor().getTarget().name;
+      return op.emitOpError() << "with a member mask is not supported on "
+                              << planner.getVendor().getTarget().name;
     return success();
   }
   void emit(NVVM::ElectSyncOp op, Emitter &emitter,
@@ -121,41 +121,45 @@ public:
 // Planning
 //===----------------------------------------------------------------------===//
 
-/// Why threads cannot do what a copy in bulk would.
+/// Why threads cannot perform a TMA copy.
 static std::optional<std::string> refuse(const SliceOp &slice,
                                          const KernelPlan &kernel) {
   Operation *op = slice.op;
   if (llvm::any_of(slice.indices, [](Value index) {
         return isa<VectorType>(index.getType());
       }))
-    return "copies by a vector of indices are not supported";
+    return "a vector of indices is not supported";
   if (auto load = dyn_cast<mosaic_gpu::AsyncLoadOp>(op)) {
     if (load.getGmemPeerId())
-      return "the memory of other devices is not supported";
+      return "memory of other devices is not supported";
     if (load.getLeaderTrackedAttr())
-      return "there is no other block whose barrier could count the copy";
+      return "'leader_tracked' requires pairs of blocks that share tcgen05 "
+             "operations, which the target does not have";
     std::optional<ArrayRef<int32_t>> cluster =
         gpu::GPUFuncOp(kernel.func).getKnownClusterSize();
     if (slice.collective && !slice.collective.empty() && cluster &&
         llvm::any_of(*cluster, [](int32_t size) { return size != 1; }))
-      return "it has no clusters whose blocks could share a copy";
+      return "a collective copy requires clusters, which the target does not "
+             "have";
   }
   if (auto store = dyn_cast<mosaic_gpu::AsyncStoreOp>(op)) {
     if (store.getGmemPeerId() || store.getIsGlobalBroadcast())
-      return "the memory of other devices is not supported";
+      return "memory of other devices is not supported";
     if (store.getReductionOp())
-      return "it has no copies that combine elements with those in memory";
+      return "a copy with a reduction requires TMA, which the target does not "
+             "have";
   }
   const ThreadGrid &grid = kernel.grid;
   if (!op->getParentOfType<mosaic_gpu::WarpMapOp>() &&
       grid.blockThreads % grid.numThreads != 0)
-    return "its threads copy it, and the block's last program has " +
+    return "the threads of a thread group perform the copy, and the last "
+           "thread group of the block has " +
            std::to_string(grid.blockThreads % grid.numThreads) + " of " +
-           std::to_string(grid.numThreads);
+           std::to_string(grid.numThreads) + " threads";
   return std::nullopt;
 }
 
-/// The window of the tensor that a slice is.
+/// The window of the tensor that a slice covers.
 static Window getWindow(const SliceOp &slice) {
   Window window;
   window.memref = slice.global;
@@ -176,8 +180,8 @@ static Window getWindow(const SliceOp &slice) {
   return window;
 }
 
-/// How indices become distances in shared memory, ahead of the swizzle; nothing
-/// where elements do not begin at bytes.
+/// Converts indices to distances in shared memory before the swizzle; nothing
+/// if elements do not begin at byte boundaries.
 static SmallVector<SharedSteps> getSteps(const SharedRef &ref) {
   MemoryLayout plain = ref.layout;
   plain.swizzleBytes = 16;
@@ -200,10 +204,10 @@ static SmallVector<SharedSteps> getSteps(const SharedRef &ref) {
   return steps;
 }
 
-/// Whether pieces of so many bytes lie together in shared memory, at multiples
-/// of their size.
-static bool isTogether(const SharedRef &ref, ArrayRef<SharedSteps> steps,
-                       int64_t width, int64_t bytes) {
+/// Whether pieces of this many bytes are contiguous in shared memory, at
+/// multiples of their size.
+static bool isContiguous(const SharedRef &ref, ArrayRef<SharedSteps> steps,
+                         int64_t width, int64_t bytes) {
   if (ref.log2Alignment < llvm::Log2_64(bytes))
     return false;
   const SharedSteps &last = steps.back();
@@ -211,7 +215,7 @@ static bool isTogether(const SharedRef &ref, ArrayRef<SharedSteps> steps,
       (last.inner * width != bytes ||
        (last.tile != 0 ? last.tile : ref.layout.shape.back()) % width != 0))
     return false;
-  // Steps along the last dimension are of whole pieces.
+  // Steps along the last dimension are whole pieces.
   for (auto [dim, step] : llvm::enumerate(steps)) {
     bool isLast = dim + 1 == steps.size();
     if (step.outer % bytes != 0 ||
@@ -221,10 +225,10 @@ static bool isTogether(const SharedRef &ref, ArrayRef<SharedSteps> steps,
   return true;
 }
 
-/// The widest piece that is aligned on both sides; 0: there is none.
+/// The widest piece that is aligned on both sides; 0 if none is.
 static int64_t findWidth(const ThreadCopyPlan &plan, const SharedRef &ref,
                          ArrayRef<int64_t> widths) {
-  // Code for warps sees what it is handed.
+  // Inside a warp_map, use the operand of the region argument.
   Value memref = plan.window.memref;
   while (auto argument = dyn_cast<BlockArgument>(memref)) {
     auto map =
@@ -239,7 +243,7 @@ static int64_t findWidth(const ThreadCopyPlan &plan, const SharedRef &ref,
       continue;
     int64_t width = bytes / plan.elementBytes;
     if (plan.shape.back() % width != 0 ||
-        !isTogether(ref, plan.steps, width, bytes))
+        !isContiguous(ref, plan.steps, width, bytes))
       continue;
     std::string why;
     ThreadGrid one{1, 1};
@@ -247,7 +251,7 @@ static int64_t findWidth(const ThreadCopyPlan &plan, const SharedRef &ref,
         Distribution::getStrided(plan.shape, width, one, why);
     if (!distribution)
       continue;
-    // Any piece starts at a multiple of its length in the last dimension.
+    // Each piece starts at a multiple of its length in the last dimension.
     SmallVector<Coordinate> coordinates(plan.shape.size());
     for (auto [coordinate, size] : llvm::zip_equal(coordinates, plan.shape))
       coordinate.log2 = size == 1 ? 62 : 0;
@@ -268,40 +272,40 @@ LogicalResult ThreadCopies::plan(Operation *op, Planner &planner) const {
            << "cannot be lowered for " << target.name << ": " << *why;
   if (isOrderedLoad(op, planner.getPlan().func))
     if (std::optional<std::string> why =
-            planner.getVendor().refuseProgramBarrier(planner.getGrid()))
-      return op->emitOpError() << "needs barriers of a program: " << *why;
+            planner.getVendor().refuseThreadGroupBarrier(planner.getGrid()))
+      return op->emitOpError()
+             << "requires a barrier per thread group: " << *why;
   auto plan = std::make_unique<ThreadCopyPlan>();
   if (isLoad) {
-    planAnnouncements(op, planner);
-    const auto *announced = planner.getPlan().getOpPlan<AnnouncedLoad>(op);
+    planThreadArrivals(op, planner);
+    const auto *announced = planner.getPlan().getOpPlan<LoadArrival>(op);
     if (!announced)
       return op->emitOpError()
              << "cannot be lowered for " << target.name
-             << ": its barriers do not count bytes, and no arrive_expect_tx of "
-                "the barrier is ahead of it in its block with nothing in "
-                "between "
-                "that may order threads, which could arrive behind it";
+             << ": its mbarriers do not count bytes, so an 'arrive_expect_tx' "
+                "on the same barrier must precede the load in the same MLIR "
+                "block without synchronization in between";
     plan->arrival = announced->arrival;
   }
   auto type = cast<MemRefType>(slice.global.getType());
   plan->elementBytes = elementBytes(type.getElementType());
   const SharedRef *ref = planner.getSharedRef(slice.shared);
   if (plan->elementBytes == 0 || !type.isStrided() || !ref)
-    return op->emitOpError()
-           << "cannot be lowered for " << target.name
-           << ": its threads copy whole bytes between strided memory and "
-              "shared memory that is known";
+    return op->emitOpError() << "cannot be lowered for " << target.name
+                             << ": thread copies require elements of whole "
+                                "bytes, a strided memref in global memory and "
+                                "a statically known buffer in shared memory";
   plan->window = getWindow(slice);
   plan->shape = ref->layout.shape;
   if (plan->shape.empty())
     return op->emitOpError() << "cannot be lowered for " << target.name
-                             << ": it copies one element";
+                             << ": copies of rank 0 are not supported";
   plan->steps = getSteps(*ref);
-  // A load of less than is asked for fills up with zeros; a store has no such
-  // thing.
-  plan->mayBeCut = isLoad && plan->window.isChecked.back() &&
-                   plan->window.vectorDims.back() >= 0;
-  if (plan->mayBeCut)
+  // cp.async fills the rest of a truncated load with zeros; a store does not
+  // have an equivalent.
+  plan->mayBeTruncated = isLoad && plan->window.isChecked.back() &&
+                         plan->window.vectorDims.back() >= 0;
+  if (plan->mayBeTruncated)
     plan->window.isChecked.back() = false;
   static constexpr int64_t storeBytes[] = {1, 2, 4, 8, 16};
   ArrayRef<int64_t> widths = isLoad ? target.asyncCopyBytes : storeBytes;
@@ -309,19 +313,19 @@ LogicalResult ThreadCopies::plan(Operation *op, Planner &planner) const {
   if (plan->width == 0)
     return op->emitOpError()
            << "cannot be lowered for " << target.name
-           << ": it is not known that pieces of " << widths.front()
-           << " or more bytes of its rows lie together and aligned, in memory "
-              "and in shared memory";
+           << ": its rows cannot be proven to consist of aligned, contiguous "
+              "pieces of at least "
+           << widths.front() << " bytes in global and in shared memory";
   int64_t threads = op->getParentOfType<mosaic_gpu::WarpMapOp>()
                         ? planner.getGrid().waveSize
                         : planner.getGrid().numThreads;
   int64_t pieces = ref->getNumElements() / plan->width;
-  if (int64_t rounds = llvm::divideCeil(pieces, threads); rounds > kMostRounds)
+  if (int64_t rounds = llvm::divideCeil(pieces, threads); rounds > kMaxRounds)
     return op->emitOpError()
-           << "cannot be lowered for " << target.name << ": a thread would "
-           << "copy " << rounds << " pieces of "
-           << plan->width * plan->elementBytes << " bytes, and " << kMostRounds
-           << " are the most";
+           << "cannot be lowered for " << target.name
+           << ": each thread would copy " << rounds << " pieces of "
+           << plan->width * plan->elementBytes << " bytes; at most "
+           << kMaxRounds << " are supported";
   planner.requireSharedAlignment(
       std::max<int64_t>(plan->width * plan->elementBytes,
                         transfers::swizzlePeriod(ref->layout.swizzleBytes)));
@@ -352,7 +356,7 @@ private:
   void emitRound(OpBuilder &nested, int64_t round);
   Value getSharedAddress(OpBuilder &nested, ArrayRef<Coordinate> coordinates);
   Value getGlobalAddress(OpBuilder &nested, ValueRange indices);
-  /// Elements of a piece that are inside of the tensor, where it may be cut.
+  /// The number of elements of a piece that are inside the tensor.
   Value countInside(OpBuilder &nested, WindowEmitter &windows, Value minor);
 
   SliceOp slice;
@@ -367,7 +371,7 @@ private:
 };
 } // namespace
 
-/// As ThreadIndices::getChunkCoordinates has them for a program.
+/// As ThreadIndices::getChunkCoordinates, for a single warp.
 SmallVector<Coordinate> PieceEmitter::getCoordinatesInWarp(int64_t round) {
   ThreadIndices &indices = emitter.indices;
   Value flat = indices.mul(
@@ -385,7 +389,7 @@ SmallVector<Coordinate> PieceEmitter::getCoordinatesInWarp(int64_t round) {
 Value PieceEmitter::getSharedAddress(OpBuilder &nested,
                                      ArrayRef<Coordinate> coordinates) {
   ThreadIndices &indices = emitter.indices;
-  // What the thread decides is computed at the head of the kernel.
+  // Terms that depend on the thread are computed at the head of the kernel.
   Value own;
   int64_t constant = 0;
   for (auto [coordinate, step] : llvm::zip_equal(coordinates, plan.steps)) {
@@ -415,7 +419,7 @@ Value PieceEmitter::getSharedAddress(OpBuilder &nested,
   Value offset = emitter.getSharedOffset(slice.shared);
   int64_t swizzle = ref.layout.swizzleBytes;
   Value address;
-  // The swizzle looks at the whole address.
+  // The swizzle depends on the whole address.
   if (ref.log2Alignment >= llvm::Log2_64(transfers::swizzlePeriod(swizzle)))
     address = arith::AddIOp::create(nested, loc, offset,
                                     emitSwizzle(head, loc, own, swizzle));
@@ -471,7 +475,7 @@ void PieceEmitter::emitRound(OpBuilder &nested, int64_t round) {
   int64_t bytes = plan.width * plan.elementBytes;
   if (isLoad) {
     Value count;
-    if (plan.mayBeCut)
+    if (plan.mayBeTruncated)
       count = countInside(nested, windows, access.indices.back());
     if (access.inBounds)
       count = arith::SelectOp::create(nested, loc, access.inBounds,
@@ -490,7 +494,7 @@ void PieceEmitter::emitRound(OpBuilder &nested, int64_t round) {
                             count);
     return;
   }
-  // As the widest words.
+  // The widest word of this access.
   constexpr int64_t wordBytes = 4;
   Type moved = nested.getIntegerType(
       static_cast<unsigned>(std::min(bytes, wordBytes) * 8));
@@ -556,10 +560,10 @@ void ThreadCopies::emit(Operation *op, Emitter &emitter,
                         OpBuilder &builder) const {
   Location loc = op->getLoc();
   SliceOp slice = getSlice(op);
-  // What the program reads of the memory ahead of a load, all its threads have
-  // read. Single warps see to that themselves.
+  // Before a load, all threads of the group have read the previous contents.
+  // Single warps ensure that themselves.
   if (isOrderedLoad(op, emitter.plan.func))
-    emitter.vendor.emitProgramBarrier(builder, loc, emitter.indices);
+    emitter.vendor.emitThreadGroupBarrier(builder, loc, emitter.indices);
   if (slice.predicate)
     scf::IfOp::create(builder, loc, emitter.lookup(slice.predicate),
                       [&](OpBuilder &nested, Location) {
@@ -568,7 +572,7 @@ void ThreadCopies::emit(Operation *op, Emitter &emitter,
                       });
   else
     PieceEmitter(op, emitter, builder).emit();
-  // The announcement's turn comes behind its last copy.
+  // The arrival follows the last copy.
   if (Operation *arrival = emitter.plan.getOpPlan<ThreadCopyPlan>(op)->arrival)
     emitArrival(arrival, /*isBehindCopies=*/true, emitter, builder);
 }
@@ -577,8 +581,8 @@ void block_to_thread::registerThreadCopies(OpLowerings &lowerings) {
   lowerings
       .add<ThreadCopies, mosaic_gpu::AsyncLoadOp, mosaic_gpu::AsyncStoreOp>();
   lowerings.add<Prefetches, mosaic_gpu::AsyncPrefetchOp>();
-  registerAnnouncements(lowerings);
-  lowerings.add<BulkOrders, NVVM::CpAsyncBulkCommitGroupOp,
+  registerThreadArrivals(lowerings);
+  lowerings.add<BulkOrderOps, NVVM::CpAsyncBulkCommitGroupOp,
                 NVVM::CpAsyncBulkWaitGroupOp, NVVM::FenceMbarrierInitOp,
                 NVVM::SetMaxRegisterOp>();
   lowerings.add<ProxyFences, NVVM::FenceProxyOp>();

@@ -1,4 +1,4 @@
-//===- ControlFlowLowering.cpp - Loops and branches that pass on vectors --===//
+//===- ControlFlowLowering.cpp - Control flow that carries vectors --------===//
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/layouts/LayoutText.h"
@@ -29,8 +29,8 @@ public:
 };
 } // namespace
 
-/// Shared memory that is passed on may come from another place each time: what
-/// is kept is how it is stored, and the alignment that accesses rely on.
+/// Forwarded shared memory may have a different offset in each iteration; its
+/// layout and the alignment that accesses rely on stay the same.
 static void shareRef(Value from, Value to, Planner &planner) {
   const SharedRef *ref = planner.getSharedRef(from);
   if (!ref)
@@ -45,7 +45,7 @@ static void shareRef(Value from, Value to, Planner &planner) {
 
 LogicalResult ControlFlow::plan(Operation *op, Planner &planner) const {
   // A carried vector has one distribution: the declared one, that of its
-  // initial value, or, where that is one scalar, that of what a round yields.
+  // initial value, or, if that is a scalar splat, that of the yielded value.
   auto choose = [&](Value value, unsigned vectorIndex, Value initial,
                     Value yielded) -> LogicalResult {
     Attribute layout = layoutAt(op, mosaic_gpu::kOutLayouts, vectorIndex);
@@ -64,8 +64,8 @@ LogicalResult ControlFlow::plan(Operation *op, Planner &planner) const {
         *planner.find(initial) != *planner.find(value))
       return op->emitOpError()
              << "carries a vector in layout " << planner.find(value)->str()
-             << ", but its initial value is in "
-             << "layout " << planner.find(initial)->str();
+             << ", but its initial value has layout "
+             << planner.find(initial)->str();
     return success();
   };
 
@@ -151,15 +151,15 @@ LogicalResult ControlFlow::plan(Operation *op, Planner &planner) const {
     }
   if (failed(planner.planBlock(*loop.getBeforeBody())))
     return failure();
-  // What the condition passes on is known now.
+  // The types that the condition forwards are known now.
   for (auto [argument, result] :
        llvm::zip_equal(loop.getAfterArguments(), loop.getResults()))
     shareRef(result, argument, planner);
   return planner.planBlock(*loop.getAfterBody());
 }
 
-/// The values that the operands of a region terminator become, from the first
-/// that becomes one.
+/// The values that the operands of a region terminator are forwarded to, and
+/// the index of the first forwarded operand.
 static std::pair<ValueRange, unsigned> getTargets(Operation *terminator) {
   Operation *parent = terminator->getParentOp();
   if (isa<scf::ConditionOp>(terminator))
@@ -169,8 +169,8 @@ static std::pair<ValueRange, unsigned> getTargets(Operation *terminator) {
   return {parent->getResults(), 0};
 }
 
-/// The distributions that the operands of a region terminator must have, one
-/// for each operand (null for scalars).
+/// The required distributions of the operands of a region terminator, one per
+/// operand (null for scalars).
 static SmallVector<const Distribution *>
 getTerminatorDistributions(const KernelPlan &plan, Operation *terminator) {
   SmallVector<const Distribution *> wanted(terminator->getNumOperands(),
@@ -191,8 +191,8 @@ LogicalResult Terminators::plan(Operation *op, Planner &planner) const {
     const Distribution &distribution = *planner.find(operand);
     if (distribution != *wanted && !distribution.isSplat())
       return op->emitOpError()
-             << "passes on a vector in layout " << distribution.str()
-             << " where layout " << wanted->str() << " is expected";
+             << "forwards a vector in layout " << distribution.str()
+             << "; layout " << wanted->str() << " is required";
   }
   auto [targets, first] = getTargets(op);
   for (auto [operand, target] :
@@ -202,20 +202,19 @@ LogicalResult Terminators::plan(Operation *op, Planner &planner) const {
     if (ref && !wanted) {
       shareRef(operand, target, planner);
     } else if (!ref != !wanted) {
-      return op->emitOpError() << "passes on memory that is not known to be "
-                                  "in shared memory";
+      return op->emitOpError()
+             << "forwards memory that cannot be proven to be in shared memory";
     } else if (ref && !ref->isStoredAs(*wanted)) {
       return op->emitOpError()
-             << "passes on shared memory stored with " << ref->str()
-             << " and strides " << layout::listText(ref->layout.strides)
-             << " where " << wanted->str() << " and strides "
-             << layout::listText(wanted->layout.strides) << " are expected";
+             << "forwards shared memory with " << ref->str() << " and strides "
+             << layout::listText(ref->layout.strides) << "; " << wanted->str()
+             << " and strides " << layout::listText(wanted->layout.strides)
+             << " are required";
     } else if (ref && ref->log2Alignment < wanted->log2Alignment) {
       return op->emitOpError()
-             << "passes on shared memory whose offset is known to be a "
-                "multiple of "
-             << (int64_t(1) << ref->log2Alignment) << " bytes where "
-             << (int64_t(1) << wanted->log2Alignment) << " are expected";
+             << "forwards shared memory that is proven to be aligned to "
+             << (int64_t(1) << ref->log2Alignment) << " bytes; an alignment of "
+             << (int64_t(1) << wanted->log2Alignment) << " is required";
     }
   }
   return success();

@@ -1,4 +1,4 @@
-//===- Emitter.cpp - Emits the kernel of one thread -----------------------===//
+//===- Emitter.cpp - Emission of the thread-level kernel ------------------===//
 
 #include "smalti/passes/Conversion/BlockToThread/Kernel/Emitter.h"
 
@@ -15,7 +15,7 @@ using namespace smalti;
 using namespace smalti::block_to_thread;
 
 Type block_to_thread::convertType(Type type) {
-  // A barrier object is an opaque 64-bit word.
+  // An mbarrier is an opaque 64-bit word.
   auto memref = dyn_cast<MemRefType>(type);
   if (!memref || !isa<mosaic_gpu::BarrierType>(memref.getElementType()))
     return type;
@@ -53,7 +53,7 @@ SmallVector<Value> Emitter::lookup(ValueRange values) const {
 Value Emitter::getFirstThreadOfWave() {
   if (firstThreadOfWave)
     return firstThreadOfWave;
-  // A single warp has no number.
+  // A single warp does not have a warp index.
   Value warp = indices.getWarp();
   firstThreadOfWave =
       warp ? indices.mul(vendor.emitUniform(indices.getBuilder(),
@@ -129,7 +129,7 @@ void Emitter::mapShared(Value memref, Value offset, OpBuilder &builder) {
 Value Emitter::getLeader(Operation *op) {
   if (!elected)
     elected = vendor.emitElected(indices);
-  // A single warp has no number.
+  // A single warp does not have a warp index.
   Value warp = indices.getWarp();
   if (!warp || op->getParentOfType<mosaic_gpu::WarpMapOp>())
     return elected;
@@ -153,24 +153,24 @@ void Emitter::emitBlock(Block &block, OpBuilder &builder) {
   size_t depth = outerRegisters.size();
   for (Operation &op : block) {
     emitOp(&op, builder);
-    holdAfter(&op, builder);
+    makeOpaqueAfter(&op, builder);
   }
-  // What an inner block computes is not known behind it.
+  // Values computed in an inner block are not available after it.
   while (outerRegisters.size() > depth) {
     auto [value, held] = outerRegisters.pop_back_val();
     registers[value] = std::move(held);
   }
 }
 
-void Emitter::holdAfter(Operation *op, OpBuilder &builder) {
-  auto it = plan.heldAfter.find(op);
-  if (it == plan.heldAfter.end())
+void Emitter::makeOpaqueAfter(Operation *op, OpBuilder &builder) {
+  auto it = plan.opaqueAfter.find(op);
+  if (it == plan.opaqueAfter.end())
     return;
   for (Value value : it->second) {
     Registers &held = registers[value];
     if (value.getParentBlock() != op->getBlock())
       outerRegisters.push_back({value, held});
-    held = vendor.emitHeld(builder, op->getLoc(), held);
+    held = vendor.emitOpaque(builder, op->getLoc(), held);
   }
 }
 
@@ -216,9 +216,9 @@ void Emitter::emitOp(Operation *op, OpBuilder &builder) {
 }
 
 void Emitter::emitScalar(Operation *op, OpBuilder &builder) {
-  // What is allocated behind a branch, as that of the thread which initialises
-  // barriers, would stay in memory; LLVM makes registers of what the entry
-  // allocates.
+  // Allocas after a branch, such as the one of the thread that initializes
+  // mbarriers, would stay in memory; LLVM promotes only allocas of the entry
+  // block to registers.
   bool isOfEntry = isa<memref::AllocaOp>(op) && op->getNumOperands() == 0 &&
                    isa<gpu::GPUFuncOp>(op->getParentOp()) &&
                    op->getBlock()->isEntryBlock();

@@ -1,4 +1,4 @@
-//===- Emitter.h - Emits the kernel of one thread ---------------*- C++ -*-===//
+//===- Emitter.h - Emission of the thread-level kernel ----------*- C++ -*-===//
 
 #ifndef SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_KERNEL_EMITTER_H
 #define SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_KERNEL_EMITTER_H
@@ -12,11 +12,11 @@ namespace smalti::block_to_thread {
 
 class VendorLowering;
 
-/// What a thread holds of a vector: values of type `vector<LxT>`, in the order
-/// of the registers of its distribution.
+/// The part of a vector that a thread holds: values of type `vector<LxT>`, in
+/// the register order of its distribution.
 using Registers = llvm::SmallVector<mlir::Value>;
 
-/// Emits the kernel of one thread beside the kernel of the block.
+/// Emits the thread-level kernel next to the block-level kernel.
 class Emitter {
 public:
   Emitter(KernelPlan &plan, const VendorLowering &vendor,
@@ -37,63 +37,65 @@ public:
     registers[value] = std::move(held);
   }
 
-  /// What stands for a value that is no block-level vector.
+  /// The replacement of a value that is not a block-level vector.
   mlir::Value lookup(mlir::Value value) const {
     return scalars.lookup<mlir::Value>(value);
   }
   llvm::SmallVector<mlir::Value> lookup(mlir::ValueRange values) const;
   void map(mlir::Value from, mlir::Value to) { scalars.map(from, to); }
 
-  /// Bytes from the start of the block's dynamic shared memory to the first
-  /// element of a memref in it, ahead of its swizzle: an i32.
+  /// The bytes from the start of the block's dynamic shared memory to the first
+  /// element of a memref in it, before its swizzle: an i32.
   mlir::Value getSharedOffset(mlir::Value memref) const {
     return sharedOffsets.find(memref)->second;
   }
-  /// A pointer to it.
+  /// A pointer to the first element.
   mlir::Value getSharedPointer(mlir::Value memref, mlir::OpBuilder &builder);
-  /// Sets the offset, and what stands for the memref in ops that take one,
-  /// unless it is transformed.
+  /// Sets the offset, and the memref that replaces it in ops that take one,
+  /// unless the memref is transformed.
   void mapShared(mlir::Value memref, mlir::Value offset,
                  mlir::OpBuilder &builder);
-  /// Sets the offset of a memref that is mapped already, or needs not be.
+  /// Sets the offset of a memref that is already mapped or does not need a
+  /// mapping.
   void setSharedOffset(mlir::Value memref, mlir::Value offset) {
     sharedOffsets[memref] = offset;
   }
 
-  /// `to` is held, or stood for, as `from` is.
+  /// Maps `to` to the registers or replacement of `from`.
   void mapSame(mlir::Value from, mlir::Value to);
-  /// Sets a pointer that is known anyway.
+  /// Sets a pointer that is already available.
   void setSharedPointer(mlir::Value memref, mlir::Value pointer) {
     sharedPointers[memref] = pointer;
   }
 
-  /// Clones an op that has no block-level vectors, and its regions.
+  /// Clones an op without block-level vectors, and its regions.
   void emitScalar(mlir::Operation *op, mlir::OpBuilder &builder);
-  /// Creates the op anew with vectors taken apart into registers; its regions
-  /// are empty and its results not mapped.
+  /// Recreates the op with vectors split into registers; its regions are empty
+  /// and its results are not mapped.
   mlir::Operation *
   expand(mlir::Operation *op,
          llvm::ArrayRef<const Distribution *> operandDistributions,
          mlir::OpBuilder &builder);
-  /// Maps values to those that `expand` made of them.
+  /// Maps values to those that `expand` created for them.
   void mapExpanded(mlir::ValueRange from, mlir::ValueRange to,
                    mlir::OpBuilder &builder);
-  /// Emits the regions of an op into those of what `expand` made of it.
+  /// Emits the regions of an op into those of the op that `expand` created.
   void emitRegions(mlir::Operation *op, mlir::Operation *created);
 
-  /// Bytes of the block's shared memory: a memref of i8, and a pointer to it.
+  /// The bytes of the block's shared memory: a memref of i8, and a pointer to
+  /// it.
   mlir::Value getSharedMemory() const { return sharedMemory; }
   mlir::Value getSharedBase();
   /// A constant at the head of the kernel.
   mlir::Value getI32(int64_t value);
 
-  /// Whether this is the one thread of those that run the op that acts for all:
-  /// of the program, or of each warp in a warp_map.
+  /// Whether this is the one thread that acts for all threads that run the op:
+  /// of the thread group, or of each warp in a warp_map.
   mlir::Value getLeader(mlir::Operation *op);
   /// The argument that is one of the kernel's tensor maps.
   mlir::Value getTensorMap(int64_t number);
 
-  /// The number of the wave's first thread, uniform in the wave.
+  /// The id of the wave's first thread, uniform in the wave.
   mlir::Value getFirstThreadOfWave();
 
   const KernelPlan &plan;
@@ -103,24 +105,24 @@ public:
 private:
   void emitOp(mlir::Operation *op, mlir::OpBuilder &builder);
   /// Gives vectors new registers until the end of their block or of this one.
-  void holdAfter(mlir::Operation *op, mlir::OpBuilder &builder);
+  void makeOpaqueAfter(mlir::Operation *op, mlir::OpBuilder &builder);
 
   const OpLowerings &lowerings;
-  /// Of everything that is not a block-level vector.
+  /// Replacements of everything that is not a block-level vector.
   mlir::IRMapping scalars;
   llvm::DenseMap<mlir::Value, Registers> registers;
   llvm::DenseMap<mlir::Value, mlir::Value> sharedOffsets, sharedPointers;
   std::map<int64_t, mlir::Value> words;
   mlir::Value sharedMemory, sharedBase;
   mlir::Value firstThreadOfWave, elected, leader;
-  /// What vectors of blocks around the current one were held in before it.
+  /// The registers of vectors of outer blocks before the current block.
   llvm::SmallVector<std::pair<mlir::Value, Registers>> outerRegisters;
 };
 
-/// The type that stands for a type that is no block-level vector.
+/// The replacement of a type that is not a block-level vector.
 mlir::Type convertType(mlir::Type type);
 
-/// Takes away what only programs of blocks have.
+/// Removes attributes that only block-level kernels have.
 void removeLayouts(mlir::Operation *op);
 
 } // namespace smalti::block_to_thread

@@ -1,4 +1,4 @@
-//===- KernelPlan.h - What becomes of a block-level kernel ------*- C++ -*-===//
+//===- KernelPlan.h - Conversion plan of a kernel ---------------*- C++ -*-===//
 
 #ifndef SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_KERNEL_KERNELPLAN_H
 #define SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_KERNEL_KERNELPLAN_H
@@ -16,39 +16,39 @@
 
 namespace smalti::block_to_thread {
 
-/// What the vectors of a kernel belong to.
+/// The level of the vectors of a kernel.
 enum class Level {
   Lowered, ///< to a thread, and nothing is left to do
   Thread,  ///< to a thread; buffers in shared memory have no address yet
   Block,   ///< to the whole block
 };
 
-/// What a lowering decided about an op: each has its own.
+/// The decision of a lowering about one op; each lowering defines its own.
 struct OpPlan {
   virtual ~OpPlan();
 };
 
-/// Shared memory that ops of a program use in passing.
+/// Shared memory that ops of a thread group use temporarily.
 struct Scratch {
-  /// For each program.
+  /// Bytes per thread group.
   int64_t bytes = 0;
-  /// Of the first program's, once it has a place.
+  /// Offset for the first thread group, once assigned.
   std::optional<int64_t> offset;
 };
 
-/// Everything that was decided about a kernel before it is touched. A kernel
+/// Everything that is decided about a kernel before it is changed. A kernel
 /// that has a plan can be emitted.
 struct KernelPlan {
   mlir::gpu::GPUFuncOp func;
   Level level = Level::Block;
   ThreadGrid grid;
-  /// Bytes of shared memory; 0 where the kernel uses none.
+  /// Bytes of shared memory; 0 if the kernel does not use any.
   int64_t sharedMemoryBytes = 0;
   int64_t sharedMemoryAlignment = smalti::kSharedMemoryAlignment;
   std::optional<Scratch> scratch;
-  /// Whether other blocks of the cluster write its shared memory: its barriers
-  /// order what they write.
-  bool isWrittenByPeers = false;
+  /// Whether other blocks of the cluster write its shared memory, so its
+  /// mbarrier waits acquire at cluster scope.
+  bool isWrittenByCluster = false;
   /// Of every block-level vector.
   llvm::DenseMap<mlir::Value, Distribution> distributions;
   /// Of every memref in shared memory.
@@ -56,27 +56,26 @@ struct KernelPlan {
   llvm::DenseMap<mlir::Operation *, std::unique_ptr<OpPlan>> opPlans;
   /// Each once.
   llvm::SmallVector<TensorMapOfKernel> tensorMaps;
-  /// Vectors whose registers are others behind an op, as far as the compiler
-  /// can tell: it completes what writes them.
-  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value>> heldAfter;
+  /// Vectors whose registers are opaque after an op, because the op completes
+  /// the asynchronous writes to them.
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value>> opaqueAfter;
 
-  /// Ops in code for threads whose vectors are a thread's own.
+  /// Ops in code for threads whose vectors belong to a single thread.
   llvm::DenseSet<mlir::Operation *> threadOps;
 
-  /// Whether it is a vector that the threads of a program hold together.
+  /// Whether it is a vector that the threads of a thread group hold together.
   bool isBlockVector(mlir::Value value) const {
     return distributions.contains(value);
   }
   const Distribution &getDistribution(mlir::Value value) const {
     return distributions.find(value)->second;
   }
-  /// Null for what is not in shared memory.
+  /// Null for a value that is not in shared memory.
   const SharedRef *getSharedRef(mlir::Value value) const {
     auto it = sharedRefs.find(value);
     return it == sharedRefs.end() ? nullptr : &it->second;
   }
-  /// What the op's lowering kept, of the type that it knows; null where it kept
-  /// nothing.
+  /// The plan of the op's lowering; null if it did not store one.
   template <typename Plan> const Plan *getOpPlan(mlir::Operation *op) const {
     auto it = opPlans.find(op);
     return it == opPlans.end() ? nullptr
@@ -84,7 +83,7 @@ struct KernelPlan {
   }
 };
 
-/// What is left to do of a kernel.
+/// The level of a kernel.
 Level getLevel(mlir::gpu::GPUFuncOp func);
 
 } // namespace smalti::block_to_thread

@@ -1,4 +1,4 @@
-//===- NVIDIALowerings.h - Lowerings of NVIDIA GPUs alone -------*- C++ -*-===//
+//===- NVIDIALowerings.h - Lowerings for NVIDIA GPUs only -------*- C++ -*-===//
 
 #ifndef SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_KERNEL_NVIDIALOWERINGS_H
 #define SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_KERNEL_NVIDIALOWERINGS_H
@@ -7,11 +7,11 @@ namespace smalti::block_to_thread {
 
 class OpLowerings;
 
-// One function a file. They replace common lowerings of the same ops.
+// One function per file. They replace common lowerings of the same ops.
 void registerNVIDIAConversions(OpLowerings &lowerings);
 void registerNVIDIAReductions(OpLowerings &lowerings);
 void registerNVIDIARelayouts(OpLowerings &lowerings);
-/// Of chips without copies in bulk: instead of those.
+/// For chips without TMA, instead of TMA copies.
 void registerThreadCopies(OpLowerings &lowerings);
 
 } // namespace smalti::block_to_thread

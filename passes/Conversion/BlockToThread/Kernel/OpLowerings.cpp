@@ -1,4 +1,4 @@
-//===- OpLowerings.cpp - How each op becomes one of a thread --------------===//
+//===- OpLowerings.cpp - Registry of op lowerings -------------------------===//
 
 #include "smalti/passes/Conversion/BlockToThread/Kernel/OpLowerings.h"
 

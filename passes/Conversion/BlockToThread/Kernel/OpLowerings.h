@@ -1,7 +1,8 @@
-//===- OpLowerings.h - How each op becomes one of a thread ------*- C++ -*-===//
+//===- OpLowerings.h - Registry of op lowerings -----------------*- C++ -*-===//
 //
-// The conversion of block programs knows no op itself. A family of ops brings
-// its two halves, the decision and the emission, and registers them here.
+// The conversion of block-level kernels does not handle any op directly. Each
+// family of ops has a lowering with a planning and an emission function, which
+// is registered here.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,31 +24,31 @@ namespace smalti::block_to_thread {
 class Emitter;
 class Planner;
 
-/// How the ops of a family are lowered. Stateless: what `plan` decides and
-/// `emit` needs is kept with Planner::setOpPlan.
+/// The lowering of a family of ops. Stateless: the decisions of `plan` that
+/// `emit` needs are stored with Planner::setOpPlan.
 class OpLowering {
 public:
   virtual ~OpLowering();
 
   /// Decides everything, or refuses with an error at the op. The distributions
-  /// of the operands are known; those of the results, and of the arguments of
-  /// regions, are to be set. Changes nothing.
+  /// of the operands are set; `plan` sets those of the results and of region
+  /// arguments. Changes nothing.
   virtual mlir::LogicalResult plan(mlir::Operation *op,
                                    Planner &planner) const = 0;
-  /// Called once for a kernel that has such ops, after all ops were planned.
+  /// Called once for a kernel that has such ops, after all ops are planned.
   virtual mlir::LogicalResult planKernel(Planner &planner) const;
-  /// Emits what the plan says and maps the results; cannot fail.
+  /// Emits the plan and maps the results; cannot fail.
   virtual void emit(mlir::Operation *op, Emitter &emitter,
                     mlir::OpBuilder &builder) const = 0;
-  /// Whether the ops understand memrefs in shared memory whose elements do not
-  /// lie as the type says (tiles, swizzle). Of others they are refused.
+  /// Whether the ops support memrefs in shared memory whose layout differs from
+  /// the type (tiles, swizzle). Otherwise such operands are refused.
   virtual bool acceptsTransforms() const { return false; }
-  /// Whether they understand memrefs in the shared memory of another block of
-  /// the cluster. Of others they are refused.
+  /// Whether they support memrefs in the shared memory of another block of the
+  /// cluster. Otherwise such operands are refused.
   virtual bool acceptsPeers() const { return false; }
 };
 
-/// A lowering of one op, with its type.
+/// A typed lowering of one op.
 template <typename OpTy> class LoweringOf : public OpLowering {
 public:
   virtual mlir::LogicalResult plan(OpTy op, Planner &planner) const = 0;
@@ -66,15 +67,15 @@ public:
 /// The lowerings of a conversion, by op.
 class OpLowerings {
 public:
-  /// `Lowering` lowers these ops; it replaces what was registered for them.
+  /// Registers `Lowering` for these ops; replaces an earlier registration.
   template <typename Lowering, typename... OpTys> void add() {
-    static_assert(sizeof...(OpTys) > 0, "a lowering is of some ops");
+    static_assert(sizeof...(OpTys) > 0, "a lowering handles at least one op");
     owned.push_back(std::make_unique<Lowering>());
     const OpLowering *lowering = owned.back().get();
     ((byOp[mlir::TypeID::get<OpTys>()] = lowering), ...);
   }
 
-  /// Null for an op that has none of its own.
+  /// Null for an op without a lowering.
   const OpLowering *find(mlir::Operation *op) const {
     return byOp.lookup(op->getName().getTypeID());
   }
@@ -84,9 +85,9 @@ private:
   llvm::DenseMap<mlir::TypeID, const OpLowering *> byOp;
 };
 
-// One function a file.
+// One function per file.
 void registerAsyncCopies(OpLowerings &lowerings);
-void registerBarrierObjects(OpLowerings &lowerings);
+void registerMbarriers(OpLowerings &lowerings);
 void registerBlockBarriers(OpLowerings &lowerings);
 void registerControlFlow(OpLowerings &lowerings);
 void registerElementwise(OpLowerings &lowerings);
@@ -98,15 +99,15 @@ void registerShapes(OpLowerings &lowerings);
 void registerTransfers(OpLowerings &lowerings);
 void registerViews(OpLowerings &lowerings);
 
-// Of NVIDIA's chips alone.
+// For NVIDIA GPUs only.
 void registerPeerMemory(OpLowerings &lowerings);
 void registerTensorCopies(OpLowerings &lowerings);
 void registerWgmma(OpLowerings &lowerings);
 
-/// Those that are the same on every chip.
+/// Lowerings that are the same on every chip.
 void registerCommonLowerings(OpLowerings &lowerings);
 
-/// Of ops on vectors that work element by element, whatever they are.
+/// Lowering of element-wise ops on vectors.
 const OpLowering &getElementwiseLowering();
 
 } // namespace smalti::block_to_thread

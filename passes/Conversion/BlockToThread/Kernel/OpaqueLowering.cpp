@@ -1,4 +1,4 @@
-//===- OpaqueLowering.cpp - Barriers of the optimiser, and output ---------===//
+//===- OpaqueLowering.cpp - Optimization barriers and output --------------===//
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/passes/Conversion/BlockToThread/Kernel/Emitter.h"
@@ -19,7 +19,7 @@ using namespace smalti;
 using namespace smalti::block_to_thread;
 
 namespace {
-/// Values that the optimiser knows nothing about.
+/// Values that are opaque to the optimizer.
 class OptimizationBarriers
     : public LoweringOf<mosaic_gpu::OptimizationBarrierOp> {
 public:
@@ -37,7 +37,7 @@ public:
             OpBuilder &builder) const override;
 };
 
-/// A remark, and nothing in the program.
+/// A remark; emits no code.
 class LayoutPrints : public LoweringOf<mosaic_gpu::PrintLayoutOp> {
 public:
   LogicalResult plan(mosaic_gpu::PrintLayoutOp op,
@@ -49,7 +49,7 @@ public:
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// Barriers of the optimiser
+// Optimization barriers
 //===----------------------------------------------------------------------===//
 
 static int64_t getBits(Type type) {
@@ -72,7 +72,7 @@ LogicalResult OptimizationBarriers::plan(mosaic_gpu::OptimizationBarrierOp op,
       bits = 0;
     if (bits == 0 || bits > 64 || (bits < 64 && 32 % bits != 0))
       return op.emitOpError()
-             << "on " << operand.getType() << " is not supported";
+             << "does not support operands of type " << operand.getType();
     if (!isVector(operand))
       continue;
     if (Attribute layout = layoutAt(op, mosaic_gpu::kOutLayouts, index++)) {
@@ -90,15 +90,15 @@ LogicalResult OptimizationBarriers::plan(mosaic_gpu::OptimizationBarrierOp op,
   return success();
 }
 
-/// The same registers, as some that the optimiser has not seen before.
-static Value hideRegister(Value held, const VendorLowering &vendor,
-                          OpBuilder &builder, Location loc) {
+/// The same registers behind an optimization barrier.
+static Value makeOpaque(Value held, const VendorLowering &vendor,
+                        OpBuilder &builder, Location loc) {
   auto type = cast<VectorType>(held.getType());
   Type element = type.getElementType();
   if (element.isIndex()) {
     VectorType words = type.clone(builder.getI64Type());
-    held = hideRegister(arith::IndexCastOp::create(builder, loc, words, held),
-                        vendor, builder, loc);
+    held = makeOpaque(arith::IndexCastOp::create(builder, loc, words, held),
+                      vendor, builder, loc);
     return arith::IndexCastOp::create(builder, loc, type, held);
   }
   int64_t bits = element.getIntOrFloatBitWidth(), count = type.getDimSize(0);
@@ -116,8 +116,8 @@ static Value hideRegister(Value held, const VendorLowering &vendor,
                       ? held
                       : arith::BitcastOp::create(builder, loc, integers, held)
                             .getResult();
-    value = hideRegister(arith::ExtUIOp::create(builder, loc, wide, value),
-                         vendor, builder, loc);
+    value = makeOpaque(arith::ExtUIOp::create(builder, loc, wide, value),
+                       vendor, builder, loc);
     value = arith::TruncIOp::create(builder, loc, integers, value);
     return element.isInteger()
                ? value
@@ -131,7 +131,7 @@ static Value hideRegister(Value held, const VendorLowering &vendor,
   for (int64_t word = 0; word < words.getDimSize(0); ++word)
     hidden.push_back(vector::ExtractOp::create(builder, loc, asWords,
                                                ArrayRef<int64_t>{word}));
-  hidden = vendor.emitHeld(builder, loc, hidden);
+  hidden = vendor.emitOpaque(builder, loc, hidden);
   return vector::BitCastOp::create(
       builder, loc, type,
       vector::FromElementsOp::create(builder, loc, words, hidden));
@@ -146,17 +146,17 @@ void OptimizationBarriers::emit(mosaic_gpu::OptimizationBarrierOp op,
       Registers held = emitter.getRegisters(
           operand, emitter.plan.getDistribution(result), builder);
       for (Value &reg : held)
-        reg = hideRegister(reg, emitter.vendor, builder, loc);
+        reg = makeOpaque(reg, emitter.vendor, builder, loc);
       emitter.setRegisters(result, std::move(held));
       continue;
     }
     auto type = VectorType::get({1}, operand.getType());
     Value one = vector::BroadcastOp::create(builder, loc, type,
                                             emitter.lookup(operand));
-    emitter.map(result, vector::ExtractOp::create(
-                            builder, loc,
-                            hideRegister(one, emitter.vendor, builder, loc),
-                            ArrayRef<int64_t>{0}));
+    emitter.map(result,
+                vector::ExtractOp::create(
+                    builder, loc, makeOpaque(one, emitter.vendor, builder, loc),
+                    ArrayRef<int64_t>{0}));
   }
 }
 
@@ -171,14 +171,14 @@ LogicalResult DebugPrints::plan(mosaic_gpu::DebugPrintOp op,
            << "is not supported on " << planner.getVendor().getTarget().name;
   auto type = cast<VectorType>(op.getValue().getType());
   Type element = type.getElementType();
-  // There is no conversion of 8-bit floats to what printf takes.
+  // 8-bit floats cannot be converted to a type that printf supports.
   if (!element.isIntOrIndexOrFloat() ||
       (isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 16))
     return op.emitOpError() << "cannot print elements of type " << element;
   return success();
 }
 
-/// A number as printf takes it, and how it is printed.
+/// A number converted for printf, and its format.
 static std::pair<Value, StringRef> getPrinted(Value number, OpBuilder &builder,
                                               Location loc) {
   Type type = number.getType();
@@ -200,7 +200,7 @@ static std::pair<Value, StringRef> getPrinted(Value number, OpBuilder &builder,
   return {number, "%lld"};
 }
 
-/// A text as printf prints it.
+/// Escapes a text for printf.
 static std::string escape(StringRef text) {
   std::string escaped;
   for (char letter : text)
@@ -208,7 +208,7 @@ static std::string escape(StringRef text) {
   return escaped;
 }
 
-/// Adds the index of an element to what is printed: "[%lld, %lld]: ".
+/// Adds the index of an element to the output: "[%lld, %lld]: ".
 static std::string addIndex(const Distribution &distribution, int64_t reg,
                             int64_t element, ThreadIndices &indices,
                             OpBuilder &builder, Location loc,
@@ -262,7 +262,7 @@ void DebugPrints::emit(mosaic_gpu::DebugPrintOp op, Emitter &emitter,
         gpu::PrintfOp::create(nested, loc, text, values);
       }
   };
-  // Elements that several threads hold are printed by the first of them.
+  // If several threads hold an element, the first of them prints it.
   Value isFirst =
       distribution.isSplat()
           ? arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
@@ -281,7 +281,9 @@ void DebugPrints::emit(mosaic_gpu::DebugPrintOp op, Emitter &emitter,
 LogicalResult LayoutPrints::plan(mosaic_gpu::PrintLayoutOp op,
                                  Planner &planner) const {
   if (!isVector(op.getValue()) && !planner.getSharedRef(op.getValue()))
-    return op.emitOpError() << "has no layout for " << op.getValue().getType();
+    return op.emitOpError()
+           << "requires a block-level vector or shared memory; a value of type "
+           << op.getValue().getType() << " does not have a layout";
   return success();
 }
 

@@ -1,4 +1,4 @@
-//===- Planner.cpp - Decides what becomes of a kernel ---------------------===//
+//===- Planner.cpp - Planning of the conversion ---------------------------===//
 
 #include "smalti/passes/Conversion/BlockToThread/Kernel/Planner.h"
 
@@ -18,8 +18,8 @@ using namespace smalti::block_to_thread;
 
 OpPlan::~OpPlan() = default;
 
-/// Whether the op is a buffer in shared memory, which means the same to a block
-/// and to each of its threads. Barrier objects belong to block-level ops.
+/// Whether the op is a buffer in shared memory, which is the same at block and
+/// thread level. Mbarriers belong to block-level ops.
 static bool isSharedBuffer(Operation *op) {
   auto slice = dyn_cast<mosaic_gpu::SliceSMEMOp>(op);
   return slice && !isa<mosaic_gpu::BarrierType>(
@@ -53,8 +53,8 @@ Attribute block_to_thread::layoutAt(Operation *op, StringRef name,
   return layouts && index < layouts.size() ? layouts[index] : Attribute();
 }
 
-/// The layout that the program declares for a value, looking through control
-/// flow that does not say: loops are rebuilt by passes that drop attributes.
+/// The declared layout of a value, looking through control flow without
+/// layouts: passes that rebuild loops drop their attributes.
 Attribute block_to_thread::findDeclaredLayout(Value value, unsigned depth) {
   auto result = dyn_cast<OpResult>(value);
   if (!result || depth > 8)
@@ -88,20 +88,19 @@ Attribute block_to_thread::findDeclaredLayout(Value value, unsigned depth) {
 
 LogicalResult Planner::setLayout(Operation *op, Value value, Attribute layout) {
   auto type = cast<VectorType>(value.getType());
-  // The ops of a thread have no other scalars.
+  // Thread-level ops support only these scalars.
   Type element = type.getElementType();
   if (!element.isSignlessIntOrIndexOrFloat())
     return op->emitOpError()
            << "has a vector of type " << type
-           << "; its elements must be signless integers, floats or of type "
-              "index";
+           << "; its elements must be signless integers, floats or index";
   std::string why;
   std::optional<Distribution> distribution =
       Distribution::get(type, layout, plan.grid, why);
   if (!distribution)
     return op->emitOpError()
-           << "has a vector of type " << type << " that cannot have layout "
-           << layout << ": " << why;
+           << "has a vector of type " << type
+           << ", which is incompatible with layout " << layout << ": " << why;
   plan.distributions.try_emplace(value, std::move(*distribution));
   return success();
 }
@@ -109,8 +108,8 @@ LogicalResult Planner::setLayout(Operation *op, Value value, Attribute layout) {
 LogicalResult Planner::setResultLayout(Operation *op) {
   Attribute layout = layoutAt(op, mosaic_gpu::kOutLayouts, 0);
   if (!layout)
-    return op->emitOpError() << "has no layout for its result; block-level "
-                                "vectors need the attribute '"
+    return op->emitOpError() << "does not have a layout for its result; "
+                                "block-level vectors require the attribute '"
                              << mosaic_gpu::kOutLayouts << "'";
   return setLayout(op, op->getResult(0), layout);
 }
@@ -124,39 +123,38 @@ LogicalResult Planner::checkOperands(Operation *op) {
       continue;
     const Distribution *distribution = find(operand);
     if (!distribution)
-      return op->emitOpError() << "uses a vector that has no layout";
+      return op->emitOpError() << "uses a vector that does not have a layout";
     if (layouts && index < layouts.size()) {
       std::string why;
       std::optional<Distribution> wanted =
           Distribution::get(type, layouts[index], plan.grid, why);
       if (!wanted)
-        return op->emitOpError()
-               << "has a vector of type " << type << " that cannot have layout "
-               << layouts[index] << ": " << why;
-      // One scalar fits every layout.
+        return op->emitOpError() << "has a vector of type " << type
+                                 << ", which is incompatible with layout "
+                                 << layouts[index] << ": " << why;
+      // A scalar splat is compatible with every layout.
       if (*wanted != *distribution && !distribution->isSplat())
         return op->emitOpError()
-               << "wants vector operand #" << index << " in layout "
-               << wanted->str() << ", but its value is in layout "
-               << distribution->str();
+               << "requires layout " << wanted->str() << " for vector operand #"
+               << index << ", but the value has layout " << distribution->str();
     }
     ++index;
   }
   if (layouts && layouts.size() != index)
-    return op->emitOpError()
-           << "has " << index << " vector operands and " << layouts.size()
-           << " '" << mosaic_gpu::kInLayouts << "'";
+    return op->emitOpError() << "has " << index << " vector operands, but '"
+                             << mosaic_gpu::kInLayouts << "' has "
+                             << layouts.size() << " entries";
   return success();
 }
 
 LogicalResult Planner::planGrid() {
   gpu::GPUFuncOp func = plan.func;
   if (!func.getBody().hasOneBlock())
-    return func.emitOpError() << "has unstructured control flow, which "
-                                 "block-level kernels cannot have";
+    return func.emitOpError() << "has unstructured control flow; block-level "
+                                 "kernels require structured control flow";
   std::optional<ArrayRef<int32_t>> size = func.getKnownBlockSize();
   if (!size)
-    return func.emitOpError() << "is a block-level kernel and needs the "
+    return func.emitOpError() << "is a block-level kernel and requires the "
                                  "attribute 'known_block_size'";
   const targets::Target &target = vendor.getTarget();
   ArrayRef<int32_t> threads = *size;
@@ -166,23 +164,25 @@ LogicalResult Planner::planGrid() {
   if (threads[0] <= 0 || threads[0] % target.waveSize != 0)
     return func.emitOpError()
            << "has blocks of " << threads[0]
-           << " threads, which is not a multiple of the " << target.waveSize
-           << " threads of a warp on " << target.name;
+           << " threads; a multiple of the warp size of " << target.name << ", "
+           << target.waveSize << ", is required";
   if (threads[0] > target.maxThreadsPerBlock)
     return func.emitOpError()
-           << "has blocks of " << threads[0] << " threads, " << target.name
-           << " has at most " << target.maxThreadsPerBlock;
-  auto program = func->getAttrOfType<IntegerAttr>(mosaic_gpu::kProgramThreads);
-  if (!program)
+           << "has blocks of " << threads[0] << " threads; a block on "
+           << target.name << " has at most " << target.maxThreadsPerBlock;
+  auto declared = func->getAttrOfType<IntegerAttr>(mosaic_gpu::kProgramThreads);
+  if (!declared)
     return success();
-  int64_t together = program.getInt();
-  // The last program may be a part of one: warps that only copy.
-  if (together <= 0 || together % target.waveSize != 0 || together > threads[0])
+  int64_t groupThreads = declared.getInt();
+  // The last thread group may be incomplete: warps that only copy.
+  if (groupThreads <= 0 || groupThreads % target.waveSize != 0 ||
+      groupThreads > threads[0])
     return func.emitOpError()
-           << "has programs of " << together << " threads, which must be whole "
-           << "warps of " << target.waveSize << ", and at most the "
-           << threads[0] << " threads of its block";
-  plan.grid.numThreads = together;
+           << "has '" << mosaic_gpu::kProgramThreads << "' = " << groupThreads
+           << "; a multiple of the warp size, " << target.waveSize
+           << ", and at most the " << threads[0]
+           << " threads of the block are required";
+  plan.grid.numThreads = groupThreads;
   return success();
 }
 
@@ -201,13 +201,13 @@ static bool hasVectors(Operation *op) {
          });
 }
 
-/// The transforms that an op declares for a value in shared memory; null where
-/// it declares none. `values` are all operands or all results.
+/// The transforms that an op declares for a value in shared memory; null if it
+/// does not. `values` are all operands or all results.
 static ArrayAttr getDeclaredTransforms(Operation *op, StringRef name,
                                        ValueRange values, Value value) {
   auto lists = op->getAttrOfType<ArrayAttr>(name);
   unsigned index = 0;
-  // Custom primitives count barriers, too.
+  // Custom primitives also count barriers.
   bool countsBarriers = isa<mosaic_gpu::CustomPrimitiveOp>(op);
   for (Value other : values) {
     auto type = dyn_cast<MemRefType>(other.getType());
@@ -224,8 +224,8 @@ static ArrayAttr getDeclaredTransforms(Operation *op, StringRef name,
   return {};
 }
 
-/// Whether memory stored as `ref` is what transforms make of its type; null:
-/// they are not declared.
+/// Whether memory stored as `ref` agrees with the declared transforms; null if
+/// none are declared.
 static bool isDeclared(const SharedRef &ref, MemRefType type,
                        ArrayAttr transforms) {
   if (!transforms)
@@ -248,17 +248,16 @@ LogicalResult Planner::checkSharedOperands(Operation *op,
                                                op->getOperands(), operand);
     if (!isDeclared(*ref, cast<MemRefType>(operand.getType()), declared))
       return op->emitOpError()
-             << "takes shared memory with transforms " << declared
-             << ", but it is stored with " << ref->str();
+             << "declares transforms " << declared
+             << " for its operand, but the shared memory has " << ref->str();
     if (mosaic_gpu::isClusterMemory(cast<MemRefType>(operand.getType())) &&
         (!lowering || !lowering->acceptsPeers()))
-      return op->emitOpError() << "has the shared memory of another block, "
-                                  "which its lowering to threads does not "
-                                  "support";
+      return op->emitOpError() << "cannot be lowered to thread level with "
+                                  "shared memory of another block";
     if (ref->isTransformed() && (!lowering || !lowering->acceptsTransforms()))
-      return op->emitOpError()
-             << "has shared memory in a transformed layout (" << ref->str()
-             << "), which its lowering to threads does not support";
+      return op->emitOpError() << "cannot be lowered to thread level with "
+                                  "tiled or swizzled shared memory ("
+                               << ref->str() << ")";
   }
   return success();
 }
@@ -267,13 +266,14 @@ LogicalResult block_to_thread::setResultRef(Operation *op, Value result,
                                             const ValueOr<SharedRef> &ref,
                                             Planner &planner) {
   if (!ref)
-    return op->emitOpError() << "cannot be lowered to threads: " << ref.reason;
+    return op->emitOpError()
+           << "cannot be lowered to thread level: " << ref.reason;
   ArrayAttr declared = getDeclaredTransforms(op, mosaic_gpu::kOutTransforms,
                                              op->getResults(), result);
   if (!isDeclared(*ref, cast<MemRefType>(result.getType()), declared))
     return op->emitOpError()
-           << "has a result with transforms " << declared
-           << ", but its memory is stored with " << ref->str();
+           << "declares transforms " << declared
+           << " for its result, but the shared memory has " << ref->str();
   if (ref->layout.swizzleBytes != 16)
     planner.requireSharedAlignment(
         transfers::swizzlePeriod(ref->layout.swizzleBytes));
@@ -290,7 +290,7 @@ bool Planner::isThreadOp(Operation *op) const {
   if (isa_and_nonnull<mosaic_gpu::MosaicGPUDialect>(op->getDialect()) ||
       !hasVectors(op))
     return false;
-  // Registers become a vector of the program by a cast that has its layout.
+  // A cast with a layout converts registers to a block-level vector.
   if (isa<UnrealizedConversionCastOp>(op) && op->hasAttr(kCastLayout))
     return false;
   return llvm::none_of(op->getOperands(), [&](Value operand) {
@@ -309,7 +309,7 @@ LogicalResult Planner::planOp(Operation *op) {
   bool isBlockOp =
       isa_and_nonnull<mosaic_gpu::MosaicGPUDialect>(op->getDialect());
   bool isThread = plan.threadOps.contains(op);
-  // Casts are between vectors of a program and their registers.
+  // Casts convert between block-level vectors and registers.
   if (!isThread && !isa<UnrealizedConversionCastOp>(op) &&
       (isBlockOp || hasVectors(op)) && failed(checkOperands(op)))
     return failure();
@@ -319,22 +319,24 @@ LogicalResult Planner::planOp(Operation *op) {
   }
   if (isBlockOp)
     return op->emitOpError()
-           << "cannot be lowered to threads: the op is not supported";
+           << "cannot be lowered to thread level: the op is not supported";
   if (isa<memref::AllocOp>(op))
-    return op->emitOpError() << "allocates memory; allocate shared memory "
-                                "first (smalti-allocate-shared-memory)";
+    return op->emitOpError()
+           << "allocates memory; run smalti-allocate-shared-memory before this "
+              "conversion";
   if (hasVectors(op) && !isThread) {
     if (OpTrait::hasElementwiseMappableTraits(op) && op->getNumRegions() == 0)
       return getElementwiseLowering().plan(op, *this);
-    return op->emitOpError() << "cannot be lowered to threads: the op is not "
-                                "supported on block-level vectors";
+    return op->emitOpError()
+           << "cannot be lowered to thread level: the op is not "
+              "supported on block-level vectors";
   }
   for (Region &region : op->getRegions()) {
     if (region.empty())
       continue;
     if (!region.hasOneBlock())
-      return op->emitOpError() << "has unstructured control flow, which "
-                                  "block-level kernels cannot have";
+      return op->emitOpError() << "has unstructured control flow; block-level "
+                                  "kernels require structured control flow";
     if (failed(planBlock(region.front())))
       return failure();
   }

@@ -1,4 +1,4 @@
-//===- RegionLowering.cpp - Code for threads and for warps ----------------===//
+//===- RegionLowering.cpp - Regions of thread-level and warp-level code ---===//
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/passes/Conversion/BlockToThread/Kernel/Emitter.h"
@@ -12,8 +12,8 @@ using namespace smalti;
 using namespace smalti::block_to_thread;
 
 namespace {
-/// The body stands in place of the op: its vectors are the operands', which it
-/// may take apart into registers.
+/// Inlines the body: its vectors are the operands, which it may split into
+/// registers.
 class CustomPrimitives : public LoweringOf<mosaic_gpu::CustomPrimitiveOp> {
 public:
   LogicalResult plan(mosaic_gpu::CustomPrimitiveOp op,
@@ -23,9 +23,9 @@ public:
   bool acceptsTransforms() const override { return true; }
 };
 
-/// The body stands in place of the op, between barriers of the program: what
-/// the program did to memory comes before what its warps do, and that before
-/// what follows.
+/// Inlines the body between barriers of the thread group: accesses of the
+/// thread group happen before those of its warps, and those before the accesses
+/// after the op.
 class WarpMaps : public LoweringOf<mosaic_gpu::WarpMapOp> {
 public:
   LogicalResult plan(mosaic_gpu::WarpMapOp op, Planner &planner) const override;
@@ -53,7 +53,7 @@ public:
 };
 } // namespace
 
-/// Arguments of the body are what the operands are.
+/// Body arguments have the distributions and references of the operands.
 static void shareArguments(ValueRange operands, Block &body, Planner &planner) {
   for (auto [operand, argument] :
        llvm::zip_equal(operands, body.getArguments())) {
@@ -77,7 +77,9 @@ LogicalResult CustomPrimitives::plan(mosaic_gpu::CustomPrimitiveOp op,
     if (!isVector(result))
       continue;
     if (vectors >= op.getOutLayouts().size())
-      return op.emitOpError() << "has no layout for result #" << vectors;
+      return op.emitOpError()
+             << "does not have an entry in 'out_layouts' for vector result #"
+             << vectors;
     if (failed(planner.setLayout(op, result, op.getOutLayouts()[vectors++])))
       return failure();
   }
@@ -85,7 +87,8 @@ LogicalResult CustomPrimitives::plan(mosaic_gpu::CustomPrimitiveOp op,
     if (isa<MemRefType>(result.getType()))
       return op.emitOpError() << "returns memory, which is not supported";
   Block &body = op.getBody().front();
-  // A splat is held as its operand says, unless the op wants it otherwise.
+  // A splat keeps the distribution of its operand unless the op declares
+  // another.
   unsigned index = 0;
   for (auto [operand, argument] :
        llvm::zip_equal(op.getOperands(), body.getArguments())) {
@@ -124,12 +127,13 @@ LogicalResult Returns::plan(mosaic_gpu::ReturnOp op, Planner &planner) const {
     const Distribution *from = planner.find(operand),
                        &to = *planner.find(result);
     if (!from)
-      return op.emitOpError() << "returns a vector of a thread; registers "
-                                 "become one of the program by an "
-                                 "unrealized_conversion_cast with a layout";
+      return op.emitOpError()
+             << "returns a thread-level vector; convert registers to a "
+                "block-level vector with an 'unrealized_conversion_cast' that "
+                "has a layout";
     if (*from != to && !from->isSplat())
       return op.emitOpError() << "returns a vector in layout " << from->str()
-                              << " where layout " << to.str() << " is declared";
+                              << ", but declares layout " << to.str();
   }
   return success();
 }
@@ -149,11 +153,12 @@ void Returns::emit(mosaic_gpu::ReturnOp op, Emitter &emitter,
 
 LogicalResult WarpMaps::plan(mosaic_gpu::WarpMapOp op, Planner &planner) const {
   if (std::optional<std::string> why =
-          planner.getVendor().refuseProgramBarrier(planner.getGrid()))
-    return op.emitOpError() << "needs barriers of a program: " << *why;
+          planner.getVendor().refuseThreadGroupBarrier(planner.getGrid()))
+    return op.emitOpError() << "requires a barrier per thread group: " << *why;
   for (Value operand : op.getOperands())
     if (isVector(operand))
-      return op.emitOpError() << "hands a vector to single warps";
+      return op.emitOpError() << "has a vector operand; vectors cannot be "
+                                 "passed to single warps";
   Block &body = op.getRegion().front();
   shareArguments(op.getOperands(), body, planner);
   return planner.planBlock(body);
@@ -163,9 +168,9 @@ void WarpMaps::emit(mosaic_gpu::WarpMapOp op, Emitter &emitter,
                     OpBuilder &builder) const {
   Block &body = op.getRegion().front();
   mapArguments(op.getOperands(), body, emitter);
-  emitter.vendor.emitProgramBarrier(builder, op.getLoc(), emitter.indices);
+  emitter.vendor.emitThreadGroupBarrier(builder, op.getLoc(), emitter.indices);
   emitter.emitBlock(body, builder);
-  emitter.vendor.emitProgramBarrier(builder, op.getLoc(), emitter.indices);
+  emitter.vendor.emitThreadGroupBarrier(builder, op.getLoc(), emitter.indices);
 }
 
 void block_to_thread::registerRegions(OpLowerings &lowerings) {

@@ -1,4 +1,4 @@
-//===- SharedRefs.cpp - Where shared memory is and how it is stored -------===//
+//===- SharedRefs.cpp - Layout and alignment of shared memory -------------===//
 
 #include "smalti/passes/Conversion/BlockToThread/Kernel/SharedRefs.h"
 
@@ -47,13 +47,13 @@ std::string SharedRef::str() const {
   return text;
 }
 
-/// Of a layout that is valid.
+/// Requires a valid layout.
 static SmallVector<MemorySteps> stepsOf(const MemoryLayout &memory) {
   return *transfers::getMemorySteps(memory);
 }
 
-/// Elements ahead of an index.
-static int64_t placeOf(const MemorySteps &steps, int64_t index) {
+/// The offset of an index in elements.
+static int64_t addressOf(const MemorySteps &steps, int64_t index) {
   return index % steps.inner * steps.innerStride +
          index / steps.inner * steps.outerStride;
 }
@@ -77,18 +77,19 @@ bool SharedRef::isStoredAs(const SharedRef &other) const {
 std::optional<std::string> block_to_thread::checkRef(const SharedRef &ref) {
   if (std::optional<std::string> why = ref.layout.validate(ref.elementBits))
     return why;
-  // Rows that a swizzle counts.
+  // The rows on which a swizzle depends.
   constexpr unsigned log2Row = 7;
   if (ref.layout.swizzleBytes != 16 && ref.log2Alignment < log2Row)
     return "a swizzle of " + std::to_string(ref.layout.swizzleBytes) +
-           " bytes needs memory whose offset is a multiple of 128 bytes, not "
-           "just of " +
-           std::to_string(int64_t(1) << ref.log2Alignment);
+           " bytes requires an offset that is a multiple of 128 bytes; a "
+           "multiple of " +
+           std::to_string(int64_t(1) << ref.log2Alignment) + " is proven";
   if (ref.elementBits % 8 == 0 &&
       ref.log2Alignment < log2Divisor(ref.elementBytes()))
     return "elements of " + std::to_string(ref.elementBytes()) +
-           " bytes would be at multiples of " +
-           std::to_string(int64_t(1) << ref.log2Alignment);
+           " bytes require an offset that is a multiple of their size; a "
+           "multiple of " +
+           std::to_string(int64_t(1) << ref.log2Alignment) + " is proven";
   return std::nullopt;
 }
 
@@ -97,9 +98,9 @@ block_to_thread::checkSwizzleStart(const SharedRef &ref) {
   int64_t period = transfers::swizzlePeriod(ref.layout.swizzleBytes);
   if (ref.layout.swizzleBytes != 16 && ref.log2Alignment < log2Divisor(period))
     return "a swizzle of " + std::to_string(ref.layout.swizzleBytes) +
-           " bytes needs memory whose offset is a multiple of " +
-           std::to_string(period) + " bytes, not just of " +
-           std::to_string(int64_t(1) << ref.log2Alignment);
+           " bytes requires an offset that is a multiple of " +
+           std::to_string(period) + " bytes; a multiple of " +
+           std::to_string(int64_t(1) << ref.log2Alignment) + " is proven";
   return std::nullopt;
 }
 
@@ -117,10 +118,10 @@ Result block_to_thread::getSharedRef(MemRefType type, ArrayAttr transforms,
   if (!type.hasStaticShape() ||
       failed(type.getStridesAndOffset(strides, offset)) ||
       llvm::any_of(strides, ShapedType::isDynamic))
-    return Result::none("its shape or its strides are not static");
+    return Result::none("its shape or strides are dynamic");
   ref.layout.shape.assign(type.getShape().begin(), type.getShape().end());
   ref.layout.strides.assign(strides.begin(), strides.end());
-  // Barrier objects are words of 64 bits.
+  // Mbarriers are 64-bit words.
   ref.elementBits =
       inference::getMemory(type) ? inference::getElementBits(type) : 64;
   ref.log2Alignment = log2Alignment;
@@ -128,7 +129,7 @@ Result block_to_thread::getSharedRef(MemRefType type, ArrayAttr transforms,
     inference::LayoutTable table(type.getContext(), 1, 1);
     inference::LayoutId id = table.fromAttribute(transforms, type);
     if (id == inference::kNoLayout)
-      return Result::none("its transforms are not a tile and a swizzle");
+      return Result::none("its transforms are not a tiling and a swizzle");
     ref.layout.tile.assign(table[id].tile.begin(), table[id].tile.end());
     ref.layout.swizzleBytes = table[id].swizzle;
   }
@@ -139,7 +140,7 @@ Result block_to_thread::getSharedRef(MemRefType type, ArrayAttr transforms,
 // Windows
 //===----------------------------------------------------------------------===//
 
-/// The size of a dimension's tile; 0 where it is not tiled.
+/// The tile size of a dimension; 0 if it is not tiled.
 static int64_t tileOf(const MemoryLayout &memory, int64_t dim) {
   int64_t untiled = static_cast<int64_t>(memory.shape.size()) -
                     static_cast<int64_t>(memory.tile.size());
@@ -174,15 +175,19 @@ Result block_to_thread::getWindow(const SharedRef &source,
     std::string name = "dimension " + std::to_string(dim);
     if (tile > 0) {
       if (stride != 1)
-        return Result::none("it steps by " + std::to_string(stride) + " in " +
-                            name + ", which is in tiles");
+        return Result::none("its stride in " + name + " is " +
+                            std::to_string(stride) +
+                            "; a tiled dimension requires stride 1");
       if (size % tile != 0)
-        return Result::none("it has " + std::to_string(size) + " of " + name +
-                            ", which is in tiles of " + std::to_string(tile));
-      if (inference::divisorOf(tile, offset) != tile)
-        return Result::none("its offset in " + name +
-                            " is not known to be a multiple of the tile's " +
+        return Result::none("its size in " + name + " is " +
+                            std::to_string(size) +
+                            ", which is not a multiple of the tile size " +
                             std::to_string(tile));
+      if (inference::divisorOf(tile, offset) != tile)
+        return Result::none(
+            "its offset in " + name +
+            " cannot be proven to be a multiple of the tile size " +
+            std::to_string(tile));
     }
     SharedStep step = getStep(source, dim);
     unsigned log2Index = log2Divisor(offset), log2Run = log2Divisor(step.run);
@@ -192,19 +197,20 @@ Result block_to_thread::getWindow(const SharedRef &source,
           source.elementBits);
       if (!log2Step)
         return Result::none("its offset in " + name +
-                            " is not known to be a multiple of a byte, which " +
+                            " cannot be proven to be a multiple of " +
                             std::to_string(8 / source.elementBits) +
-                            " elements share");
+                            " elements, which is one byte");
       ref.log2Alignment = std::min(ref.log2Alignment, *log2Step);
     }
     if (window.isDropped[dim]) {
       if (tile > 1)
-        return Result::none("it drops " + name + ", which is in tiles of " +
+        return Result::none("it drops " + name + ", whose tile size is " +
                             std::to_string(tile));
       continue;
     }
     if (tile == 0 && !ref.layout.tile.empty())
-      return Result::none(name + " is behind tiles");
+      return Result::none(name +
+                          ", which is not tiled, follows a tiled dimension");
     ref.layout.shape.push_back(size);
     ref.layout.strides.push_back(source.layout.strides[dim] * stride);
     if (tile > 0)
@@ -227,23 +233,24 @@ Result block_to_thread::transpose(const SharedRef &source,
     if (int64_t tile = tileOf(source.layout, from))
       ref.layout.tile.push_back(tile);
     else if (!ref.layout.tile.empty())
-      return Result::none("dimension " + std::to_string(from) +
-                          ", which is not tiled, would be behind tiles");
+      return Result::none(
+          "dimension " + std::to_string(from) +
+          ", which is not tiled, would follow a tiled dimension");
   }
   return checked(std::move(ref));
 }
 
-/// Whether the indices of one dimension are at the places of those of several
-/// others, which count them in row-major order.
+/// Whether the indices of one dimension have the same offsets as those of
+/// several others that count them in row-major order.
 static bool isSplit(const MemorySteps &whole, int64_t size,
                     ArrayRef<MemorySteps> parts, ArrayRef<int64_t> sizes) {
   for (int64_t index = 0; index < size; ++index) {
     int64_t place = 0, rest = index;
     for (size_t part = parts.size(); part-- > 0;) {
-      place += placeOf(parts[part], rest % sizes[part]);
+      place += addressOf(parts[part], rest % sizes[part]);
       rest /= sizes[part];
     }
-    if (place != placeOf(whole, index))
+    if (place != addressOf(whole, index))
       return false;
   }
   return true;
@@ -258,8 +265,8 @@ Result block_to_thread::expand(const SharedRef &source,
   for (auto [dim, sizes] : llvm::enumerate(groupSizes)) {
     int64_t tile = tileOf(source.layout, dim);
     if (sizes.size() > 1 && !ref.layout.tile.empty())
-      return Result::none("dimension " + std::to_string(dim) +
-                          ", which it splits, is in or behind tiles");
+      return Result::none("it splits dimension " + std::to_string(dim) +
+                          ", which is tiled or follows a tiled dimension");
     int64_t stride = source.layout.strides[dim];
     SmallVector<int64_t> strides(sizes.size());
     for (size_t part = sizes.size(); part-- > 0;) {
@@ -281,7 +288,7 @@ Result block_to_thread::expand(const SharedRef &source,
     if (!isSplit(whole[dim], source.layout.shape[dim],
                  rest.take_front(sizes.size()), sizes))
       return Result::none("it splits dimension " + std::to_string(dim) +
-                          " within its tiles");
+                          " inside a tile");
     rest = rest.drop_front(sizes.size());
   }
   return result;
@@ -297,7 +304,7 @@ Result block_to_thread::collapse(const SharedRef &source,
   for (int64_t group : groups) {
     int64_t size = 1, stride = 1;
     for (int64_t part = group; part-- > 0;) {
-      // The innermost that has a step.
+      // The innermost dimension with a stride.
       if (size == 1)
         stride = source.layout.strides[dim + part];
       size *= source.layout.shape[dim + part];
@@ -305,17 +312,18 @@ Result block_to_thread::collapse(const SharedRef &source,
     int64_t tile = group > 0 ? tileOf(source.layout, dim + group - 1) : 0;
     if (tile == 0 && !ref.layout.tile.empty())
       return Result::none("dimension " + std::to_string(dim) +
-                          ", which is not tiled, is behind tiles");
+                          ", which is not tiled, follows a tiled dimension");
     ref.layout.shape.push_back(size);
     ref.layout.strides.push_back(stride);
     if (tile > 0)
       ref.layout.tile.push_back(tile);
     dim += group;
   }
-  // To a scalar, there are no groups: of one element.
+  // A collapse to a scalar does not have groups; it requires one element.
   if (groups.empty() && source.getNumElements() != 1)
-    return Result::none("it has " + std::to_string(source.getNumElements()) +
-                        " elements");
+    return Result::none("it collapses " +
+                        std::to_string(source.getNumElements()) +
+                        " elements to a scalar");
   if (groups.empty())
     ref.layout.swizzleBytes = 16;
   Result result = checked(std::move(ref));
@@ -328,16 +336,16 @@ Result block_to_thread::collapse(const SharedRef &source,
   for (auto [index, group] : llvm::enumerate(groups)) {
     if (!isSplit(whole[index], result->layout.shape[index],
                  rest.take_front(group), sizes.take_front(group)))
-      return Result::none("the elements of dimensions " +
+      return Result::none("it collapses dimensions of sizes " +
                           listText(sizes.take_front(group)) +
-                          " that it joins do not follow one another");
+                          ", which are not contiguous");
     rest = rest.drop_front(group);
     sizes = sizes.drop_front(group);
   }
   return result;
 }
 
-/// Whether the elements fill their memory.
+/// Whether the elements are contiguous.
 static bool hasNoGaps(const MemoryLayout &memory) {
   SmallVector<std::pair<int64_t, int64_t>> dims;
   for (auto [size, stride] : llvm::zip_equal(memory.shape, memory.strides))
@@ -357,7 +365,7 @@ Result block_to_thread::reinterpret(const SharedRef &source,
                                     ArrayRef<int64_t> shape,
                                     ArrayRef<int64_t> strides) {
   if (!source.layout.tile.empty())
-    return Result::none("the memory is in tiles");
+    return Result::none("the memory is tiled");
   SharedRef ref = source;
   ref.layout.shape.assign(shape.begin(), shape.end());
   ref.layout.strides.assign(strides.begin(), strides.end());
@@ -367,6 +375,6 @@ Result block_to_thread::reinterpret(const SharedRef &source,
         " elements, not " + std::to_string(ref.getNumElements()));
   Result result = checked(std::move(ref));
   if (result && (!hasNoGaps(source.layout) || !hasNoGaps(result->layout)))
-    return Result::none("the elements do not follow one another");
+    return Result::none("the elements are not contiguous");
   return result;
 }

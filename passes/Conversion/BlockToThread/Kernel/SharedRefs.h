@@ -1,9 +1,8 @@
-//===- SharedRefs.h - Where shared memory is and how it is stored *- C++
-//-*-===//
+//===- SharedRefs.h - Layout and alignment of shared memory -----*- C++ -*-===//
 //
-// A memref in shared memory is more than its type says: its elements may lie in
-// tiles, and its addresses be swizzled. All of it but the offset is known while
-// planning.
+// The layout of a memref in shared memory can differ from its type: elements
+// may be tiled and addresses swizzled. Everything except the offset is known
+// while planning.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,44 +22,45 @@ struct SharedRef {
   transfers::MemoryLayout layout;
   int64_t elementBits = 0;
   /// 2^n bytes divide the offset of the first element from the start of the
-  /// block's dynamic shared memory. The swizzle is that of the whole address;
-  /// where `checkSwizzleStart` has nothing to say, it is that of the part
-  /// behind the offset.
+  /// block's dynamic shared memory. The swizzle applies to the whole address;
+  /// if `checkSwizzleStart` does not object, that equals the swizzle of the
+  /// address relative to the offset.
   unsigned log2Alignment = 0;
 
-  /// Whether elements lie elsewhere than the memref's type says, so that only
-  /// ops that know the reference can access them.
+  /// Whether the layout differs from the type of the memref, so only ops that
+  /// use the reference can access it.
   bool isTransformed() const {
     return !layout.tile.empty() || layout.swizzleBytes != 16 || elementBits < 8;
   }
   int64_t elementBytes() const { return elementBits / 8; }
   int64_t getNumElements() const;
-  /// As in diagnostics: "tile 8x64, swizzle 128".
+  /// For diagnostics: "tile 8x64, swizzle 128".
   std::string str() const;
-  /// Whether elements of the same index are at the same distance from the
-  /// first.
+  /// Whether elements of the same index have the same distance from the first
+  /// element.
   bool isStoredAs(const SharedRef &other) const;
 };
 
 template <typename T> using ValueOr = layout::ValueOr<T>;
 
-/// Why it is no reference that an address can be computed for, if it is not.
+/// Why addresses cannot be computed for the reference, if they cannot.
 std::optional<std::string> checkRef(const SharedRef &ref);
 
-/// Why a swizzled one does not begin where its swizzle repeats, if it does not.
+/// Why a swizzled reference does not begin at a period of its swizzle, if it
+/// does not.
 std::optional<std::string> checkSwizzleStart(const SharedRef &ref);
 
-/// A static memref of this type, stored with these transforms (null: none); or
-/// why it is none. Strides that the type does not say are none.
+/// The reference of a static memref of this type with these transforms (null:
+/// none), or why it is not supported. Strides of the type are ignored.
 ValueOr<SharedRef> getSharedRef(mlir::MemRefType type,
                                 mlir::ArrayAttr transforms,
                                 unsigned log2Alignment);
 
-/// 2^n bytes divide the bytes that 2^log2Elements elements take; nothing where
-/// these may end within a byte.
+/// 2^n bytes divide the size of 2^log2Elements elements; nothing if it may not
+/// be a whole number of bytes.
 std::optional<unsigned> log2Bytes(unsigned log2Elements, int64_t elementBits);
 
-/// A part of a memref, without the dimensions that are dropped.
+/// A subview of a memref, without the dropped dimensions.
 struct SharedWindow {
   llvm::SmallVector<mlir::OpFoldResult> offsets;
   llvm::SmallVector<int64_t> sizes;
@@ -70,13 +70,13 @@ struct SharedWindow {
 ValueOr<SharedRef> getWindow(const SharedRef &source,
                              const SharedWindow &window);
 
-/// A step of one index along a dimension as elements of memory: `stride` for
+/// The distance of one index along a dimension: `stride` elements for every
 /// `run` indices.
 struct SharedStep {
   int64_t run = 1;
   int64_t stride = 1;
 };
-/// That of an offset that a window may have: from tile to tile.
+/// The step of offsets that a window may have: from tile to tile.
 SharedStep getStep(const SharedRef &ref, int64_t dim);
 
 ValueOr<SharedRef> transpose(const SharedRef &source,
@@ -88,7 +88,7 @@ expand(const SharedRef &source,
 /// Each group of dimensions becomes one.
 ValueOr<SharedRef> collapse(const SharedRef &source,
                             llvm::ArrayRef<int64_t> groups);
-/// The same elements in the order in which they lie, in another shape.
+/// The same elements in memory order with another shape.
 ValueOr<SharedRef> reinterpret(const SharedRef &source,
                                llvm::ArrayRef<int64_t> shape,
                                llvm::ArrayRef<int64_t> strides);

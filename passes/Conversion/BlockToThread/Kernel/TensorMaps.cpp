@@ -83,7 +83,7 @@ block_to_thread::findGlobalTensor(Value memref, gpu::GPUFuncOp func) {
   GlobalTensor tensor;
   auto type = cast<MemRefType>(memref.getType());
   if (!type.hasStaticShape())
-    return Result::none("the sizes of the tensor are not known");
+    return Result::none("the sizes of the tensor are dynamic");
   tensor.extents.assign(type.getShape().begin(), type.getShape().end());
   bool hasStrides = false, hasOffset = false;
   int64_t bits = type.getElementTypeBitWidth(), offset = 0;
@@ -93,7 +93,8 @@ block_to_thread::findGlobalTensor(Value memref, gpu::GPUFuncOp func) {
     int64_t start;
     if (failed(viewed.getStridesAndOffset(strides, start)))
       return Result::none("the tensor is not strided");
-    // Views of one memory count from its start, and casts forget numbers.
+    // reinterpret_cast offsets are relative to the allocation, and casts may
+    // drop static values.
     if (!hasOffset && !ShapedType::isDynamic(start)) {
       hasOffset = true;
       offset = start;
@@ -105,7 +106,7 @@ block_to_thread::findGlobalTensor(Value memref, gpu::GPUFuncOp func) {
       tensor.strides = strides;
     }
     if (auto argument = dyn_cast<BlockArgument>(memref)) {
-      // Code for warps sees what it is handed.
+      // Inside a warp_map, use the operand of the region argument.
       if (auto map = dyn_cast<mosaic_gpu::WarpMapOp>(
               argument.getOwner()->getParentOp())) {
         memref = map.getOperands()[argument.getArgNumber()];
@@ -113,32 +114,31 @@ block_to_thread::findGlobalTensor(Value memref, gpu::GPUFuncOp func) {
       }
       if (argument.getOwner() != &func.getBody().front() ||
           argument.getArgNumber() >= func.getNumArguments())
-        return Result::none("the tensor is chosen while the kernel runs");
+        return Result::none("the tensor is selected at run time");
       tensor.argument = argument.getArgNumber();
       break;
     }
     Operation *op = memref.getDefiningOp();
     bool isCast = isa<memref::CastOp, memref::MemorySpaceCastOp>(op);
     if (!hasStrides && !isCast)
-      return Result::none("the strides of the tensor are not known");
+      return Result::none("the strides of the tensor are dynamic");
     if (!isCast && !hasOffset)
-      return Result::none("where the tensor begins in the kernel's argument is "
-                          "not known");
+      return Result::none(
+          "the offset of the tensor in the kernel argument is dynamic");
     if (!isa<memref::CastOp, memref::MemorySpaceCastOp, memref::SubViewOp,
              memref::ReinterpretCastOp, memref::CollapseShapeOp,
              memref::ExpandShapeOp, memref::TransposeOp,
              mosaic_gpu::ReinterpretCastOp>(op))
-      return Result::none("the tensor is no view of an argument of the kernel");
+      return Result::none("the tensor is not a view of a kernel argument");
     memref = op->getOperand(0);
   }
   if (!hasStrides || !hasOffset)
-    return Result::none("the strides of the tensor, or where it begins in the "
-                        "kernel's argument, are not known");
+    return Result::none("the strides of the tensor, or its offset in the "
+                        "kernel argument, are dynamic");
   if (offset * bits % (transfers::kTensorMapStrideBytes * 8) != 0)
     return Result::none(
         "the tensor begins at element " + std::to_string(offset) +
-        " of the kernel's argument, which is not at a multiple "
-        "of " +
+        " of the kernel argument; its offset must be a multiple of " +
         std::to_string(transfers::kTensorMapStrideBytes) + " bytes");
   tensor.offset = offset * bits / 8;
   return tensor;

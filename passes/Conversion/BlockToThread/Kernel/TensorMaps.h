@@ -1,8 +1,8 @@
 //===- TensorMaps.h - Tensor maps of a kernel -------------------*- C++ -*-===//
 //
-// A kernel that copies slices of tensors in bulk takes tensor maps as arguments
-// of 128 bytes behind its own. The launch makes them from what the kernel's
-// attribute `mosaic_gpu.tensor_maps` says.
+// A kernel with TMA copies takes tensor maps as additional arguments of 128
+// bytes. The launch encodes them from the attribute `mosaic_gpu.tensor_maps` of
+// the kernel.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,21 +16,20 @@
 namespace smalti::block_to_thread {
 
 /// The tensor maps that a kernel takes as its last arguments (a list, on
-/// gpu.func): of which argument's memory, and how.
+/// gpu.func): the kernel argument that holds the tensor, and the encoding.
 inline constexpr llvm::StringLiteral kTensorMaps = "mosaic_gpu.tensor_maps";
 
-/// Of a map as an argument.
+/// The size of a map as an argument.
 inline constexpr int64_t kTensorMapBytes = 128;
 inline constexpr int64_t kTensorMapAlignment = 64;
 
-/// A tensor map, and which memory it is of.
+/// A tensor map and the tensor that it describes.
 struct TensorMapOfKernel {
-  /// The number of the kernel's argument.
+  /// Index of the kernel argument.
   int64_t argument = 0;
-  /// Bytes from what the argument points to.
+  /// Byte offset from the pointer of the argument.
   int64_t offset = 0;
-  /// What a reduction takes the elements for; integers without a sign are
-  /// unsigned.
+  /// The element type that a reduction uses; signless integers are unsigned.
   mlir::Type element;
   transfers::TensorMap map;
 
@@ -40,20 +39,20 @@ struct TensorMapOfKernel {
   }
 };
 
-/// Says on a kernel that its last arguments, which are pointers, are these
+/// Declares that the last arguments of a kernel, which are pointers, are these
 /// maps.
 void describeTensorMaps(mlir::gpu::GPUFuncOp func,
                         llvm::ArrayRef<TensorMapOfKernel> maps);
 
-/// Appends the arguments, and says on the kernel what they are.
+/// Appends the arguments and declares them on the kernel.
 void addTensorMaps(mlir::gpu::GPUFuncOp func,
                    llvm::ArrayRef<TensorMapOfKernel> maps);
 
-/// Gives the launches of such kernels the operands that they lack: null
-/// pointers, in whose place a launcher puts the maps.
+/// Adds the missing operands to launches of such kernels: null pointers, which
+/// a launcher replaces by the maps.
 void addTensorMapsToLaunches(mlir::Operation *root);
 
-/// Where in memory of the kernel's arguments a memref lies.
+/// The location of a memref in a kernel argument.
 struct GlobalTensor {
   int64_t argument = 0;
   int64_t offset = 0;
@@ -61,8 +60,8 @@ struct GlobalTensor {
   llvm::SmallVector<int64_t> extents, strides;
 };
 
-/// The tensor that a memref of global memory is, looking through views; or why
-/// the launch cannot know it.
+/// The tensor that a memref in global memory refers to, looking through views;
+/// or why it is not known at launch time.
 layout::ValueOr<GlobalTensor> findGlobalTensor(mlir::Value memref,
                                                mlir::gpu::GPUFuncOp func);
 

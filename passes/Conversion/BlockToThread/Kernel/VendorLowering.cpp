@@ -1,4 +1,4 @@
-//===- VendorLowering.cpp - What the vendors have in common ---------------===//
+//===- VendorLowering.cpp - Vendor-independent lowering code --------------===//
 
 #include "smalti/passes/Conversion/BlockToThread/Kernel/VendorLowering.h"
 
@@ -12,7 +12,7 @@ using namespace mlir;
 using namespace smalti;
 using namespace smalti::block_to_thread;
 
-// Shuffles, because every lowering to LLVM takes them.
+// Shuffles, because every lowering to LLVM supports them.
 
 Value block_to_thread::concatenate(OpBuilder &builder, Location loc,
                                    ArrayRef<Value> pieces) {
@@ -47,14 +47,14 @@ Value block_to_thread::takeElements(OpBuilder &builder, Location loc,
 VendorLowering::~VendorLowering() = default;
 
 std::optional<std::string>
-VendorLowering::refuseProgramBarrier(const ThreadGrid &grid) const {
+VendorLowering::refuseThreadGroupBarrier(const ThreadGrid &grid) const {
   if (grid.blockThreads == grid.numThreads)
     return std::nullopt;
-  return target.name.str() + " has none for some of the threads of a block";
+  return target.name.str() + " does not have barriers for a part of a block";
 }
 
-void VendorLowering::emitProgramBarrier(OpBuilder &builder, Location loc,
-                                        ThreadIndices &) const {
+void VendorLowering::emitThreadGroupBarrier(OpBuilder &builder, Location loc,
+                                            ThreadIndices &) const {
   emitBarrier(builder, loc, /*ordersGlobalMemory=*/false,
               /*hasAsyncCopies=*/false);
 }
@@ -76,8 +76,8 @@ Value VendorLowering::emitElected(ThreadIndices &indices) const {
                                indices.getConstant(0));
 }
 
-SmallVector<Value> VendorLowering::emitHeld(OpBuilder &, Location,
-                                            ArrayRef<Value> registers) const {
+SmallVector<Value> VendorLowering::emitOpaque(OpBuilder &, Location,
+                                              ArrayRef<Value> registers) const {
   return SmallVector<Value>(registers);
 }
 
@@ -97,8 +97,9 @@ Value VendorLowering::emitLoad(OpBuilder &builder, Location loc,
   auto memrefType = cast<MemRefType>(access.memref.getType());
   if (memrefType.hasStaticShape() && memrefType.getNumElements() > 0 &&
       access.isOnlyRead) {
-    // Lanes outside read the first element, which exists and which no other
-    // thread writes, and drop it: no branch keeps the loads of a thread apart.
+    // Out-of-bounds lanes load the first element and discard it. It exists and
+    // no other thread writes it. Without a branch, the loads of a thread stay
+    // together.
     Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
     SmallVector<Value> safe;
     for (Value index : access.indices)

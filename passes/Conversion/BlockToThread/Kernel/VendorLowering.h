@@ -1,4 +1,4 @@
-//===- VendorLowering.h - What differs between the vendors ------*- C++ -*-===//
+//===- VendorLowering.h - Vendor-specific lowering hooks --------*- C++ -*-===//
 
 #ifndef SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_KERNEL_VENDORLOWERING_H
 #define SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_KERNEL_VENDORLOWERING_H
@@ -17,45 +17,45 @@ struct Target;
 
 namespace smalti::block_to_thread {
 
-/// A piece of memory that one thread accesses at once: a vector of consecutive
-/// elements (vector<1xT> for one element).
+/// A piece of memory that one thread accesses with one instruction: a vector of
+/// consecutive elements (vector<1xT> for one element).
 struct Access {
   mlir::Value memref;
   llvm::SmallVector<mlir::Value> indices;
   mlir::VectorType type;
-  /// Whether the piece is inside the memref; all of its elements or none. Null:
-  /// always.
+  /// Whether the whole piece is inside the memref; otherwise it is entirely
+  /// outside. Null: always inside.
   mlir::Value inBounds;
-  /// Bytes that provably divide the address.
+  /// Proven alignment of the address in bytes.
   int64_t alignment = 1;
-  /// Whether the kernel writes nowhere in the memref.
+  /// Whether the kernel does not write to the memref.
   bool isOnlyRead = false;
 };
 
-/// What one thread copies at once from global to shared memory.
+/// A piece that one thread copies from global to shared memory.
 struct AsyncPiece {
-  /// Where it comes from. Where pieces are cut, `inBounds` does not say
-  /// anything about the last dimension.
+  /// Source of the piece. If pieces are truncated, `inBounds` does not cover
+  /// the last dimension.
   Access from;
-  /// Of the source's last dimension.
+  /// Extent of the source's last dimension.
   mlir::Value minorExtent;
-  /// Where it goes.
+  /// Destination of the piece.
   mlir::Value destination;
   llvm::SmallVector<mlir::Value> indices;
-  /// Where the piece of the wave's first lane goes, uniform in the wave; only
-  /// where a wave's pieces follow one another.
+  /// Destination of the piece of the wave's first lane, uniform in the wave;
+  /// set only if the pieces of a wave are contiguous.
   llvm::SmallVector<mlir::Value> waveIndices;
 };
 
-/// One vector of the elements of all pieces, in order.
+/// Concatenates the elements of all pieces, in order.
 mlir::Value concatenate(mlir::OpBuilder &builder, mlir::Location loc,
                         llvm::ArrayRef<mlir::Value> pieces);
-/// `length` elements of a vector from `first` on.
+/// `length` elements of a vector starting at `first`.
 mlir::Value takeElements(mlir::OpBuilder &builder, mlir::Location loc,
                          mlir::Value vector, int64_t first, int64_t length);
 
-/// The part of the lowering to threads that differs between the vendors. The
-/// `refuse` members are asked while planning and answer why something cannot be
+/// The vendor-specific part of the lowering to thread level. The `refuse`
+/// members are called while planning and return why something cannot be
 /// lowered; the others emit and cannot fail.
 class VendorLowering {
 public:
@@ -73,59 +73,60 @@ public:
   virtual mlir::Value emitSharedMemory(mlir::OpBuilder &builder,
                                        mlir::gpu::GPUFuncOp func, int64_t bytes,
                                        int64_t alignment) const = 0;
-  /// A barrier of the block; without `ordersGlobalMemory` only shared memory
-  /// must be ordered. `hasAsyncCopies`: copies may be in flight, which it must
-  /// not wait for.
+  /// A barrier of the block. Without `ordersGlobalMemory`, only shared memory
+  /// must be ordered. With `hasAsyncCopies`, copies may be in flight and the
+  /// barrier must not wait for them.
   virtual void emitBarrier(mlir::OpBuilder &builder, mlir::Location loc,
                            bool ordersGlobalMemory,
                            bool hasAsyncCopies) const = 0;
 
-  /// Why there are no barriers of the threads of a program, if there are none.
+  /// Why barriers of a thread group are not available, if they are not.
   virtual std::optional<std::string>
-  refuseProgramBarrier(const ThreadGrid &grid) const;
-  /// A barrier of the threads of a program that orders shared memory.
-  virtual void emitProgramBarrier(mlir::OpBuilder &builder, mlir::Location loc,
-                                  ThreadIndices &indices) const;
+  refuseThreadGroupBarrier(const ThreadGrid &grid) const;
+  /// A barrier of a thread group that orders shared memory.
+  virtual void emitThreadGroupBarrier(mlir::OpBuilder &builder,
+                                      mlir::Location loc,
+                                      ThreadIndices &indices) const;
 
-  /// One matrix instruction on registers in the instruction's order.
+  /// One MMA instruction on registers in the order of the instruction.
   virtual llvm::SmallVector<mlir::Value>
   emitMma(mlir::OpBuilder &builder, mlir::Location loc,
           const targets::MmaInstruction &instruction,
           llvm::ArrayRef<mlir::Value> a, llvm::ArrayRef<mlir::Value> b,
           llvm::ArrayRef<mlir::Value> accumulator) const = 0;
-  /// All registers of a vector that lies at the origin of a shared memref, by a
-  /// warp-wide load; nothing where there is none that fits.
+  /// Loads all registers of a vector at the origin of a shared memref by
+  /// warp-wide loads; nothing if no such load is applicable.
   virtual llvm::SmallVector<mlir::Value>
   emitFragmentLoad(mlir::OpBuilder &builder, mlir::Location loc,
                    mlir::Value memref, unsigned log2Alignment,
                    const Distribution &distribution,
                    ThreadIndices &indices) const;
-  /// A masked or plain load; `pad` (a scalar) is what lanes outside read.
+  /// A masked or plain load; out-of-bounds lanes read `pad` (a scalar).
   virtual mlir::Value emitLoad(mlir::OpBuilder &builder, mlir::Location loc,
                                const Access &access, mlir::Value pad) const;
   virtual void emitStore(mlir::OpBuilder &builder, mlir::Location loc,
                          mlir::Value value, const Access &access) const;
 
-  /// Starts copying a piece; what lies outside is zero.
+  /// Issues the copy of a piece; out-of-bounds elements are zero.
   virtual void emitAsyncCopy(mlir::OpBuilder &builder, mlir::Location loc,
                              const AsyncPiece &piece) const = 0;
   virtual void emitAsyncCommit(mlir::OpBuilder &builder,
                                mlir::Location loc) const = 0;
-  /// Waits until only the newest `groups` are in flight: `pieces` of them in
+  /// Waits until only the newest `groups` are in flight: `pieces` copies in
   /// every wave.
   virtual void emitAsyncWait(mlir::OpBuilder &builder, mlir::Location loc,
                              int64_t groups, int64_t pieces) const = 0;
-  /// One thread of those of a wave, the same each time.
+  /// Elects one thread of a wave, always the same.
   virtual mlir::Value emitElected(ThreadIndices &indices) const;
-  /// The registers themselves, as the compiler cannot tell.
+  /// The registers behind an optimization barrier.
   virtual llvm::SmallVector<mlir::Value>
-  emitHeld(mlir::OpBuilder &builder, mlir::Location loc,
-           llvm::ArrayRef<mlir::Value> registers) const;
-  /// A value that all threads of a wave are known to have in common.
+  emitOpaque(mlir::OpBuilder &builder, mlir::Location loc,
+             llvm::ArrayRef<mlir::Value> registers) const;
+  /// Marks a value as uniform in a wave.
   virtual mlir::Value emitUniform(mlir::OpBuilder &builder, mlir::Location loc,
                                   mlir::Value index) const;
 
-  // Barrier objects; addresses are pointers to shared memory.
+  // Mbarriers; addresses are pointers to shared memory.
   virtual void emitBarrierInit(mlir::OpBuilder &builder, mlir::Location loc,
                                mlir::Value address, int64_t arrivals) const = 0;
   virtual void emitBarrierArrive(mlir::OpBuilder &builder, mlir::Location loc,
@@ -134,12 +135,13 @@ public:
                                          mlir::Location loc,
                                          mlir::Value address,
                                          mlir::Value bytes) const = 0;
-  /// Until the phase of this parity, an i32, is complete. `ticks` is how long a
-  /// try may take, or null. `seesPeers`: what other blocks of the cluster have
-  /// written is seen, too.
+  /// Waits until the phase of this parity, an i32, is complete. `ticks` limits
+  /// the time of a try, or is null. With `acquiresFromCluster`, the wait
+  /// acquires at cluster scope.
   virtual void emitBarrierWait(mlir::OpBuilder &builder, mlir::Location loc,
                                mlir::Value address, mlir::Value phase,
-                               mlir::Value ticks, bool seesPeers) const = 0;
+                               mlir::Value ticks,
+                               bool acquiresFromCluster) const = 0;
 
 protected:
   const targets::Target &target;

@@ -1,4 +1,4 @@
-//===- Windows.cpp - Windows of memory that vectors go through ------------===//
+//===- Windows.cpp - Memory windows of vector transfers -------------------===//
 
 #include "smalti/passes/Conversion/BlockToThread/Kernel/Windows.h"
 
@@ -72,7 +72,7 @@ unsigned block_to_thread::log2Alignment(Value memref) {
         return alignment;
       })
       .Case([&](memref::ReinterpretCastOp op) {
-        // The offset counts from where the whole allocation begins.
+        // The offset is relative to the start of the allocation.
         auto source = dyn_cast<MemRefType>(op.getSource().getType());
         if (!source || !source.getLayout().isIdentity())
           return element;
@@ -95,7 +95,7 @@ std::optional<Window> block_to_thread::getWindow(Operation *op,
       why = "it does not access a memref";
       return std::nullopt;
     }
-    // vector.transfer_read allows any element type of as many bits.
+    // vector.transfer_read permits any element type of the same width.
     Type element = transfer.getVectorType().getElementType();
     if (element != type.getElementType()) {
       why = "the memref has elements of type " +
@@ -111,8 +111,7 @@ std::optional<Window> block_to_thread::getWindow(Operation *op,
     window.memref = transfer.getBase();
     window.indices = transfer.getIndices();
     window.vectorDims.assign(type.getRank(), -1);
-    // A dimension that the vector does not have is still checked: the index
-    // itself may lie outside.
+    // A dropped dimension is still checked: its index may be out of bounds.
     window.isChecked.assign(type.getRank(), true);
     AffineMap map = transfer.getPermutationMap();
     for (unsigned vectorDim = 0; vectorDim < map.getNumResults(); ++vectorDim) {
@@ -129,7 +128,7 @@ std::optional<Window> block_to_thread::getWindow(Operation *op,
   } else {
     window.memref = cast<mosaic_gpu::VectorStoreOp>(op).getDestination();
   }
-  // Upstream's transfers leave open whether vectors of bits are packed.
+  // Upstream does not specify whether transfers of i1 vectors are packed.
   bool hasByteBits =
       isa<mosaic_gpu::VectorLoadOp, mosaic_gpu::VectorStoreOp>(op);
   auto type = cast<MemRefType>(window.memref.getType());
@@ -160,7 +159,7 @@ int64_t block_to_thread::getAccessWidth(const Window &window,
   int64_t offset;
   if (rank == 0 || failed(type.getStridesAndOffset(strides, offset)))
     return 1;
-  // A vector of bits is packed where LLVM accesses it, and each has a byte.
+  // LLVM accesses pack i1 vectors, but each i1 occupies a byte here.
   if (type.getElementType().isInteger(1))
     return 1;
   if (window.vectorDims.back() != distribution.getVectorDim() ||
@@ -260,7 +259,7 @@ Access WindowEmitter::getAccess(ArrayRef<Coordinate> coordinates,
     access.indices.push_back(index);
     if (!window.isChecked[dim])
       continue;
-    // Unsigned, so that indices below zero are outside too.
+    // Unsigned, so negative indices are out of bounds too.
     Value &bound = bounds[{index, dim}];
     if (!bound)
       bound = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,

@@ -1,4 +1,4 @@
-//===- Windows.h - Windows of memory that vectors go through ----*- C++ -*-===//
+//===- Windows.h - Memory windows of vector transfers -----------*- C++ -*-===//
 
 #ifndef SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_KERNEL_WINDOWS_H
 #define SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_KERNEL_WINDOWS_H
@@ -8,12 +8,12 @@
 
 namespace smalti::block_to_thread {
 
-/// Bytes that a thread accesses at once at most.
+/// Maximum bytes of one access of a thread.
 inline constexpr int64_t kMaxAccessBytes = 16;
 
 bool isWorkgroupMemory(mlir::MemRefType type);
 
-/// Bytes of an element in memory; 0 where elements share bytes.
+/// Bytes of an element in memory; 0 if elements share bytes.
 int64_t elementBytes(mlir::Type type);
 
 /// The largest n for which 2^n bytes provably divide the address of a memref's
@@ -23,29 +23,29 @@ unsigned log2Alignment(mlir::Value memref);
 /// A window of memory that a vector is read from or written to.
 struct Window {
   mlir::Value memref;
-  /// Of the window's first element, one a memref dimension; empty where it is
-  /// the origin.
+  /// Indices of the window's first element, one per memref dimension; empty if
+  /// it is the origin.
   mlir::ValueRange indices;
   /// The vector dimension that runs along each memref dimension, or -1.
   llvm::SmallVector<int64_t> vectorDims;
-  /// Whether elements may lie outside along this memref dimension.
+  /// Whether elements may be out of bounds along this memref dimension.
   llvm::SmallVector<bool> isChecked;
 };
 
-/// The window of a transfer or of a vector_load/vector_store, and why it is not
-/// supported if it is not.
+/// The window of a transfer or of a vector_load/vector_store, or why it is not
+/// supported.
 std::optional<Window> getWindow(mlir::Operation *op, std::string &why,
                                 bool mayShareBytes = false);
 
-/// How many consecutive elements of a register can be accessed at once: their
-/// address is provably aligned, and they are inside or outside together.
-/// `coordinates` are those of the register's first element.
+/// How many consecutive elements of a register one instruction can access:
+/// their address is provably aligned, and all of them are in bounds or out of
+/// bounds. `coordinates` are those of the first element of the register.
 int64_t getAccessWidth(const Window &window, const Distribution &distribution,
                        llvm::ArrayRef<Coordinate> coordinates,
                        unsigned log2MemRefAlignment);
 
-/// Emits the addresses and bounds of a thread's pieces of a window; equal parts
-/// once.
+/// Emits addresses and bounds of a thread's pieces of a window; equal parts are
+/// emitted once.
 class WindowEmitter {
 public:
   WindowEmitter(const Window &window, mlir::Value memref,

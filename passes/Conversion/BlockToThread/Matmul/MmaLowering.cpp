@@ -1,4 +1,4 @@
-//===- MmaLowering.cpp - Products of matrices in registers ----------------===//
+//===- MmaLowering.cpp - Lowering of mosaic_gpu.mma -----------------------===//
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/passes/Conversion/BlockToThread/Kernel/Emitter.h"
@@ -18,8 +18,8 @@ using namespace smalti::block_to_thread;
 namespace {
 struct MmaPlan : OpPlan {
   BlockMma mma;
-  /// To the instruction's order of registers, and back to the result's; null
-  /// where that is the vector's own.
+  /// Reorders to the instruction's register order, and back to the result's;
+  /// null if the orders are equal.
   std::optional<Reorder> a, b, accumulator, result;
 };
 
@@ -31,8 +31,8 @@ public:
 };
 } // namespace
 
-/// Whether the instruction takes registers of a fragment tile after tile, as
-/// the emission has them.
+/// Whether the instruction takes the registers of a fragment tile after tile,
+/// as the emission provides them.
 static bool hasTilesInOrder(const layout::TiledLayout &layout,
                             ArrayRef<int64_t> shape, int64_t tilesOuter,
                             int64_t tilesInner, int64_t stepOuter,
@@ -70,10 +70,11 @@ LogicalResult Mma::plan(mosaic_gpu::MMAOp op, Planner &planner) const {
   for (auto [value, name] :
        {std::pair<Value, StringRef>{op.getA(), "a"}, {op.getB(), "b"}})
     if (planner.find(value)->getKind() != Distribution::Kind::Tiled)
-      return op.emitOpError() << "needs operand " << name
-                              << " in a fragment layout, it is in layout "
-                              << planner.find(value)->str();
-  // The accumulator may start as one scalar; the result says how it is held.
+      return op.emitOpError()
+             << "requires a fragment layout for operand '" << name
+             << "'; its layout is " << planner.find(value)->str();
+  // The accumulator may be a scalar splat; the result determines the
+  // distribution.
   if (Attribute layout = layoutAt(op, mosaic_gpu::kOutLayouts, 0)) {
     if (failed(planner.setLayout(op, op.getResult(), layout)))
       return failure();
@@ -90,7 +91,7 @@ LogicalResult Mma::plan(mosaic_gpu::MMAOp op, Planner &planner) const {
            << ", but a result in layout " << result.str();
   if (result.getKind() != Distribution::Kind::Tiled)
     return op.emitOpError()
-           << "needs its result in a fragment layout, it is in layout "
+           << "requires a fragment layout for its result; its layout is "
            << result.str();
 
   const VendorLowering &vendor = planner.getVendor();
@@ -112,7 +113,7 @@ LogicalResult Mma::plan(mosaic_gpu::MMAOp op, Planner &planner) const {
     return isHeld(a, candidate.a) && isHeld(b, candidate.b) &&
            isHeld(result, candidate.accumulator) && hasTilesInOrder(candidate);
   };
-  // Each thread has the elements that it needs, in some order.
+  // Each thread holds the elements that it needs, in some order.
   auto isReordered = [&](const BlockMma &candidate) {
     if (!hasTilesInOrder(candidate))
       return false;
@@ -142,10 +143,11 @@ LogicalResult Mma::plan(mosaic_gpu::MMAOp op, Planner &planner) const {
     mma = match(*aElement, *bElement);
   if (!mma)
     return op.emitOpError()
-           << "matches no matrix instruction of " << target.name << ": "
-           << aType << " in layout " << a.str() << " times " << bType
-           << " in layout " << b.str() << " into " << accumulatorType
-           << " in layout " << result.str();
+           << "does not match an MMA instruction of " << target.name
+           << ": operand A is " << aType << " in layout " << a.str()
+           << ", operand B is " << bType << " in layout " << b.str()
+           << ", the accumulator is " << accumulatorType << " in layout "
+           << result.str();
   if (std::optional<std::string> why = vendor.refuseMma(*mma->instruction))
     return op.emitOpError()
            << "cannot be lowered for " << target.name << ": " << *why;
@@ -155,7 +157,7 @@ LogicalResult Mma::plan(mosaic_gpu::MMAOp op, Planner &planner) const {
   return success();
 }
 
-/// One rounding on every chip, and no call of a device library.
+/// One rounding on every chip, without a call of a device library.
 static Value fusedMultiplyAdd(OpBuilder &builder, Location loc, Value a,
                               Value b, Value accumulator) {
   Type wide = cast<VectorType>(accumulator.getType()).getElementType();
@@ -205,17 +207,16 @@ void Mma::emit(mosaic_gpu::MMAOp op, Emitter &emitter,
                                              instruction.bOrder),
                            accumulator =
                                gather(result, tile, instruction.cOrder);
-        SmallVector<Value> products;
+        SmallVector<Value> results;
         if (instruction.kind == targets::MmaKind::Fma)
-          products.push_back(fusedMultiplyAdd(builder, loc, operandA.front(),
-                                              operandB.front(),
-                                              accumulator.front()));
+          results.push_back(fusedMultiplyAdd(builder, loc, operandA.front(),
+                                             operandB.front(),
+                                             accumulator.front()));
         else
-          products = emitter.vendor.emitMma(builder, loc, instruction, operandA,
-                                            operandB, accumulator);
-        for (auto [reg, product] :
-             llvm::zip_equal(instruction.cOrder, products))
-          result[tile * instruction.cOrder.size() + reg] = product;
+          results = emitter.vendor.emitMma(builder, loc, instruction, operandA,
+                                           operandB, accumulator);
+        for (auto [reg, value] : llvm::zip_equal(instruction.cOrder, results))
+          result[tile * instruction.cOrder.size() + reg] = value;
       }
   emitter.setRegisters(op.getResult(),
                        reorder(plan.result, op.getResult(), std::move(result)));

@@ -1,14 +1,13 @@
-//===- WgmmaLowering.cpp - Products by groups of four warps ---------------===//
+//===- WgmmaLowering.cpp - Lowering of mosaic_gpu.wgmma -------------------===//
 //
-// mosaic_gpu.wgmma as NVIDIA's wgmma.mma_async: rows in blocks of 64 for each
-// group of four warps, columns in blocks of up to 256, K in steps of 32 bytes.
-// Fences, commits and waits are the program's own, but for fences that a block
-// of code lacks.
+// mosaic_gpu.wgmma as NVIDIA's wgmma.mma_async: blocks of 64 rows per
+// warpgroup, blocks of up to 256 columns, K in steps of 32 bytes. The kernel
+// contains the fences, commits and waits, except for fences that an MLIR block
+// lacks.
 //
-// The instructions are asynchronous, which the values of the program are not:
-// what is read after a wait must not be read ahead of it. So the registers of
-// products that a wait completes are held: as far as the compiler can tell they
-// become others there.
+// The instructions are asynchronous, but SSA values are not: a read after a
+// wait must not move before the wait. Therefore the accumulators that a wait
+// completes pass through an optimization barrier.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,17 +41,18 @@ static constexpr int64_t kWarpsOfGroup = 4;
 
 namespace {
 struct WgmmaOpPlan : OpPlan {
-  /// Of one instruction but for the columns.
+  /// One instruction, without the columns.
   WgmmaInstruction instruction;
   int64_t groups = 1;
   SmallVector<WgmmaBlock> rows, columns;
   int64_t steps = 1;
-  /// Of A only where it is in shared memory.
+  /// A only if it is in shared memory.
   WgmmaOperandPlan a, b;
-  /// To the instruction's order of registers, and back to the result's; null
-  /// where that is the vector's own.
+  /// Reorders to the instruction's register order, and back to the result's;
+  /// null if the orders are equal.
   std::optional<Reorder> orderOfA, accumulator, result;
-  /// Whether no fence stands before it in its block that its registers need.
+  /// Whether its registers need a fence that its MLIR block does not contain
+  /// before it.
   bool needsFence = false;
 };
 
@@ -86,7 +86,7 @@ static std::optional<NVVM::WGMMATypes> getOperandType(Type type) {
   return std::nullopt;
 }
 
-static std::optional<NVVM::WGMMATypes> getSumType(Type type) {
+static std::optional<NVVM::WGMMATypes> getAccumulatorType(Type type) {
   if (type.isF32())
     return NVVM::WGMMATypes::f32;
   if (type.isF16())
@@ -96,8 +96,8 @@ static std::optional<NVVM::WGMMATypes> getSumType(Type type) {
   return std::nullopt;
 }
 
-/// Plans an operand in shared memory; an error at `op` if instructions cannot
-/// find it.
+/// Plans an operand in shared memory; an error at `op` if the instructions
+/// cannot address it.
 static LogicalResult planOperand(mosaic_gpu::WGMMAOp op, StringRef name,
                                  Value memref, WgmmaOperandProblem problem,
                                  Planner &planner, WgmmaOperandPlan &plan) {
@@ -111,17 +111,17 @@ static LogicalResult planOperand(mosaic_gpu::WGMMAOp op, StringRef name,
   if (ref.log2Alignment < found->log2Alignment)
     return op.emitOpError()
            << "cannot read operand '" << name
-           << "' from shared memory: it is known to begin at a multiple of "
+           << "' from shared memory: its offset is proven to be a multiple of "
            << (int64_t(1) << ref.log2Alignment)
-           << " bytes, and its swizzle repeats after "
+           << " bytes; its swizzle requires a multiple of "
            << (int64_t(1) << found->log2Alignment);
   planner.requireSharedAlignment(int64_t(1) << found->log2Alignment);
   plan = std::move(*found.value);
   return success();
 }
 
-/// Plans the order of a vector's registers; an error at `op` where threads do
-/// not hold the elements that the instruction takes from them.
+/// Plans the order of the registers of a vector; an error at `op` if threads do
+/// not hold the elements that the instruction reads from them.
 static LogicalResult
 planLayout(mosaic_gpu::WGMMAOp op, StringRef name, VectorType type,
            const Distribution &distribution, const layout::TiledLayout &wanted,
@@ -130,34 +130,35 @@ planLayout(mosaic_gpu::WGMMAOp op, StringRef name, VectorType type,
   if (!distribution.isSplat() &&
       planReorder(type, distribution, wanted, grid, forth, back))
     return success();
-  return op.emitOpError() << "needs " << name << " in layout " << wanted.str()
-                          << ", it is in layout " << distribution.str();
+  return op.emitOpError() << "requires layout " << wanted.str() << " for "
+                          << name << "; the layout is " << distribution.str();
 }
 
 LogicalResult Wgmma::plan(mosaic_gpu::WGMMAOp op, Planner &planner) const {
   const targets::Target &target = planner.getVendor().getTarget();
   if (!target.hasWGMMA)
     return op.emitOpError() << "cannot be lowered for " << target.name
-                            << ": it has no products of four warps together";
+                            << ": the target does not have wgmma";
   int64_t warps = planner.getGrid().numWarps();
   if (warps % kWarpsOfGroup != 0)
-    return op.emitOpError() << "needs groups of " << kWarpsOfGroup
-                            << " warps, and the program has " << warps;
+    return op.emitOpError() << "requires a multiple of " << kWarpsOfGroup
+                            << " warps; the thread group has " << warps;
   auto type = cast<VectorType>(op.getType());
   auto bType = cast<MemRefType>(op.getB().getType());
   auto plan = std::make_unique<WgmmaOpPlan>();
   Type aElement = getElementTypeOrSelf(op.getA().getType());
   std::optional<NVVM::WGMMATypes> a = getOperandType(aElement),
                                   b = getOperandType(bType.getElementType()),
-                                  sum = getSumType(type.getElementType());
-  if (!a || !b || !sum)
+                                  accumulatorType =
+                                      getAccumulatorType(type.getElementType());
+  if (!a || !b || !accumulatorType)
     return op.emitOpError()
-           << "multiplies " << aElement << " and " << bType.getElementType()
-           << " into " << type.getElementType()
-           << ", which no instruction does";
+           << "multiplies " << aElement << " by " << bType.getElementType()
+           << " with an accumulator of " << type.getElementType()
+           << "; wgmma does not support these element types";
   plan->instruction.a = *a;
   plan->instruction.b = *b;
-  plan->instruction.sum = *sum;
+  plan->instruction.accumulator = *accumulatorType;
 
   if (Attribute layout = layoutAt(op, mosaic_gpu::kOutLayouts, 0)) {
     if (failed(planner.setLayout(op, op.getResult(), layout)))
@@ -183,23 +184,23 @@ LogicalResult Wgmma::plan(mosaic_gpu::WGMMAOp op, Planner &planner) const {
   plan->instruction.depth = depth;
   if (k % depth != 0)
     return op.emitOpError()
-           << "multiplies over " << k
-           << " elements of K, of which an instruction takes " << depth;
+           << "has K = " << k << "; wgmma requires a multiple of " << depth
+           << " for these element types";
   plan->steps = k / depth;
   for (int64_t start = 0; start < m; start += transfers::kWgmmaRows * groups)
     plan->rows.push_back({start, transfers::kWgmmaRows});
-  auto columns = transfers::splitWgmmaColumns(n, *sum == NVVM::WGMMATypes::s32);
+  auto columns = transfers::splitWgmmaColumns(n, *accumulatorType ==
+                                                     NVVM::WGMMATypes::s32);
   if (!columns)
     return op.emitOpError()
-           << "cannot be cut into instructions: " << columns.reason;
+           << "cannot be split into wgmma instructions: " << columns.reason;
   plan->columns = *columns;
 
   if (auto aType = dyn_cast<VectorType>(op.getA().getType())) {
     if (aType.getElementTypeBitWidth() > 16)
       return op.emitOpError()
-             << "takes operand 'a' from registers only with elements of 8 or "
-                "16 bits, got "
-             << aElement;
+             << "has operand 'a' in registers with elements of type "
+             << aElement << "; elements of 8 or 16 bits are required";
     const Distribution *held = planner.find(op.getA());
     layout::TiledLayout wanted =
         bits == 8 ? layout::wgmma8Bit(warps) : layout::wgmma(warps);
@@ -228,11 +229,11 @@ LogicalResult Wgmma::plan(mosaic_gpu::WGMMAOp op, Planner &planner) const {
 }
 
 //===----------------------------------------------------------------------===//
-// What waits complete
+// Accumulators that waits complete
 //===----------------------------------------------------------------------===//
 
-/// The values of a region's parent, and of its block arguments, that operand
-/// `number` of a terminator becomes.
+/// The values of a region's parent, and of its block arguments, to which
+/// operand `number` of a terminator is forwarded.
 static void appendForwarded(OpOperand &use, SmallVectorImpl<Value> &values) {
   Operation *op = use.getOwner();
   unsigned number = use.getOperandNumber();
@@ -260,15 +261,15 @@ static void appendForwarded(OpOperand &use, SmallVectorImpl<Value> &values) {
   }
 }
 
-/// All values that may be those of a product in flight.
+/// All values that may be accumulators of a wgmma in flight.
 static DenseSet<Value> collectWgmma(gpu::GPUFuncOp func) {
   SmallVector<Value> worklist;
   func.walk(
       [&](mosaic_gpu::WGMMAOp op) { worklist.push_back(op.getResult()); });
-  DenseSet<Value> products;
+  DenseSet<Value> accumulatorValues;
   while (!worklist.empty()) {
     Value value = worklist.pop_back_val();
-    if (!products.insert(value).second)
+    if (!accumulatorValues.insert(value).second)
       continue;
     for (OpOperand &use : value.getUses()) {
       appendForwarded(use, worklist);
@@ -276,38 +277,38 @@ static DenseSet<Value> collectWgmma(gpu::GPUFuncOp func) {
         worklist.push_back(cast.getResult());
     }
   }
-  return products;
+  return accumulatorValues;
 }
 
 namespace {
-/// A product that may be in flight, and the number of its group among those
-/// that this block commits; -1: one that was committed before.
+/// A wgmma that may be in flight, and the number of its group among those that
+/// this MLIR block commits; -1: an earlier group.
 struct OpenWgmma {
   Value value;
   int64_t group = -1;
-  /// The last op of the block that reads it, in its regions too.
+  /// The last op of the MLIR block that reads it, including nested regions.
   Operation *lastRead = nullptr;
 };
 
 class Holds {
 public:
-  Holds(const DenseSet<Value> &products, KernelPlan &plan)
-      : products(products), plan(plan) {}
+  Holds(const DenseSet<Value> &accumulatorValues, KernelPlan &plan)
+      : accumulatorValues(accumulatorValues), plan(plan) {}
 
-  /// Whether the block or what is nested in it waits.
+  /// Whether the MLIR block or a nested region waits.
   bool scan(Block &block, ArrayRef<OpenWgmma> outer);
 
 private:
-  const DenseSet<Value> &products;
+  const DenseSet<Value> &accumulatorValues;
   KernelPlan &plan;
 };
 } // namespace
 
-/// The next product adds to its registers in order, and what loops carry is
-/// looked at where it arrives.
+/// The next wgmma accumulates in order, and values that loops carry are handled
+/// at their region arguments.
 static bool isRead(OpOperand &use) {
-  if (auto product = dyn_cast<mosaic_gpu::WGMMAOp>(use.getOwner()))
-    return &use != &product.getAccumulatorMutable();
+  if (auto wgmma = dyn_cast<mosaic_gpu::WGMMAOp>(use.getOwner()))
+    return &use != &wgmma.getAccumulatorMutable();
   return !isa<scf::ForOp, scf::WhileOp, scf::YieldOp, scf::ConditionOp>(
       use.getOwner());
 }
@@ -327,31 +328,31 @@ bool Holds::scan(Block &block, ArrayRef<OpenWgmma> outer) {
     if (Operation *last = findLastRead(value, block))
       open.push_back({value, group, last});
   };
-  for (const OpenWgmma &product : outer)
-    add(product.value, -1);
+  for (const OpenWgmma &wgmma : outer)
+    add(wgmma.value, -1);
   for (BlockArgument argument : block.getArguments())
-    if (products.contains(argument))
+    if (accumulatorValues.contains(argument))
       add(argument, -1);
   int64_t groups = 0;
   bool waits = false;
   for (Operation &op : block) {
-    // What nobody will read is not of interest.
-    llvm::erase_if(open, [&](const OpenWgmma &product) {
-      return product.lastRead->isBeforeInBlock(&op);
+    // Accumulators that are not read later are ignored.
+    llvm::erase_if(open, [&](const OpenWgmma &wgmma) {
+      return wgmma.lastRead->isBeforeInBlock(&op);
     });
     auto hold = [&](auto isComplete) {
       SmallVector<Value> held;
-      for (const OpenWgmma &product : open)
-        if (product.lastRead != &op && isComplete(product))
-          held.push_back(product.value);
+      for (const OpenWgmma &wgmma : open)
+        if (wgmma.lastRead != &op && isComplete(wgmma))
+          held.push_back(wgmma.value);
       if (!held.empty())
-        plan.heldAfter[&op] = std::move(held);
+        plan.opaqueAfter[&op] = std::move(held);
     };
     if (isa<NVVM::WgmmaGroupSyncAlignedOp>(op))
       ++groups;
     if (auto wait = dyn_cast<NVVM::WgmmaWaitGroupSyncOp>(op)) {
-      auto isComplete = [&](const OpenWgmma &product) {
-        return product.group + static_cast<int64_t>(wait.getGroup()) < groups;
+      auto isComplete = [&](const OpenWgmma &wgmma) {
+        return wgmma.group + static_cast<int64_t>(wait.getGroup()) < groups;
       };
       hold(isComplete);
       llvm::erase_if(open, isComplete);
@@ -366,28 +367,28 @@ bool Holds::scan(Block &block, ArrayRef<OpenWgmma> outer) {
       waits = true;
     }
     for (Value result : op.getResults())
-      if (products.contains(result))
+      if (accumulatorValues.contains(result))
         add(result, groups);
   }
   return waits;
 }
 
-/// A fence in front of a loop is none for registers that the loop carries: the
-/// assembler would add one in each iteration, and say so. Nor is one in front
-/// of what computes the registers of A.
+/// A fence before a loop does not cover registers that the loop carries: the
+/// assembler would add one in each iteration and warn. Neither does a fence
+/// before the computation of the registers of A.
 static void planFences(KernelPlan &plan) {
   plan.func.walk([&](Block *block) {
-    // The last fence, or the product that has one in front.
+    // The last fence, or the wgmma that is preceded by one.
     Operation *fence = nullptr;
     for (Operation &op : *block) {
       if (isa<NVVM::WgmmaFenceAlignedOp>(op))
         fence = &op;
-      auto product = dyn_cast<mosaic_gpu::WGMMAOp>(op);
-      auto it = product ? plan.opPlans.find(&op) : plan.opPlans.end();
+      auto wgmma = dyn_cast<mosaic_gpu::WGMMAOp>(op);
+      auto it = wgmma ? plan.opPlans.find(&op) : plan.opPlans.end();
       if (it == plan.opPlans.end())
         continue;
-      Operation *a = isa<VectorType>(product.getA().getType())
-                         ? product.getA().getDefiningOp()
+      Operation *a = isa<VectorType>(wgmma.getA().getType())
+                         ? wgmma.getA().getDefiningOp()
                          : nullptr;
       bool isBehind =
           a && a->getBlock() == block && fence && !a->isBeforeInBlock(fence);
@@ -402,8 +403,8 @@ static void planFences(KernelPlan &plan) {
 LogicalResult Wgmma::planKernel(Planner &planner) const {
   KernelPlan &plan = planner.getPlan();
   planFences(plan);
-  DenseSet<Value> products = collectWgmma(plan.func);
-  Holds(products, plan).scan(plan.func.getBody().front(), {});
+  DenseSet<Value> accumulatorValues = collectWgmma(plan.func);
+  Holds(accumulatorValues, plan).scan(plan.func.getBody().front(), {});
   return success();
 }
 
@@ -411,7 +412,7 @@ LogicalResult Wgmma::planKernel(Planner &planner) const {
 // Emission
 //===----------------------------------------------------------------------===//
 
-/// The descriptor of an operand, `offset` bytes further.
+/// The descriptor of an operand at an additional `offset` in bytes.
 static Value addOffset(OpBuilder &builder, Location loc, Value descriptor,
                        int64_t offset) {
   if (offset == 0)
@@ -430,7 +431,7 @@ static Value emitDescriptor(OpBuilder &builder, Location loc, Value address,
     return arith::ConstantOp::create(builder, loc,
                                      builder.getIntegerAttr(type, value));
   };
-  // Units of 16 bytes; shared memory has less than 2^18 bytes.
+  // In multiples of 16 bytes; shared memory has less than 2^18 bytes.
   Value units = arith::AndIOp::create(
       builder, loc,
       arith::ShRUIOp::create(builder, loc, address, constant(word, 4)),
@@ -440,18 +441,19 @@ static Value emitDescriptor(OpBuilder &builder, Location loc, Value address,
       constant(wide, static_cast<int64_t>(plan.descriptor)));
 }
 
-/// One product with both operands in shared memory.
+/// One wgmma with both operands in shared memory.
 static SmallVector<Value> emitShared(OpBuilder &builder, Location loc,
                                      const WgmmaInstruction &instruction,
-                                     ArrayRef<Value> sums, Value a, Value b) {
+                                     ArrayRef<Value> accumulators, Value a,
+                                     Value b) {
   SmallVector<Type> types;
-  for (Value sum : sums)
-    types.push_back(sum.getType());
+  for (Value reg : accumulators)
+    types.push_back(reg.getType());
   auto structType =
       LLVM::LLVMStructType::getLiteral(builder.getContext(), types);
   Value packed = LLVM::PoisonOp::create(builder, loc, structType);
-  for (auto [number, sum] : llvm::enumerate(sums))
-    packed = LLVM::InsertValueOp::create(builder, loc, packed, sum,
+  for (auto [number, reg] : llvm::enumerate(accumulators))
+    packed = LLVM::InsertValueOp::create(builder, loc, packed, reg,
                                          static_cast<int64_t>(number));
   MLIRContext *context = builder.getContext();
   auto one = NVVM::WGMMAScaleInAttr::get(context, NVVM::WGMMAScaleIn::one);
@@ -461,23 +463,24 @@ static SmallVector<Value> emitShared(OpBuilder &builder, Location loc,
   auto typeOf = [&](NVVM::WGMMATypes type) {
     return NVVM::WGMMATypesAttr::get(context, type);
   };
-  Value product = NVVM::WgmmaMmaAsyncOp::create(
+  Value wgmma = NVVM::WgmmaMmaAsyncOp::create(
       builder, loc, structType, packed, a, b,
       NVVM::MMAShapeAttr::get(context, transfers::kWgmmaRows,
                               static_cast<int>(instruction.columns),
                               static_cast<int>(instruction.depth)),
-      typeOf(instruction.a), typeOf(instruction.b), typeOf(instruction.sum),
+      typeOf(instruction.a), typeOf(instruction.b),
+      typeOf(instruction.accumulator),
       NVVM::WGMMAScaleOutAttr::get(context, NVVM::WGMMAScaleOut::one), one, one,
       layoutOf(!instruction.transposesA, NVVM::MMALayout::row,
                NVVM::MMALayout::col),
       layoutOf(!instruction.transposesB, NVVM::MMALayout::col,
                NVVM::MMALayout::row),
       NVVM::MMAIntOverflowAttr());
-  SmallVector<Value> products;
-  for (size_t number = 0; number < sums.size(); ++number)
-    products.push_back(LLVM::ExtractValueOp::create(
-        builder, loc, product, static_cast<int64_t>(number)));
-  return products;
+  SmallVector<Value> accumulatorValues;
+  for (size_t number = 0; number < accumulators.size(); ++number)
+    accumulatorValues.push_back(LLVM::ExtractValueOp::create(
+        builder, loc, wgmma, static_cast<int64_t>(number)));
+  return accumulatorValues;
 }
 
 void Wgmma::emit(mosaic_gpu::WGMMAOp op, Emitter &emitter,
@@ -487,21 +490,22 @@ void Wgmma::emit(mosaic_gpu::WGMMAOp op, Emitter &emitter,
   auto type = cast<VectorType>(op.getType());
   const Distribution &distribution =
       emitter.plan.getDistribution(op.getResult());
-  Registers sums =
+  Registers accumulators =
       emitter.getRegisters(op.getAccumulator(), distribution, builder);
   if (plan.accumulator)
-    sums = plan.accumulator->emit(type.getElementType(), sums, builder, loc);
-  // Pairs of columns: one register of 32 bits each, or one for both.
+    accumulators = plan.accumulator->emit(type.getElementType(), accumulators,
+                                          builder, loc);
+  // Pairs of columns: one 32-bit register per column, or one for both.
   bool isPacked = type.getElementTypeBitWidth() == 16;
   int64_t perRegister = isPacked ? 1 : 2;
   SmallVector<Value> words;
-  for (Value sum : sums) {
+  for (Value reg : accumulators) {
     if (isPacked) {
-      llvm::append_range(words, toWords(builder, loc, sum));
+      llvm::append_range(words, toWords(builder, loc, reg));
       continue;
     }
     for (int64_t element = 0; element < perRegister; ++element)
-      words.push_back(vector::ExtractOp::create(builder, loc, sum,
+      words.push_back(vector::ExtractOp::create(builder, loc, reg,
                                                 ArrayRef<int64_t>{element}));
   }
 
@@ -522,7 +526,7 @@ void Wgmma::emit(mosaic_gpu::WGMMAOp op, Emitter &emitter,
   } else {
     Value address = addressOf(op.getA());
     if (plan.groups > 1) {
-      // The same in all threads of a warp, which the compiler should know.
+      // Uniform in a warp; the uniform hint makes that visible to the compiler.
       ThreadIndices &indices = emitter.indices;
       Value group = indices.div(emitter.getFirstThreadOfWave(), kGroupThreads);
       Value distance =
@@ -534,14 +538,15 @@ void Wgmma::emit(mosaic_gpu::WGMMAOp op, Emitter &emitter,
   }
 
   if (plan.needsFence) {
-    // What computes registers has no effect: it could move behind the fence.
-    aWords = nvidia::emitHeld(builder, loc, aWords);
+    // The computation of registers does not have effects: it could move after
+    // the fence.
+    aWords = nvidia::emitOpaque(builder, loc, aWords);
     NVVM::WgmmaFenceAlignedOp::create(builder, loc);
   }
 
-  // Registers of the accumulator: for each block of rows, for every 8 columns,
-  // two of eight rows each. Of A: for each block of rows, for every 16 bytes of
-  // K, two.
+  // Accumulator registers: for each block of rows and every 8 columns, two of
+  // eight rows each. Registers of A: for each block of rows and every 16 bytes
+  // of K, two.
   int64_t rowWords = type.getDimSize(1) / 8 * 2 * perRegister;
   for (auto [row, rows] : llvm::enumerate(plan.rows)) {
     for (auto [column, columns] : llvm::enumerate(plan.columns)) {
@@ -570,7 +575,7 @@ void Wgmma::emit(mosaic_gpu::WGMMAOp op, Emitter &emitter,
     }
   }
 
-  // What the instruction has in the order of its own.
+  // The accumulator in the register order of the instruction.
   const Distribution &instructionOrder =
       plan.accumulator ? plan.accumulator->to : distribution;
   VectorType registerType =

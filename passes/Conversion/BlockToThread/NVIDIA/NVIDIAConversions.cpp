@@ -1,7 +1,7 @@
-//===- NVIDIAConversions.cpp - Elements of other types --------------------===//
+//===- NVIDIAConversions.cpp - Element type conversions -------------------===//
 //
-// LLVM converts most types well. It knows no 8-bit floats, takes vectors of
-// 4-bit integers apart in memory, and converts 8-bit integers one by one.
+// LLVM converts most types well. It does not support 8-bit floats, splits
+// vectors of 4-bit integers in memory, and converts 8-bit integers one by one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,7 +26,7 @@ static bool isFloat8(Type type) {
   return isa<FloatType>(type) && type.getIntOrFloatBitWidth() == 8;
 }
 
-/// Those that the chips convert.
+/// 8-bit floats that the chips convert.
 static bool isKnownFloat8(Type type) {
   return isa<Float8E4M3FNType, Float8E5M2Type>(type);
 }
@@ -36,17 +36,17 @@ static Type getElement(Value value) {
 }
 
 namespace {
-/// Whether integers of an op have a sign.
+/// Whether the integers of an op are signed.
 enum class Sign { Signed, Unsigned };
 
-/// Ops that change the type of elements.
+/// Ops that convert the element type.
 class Conversions : public OpLowering {
 public:
   LogicalResult plan(Operation *op, Planner &planner) const override;
   void emit(Operation *op, Emitter &emitter, OpBuilder &builder) const override;
 };
 
-/// The bits of elements as others of the same width.
+/// Bitcasts of vectors.
 class BitCasts : public LoweringOf<vector::BitCastOp> {
 public:
   LogicalResult plan(vector::BitCastOp op, Planner &planner) const override;
@@ -63,7 +63,7 @@ public:
   Value convert(Value reg, Type elementType);
 
 private:
-  /// Between types that LLVM knows.
+  /// Converts between types that LLVM supports.
   Value convertPlain(Value reg, Type elementType);
   Value widenFloat8(Value reg);
   Value narrowToFloat8(Value reg, Type elementType);
@@ -126,7 +126,7 @@ Value RegisterConverter::convertPlain(Value reg, Type elementType) {
                   : arith::ExtUIOp::create(builder, loc, type, reg).getResult();
 }
 
-/// To f16, which holds every one of them.
+/// Converts to f16, which represents every 8-bit float.
 Value RegisterConverter::widenFloat8(Value reg) {
   Type from = getElement(reg);
   int64_t length = getLength(reg);
@@ -145,7 +145,8 @@ Value RegisterConverter::widenFloat8(Value reg) {
                       length);
 }
 
-/// From f16 or f32, with one rounding; what is too large becomes the largest.
+/// Converts from f16 or f32 with one rounding; values that are too large
+/// saturate.
 Value RegisterConverter::narrowToFloat8(Value reg, Type elementType) {
   int64_t length = getLength(reg);
   auto bytes = VectorType::get({2}, builder.getI8Type());
@@ -173,7 +174,7 @@ Value RegisterConverter::narrowToFloat8(Value reg, Type elementType) {
                                    joined);
 }
 
-/// To i8: even and odd elements by themselves, and bytes put in order.
+/// Converts to i8: even and odd elements separately, then a byte permutation.
 Value RegisterConverter::widenInt4(Value reg) {
   SmallVector<Value> words;
   for (Value word : toWords(builder, loc, reg)) {
@@ -197,13 +198,14 @@ Value RegisterConverter::widenInt4(Value reg) {
   return fromWords(builder, loc, words, withElement(reg, builder.getI8Type()));
 }
 
-/// To f16, or signed ones to bf16, with no conversion: bytes become the low
-/// bits of numbers from 1024 or 128 on, from which what is too much is taken.
+/// Converts to f16, or signed integers to bf16, without a conversion
+/// instruction: bytes become the low bits of numbers from 1024 or 128, and the
+/// offset is subtracted.
 Value RegisterConverter::widenInt8(Value reg, Type elementType) {
   int64_t length = getLength(reg);
   bool isSigned = sign == Sign::Signed, isHalf = elementType.isF16();
   auto pair = VectorType::get({2}, elementType);
-  // The bytes of a word above those of a pair of numbers.
+  // The bytes of a word become the low bits of a pair of numbers.
   auto put = [&](Value word, int64_t first, int64_t above) {
     Value high = getI32(builder, loc, above * 0x01010101);
     return fromWords(builder, loc,
@@ -229,7 +231,7 @@ Value RegisterConverter::widenInt8(Value reg, Type elementType) {
                                               put(moved, first, 0x64), excess));
         continue;
       }
-      // 128 + the seven low bits, less 128 or, with the sign, 256.
+      // 128 + the seven low bits, minus 128 or, with the sign, 256.
       pairs.push_back(arith::SubFOp::create(
           builder, loc, put(andWord(word, 0x7f7f7f7f), first, 0x43),
           put(andWord(word, 0x80808080), first, 0x43)));
@@ -274,18 +276,18 @@ Value RegisterConverter::convert(Value reg, Type elementType) {
 // Ops
 //===----------------------------------------------------------------------===//
 
-/// Whether LLVM does not do by itself what the op does.
+/// Whether LLVM does not lower the op well by itself.
 static bool needsConverter(Operation *op) {
   for (Type type :
        {getElement(op->getOperand(0)), getElement(op->getResult(0))})
     if (isFloat8(type) || type.isInteger(4))
       return true;
-  // Conversions of integers are slow.
+  // Integer conversions are slow.
   return isa<arith::SIToFPOp, arith::UIToFPOp>(op) &&
          getElement(op->getOperand(0)).isInteger(8);
 }
 
-/// The chips that multiply them convert them.
+/// The chips that have MMA on 8-bit floats convert them.
 static bool knowsFloat8(const targets::Target &target) {
   return llvm::any_of(target.mmas, [](const targets::MmaInstruction &mma) {
     return mma.a == targets::Element::E4M3;
@@ -300,17 +302,17 @@ LogicalResult Conversions::plan(Operation *op, Planner &planner) const {
       continue;
     if (!isKnownFloat8(type))
       return op->emitOpError() << "converts elements of type " << type
-                               << ", which " << target.name << " does not know";
+                               << ", which is not supported on " << target.name;
     if (!knowsFloat8(target))
       return op->emitOpError()
-             << "converts elements of type " << type << ", for which "
-             << target.name << " has no instructions";
+             << "converts elements of type " << type << "; " << target.name
+             << " does not have conversion instructions for this type";
   }
-  // Integers that f32 rounds are beyond the largest of them.
+  // Integers that f32 rounds exceed the largest 8-bit float.
   if (isFloat8(to) && from.isF64())
-    return op->emitOpError() << "rounds " << from << " to " << to
-                             << ", which would take two roundings; convert to "
-                                "f32 first";
+    return op->emitOpError()
+           << "converts " << from << " to " << to
+           << ", which would round twice; convert to f32 first";
   if (!isVector(op->getResult(0)))
     return success();
   return getElementwiseLowering().plan(op, planner);
@@ -341,7 +343,7 @@ void Conversions::emit(Operation *op, Emitter &emitter,
   Value last;
   for (Value reg : emitter.getRegisters(
            source, emitter.plan.getDistribution(result), builder)) {
-    // Registers of a splat are one value.
+    // The registers of a splat are one value.
     if (reg != last)
       registers.push_back(converter.convert(reg, elementType));
     else
@@ -362,7 +364,7 @@ static SmallVector<int64_t> getFirstIndex(const layout::RegisterLayout &layout,
       shape, thread / grid.waveSize, thread % grid.waveSize, reg, 0);
 }
 
-/// Whether a thread has the same bits in the same registers of both.
+/// Whether a thread holds the same bits in the same registers of both layouts.
 static bool haveSameBits(const Distribution &from, int64_t fromBits,
                          const Distribution &to, int64_t toBits,
                          const ThreadGrid &grid) {
@@ -396,8 +398,8 @@ LogicalResult BitCasts::plan(vector::BitCastOp op, Planner &planner) const {
     return getElementwiseLowering().plan(op, planner);
   Attribute layout = layoutAt(op, mosaic_gpu::kOutLayouts, 0);
   if (!layout)
-    return op->emitOpError()
-           << "joins or splits elements, and does not say in which layout";
+    return op->emitOpError() << "changes the element width and requires the "
+                                "attribute 'out_layouts'";
   if (failed(planner.setLayout(op, op.getResult(), layout)))
     return failure();
   const Distribution &source = *planner.find(op.getSource()),
@@ -405,8 +407,8 @@ LogicalResult BitCasts::plan(vector::BitCastOp op, Planner &planner) const {
   if (haveSameBits(source, getElementBits(from.getElementType()), result,
                    getElementBits(to.getElementType()), planner.getGrid()))
     return success();
-  return op->emitOpError() << "joins or splits elements, but threads do not "
-                              "have the same bits of "
+  return op->emitOpError() << "changes the element width, but a thread does "
+                              "not hold the same bits of "
                            << from << " in layout " << source.str()
                            << " and of " << to << " in layout " << result.str();
 }

@@ -8,7 +8,7 @@
 #include "smalti/passes/Conversion/BlockToThread/Registers/Reductions.h"
 #include "smalti/passes/Conversion/BlockToThread/Registers/RegisterRelayouts.h"
 #include "smalti/passes/Conversion/BlockToThread/Registers/RegisterWords.h"
-#include "smalti/passes/Conversion/BlockToThread/Transfers/ProgramScratch.h"
+#include "smalti/passes/Conversion/BlockToThread/Transfers/ThreadGroupScratch.h"
 #include "smalti/targets/Target.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -24,15 +24,15 @@ using namespace smalti::block_to_thread;
 using vector::CombiningKind;
 using Role = ThreadDigit::Role;
 
-/// Bytes of scratch that a reduction takes where the program names none.
+/// Scratch bytes of a reduction whose op does not name scratch.
 static constexpr int64_t kOwnScratchBytes = 16384;
 
-/// Where the scratch of a reduction is that the program gives it.
+/// Attributes of a reduction that name its scratch.
 static constexpr llvm::StringLiteral kOffset = "offset";
 static constexpr llvm::StringLiteral kScratchSize = "scratch_size";
 
 namespace {
-/// What an op reduces.
+/// The operands and kind of a reduction.
 struct Reduction {
   CombiningKind kind;
   Value source, accumulator, result;
@@ -44,8 +44,8 @@ struct ReductionOpPlan : OpPlan {
   ReductionPlan reduction;
   /// Elements that go through scratch together.
   int64_t chunk = 1;
-  /// Where the scratch is, and its bytes for each program; -1: what
-  /// `reserveScratch` gives.
+  /// Offset of the scratch and its bytes per thread group; -1: from
+  /// `reserveScratch`.
   int64_t offset = -1;
   int64_t bytes = 0;
 };
@@ -60,7 +60,8 @@ public:
   void emit(Operation *op, Emitter &emitter, OpBuilder &builder) const override;
 };
 
-/// Combines values of a kind; sums and products of narrow types in wide ones.
+/// Combines values of a kind; additions and multiplications of narrow types in
+/// wide ones.
 class Combiner {
 public:
   Combiner(OpBuilder &builder, Location loc, const Reduction &reduction);
@@ -68,14 +69,13 @@ public:
   Value widen(Value value) const;
   Value narrow(Value value) const;
   Value combine(Value lhs, Value rhs) const;
-  /// In an order that does not depend on what is in them: a tree.
+  /// Combines in a fixed order, as a tree.
   Value combine(ArrayRef<Value> values) const;
-  /// Of the elements of a vector: a vector of one.
+  /// Combines the elements of a vector into a vector of one.
   Value combineElements(Value vector) const;
-  /// Of `count` times the same.
+  /// Combines `count` copies of a value.
   Value repeat(Value value, int64_t count) const;
-  /// The instruction that combines what the lanes of a warp have, if there is
-  /// one.
+  /// The instruction that reduces across the lanes of a warp, if one exists.
   std::optional<NVVM::ReduxKind> getRedux() const;
   Type getType() const { return wide; }
 
@@ -204,7 +204,7 @@ Value Combiner::repeat(Value value, int64_t count) const {
                ? value
                : arith::XOrIOp::create(builder, loc, value, value).getResult();
   case CombiningKind::MUL: {
-    // By squares.
+    // By repeated squaring.
     Value result, power = value;
     for (; count > 0; count /= 2) {
       if (count % 2 != 0)
@@ -248,8 +248,8 @@ std::optional<NVVM::ReduxKind> Combiner::getRedux() const {
 // Planning
 //===----------------------------------------------------------------------===//
 
-/// Where warps meet: in the scratch that the program names, if it does, and
-/// else in the kernel's own.
+/// Plans where warps combine: in the scratch that the op names, otherwise in
+/// scratch of the kernel.
 static LogicalResult planScratch(Operation *op, const Reduction &reduction,
                                  const Distribution &from, Planner &planner,
                                  ReductionOpPlan &plan) {
@@ -277,11 +277,11 @@ static LogicalResult planScratch(Operation *op, const Reduction &reduction,
                         : planner.getVendor().getTarget().sharedMemoryPerBlock;
     if (offset.getInt() < 0 || size.getInt() < 0 || end > limit)
       return op->emitOpError()
-             << "has scratch up to byte " << end
-             << " of the shared memory, but there are " << limit << " bytes";
+             << "has scratch that ends at byte " << end
+             << " of shared memory; the limit is " << limit << " bytes";
     constexpr int64_t widest = 16;
     plan.bytes = llvm::alignDown(
-        static_cast<uint64_t>(size.getInt() / getNumPrograms(kernel.grid)),
+        static_cast<uint64_t>(size.getInt() / getNumThreadGroups(kernel.grid)),
         widest);
     plan.chunk = choose(plan.bytes);
     if (plan.chunk > 0 && offset.getInt() % widest == 0) {
@@ -301,8 +301,7 @@ LogicalResult Reductions::plan(Operation *op, Planner &planner) const {
   if (isa<FloatType>(elementType) && !elementType.isF16() &&
       !elementType.isBF16() && !elementType.isF32() && !elementType.isF64())
     return op->emitOpError() << "reduces elements of type " << elementType
-                             << ", which the chip has no arithmetic for; widen "
-                                "them first";
+                             << "; floats must be f16, bf16, f32 or f64";
   const Distribution from = *planner.find(reduction.source);
   const Distribution *to = nullptr;
   if (isVector(reduction.result)) {
@@ -367,7 +366,7 @@ LogicalResult Reductions::plan(Operation *op, Planner &planner) const {
 // Emission
 //===----------------------------------------------------------------------===//
 
-/// What the lanes of a warp have becomes one, for all of them.
+/// Combines the values of the lanes of a warp; all lanes get the result.
 static void emitLanes(OpBuilder &builder, Location loc, ThreadIndices &indices,
                       const ReductionPlan &plan, const Combiner &combiner,
                       MutableArrayRef<Value> values) {
@@ -385,7 +384,7 @@ static void emitLanes(OpBuilder &builder, Location loc, ThreadIndices &indices,
     }
     return;
   }
-  // Values of less than a word go together.
+  // Values narrower than a word are packed.
   constexpr int64_t wordBits = 32;
   auto type = cast<VectorType>(values.front().getType());
   int64_t bits = type.getDimSize(0) * getElementBits(type.getElementType());
@@ -413,12 +412,13 @@ static void emitLanes(OpBuilder &builder, Location loc, ThreadIndices &indices,
 }
 
 namespace {
-/// Warps meet in shared memory: [part][place][element of a chunk].
+/// Combines across warps through shared memory: [part][place][element of a
+/// chunk].
 class WarpExchange {
 public:
   WarpExchange(OpBuilder &builder, Location loc, Emitter &emitter,
                const ReductionOpPlan &plan, const Combiner &combiner);
-  /// One vector of a chunk's elements.
+  /// Combines one vector of the elements of a chunk.
   Value exchange(Value chunk);
 
 private:
@@ -431,13 +431,13 @@ private:
   Emitter &emitter;
   const ReductionOpPlan &plan;
   const Combiner &combiner;
-  SharedPlace place;
+  SharedAddress place;
   int64_t elementBytes, width;
   Value isWriter, written, read;
 };
 } // namespace
 
-/// The number that the digits of a role make of the thread's number; null: 0.
+/// The number that the digits of one role form from the thread id; null: 0.
 static Value
 emitNumber(ThreadIndices &indices, const ReductionPlan &plan,
            llvm::function_ref<bool(const ThreadDigit &)> isWanted) {
@@ -462,7 +462,7 @@ WarpExchange::WarpExchange(OpBuilder &builder, Location loc, Emitter &emitter,
       combiner(combiner),
       place(plan.offset < 0
                 ? getScratch(emitter)
-                : getProgramPlace(emitter, plan.offset, plan.bytes)) {
+                : getThreadGroupAddress(emitter, plan.offset, plan.bytes)) {
   ThreadIndices &indices = emitter.indices;
   const ReductionPlan &reduction = plan.reduction;
   int64_t lanes = indices.getGrid().waveSize;
@@ -472,7 +472,7 @@ WarpExchange::WarpExchange(OpBuilder &builder, Location loc, Emitter &emitter,
   while (plan.chunk % width != 0)
     width /= 2;
   OpBuilder &head = indices.getBuilder();
-  // One of the threads that have the same writes it.
+  // One of the threads that hold the same value writes it.
   Value others = emitNumber(indices, reduction, [&](const ThreadDigit &digit) {
     return digit.role == Role::Repeated ||
            (digit.role == Role::Reduced && digit.divisor < lanes);
@@ -539,7 +539,7 @@ Value WarpExchange::exchange(Value chunk) {
     });
   else
     write(builder);
-  emitter.vendor.emitProgramBarrier(builder, loc, emitter.indices);
+  emitter.vendor.emitThreadGroupBarrier(builder, loc, emitter.indices);
   Value pointer = getPointer(builder, read);
   SmallVector<Value> parts;
   for (int64_t part = 0; part < plan.reduction.parts; ++part) {
@@ -560,11 +560,11 @@ Value WarpExchange::exchange(Value chunk) {
     }
     parts.push_back(concatenate(builder, loc, pieces));
   }
-  emitter.vendor.emitProgramBarrier(builder, loc, emitter.indices);
+  emitter.vendor.emitThreadGroupBarrier(builder, loc, emitter.indices);
   return combiner.combine(parts);
 }
 
-/// What the warps have becomes one, chunk by chunk.
+/// Combines the values of the warps, chunk by chunk.
 static void emitWarps(OpBuilder &builder, Location loc, Emitter &emitter,
                       const ReductionOpPlan &plan, const Combiner &combiner,
                       MutableArrayRef<Value> values) {

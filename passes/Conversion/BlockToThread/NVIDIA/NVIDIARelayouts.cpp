@@ -1,7 +1,7 @@
-//===- NVIDIARelayouts.cpp - Vectors that change their layout -------------===//
+//===- NVIDIARelayouts.cpp - Layout changes of vectors --------------------===//
 //
-// In registers, by shuffles, or through shared memory: whatever
-// `planRelayout` finds cheapest.
+// In registers, by shuffles, or through shared memory: the cheapest that
+// `planRelayout` finds.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,7 +11,7 @@
 #include "smalti/passes/Conversion/BlockToThread/Kernel/VendorLowering.h"
 #include "smalti/passes/Conversion/BlockToThread/Registers/RegisterRelayouts.h"
 #include "smalti/passes/Conversion/BlockToThread/Registers/RegisterWords.h"
-#include "smalti/passes/Conversion/BlockToThread/Transfers/ProgramScratch.h"
+#include "smalti/passes/Conversion/BlockToThread/Transfers/ThreadGroupScratch.h"
 #include "smalti/targets/Target.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -25,8 +25,8 @@ using relayouts::Means;
 namespace {
 struct LayoutCastPlan : OpPlan {
   relayouts::RelayoutPlan steps;
-  /// Elements of less than a byte that do not keep to their bytes are bytes on
-  /// their way.
+  /// Elements narrower than a byte that do not stay in their bytes are widened
+  /// to bytes during the relayout.
   bool isWidened = false;
 };
 
@@ -76,15 +76,15 @@ LogicalResult LayoutCasts::plan(mosaic_gpu::LayoutCastOp op,
   return success();
 }
 
-/// Units through shared memory, as many together as it has room for.
+/// Moves values through shared memory, as many at a time as it can hold.
 static Registers
 emitScratchTrip(OpBuilder &builder, Location loc, Emitter &emitter,
                 const relayouts::RelayoutPlan &plan, ArrayRef<Value> registers,
                 const Distribution &from, VectorType type, int64_t count) {
-  SharedPlace scratch = getScratch(emitter);
+  SharedAddress scratch = getScratch(emitter);
   const relayouts::ScratchTrip &trip = plan.trip;
-  auto placeOf = [&](int64_t unit) {
-    SharedPlace place = scratch;
+  auto addressOf = [&](int64_t unit) {
+    SharedAddress place = scratch;
     if (unit > 0)
       place.offset =
           arith::AddIOp::create(builder, loc, place.offset,
@@ -99,7 +99,7 @@ emitScratchTrip(OpBuilder &builder, Location loc, Emitter &emitter,
         SmallVector<Value> own;
         for (int64_t reg : plan.sourceRegisters[first + unit])
           own.push_back(registers[reg]);
-        SharedPlace place = placeOf(unit);
+        SharedAddress place = addressOf(unit);
         TransferEmitter(nested, loc, emitter.indices, *trip.store, place)
             .store(own);
       }
@@ -112,17 +112,17 @@ emitScratchTrip(OpBuilder &builder, Location loc, Emitter &emitter,
                         });
     else
       store(builder);
-    emitter.vendor.emitProgramBarrier(builder, loc, emitter.indices);
+    emitter.vendor.emitThreadGroupBarrier(builder, loc, emitter.indices);
     for (int64_t unit = 0; unit < units; ++unit) {
       ArrayRef<int64_t> targets = plan.resultRegisters[first + unit];
-      SharedPlace place = placeOf(unit);
+      SharedAddress place = addressOf(unit);
       Registers loaded =
           TransferEmitter(builder, loc, emitter.indices, *trip.load, place)
               .load(type, targets.size());
       for (auto [reg, value] : llvm::zip_equal(targets, loaded))
         results[reg] = value;
     }
-    emitter.vendor.emitProgramBarrier(builder, loc, emitter.indices);
+    emitter.vendor.emitThreadGroupBarrier(builder, loc, emitter.indices);
   }
   return results;
 }

@@ -1,4 +1,4 @@
-//===- ElementwiseLowering.cpp - Ops that work element by element ---------===//
+//===- ElementwiseLowering.cpp - Element-wise ops -------------------------===//
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/passes/Conversion/BlockToThread/Kernel/Emitter.h"
@@ -28,7 +28,7 @@ public:
   void emit(Operation *op, Emitter &emitter, OpBuilder &builder) const override;
 };
 
-/// Products and quotients of f8E8M0FNU, which are powers of two.
+/// Multiplications and divisions of f8E8M0FNU, which are powers of two.
 class Scales : public Elementwise {
 public:
   LogicalResult plan(Operation *op, Planner &planner) const override {
@@ -59,7 +59,7 @@ LogicalResult Elementwise::plan(Operation *op, Planner &planner) const {
              << "has operands in different layouts: " << common->str()
              << " and " << distribution->str();
   }
-  // Copied: the map may grow while results are recorded.
+  // A copy: the map may grow while results are recorded.
   std::optional<Distribution> operands =
       common ? std::optional<Distribution>(*common) : std::nullopt;
   for (auto [index, result] : llvm::enumerate(op->getResults())) {
@@ -67,8 +67,8 @@ LogicalResult Elementwise::plan(Operation *op, Planner &planner) const {
     if (layout && failed(planner.setLayout(op, result, layout)))
       return failure();
     if (!layout && !operands)
-      return op->emitOpError() << "has no layout for its result; block-level "
-                                  "vectors need the attribute '"
+      return op->emitOpError() << "does not have a layout for its result; "
+                                  "block-level vectors require the attribute '"
                                << mosaic_gpu::kOutLayouts << "'";
     if (!layout)
       planner.setDistribution(result, *operands);
@@ -88,9 +88,9 @@ LogicalResult Splats::plan(Operation *op, Planner &planner) const {
   if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
     auto elements = dyn_cast<DenseElementsAttr>(constant.getValue());
     if (!elements || !elements.isSplat())
-      return op->emitOpError() << "is a block-level constant whose elements "
-                                  "differ, which is not supported; load it "
-                                  "from memory";
+      return op->emitOpError()
+             << "is a block-level constant that is not a splat, which is not "
+                "supported; load the values from memory";
   }
   if (auto broadcast = dyn_cast<vector::BroadcastOp>(op);
       broadcast && isVector(broadcast.getSource()) &&
@@ -110,7 +110,7 @@ LogicalResult Masks::plan(vector::CreateMaskOp op, Planner &planner) const {
   if (failed(planner.setResultLayout(op)))
     return failure();
   if (planner.find(op.getResult())->isSplat())
-    return op->emitOpError() << "cannot have the layout of a splat";
+    return op->emitOpError() << "cannot have a splat layout";
   return success();
 }
 

@@ -1,4 +1,4 @@
-//===- Gather.cpp - Elements that a thread has already --------------------===//
+//===- Gather.cpp - Register renaming of vector elements ------------------===//
 
 #include "smalti/passes/Conversion/BlockToThread/Registers/Gather.h"
 
@@ -12,7 +12,7 @@ using namespace smalti;
 using namespace smalti::block_to_thread;
 
 namespace {
-/// Which element of a vector a thread holds where.
+/// The element of a vector that a thread holds in a register.
 class Elements {
 public:
   Elements(const Distribution &distribution, const ThreadGrid &grid)
@@ -26,7 +26,7 @@ public:
     }
     if (distribution.getKind() != Distribution::Kind::Tiled)
       return;
-    // The place is linear in thread, register and element.
+    // The element is linear in thread, register and position in the register.
     const layout::TiledLayout &tiled = distribution.getTiled();
     for (int64_t thread = 0; thread < grid.numThreads; ++thread)
       threads.push_back(flatten(tiled.elementIndex(
@@ -67,21 +67,23 @@ private:
 };
 } // namespace
 
-ValueOr<std::vector<ElementPlace>> block_to_thread::planGather(
+ValueOr<std::vector<ElementPosition>> block_to_thread::planGather(
     const Distribution &to, ArrayRef<const Distribution *> from,
     llvm::function_ref<ElementIndex(ArrayRef<int64_t>)> source,
     const ThreadGrid &grid) {
-  using Result = ValueOr<std::vector<ElementPlace>>;
-  // Equal elements are anywhere.
+  using Result = ValueOr<std::vector<ElementPosition>>;
+  // The elements are equal, so any of them can be used.
   if (to.isSplat()) {
     if (from.size() == 1 && from.front()->isSplat())
-      return std::vector<ElementPlace>{ElementPlace()};
-    return Result::none("the elements of a splat are not known to be equal");
+      return std::vector<ElementPosition>{ElementPosition()};
+    return Result::none(
+        "the elements of the splat cannot be proven to be equal");
   }
   Elements elements(to, grid);
   std::vector<Elements> sources;
-  // Where the first thread has elements: several places, if it has them twice.
-  std::vector<DenseMap<int64_t, SmallVector<ElementPlace, 1>>> held(
+  // The positions of the elements of the first thread: several, if it holds an
+  // element twice.
+  std::vector<DenseMap<int64_t, SmallVector<ElementPosition, 1>>> held(
       from.size());
   for (auto [vector, distribution] : llvm::enumerate(from)) {
     sources.emplace_back(*distribution, grid);
@@ -94,10 +96,10 @@ ValueOr<std::vector<ElementPlace>> block_to_thread::planGather(
             {static_cast<unsigned>(vector), reg, element});
   }
 
-  std::vector<ElementPlace> places;
+  std::vector<ElementPosition> places;
   for (int64_t reg = 0; reg < to.getNumRegisters(); ++reg)
     for (int64_t element = 0; element < to.getVectorLength(); ++element) {
-      SmallVector<ElementPlace, 1> candidates;
+      SmallVector<ElementPosition, 1> candidates;
       for (int64_t thread = 0; thread < grid.numThreads; ++thread) {
         SmallVector<int64_t> index =
             elements.unflatten(elements.get(thread, reg, element));
@@ -109,7 +111,7 @@ ValueOr<std::vector<ElementPlace>> block_to_thread::planGather(
           int64_t flat = sources[wanted.vector].flatten(wanted.index);
           if (thread == 0)
             candidates = held[wanted.vector].lookup(flat);
-          llvm::erase_if(candidates, [&](const ElementPlace &place) {
+          llvm::erase_if(candidates, [&](const ElementPosition &place) {
             return place.vector != wanted.vector ||
                    sources[place.vector].get(thread, place.reg,
                                              place.element) != flat;
@@ -117,15 +119,15 @@ ValueOr<std::vector<ElementPlace>> block_to_thread::planGather(
         }
         if (candidates.empty() || candidates.front().vector != wanted.vector)
           return Result::none("thread " + std::to_string(thread) +
-                              " would need element " +
+                              " needs element " +
                               layout::listText(wanted.index) +
-                              ", which it does not have in the register in "
-                              "which the threads before it have theirs");
+                              ", which it does not hold in the same register "
+                              "as the threads before it hold theirs");
       }
-      // Of several places, one that continues a register.
-      ElementPlace place = candidates.front();
+      // Of several positions, one that continues a register.
+      ElementPosition place = candidates.front();
       if (element > 0)
-        for (const ElementPlace &candidate : candidates)
+        for (const ElementPosition &candidate : candidates)
           if (candidate.vector == places.back().vector &&
               candidate.reg == places.back().reg &&
               candidate.element == places.back().element + 1)
@@ -137,14 +139,14 @@ ValueOr<std::vector<ElementPlace>> block_to_thread::planGather(
 
 Registers block_to_thread::emitGather(const Distribution &to, Type elementType,
                                       ArrayRef<Registers> from,
-                                      ArrayRef<ElementPlace> places,
+                                      ArrayRef<ElementPosition> places,
                                       OpBuilder &builder, Location loc) {
   Registers result;
   int64_t length = to.getVectorLength();
   VectorType type = to.getRegisterType(elementType);
   for (; !places.empty(); places = places.drop_front(length)) {
-    ArrayRef<ElementPlace> wanted = places.take_front(length);
-    const ElementPlace &first = wanted.front();
+    ArrayRef<ElementPosition> wanted = places.take_front(length);
+    const ElementPosition &first = wanted.front();
     Value whole = from[first.vector][first.reg];
     bool isWhole = whole.getType() == type;
     for (auto [element, place] : llvm::enumerate(wanted))
@@ -155,7 +157,7 @@ Registers block_to_thread::emitGather(const Distribution &to, Type elementType,
       continue;
     }
     SmallVector<Value> scalars;
-    for (const ElementPlace &place : wanted)
+    for (const ElementPosition &place : wanted)
       scalars.push_back(
           vector::ExtractOp::create(builder, loc, from[place.vector][place.reg],
                                     ArrayRef<int64_t>{place.element}));

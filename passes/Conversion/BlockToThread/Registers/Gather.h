@@ -1,8 +1,8 @@
-//===- Gather.h - Elements that a thread has already ------------*- C++ -*-===//
+//===- Gather.h - Register renaming of vector elements ----------*- C++ -*-===//
 //
-// Slices, concatenations, reshapes and broadcasts where each thread holds all
-// elements that it needs: registers are renamed and taken apart, and nothing
-// moves between threads.
+// Slices, concatenations, reshapes and broadcasts for which each thread holds
+// all elements that it needs: registers are renamed and split, and elements do
+// not move between threads.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,45 +15,46 @@
 
 namespace smalti::block_to_thread {
 
-/// Where an element is: in which of several vectors, at which index.
+/// An element: the vector and its index in it.
 struct ElementIndex {
   unsigned vector = 0;
   llvm::SmallVector<int64_t> index;
 };
 
-/// Where a thread has an element: in which register of which vector.
-struct ElementPlace {
+/// The position of an element in a thread: the register and the vector.
+struct ElementPosition {
   unsigned vector = 0;
   int64_t reg = 0;
   int64_t element = 0;
 };
 
 /// For each element of each register of a vector in distribution `to`, in
-/// order, where every thread has it; or why not every thread has. `source` says
-/// which element of the vectors in distributions `from` an element is.
-ValueOr<std::vector<ElementPlace>>
+/// order, its position in every thread; or why some thread does not hold it.
+/// `source` maps an element to the element of the vectors in distributions
+/// `from`.
+ValueOr<std::vector<ElementPosition>>
 planGather(const Distribution &to, llvm::ArrayRef<const Distribution *> from,
            llvm::function_ref<ElementIndex(llvm::ArrayRef<int64_t>)> source,
            const ThreadGrid &grid);
 
-/// The registers of the vector, made of those of the others.
+/// Creates the registers of the vector from those of the others.
 Registers emitGather(const Distribution &to, mlir::Type elementType,
                      llvm::ArrayRef<Registers> from,
-                     llvm::ArrayRef<ElementPlace> places,
+                     llvm::ArrayRef<ElementPosition> places,
                      mlir::OpBuilder &builder, mlir::Location loc);
 
-/// What a lowering of such an op keeps.
+/// Plan of such an op.
 struct GatherPlan : OpPlan {
-  explicit GatherPlan(std::vector<ElementPlace> places)
+  explicit GatherPlan(std::vector<ElementPosition> places)
       : places(std::move(places)) {}
-  std::vector<ElementPlace> places;
+  std::vector<ElementPosition> places;
 };
 
-/// Another order of a vector's registers, or of the elements in them: every
-/// thread keeps its elements.
+/// Another order of the registers of a vector, or of the elements in them:
+/// every thread keeps its elements.
 struct Reorder {
   Distribution to;
-  std::vector<ElementPlace> places;
+  std::vector<ElementPosition> places;
 
   Registers emit(mlir::Type elementType, const Registers &held,
                  mlir::OpBuilder &builder, mlir::Location loc) const {
@@ -61,9 +62,9 @@ struct Reorder {
   }
 };
 
-/// Plans the order of registers in `layout` of a vector that is held in another
-/// layout, and with `back` the way back; null where both are one. Fails where a
-/// thread would need an element of another.
+/// Plans the order of registers in `layout` of a vector that has another
+/// layout, and with `back` the inverse; null if both are equal. Fails if a
+/// thread would need an element of another thread.
 bool planReorder(mlir::VectorType type, const Distribution &held,
                  const layout::TiledLayout &layout, const ThreadGrid &grid,
                  std::optional<Reorder> &forth,

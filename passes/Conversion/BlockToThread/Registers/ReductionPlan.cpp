@@ -1,4 +1,4 @@
-//===- ReductionPlan.cpp - How the threads of a program reduce ------------===//
+//===- ReductionPlan.cpp - Plan of a reduction ----------------------------===//
 
 #include "smalti/passes/Conversion/BlockToThread/Registers/Reductions.h"
 
@@ -26,14 +26,14 @@ static SmallVector<int64_t> getIndex(const Distribution &distribution,
   return strided.elementIndex(grid.numThreads, 0, reg, element);
 }
 
-/// The digits of a thread's number, major to minor.
+/// The digits of a thread's id, major to minor.
 static SmallVector<ThreadDigit> getDigits(const Distribution &from,
                                           ArrayRef<int64_t> axes,
                                           bool reducesAll,
                                           const ThreadGrid &grid) {
   SmallVector<ThreadDigit> digits;
   if (from.getKind() == Distribution::Kind::Strided) {
-    // Threads only share a result where everything becomes one.
+    // Threads share a result only if everything is reduced to a scalar.
     Role role = reducesAll ? Role::Reduced : Role::Kept;
     digits.push_back({grid.waveSize, grid.numWarps(), role});
     digits.push_back({1, grid.waveSize, role});
@@ -68,7 +68,7 @@ ReductionPlan block_to_thread::planReduction(const Distribution &from,
   ReductionPlan plan;
   plan.reducesElements = from.getVectorLength() > 1 &&
                          (!to || llvm::is_contained(axes, from.getVectorDim()));
-  // By what is left of an index.
+  // By the remaining part of an index.
   std::map<SmallVector<int64_t>, int64_t> resultRegisters;
   plan.sources.resize(to ? to->getNumRegisters() : 1);
   if (to)

@@ -1,8 +1,9 @@
-//===- Reductions.h - How the threads of a program reduce -------*- C++ -*-===//
+//===- Reductions.h - Plan of a reduction -----------------------*- C++ -*-===//
 //
-// Each thread reduces what it holds, the lanes of a warp what they have by
-// exchanging it, and the warps of a program what their first lanes write to
-// shared memory. Sums are in an order that depends on the layout alone.
+// Each thread reduces the elements that it holds, the lanes of a warp combine
+// their results by shuffles, and the warps of a thread group combine the
+// results that their first lanes write to shared memory. The order of the
+// additions depends only on the layout.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,9 +14,9 @@
 
 namespace smalti::block_to_thread {
 
-/// A digit of a thread's number, `thread / divisor % size`, and what threads
-/// that differ in it alone hold: other elements of the result, other elements
-/// that become one, or the same.
+/// A digit of a thread's id, `thread / divisor % size`, and what threads hold
+/// that differ only in it: other elements of the result, other elements that
+/// are combined, or the same elements.
 struct ThreadDigit {
   enum class Role { Kept, Reduced, Repeated };
   int64_t divisor = 1;
@@ -23,28 +24,29 @@ struct ThreadDigit {
   Role role = Role::Kept;
 };
 
-/// Which elements of which threads a reduction makes one of. Pure data.
+/// Which elements of which threads a reduction combines. Pure data.
 struct ReductionPlan {
-  /// Of each register of the result: the registers that become one.
+  /// The source registers of each register of the result.
   llvm::SmallVector<llvm::SmallVector<int64_t>> sources;
-  /// Whether the elements of a register become one, too.
+  /// Whether the elements of a register are combined, too.
   bool reducesElements = false;
-  /// Lanes whose numbers differ in one of these bits exchange what they have.
+  /// Lanes whose ids differ in one of these bits combine their values.
   llvm::SmallVector<int64_t> laneBits;
   /// Major to minor.
   llvm::SmallVector<ThreadDigit> digits;
-  /// Warps that each bring a part of a result, and parts that are kept apart.
+  /// The warps that contribute a part of a result, and the parts that stay
+  /// separate.
   int64_t parts = 1;
   int64_t places = 1;
 
-  /// Elements that each thread has of a result by then.
+  /// Elements of a result that each thread holds at that point.
   int64_t resultElements(int64_t vectorLength) const {
     return sources.size() * (reducesElements ? 1 : vectorLength);
   }
 };
 
-/// The plan of a reduction of the dimensions `axes`, to a vector that is held
-/// as `to` says, or with null to one scalar that every thread gets.
+/// The plan of a reduction of the dimensions `axes` to a vector with
+/// distribution `to`, or with null to one scalar in every thread.
 ReductionPlan planReduction(const Distribution &from, const Distribution *to,
                             llvm::ArrayRef<int64_t> axes,
                             const ThreadGrid &grid);

@@ -1,4 +1,4 @@
-//===- RegisterOrder.cpp - Ops in an order that needs few registers -------===//
+//===- RegisterOrder.cpp - Op order that reduces register pressure --------===//
 
 #include "smalti/passes/Conversion/BlockToThread/Registers/RegisterOrder.h"
 
@@ -14,8 +14,8 @@ using namespace mlir;
 using namespace smalti;
 using namespace smalti::block_to_thread;
 
-/// The 32-bit registers of a value. Indices and addresses count for nothing:
-/// those of a vector's registers differ by constants.
+/// The 32-bit registers of a value. Indices and addresses are not counted:
+/// those of the registers of a vector differ by constants.
 static int64_t countWords(Value value) {
   Operation *op = value.getDefiningOp();
   if (op && matchPattern(op, m_Constant()))
@@ -40,7 +40,7 @@ static bool fillsWords(Type type) {
   return bits >= 8 && bits * vector.getNumElements() % 32 == 0;
 }
 
-/// Whether the op may change places with others that are movable.
+/// Whether the op may be reordered with other movable ops.
 static bool isMovable(Operation *op) {
   if (op->getNumRegions() > 0 || op->hasTrait<OpTrait::IsTerminator>())
     return false;
@@ -57,15 +57,14 @@ static bool isMovable(Operation *op) {
 }
 
 namespace {
-/// The ops of a block, and how long their values are needed. Values from
-/// outside of the block are not counted.
+/// The ops of a block and the live ranges of their values. Values from outside
+/// the block are not counted.
 class Schedule {
 public:
   explicit Schedule(Block &block);
 
-  /// Gives each run of movable ops an order of its own where they take more
-  /// registers than there are.
-  void reorder(int64_t budget, HoldFn hold);
+  /// Reorders each run of movable ops that needs more registers than available.
+  void reorder(int64_t budget, PinFn hold);
 
 private:
   /// A run: the ops from `first` to before `end`.
@@ -73,22 +72,22 @@ private:
     int64_t first, end;
   };
 
-  /// Depth first from what ops behind the run use; `isReadFirst`: behind all
-  /// that is read from memory.
+  /// Depth-first order from the values that ops after the run use; with
+  /// `isReadFirst`, after all memory reads.
   SmallVector<Operation *> orderDepthFirst(Run run, bool isReadFirst) const;
-  /// The most registers at once in a run whose ops are in this order.
+  /// The peak register pressure of a run in this order.
   int64_t findPeak(Run run, ArrayRef<Operation *> order) const;
 
-  /// Has what an op computes for ops behind the run computed where it stands.
-  void holdResults(Operation *op, Run run, HoldFn hold);
+  /// Pins the computation of results of an op that ops after the run use.
+  void pinResults(Operation *op, Run run, PinFn hold);
 
   Block &block;
   SmallVector<Operation *> ops;
   DenseMap<Operation *, int64_t> places;
-  /// The place of the last op that uses a value, in regions or not; -1 where
-  /// there is none.
+  /// The position of the last op that uses a value, also in regions; -1 if
+  /// unused.
   DenseMap<Value, int64_t> lastUses;
-  /// Registers that are in use when an op begins.
+  /// Live registers at the start of an op.
   SmallVector<int64_t> live;
 };
 } // namespace
@@ -102,7 +101,7 @@ Schedule::Schedule(Block &block) : block(block) {
   auto record = [&](Value value) {
     int64_t last = -1;
     for (Operation *user : value.getUsers()) {
-      // In another block it is used behind all of this one.
+      // A use in another block is after all of this one.
       auto place = places.find(block.findAncestorOpInBlock(*user));
       last = std::max<int64_t>(last, place == places.end() ? ops.size() - 1
                                                            : place->second);
@@ -134,7 +133,7 @@ SmallVector<Operation *> Schedule::orderDepthFirst(Run run,
   };
   SmallVector<Operation *> order;
   llvm::SmallPtrSet<Operation *, 32> placed;
-  // Ops with the number of their operands that were looked at.
+  // Ops with the number of their operands that were visited.
   SmallVector<std::pair<Operation *, unsigned>> open;
   auto place = [&](Operation *root) {
     if (!placed.insert(root).second)
@@ -158,7 +157,7 @@ SmallVector<Operation *> Schedule::orderDepthFirst(Run run,
     for (Operation *op : all)
       if (!isMemoryEffectFree(op))
         place(op);
-  // Ops come when they are needed, the others in their order.
+  // Ops follow when they are needed, the others in their order.
   for (Operation *op : all) {
     auto isOnlyInside = [&](Value result) {
       int64_t last = lastUses.lookup(result);
@@ -172,7 +171,7 @@ SmallVector<Operation *> Schedule::orderDepthFirst(Run run,
 }
 
 int64_t Schedule::findPeak(Run run, ArrayRef<Operation *> order) const {
-  // How many ops have still to use what nothing behind the run uses.
+  // How many ops still have to use a value that is not used after the run.
   DenseMap<Value, int64_t> users;
   auto forEachEnding = [&](Operation *op, auto use) {
     llvm::SmallPtrSet<Value, 4> seen;
@@ -187,7 +186,7 @@ int64_t Schedule::findPeak(Run run, ArrayRef<Operation *> order) const {
     forEachEnding(op, [&](Value operand) { ++users[operand]; });
   int64_t now = live[run.first], peak = now;
   for (Operation *op : order) {
-    // A result can have the register of an operand.
+    // A result can reuse the register of an operand.
     forEachEnding(op, [&](Value operand) {
       if (--users[operand] == 0)
         now -= countWords(operand);
@@ -200,7 +199,7 @@ int64_t Schedule::findPeak(Run run, ArrayRef<Operation *> order) const {
   return peak;
 }
 
-void Schedule::holdResults(Operation *op, Run run, HoldFn hold) {
+void Schedule::pinResults(Operation *op, Run run, PinFn hold) {
   OpBuilder builder(op->getContext());
   builder.setInsertionPointAfter(op);
   for (Value result : op->getResults()) {
@@ -217,7 +216,7 @@ void Schedule::holdResults(Operation *op, Run run, HoldFn hold) {
   }
 }
 
-void Schedule::reorder(int64_t budget, HoldFn hold) {
+void Schedule::reorder(int64_t budget, PinFn hold) {
   int64_t count = ops.size();
   for (int64_t first = 0; first < count; ++first) {
     if (!isMovable(ops[first]))
@@ -231,7 +230,7 @@ void Schedule::reorder(int64_t budget, HoldFn hold) {
     int64_t peak = findPeak(run, old);
     if (peak <= budget)
       continue;
-    // Reads are begun early where there is room for what they bring.
+    // Reads are issued early if their values fit in the registers.
     SmallVector<Operation *> order = orderDepthFirst(run, /*isReadFirst=*/true);
     int64_t newPeak = findPeak(run, order);
     if (newPeak > budget) {
@@ -244,12 +243,12 @@ void Schedule::reorder(int64_t budget, HoldFn hold) {
     for (Operation *op : order)
       op->moveBefore(ops[run.end]);
     for (Operation *op : order)
-      holdResults(op, run, hold);
+      pinResults(op, run, hold);
   }
 }
 
 void block_to_thread::orderForRegisters(Operation *root, int64_t budget,
-                                        HoldFn hold) {
+                                        PinFn hold) {
   SmallVector<Block *> blocks;
   root->walk([&](Block *block) { blocks.push_back(block); });
   for (Block *block : blocks)

@@ -1,4 +1,4 @@
-//===- RegisterOrder.h - Ops in an order that needs few registers -*- C++ -*-=//
+//===- RegisterOrder.h - Op order that reduces register pressure ----------===//
 
 #ifndef SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_REGISTERS_REGISTERORDER_H
 #define SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_REGISTERS_REGISTERORDER_H
@@ -8,20 +8,19 @@
 
 namespace smalti::block_to_thread {
 
-/// Makes another value of a value, so that it is computed where it stands.
-using HoldFn = llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Value)>;
+/// Returns another value for a value, so that it is computed at its position.
+using PinFn = llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Value)>;
 
-/// Each op of a block program becomes one op for each register, so that all of
-/// its results are alive before the first is used. Where the values of a block
-/// then take more than `budget` 32-bit registers, what writes no memory is put
-/// in another order: depth first, each result with all that it alone needs, and
-/// where there is no room for all that is read, that too. Values from outside
-/// of a block are not counted.
+/// Each op of a block-level kernel becomes one op per register, so all of its
+/// results are live before the first is used. If the values of a block then
+/// need more than `budget` 32-bit registers, ops that do not write memory are
+/// reordered depth-first: each result with the ops that only it needs, and also
+/// the memory reads if their values do not fit in the registers. Values from
+/// outside a block are not counted.
 ///
-/// The compiler behind would compute the last part of a result where the result
-/// is used, and keep all that goes into it until then: `hold` is asked for
-/// each.
-void orderForRegisters(mlir::Operation *root, int64_t budget, HoldFn hold);
+/// The compiler would sink the last part of a result to its use and keep its
+/// operands live until then; `hold` is called for each result to prevent that.
+void orderForRegisters(mlir::Operation *root, int64_t budget, PinFn hold);
 
 } // namespace smalti::block_to_thread
 

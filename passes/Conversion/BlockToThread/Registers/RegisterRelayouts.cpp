@@ -1,4 +1,4 @@
-//===- RegisterRelayouts.cpp - Emits the steps of a relayout --------------===//
+//===- RegisterRelayouts.cpp - Emission of relayout steps -----------------===//
 
 #include "smalti/passes/Conversion/BlockToThread/Registers/RegisterRelayouts.h"
 
@@ -26,8 +26,8 @@ block_to_thread::getRegisterLayout(const Distribution &distribution) {
   llvm_unreachable("no such kind");
 }
 
-/// The bits in which every lane's source differs from the lane; nothing where
-/// they do not do so alike.
+/// The bits in which every lane's source differs from the lane; nothing if they
+/// are not the same in all lanes.
 static std::optional<int64_t> matchExchange(ArrayRef<int64_t> table,
                                             int64_t lanes) {
   for (auto [thread, source] : llvm::enumerate(table))
@@ -42,7 +42,7 @@ Registers block_to_thread::emitRelayoutSteps(
     VectorType type, int64_t count) {
   ThreadTables tables(indices);
   int64_t lanes = indices.getGrid().waveSize;
-  // What a thread takes is the same for all units.
+  // The entry that a thread takes is the same for all steps.
   SmallVector<Value> taken(plan.tables.size());
   auto take = [&](const Step &step) {
     Value &value = taken[step.table];
@@ -50,7 +50,7 @@ Registers block_to_thread::emitRelayoutSteps(
       value = tables.lookup(plan.tables[step.table]);
     return value;
   };
-  // A table may serve steps of two kinds.
+  // Steps of two kinds may use the same table.
   SmallVector<Value> bits(plan.tables.size());
   auto takeBit = [&](const Step &step) {
     Value &value = bits[step.table];

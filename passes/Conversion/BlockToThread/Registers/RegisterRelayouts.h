@@ -1,4 +1,4 @@
-//===- RegisterRelayouts.h - Emits the steps of a relayout ------*- C++ -*-===//
+//===- RegisterRelayouts.h - Emission of relayout steps ---------*- C++ -*-===//
 
 #ifndef SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_REGISTERS_REGISTERRELAYOUTS_H
 #define SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_REGISTERS_REGISTERRELAYOUTS_H
@@ -8,11 +8,11 @@
 
 namespace smalti::block_to_thread {
 
-/// The layout that a distribution is of.
+/// The register layout of a distribution.
 layout::RegisterLayout getRegisterLayout(const Distribution &distribution);
 
 /// Emits the steps of a relayout in registers and by shuffles: from registers
-/// to those of `count` registers of this type.
+/// to `count` registers of this type.
 Registers emitRelayoutSteps(mlir::OpBuilder &builder, mlir::Location loc,
                             ThreadIndices &indices,
                             const relayouts::RelayoutPlan &plan,

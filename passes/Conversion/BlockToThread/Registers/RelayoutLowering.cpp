@@ -1,4 +1,4 @@
-//===- RelayoutLowering.cpp - Vectors that change their layout ------------===//
+//===- RelayoutLowering.cpp - Layout changes of vectors -------------------===//
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/passes/Conversion/BlockToThread/Kernel/Emitter.h"

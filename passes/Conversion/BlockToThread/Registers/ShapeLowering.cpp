@@ -1,4 +1,4 @@
-//===- ShapeLowering.cpp - Parts, shapes and indices of vectors -----------===//
+//===- ShapeLowering.cpp - Slices, shapes and indices of vectors ----------===//
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/passes/Conversion/BlockToThread/Kernel/Planner.h"
@@ -15,14 +15,14 @@ using namespace smalti;
 using namespace smalti::block_to_thread;
 
 namespace {
-/// Ops whose elements are all elements of operands.
+/// Ops whose elements are elements of the operands.
 class Moves : public OpLowering {
 public:
   LogicalResult plan(Operation *op, Planner &planner) const override;
   void emit(Operation *op, Emitter &emitter, OpBuilder &builder) const override;
 };
 
-/// A scalar or a vector in a vector.
+/// Extraction of a scalar or a vector.
 class Extracts : public LoweringOf<vector::ExtractOp> {
 public:
   LogicalResult plan(vector::ExtractOp op, Planner &planner) const override;
@@ -52,7 +52,7 @@ static SmallVector<int64_t> toIntegers(ArrayAttr attributes) {
 
 using Source = std::function<ElementIndex(ArrayRef<int64_t>)>;
 
-/// Which element of which vector operand an element of the result is.
+/// The vector operand and the element of it that an element of the result is.
 static Source getSource(Operation *op) {
   return llvm::TypeSwitch<Operation *, Source>(op)
       .Case([](vector::ExtractStridedSliceOp slice) -> Source {
@@ -146,8 +146,8 @@ static Source getSource(Operation *op) {
       });
 }
 
-/// The result has the declared layout, or else that of the first operand that
-/// is no splat.
+/// The result has the declared layout, otherwise that of the first operand that
+/// is not a splat.
 static LogicalResult planMove(Operation *op, Planner &planner) {
   Value result = op->getResult(0);
   if (Attribute layout = layoutAt(op, mosaic_gpu::kOutLayouts, 0)) {
@@ -159,8 +159,8 @@ static LogicalResult planMove(Operation *op, Planner &planner) {
       return !isVector(operand) || planner.find(operand)->isSplat();
     });
     if (!areSplats || op->getNumOperands() != 1 || !isVector(first))
-      return op->emitOpError() << "has no layout for its result; block-level "
-                                  "vectors need the attribute '"
+      return op->emitOpError() << "does not have a layout for its result; "
+                                  "block-level vectors require the attribute '"
                                << mosaic_gpu::kOutLayouts << "'";
     if (failed(planner.setLayout(
             op, result,
@@ -174,14 +174,13 @@ static LogicalResult planMove(Operation *op, Planner &planner) {
     if (isVector(operand))
       from.push_back(planner.find(operand));
   const Distribution &to = *planner.find(result);
-  ValueOr<std::vector<ElementPlace>> places =
+  ValueOr<std::vector<ElementPosition>> places =
       planGather(to, from, getSource(op), planner.getGrid());
   if (!places)
     return op->emitOpError()
-           << "takes elements from layout " << from.front()->str()
-           << " to layout " << to.str()
-           << ", but moving them between threads is not supported here: "
-           << places.reason;
+           << "would move elements between threads, from layout "
+           << from.front()->str() << " to layout " << to.str()
+           << ", which is not supported here: " << places.reason;
   planner.setOpPlan(op, std::make_unique<GatherPlan>(*places));
   return success();
 }
@@ -210,15 +209,16 @@ void Moves::emit(Operation *op, Emitter &emitter, OpBuilder &builder) const {
 LogicalResult Extracts::plan(vector::ExtractOp op, Planner &planner) const {
   if (isVector(op.getResult())) {
     if (!op.getDynamicPosition().empty())
-      return op.emitOpError() << "takes a vector at a dynamic position, which "
-                                 "is not supported on block-level vectors";
+      return op.emitOpError()
+             << "extracts a vector at a dynamic position, which is not "
+                "supported on block-level vectors";
     return planMove(op, planner);
   }
   const Distribution &distribution = *planner.find(op.getSource());
   if (!distribution.isSplat())
     return op.emitOpError()
-           << "takes a scalar from layout " << distribution.str()
-           << ", which not every thread has; only one of a splat can be taken";
+           << "extracts a scalar from layout " << distribution.str()
+           << ", in which not every thread holds it; only a splat is supported";
   return success();
 }
 
@@ -241,10 +241,10 @@ LogicalResult Iotas::plan(mosaic_gpu::BroadcastedIotaOp op,
   if (failed(planner.setResultLayout(op)))
     return failure();
   if (planner.find(op.getResult())->isSplat())
-    return op.emitOpError() << "cannot have the layout of a splat";
+    return op.emitOpError() << "cannot have a splat layout";
   Type element = cast<VectorType>(op.getType()).getElementType();
   if (!element.isIntOrIndexOrFloat())
-    return op.emitOpError() << "has no indices of type " << element;
+    return op.emitOpError() << "does not support elements of type " << element;
   return success();
 }
 

@@ -1,4 +1,4 @@
-//===- AtomicStores.cpp - Stores that combine -----------------------------===//
+//===- AtomicStores.cpp - Atomic stores -----------------------------------===//
 
 #include "smalti/passes/Conversion/BlockToThread/Transfers/AtomicStores.h"
 
@@ -24,13 +24,12 @@ struct AtomicStore : OpPlan {
   AtomicStore(LLVM::AtomicBinOp kind, Distribution distribution)
       : kind(kind), distribution(std::move(distribution)) {}
   LLVM::AtomicBinOp kind;
-  /// Of what is stored; a splat is dealt to the threads.
+  /// Of the stored vector; a splat is distributed across the threads.
   Distribution distribution;
 };
 } // namespace
 
-/// Minima and maxima of integers are of those without a sign, as JAX takes
-/// types that do not say.
+/// Minima and maxima of signless integers are unsigned, as in JAX.
 static std::optional<LLVM::AtomicBinOp> getKind(mosaic_gpu::AtomicOpType type,
                                                 Type elementType) {
   using Kind = mosaic_gpu::AtomicOpType;
@@ -57,8 +56,8 @@ block_to_thread::getAtomicKind(mosaic_gpu::VectorStoreOp op, Planner &planner) {
   auto type = cast<MemRefType>(op.getDestination().getType());
   Type elementType = type.getElementType();
   if (mosaic_gpu::isClusterMemory(type)) {
-    op->emitOpError() << "combines elements with another block's, which is not "
-                         "supported; async_store_smem does";
+    op->emitOpError() << "stores atomically to shared memory of another block, "
+                         "which is not supported; use 'async_store_smem'";
     return std::nullopt;
   }
   std::optional<LLVM::AtomicBinOp> kind =
@@ -67,23 +66,26 @@ block_to_thread::getAtomicKind(mosaic_gpu::VectorStoreOp op, Planner &planner) {
   if (kind && !elementType.isIndex() &&
       (elementType.isF16() || elementType.isBF16() || bits == 32 || bits == 64))
     return kind;
-  op->emitOpError() << "combines elements of type " << elementType << " by "
+  op->emitOpError() << "has atomic_type '"
                     << mosaic_gpu::stringifyAtomicOpType(*op.getAtomicType())
-                    << ", for which " << planner.getVendor().getTarget().name
-                    << " has no atomic instruction on single elements";
+                    << "' for elements of type " << elementType << "; "
+                    << planner.getVendor().getTarget().name
+                    << " does not have a scalar atomic instruction for it";
   return std::nullopt;
 }
 
 std::optional<Distribution>
-block_to_thread::dealSplat(mosaic_gpu::VectorStoreOp op, Planner &planner) {
+block_to_thread::distributeSplat(mosaic_gpu::VectorStoreOp op,
+                                 Planner &planner) {
   std::string why;
-  std::optional<Distribution> dealt = Distribution::share(
+  std::optional<Distribution> distributed = Distribution::share(
       cast<VectorType>(op.getValueToStore().getType()),
       /*minLength=*/1, /*maxLength=*/1, planner.getGrid(), why);
-  if (!dealt)
-    op->emitOpError() << "stores a splat that the threads cannot share: "
-                      << why;
-  return dealt;
+  if (!distributed)
+    op->emitOpError()
+        << "stores a splat that cannot be distributed across the threads: "
+        << why;
+  return distributed;
 }
 
 LogicalResult block_to_thread::planAtomic(mosaic_gpu::VectorStoreOp op,
@@ -91,14 +93,15 @@ LogicalResult block_to_thread::planAtomic(mosaic_gpu::VectorStoreOp op,
                                           Planner &planner) {
   std::string why;
   if (!getWindow(op, why))
-    return op->emitOpError() << "cannot be lowered to threads: " << why;
+    return op->emitOpError() << "cannot be lowered to thread level: " << why;
   if (isWorkgroupMemory(op.getDestination().getType()))
-    return op->emitOpError() << "cannot be lowered to threads: it is not known "
-                                "which shared memory it is of";
+    return op->emitOpError()
+           << "cannot be lowered to thread level: its shared-memory buffer "
+              "cannot be determined statically";
   std::optional<Distribution> distribution =
       *planner.find(op.getValueToStore());
   if (distribution->isSplat())
-    distribution = dealSplat(op, planner);
+    distribution = distributeSplat(op, planner);
   if (!distribution)
     return failure();
   planner.setOpPlan(

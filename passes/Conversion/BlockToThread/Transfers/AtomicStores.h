@@ -1,4 +1,4 @@
-//===- AtomicStores.h - Stores that combine ---------------------*- C++ -*-===//
+//===- AtomicStores.h - Atomic stores ---------------------------*- C++ -*-===//
 
 #ifndef SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_TRANSFERS_ATOMICSTORES_H
 #define SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_TRANSFERS_ATOMICSTORES_H
@@ -23,12 +23,12 @@ class Planner;
 std::optional<mlir::LLVM::AtomicBinOp>
 getAtomicKind(mosaic_gpu::VectorStoreOp op, Planner &planner);
 
-/// How the threads share a splat, of which each combines its elements once;
-/// nothing after an error at the op.
-std::optional<Distribution> dealSplat(mosaic_gpu::VectorStoreOp op,
-                                      Planner &planner);
+/// How a splat is distributed across the threads, so each element is combined
+/// once; nothing after an error at the op.
+std::optional<Distribution> distributeSplat(mosaic_gpu::VectorStoreOp op,
+                                            Planner &planner);
 
-/// Of stores to global memory.
+/// Plans a store to global memory.
 mlir::LogicalResult planAtomic(mosaic_gpu::VectorStoreOp op,
                                mlir::LLVM::AtomicBinOp kind, Planner &planner);
 void emitAtomic(mosaic_gpu::VectorStoreOp op, Emitter &emitter,

@@ -1,4 +1,4 @@
-//===- PackedTransfers.cpp - Elements that share bytes --------------------===//
+//===- PackedTransfers.cpp - Transfers of sub-byte elements ---------------===//
 
 #include "smalti/passes/Conversion/BlockToThread/Transfers/PackedTransfers.h"
 
@@ -26,13 +26,14 @@ namespace {
 struct PackedPlan : OpPlan {
   explicit PackedPlan(Distribution distribution)
       : distribution(std::move(distribution)) {}
-  /// Of the vector; of a splat, how the threads share it.
+  /// The vector's distribution; for a splat, how it is distributed across the
+  /// threads.
   Distribution distribution;
   SmallVector<int64_t> strides;
-  /// Elements of a register that are accessed at once: they are inside of the
-  /// memory or outside together.
+  /// Elements of a register that one instruction accesses: all in bounds or all
+  /// out of bounds.
   int64_t width = 1;
-  /// Of the first byte of every access.
+  /// Alignment of the first byte of every access.
   int64_t alignment = 1;
 };
 } // namespace
@@ -64,33 +65,33 @@ static LogicalResult planPacked(Operation *op, Value vector, Planner &planner) {
   std::string why;
   std::optional<Window> window = getWindow(op, why, /*mayShareBytes=*/true);
   if (!window)
-    return op->emitOpError() << "cannot be lowered to threads: " << why;
+    return op->emitOpError() << "cannot be lowered to thread level: " << why;
   auto type = cast<MemRefType>(window->memref.getType());
   int64_t bits = getPackedBits(type.getElementType()), perByte = 8 / bits;
   int64_t offset;
   std::optional<Distribution> shared = *planner.find(vector);
   auto refuse = [&](const Twine &why) {
-    return op->emitOpError() << "cannot be lowered to threads: elements of "
-                             << bits << " bits share bytes, and " << why;
+    return op->emitOpError() << "cannot be lowered to thread level: " << bits
+                             << "-bit elements share bytes, and " << why;
   };
   if (shared->isSplat())
     shared = Distribution::share(
         cast<VectorType>(vector.getType()), /*minLength=*/perByte,
         /*maxLength=*/kMaxAccessBytes * perByte, planner.getGrid(), why);
   if (!shared)
-    return refuse("the threads cannot share a splat: " + why);
+    return refuse("the splat cannot be distributed across the threads: " + why);
   auto plan = std::make_unique<PackedPlan>(std::move(*shared));
   const Distribution &distribution = plan->distribution;
   if (failed(type.getStridesAndOffset(plan->strides, offset)) ||
       llvm::any_of(plan->strides, ShapedType::isDynamic) ||
       plan->strides.empty() || plan->strides.back() != 1)
-    return refuse("the memory is not known to be rows of them");
+    return refuse(
+        "the memref must have static strides and an innermost stride of 1");
   int64_t length = distribution.getVectorLength();
   if (length * bits % 8 != 0 || distribution.getVectorStride() != 1 ||
       distribution.getVectorDim() != window->vectorDims.back())
-    return refuse(
-        "a register is not of whole bytes of a row: two threads would "
-        "access one byte");
+    return refuse("a thread's part of a row is not a whole number of bytes, so "
+                  "two threads would access the same byte");
   // The first elements of all registers of all threads.
   unsigned log2 = log2PackedStart(window->memref), log2Minor = 62;
   if (!window->indices.empty())
@@ -113,9 +114,8 @@ static LogicalResult planPacked(Operation *op, Value vector, Planner &planner) {
           std::min(log2Minor, log2Divisor(index[window->vectorDims.back()]));
     }
   if (log2 < llvm::Log2_64(perByte))
-    return refuse(
-        "a register is not known to begin with a byte: two threads may "
-        "access one byte");
+    return refuse("a thread's part of a row cannot be proven to begin at a "
+                  "byte boundary, so two threads may access the same byte");
   plan->width = length;
   if (window->isChecked.back()) {
     int64_t extent = type.getShape().back();
@@ -124,7 +124,7 @@ static LogicalResult planPacked(Operation *op, Value vector, Planner &planner) {
     plan->width =
         std::gcd(length, int64_t(1) << std::min({log2Extent, log2Minor, 10u}));
     if (plan->width < perByte)
-      return refuse("the memory is not known to end with a byte");
+      return refuse("the memref cannot be proven to end at a byte boundary");
   }
   if (plan->width < length)
     log2 = std::min(log2, log2Divisor(plan->width));
@@ -140,7 +140,7 @@ LogicalResult block_to_thread::planPackedLoad(Operation *op, Planner &planner) {
   Value result = op->getResult(0);
   if (planner.find(result)->isSplat())
     return op->emitOpError()
-           << "reads memory and cannot have the layout of a splat";
+           << "reads memory, so its result cannot have a splat layout";
   return planPacked(op, result, planner);
 }
 
@@ -150,14 +150,14 @@ LogicalResult block_to_thread::planPackedStore(Operation *op,
 }
 
 namespace {
-/// Bytes that a thread accesses at once.
+/// Bytes that one instruction of a thread accesses.
 struct PackedAccess {
   Value pointer;
   /// Null: always.
   Value inBounds;
 };
 
-/// Emits where the registers of a vector are in memory.
+/// Emits the addresses of the registers of a vector.
 class PackedAccesses {
 public:
   PackedAccesses(Operation *op, const PackedPlan &plan, Emitter &emitter,
@@ -205,7 +205,7 @@ public:
       constant += coordinates[dim].offset * stride;
     }
     own = indices.add(own ? own : indices.getConstant(0), constant);
-    // A view may begin below the pointer: the number has a sign.
+    // A view may begin before the pointer, so the number is signed.
     Value element = arith::AddIOp::create(builder, loc, start, own);
     Value byte = arith::ShRSIOp::create(
         builder, loc, element, indices.getConstant(llvm::Log2_64(perByte)));
@@ -228,7 +228,7 @@ private:
   SmallVector<Value> windowIndices;
   std::optional<WindowEmitter> windows;
   int64_t perByte = 1;
-  /// The first byte, and the element of the window's first one.
+  /// The first byte, and the element index of the window's start.
   Value base, start;
 };
 } // namespace
@@ -309,7 +309,7 @@ void block_to_thread::emitPackedStore(Operation *op, Emitter &emitter,
                           });
       }
   };
-  // Elements that several threads hold are written by the first of them.
+  // If several threads hold an element, the first of them writes it.
   Value isFirst = emitter.indices.isFirstReplica(plan.distribution);
   if (!isFirst)
     return store(builder);

@@ -1,4 +1,4 @@
-//===- PackedTransfers.h - Elements that share bytes ------------*- C++ -*-===//
+//===- PackedTransfers.h - Transfers of sub-byte elements -------*- C++ -*-===//
 
 #ifndef SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_TRANSFERS_PACKEDTRANSFERS_H
 #define SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_TRANSFERS_PACKEDTRANSFERS_H
@@ -7,12 +7,13 @@
 
 namespace smalti::block_to_thread {
 
-/// Whether a value is a memref of global memory and several of its elements
-/// share a byte, the first in its low bits.
+/// Whether a value is a memref in global memory whose elements share bytes, the
+/// first in the low bits.
 bool isPackedGlobal(mlir::Value memref);
 
-/// Of a vector_load, a vector_store or a transfer of such memory: a register
-/// must be whole bytes of one row, and a byte inside or outside of the memory.
+/// Plans a vector_load, a vector_store or a transfer of such memory: a register
+/// must be whole bytes of one row, and a byte must be entirely in bounds or out
+/// of bounds.
 mlir::LogicalResult planPackedLoad(mlir::Operation *op, Planner &planner);
 mlir::LogicalResult planPackedStore(mlir::Operation *op, Planner &planner);
 void emitPackedLoad(mlir::Operation *op, Emitter &emitter,

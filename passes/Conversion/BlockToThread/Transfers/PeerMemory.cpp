@@ -1,7 +1,7 @@
 //===- PeerMemory.cpp - Shared memory of other blocks ---------------------===//
 //
-// Blocks of a cluster reach one another's shared memory: a block's place there
-// is the same as in its own.
+// Blocks of a cluster access each other's shared memory: an offset is the same
+// in each block.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,7 +42,7 @@ struct PeerStore : OpPlan {
   int64_t bytes = 0;
 };
 
-/// Stores that the other block's barrier counts.
+/// Stores whose bytes the mbarrier of the other block counts.
 class PeerStores : public LoweringOf<mosaic_gpu::AsyncStoreSmemOp> {
 public:
   LogicalResult plan(mosaic_gpu::AsyncStoreSmemOp op,
@@ -57,29 +57,31 @@ public:
 // Blocks
 //===----------------------------------------------------------------------===//
 
-/// Why block `index` along a dimension of the cluster is none.
+/// Why block `index` along a dimension of the cluster does not exist.
 static LogicalResult checkPeer(Operation *op, unsigned dim, Value index,
                                Planner &planner) {
   const targets::Target &target = planner.getVendor().getTarget();
   if (target.maxClusterSize == 1)
     return op->emitOpError() << "cannot be lowered for " << target.name
-                             << ": it has no clusters of blocks";
+                             << ": the target does not have clusters";
   std::optional<ArrayRef<int32_t>> cluster =
       planner.getPlan().func.getKnownClusterSize();
   if (!cluster)
-    return op->emitOpError() << "is of another block, but its kernel has no "
-                                "'known_cluster_size'";
+    return op->emitOpError()
+           << "refers to another block of the cluster; the kernel requires the "
+              "attribute 'known_cluster_size'";
   APInt block;
   if (matchPattern(index, m_ConstantInt(&block)) &&
       (block.isNegative() || block.sge((*cluster)[dim])))
     return op->emitOpError()
-           << "is of block " << block.getSExtValue() << " along "
-           << "xyz"[dim] << ", and the cluster has " << (*cluster)[dim];
+           << "refers to block " << block.getSExtValue() << " along "
+           << "xyz"[dim] << "; the cluster has " << (*cluster)[dim]
+           << " blocks along it";
   return success();
 }
 
-/// The number of a block in the cluster, x fastest, which differs from this one
-/// along one dimension at most.
+/// The rank of a block in the cluster, x fastest, which differs from this block
+/// along at most one dimension.
 static Value emitRank(unsigned dim, Value index, const KernelPlan &plan,
                       OpBuilder &builder, Location loc) {
   gpu::GPUFuncOp func = plan.func;
@@ -118,7 +120,8 @@ static Value emitMap(Value pointer, Value rank, OpBuilder &builder,
 //===----------------------------------------------------------------------===//
 
 mosaic_gpu::GetClusterRefOp block_to_thread::findClusterRef(Value memref) {
-  // Views have their source as the first operand; loops carry none.
+  // Views have their source as the first operand; loops do not carry such
+  // memrefs.
   while (Operation *op = memref.getDefiningOp()) {
     if (auto peer = dyn_cast<mosaic_gpu::GetClusterRefOp>(op))
       return peer;
@@ -154,8 +157,9 @@ LogicalResult ClusterRefs::plan(mosaic_gpu::GetClusterRefOp op,
     return failure();
   const SharedRef *ref = planner.getSharedRef(op.getSource());
   if (!ref)
-    return op.emitOpError() << "cannot be lowered to threads: it is not known "
-                               "which shared memory it is of";
+    return op.emitOpError()
+           << "cannot be lowered to thread level: its shared-memory buffer "
+              "cannot be determined statically";
   return setResultRef(op, op.getResult(), SharedRef(*ref), planner);
 }
 
@@ -185,23 +189,24 @@ LogicalResult PeerStores::plan(mosaic_gpu::AsyncStoreSmemOp op,
                        op.getClusterIdx(), planner)))
     return failure();
   if (op->getParentOfType<mosaic_gpu::WarpMapOp>())
-    return op.emitOpError() << "would be done by every warp";
+    return op.emitOpError() << "is inside 'mosaic_gpu.warp_map', where every "
+                               "warp would store; move it out of the region";
   VectorType type = op.getValueToStore().getType();
   Type element = type.getElementType();
   if (op.getAtomicType() && !element.isInteger(32))
-    return op.emitOpError()
-           << "combines elements of type " << element
-           << " with another block's, for which "
-           << planner.getVendor().getTarget().name
-           << " has no instruction; it has those of 32-bit integers";
+    return op.emitOpError() << "has 'atomic_type' for elements of type "
+                            << element << " in shared memory of another block; "
+                            << planner.getVendor().getTarget().name
+                            << " supports it for 32-bit integers only";
   const Distribution &distribution = *planner.find(op.getValueToStore());
   if (distribution.isSplat())
-    return op.emitOpError() << "stores a splat, of which it is not known which "
-                               "thread stores what; give it another layout";
+    return op.emitOpError() << "stores a splat, which does not assign elements "
+                               "to threads; use a different layout";
   const SharedRef *ref = planner.getSharedRef(op.getDestination());
   if (!ref || !planner.getSharedRef(op.getBarrier()))
-    return op.emitOpError() << "cannot be lowered to threads: it is not known "
-                               "which shared memory it is of";
+    return op.emitOpError()
+           << "cannot be lowered to thread level: its shared-memory buffer "
+              "cannot be determined statically";
   std::optional<TransferPlan> transfer =
       planSharedTransfer({op, op.getDestination(), &distribution,
                           getNeed(op.getOptimized(), /*isLoad=*/false),
@@ -211,19 +216,19 @@ LogicalResult PeerStores::plan(mosaic_gpu::AsyncStoreSmemOp op,
     return failure();
   if (int64_t bytes = getStoreBytes(*transfer, *ref); bytes < wordBytes)
     return op.emitOpError()
-           << "cannot be lowered to threads: a thread has " << bytes
-           << " bytes that lie together, and such stores are of " << wordBytes
-           << " or more";
+           << "cannot be lowered to thread level: a thread holds " << bytes
+           << " contiguous bytes; a store to another block requires at least "
+           << wordBytes;
   auto plan = std::make_unique<PeerStore>();
   plan->bytes = type.getNumElements() * ref->elementBits / 8;
-  if (plan->bytes > kMostBarrierBytes)
-    return op.emitOpError()
-           << "stores " << plan->bytes << " bytes, and a barrier counts to "
-           << kMostBarrierBytes;
+  if (plan->bytes > kMaxMbarrierBytes)
+    return op.emitOpError() << "stores " << plan->bytes
+                            << " bytes; an mbarrier phase counts at most "
+                            << kMaxMbarrierBytes << " bytes";
   plan->transfer = std::move(*transfer);
   plan->distribution = distribution;
   planner.setOpPlan(op, std::move(plan));
-  planner.getPlan().isWrittenByPeers = true;
+  planner.getPlan().isWrittenByCluster = true;
   return success();
 }
 
@@ -237,8 +242,8 @@ void PeerStores::emit(mosaic_gpu::AsyncStoreSmemOp op, Emitter &emitter,
                emitter.lookup(op.getClusterIdx()), emitter.plan, builder, loc);
   Value barrier = emitMap(emitter.getSharedPointer(op.getBarrier(), builder),
                           rank, builder, loc);
-  // Every thread arrives at the other block's barrier, and all together
-  // announce the bytes.
+  // Every thread arrives at the other block's mbarrier; together they expect
+  // all bytes.
   int64_t threads = emitter.plan.grid.numThreads;
   Value bytes = getI32(builder, loc, plan.bytes / threads);
   if (plan.bytes % threads != 0 ||
@@ -250,7 +255,7 @@ void PeerStores::emit(mosaic_gpu::AsyncStoreSmemOp op, Emitter &emitter,
       builder, loc, Type(), barrier, bytes, NVVM::MemScopeKind::CLUSTER,
       /*relaxed=*/false, /*predicate=*/Value());
 
-  SharedPlace place{
+  SharedAddress place{
       emitMap(emitter.getSharedBase(), rank, builder, loc),
       emitter.getSharedOffset(op.getDestination()),
       emitter.plan.getSharedRef(op.getDestination())->log2Alignment};
@@ -274,7 +279,7 @@ void PeerStores::emit(mosaic_gpu::AsyncStoreSmemOp op, Emitter &emitter,
     TransferEmitter(nested, loc, indices, plan.transfer, place, storePiece)
         .store(held);
   };
-  // Elements that several threads hold are written by the first of them.
+  // If several threads hold an element, the first of them writes it.
   Value isFirst = indices.isFirstReplica(*plan.distribution);
   if (!isFirst)
     return store(builder);

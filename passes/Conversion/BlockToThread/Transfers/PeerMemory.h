@@ -11,15 +11,15 @@ class GetClusterRefOp;
 
 namespace smalti::block_to_thread {
 
-/// The most bytes that a barrier counts to.
-inline constexpr int64_t kMostBarrierBytes = (1 << 20) - 1;
+/// The maximum bytes that an mbarrier phase counts.
+inline constexpr int64_t kMaxMbarrierBytes = (1 << 20) - 1;
 
-/// The op that made of this block's memory the other block's that a memref is a
-/// view of; null where that is not known.
+/// The op that maps this block's memory to the other block's memory that a
+/// memref views; null if unknown.
 mosaic_gpu::GetClusterRefOp findClusterRef(mlir::Value memref);
 
-/// A pointer to the shared memory of the block that a memref of another block's
-/// memory is in.
+/// A pointer to the shared memory of the block that holds a memref of another
+/// block.
 mlir::Value emitPeerBase(mlir::Value memref, Emitter &emitter,
                          mlir::OpBuilder &builder);
 

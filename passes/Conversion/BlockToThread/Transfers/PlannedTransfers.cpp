@@ -1,8 +1,8 @@
-//===- PlannedTransfers.cpp - Vectors between memory and registers --------===//
+//===- PlannedTransfers.cpp - Transfers that follow a plan ----------------===//
 //
-// Transfers of shared memory as `planTransfer` plans them, where elements lie
-// elsewhere than the memref's type says, or where several programs share the
-// memory; and stores that combine. All others are the common ones.
+// Transfers of shared memory that follow `planTransfer`, if the layout differs
+// from the type of the memref or several thread groups share the memory; and
+// atomic stores. All others use the common lowering.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,9 +32,9 @@ using transfers::TransferPlan;
 namespace {
 struct SharedTransfer : OpPlan {
   TransferPlan transfer;
-  /// Of what is stored; a splat's is one.
+  /// The distribution of the stored value; a splat gets one.
   std::optional<Distribution> distribution;
-  /// How it is combined with what is there.
+  /// How it is combined with the value in memory.
   std::optional<LLVM::AtomicBinOp> combine;
 };
 
@@ -67,15 +67,15 @@ static bool isOfPeer(Value memref) {
   return mosaic_gpu::isClusterMemory(cast<MemRefType>(memref.getType()));
 }
 
-/// Whether a memref is accessed by a plan.
+/// Whether accesses of a memref follow a plan.
 static bool isPlanned(const KernelPlan &plan, Value memref) {
   const SharedRef *ref = plan.getSharedRef(memref);
   return ref && (ref->isTransformed() || isOfPeer(memref) ||
                  plan.func->hasAttr(mosaic_gpu::kProgramThreads));
 }
 
-static SharedPlace getPlace(Emitter &emitter, Value memref,
-                            OpBuilder &builder) {
+static SharedAddress getPlace(Emitter &emitter, Value memref,
+                              OpBuilder &builder) {
   return {isOfPeer(memref) ? emitPeerBase(memref, emitter, builder)
                            : emitter.getSharedBase(),
           emitter.getSharedOffset(memref),
@@ -112,7 +112,7 @@ void Loads::emit(mosaic_gpu::VectorLoadOp op, Emitter &emitter,
   const auto &plan = *emitter.plan.getOpPlan<SharedTransfer>(op);
   const Distribution &distribution =
       emitter.plan.getDistribution(op.getResult());
-  SharedPlace place = getPlace(emitter, op.getSource(), builder);
+  SharedAddress place = getPlace(emitter, op.getSource(), builder);
   emitter.setRegisters(
       op.getResult(),
       TransferEmitter(builder, op.getLoc(), emitter.indices, plan.transfer,
@@ -130,12 +130,13 @@ LogicalResult Stores::plan(mosaic_gpu::VectorStoreOp op,
                            Planner &planner) const {
   if (op.getMultimem())
     return op->emitOpError()
-           << "stores to several devices at once, which is not supported";
+           << "stores to several devices ('multimem'), which is not supported";
   std::optional<LLVM::AtomicBinOp> combine;
   bool isNVIDIA =
       planner.getVendor().getTarget().vendor == targets::Vendor::NVIDIA;
   if (op.getAtomicType() && !isNVIDIA)
-    return op->emitOpError() << "stores atomically, which is not supported";
+    return op->emitOpError() << "has 'atomic_type', which is not supported on "
+                             << planner.getVendor().getTarget().name;
   if (op.getAtomicType()) {
     combine = getAtomicKind(op, planner);
     if (!combine)
@@ -150,10 +151,11 @@ LogicalResult Stores::plan(mosaic_gpu::VectorStoreOp op,
     return getCommonStores().plan(op, planner);
   if (planner.getPlan().func->hasAttr(kAutoBarriers))
     if (std::optional<std::string> why =
-            planner.getVendor().refuseProgramBarrier(planner.getGrid()))
-      return op->emitOpError() << "needs barriers of a program: " << *why;
+            planner.getVendor().refuseThreadGroupBarrier(planner.getGrid()))
+      return op->emitOpError()
+             << "requires a barrier per thread group: " << *why;
   Distribution distribution = *planner.find(op.getValueToStore());
-  // The store may say how the threads share a splat.
+  // The store may declare how a splat is distributed across the threads.
   if (Attribute layout = layoutAt(op, mosaic_gpu::kInLayouts, 0);
       layout && distribution.isSplat()) {
     std::string why;
@@ -171,16 +173,17 @@ LogicalResult Stores::plan(mosaic_gpu::VectorStoreOp op,
         /*minLength=*/8 / bits, /*maxLength=*/kMaxAccessBytes * 8 / bits,
         planner.getGrid(), why);
     if (!bytes)
-      return op->emitOpError() << "cannot be lowered to threads: elements of "
-                               << bits << " bits share bytes, and the threads "
-                               << "cannot share a splat: " << why;
+      return op->emitOpError() << "cannot be lowered to thread level: " << bits
+                               << "-bit elements share bytes, and the splat "
+                                  "cannot be distributed across the threads: "
+                               << why;
     distribution = std::move(*bytes);
   }
   if (combine && distribution.isSplat()) {
-    std::optional<Distribution> dealt = dealSplat(op, planner);
-    if (!dealt)
+    std::optional<Distribution> distributed = distributeSplat(op, planner);
+    if (!distributed)
       return failure();
-    distribution = std::move(*dealt);
+    distribution = std::move(*distributed);
   }
   std::optional<TransferPlan> transfer = planSharedTransfer(
       {op, op.getDestination(), &distribution,
@@ -195,7 +198,7 @@ LogicalResult Stores::plan(mosaic_gpu::VectorStoreOp op,
   plan->combine = combine;
   planner.setOpPlan(op, std::move(plan));
   if (isOfPeer(op.getDestination()))
-    planner.getPlan().isWrittenByPeers = true;
+    planner.getPlan().isWrittenByCluster = true;
   return success();
 }
 
@@ -210,7 +213,7 @@ void Stores::emit(mosaic_gpu::VectorStoreOp op, Emitter &emitter,
     return getCommonStores().emit(op, emitter, builder);
   Location loc = op.getLoc();
   const auto &plan = *emitter.plan.getOpPlan<SharedTransfer>(op);
-  SharedPlace place = getPlace(emitter, op.getDestination(), builder);
+  SharedAddress place = getPlace(emitter, op.getDestination(), builder);
   Registers held =
       emitter.getRegisters(op.getValueToStore(), *plan.distribution, builder);
   auto store = [&](OpBuilder &nested) {
@@ -226,12 +229,12 @@ void Stores::emit(mosaic_gpu::VectorStoreOp op, Emitter &emitter,
     else
       transfer.store(held);
   };
-  // What the program reads ahead of it, it has read; what it reads behind it
-  // is there.
+  // All threads of the group complete earlier reads before the store, and later
+  // reads observe it.
   bool isOrdered = emitter.plan.func->hasAttr(kAutoBarriers);
   if (isOrdered)
-    emitter.vendor.emitProgramBarrier(builder, loc, emitter.indices);
-  // Elements that several threads hold are written by the first of them.
+    emitter.vendor.emitThreadGroupBarrier(builder, loc, emitter.indices);
+  // If several threads hold an element, the first of them writes it.
   if (Value isFirst = emitter.indices.isFirstReplica(*plan.distribution))
     scf::IfOp::create(builder, loc, isFirst, [&](OpBuilder &nested, Location) {
       store(nested);
@@ -240,7 +243,7 @@ void Stores::emit(mosaic_gpu::VectorStoreOp op, Emitter &emitter,
   else
     store(builder);
   if (isOrdered)
-    emitter.vendor.emitProgramBarrier(builder, loc, emitter.indices);
+    emitter.vendor.emitThreadGroupBarrier(builder, loc, emitter.indices);
 }
 
 void block_to_thread::registerPlannedTransfers(OpLowerings &lowerings) {

@@ -1,4 +1,4 @@
-//===- PlannedTransfers.h - Vectors between memory and registers *- C++ -*-===//
+//===- PlannedTransfers.h - Transfers that follow a plan --------*- C++ -*-===//
 
 #ifndef SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_TRANSFERS_PLANNEDTRANSFERS_H
 #define SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_TRANSFERS_PLANNEDTRANSFERS_H
@@ -8,10 +8,11 @@ namespace smalti::block_to_thread {
 class OpLowering;
 class OpLowerings;
 
-/// Of vector_load and vector_store.
+/// Registers the lowerings of vector_load and vector_store.
 void registerPlannedTransfers(OpLowerings &lowerings);
 
-/// Of those that access plain memory, whose elements do not share bytes.
+/// The lowerings of accesses of untransformed memory whose elements do not
+/// share bytes.
 const OpLowering &getCommonLoads();
 const OpLowering &getCommonStores();
 

@@ -1,4 +1,4 @@
-//===- SharedTransferPlans.cpp - Which plan a transfer takes --------------===//
+//===- SharedTransferPlans.cpp - Choice of a transfer plan ----------------===//
 
 #include "smalti/passes/Conversion/BlockToThread/Kernel/Planner.h"
 #include "smalti/passes/Conversion/BlockToThread/Kernel/VendorLowering.h"
@@ -13,7 +13,7 @@ using transfers::TransferNeed;
 using transfers::TransferPlan;
 using transfers::TransferProblem;
 
-/// The best plan for what an op needs, or why there is none.
+/// The best plan for the requirement of an op, or why none exists.
 static layout::ValueOr<TransferPlan> findPlan(TransferProblem problem,
                                               TransferNeed need,
                                               const targets::Target &target) {
@@ -24,13 +24,13 @@ static layout::ValueOr<TransferPlan> findPlan(TransferProblem problem,
   layout::ValueOr<TransferPlan> free = planTransfer(problem, target);
   if (need == TransferNeed::Downgradable)
     return free && free->cycles <= any->cycles ? free : any;
-  // JAX does not count all conflicts of accesses of less than four bytes.
+  // JAX does not count all conflicts of accesses narrower than four bytes.
   if (!free && isTransferInJAX(problem, need))
     return any;
   return free;
 }
 
-/// The bytes that divide where the memory begins, as far as they matter.
+/// The alignment of the memory, as far as it matters.
 static int64_t getAlignment(const SharedRef &ref) {
   constexpr unsigned log2Pattern = 10;
   return int64_t(1) << std::min(ref.log2Alignment, log2Pattern);
@@ -42,7 +42,7 @@ block_to_thread::planSharedTransfer(const SharedRequest &request,
   Operation *op = request.op;
   const SharedRef &ref = *planner.getSharedRef(request.memref);
   if (std::optional<std::string> why = checkSwizzleStart(ref)) {
-    op->emitOpError() << "cannot be lowered to threads: " << *why;
+    op->emitOpError() << "cannot be lowered to thread level: " << *why;
     return std::nullopt;
   }
   TransferProblem problem;
@@ -52,7 +52,7 @@ block_to_thread::planSharedTransfer(const SharedRequest &request,
   problem.isLoad = request.isLoad;
   problem.warps = planner.getGrid().numWarps();
   targets::Target target = planner.getVendor().getTarget();
-  // Nothing emits them.
+  // Transposed reads cannot be emitted.
   target.transposedReads = {};
   // Rows of matrices begin at multiples of 16 bytes.
   int64_t alignment = getAlignment(ref);
@@ -61,17 +61,18 @@ block_to_thread::planSharedTransfer(const SharedRequest &request,
         false;
   auto plan = findPlan(problem, request.need, target);
   if (plan && alignment * 8 < ref.elementBits) {
-    op->emitOpError() << "cannot be lowered to threads: elements of "
-                      << ref.elementBits << " bits begin at multiples of "
-                      << alignment << " bytes";
+    op->emitOpError() << "cannot be lowered to thread level: "
+                      << ref.elementBits
+                      << "-bit elements are proven to be aligned to "
+                      << alignment << " bytes only";
     return std::nullopt;
   }
   if (plan)
     return *plan;
-  InFlightDiagnostic error = op->emitOpError()
-                             << "cannot be lowered to threads: " << plan.reason;
+  InFlightDiagnostic error =
+      op->emitOpError() << "cannot be lowered to thread level: " << plan.reason;
   if (request.need == TransferNeed::Optimized && planTransfer(problem, target))
-    error.attachNote() << "with 'optimized = false' it may have conflicts";
+    error.attachNote() << "'optimized = false' permits bank conflicts";
   return std::nullopt;
 }
 

@@ -1,4 +1,4 @@
-//===- SharedTransfers.cpp - Emits plans of transfers ---------------------===//
+//===- SharedTransfers.cpp - Emission of transfer plans -------------------===//
 
 #include "smalti/passes/Conversion/BlockToThread/Transfers/SharedTransfers.h"
 
@@ -21,7 +21,7 @@ using transfers::AccessKind;
 using transfers::Piece;
 using transfers::TransferPlan;
 
-/// The bytes that a swizzle moves together, and the rows that it counts.
+/// The bytes that a swizzle moves together, and the bytes of a row.
 static constexpr int64_t kChunkBytes = 16, kRowBytes = 128;
 
 //===----------------------------------------------------------------------===//
@@ -41,7 +41,7 @@ Value block_to_thread::emitSwizzle(OpBuilder &builder, Location loc,
   return arith::XOrIOp::create(builder, loc, address, chunk);
 }
 
-/// The thread's own part of the addresses, at the head of the kernel: i32.
+/// The thread's part of the addresses, at the head of the kernel: i32.
 static Value emitTerms(ThreadIndices &indices, const TransferPlan &plan) {
   Value sum;
   int64_t threads = indices.getGrid().numThreads;
@@ -64,22 +64,22 @@ Value TransferEmitter::getBase(int64_t base) {
   Value &pointer = bases[base];
   if (pointer)
     return pointer;
-  auto sum = [&](OpBuilder &at, Value lhs, Value rhs) -> Value {
+  auto add = [&](OpBuilder &at, Value lhs, Value rhs) -> Value {
     return arith::AddIOp::create(at, loc, lhs, rhs);
   };
   OpBuilder &head = indices.getBuilder();
   Value own = emitTerms(indices, plan);
   if (plan.bases[base] != 0)
-    own = sum(head, own, getI32(head, loc, plan.bases[base]));
+    own = add(head, own, getI32(head, loc, plan.bases[base]));
   Value address;
-  // The swizzle looks at the whole address.
+  // The swizzle depends on the whole address.
   int64_t period = transfers::swizzlePeriod(plan.swizzleBytes);
   if (plan.swizzleBytes <= kChunkBytes ||
       place.log2Alignment >= llvm::Log2_64(period))
-    address = sum(builder, emitSwizzle(head, loc, own, plan.swizzleBytes),
+    address = add(builder, emitSwizzle(head, loc, own, plan.swizzleBytes),
                   place.offset);
   else
-    address = emitSwizzle(builder, loc, sum(builder, own, place.offset),
+    address = emitSwizzle(builder, loc, add(builder, own, place.offset),
                           plan.swizzleBytes);
   pointer = LLVM::GEPOp::create(builder, loc, place.base.getType(),
                                 builder.getI8Type(), place.base,
@@ -115,7 +115,7 @@ Value TransferEmitter::selectOther(Value other, Value own) {
 // Accesses
 //===----------------------------------------------------------------------===//
 
-/// The elements as those that LLVM loads and stores.
+/// The vector type of the LLVM loads and stores.
 static VectorType getMemoryType(int64_t bytes, Type elementType) {
   int64_t bits = getElementBits(elementType);
   if (bits < 8)
@@ -145,7 +145,7 @@ int64_t TransferEmitter::getPieceBytes(int64_t bytes) const {
 
 Value TransferEmitter::loadVector(Value address, int64_t bytes,
                                   Type elementType) {
-  // What is less aligned is read piece by piece.
+  // Less aligned memory is read piece by piece.
   int64_t step = getPieceBytes(bytes);
   SmallVector<Value> pieces;
   for (int64_t byte = 0; byte < bytes; byte += step)
@@ -174,7 +174,7 @@ void TransferEmitter::storeVector(Value address, int64_t bytes, Value data) {
   }
 }
 
-/// How the instruction for matrices is called.
+/// The shape and layout operands of ldmatrix and stmatrix.
 static std::pair<NVVM::MMALayout, NVVM::LdStMatrixShapeAttr>
 getMatrixForm(OpBuilder &builder, AccessKind kind, bool isLoad) {
   bool isWide = kind == AccessKind::MatrixTransposed8;
@@ -197,7 +197,7 @@ Value TransferEmitter::loadMatrices(const transfers::Access &access,
                   ? i32
                   : LLVM::LLVMStructType::getLiteral(
                         builder.getContext(), SmallVector<Type>(words, i32));
-  // A matrix of 16 x 16 is two words.
+  // A 16x16 matrix is two words.
   Value loaded = NVVM::LdMatrixOp::create(
       builder, loc, type, address,
       static_cast<uint32_t>(isWide ? words / 2 : words), matrixLayout, shape,
@@ -239,7 +239,7 @@ Registers TransferEmitter::load(VectorType type, int64_t count) {
             : loadMatrices(access, address, type.getElementType()));
   }
   if (plan.stagger) {
-    // Other lanes have read access order[i] as the i-th.
+    // Other lanes read access order[i] as the i-th.
     SmallVector<Value> own(loaded);
     for (auto [index, other] : llvm::enumerate(plan.stagger->order))
       loaded[other] = selectOther(own[index], own[other]);

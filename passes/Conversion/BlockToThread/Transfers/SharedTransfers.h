@@ -1,4 +1,4 @@
-//===- SharedTransfers.h - Emits plans of transfers -------------*- C++ -*-===//
+//===- SharedTransfers.h - Emission of transfer plans -----------*- C++ -*-===//
 
 #ifndef SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_TRANSFERS_SHAREDTRANSFERS_H
 #define SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_TRANSFERS_SHAREDTRANSFERS_H
@@ -10,14 +10,14 @@
 
 namespace smalti::block_to_thread {
 
-/// A transfer between registers and shared memory that an op wants.
+/// A requested transfer between registers and shared memory.
 struct SharedRequest {
   mlir::Operation *op = nullptr;
   mlir::Value memref;
   const Distribution *distribution = nullptr;
   transfers::TransferNeed need = transfers::TransferNeed::Unoptimized;
   bool isLoad = false;
-  /// Of another block, or piece by piece: without instructions for matrices.
+  /// Memory of another block, or atomic: without ldmatrix and stmatrix.
   bool isOfPeer = false;
 };
 
@@ -25,36 +25,36 @@ struct SharedRequest {
 std::optional<transfers::TransferPlan>
 planSharedTransfer(const SharedRequest &request, Planner &planner);
 
-/// What the attribute `optimized` of a load or a store asks for.
+/// The requirement that the attribute `optimized` of a load or a store states.
 transfers::TransferNeed getNeed(std::optional<bool> optimized, bool isLoad);
 
-/// The address that a swizzle makes of one: i32.
+/// The swizzled address of an address: i32.
 mlir::Value emitSwizzle(mlir::OpBuilder &builder, mlir::Location loc,
                         mlir::Value address, int64_t swizzleBytes);
 
-/// Memory that a plan goes to: `offset` bytes (i32) behind `base`, which points
+/// Memory that a plan accesses: `offset` bytes (i32) after `base`, which points
 /// to the block's shared memory and is aligned to every swizzle.
-struct SharedPlace {
+struct SharedAddress {
   mlir::Value base;
   mlir::Value offset;
   /// 2^log2Alignment divides the offset.
   unsigned log2Alignment = 0;
 };
 
-/// Emits the accesses of a plan. Matrices need a place aligned to 16 bytes.
+/// Emits the accesses of a plan. Matrices must be aligned to 16 bytes.
 class TransferEmitter {
 public:
-  /// What stores a vector at an address, where it is not a plain store.
+  /// Stores a vector at an address, if it is not a plain store.
   using StorePiece = llvm::function_ref<void(mlir::Value, mlir::Value)>;
 
   TransferEmitter(mlir::OpBuilder &builder, mlir::Location loc,
                   ThreadIndices &indices, const transfers::TransferPlan &plan,
-                  const SharedPlace &place, StorePiece storePiece = nullptr)
+                  const SharedAddress &place, StorePiece storePiece = nullptr)
       : builder(builder), loc(loc), indices(indices), plan(plan), place(place),
         storePiece(storePiece) {}
 
-  /// What is read of `count` registers of a type: pieces that other transfers
-  /// do not bring.
+  /// The loaded part of `count` registers of a type; other transfers provide
+  /// the other pieces.
   Registers load(mlir::VectorType type, int64_t count);
   /// Writes registers.
   void store(llvm::ArrayRef<mlir::Value> registers);
@@ -80,7 +80,7 @@ private:
   mlir::Location loc;
   ThreadIndices &indices;
   const transfers::TransferPlan &plan;
-  const SharedPlace &place;
+  const SharedAddress &place;
   StorePiece storePiece;
   llvm::SmallVector<mlir::Value> bases;
   mlir::Value isOther;

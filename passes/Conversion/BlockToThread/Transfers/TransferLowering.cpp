@@ -1,4 +1,4 @@
-//===- TransferLowering.cpp - Vectors between memory and registers --------===//
+//===- TransferLowering.cpp - Vector transfers ----------------------------===//
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/passes/Conversion/BlockToThread/Kernel/Emitter.h"
@@ -17,8 +17,7 @@ using namespace smalti;
 using namespace smalti::block_to_thread;
 
 namespace {
-/// Of a stored vector whose distribution must be chosen: one that only is one
-/// scalar.
+/// The plan of a stored scalar splat, whose distribution must be chosen.
 struct StorePlan : OpPlan {
   explicit StorePlan(Distribution distribution)
       : distribution(std::move(distribution)) {}
@@ -51,20 +50,20 @@ LogicalResult Transfers::plan(Operation *op, Planner &planner) const {
   std::string why;
   std::optional<Window> window = getWindow(op, why);
   if (!window)
-    return op->emitOpError() << "cannot be lowered to threads: " << why;
+    return op->emitOpError() << "cannot be lowered to thread level: " << why;
   if (mosaic_gpu::isClusterMemory(cast<MemRefType>(window->memref.getType())))
     return op->emitOpError()
-           << "accesses another block's memory, which is not supported";
+           << "accesses shared memory of another block, which is not supported";
   if (isa<vector::TransferReadOp, mosaic_gpu::VectorLoadOp>(op)) {
     if (failed(planner.setResultLayout(op)))
       return failure();
     if (planner.find(op->getResult(0))->isSplat())
       return op->emitOpError()
-             << "reads memory and cannot have the layout of a splat";
+             << "reads memory, so its result cannot have a splat layout";
     return success();
   }
-  // A splat says nothing about which thread stores what: the store does, or the
-  // elements are dealt out.
+  // A splat does not assign elements to threads: the store declares a layout,
+  // or the elements are distributed.
   Value stored = op->getOperand(0);
   if (!planner.find(stored)->isSplat())
     return success();
@@ -83,7 +82,8 @@ LogicalResult Transfers::plan(Operation *op, Planner &planner) const {
       planner.getGrid(), why);
   if (!distribution)
     return op->emitOpError()
-           << "stores a splat that the threads cannot share: " << why;
+           << "stores a splat that cannot be distributed across the threads: "
+           << why;
   planner.setOpPlan(op, std::make_unique<StorePlan>(std::move(*distribution)));
   return success();
 }
@@ -184,7 +184,7 @@ void Stores::emit(Operation *op, Emitter &emitter, OpBuilder &builder) const {
       }
     }
   };
-  // Elements that several threads hold are written by the first of them.
+  // If several threads hold an element, the first of them writes it.
   Value isFirst = emitter.indices.isFirstReplica(distribution);
   if (!isFirst)
     return emit(builder);

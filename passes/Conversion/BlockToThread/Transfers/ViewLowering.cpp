@@ -34,7 +34,7 @@ public:
   bool acceptsTransforms() const override { return true; }
 };
 
-/// Ops whose result is some of the memory of their first operand.
+/// Ops whose result is a part of the memory of their first operand.
 class Views : public OpLowering {
 public:
   LogicalResult plan(Operation *op, Planner &planner) const override;
@@ -43,7 +43,7 @@ public:
   bool acceptsPeers() const override { return true; }
 };
 
-/// Casts between memrefs and what LLVM makes of them.
+/// Casts between memrefs and LLVM pointers or descriptors.
 class Descriptors : public LoweringOf<UnrealizedConversionCastOp> {
 public:
   LogicalResult plan(UnrealizedConversionCastOp op,
@@ -63,30 +63,30 @@ LogicalResult block_to_thread::planSharedBuffer(Operation *slice,
   KernelPlan &plan = planner.getPlan();
   const targets::Target &target = planner.getVendor().getTarget();
   auto type = cast<MemRefType>(op.getType());
-  // A truth value has no agreed place in memory.
+  // i1 does not have a defined size in memory.
   Type element = type.getElementType();
   if (elementBytes(element) == 0 && getPackedBits(element) == 0)
     return op.emitOpError()
            << "has elements of type " << element
-           << ", which are neither whole bytes nor 2 or 4 bits";
+           << "; elements must be whole bytes, or 2 or 4 bits wide";
   std::optional<int64_t> bytes = getBufferBytes(type);
   if (!bytes)
-    return op.emitOpError() << "must have a static, contiguous type";
+    return op.emitOpError() << "must have a static, contiguous memref type";
   if (plan.level == Level::Block && !isWorkgroupMemory(type))
-    return op.emitOpError() << "must be in the address space workgroup in a "
-                               "program of blocks, got "
-                            << type;
+    return op.emitOpError()
+           << "has type " << type
+           << "; in a block-level kernel, its address space must be workgroup";
   int64_t end = appendBuffer(op.getOffset(), *bytes, /*alignment=*/1);
   auto total =
       plan.func->getAttrOfType<IntegerAttr>(mosaic_gpu::kSharedMemoryBytes);
   if (total && end > total.getInt())
-    return op.emitOpError() << "ends at byte " << end << ", but the kernel has "
+    return op.emitOpError() << "ends at byte " << end << "; the kernel has "
                             << total.getInt() << " bytes of shared memory";
   int64_t limit = target.sharedMemoryPerBlock;
   if (end > limit)
     return op.emitOpError()
-           << "ends at byte " << end << ", but " << target.name << " has "
-           << limit << " bytes of shared memory for a block";
+           << "ends at byte " << end << "; a block on " << target.name
+           << " has at most " << limit << " bytes of shared memory";
   plan.sharedMemoryBytes =
       std::max(plan.sharedMemoryBytes, total ? total.getInt() : end);
   if (auto alignment = plan.func->getAttrOfType<IntegerAttr>(
@@ -117,7 +117,7 @@ void Slices::emit(mosaic_gpu::SliceSMEMOp op, Emitter &emitter,
   emitter.setSharedOffset(slice, emitter.getI32(op.getOffset()));
   if (emitter.plan.getSharedRef(slice)->isTransformed())
     return;
-  // At the head, where one view serves every use of the slice.
+  // At the head, so one view serves every use of the slice.
   ThreadIndices &indices = emitter.indices;
   OpBuilder &head = indices.getBuilder();
   Value offset = indices.getConstant(op.getOffset());
@@ -132,8 +132,8 @@ void Slices::emit(mosaic_gpu::SliceSMEMOp op, Emitter &emitter,
 // Views
 //===----------------------------------------------------------------------===//
 
-/// Where the memory is that a memref.reinterpret_cast shows: from the start of
-/// the buffer on, not from that of its source.
+/// The memory of a memref.reinterpret_cast: relative to the start of the
+/// buffer, not to its source.
 static ValueOr<SharedRef> getReinterpreted(memref::ReinterpretCastOp op,
                                            const SharedRef &source) {
   using Result = ValueOr<SharedRef>;
@@ -141,12 +141,13 @@ static ValueOr<SharedRef> getReinterpreted(memref::ReinterpretCastOp op,
   int64_t offset;
   auto type = dyn_cast<MemRefType>(op.getSource().getType());
   if (!type || failed(type.getStridesAndOffset(strides, offset)) || offset != 0)
-    return Result::none("its source is not known to be the start of a buffer");
+    return Result::none(
+        "its source cannot be proven to be the start of a buffer");
   if (!source.layout.tile.empty())
-    return Result::none("the memory is in tiles");
+    return Result::none("the memory is tiled");
   if (llvm::any_of(op.getStaticSizes(), ShapedType::isDynamic) ||
       llvm::any_of(op.getStaticStrides(), ShapedType::isDynamic))
-    return Result::none("its sizes and strides are not static");
+    return Result::none("its sizes or strides are dynamic");
   SharedRef ref = source;
   ref.layout.shape.assign(op.getStaticSizes());
   ref.layout.strides.assign(op.getStaticStrides());
@@ -155,10 +156,9 @@ static ValueOr<SharedRef> getReinterpreted(memref::ReinterpretCastOp op,
     std::optional<unsigned> log2Step =
         log2Bytes(log2Offset, source.elementBits);
     if (!log2Step)
-      return Result::none("its offset is not known to be a multiple of a byte, "
-                          "which " +
+      return Result::none("its offset cannot be proven to be a multiple of " +
                           std::to_string(8 / source.elementBits) +
-                          " elements share");
+                          " elements, which is one byte");
     ref.log2Alignment = std::min(ref.log2Alignment, *log2Step);
   }
   if (std::optional<std::string> why = checkRef(ref))
@@ -166,7 +166,7 @@ static ValueOr<SharedRef> getReinterpreted(memref::ReinterpretCastOp op,
   return ref;
 }
 
-/// Why only static sizes are known.
+/// Only static sizes are supported.
 static bool hasStaticShape(Operation *view) {
   auto type = dyn_cast<MemRefType>(view->getResult(0).getType());
   return type && type.hasStaticShape();
@@ -178,15 +178,15 @@ static ValueOr<SharedRef> getViewed(Operation *op, const SharedRef &source) {
       .Case([&](memref::SubViewOp view) -> Result {
         if (llvm::any_of(view.getStaticSizes(), ShapedType::isDynamic) ||
             llvm::any_of(view.getStaticStrides(), ShapedType::isDynamic))
-          return Result::none("its sizes and strides are not static");
+          return Result::none("its sizes or strides are dynamic");
         SharedWindow window;
         window.offsets = view.getMixedOffsets();
         window.sizes.assign(view.getStaticSizes());
         window.strides.assign(view.getStaticStrides());
         std::optional<llvm::SmallBitVector> dropped = findDroppedDims(view);
         if (!dropped)
-          return Result::none("its type does not tell which dimensions it "
-                              "drops");
+          return Result::none(
+              "the dropped dimensions are ambiguous in its type");
         for (unsigned dim = 0; dim < dropped->size(); ++dim)
           window.isDropped.push_back(dropped->test(dim));
         return getWindow(source, window);
@@ -199,7 +199,7 @@ static ValueOr<SharedRef> getViewed(Operation *op, const SharedRef &source) {
       })
       .Case([&](memref::ExpandShapeOp view) -> Result {
         if (!hasStaticShape(view))
-          return Result::none("its shape is not static");
+          return Result::none("its shape is dynamic");
         SmallVector<SmallVector<int64_t>> groups;
         for (ReassociationIndices &group : view.getReassociationIndices()) {
           SmallVector<int64_t> &sizes = groups.emplace_back();
@@ -224,10 +224,10 @@ static ValueOr<SharedRef> getViewed(Operation *op, const SharedRef &source) {
         if (!type.hasStaticShape() ||
             failed(type.getStridesAndOffset(strides, offset)) ||
             llvm::any_of(strides, ShapedType::isDynamic))
-          return Result::none("its shape or its strides are not static");
+          return Result::none("its shape or strides are dynamic");
         return reinterpret(source, type.getShape(), strides);
       })
-      // Casts and statements.
+      // Casts and assumptions.
       .Default([&](Operation *) -> Result { return source; });
 }
 
@@ -237,8 +237,9 @@ LogicalResult Views::plan(Operation *op, Planner &planner) const {
     return setResultRef(op, result, getViewed(op, SharedRef(*ref)), planner);
   auto type = dyn_cast<MemRefType>(source.getType());
   if (!type || isWorkgroupMemory(type))
-    return op->emitOpError() << "cannot be lowered to threads: it is not known "
-                                "which shared memory it is a view of";
+    return op->emitOpError()
+           << "cannot be lowered to thread level: the shared-memory buffer "
+              "that it views cannot be determined statically";
   return success();
 }
 
@@ -252,8 +253,8 @@ static Value multiply(Value index, int64_t run, int64_t stride,
   return arith::MulIOp::create(builder, loc, word, emitter.getI32(stride));
 }
 
-/// Bytes from the start of the source's buffer, and then from that of the
-/// source, to the view.
+/// The bytes from the start of the buffer to the view, given those of the
+/// source.
 static Value emitOffset(Operation *op, const SharedRef &source, Value start,
                         Emitter &emitter, OpBuilder &builder) {
   Location loc = op->getLoc();
@@ -274,7 +275,7 @@ static Value emitOffset(Operation *op, const SharedRef &source, Value start,
       constant += *known / step.run * step.stride;
       continue;
     }
-    // Elements that share bytes are in runs that do not.
+    // Runs of elements that share bytes are whole bytes.
     int64_t run = step.run, stride = step.stride * source.elementBits;
     if (stride % 8 != 0) {
       run *= 8 / source.elementBits;
@@ -299,7 +300,7 @@ void Views::emit(Operation *op, Emitter &emitter, OpBuilder &builder) const {
     emitter.setSharedOffset(result, emitOffset(op, *ref,
                                                emitter.getSharedOffset(source),
                                                emitter, builder));
-  // Nothing stands for other blocks' memory but its offset.
+  // Another block's memory is represented by its offset only.
   if (ref && (ref->isTransformed() ||
               mosaic_gpu::isClusterMemory(cast<MemRefType>(source.getType()))))
     return;
@@ -309,7 +310,7 @@ void Views::emit(Operation *op, Emitter &emitter, OpBuilder &builder) const {
     return emitter.mapShared(result, emitter.getSharedOffset(result), builder);
   if (!isOwnView)
     return emitter.emitScalar(op, builder);
-  // Of global memory.
+  // Global memory.
   Location loc = op->getLoc();
   auto type = cast<MemRefType>(result.getType());
   SmallVector<int64_t> strides;
@@ -332,7 +333,7 @@ static bool isSharedPointer(Type type) {
 }
 
 namespace {
-/// Of a cast between a vector of the program and its registers.
+/// The plan of a cast between a block-level vector and its registers.
 struct CastPlan : OpPlan {
   explicit CastPlan(Value vector) : vector(vector) {}
   Value vector;
@@ -350,13 +351,13 @@ static LogicalResult planRegisters(UnrealizedConversionCastOp op, Value vector,
   std::optional<Distribution> declared =
       Distribution::get(type, op->getAttr(kCastLayout), planner.getGrid(), why);
   if (!declared || *declared != distribution)
-    return op.emitOpError() << "has layout " << op->getAttr(kCastLayout)
+    return op.emitOpError() << "declares layout " << op->getAttr(kCastLayout)
                             << " for a vector in layout " << distribution.str();
   bool isFromVector = op.getNumOperands() == 1 && op.getOperand(0) == vector;
   TypeRange registers = isFromVector ? TypeRange(op.getResultTypes())
                                      : TypeRange(op.getOperandTypes());
   Type wanted = distribution.getRegisterType(type.getElementType());
-  // JAX holds a splat in a scalar.
+  // JAX represents a splat by a scalar.
   auto isRegister = [&](Type held) {
     return held == wanted ||
            (distribution.isSplat() && held == type.getElementType());
@@ -364,7 +365,7 @@ static LogicalResult planRegisters(UnrealizedConversionCastOp op, Value vector,
   if (static_cast<int64_t>(registers.size()) !=
           distribution.getNumRegisters() ||
       !llvm::all_of(registers, isRegister))
-    return op.emitOpError() << "must have " << distribution.getNumRegisters()
+    return op.emitOpError() << "requires " << distribution.getNumRegisters()
                             << " registers of type " << wanted << " for layout "
                             << distribution.str();
   planner.setOpPlan(op, std::make_unique<CastPlan>(vector));
@@ -378,31 +379,33 @@ LogicalResult Descriptors::plan(UnrealizedConversionCastOp op,
         op.getNumOperands() == 1 && planner.find(op.getOperand(0));
     if (!isFromVector &&
         (op.getNumResults() != 1 || !isVector(op.getResult(0))))
-      return op.emitOpError() << "with a layout must be between a vector of "
-                                 "the program and its registers";
+      return op.emitOpError() << "with a layout must convert between a "
+                                 "block-level vector and its registers";
     return planRegisters(op, isFromVector ? op.getOperand(0) : op.getResult(0),
                          planner);
   }
   if (llvm::any_of(op.getOperands(), isVector) ||
       llvm::any_of(op.getResults(), isVector))
-    return op.emitOpError()
-           << "of vectors must have the attribute '" << kCastLayout << "'";
+    return op.emitOpError() << "on block-level vectors requires the attribute '"
+                            << kCastLayout << "'";
   auto type = op.getNumResults() == 1
                   ? dyn_cast<MemRefType>(op.getResult(0).getType())
                   : MemRefType();
   if (!type || !isWorkgroupMemory(type))
     return success();
   if (op.getNumOperands() != 1 || !isSharedPointer(op.getOperand(0).getType()))
-    return op.emitOpError() << "makes shared memory of " << op.getOperandTypes()
-                            << ", which is not supported; of a pointer it is";
+    return op.emitOpError()
+           << "converts " << op.getOperandTypes()
+           << " to shared memory; only a pointer to shared memory is supported";
   if (planner.getPlan().sharedMemoryBytes == 0)
-    return op.emitOpError() << "makes shared memory of a pointer, but the "
-                               "kernel has none";
-  // What divides the offset is not known, but that elements are aligned.
+    return op.emitOpError() << "converts a pointer to shared memory, but the "
+                               "kernel does not have shared memory";
+  // Only the alignment of the elements is known for the offset.
   int64_t bytes = elementBytes(type.getElementType());
   if (bytes == 0)
-    return op.emitOpError() << "makes shared memory of a pointer to elements "
-                               "smaller than a byte, which is not supported";
+    return op.emitOpError()
+           << "converts a pointer to shared memory with elements narrower than "
+              "a byte, which is not supported";
   return setResultRef(op, op.getResult(0),
                       getSharedRef(type, ArrayAttr(), log2Divisor(bytes)),
                       planner);

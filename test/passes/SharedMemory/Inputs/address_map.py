@@ -130,7 +130,7 @@ def main(opt: str) -> None:
     count = 0
     for (shape, element, size, width), target in itertools.product(CASES, TARGETS):
         remark = check(opt, shape, element, size, width, target)
-        kinds.add(re.sub(r"\d+", "N", remark.split(":")[0]))
+        kinds.add(re.sub(r"\d+", "N", remark.split(":")[1]))
         count += 1
     # XOR and rotation, by single rows and by groups of rows, were all chosen somewhere.
     assert len(kinds) >= 3, kinds

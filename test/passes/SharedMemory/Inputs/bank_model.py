@@ -147,19 +147,19 @@ def run(opt: str, chip: str, patterns: list[Pattern]) -> dict[str, str]:
 def check(pattern: Pattern, remark: str) -> None:
     _, conflicts = pattern.cost(0)
     if conflicts == 0:
-        assert remark == "the buffer has no bank conflicts in 1 access", (vars(pattern), remark)
+        assert remark == "rows not padded: no bank conflicts in 1 access", (vars(pattern), remark)
         return
     step = pattern.width * pattern.element
     costs = {size // pattern.element: pattern.cost(size // pattern.element) for size in range(step, 129, step)}
     best = min(costs, key=lambda padding: (costs[padding][0], padding))
     if costs[best][0] >= pattern.cost(0)[0]:
         expected = (
-            f"the buffer has {conflicts} bank conflicts, which no padding of up to 128 B in steps of {step} B lessens"
+            f"rows not padded: no padding of up to 128 B in steps of {step} B reduces the {conflicts} bank conflicts"
         )
         assert remark == expected, (vars(pattern), remark, expected)
         return
     expected = (
-        f"rows are padded by {best} elements ({best * pattern.element} B): {costs[best][1]} bank conflicts instead of "
+        f"rows padded by {best} elements ({best * pattern.element} B): {costs[best][1]} bank conflicts instead of "
         f"{conflicts} in 1 access"
     )
     assert remark.startswith(expected), (vars(pattern), remark, expected)

@@ -1,12 +1,11 @@
-// Blocks that run several programs side by side, code for threads and for
-// warps, and what the optimiser must not see.
+// Blocks with several thread groups, thread-level and warp-level code, and optimization barriers.
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(convert-mosaic-gpu-to-nvvm{target=sm_90a},canonicalize))' | FileCheck %s
 
 #wgmma = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
 #chunks = #mosaic_gpu.WGStridedFragLayout<[256], 2>
 
 gpu.module @m {
-  // Threads are counted within the program.
+  // Thread ids are relative to the thread group.
   // CHECK-LABEL: gpu.func @programs(
   gpu.func @programs(%a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 384, 1, 1>, mosaic_gpu.program_threads = 128 : i64} {
     // CHECK-DAG: %[[SIZE:.*]] = arith.constant 128 : index
@@ -20,8 +19,8 @@ gpu.module @m {
     gpu.return
   }
 
-  // Warps start when the program's threads are there, and the program goes on
-  // when they are done: barrier number 1 is the first program's.
+  // Warps start after all threads of the group arrive, and the group continues after all warps finish: barrier 1 is
+  // that of the first thread group.
   // CHECK-LABEL: gpu.func @warps(
   gpu.func @warps(%a: memref<256xf32>, %i: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>, mosaic_gpu.program_threads = 128 : i64} {
     // CHECK-DAG: %[[THREADS:.*]] = arith.constant 128 : i32
@@ -41,7 +40,7 @@ gpu.module @m {
     gpu.return
   }
 
-  // The body takes the vector apart into what the layout gives a thread.
+  // The body splits the vector into the registers of a thread.
   // CHECK-LABEL: gpu.func @primitive(
   gpu.func @primitive(%a: memref<64x8xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     // CHECK-DAG: %[[HALF:.*]] = arith.constant dense<5.000000e-01> : vector<2xf32>
@@ -64,7 +63,7 @@ gpu.module @m {
     gpu.return
   }
 
-  // Registers go through an empty piece of assembly, 32 bits at a time.
+  // Registers pass through an empty inline assembly, 32 bits at a time.
   // CHECK-LABEL: gpu.func @opaque(
   gpu.func @opaque(%x: f16, %i: i32) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     // CHECK: %[[WORDS:.*]] = vector.bitcast %{{.*}} : vector<2xf16> to vector<1xi32>

@@ -1,9 +1,8 @@
-//===- BarrierObjectLowering.cpp - Barriers that are objects in shared memory
-//----===//
+//===- MbarrierLowering.cpp - Lowering of mbarriers -----------------------===//
 //
-// Every thread of a program arrives where the program does: a barrier counts
-// `arrival_count` programs. In a warp_map each warp arrives for the whole
-// program.
+// Every thread of a thread group arrives: an mbarrier counts `arrival_count`
+// arrivals of thread groups. In a warp_map, each warp arrives for its whole
+// thread group.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,18 +22,18 @@ using namespace mlir;
 using namespace smalti;
 using namespace smalti::block_to_thread;
 
-/// What a barrier counts to.
-static constexpr int64_t kMostArrivals = (1 << 20) - 1;
+/// The largest arrival count of an mbarrier.
+static constexpr int64_t kMaxArrivals = (1 << 20) - 1;
 
 namespace {
-class BarrierObjects : public OpLowering {
+class Mbarriers : public OpLowering {
 public:
   LogicalResult plan(Operation *op, Planner &planner) const override;
   void emit(Operation *op, Emitter &emitter, OpBuilder &builder) const override;
 };
 
-/// MLIR's own wait for a phase, a loop in assembly, as a loop that the compiler
-/// can see.
+/// Replaces MLIR's wait for a phase, a loop in assembly, by a loop that is
+/// visible to the compiler.
 class PhaseWaits : public LoweringOf<NVVM::MBarrierTryWaitParityOp> {
 public:
   LogicalResult plan(NVVM::MBarrierTryWaitParityOp op,
@@ -44,7 +43,7 @@ public:
 };
 } // namespace
 
-LogicalResult BarrierObjects::plan(Operation *op, Planner &planner) const {
+LogicalResult Mbarriers::plan(Operation *op, Planner &planner) const {
   const VendorLowering &vendor = planner.getVendor();
   if (std::optional<std::string> why = vendor.refuseBarriers())
     return op->emitOpError() << "cannot be lowered for "
@@ -59,33 +58,37 @@ LogicalResult BarrierObjects::plan(Operation *op, Planner &planner) const {
         ordersTensorCore |= barrier.getOrdersTensorCore();
   if (ordersTensorCore)
     return op->emitOpError()
-           << "orders the tensor core, which on " << vendor.getTarget().name
+           << "uses a barrier that orders tcgen05 operations, which "
+           << vendor.getTarget().name
            << (vendor.getTarget().tensorMemoryColumns == 0
-                   ? " has no work of its own that a barrier could order"
-                   : " is not supported");
+                   ? " does not have"
+                   : " does not support in this conversion");
   int64_t threads = planner.getGrid().numThreads;
   if (auto initialize = dyn_cast<mosaic_gpu::InitializeBarrierOp>(op)) {
     int64_t count = initialize.getArrivalCount();
-    if (count > kMostArrivals / threads)
+    if (count > kMaxArrivals / threads)
       return op->emitOpError()
-             << "counts " << count << " arrivals of " << threads
-             << " threads each, and a barrier counts to " << kMostArrivals;
+             << "expects " << count << " arrivals of " << threads
+             << " threads each; an mbarrier counts at most " << kMaxArrivals
+             << " arrivals";
   }
   auto arrive = dyn_cast<mosaic_gpu::ArriveExpectTxOp>(op);
-  if (arrive && arrive.getExpectTx().value_or(0) > kMostBarrierBytes)
-    return op->emitOpError()
-           << "announces " << *arrive.getExpectTx()
-           << " bytes, and a barrier counts to " << kMostBarrierBytes;
+  if (arrive && arrive.getExpectTx().value_or(0) > kMaxMbarrierBytes)
+    return op->emitOpError() << "expects " << *arrive.getExpectTx()
+                             << " bytes; an mbarrier phase counts at most "
+                             << kMaxMbarrierBytes << " bytes";
   if (op->getParentOfType<mosaic_gpu::WarpMapOp>() &&
       isa<mosaic_gpu::InitializeBarrierOp>(op))
-    return op->emitOpError() << "would be made by every warp";
+    return op->emitOpError()
+           << "is inside 'mosaic_gpu.warp_map', where every warp would "
+              "initialize the barrier; move it out of the region";
   return success();
 }
 
-/// The bytes that this thread announces of those that all announce together:
-/// the same in all threads where that is possible, else those of `leader`.
-static Value emitShare(mosaic_gpu::ArriveExpectTxOp op, int64_t threads,
-                       Emitter &emitter, OpBuilder &builder) {
+/// The bytes that this thread expects of the total: equal shares in all threads
+/// if possible, otherwise all bytes in the leader.
+static Value emitExpectedBytes(mosaic_gpu::ArriveExpectTxOp op, int64_t threads,
+                               Emitter &emitter, OpBuilder &builder) {
   Location loc = op.getLoc();
   auto constant = [&](int64_t value) -> Value {
     return arith::ConstantOp::create(
@@ -96,7 +99,7 @@ static Value emitShare(mosaic_gpu::ArriveExpectTxOp op, int64_t threads,
     bytes = emitter.lookup(dynamic);
   } else {
     int64_t number = op.getExpectTx().value_or(0);
-    // A part of a program has its leader, but not all of its threads.
+    // An incomplete thread group has its leader, but not all of its threads.
     if (number % threads == 0 && emitter.plan.grid.blockThreads % threads == 0)
       return constant(number / threads);
     bytes = constant(number);
@@ -105,8 +108,8 @@ static Value emitShare(mosaic_gpu::ArriveExpectTxOp op, int64_t threads,
                                  constant(0));
 }
 
-void BarrierObjects::emit(Operation *op, Emitter &emitter,
-                          OpBuilder &builder) const {
+void Mbarriers::emit(Operation *op, Emitter &emitter,
+                     OpBuilder &builder) const {
   ThreadIndices &indices = emitter.indices;
   const VendorLowering &vendor = emitter.vendor;
   const ThreadGrid &grid = emitter.plan.grid;
@@ -131,7 +134,7 @@ void BarrierObjects::emit(Operation *op, Emitter &emitter,
     return;
   }
   Value address = emitter.getSharedPointer(op->getOperand(0), builder);
-  // A lane arrives for its like in the other warps.
+  // A lane also arrives for the lanes with the same id in the other warps.
   bool isOfWarp =
       static_cast<bool>(op->getParentOfType<mosaic_gpu::WarpMapOp>());
   int64_t arrivals = isOfWarp ? grid.numWarps() : 1;
@@ -140,7 +143,8 @@ void BarrierObjects::emit(Operation *op, Emitter &emitter,
   } else if (auto arrive = dyn_cast<mosaic_gpu::ArriveExpectTxOp>(op)) {
     int64_t threads = isOfWarp ? grid.waveSize : grid.numThreads;
     vendor.emitBarrierArriveExpectTx(
-        builder, loc, address, emitShare(arrive, threads, emitter, builder));
+        builder, loc, address,
+        emitExpectedBytes(arrive, threads, emitter, builder));
     if (arrivals > 1)
       vendor.emitBarrierArrive(builder, loc, address, arrivals - 1);
   } else {
@@ -148,7 +152,7 @@ void BarrierObjects::emit(Operation *op, Emitter &emitter,
         builder, loc, builder.getI32Type(),
         emitter.lookup(cast<mosaic_gpu::WaitOp>(op).getParity()));
     vendor.emitBarrierWait(builder, loc, address, phase, /*ticks=*/Value(),
-                           emitter.plan.isWrittenByPeers);
+                           emitter.plan.isWrittenByCluster);
   }
 }
 
@@ -166,12 +170,12 @@ void PhaseWaits::emit(NVVM::MBarrierTryWaitParityOp op, Emitter &emitter,
   emitter.vendor.emitBarrierWait(
       builder, op.getLoc(), emitter.lookup(op.getAddr()),
       emitter.lookup(op.getPhase()), emitter.lookup(op.getTicks()),
-      emitter.plan.isWrittenByPeers);
+      emitter.plan.isWrittenByCluster);
 }
 
-void block_to_thread::registerBarrierObjects(OpLowerings &lowerings) {
-  lowerings.add<BarrierObjects, mosaic_gpu::InitializeBarrierOp,
-                mosaic_gpu::ArriveOp, mosaic_gpu::ArriveExpectTxOp,
-                mosaic_gpu::WaitOp>();
+void block_to_thread::registerMbarriers(OpLowerings &lowerings) {
+  lowerings
+      .add<Mbarriers, mosaic_gpu::InitializeBarrierOp, mosaic_gpu::ArriveOp,
+           mosaic_gpu::ArriveExpectTxOp, mosaic_gpu::WaitOp>();
   lowerings.add<PhaseWaits, NVVM::MBarrierTryWaitParityOp>();
 }

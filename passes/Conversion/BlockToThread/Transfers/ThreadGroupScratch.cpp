@@ -1,6 +1,6 @@
-//===- ProgramScratch.cpp - Memory that a program uses in passing ---------===//
+//===- ThreadGroupScratch.cpp - Temporary shared memory -------------------===//
 
-#include "smalti/passes/Conversion/BlockToThread/Transfers/ProgramScratch.h"
+#include "smalti/passes/Conversion/BlockToThread/Transfers/ThreadGroupScratch.h"
 
 #include "smalti/passes/Analysis/Memory/Divisibility.h"
 #include "smalti/passes/Conversion/BlockToThread/Kernel/Planner.h"
@@ -15,10 +15,10 @@ using namespace mlir;
 using namespace smalti;
 using namespace smalti::block_to_thread;
 
-/// What every swizzle repeats after.
+/// The largest swizzle period.
 static constexpr int64_t kScratchAlignment = 1024;
 
-int64_t block_to_thread::getNumPrograms(const ThreadGrid &grid) {
+int64_t block_to_thread::getNumThreadGroups(const ThreadGrid &grid) {
   return llvm::divideCeil(grid.blockThreads, grid.numThreads);
 }
 
@@ -27,26 +27,24 @@ LogicalResult block_to_thread::reserveScratch(Operation *op, Planner &planner,
   KernelPlan &plan = planner.getPlan();
   const targets::Target &target = planner.getVendor().getTarget();
   if (std::optional<std::string> why =
-          planner.getVendor().refuseProgramBarrier(plan.grid))
-    return op->emitOpError()
-           << "needs a barrier of the program's threads: " << *why;
+          planner.getVendor().refuseThreadGroupBarrier(plan.grid))
+    return op->emitOpError() << "requires a barrier per thread group: " << *why;
   if (!plan.scratch)
     plan.scratch.emplace();
   Scratch &scratch = *plan.scratch;
   bytes = llvm::alignTo(bytes, kScratchAlignment);
   scratch.bytes = std::max(scratch.bytes, bytes);
-  int64_t programs = getNumPrograms(plan.grid);
+  int64_t groups = getNumThreadGroups(plan.grid);
   int64_t end = llvm::alignTo(plan.sharedMemoryBytes, kScratchAlignment) +
-                programs * scratch.bytes;
+                groups * scratch.bytes;
   if (end <= target.sharedMemoryPerBlock)
     return success();
   return op->emitOpError() << "moves elements between warps through "
-                           << programs * bytes
-                           << " bytes of shared memory, behind "
+                           << groups * bytes
+                           << " bytes of shared memory in addition to the "
                            << plan.sharedMemoryBytes
-                           << " that the kernel has, but " << target.name
-                           << " has " << target.sharedMemoryPerBlock
-                           << " for a block";
+                           << " bytes of the kernel; a block on " << target.name
+                           << " has at most " << target.sharedMemoryPerBlock;
 }
 
 void block_to_thread::placeScratch(KernelPlan &plan) {
@@ -55,32 +53,33 @@ void block_to_thread::placeScratch(KernelPlan &plan) {
     return;
   scratch->offset = llvm::alignTo(plan.sharedMemoryBytes, kScratchAlignment);
   plan.sharedMemoryBytes =
-      *scratch->offset + getNumPrograms(plan.grid) * scratch->bytes;
+      *scratch->offset + getNumThreadGroups(plan.grid) * scratch->bytes;
   plan.sharedMemoryAlignment =
       std::max(plan.sharedMemoryAlignment, kScratchAlignment);
 }
 
-SharedPlace block_to_thread::getProgramPlace(Emitter &emitter, int64_t offset,
-                                             int64_t bytes) {
+SharedAddress block_to_thread::getThreadGroupAddress(Emitter &emitter,
+                                                     int64_t offset,
+                                                     int64_t bytes) {
   ThreadIndices &indices = emitter.indices;
   OpBuilder &head = indices.getBuilder();
   Location loc = indices.getLoc();
-  SharedPlace place;
+  SharedAddress place;
   place.base = emitter.getSharedBase();
   place.offset = getI32(head, loc, offset);
   place.log2Alignment = log2Divisor(offset);
   const ThreadGrid &grid = indices.getGrid();
-  if (getNumPrograms(grid) == 1)
+  if (getNumThreadGroups(grid) == 1)
     return place;
-  Value program = indices.div(indices.getThreadOfBlock(), grid.numThreads);
+  Value group = indices.div(indices.getThreadOfBlock(), grid.numThreads);
   Value own = arith::IndexCastOp::create(head, loc, head.getI32Type(),
-                                         indices.mul(program, bytes));
+                                         indices.mul(group, bytes));
   place.offset = arith::AddIOp::create(head, loc, place.offset, own);
   place.log2Alignment = std::min(place.log2Alignment, log2Divisor(bytes));
   return place;
 }
 
-SharedPlace block_to_thread::getScratch(Emitter &emitter) {
+SharedAddress block_to_thread::getScratch(Emitter &emitter) {
   const Scratch &scratch = *emitter.plan.scratch;
-  return getProgramPlace(emitter, *scratch.offset, scratch.bytes);
+  return getThreadGroupAddress(emitter, *scratch.offset, scratch.bytes);
 }

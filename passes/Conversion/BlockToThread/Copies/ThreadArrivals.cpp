@@ -1,6 +1,6 @@
-//===- Announcements.cpp - Which copies a barrier waits for ---------------===//
+//===- ThreadArrivals.cpp - Arrivals after thread copies ------------------===//
 
-#include "smalti/passes/Conversion/BlockToThread/Copies/Announcements.h"
+#include "smalti/passes/Conversion/BlockToThread/Copies/ThreadArrivals.h"
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/passes/Conversion/BlockToThread/Copies/TensorSlices.h"
@@ -19,9 +19,9 @@ using namespace smalti;
 using namespace smalti::block_to_thread;
 
 namespace {
-/// Announcements of bytes, where no barrier counts bytes: arrivals, behind the
-/// copies.
-class ThreadAnnouncements : public LoweringOf<mosaic_gpu::ArriveExpectTxOp> {
+/// Lowers expected bytes on mbarriers that do not count bytes: the threads
+/// arrive after their copies.
+class ThreadArrivals : public LoweringOf<mosaic_gpu::ArriveExpectTxOp> {
 public:
   LogicalResult plan(mosaic_gpu::ArriveExpectTxOp op,
                      Planner &planner) const override;
@@ -34,7 +34,7 @@ public:
 // Planning
 //===----------------------------------------------------------------------===//
 
-/// What a barrier's memref was made from.
+/// The memref from which the memref of an mbarrier is derived.
 static Value getBarrierRoot(Value barrier) {
   while (auto cast = barrier.getDefiningOp<UnrealizedConversionCastOp>()) {
     if (cast.getNumOperands() != 1)
@@ -44,8 +44,7 @@ static Value getBarrierRoot(Value barrier) {
   return barrier;
 }
 
-/// Whether all that an op does is to compute, or to access memory that it
-/// names.
+/// Whether the op only computes, or accesses memory that it names.
 static bool isOfOneThread(Operation *op) {
   if (isMemoryEffectFree(op))
     return true;
@@ -61,7 +60,7 @@ static bool isOfOneThread(Operation *op) {
   });
 }
 
-/// Bytes that a copy brings, those outside of the tensor too.
+/// The bytes that a copy delivers, including those out of bounds.
 static int64_t countBytes(Operation *op) {
   SliceOp slice = getSlice(op);
   int64_t elements = 1;
@@ -72,62 +71,62 @@ static int64_t countBytes(Operation *op) {
              cast<MemRefType>(slice.global.getType()).getElementType());
 }
 
-void block_to_thread::planAnnouncements(Operation *op, Planner &planner) {
+void block_to_thread::planThreadArrivals(Operation *op, Planner &planner) {
   if (planner.getPlan().getOpPlan<OpPlan>(op))
     return;
-  llvm::MapVector<Operation *, std::unique_ptr<Announcement>> found;
+  llvm::MapVector<Operation *, std::unique_ptr<ArrivalPlan>> found;
   DenseMap<Value, Operation *> open;
   for (Operation &other : *op->getBlock()) {
     if (auto arrive = dyn_cast<mosaic_gpu::ArriveExpectTxOp>(other)) {
       open[getBarrierRoot(arrive.getBarrier())] = &other;
-      found[&other] = std::make_unique<Announcement>();
+      found[&other] = std::make_unique<ArrivalPlan>();
     } else if (auto load = dyn_cast<mosaic_gpu::AsyncLoadOp>(other)) {
       if (Operation *arrival = open.lookup(getBarrierRoot(load.getBarrier()))) {
-        Announcement &announcement = *found[arrival];
-        announcement.last = &other;
-        announcement.bytes += countBytes(&other);
-        planner.setOpPlan(&other, std::make_unique<AnnouncedLoad>());
+        ArrivalPlan &arrivalPlan = *found[arrival];
+        arrivalPlan.last = &other;
+        arrivalPlan.bytes += countBytes(&other);
+        planner.setOpPlan(&other, std::make_unique<LoadArrival>());
       }
     } else if (!isOfOneThread(&other)) {
       open.clear();
     }
   }
-  for (auto &[arrival, announcement] : found) {
-    if (announcement->last) {
-      auto last = std::make_unique<AnnouncedLoad>();
+  for (auto &[arrival, arrivalPlan] : found) {
+    if (arrivalPlan->last) {
+      auto last = std::make_unique<LoadArrival>();
       last->arrival = arrival;
-      planner.setOpPlan(announcement->last, std::move(last));
+      planner.setOpPlan(arrivalPlan->last, std::move(last));
     }
-    planner.setOpPlan(arrival, std::move(announcement));
+    planner.setOpPlan(arrival, std::move(arrivalPlan));
   }
 }
 
-LogicalResult ThreadAnnouncements::plan(mosaic_gpu::ArriveExpectTxOp op,
-                                        Planner &planner) const {
+LogicalResult ThreadArrivals::plan(mosaic_gpu::ArriveExpectTxOp op,
+                                   Planner &planner) const {
   const targets::Target &target = planner.getVendor().getTarget();
-  planAnnouncements(op, planner);
-  const auto &announcement = *planner.getPlan().getOpPlan<Announcement>(op);
+  planThreadArrivals(op, planner);
+  const auto &arrivalPlan = *planner.getPlan().getOpPlan<ArrivalPlan>(op);
   auto refuseBytes = [&](const Twine &announced) -> LogicalResult {
     return op->emitOpError()
            << "cannot be lowered for " << target.name
-           << ": its barriers do not count bytes, but arrive behind the copies "
-              "that follow in the block with nothing in between that may order "
-              "threads; it announces "
-           << announced << " bytes, and they bring " << announcement.bytes;
+           << ": its mbarriers do not count bytes, so the expected bytes must "
+              "equal those of the copies that follow in the same MLIR block "
+              "before any synchronization; it expects "
+           << announced << " bytes, and the copies load " << arrivalPlan.bytes;
   };
   if (op.getDynamicExpectTx())
-    return announcement.last ? success() : refuseBytes("some");
+    return arrivalPlan.last ? success() : refuseBytes("a dynamic number of");
   int64_t bytes = op.getExpectTx().value_or(0);
-  return bytes == announcement.bytes ? success() : refuseBytes(Twine(bytes));
+  return bytes == arrivalPlan.bytes ? success() : refuseBytes(Twine(bytes));
 }
 
 //===----------------------------------------------------------------------===//
 // Emission
 //===----------------------------------------------------------------------===//
 
-void block_to_thread::emitArrival(Operation *announcement, bool isBehindCopies,
+void block_to_thread::emitArrival(Operation *arrivalOp, bool isBehindCopies,
                                   Emitter &emitter, OpBuilder &builder) {
-  auto op = cast<mosaic_gpu::ArriveExpectTxOp>(announcement);
+  auto op = cast<mosaic_gpu::ArriveExpectTxOp>(arrivalOp);
   Location loc = op.getLoc();
   Value address = emitter.getSharedPointer(op.getBarrier(), builder);
   int64_t arrivals = op->getParentOfType<mosaic_gpu::WarpMapOp>()
@@ -142,12 +141,12 @@ void block_to_thread::emitArrival(Operation *announcement, bool isBehindCopies,
     emitter.vendor.emitBarrierArrive(builder, loc, address, arrivals);
 }
 
-void ThreadAnnouncements::emit(mosaic_gpu::ArriveExpectTxOp op,
-                               Emitter &emitter, OpBuilder &builder) const {
-  if (!emitter.plan.getOpPlan<Announcement>(op)->last)
+void ThreadArrivals::emit(mosaic_gpu::ArriveExpectTxOp op, Emitter &emitter,
+                          OpBuilder &builder) const {
+  if (!emitter.plan.getOpPlan<ArrivalPlan>(op)->last)
     emitArrival(op, /*isBehindCopies=*/false, emitter, builder);
 }
 
-void block_to_thread::registerAnnouncements(OpLowerings &lowerings) {
-  lowerings.add<ThreadAnnouncements, mosaic_gpu::ArriveExpectTxOp>();
+void block_to_thread::registerThreadArrivals(OpLowerings &lowerings) {
+  lowerings.add<ThreadArrivals, mosaic_gpu::ArriveExpectTxOp>();
 }
