@@ -2,8 +2,8 @@
 
 // f32 without tf32: scalar fused multiply-adds, a few elements of K at a time, in a loop.
 
-// CHECK: [Passed] {{.*}} Remark="product of 64x64x64 by scalar multiply-adds on
-// CHECK: [Passed] {{.*}} Remark="a block is 8 warps of 32 threads"
+// CHECK: [Passed] {{.*}} Remark="dot lowered to scalar multiply-adds: 64x64x64 on
+// CHECK: [Passed] {{.*}} Remark="block size: 8 warps of 32 threads"
 // CHECK-LABEL: gpu.func @f32
 // CHECK: mosaic_gpu.async_copy {{.*}}
 // CHECK: scf.for %[[K:.*]] = %{{.*}} to %c64{{.*}} step %c4{{.*}} iter_args
@@ -22,7 +22,7 @@ triton_xla.entry_func @f32(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: mem
 
 // -----
 
-// CHECK: [Passed] {{.*}} Remark="product of 64x64x32 by mma.sync{{.*}}tf32
+// CHECK: [Passed] {{.*}} Remark="dot lowered to mma.sync{{.*}}tf32{{.*}}: 64x64x32
 // CHECK-LABEL: gpu.func @tf32
 // CHECK: mosaic_gpu.mma {{.*}}allow_tf32
 triton_xla.entry_func @tf32(%a: memref<64x32xf32>, %b: memref<32x64xf32>, %c: memref<64x64xf32>, %tile: index) tiles 1 {
@@ -78,8 +78,8 @@ triton_xla.entry_func @missed(%a: memref<32x33xf16>, %b: memref<32x64xf16>, %c: 
 
 // A tile that no matrix instruction divides is multiplied by scalar instructions.
 
-// CHECK: [Missed] {{.*}} Remark="no matrix instruction: M, N and K of a warp must be multiples of 16, 8 and 16 for mma.sync{{.*}} (num-warps = 1)"
-// CHECK: [Passed] {{.*}} Remark="product of 24x12x20 by scalar multiply-adds on 1x1 warps"
+// CHECK: [Missed] {{.*}} Remark="MMA not used: with num-warps=1, M, N and K per warp are not multiples of 16, 8 and 16, as mma.sync{{.*}} requires"
+// CHECK: [Passed] {{.*}} Remark="dot lowered to scalar multiply-adds: 24x12x20 on 1x1 warps"
 // CHECK-LABEL: gpu.func @odd
 triton_xla.entry_func @odd(%a: memref<24x20xf16>, %b: memref<20x12xf16>, %c: memref<24x12xf32>, %tile: index) tiles 1 {
   %acc = triton_xla.extract %c[0, 0] [24, 12] [1, 1] : memref<24x12xf32> to tensor<24x12xf32>
@@ -94,8 +94,8 @@ triton_xla.entry_func @odd(%a: memref<24x20xf16>, %b: memref<20x12xf16>, %c: mem
 
 // Fewer warps rather than scalar instructions.
 
-// CHECK: [Passed] {{.*}} Remark="product of 16x16x16 by mma.sync{{.*}} on 1x2 warps"
-// CHECK: [Passed] {{.*}} Remark="a block is 2 warps of 32 threads"
+// CHECK: [Passed] {{.*}} Remark="dot lowered to mma.sync{{.*}}: 16x16x16 on 1x2 warps"
+// CHECK: [Passed] {{.*}} Remark="block size: 2 warps of 32 threads"
 // CHECK-LABEL: gpu.func @few_warps
 triton_xla.entry_func @few_warps(%a: memref<16x16xf16>, %b: memref<16x16xf16>, %c: memref<16x16xf32>, %tile: index) tiles 1 {
   %acc = triton_xla.extract %c[0, 0] [16, 16] [1, 1] : memref<16x16xf32> to tensor<16x16xf32>

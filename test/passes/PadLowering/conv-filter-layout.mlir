@@ -12,7 +12,7 @@
 
 // CHECK-DAG: #[[$NEW:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d1, d2, d4, d0)>
 //
-// REMARK: [Passed] smalti-conv-filter-layout | Category:smalti-conv-filter-layout | Function=named | Remark="the filter got the layout fhwc, its dimensions 3, 0, 1, 2 of before"
+// REMARK: [Passed] smalti-conv-filter-layout | Category:smalti-conv-filter-layout | Function=named | Remark="filter layout changed to fhwc: permutation [3, 0, 1, 2]"
 // CHECK-LABEL: func.func @named(
 // CHECK-SAME:    %{{.*}}: tensor<1x18x18x8xf16>, %[[FILTER:.*]]: tensor<3x3x8x32xf16>
 // CHECK:         %[[EMPTY:.*]] = tensor.empty() : tensor<32x3x3x8xf16>
@@ -48,7 +48,7 @@ func.func @quantized(%za: i32, %zb: i32, %image: tensor<1x18x18x8xi8>, %filter: 
 }
 
 // Groups come first; sizes may be dynamic.
-// REMARK: Function=grouped | Remark="the filter got the layout fhwc, its dimensions 1, 0, 3, 4, 2 of before"
+// REMARK: Function=grouped | Remark="filter layout changed to fhwc: permutation [1, 0, 3, 4, 2]"
 // CHECK-LABEL: func.func @grouped(
 // CHECK:         %[[D1:.*]] = tensor.dim %{{.*}}, %{{.*}} : tensor<32x?x8x3x3xf32>
 // CHECK:         %[[EMPTY:.*]] = tensor.empty(%[[D1]]) : tensor<?x32x3x3x8xf32>
@@ -65,7 +65,7 @@ func.func @grouped(%image: tensor<1x?x8x18x18xf32>, %filter: tensor<32x?x8x3x3xf
 }
 
 // Loops in any order, which stays; an operand more.
-// REMARK: Function=interleaved | Remark="the filter got the layout fhwc, its dimensions 3, 0, 1, 2 of before"
+// REMARK: Function=interleaved | Remark="filter layout changed to fhwc: permutation [3, 0, 1, 2]"
 // CHECK-LABEL: func.func @interleaved(
 // CHECK:         linalg.generic {indexing_maps = [#{{.*}}, #[[$NEW]], #{{.*}}, #{{.*}}], iterator_types = ["reduction", "parallel", "reduction", "parallel", "reduction", "parallel", "parallel"]}
 // CHECK-SAME:      ins(%{{.*}} : tensor<2x18x18x8xf32>, tensor<32x3x3x8xf32>, tensor<32xf32>)
@@ -90,7 +90,7 @@ func.func @interleaved(%image: tensor<2x18x18x8xf32>, %filter: tensor<3x3x8x32xf
 }
 
 // One image dimension. The constant is transposed here, whatever it is used for.
-// REMARK: Function=constant | Remark="the filter got the layout fhwc, its dimensions 2, 0, 1 of before, as a new constant"
+// REMARK: Function=constant | Remark="filter layout changed to fhwc: permutation [2, 0, 1], applied to the constant"
 // CHECK-LABEL: func.func @constant(
 // CHECK:         %[[NEW:.*]] = arith.constant dense<{{\[\[\[}}0, 2, 4], [6, 8, 10]], {{\[\[}}1, 3, 5], [7, 9, 11]]]> : tensor<2x2x3xi32>
 // CHECK-NOT:     linalg.transpose
@@ -114,7 +114,7 @@ func.func @splat(%image: tensor<1x4x3xi1>, %init: tensor<1x3x2xi1>) -> tensor<1x
 }
 
 // Two transpositions become one, or none.
-// REMARK: Function=transposed_before | Remark="the filter got the layout fhwc, its dimensions 3, 0, 1, 2 of before, and a transposition fell away"
+// REMARK: Function=transposed_before | Remark="filter layout changed to fhwc: permutation [3, 0, 1, 2], which cancels an existing transpose"
 // CHECK-LABEL: func.func @transposed_before(
 // CHECK-SAME:    %{{.*}}: tensor<1x18x18x8xf16>, %[[FILTER:.*]]: tensor<32x3x3x8xf16>
 // CHECK:         linalg.conv_2d_nhwc_fhwc {{.*}} ins(%{{.*}}, %[[FILTER]] :
@@ -133,7 +133,7 @@ func.func @transposed_before(%image: tensor<1x18x18x8xf16>, %filter: tensor<32x3
   return %0 : tensor<1x16x16x32xf32>
 }
 
-// REMARK: [Analysis] {{.*}} Function=already | Remark="the filter is in the layout fhwc already"
+// REMARK: [Analysis] {{.*}} Function=already | Remark="filter layout not changed: it is already fhwc"
 func.func @already(%image: tensor<1x18x18x8xf16>, %filter: tensor<32x3x3x8xf16>, %init: tensor<1x16x16x32xf32>)
     -> tensor<1x16x16x32xf32> {
   %0 = linalg.conv_2d_nhwc_fhwc ins(%image, %filter : tensor<1x18x18x8xf16>, tensor<32x3x3x8xf16>)

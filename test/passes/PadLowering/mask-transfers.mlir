@@ -19,10 +19,10 @@
 // FOLDED:         %[[MASK:.*]] = arith.xori %[[AHEAD]], %[[ALL]]
 // FOLDED:         vector.transfer_read %{{.*}}, %{{.*}}, %[[MASK]] {in_bounds = [true]} : memref<30xf32>, vector<4xf32>
 
-// REMARK:     Function=ahead | Remark="the padded read became a masked one, which also leaves out what is ahead of the memref"
-// REMARK:     Function=columns | Remark="the padded write became a masked one, which also leaves out what is ahead of the memref"
-// REMARK:     Function=around | Remark="the padded read became a masked one, which also leaves out what is ahead of the memref"
-// REMARK:     Function=around | Remark="the padded write became a masked one, which also leaves out what is ahead of the memref"
+// REMARK:     Function=ahead | Remark="padded read lowered to a masked read, which also masks lanes before the memref"
+// REMARK:     Function=columns | Remark="padded write lowered to a masked write, which also masks lanes before the memref"
+// REMARK:     Function=around | Remark="padded read lowered to a masked read, which also masks lanes before the memref"
+// REMARK:     Function=around | Remark="padded write lowered to a masked write, which also masks lanes before the memref"
 
 func.func @ahead(%row: memref<30xf32>) -> vector<4xf32> {
   %ahead = arith.constant -2 : index

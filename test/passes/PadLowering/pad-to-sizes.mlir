@@ -9,7 +9,7 @@
 // Any body is padded to sizes that the options give, and only a multiply-add to those of a matrix instruction.
 
 // A maximum of sums: no term may be above minus infinity.
-// REFUSED: Function=maximum | Remark="no matrix instruction computes its body, which does not add a product to the accumulator; the options m, n and k pad such an op"
+// REFUSED: Function=maximum | Remark="op not padded: the body is not a multiply-add, which MMAs require; set all of 'm', 'n' and 'k' to pad it"
 // CHECK-LABEL: func.func @maximum(
 // CHECK:         %[[ZERO:.*]] = arith.constant 0.000000e+00 : f16
 // CHECK:         tensor.pad

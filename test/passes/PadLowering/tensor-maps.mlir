@@ -12,7 +12,7 @@
 
 gpu.module @kernels {
   // One thread asks for the copy, all wait. What is far out stays out, whatever 32 bits of it say.
-  // REMARK: [Passed] smalti-lower-pad | Category:smalti-lower-pad | Function=window | Remark="the padded read and its write to shared memory became a TMA copy of 64x64 elements that fills in zeros"
+  // REMARK: [Passed] smalti-lower-pad | Category:smalti-lower-pad | Function=window | Remark="padded read and its write to shared memory lowered to a TMA load of 64x64 elements with zero fill"
   // CHECK-LABEL: gpu.func @window(
   // CHECK-SAME:    %[[I:[a-z0-9]+]]: index, %[[J:[a-z0-9]+]]: index, %[[POINTER:[a-z0-9]+]]: !llvm.ptr {llvm.align = 64 : i64, llvm.byval = !llvm.array<128 x i8>})
   // CHECK-SAME:    workgroup(%[[BUFFER:[a-z0-9]+]] :
@@ -48,7 +48,7 @@ gpu.module @kernels {
   }
 
   // Two windows of one array, of the same size: one map, one barrier object, one wait. Constants are within reach.
-  // REMARK-COUNT-2: Function=together | Remark="the padded read and its write to shared memory became a TMA copy of 16x32 elements that fills in zeros"
+  // REMARK-COUNT-2: Function=together | Remark="padded read and its write to shared memory lowered to a TMA load of 16x32 elements with zero fill"
   // CHECK-LABEL: gpu.func @together(
   // CHECK-SAME:    tensor_maps = [{argument = 1 : i64, {{[^}]*}} offset = 64 : i64, strides = array<i64: 256, 4>, swizzle = 16 : i64}]
   // CHECK-COUNT-1: nvgpu.mbarrier.create
@@ -82,7 +82,7 @@ gpu.module @kernels {
 
   // Loops carry which phase it is, and keep their attributes. A row of the box is a row of the plane. What threads stored,
   // which may be in the array, the copies see behind a fence.
-  // REMARK: Function=loops | Remark="the padded read and its write to shared memory became a TMA copy of 16x64 elements that fills in zeros"
+  // REMARK: Function=loops | Remark="padded read and its write to shared memory lowered to a TMA load of 16x64 elements with zero fill"
   // CHECK-LABEL: gpu.func @loops(
   // CHECK:         %[[OUTER:.*]] = scf.for {{.*}} iter_args(%[[A:.*]] = %false)
   // CHECK-NEXT:      %[[INNER:.*]] = scf.for {{.*}} iter_args(%[[B:.*]] = %[[A]])
@@ -120,8 +120,8 @@ gpu.module @kernels {
 
   // What a box has no room for are several; rows that are known to be inside may be counted in two dimensions. Copies to
   // the same memory have their own barrier objects.
-  // REMARK: Function=several | Remark="the padded read and its write to shared memory became 2 TMA copies of 136x16 elements that fill in zeros"
-  // REMARK: Function=several | Remark="the padded read and its write to shared memory became a TMA copy of 2x136x16 elements that fills in zeros"
+  // REMARK: Function=several | Remark="padded read and its write to shared memory lowered to 2 TMA loads of 136x16 elements with zero fill"
+  // REMARK: Function=several | Remark="padded read and its write to shared memory lowered to a TMA load of 2x136x16 elements with zero fill"
   // CHECK-LABEL: gpu.func @several(
   // CHECK-COUNT-2: nvgpu.mbarrier.create
   // CHECK:         %[[FRONT:.*]] = memref.reinterpret_cast %{{.*}} to offset: [0], sizes: [136, 16], strides: [16, 1]
@@ -165,7 +165,7 @@ gpu.module @kernels {
 
   // Stores drop what is outside. The thread that asked waits until they are done, and the others for it; of what one store
   // and the next may both write, the latter is what stays.
-  // REMARK-COUNT-3: Function=stores | Remark="the padded write of shared memory became a TMA store of 16x32 elements that drops what is out of bounds"
+  // REMARK-COUNT-3: Function=stores | Remark="padded write of shared memory lowered to a TMA store of 16x32 elements; out-of-bounds elements are dropped"
   // CHECK-LABEL: gpu.func @stores(
   // CHECK-SAME:    mosaic_gpu.tensor_maps = [{argument = 0 : i64, {{[^}]*}}}, {argument = 1 : i64, {{[^}]*}}}]
   // CHECK-NOT:     nvgpu.mbarrier

@@ -61,7 +61,7 @@
 // CPU: llvm.func @matmul(
 
 // LEVEL: --stop-after option: Cannot find option named 'nowhere'
-// NOTCPU: error: smalti-compile: this stop-after is a level of GPUs; for cpu there are tile and llvm
+// NOTCPU: error: smalti-compile: this level of stop-after requires a GPU target; cpu supports tile and llvm
 // UNKNOWN: error: unknown target 'sm_12'; known targets: {{.*}}sm_90a
 // NEGATIVE: --depth option: '-1' is not auto or a positive number
 // MANY: error: smalti-compile: depth must be auto or between 1 and 16, not 100000000000

@@ -5,9 +5,9 @@
 // What the pass reports by itself; loop-steps-refused.mlir, attributes-refused.mlir, arguments-refused.mlir and
 // memory-refused.mlir have more through smalti-compile.
 
-// LOOPS-NOT: error: {{argument|memory}}
+// LOOPS-NOT: error: {{argument|memory attribution}}
 // LOOPS:     error: 'scf.for' op has a step of 0; it must be positive
-// LOOPS-NOT: error: {{argument|memory}}
+// LOOPS-NOT: error: {{argument|memory attribution}}
 gpu.module @loops {
   gpu.func @k() kernel {
     %c0 = arith.constant 0 : index
@@ -30,7 +30,7 @@ gpu.module @arguments {
 // -----
 
 gpu.module @memory {
-  // expected-error@+1 {{memory of 'k' has elements of type 'tf32', which LLVM does not have}}
+  // expected-error@+1 {{memory attribution of 'k' has elements of type 'tf32'; LLVM does not support this type}}
   gpu.func @k() workgroup(%tile: memref<16xtf32, 3>) kernel {
     gpu.return
   }
