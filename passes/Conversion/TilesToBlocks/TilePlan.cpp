@@ -210,7 +210,8 @@ private:
   LogicalResult assignLayouts();
   void joinTiles(TileClasses &classes, Operation *op);
   void chooseAsyncCopies();
-  std::optional<std::string> whyNotAsync(triton_xla::ExtractOp extract) const;
+  std::optional<std::string>
+  getAsyncCopyRejectionReason(triton_xla::ExtractOp extract) const;
   void placeGlobalBarriers();
   void chooseTensorStores();
 
@@ -662,49 +663,49 @@ LogicalResult Planner::assignLayouts() {
 //===----------------------------------------------------------------------===//
 
 std::optional<std::string>
-Planner::whyNotAsync(triton_xla::ExtractOp extract) const {
+Planner::getAsyncCopyRejectionReason(triton_xla::ExtractOp extract) const {
   Window window = Window::of(extract);
   Block *block = extract->getBlock();
   Operation *lastUser = nullptr;
   for (Operation *user : extract->getUsers()) {
     auto dot = dyn_cast<triton_xla::DotOp>(user);
     if (!dot || dot.getAccumulator() == extract.getTile())
-      return "the tile has other uses than as an operand of a product";
+      return "the tile has uses other than as operand A or B of a dot";
     if (user->getBlock() != block)
-      return "the product that uses it is in another block";
+      return "the dot that uses the tile is in a different MLIR block";
     if (!lastUser || lastUser->isBeforeInBlock(user))
       lastUser = user;
   }
-  // The copy reads memory until it is waited for.
+  // The copy may read memory until the wait.
   for (Operation *op = extract->getNextNode(); op != lastUser;
        op = op->getNextNode()) {
     bool writes = false;
     op->walk([&](triton_xla::InsertOp) { writes = true; });
     if (writes)
-      return "memory is written between the read and the product";
+      return "memory is written between the load and the dot";
   }
   if (window.dropped.any())
     return "the window has more dimensions than the tile";
   if (llvm::any_of(window.strides, [](int64_t stride) { return stride != 1; }))
-    return "the window has strides";
+    return "the window is strided";
   if (!isa<FloatType, IntegerType>(window.tile.getElementType()) ||
       extract.getFillOrZero() != Builder(extract.getContext())
                                      .getZeroAttr(window.tile.getElementType()))
-    return "lanes outside read another value than zero";
+    return "the out-of-bounds fill value is not zero";
 
-  // The lowering to threads chooses the width; some width must be possible.
+  // The lowering to threads chooses the width; at least one must be possible.
   int64_t elementBytes = window.tile.getElementTypeBitWidth() / 8;
   int64_t aligned = elementBytes << std::min(log2Run(window), 8u);
   if (llvm::none_of(target.asyncCopyBytes, [&](int64_t bytes) {
         return bytes <= aligned && bytes >= elementBytes;
       }))
-    return llvm::formatv("its rows are only known to be aligned to {0} bytes, "
-                         "the narrowest copy has {1}",
+    return llvm::formatv("rows are only proven to be aligned to {0} B; the "
+                         "narrowest copy has {1} B",
                          aligned, target.asyncCopyBytes.front())
         .str();
   if (copies == OperandCopies::Auto && !paysAsyncCopy(target, aligned))
-    return llvm::formatv("its rows are only known to be aligned to {0} bytes, "
-                         "and copies of fewer than {1} do not pay on {2}",
+    return llvm::formatv("rows are only proven to be aligned to {0} B; copies "
+                         "below {1} B are not faster than loads on {2}",
                          aligned, target.asyncCopyPaysFrom, target.name)
         .str();
   return std::nullopt;
@@ -722,7 +723,8 @@ void Planner::chooseAsyncCopies() {
     });
     if (!feedsDot || plan.tensorCopies.contains(extract))
       return;
-    if (std::optional<std::string> reason = whyNotAsync(extract)) {
+    if (std::optional<std::string> reason =
+            getAsyncCopyRejectionReason(extract)) {
       plan.missedAsyncCopies.push_back({extract, std::move(*reason)});
       return;
     }

@@ -590,7 +590,7 @@ struct ConvertTritonXLAToMosaicGPU
   static void report(const TilePlan &plan) {
     for (const MissedAsyncCopy &missed : plan.missedAsyncCopies)
       remarkMissed(missed.extract, kPassName)
-          << "not an asynchronous copy: " << missed.reason;
+          << "asynchronous copy not used: " << missed.reason;
     if (plan.rejectedWgmmaDot)
       remarkMissed(plan.rejectedWgmmaDot, kPassName)
           << "wgmma not used: " << plan.wgmmaRejectionReason;

@@ -38,13 +38,13 @@ triton_xla.entry_func @tf32(%a: memref<64x32xf32>, %b: memref<32x64xf32>, %c: me
 
 // Why an operand is not copied asynchronously.
 
-// CHECK: [Missed] {{.*}} Remark="not an asynchronous copy: the tile has other uses than as an operand of a product"
-// CHECK: [Missed] {{.*}} Remark="not an asynchronous copy: its rows are only known to be aligned to 2 bytes, the narrowest copy has 4"
-// CHECK: [Missed] {{.*}} Remark="not an asynchronous copy: lanes outside read another value than zero"
-// CHECK: [Missed] {{.*}} Remark="not an asynchronous copy: the window has strides"
-// CHECK: [Missed] {{.*}} Remark="not an asynchronous copy: memory is written between the read and the product"
-// CHECK: [Missed] {{.*}} Remark="not an asynchronous copy: the product that uses it is in another block"
-// CHECK: [Missed] {{.*}} Remark="not an asynchronous copy: the window has more dimensions than the tile"
+// CHECK: [Missed] {{.*}} Remark="asynchronous copy not used: the tile has uses other than as operand A or B of a dot"
+// CHECK: [Missed] {{.*}} Remark="asynchronous copy not used: rows are only proven to be aligned to 2 B; the narrowest copy has 4 B"
+// CHECK: [Missed] {{.*}} Remark="asynchronous copy not used: the out-of-bounds fill value is not zero"
+// CHECK: [Missed] {{.*}} Remark="asynchronous copy not used: the window is strided"
+// CHECK: [Missed] {{.*}} Remark="asynchronous copy not used: memory is written between the load and the dot"
+// CHECK: [Missed] {{.*}} Remark="asynchronous copy not used: the dot that uses the tile is in a different MLIR block"
+// CHECK: [Missed] {{.*}} Remark="asynchronous copy not used: the window has more dimensions than the tile"
 // CHECK-LABEL: gpu.func @missed
 // CHECK-NOT: async
 triton_xla.entry_func @missed(%a: memref<32x33xf16>, %b: memref<32x64xf16>, %c: memref<32x32xf32>, %d: memref<2x32x32xf16>, %o: index, %i1: i1, %tile: index) tiles 1 {
@@ -110,7 +110,7 @@ triton_xla.entry_func @few_warps(%a: memref<16x16xf16>, %b: memref<16x16xf16>, %
 
 // The alignment that an argument states counts.
 
-// CHECK: [Missed] {{.*}} Remark="not an asynchronous copy: its rows are only known to be aligned to 2 bytes, the narrowest copy has 4"
+// CHECK: [Missed] {{.*}} Remark="asynchronous copy not used: rows are only proven to be aligned to 2 B; the narrowest copy has 4 B"
 // CHECK-LABEL: gpu.func @stated
 // CHECK-SAME: %[[A:.*]]: memref<32x32xf16> {llvm.align = 2 : i64, llvm.noalias}, %[[B:.*]]: memref<32x32xf16> {llvm.align = 8 : i64, llvm.noalias}
 // CHECK-NOT: async_copy %[[A]]

@@ -38,7 +38,7 @@
 // STREAM: smalti.shared_memory_bytes = 65536
 // STREAM: mosaic_gpu.slice_smem 0 : memref<2x128x64xf16
 
-// ASKED: error: buffers of 3 slots, as depth asks for, need 98304 bytes of shared memory; gfx942 has 65536, which 2 slots fit with 65536
+// ASKED: error: depth=3 needs 98304 B of shared memory; gfx942 has 65536 B per block; depth=2 needs 65536 B
 
 // THREAD-NOT: mosaic_gpu.
 // THREAD: scf.for
