@@ -44,7 +44,7 @@ triton_xla.entry_func @unsupported(%a: memref<4xf32>, %tile: index) tiles 1 {
 
 // -----
 
-// An array has two of these in a byte, and LLVM would give each a byte.
+// An array packs two of these elements into a byte; LLVM uses a byte for each.
 // expected-error @below {{argument #0 has elements of 'i4', which are packed into bytes}}
 triton_xla.entry_func @packed(%a: memref<8xi4>, %tile: index) tiles 1 {
   triton_xla.return

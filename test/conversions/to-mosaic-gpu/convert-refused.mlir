@@ -130,7 +130,7 @@ triton_xla.entry_func @registers(%x: memref<1024x1024xf32>, %tile: index) tiles 
 
 // -----
 
-// Accumulators of two instructions with different fragments meet.
+// Accumulators of two MMAs with different layouts are combined.
 
 triton_xla.entry_func @accumulators(%a: memref<64x64xf16>, %f: memref<64x64xf32>, %c: memref<64x64xf32>, %tile: index) tiles 1 {
   %acc = triton_xla.extract %c[0, 0] [64, 64] [1, 1] : memref<64x64xf32> to tensor<64x64xf32>

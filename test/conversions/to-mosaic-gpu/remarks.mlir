@@ -36,7 +36,7 @@ triton_xla.entry_func @tf32(%a: memref<64x32xf32>, %b: memref<32x64xf32>, %c: me
 
 // -----
 
-// Why an operand is not copied asynchronously.
+// Reasons why an operand is not copied asynchronously.
 
 // CHECK: [Missed] {{.*}} Remark="asynchronous copy not used: the tile has uses other than as operand A or B of a dot"
 // CHECK: [Missed] {{.*}} Remark="asynchronous copy not used: rows are only proven to be aligned to 2 B; the narrowest copy has 4 B"
@@ -76,7 +76,7 @@ triton_xla.entry_func @missed(%a: memref<32x33xf16>, %b: memref<32x64xf16>, %c: 
 
 // -----
 
-// A tile that no matrix instruction divides is multiplied by scalar instructions.
+// A tile that does not match an MMA uses scalar multiply-adds.
 
 // CHECK: [Missed] {{.*}} Remark="MMA not used: with num-warps=1, M, N and K per warp are not multiples of 16, 8 and 16, as mma.sync{{.*}} requires"
 // CHECK: [Passed] {{.*}} Remark="dot lowered to scalar multiply-adds: 24x12x20 on 1x1 warps"
@@ -92,7 +92,7 @@ triton_xla.entry_func @odd(%a: memref<24x20xf16>, %b: memref<20x12xf16>, %c: mem
 
 // -----
 
-// Fewer warps rather than scalar instructions.
+// MMAs on fewer warps are preferred over scalar multiply-adds.
 
 // CHECK: [Passed] {{.*}} Remark="dot lowered to mma.sync{{.*}}: 16x16x16 on 1x2 warps"
 // CHECK: [Passed] {{.*}} Remark="block size: 2 warps of 32 threads"
@@ -108,7 +108,7 @@ triton_xla.entry_func @few_warps(%a: memref<16x16xf16>, %b: memref<16x16xf16>, %
 
 // -----
 
-// The alignment that an argument states counts.
+// The alignment of an argument is used.
 
 // CHECK: [Missed] {{.*}} Remark="asynchronous copy not used: rows are only proven to be aligned to 2 B; the narrowest copy has 4 B"
 // CHECK-LABEL: gpu.func @stated

@@ -3,7 +3,7 @@
 // RUN: FileCheck %s < %t.once
 // RUN: FileCheck %s --check-prefix=REMARK < %t.remarks
 //
-// What was transposed stays.
+// A transposed filter is not changed again.
 // RUN: smalti-opt %t.once --pass-pipeline='builtin.module(func.func(smalti-conv-filter-layout{strict=true}))' -o %t.twice
 // RUN: diff %t.once %t.twice
 //
@@ -47,7 +47,7 @@ func.func @quantized(%za: i32, %zb: i32, %image: tensor<1x18x18x8xi8>, %filter: 
   return %0 : tensor<1x16x16x32xi32>
 }
 
-// Groups come first; sizes may be dynamic.
+// Groups are outermost; sizes may be dynamic.
 // REMARK: Function=grouped | Remark="filter layout changed to fhwc: permutation [1, 0, 3, 4, 2]"
 // CHECK-LABEL: func.func @grouped(
 // CHECK:         %[[D1:.*]] = tensor.dim %{{.*}}, %{{.*}} : tensor<32x?x8x3x3xf32>
@@ -64,7 +64,7 @@ func.func @grouped(%image: tensor<1x?x8x18x18xf32>, %filter: tensor<32x?x8x3x3xf
   return %0 : tensor<1x?x32x16x16xf32>
 }
 
-// Loops in any order, which stays; an operand more.
+// Loops in any order, which is kept; an additional operand.
 // REMARK: Function=interleaved | Remark="filter layout changed to fhwc: permutation [3, 0, 1, 2]"
 // CHECK-LABEL: func.func @interleaved(
 // CHECK:         linalg.generic {indexing_maps = [#{{.*}}, #[[$NEW]], #{{.*}}, #{{.*}}], iterator_types = ["reduction", "parallel", "reduction", "parallel", "reduction", "parallel", "parallel"]}
@@ -89,7 +89,7 @@ func.func @interleaved(%image: tensor<2x18x18x8xf32>, %filter: tensor<3x3x8x32xf
   return %0 : tensor<2x16x16x32xf32>
 }
 
-// One image dimension. The constant is transposed here, whatever it is used for.
+// One image dimension. The constant is permuted for any number of uses.
 // REMARK: Function=constant | Remark="filter layout changed to fhwc: permutation [2, 0, 1], applied to the constant"
 // CHECK-LABEL: func.func @constant(
 // CHECK:         %[[NEW:.*]] = arith.constant dense<{{\[\[\[}}0, 2, 4], [6, 8, 10]], {{\[\[}}1, 3, 5], [7, 9, 11]]]> : tensor<2x2x3xi32>
@@ -113,7 +113,7 @@ func.func @splat(%image: tensor<1x4x3xi1>, %init: tensor<1x3x2xi1>) -> tensor<1x
   return %0 : tensor<1x3x2xi1>
 }
 
-// Two transpositions become one, or none.
+// Two transposes are combined, or cancel.
 // REMARK: Function=transposed_before | Remark="filter layout changed to fhwc: permutation [3, 0, 1, 2], which cancels an existing transpose"
 // CHECK-LABEL: func.func @transposed_before(
 // CHECK-SAME:    %{{.*}}: tensor<1x18x18x8xf16>, %[[FILTER:.*]]: tensor<32x3x3x8xf16>
@@ -141,7 +141,7 @@ func.func @already(%image: tensor<1x18x18x8xf16>, %filter: tensor<32x3x3x8xf16>,
   return %0 : tensor<1x16x16x32xf32>
 }
 
-// No filter, no remark.
+// Ops without a filter have no remark.
 // REMARK-NOT: Function=pooling
 func.func @pooling(%image: tensor<1x8x8x3xf16>, %window: tensor<2x2xf16>, %init: tensor<1x7x7x3xf16>)
     -> tensor<1x7x7x3xf16> {
@@ -150,7 +150,7 @@ func.func @pooling(%image: tensor<1x8x8x3xf16>, %window: tensor<2x2xf16>, %init:
   return %0 : tensor<1x7x7x3xf16>
 }
 
-// The filter is what another convolution makes, which is replaced first.
+// The filter is the result of another convolution, which is replaced first.
 // CHECK-LABEL: func.func @filter_of_convolution(
 // CHECK:         %[[FIRST:.*]] = linalg.conv_2d_nhwc_fhwc
 // CHECK:         linalg.transpose ins(%[[FIRST]] : tensor<3x34x3x8xf32>) outs(%{{.*}} : tensor<8x3x34x3xf32>) permutation = [3, 0, 1, 2]

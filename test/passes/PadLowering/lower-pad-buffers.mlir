@@ -1,4 +1,4 @@
-// Padded reads and writes of an AMD chip, whose hardware checks the bounds of raw buffers.
+// Padded reads and writes on AMD, whose hardware checks the bounds of raw buffers.
 //
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-lower-pad{target=gfx942}))' \
 // RUN:   --remarks-filter=smalti-lower-pad 2>%t | FileCheck %s
@@ -10,7 +10,7 @@
 // CHECK-LABEL: func.func @zeros(
 // CHECK-SAME:    %[[SOURCE:.*]]: memref<10x8xf32>, %[[I:.*]]: index
 // CHECK:         %[[BUFFER:.*]] = amdgpu.fat_raw_buffer_cast %[[SOURCE]] : memref<10x8xf32> to memref<10x8xf32, #amdgpu.address_space<fat_raw_buffer>>
-// The first lanes are at the end at most.
+// The index of the first lane is clamped to the end.
 // CHECK:         %[[ROWS:.*]] = arith.constant 10 : index
 // CHECK:         %[[FIRST:.*]] = arith.minsi %{{.*}}, %[[ROWS]]
 // CHECK:         vector.transfer_read %[[BUFFER]][%[[FIRST]], %{{.*}}], %{{.*}} {in_bounds = [true, true], tag}
@@ -25,7 +25,7 @@ func.func @zeros(%source: memref<10x8xf32>, %i: index) -> vector<4x8xf32> {
   return %read : vector<4x8xf32>
 }
 
-// A negative zero is none of the hardware's, and the end of a row is not the buffer's.
+// The hardware does not return a negative zero, and the end of a row is not that of the buffer.
 // REMARK: Function=selected | Remark="padded read lowered to a raw-buffer read; a select inserts the padding value"
 // REMARK: Function=selected | Remark="padded read lowered to a raw-buffer read; a select inserts the padding value"
 // CHECK-LABEL: func.func @selected(
@@ -46,7 +46,7 @@ func.func @selected(%source: memref<10x8xf32>) -> (vector<4x8xf32>, vector<6xf32
   return %read, %overhang : vector<4x8xf32>, vector<6xf32>
 }
 
-// The vector's order counts, and what it repeats.
+// Permuted vectors and broadcasts.
 // REMARK: Function=permuted | Remark="padded read lowered to a raw-buffer read; a select inserts the padding value"
 // CHECK-LABEL: func.func @permuted(
 // CHECK:         %[[ROWS:.*]] = arith.minsi %{{.*}}, %[[C4:.*]] : index
@@ -61,7 +61,7 @@ func.func @permuted(%source: memref<10x7xf32>) -> vector<2x3x4xf32> {
   return %read : vector<2x3x4xf32>
 }
 
-// The buffer reaches from the pointer to behind the last element, wherever the first one is.
+// The buffer starts at the pointer and ends after the last element, for any offset.
 // REMARK: Function=offset | Remark="padded read lowered to a raw-buffer read; a select inserts the padding value"
 // CHECK-LABEL: func.func @offset(
 // CHECK:         %[[BYTES:.*]] = arith.constant 224 : i64
@@ -74,7 +74,7 @@ func.func @offset(%source: memref<4x8xf32, strided<[8, 1], offset: 24>>) -> vect
   return %read : vector<16xf32>
 }
 
-// The last row ends behind the longest dimension: 36 bytes, not 32.
+// The last row ends after the longest dimension: 36 bytes, not 32.
 // REMARK: Function=overlapping_rows | Remark="padded read lowered to a raw-buffer read; a select inserts the padding value"
 // CHECK-LABEL: func.func @overlapping_rows(
 // CHECK:         %[[BYTES:.*]] = arith.constant 36 : i64
@@ -88,7 +88,7 @@ func.func @overlapping_rows(%source: memref<4x3xf32, strided<[2, 1]>>) -> vector
   return %read : vector<4xf32>
 }
 
-// One buffer for the argument; the views of it are made again.
+// One buffer for the argument; its views are recreated.
 // REMARK: Function=views | Remark="padded read lowered to a raw-buffer read; a select inserts the padding value"
 // REMARK: Function=views | Remark="padded write lowered to a raw-buffer write; out-of-bounds lanes are stored past the end of the buffer"
 // CHECK-LABEL: func.func @views(
@@ -129,7 +129,7 @@ func.func @half_dword(%source: memref<3xf16>) -> vector<4xf16> {
   return %read : vector<4xf16>
 }
 
-// Rows of 6 dwords, at a multiple of 2: no dword is half inside.
+// Rows of 6 dwords at a multiple of 2: every dword is entirely inside or outside.
 // REMARK: Function=dwords | Remark="padded read lowered to a raw-buffer read; a select inserts the padding value"
 // REMARK: Function=dwords | Remark="padded write lowered to a raw-buffer write; the hardware drops out-of-bounds lanes"
 // CHECK-LABEL: func.func @dwords(
@@ -161,7 +161,7 @@ func.func @any_index(%source: memref<10x8xf32>, %i: index, %mask: vector<4x4xi1>
   return %read : vector<4x4xf32>
 }
 
-// Sizes known at run time: numbers past 2^31 count as 2^31, and such a memref is no buffer.
+// Dynamic sizes: arithmetic saturates at 2^31, and a larger memref does not use a buffer.
 // REMARK: Function=dynamic | Remark="padded read lowered to a raw-buffer read; a select inserts the padding value; masked if the memref exceeds the maximum size of a raw buffer"
 // REMARK: Function=dynamic | Remark="padded write lowered to a raw-buffer write; the hardware drops out-of-bounds lanes; masked if the memref exceeds the maximum size of a raw buffer"
 // CHECK-LABEL: func.func @dynamic(
@@ -193,7 +193,7 @@ func.func @dynamic(%source: memref<?xf32>) {
   return
 }
 
-// Strides and an offset that are known at run time.
+// Dynamic strides and a dynamic offset.
 // REMARK: Function=dynamic_strides | Remark="padded write lowered to a raw-buffer write; out-of-bounds lanes are stored past the end of the buffer; masked if the memref exceeds the maximum size of a raw buffer"
 // CHECK-LABEL: func.func @dynamic_strides(
 // CHECK:         memref.extract_strided_metadata
@@ -209,7 +209,7 @@ func.func @dynamic_strides(%dest: memref<?x?xf32, strided<[?, 1], offset: ?>>, %
   return
 }
 
-// An empty memref has no bytes, whatever its longest dimension is.
+// An empty memref has 0 bytes, for any longest dimension.
 // REMARK: Function=empty | Remark="padded read lowered to a raw-buffer read; the hardware returns zeros out of bounds"
 // CHECK-LABEL: func.func @empty(
 // CHECK:         %[[BYTES:.*]] = arith.constant 0 : i64
@@ -222,7 +222,7 @@ func.func @empty(%source: memref<0x4xf32>) -> vector<2x4xf32> {
   return %read : vector<2x4xf32>
 }
 
-// What goes through no buffer says why.
+// Reasons why a raw buffer is not used.
 // CHECK-LABEL: func.func @large(
 // CHECK-NOT:     fat_raw_buffer_cast
 // REMARK: Function=large | Remark="padded read lowered to a masked read; raw buffer not used: the memref has 4294967296 B; a raw buffer has at most 2146435071 B"

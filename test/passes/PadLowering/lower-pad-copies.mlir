@@ -1,4 +1,4 @@
-// Padded reads that only go to shared memory: asynchronous copies that fill in zeros.
+// Padded reads that are only written to shared memory: cp.async with zero fill.
 //
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-lower-pad{target=sm_80}))' \
 // RUN:   --remarks-filter=smalti-lower-pad 2>%t | FileCheck %s
@@ -13,7 +13,7 @@
 // REMARK: Function=rows | Remark="padded read and its write to shared memory lowered to 4 cp.async copies of 16 B with zero fill"
 // CHECK-LABEL: func.func @rows(
 // CHECK-SAME:    %[[SOURCE:.*]]: memref<?x13xf16, strided<[16, 1]>>
-// Elements from column 8 on, up to the row's end, and none behind the last row.
+// Elements from column 8 to the end of the row, and none past the last row.
 // CHECK:         %[[C0:.*]] = arith.constant 0 : index
 // CHECK:         nvgpu.device_async_copy %[[SOURCE]][%{{.*}}, %{{.*}}], %[[BUFFER:.*]][%{{.*}}, %{{.*}}], 8, %{{.*}} {bypassL1}
 // CHECK:         %[[C8:.*]] = arith.addi
@@ -24,7 +24,7 @@
 // CHECK:         %[[ELEMENTS:.*]] = arith.select %[[IN_ROWS]], %[[COUNT]]
 // CHECK:         nvgpu.device_async_copy %[[SOURCE]][%{{.*}}, %[[C8]]], %[[BUFFER]][%{{.*}}], 8, %[[ELEMENTS]] {bypassL1}
 // CHECK-COUNT-6: nvgpu.device_async_copy
-// One wait for both, before others may see the buffer.
+// One wait for both copies, before other threads may access the buffer.
 // CHECK:         %[[GROUP:.*]] = nvgpu.device_async_create_group %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}
 // CHECK-NEXT:    nvgpu.device_async_wait %[[GROUP]] {numGroups = 0 : i32}
 // CHECK-NEXT:    gpu.barrier
@@ -45,7 +45,7 @@ func.func @rows(%source: memref<?x13xf16, strided<[16, 1]>>, %i: index) {
   return
 }
 
-// Copies that may write the same elements are not in flight together, and nothing reads them before.
+// Copies that may write the same elements are not outstanding together, and no op reads them earlier.
 // CHECK-LABEL: func.func @order(
 // CHECK:         nvgpu.device_async_copy
 // CHECK:         nvgpu.device_async_wait
@@ -76,7 +76,7 @@ func.func @order(%source: memref<?x64xf16>, %i: index) -> vector<8xf16> {
   return %v : vector<8xf16>
 }
 
-// The widest copy that rows are aligned to: 7 columns of 4 bytes.
+// The widest copy that the alignment of rows allows: 7 columns of 4 bytes.
 // REMARK: Function=narrow | Remark="padded read and its write to shared memory lowered to 4 cp.async copies of 4 B with zero fill"
 // CHECK-LABEL: func.func @narrow(
 // CHECK-COUNT-4: nvgpu.device_async_copy {{.*}}, 1, %{{[^{]*}} :
@@ -90,7 +90,7 @@ func.func @narrow(%source: memref<?x7xf32>, %i: index) {
   return
 }
 
-// What is no such copy is read under a mask, and says why.
+// Reasons why cp.async is not used; the read is masked.
 // CHECK-LABEL: func.func @refused(
 // CHECK-NOT:     nvgpu
 // REMARK: Function=refused | Remark="padded read lowered to a masked read; cp.async not used: the padding value is not proven to be all zero bits"

@@ -32,7 +32,7 @@ func.func @low(%source: tensor<5xf32>, %value: f32) -> tensor<8xf32> {
   return %padded : tensor<8xf32>
 }
 
-// The index of a loop is never below its lower bound: one mask is enough.
+// An induction variable is not below its lower bound: one mask is enough.
 // REMARK: Function=read | Remark="padded read lowered to a masked read"
 // CHECK-LABEL: func.func @read(
 // CHECK:         scf.for %[[I:[^ ]*]] =
@@ -90,7 +90,7 @@ func.func @write(%dest: memref<10xf32>, %vector: vector<4xf32>) {
   return
 }
 
-// The mask has the memref's order, and no dimension that is broadcast.
+// The mask has the dimension order of the memref, without broadcast dimensions.
 // REMARK: Function=transposed | Remark="padded read lowered to a masked read, which
 // CHECK-LABEL: func.func @transposed(
 // CHECK-SAME:    %{{.*}}: memref<10x7xf32>, %[[I:.*]]: index, %[[OLD:.*]]: vector<4x2xi1>
@@ -105,7 +105,7 @@ func.func @transposed(%source: memref<10x7xf32>, %i: index, %mask: vector<4x2xi1
   return %read : vector<2x3x4xf32>
 }
 
-// A result whose size is bounded: the vector may be larger.
+// A result with an upper bound: the vector may be larger.
 // REMARK: Function=bounded | Remark="tensor.pad lowered to a read with padding"
 // CHECK-LABEL: func.func @bounded(
 // CHECK:         %[[SOURCE:.*]] = tensor.extract_slice
@@ -152,7 +152,7 @@ func.func @nothing(%scalar: tensor<f32>, %source: tensor<0x2xf32>, %value: f32) 
   return %same, %padded : tensor<f32>, tensor<0x4xf32>
 }
 
-// A mask around the transfer becomes a part of its own; the lanes that it leaves out are another vector's.
+// An enclosing vector.mask is combined with the new mask; a select inserts its passthru value.
 // REMARK: Function=under_mask | Remark="padded read lowered to a masked read, which also masks lanes before the memref"
 // REMARK: Function=under_mask | Remark="padded write lowered to a masked write, which also masks lanes before the memref"
 // CHECK-LABEL: func.func @under_mask(

@@ -94,8 +94,8 @@ func.func @division(%a: tensor<15x32xi8>, %b: tensor<32x16xi8>, %c: tensor<15x16
   return %0 : tensor<15x16xi32>
 }
 
-// CHECK: Function=no_neutral | Remark="op not padded: 'arith.divf' does not have a known identity element"
-func.func @no_neutral(%a: tensor<16x15xf16>, %b: tensor<15x16xf16>, %c: tensor<16x16xf32>) -> tensor<16x16xf32> {
+// CHECK: Function=no_identity | Remark="op not padded: 'arith.divf' does not have a known identity element"
+func.func @no_identity(%a: tensor<16x15xf16>, %b: tensor<15x16xf16>, %c: tensor<16x16xf32>) -> tensor<16x16xf32> {
   %0 = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
     ins(%a, %b : tensor<16x15xf16>, tensor<15x16xf16>) outs(%c : tensor<16x16xf32>) {
   ^bb0(%x: f16, %y: f16, %acc: f32):
@@ -121,7 +121,7 @@ func.func @no_combiner(%a: tensor<16x15xf16>, %b: tensor<15x16xf16>, %c: tensor<
   return %0 : tensor<16x16xf32>
 }
 
-// No i8 is small enough.
+// No i8 value is small enough.
 // CHECK: Function=no_value | Remark="op not padded: no padding values were found that yield the identity element of 'arith.maxsi\'"
 func.func @no_value(%a: tensor<16x31xi8>, %b: tensor<31x16xi8>, %c: tensor<16x16xi32>) -> tensor<16x16xi32> {
   %0 = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
@@ -136,7 +136,7 @@ func.func @no_value(%a: tensor<16x31xi8>, %b: tensor<31x16xi8>, %c: tensor<16x16
   return %0 : tensor<16x16xi32>
 }
 
-// The flags promise that there is no infinity.
+// The fastmath flags exclude infinity.
 // CHECK: Function=flags | Remark="op not padded: no padding values were found that yield the identity element of 'arith.maximumf\'"
 func.func @flags(%a: tensor<16x15xf16>, %b: tensor<15x16xf16>, %c: tensor<16x16xf32>) -> tensor<16x16xf32> {
   %0 = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
@@ -150,7 +150,7 @@ func.func @flags(%a: tensor<16x15xf16>, %b: tensor<15x16xf16>, %c: tensor<16x16x
   return %0 : tensor<16x16xf32>
 }
 
-// An i32 may be no i8.
+// An i32 zero point may be outside the range of i8.
 // CHECK: Function=zero_points | Remark="op not padded: no padding values were found that yield the identity element of 'arith.addi\'; a zero point may be outside the operand type (set zero-points-in-range=true if this cannot happen)"
 // IN-RANGE-LABEL: func.func @zero_points(
 // IN-RANGE:         arith.trunci %{{.*}} : i32 to i8
@@ -165,7 +165,7 @@ func.func @zero_points(%a: tensor<16x31xi8>, %b: tensor<31x16xi8>, %za: i32, %zb
   return %0 : tensor<16x16xi32>
 }
 
-// An i8 zero extended cannot be taken for a signed one: 200 is no signed i8.
+// A zero-extended i8 is not a sign-extended one: 200 is outside the range of signed i8.
 // CHECK: Function=unsigned_zero_point | Remark="op not padded: no padding values were found that yield the identity element of 'arith.addi\'; its zero points
 func.func @unsigned_zero_point(%a: tensor<16x31xi8>, %b: tensor<31x16xi8>, %z: i8, %c: tensor<16x16xi32>)
     -> tensor<16x16xi32> {
@@ -194,7 +194,7 @@ func.func @mirrored(%image: tensor<1x15x18x16xf16>, %filter: tensor<3x16x16xf16>
   return %0 : tensor<1x15x15x16xf32>
 }
 
-// Constants have no sign.
+// Padding constants are signless.
 // CHECK: Function=signed_elements | Remark="op not padded: elements of type si8 are neither signless integers nor floats"
 func.func @signed_elements(%a: tensor<15x16xsi8>, %b: tensor<16x16xsi8>, %c: tensor<15x16xi32>) -> tensor<15x16xi32> {
   %0 = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
@@ -211,7 +211,7 @@ func.func @signed_elements(%a: tensor<15x16xsi8>, %b: tensor<16x16xsi8>, %c: ten
   return %0 : tensor<15x16xi32>
 }
 
-// At m + k an iteration too many meets an element, not the padding behind all of them.
+// At index m + k, an added iteration reads an element instead of padding.
 // CHECK: Function=beside | Remark="op not padded: operand index d0 + d2 may address unpadded elements where d2 is padded"
 func.func @beside(%a: tensor<16x15xi8>, %b: tensor<15x16xi8>, %bias: tensor<30xi32>, %c: tensor<16x16xi32>)
     -> tensor<16x16xi32> {
@@ -229,7 +229,7 @@ func.func @beside(%a: tensor<16x15xi8>, %b: tensor<15x16xi8>, %bias: tensor<30xi
   return %0 : tensor<16x16xi32>
 }
 
-// Only 0 - 1 has all bits, and that it does not wrap is promised.
+// Only 0 - 1 has all bits set, but nuw excludes that it wraps.
 // CHECK: Function=wraps | Remark="op not padded: no padding values were found that yield the identity element of 'arith.minui\'"
 func.func @wraps(%a: tensor<16x15xi8>, %b: tensor<15x16xi8>, %c: tensor<16x16xi32>) -> tensor<16x16xi32> {
   %zero = arith.constant 0 : i32
@@ -246,7 +246,7 @@ func.func @wraps(%a: tensor<16x15xi8>, %b: tensor<15x16xi8>, %c: tensor<16x16xi3
   return %0 : tensor<16x16xi32>
 }
 
-// 0 - point may wrap where no element of b does, and 0 times that is no 0.
+// 0 - point may wrap even if no element of b does, and 0 times poison is not 0.
 // CHECK: Function=poison_times_0 | Remark="op not padded: no padding values were found that yield the identity element of 'arith.addi\'; its zero points
 func.func @poison_times_0(%a: tensor<16x15xi8>, %b: tensor<15x16xi8>, %point: i32, %c: tensor<16x16xi32>)
     -> tensor<16x16xi32> {

@@ -70,7 +70,7 @@ func.func @permuted(%source: memref<10x7xf32>, %i: index, %mask: vector<4x2xi1>,
   return %read : vector<2x4xf32>
 }
 
-// Transfers of whole blocks are left alone, without a remark.
+// Block-level transfers are not changed and have no remark.
 // CHECK-NOT: Function=whole_block
 func.func @whole_block(%source: memref<100x100xf32>, %i: index) -> vector<64x64xf32> {
   %value = arith.constant 0.0 : f32

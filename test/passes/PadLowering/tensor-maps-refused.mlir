@@ -1,4 +1,4 @@
-// Padded reads that TMA does not copy, and why: they become what they are without tensor maps.
+// Reasons why TMA is not used; the transfers are lowered as without tensor maps.
 //
 // RUN: smalti-opt %s --split-input-file --pass-pipeline='builtin.module(gpu.module(any(smalti-lower-pad{target=sm_90a tensor-maps=true})))' \
 // RUN:   --remarks-filter=smalti-lower-pad -o %t.with 2>%t
@@ -43,14 +43,14 @@ gpu.module @kernels {
     %r1 = vector.transfer_read %source[%c64, %c64], %zero : !source, vector<64x64xf16>
     vector.transfer_write %r1, %view[%c0, %c0] {in_bounds = [true, true]}
       : vector<64x64xf16>, memref<64x64xf16, strided<[64, 1], offset: ?>, #smem>
-    // Others may write the table meanwhile.
+    // Another op may write the source in between.
     %i = memref.load %table[%c0] : memref<4xindex>
     %r2 = vector.transfer_read %source[%i, %c64], %zero : !source, vector<64x64xf16>
     vector.transfer_write %r2, %b[%c0, %c0] {in_bounds = [true, true]} : vector<64x64xf16>, memref<256x64xf16, #smem>
     gpu.return
   }
 
-  // Not all threads come here, or it is not known how often they did.
+  // Divergent control flow, or an unknown number of executions.
   // CHECK: Function=control | Remark="{{.*}}; TMA not used: the condition of an enclosing branch is not proven to be block-uniform"
   // CHECK: Function=control | Remark="{{.*}}; TMA not used: the bounds of an enclosing loop are not proven to be block-uniform"
   // CHECK: Function=control | Remark="{{.*}}; TMA not used: the copy is in 'scf.while'; only scf.for and scf.if are supported"
@@ -91,7 +91,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // What a tensor map can say.
+  // Limits of tensor maps.
   // CHECK: Function=maps | Remark="{{.*}}; TMA not used: the sizes of the tensor are not known"
   // CHECK: Function=maps | Remark="{{.*}}; TMA not used: a tensor map has strides that are multiples of 16 bytes below 2^40, got 26 bytes"
   // CHECK: Function=maps | Remark="{{.*}}; TMA not used: rows of 24 bytes in shared memory are not a multiple of 16 bytes"
@@ -147,7 +147,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Where shared memory is, and what stands in between. A NaN of a tensor map is one that products take for zero.
+  // Alignment of shared memory, and ops between the read and the write. TMA does not fill with a usable NaN.
   // CHECK: Function=memory | Remark="{{.*}}; TMA not used: the window in shared memory is only proven to be aligned to 16 B; TMA requires 128 B"
   // CHECK: Function=memory | Remark="{{.*}}; TMA not used: the window in shared memory is only proven to be aligned to 64 B; TMA requires 128 B"
   // CHECK: Function=memory | Remark="padded read lowered to a masked read; cp.async not used: the padding value is not proven to be all zero bits"
@@ -170,7 +170,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Stores, too.
+  // The same for stores.
   // CHECK: Function=stores | Remark="padded write lowered to a masked write; TMA not used: the window in global memory is not proven to be block-uniform"
   // CHECK: Function=stores | Remark="padded write lowered to a masked write; TMA not used: the window in shared memory is not proven to be block-uniform"
   // CHECK: Function=stores | Remark="padded write lowered to a masked write; TMA not used: the read cannot be moved past 'memref.store' to its write"
@@ -216,7 +216,7 @@ gpu.module @kernels {
 
 // -----
 
-// A launch in the IR would lack operands.
+// A launch in the IR does not pass tensor maps.
 module attributes {gpu.container_module} {
   gpu.module @kernels {
     // CHECK: Function=launched | Remark="{{.*}}; TMA not used: launches in the module (gpu.container_module) do not pass tensor maps"

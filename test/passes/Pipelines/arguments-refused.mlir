@@ -1,5 +1,5 @@
-// A launch hands over the addresses of memrefs alone: what else they need to be static is said of the argument.
-// So is a type that upstream's conversion of gpu.func refuses without saying which argument has it.
+// A launch passes only the addresses of memrefs, so all else must be static. Errors are at the argument, also for types
+// that upstream's conversion of gpu.func rejects without naming the argument.
 // RUN: smalti-opt %s -split-input-file --verify-diagnostics -o /dev/null --pass-pipeline='builtin.module(smalti-compile{target=sm_90a})'
 // RUN: smalti-opt %s -split-input-file --verify-diagnostics -o /dev/null --pass-pipeline='builtin.module(smalti-compile{target=gfx942})'
 
@@ -23,7 +23,7 @@ gpu.module @m {
 
 // -----
 
-// What a kernel calls has its arguments in the same way.
+// The same for functions that a kernel calls.
 gpu.module @m {
   // expected-error@+1 {{argument 0 of 'called' has type 'memref<?xf32>'}}
   gpu.func @called(%m: memref<?xf32>) {

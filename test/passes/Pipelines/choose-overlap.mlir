@@ -1,10 +1,10 @@
-// The overlap of a kernel is decided once, and the passes that carry it out read it.
+// smalti-choose-overlap sets attributes, which later passes apply.
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-choose-overlap{target=gfx942})))' \
 // RUN:   --remarks-filter=smalti-choose-overlap 2>%t.remarks | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK < %t.remarks
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-choose-overlap{target=gfx942 stages=1})))' \
 // RUN:   | FileCheck %s --check-prefix=ONE
-// An attribute of the kernel wins.
+// An attribute of the kernel overrides the options.
 // RUN: sed 's/known_block_size/smalti.stages = 1, known_block_size/' %s \
 // RUN:   | smalti-opt --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-choose-overlap{target=gfx942 stages=4})))' | FileCheck %s --check-prefix=ONE
 // RUN: not smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-choose-overlap{target=gfx942 depth=5})))' 2>&1 \
@@ -27,7 +27,7 @@ gpu.module @kernels {
   // ONE: @sum{{.*}} smalti.slots = 1 : i64, smalti.stages = 1 : i64}
   // DEFAULT: @sum
   // DEFAULT: memref.alloc() : memref<2x256xf32
-  // One attribute says what the loop got; the request stays.
+  // One attribute holds the stages of the loop; the request is kept.
   // REQUEST: @sum{{.*}} smalti.pipelined_stages = 4 : i64, smalti.slots = 2 : i64, smalti.stages = 4 : i64}
   // RANGE: error: smalti-choose-overlap: depth must be auto or between 1 and 16, not 17
   // SPECIALIZE: [Missed]{{.*}}Function=sum{{.*}}warp specialization not applied: the kernel does not have a synchronous wgmma
@@ -71,7 +71,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Without a loop there is nothing to decide.
+  // A kernel without loops gets no attributes.
   // CHECK: @plain(%{{.*}}: memref<4xf32>) kernel {
   gpu.func @plain(%a: memref<4xf32>) kernel {
     gpu.return

@@ -14,7 +14,7 @@
 // RUN: not smalti-opt %s -smalti-compile=target=sm_12 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 // RUN: not smalti-opt %s -smalti-compile="target=sm_90a depth=-1" 2>&1 | FileCheck %s --check-prefix=NEGATIVE
 // RUN: not smalti-opt %s -smalti-compile="target=sm_90a depth=100000000000" 2>&1 | FileCheck %s --check-prefix=MANY
-// Also where no pass of the run reads the option.
+// Also if no pass of the run reads the option.
 // RUN: not smalti-opt %s -smalti-compile="target=cpu depth=99" 2>&1 | FileCheck %s --check-prefix=DEPTH
 // RUN: not smalti-opt %s -smalti-compile="target=sm_90a stop-after=tile depth=99" 2>&1 | FileCheck %s --check-prefix=DEPTH
 // RUN: not smalti-opt %s -smalti-compile="target=cpu stages=17" 2>&1 | FileCheck %s --check-prefix=STAGES
@@ -26,7 +26,7 @@
 // MOSAIC: memref.alloc() : memref<128x64xf16, #gpu.address_space<workgroup>>
 // MOSAIC-NOT: mosaic_gpu.slice_smem
 
-// Rows are padded against bank conflicts.
+// Rows are padded to avoid bank conflicts.
 // ASYNC: smalti.shared_memory_bytes = 107520
 // ASYNC: mosaic_gpu.slice_smem 0 : memref<3x128x72xf16
 // ASYNC: mosaic_gpu.slice_smem 55296 : memref<3x64x136xf16
@@ -34,7 +34,7 @@
 // DEPTH2: mosaic_gpu.slice_smem 0 : memref<2x128x72xf16
 // PLAIN: mosaic_gpu.slice_smem 0 : memref<128x72xf16
 // PLAIN-NOT: async_wait_group 1
-// There is no room for padding.
+// Padding would exceed shared memory.
 // STREAM: smalti.shared_memory_bytes = 65536
 // STREAM: mosaic_gpu.slice_smem 0 : memref<2x128x64xf16
 
@@ -45,7 +45,7 @@
 // THREAD-NOT: mosaic_gpu.
 
 // NVVM: gpu.module @matmul_module [#nvvm.target<{{.*}}chip = "sm_90a"
-// The launch sizes this one; a variable of the module's own would be one byte to the assembler.
+// An external array, whose size the launch specifies; ptxas would allocate an internal global statically.
 // NVVM: llvm.mlir.global external @{{.*}}() {addr_space = 3 : i32{{.*}}} : !llvm.array<0 x i8>
 // NVVM: llvm.func @matmul(%{{.*}}: !llvm.ptr {llvm.align = 16 : i64, llvm.noalias
 // NVVM-NOT: unrealized_conversion_cast

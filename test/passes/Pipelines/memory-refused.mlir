@@ -1,7 +1,7 @@
 // RUN: not smalti-opt %s -split-input-file -smalti-compile=target=cpu -o /dev/null 2>&1 | FileCheck %s --check-prefix=CPU
 // RUN: not smalti-opt %s -split-input-file -smalti-compile=target=gfx942 -o /dev/null 2>&1 | FileCheck %s --check-prefix=AMD
 
-// What upstream's conversions report without a location, or crash on.
+// Cases that upstream's conversions report without a location, or crash on.
 
 // CPU: [[#@LINE+2]]:{{.*}} error: cpu does not have memory space #gpu.address_space<workgroup>
 func.func @spaces(%a: memref<16xf32>) {
@@ -45,7 +45,7 @@ gpu.module @m {
 
 // -----
 
-// Types that hold a type that LLVM does not have.
+// Types that contain a type that LLVM does not support.
 // CPU: [[#@LINE+1]]:{{.*}} error: type 'memref<*xtf32>' has elements of type 'tf32'; LLVM does not support this type
 func.func @unranked(%a: memref<*xtf32>, %b: memref<*xtf32>) {
   memref.copy %a, %b : memref<*xtf32> to memref<*xtf32>

@@ -1,7 +1,7 @@
 // RUN: not smalti-opt %s --split-input-file -smalti-compile=target=sm_90a 2>&1 | FileCheck %s --check-prefixes=CHECK,NVIDIA
 // RUN: not smalti-opt %s --split-input-file -smalti-compile=target=gfx942 2>&1 | FileCheck %s --check-prefixes=CHECK,AMD
 
-// What no conversion knows is an error at its place, before code is generated.
+// An op that no conversion supports is an error at its location, before code generation.
 
 // CHECK: no-lowering.mlir:[[#@LINE + 5]]:{{[0-9]+}}: error: 'math.ipowi' op on
 // NVIDIA-SAME: cannot be lowered to sm_90a

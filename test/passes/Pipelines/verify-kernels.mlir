@@ -2,8 +2,8 @@
 // RUN: not smalti-opt %s --split-input-file -smalti-verify-kernels='target=sm_90a memory=false' 2>&1 | FileCheck %s --check-prefix=LOOPS
 // RUN: not smalti-opt %s --split-input-file -smalti-verify-kernels=target=cpu 2>&1 | FileCheck %s --check-prefix=CPU
 
-// What the pass reports by itself; loop-steps-refused.mlir, attributes-refused.mlir, arguments-refused.mlir and
-// memory-refused.mlir have more through smalti-compile.
+// Errors of the pass itself; loop-steps-refused.mlir, attributes-refused.mlir, arguments-refused.mlir and
+// memory-refused.mlir test more through smalti-compile.
 
 // LOOPS-NOT: error: {{argument|memory attribution}}
 // LOOPS:     error: 'scf.for' op has a step of 0; it must be positive

@@ -1,5 +1,4 @@
-// The numbers of a kernel as a remark, and what does not fit as an error with
-// notes; the program stays as it is.
+// The resources of a kernel as a remark, and exceeded limits as errors with notes.
 // RUN: smalti-opt %s -split-input-file --verify-diagnostics -o /dev/null \
 // RUN:   --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-check-resources)))'
 // RUN: smalti-opt %s -split-input-file -o %t.before
@@ -8,9 +7,9 @@
 // RUN: diff %t.before %t.after
 // RUN: FileCheck %s < %t.remarks
 
-// Sub-byte elements take a byte each, in vectors they are packed; a vector of
-// three takes the place of four. Each buffer begins at a multiple of 16 bytes.
-// Two barriers of 8 bytes, a workgroup attribution and a global come behind.
+// Sub-byte elements are packed; a vector of three elements has the size of four.
+// Each buffer is aligned to 16 bytes. Two mbarriers of 8 bytes, a workgroup
+// attribution and a global follow.
 // CHECK: [Analysis] smalti-check-resources | Category:smalti-check-resources | Function=layout | Remark="640 of 65536 B of shared memory (3 B in memref<5xi4, #gpu.address_space<workgroup>>, 12 B in memref<3xvector<8xi4>, #gpu.address_space<workgroup>>, 32 B in memref<2xvector<3xf32>, #gpu.address_space<workgroup>>, 12 B in memref<3xf32, #gpu.address_space<workgroup>>, 32 B in memref<8xf32, #gpu.address_space<workgroup>>, 512 B in memref<512xi8, #gpu.address_space<workgroup>>, 16 B in memref<2xi64>); estimated register pressure: 0 of 512 per thread; 64 of 1024 threads"
 gpu.module @kernels attributes {smalti.target = "gfx942"} {
   memref.global "private" @shared : memref<512xi8, #gpu.address_space<workgroup>> = uninitialized
@@ -83,7 +82,7 @@ gpu.module @columns attributes {smalti.target = "sm_100a"} {
 
 // -----
 
-// Both vectors live through the loop; what would be spilled is no error.
+// Both vectors are live in the loop; expected spills are not an error.
 // CHECK: [Missed] smalti-check-resources | Category:smalti-check-resources | Function=registers | Remark="estimated register pressure is 400 per thread at this op, 200 for a value of type vector<200xf32>; sm_90a has 255, so spills are expected"
 gpu.module @registers attributes {smalti.target = "sm_90a"} {
   gpu.func @registers(%a: memref<64x200xf32>, %n: index) kernel {
@@ -101,7 +100,7 @@ gpu.module @registers attributes {smalti.target = "sm_90a"} {
 
 // -----
 
-// Layouts whose extent is static are counted to the end of their last element.
+// Buffers with a static layout end at their last element.
 // CHECK: [Analysis] {{.*}} Function=layouts | Remark="2688 of 232448 B of shared memory (1216 B in memref<4x64xf32, strided<[80, 1]>, 3>, 256 B in memref<64xf32, strided<[-1], offset: 63>, 3>, 192 B in memref<{{.*}}>, 1024 B in memref<8x16xf32, strided<[1, 16], offset: 8>, 3>); values
 gpu.module @layouts attributes {smalti.target = "sm_90a"} {
   gpu.func @layouts() kernel {
@@ -115,7 +114,7 @@ gpu.module @layouts attributes {smalti.target = "sm_90a"} {
 
 // -----
 
-// Buffers of unknown size are named and not counted as nothing.
+// A remark names each buffer whose size cannot be determined.
 // CHECK: [Analysis] {{.*}} Function=unknown | Remark="256 of 232448 B of shared memory (256 B in memref<64xf32, 3>) and 6 buffers of unknown size; values
 // CHECK: [Missed] {{.*}} Function=unknown | Remark="buffer not counted: the size of memref<?xf32, 3> cannot be determined statically"
 // CHECK: [Missed] {{.*}} Function=unknown | Remark="buffer not counted: the size of memref<64xf32, strided<[?]>, 3> cannot be determined statically"

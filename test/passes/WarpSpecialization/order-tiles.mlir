@@ -4,7 +4,7 @@
 // RUN: smalti-opt %s -split-input-file --pass-pipeline='builtin.module(triton_xla.entry_func(smalti-order-tiles{width=4 order=snake},canonicalize,cse))' \
 // RUN:   | FileCheck %s --check-prefix=SNAKE
 
-// Six rows of eight tiles: a group of four rows, and one of two.
+// 6 x 8 tiles: a group of four rows and one of two.
 // REMARK: [Passed] smalti-order-tiles | {{.*}}Function=groups | Remark="rasterization order changed to grouped: 6 x 8 tiles, 4 rows per group"
 // CHECK-LABEL: triton_xla.entry_func @groups
 // CHECK-SAME:    %[[ID:[^ :]*]]: index)

@@ -1,4 +1,4 @@
-// Kernels that stay as they are, each with its reason.
+// Kernels that are not specialized, each with its reason.
 // RUN: smalti-opt %s -split-input-file --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-specialize-warps{target=sm_90a depth=2})))' \
 // RUN:   -o %t.out --remarks-filter=smalti-specialize-warps 2>&1 | FileCheck %s
 // RUN: smalti-opt %s -split-input-file -o %t.in
@@ -107,14 +107,14 @@ gpu.module @kernels {
 
 // -----
 
-// CHECK: [Missed] smalti-specialize-warps | {{.*}}Function=programs | Remark="warp specialization not applied: the threads of the block are already split into roles (attribute 'mosaic_gpu.program_threads')"
+// CHECK: [Missed] smalti-specialize-warps | {{.*}}Function=already_split | Remark="warp specialization not applied: the threads of the block are already split into roles (attribute 'mosaic_gpu.program_threads')"
 // STRICT: error: smalti-specialize-warps: warp specialization not applied: the threads of the block are already split into roles (attribute 'mosaic_gpu.program_threads')
 #shared = #gpu.address_space<workgroup>
 #acc = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
 !barrier = memref<!mosaic_gpu.barrier, #shared>
 !tile = memref<64x64xf16, #shared>
 gpu.module @kernels {
-  gpu.func @programs(%a: memref<64x1024xf16> {llvm.noalias}, %b: memref<1024x64xf16> {llvm.noalias},
+  gpu.func @already_split(%a: memref<64x1024xf16> {llvm.noalias}, %b: memref<1024x64xf16> {llvm.noalias},
                    %out: memref<64x64xf32> {llvm.noalias})
       kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.program_threads = 128 : i64} {
     %c0 = arith.constant 0 : index
@@ -157,14 +157,14 @@ gpu.module @kernels {
 
 // -----
 
-// CHECK: [Missed] smalti-specialize-warps | {{.*}}Function=told_apart | Remark="warp specialization not applied: 'gpu.thread_id' depends on the thread numbering, which producer warps change"
+// CHECK: [Missed] smalti-specialize-warps | {{.*}}Function=reads_thread_id | Remark="warp specialization not applied: 'gpu.thread_id' depends on the thread numbering, which producer warps change"
 // STRICT: error: smalti-specialize-warps: warp specialization not applied: 'gpu.thread_id' depends on the thread numbering, which producer warps change
 #shared = #gpu.address_space<workgroup>
 #acc = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
 !barrier = memref<!mosaic_gpu.barrier, #shared>
 !tile = memref<64x64xf16, #shared>
 gpu.module @kernels {
-  gpu.func @told_apart(%a: memref<64x1024xf16> {llvm.noalias}, %b: memref<1024x64xf16> {llvm.noalias},
+  gpu.func @reads_thread_id(%a: memref<64x1024xf16> {llvm.noalias}, %b: memref<1024x64xf16> {llvm.noalias},
                    %out: memref<64x64xf32> {llvm.noalias})
       kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     %c0 = arith.constant 0 : index
@@ -510,14 +510,14 @@ gpu.module @kernels {
 
 // -----
 
-// CHECK: [Missed] smalti-specialize-warps | {{.*}}Function=place | Remark="warp specialization not applied: the address or loop bounds of 'mosaic_gpu.async_load' depend on 'memref.load', which producer warps cannot recompute"
+// CHECK: [Missed] smalti-specialize-warps | {{.*}}Function=dynamic_address | Remark="warp specialization not applied: the address or loop bounds of 'mosaic_gpu.async_load' depend on 'memref.load', which producer warps cannot recompute"
 // STRICT: error: smalti-specialize-warps: warp specialization not applied: the address or loop bounds of 'mosaic_gpu.async_load' depend on 'memref.load', which producer warps cannot recompute
 #shared = #gpu.address_space<workgroup>
 #acc = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
 !barrier = memref<!mosaic_gpu.barrier, #shared>
 !tile = memref<64x64xf16, #shared>
 gpu.module @kernels {
-  gpu.func @place(%a: memref<64x1024xf16> {llvm.noalias}, %b: memref<1024x64xf16> {llvm.noalias},
+  gpu.func @dynamic_address(%a: memref<64x1024xf16> {llvm.noalias}, %b: memref<1024x64xf16> {llvm.noalias},
                    %out: memref<64x64xf32> {llvm.noalias}, %places: memref<1024xi32> {llvm.noalias})
       kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     %c0 = arith.constant 0 : index

@@ -1,4 +1,4 @@
-// The roles: which ops each of them has, in which order, on which slots.
+// The ops of the roles, their order and their slots.
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-specialize-warps{target=sm_90a depth=4},canonicalize,cse)))' \
 // RUN:   --remarks-filter=smalti-specialize-warps 2>%t | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK < %t
@@ -7,16 +7,16 @@
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-specialize-warps{target=sm_90a if-it-pays=true},canonicalize,cse)))' \
 // RUN:   --remarks-filter=smalti-specialize-warps 2>%t.pays | FileCheck %s --check-prefix=PAYS
 // RUN: FileCheck %s --check-prefix=TIME < %t.pays
-// The pass carries out the plan by which smalti-choose-overlap decided.
+// The pass applies the plan of smalti-choose-overlap.
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-choose-overlap{target=sm_90a},smalti-specialize-warps{target=sm_90a if-it-pays=true})))' \
 // RUN:   --remarks-filter=smalti-specialize-warps -o /dev/null 2>&1 | FileCheck %s --check-prefix=PLAN
 
 // REMARK: [Analysis] smalti-specialize-warps | {{.*}}Function=matmul | Remark="estimate with warp specialization: 4352 cycles per tile (3 blocks per SM); without it 4352 cycles (3 blocks per SM, 4 slots)"
 // REMARK: [Passed] smalti-specialize-warps | {{.*}}Function=matmul | Remark="warp specialization applied: 128 producer and 128 consumer threads; 4 slots of 16384 B; for 1 of 1 copy group one wgmma group stays in flight"
 
-// Several blocks hide one another's waits: the path to memory is what limits them.
+// Resident blocks hide each other's waits; the path to L2 is the limit.
 // TIME: [Missed] smalti-specialize-warps | {{.*}}Function=matmul | Remark="warp specialization not applied: no estimated benefit: 4352 cycles per tile (2 blocks per SM); without it 4352 cycles (4 blocks per SM, 3 slots)"
-// A grid of one block a unit has no others.
+// A grid with one block per SM has no other resident blocks.
 // TIME: [Analysis] smalti-specialize-warps | {{.*}}Function=alone | Remark="estimate with warp specialization: 4987 cycles per tile (1 block per SM); without it 6623 cycles (1 block per SM, 3 slots)"
 // TIME: [Passed] smalti-specialize-warps | {{.*}}Function=alone | Remark="warp specialization applied: 128 producer and 128 consumer threads; 8 slots of 16384 B; for 1 of 1 copy group one wgmma group stays in flight"
 // PLAN: Function=alone | Remark="estimate with warp specialization: 4987 cycles per tile (1 block per SM); without it 6623 cycles (1 block per SM, 3 slots)"
@@ -36,7 +36,7 @@
 // CHECK:         %[[THREAD:.*]] = gpu.thread_id x
 // CHECK:         %[[COPIES:.*]] = arith.cmpi uge, %[[THREAD]], %c128
 // CHECK:         scf.if %[[COPIES]]
-// The producers wait for a slot, announce its bytes and start its copies.
+// The producers wait for a slot, arrive with its bytes and issue its copies.
 // CHECK:           scf.for {{.*}} iter_args(%[[SLOT:[^ ]*]] = %c0, %[[PHASE:[^ ]*]] = %false)
 // CHECK:             %[[FREE:.*]] = memref.subview %[[A:[a-z_0-9]+]][%[[SLOT]]]
 // CHECK:             mosaic_gpu.wait barrier(%[[FREE]] {{.*}} parity(%[[PHASE]] : i1)
@@ -50,7 +50,7 @@
 // CHECK:             scf.yield %[[AFTER]], %[[TURN]]
 // CHECK-NOT:         mosaic_gpu.wgmma
 // CHECK:         } else {
-// All slots are free but the last one, which the first product gives back.
+// The consumers release all slots but the last, which the first wgmma releases.
 // CHECK-COUNT-3:   mosaic_gpu.arrive %
 // CHECK-NOT:       mosaic_gpu.arrive %
 // CHECK:           scf.for
@@ -70,7 +70,7 @@
 // CHECK-NEXT:      nvvm.wgmma.wait.group.sync.aligned 0
 // CHECK-NEXT:      vector.transfer_write
 
-// With one slot no product stays in flight: its own slot is given back behind it.
+// With one slot the consumers wait for each wgmma and release its own slot.
 // ONE-LABEL: gpu.func @matmul
 // ONE:         mosaic_gpu.async_load
 // ONE:       } else {
