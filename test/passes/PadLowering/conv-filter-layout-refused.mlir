@@ -8,7 +8,7 @@
 // RUN: not smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-conv-filter-layout{filter-layout=chwf}))' \
 // RUN:   -o /dev/null 2>&1 | FileCheck %s --check-prefix=LAYOUT
 //
-// STRICT: error: smalti-conv-filter-layout: its operands are no tensors
+// STRICT: error: smalti-conv-filter-layout: filter layout not changed: its operands are not tensors
 // LAYOUT: --filter-layout option: Cannot find option named 'chwf'
 
 // CHECK: [Missed] smalti-conv-filter-layout | Category:smalti-conv-filter-layout | Function=buffers | Remark="filter layout not changed: its operands are not tensors"

@@ -32,7 +32,7 @@ func.func @named(%image: tensor<1x18x18x8xf16>, %filter: tensor<3x3x8x32xf16>, %
   return %0 : tensor<1x14x14x32xf32>
 }
 
-// REMARK: Function=quantized | Remark="the filter got the layout fhwc
+// REMARK: Function=quantized | Remark="filter layout changed to fhwc
 // CHECK-LABEL: func.func @quantized(
 // CHECK-SAME:    %[[ZA:[^ ]*]]: i32, %[[ZB:[^ ]*]]: i32
 // CHECK:         linalg.conv_2d_nhwc_fhwc_q {{.*}} ins(%{{.*}}, %{{.*}}, %[[ZA]], %[[ZB]] : tensor<1x18x18x8xi8>, tensor<32x3x3x8xi8>, i32, i32)

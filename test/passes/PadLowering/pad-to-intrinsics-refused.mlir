@@ -16,7 +16,7 @@
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pad-to-intrinsics{target=sm_90a zero-points-in-range=true}))' \
 // RUN:   | FileCheck %s --check-prefix=IN-RANGE
 //
-// STRICT: error: smalti-pad-to-intrinsics: its operands are no tensors
+// STRICT: error: smalti-pad-to-intrinsics: op not padded: its operands are not tensors
 // TARGET: error: no target given: use the option 'target=NAME' or set the attribute smalti.target = "NAME" on the module; known targets: cpu, sm_80
 // SIZE: error: smalti-pad-to-intrinsics: option 'm' must be at most 65536, but is 65537
 // WASTE: error: smalti-pad-to-intrinsics: option 'max-waste' must be 1 or more, but is 0.50

@@ -55,7 +55,7 @@ func.func @dynamic(%a: tensor<?x?xf16>, %b: tensor<?x?xf16>, %rows: index, %n: i
 }
 
 // The filled init operand is enlarged.
-// REMARK: Function=batched | Remark="padded k from 24 to 32 for
+// REMARK: Function=batched | Remark="op padded: k from 24 to 32 for
 // CHECK-LABEL: func.func @batched(
 // CHECK:         tensor.pad %{{.*}} low[0, 0, 0] high[0, 0, 8]
 // CHECK:         tensor.pad %{{.*}} low[0, 0, 0] high[0, 8, 0]
@@ -109,7 +109,7 @@ func.func @convolution(%image: tensor<2x16x16x3xf16>, %filter: tensor<3x3x3x24xf
 }
 
 // Groups are not padded; a batch of 16 is M.
-// REMARK: Function=grouped | Remark="padded n from 12 to 16, k from 8 to 16 for
+// REMARK: Function=grouped | Remark="op padded: n from 12 to 16, k from 8 to 16 for
 // CHECK-LABEL: func.func @grouped(
 // CHECK:         linalg.conv_2d_ngchw_gfchw ins(%{{.*}} : tensor<16x3x16x9x9xf16>, tensor<3x16x16x3x3xf16>) outs(%{{.*}} : tensor<16x3x16x7x7xf32>)
 func.func @grouped(%image: tensor<16x3x8x9x9xf16>, %filter: tensor<3x12x8x3x3xf16>, %init: tensor<16x3x12x7x7xf32>)

@@ -7,8 +7,8 @@
 // RUN:   | FileCheck %s --check-prefix=STRICT
 // RUN: not smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-lower-pad{max-elements=0}))' -o /dev/null 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=ELEMENTS
-// ELEMENTS: error: smalti-lower-pad: max-elements must be positive, not 0
-// STRICT: error: smalti-lower-pad: dimension 0 of the result tensor<?xf32> does not have a constant upper bound
+// ELEMENTS: error: smalti-lower-pad: max-elements must be positive, but is 0
+// STRICT: error: smalti-lower-pad: tensor.pad not lowered: dimension 0 of the result tensor<?xf32> does not have a constant upper bound
 
 // CHECK: [Missed] smalti-lower-pad | Category:smalti-lower-pad | Function=dynamic_result | Remark="tensor.pad not lowered: dimension 0 of the result tensor<?xf32> does not have a constant upper bound"
 func.func @dynamic_result(%source: tensor<?xf32>, %value: f32) -> tensor<?xf32> {
