@@ -13,16 +13,16 @@ def ConvertTritonXLAToCPU : Pass<"convert-triton-xla-to-cpu", "::mlir::ModuleOp"
     `func.func @f(args..., %begin: index, %end: index) attributes {llvm.emit_c_interface, smalti.num_tiles = N}`,
 
     which executes the kernel for tiles `[begin, end)`. Calls do not share memory, so a caller can distribute `[0, N)`
-    across threads. Tiles become buffers, which are allocated once per call. Windows are copied between buffers and memory,
-    in bounds for any offset. A `dot` becomes a register-tiled matmul on packed operands, with accumulators in the
-    accumulator type. Chains of element-wise ops are fused into one vectorized loop. The code size does not depend on the
-    tile size.
+    across threads. Tiles become buffers, which are allocated once per call. Windows are copied between buffers and
+    memory, in bounds for any offset. A `dot` becomes a register-tiled matmul on packed operands, with accumulators in
+    the accumulator type. Chains of element-wise ops are fused into one vectorized loop. The code size does not depend
+    on the tile size.
 
     Preconditions: kernels use `triton_xla` ops, element-wise ops on tiles (`arith`, `math`), `linalg` and `tensor` ops
-    that upstream can bufferize, and `scf.for`, `scf.if`, `scf.while` and `scf.index_switch`. Elements are f16, bf16, f32,
-    f64, signless integers and index, and f8E4M3FN and f8E5M2 in `extract`, `insert`, `mask`, `dot` and `arith.extf`. Tiles
-    are static, memrefs are in the default memory space, and constant steps of loops are positive. Any violation is an
-    error at the op, and the module is not changed.
+    that upstream can bufferize, and `scf.for`, `scf.if`, `scf.while` and `scf.index_switch`. Elements are f16, bf16,
+    f32, f64, signless integers and index, and f8E4M3FN and f8E5M2 in `extract`, `insert`, `mask`, `dot` and
+    `arith.extf`. Tiles are static, memrefs are in the default memory space, and constant steps of loops are positive.
+    Any violation is an error at the op, and the module is not changed.
 
     Cost: tiles are copied to and from buffers, and f16 and bf16 arithmetic is done in f32.
 
@@ -51,13 +51,13 @@ def ConvertTritonXLAToCPU : Pass<"convert-triton-xla-to-cpu", "::mlir::ModuleOp"
 def ConvertTritonXLAToMosaicGPU : Pass<"convert-triton-xla-to-mosaic-gpu", "::mlir::ModuleOp"> {
   let summary = "Lowers tile-level kernels to block-level kernels with layouts";
   let description = [{
-    Every `triton_xla.entry_func @f` becomes a `gpu.module @f_module` with a kernel `gpu.func @f`. Block `x` computes tile
-    `x`, or, with `blocks=N`, tiles `x`, `x + N`, `x + 2N` and so on. Tiles become vectors that are distributed across the
-    threads of the block.
+    Every `triton_xla.entry_func @f` becomes a `gpu.module @f_module` with a kernel `gpu.func @f`. Block `x` computes
+    tile `x`, or, with `blocks=N`, tiles `x`, `x + N`, `x + 2N` and so on. Tiles become vectors that are distributed
+    across the threads of the block.
 
-    The kernel has `gpu.known_block_size`, `gpu.known_grid_size`, `smalti.num_warps` and `smalti.arguments` (the argument
-    types before they become pointers). Memref arguments are `llvm.noalias`, since arguments must not overlap in written
-    elements, and have `llvm.align = 16` unless the entry function states another alignment.
+    The kernel has `gpu.known_block_size`, `gpu.known_grid_size`, `smalti.num_warps` and `smalti.arguments` (the
+    argument types before they become pointers). Memref arguments are `llvm.noalias`, since arguments must not overlap
+    in written elements, and have `llvm.align = 16` unless the entry function states another alignment.
 
     | op | lowered to |
     |---|---|
@@ -70,12 +70,12 @@ def ConvertTritonXLAToMosaicGPU : Pass<"convert-triton-xla-to-mosaic-gpu", "::ml
     | splat constants, `tensor.splat` | `arith.constant`, `vector.broadcast` with a splat layout |
     | `arith`, `math`, `scf.for`, `scf.if` | the same ops on vectors |
 
-    **Layouts.** Ops with vectors have `in_layouts` and `out_layouts`, one entry per vector operand and result. Tiles that
-    are connected by element-wise ops, loops and branches have the same layout: that of the MMA accumulator if a `dot` is
-    among them, else a strided layout with the widest vectors that the memory accesses allow (up to 16 bytes). If the
-    number of threads does not divide the tile, the layout replicates the tile. Only splats change layout implicitly.
-    Patterns that create vector ops lose layouts, so do not run `canonicalize` between this pass and the conversion to
-    threads.
+    **Layouts.** Ops with vectors have `in_layouts` and `out_layouts`, one entry per vector operand and result. Tiles
+    that are connected by element-wise ops, loops and branches have the same layout: that of the MMA accumulator if a
+    `dot` is among them, else a strided layout with the widest vectors that the memory accesses allow (up to 16 bytes).
+    If the number of threads does not divide the tile, the layout replicates the tile. Only splats change layout
+    implicitly. Patterns that create vector ops lose layouts, so do not run `canonicalize` between this pass and the
+    conversion to threads.
 
     **Barriers.** A barrier orders accesses to the same argument if one of them is a write, unless each element is
     accessed by one thread only.
@@ -84,9 +84,9 @@ def ConvertTritonXLAToMosaicGPU : Pass<"convert-triton-xla-to-mosaic-gpu", "::ml
     kernel arguments that the kernel does not write. A 16-bit operand A may also be computed; it stays in registers.
 
     All kernels are planned before the module changes. What cannot be converted is an error at the op: arguments with
-    dynamic shapes, strides or offsets; memrefs that are not arguments; dynamic tiles; non-splat constants; unsupported ops;
-    dots that do not match an MMA; tiles that need more than half of a thread's registers. A missed remark states why
-    wgmma, an MMA, an asynchronous copy or a TMA store is not used.
+    dynamic shapes, strides or offsets; memrefs that are not arguments; dynamic tiles; non-splat constants; unsupported
+    ops; dots that do not match an MMA; tiles that need more than half of a thread's registers. A missed remark states
+    why wgmma, an MMA, an asynchronous copy or a TMA store is not used.
 
     Cost: compile time is linear in the number of ops, with a fixpoint per loop for barriers.
 
@@ -319,8 +319,8 @@ def SmaltiLowerPackedAccesses : Pass<"smalti-lower-packed-accesses", "::mlir::gp
 def SmaltiLowerCPUMath : Pass<"smalti-lower-cpu-math", "::mlir::ModuleOp"> {
   let summary = "Calls the C library for math ops that the conversion to LLVM lowers inaccurately";
   let description = [{
-    `math.expm1` and `math.log1p` on f32 and f64 become calls to the C library; vectors are unrolled. The conversion to the
-    LLVM dialect computes `exp(x) - 1` and `log(1 + x)` instead, which lose all digits near zero.
+    `math.expm1` and `math.log1p` on f32 and f64 become calls to the C library; vectors are unrolled. The conversion to
+    the LLVM dialect computes `exp(x) - 1` and `log(1 + x)` instead, which lose all digits near zero.
 
     No preconditions; other ops are not changed and nothing is refused. Cost: one call per element.
 
@@ -342,16 +342,16 @@ def SmaltiLowerCPULoops : Pass<"smalti-lower-cpu-loops", "::mlir::ModuleOp"> {
   let summary = "Lowers scf to cf for the CPU and adds a stop flag to loops";
   let description = [{
     Converts `scf` to `cf`. A function with `smalti.num_tiles` and without callers in the module gets an additional
-    argument, the address of a 32-bit stop flag. Loops with an estimated time above 4 ms read the flag in each iteration.
-    If the flag is not 0, the function frees its buffers and returns. A caller stops the function by setting the flag
-    from a signal handler or another thread.
+    argument, the address of a 32-bit stop flag. Loops with an estimated time above 4 ms read the flag in each
+    iteration. If the flag is not 0, the function frees its buffers and returns. A caller stops the function by setting
+    the flag from a signal handler or another thread.
 
-    The function sets the flag to N and returns if the step of a loop is not positive or an integer division is undefined:
-    a division by 0, or of the minimum by -1. N is the 1-based index of the error in `smalti.stop_errors`.
+    The function sets the flag to N and returns if the step of a loop is not positive or an integer division is
+    undefined: a division by 0, or of the minimum by -1. N is the 1-based index of the error in `smalti.stop_errors`.
 
-    Errors, before anything changes: an `scf` op in an op with single-block regions; a division that needs a check inside
-    an op of another dialect or in a function that is called; a `smalti.num_tiles` or `smalti.most_iterations` that is not
-    a non-negative integer.
+    Errors, before anything changes: an `scf` op in an op with single-block regions; a division that needs a check
+    inside an op of another dialect or in a function that is called; a `smalti.num_tiles` or `smalti.most_iterations`
+    that is not a non-negative integer.
 
     Cost: about 2 ns per iteration of a long loop, and one comparison per division that needs a check.
 

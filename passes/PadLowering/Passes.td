@@ -9,25 +9,25 @@ def SmaltiLowerPad : InterfacePass<"smalti-lower-pad", "::mlir::FunctionOpInterf
   let summary = "Lowers tensor.pad and out-of-bounds transfers to masked or hardware-checked accesses";
   let description = [{
     - `tensor.pad` is lowered to vector transfers. The vector has the shape of the result or, for dynamic sizes, of its
-      upper bound. Without low padding this is one read whose out-of-bounds lanes take the padding value. With low padding
-      the result is filled, and the source is written into it under a mask. Negative padding truncates the source. A pad
-      of rank 0 or with an empty result is removed.
+      upper bound. Without low padding this is one read whose out-of-bounds lanes take the padding value. With low
+      padding the result is filled, and the source is written into it under a mask. Negative padding truncates the
+      source. A pad of rank 0 or with an empty result is removed.
     - `vector.transfer_read` and `vector.transfer_write` of a memref with dimensions that may be out of bounds become
       masked. Lanes past the end and, if an index may be negative, lanes before the start take the padding value or are
       not written. Vectors may be transposed or broadcast.
 
     **AMD**, on targets with bounds-checked raw buffers: transfers of global memory use `amdgpu.fat_raw_buffer_cast`
     instead of a mask.
-    - If all out-of-bounds lanes are also past the end of the buffer, the hardware returns zeros for a read (which must be
-      the padding) and drops the lanes of a write.
+    - If all out-of-bounds lanes are also past the end of the buffer, the hardware returns zeros for a read (which must
+      be the padding) and drops the lanes of a write.
     - For other reads, a select inserts the padding value.
     - Other writes are split into stores of rows, or of elements where a row is partly out of bounds. Out-of-bounds
       elements are stored past the end of the buffer.
 
-    All views of a memref share one buffer, from the memref's pointer to the end of its last element. The hardware checks
-    dwords: accesses of narrower elements, and reads at an index that may be negative, are masked if the vector crosses
-    the end, unless dwords are proven to be entirely inside or outside. The maximum size of a buffer is 2^31 - 2^20
-    bytes. A larger static memref is masked; a dynamic size is checked at run time unless `assume-small` is set.
+    All views of a memref share one buffer, from the memref's pointer to the end of its last element. The hardware
+    checks dwords: accesses of narrower elements, and reads at an index that may be negative, are masked if the vector
+    crosses the end, unless dwords are proven to be entirely inside or outside. The maximum size of a buffer is 2^31 -
+    2^20 bytes. A larger static memref is masked; a dynamic size is checked at run time unless `assume-small` is set.
 
     Raw buffers are not used, which the remark states, if
     - the memref is not in global memory, is a raw buffer already, is too large, or has negative strides;
@@ -37,15 +37,15 @@ def SmaltiLowerPad : InterfacePass<"smalti-lower-pad", "::mlir::FunctionOpInterf
 
     **NVIDIA**, on targets with `cp.async`: a padded read whose only use is a write to shared memory becomes
     `nvgpu.device_async_copy` with zero fill. The padding must be zero bits, and neither transfer may have a mask. The
-    write must be in bounds, and rows must be multiples of copies of 4, 8 or 16 bytes in address, index and stride. No op
-    between the two may write the source or be a barrier. A commit and a wait precede the first op that may access the
-    copied memory. The remark of a read states why `cp.async` is not used.
+    write must be in bounds, and rows must be multiples of copies of 4, 8 or 16 bytes in address, index and stride. No
+    op between the two may write the source or be a barrier. A commit and a wait precede the first op that may access
+    the copied memory. The remark of a read states why `cp.async` is not used.
 
     **TMA**, with `tensor-maps=true`: if all threads of a block copy the same window, the read and the write become
-    `nvgpu.tma.async.load` with zero fill on every side, or, from shared to global memory, `nvgpu.tma.async.store`, which
-    drops out-of-bounds elements. The kernel gets tensor maps as additional arguments (`mosaic_gpu.tensor_maps`), which
-    the launch creates. The entry block initializes the mbarriers. A block barrier precedes the copies, with a proxy fence
-    if threads may have written the accessed memory. Additional conditions:
+    `nvgpu.tma.async.load` with zero fill on every side, or, from shared to global memory, `nvgpu.tma.async.store`,
+    which drops out-of-bounds elements. The kernel gets tensor maps as additional arguments (`mosaic_gpu.tensor_maps`),
+    which the launch creates. The entry block initializes the mbarriers. A block barrier precedes the copies, with a
+    proxy fence if threads may have written the accessed memory. Additional conditions:
     - the function is a thread-level `gpu.func` kernel, and the module does not launch it (`gpu.container_module`);
     - indices and addresses are block-uniform, and the copy is in the entry block or in `scf.for` and `scf.if` with
       block-uniform bounds and conditions;
@@ -55,16 +55,18 @@ def SmaltiLowerPad : InterfacePass<"smalti-lower-pad", "::mlir::FunctionOpInterf
     - the kernel has at most 24 tensor maps and 64 windows.
 
     Not lowered, with a missed remark (an error with `strict`):
-    - pads whose result does not have a constant upper bound (16 defining values of a size are searched) or has more than
-      `max-elements` elements;
+    - pads whose result does not have a constant upper bound (16 defining values of a size are searched) or has more
+      than `max-elements` elements;
     - pads of tensors with an encoding or with elements that are not valid in a vector;
     - padding values that depend on the index;
-    - transfers of scalable vectors or of memrefs of vectors, and permuted ones under a `vector.mask` with a passthru value.
+    - transfers of scalable vectors or of memrefs of vectors, and permuted ones under a `vector.mask` with a passthru
+      value.
 
-    Block-level transfers (with `in_layouts` or `out_layouts`), transfers of tensors and existing TMA copies are not changed.
+    Block-level transfers (with `in_layouts` or `out_layouts`), transfers of tensors and existing TMA copies are not
+    changed.
 
-    Cost: a mask needs a few index operations per padded dimension. Compile time is linear in the number of ops, apart from
-    at most 64 alias queries per copy.
+    Cost: a mask needs a few index operations per padded dimension. Compile time is linear in the number of ops, apart
+    from at most 64 alias queries per copy.
 
     Example:
 
@@ -99,10 +101,10 @@ def SmaltiLowerPad : InterfacePass<"smalti-lower-pad", "::mlir::FunctionOpInterf
 def SmaltiMaskTransfers : Pass<"smalti-mask-transfers"> {
   let summary = "Masks transfers that may have lanes before the start of the memory";
   let description = [{
-    A `vector.transfer_read` or `vector.transfer_write` of a memref is masked if a dimension is not marked in bounds and its
-    index may be negative. The mask covers lanes before the start and past the end; they take the padding value or are not
-    written. Upstream's lowerings mask only lanes past the end, and its folder treats a negative constant index as in
-    bounds, so this pass must run before `canonicalize`.
+    A `vector.transfer_read` or `vector.transfer_write` of a memref is masked if a dimension is not marked in bounds and
+    its index may be negative. The mask covers lanes before the start and past the end; they take the padding value or
+    are not written. Upstream's lowerings mask only lanes past the end, and its folder treats a negative constant index
+    as in bounds, so this pass must run before `canonicalize`.
 
     The mask of an enclosing `vector.mask` is combined with the new one, and a select inserts its passthru value.
     `smalti-lower-pad` masks transfers in the same way, also those that are only out of bounds at the end.
@@ -132,14 +134,14 @@ def SmaltiPadToIntrinsics : InterfacePass<"smalti-pad-to-intrinsics", "::mlir::F
   let summary = "Pads contractions and convolutions to the shape of the target's MMAs";
   let description = [{
     Pads M, N and K of a matmul to multiples of an MMA shape. The operands get high padding (`tensor.pad`), the same op
-    computes on them, and `tensor.extract_slice` extracts the result. An init operand from `linalg.fill` or `tensor.empty`
-    is enlarged instead.
+    computes on them, and `tensor.extract_slice` extracts the result. An init operand from `linalg.fill` or
+    `tensor.empty` is enlarged instead.
 
     The pass applies to ops on tensors with two matrices and one result: named matmuls (batched, transposed, packed or
-    quantized), `linalg.contract`, convolutions, and every equivalent `linalg.generic`. In a convolution, batch and image
-    are M, output channels N, input channels K. If several loops are M, N or K and none is a multiple, the one with the
-    least waste is padded, the innermost if equal. Dynamic sizes are padded with affine arithmetic, unless the defining ops
-    (at most 12) prove that they are multiples.
+    quantized), `linalg.contract`, convolutions, and every equivalent `linalg.generic`. In a convolution, batch and
+    image are M, output channels N, input channels K. If several loops are M, N or K and none is a multiple, the one
+    with the least waste is padded, the innermost if equal. Dynamic sizes are padded with affine arithmetic, unless the
+    defining ops (at most 12) prove that they are multiples.
 
     The MMA is the one in the target table for the element types with the fewest additional iterations. The options `m`,
     `n` and `k` override its sizes; if all are set, no target is needed.
@@ -147,8 +149,8 @@ def SmaltiPadToIntrinsics : InterfacePass<"smalti-pad-to-intrinsics", "::mlir::F
     Padding along K must not change the accumulator. The body is evaluated with candidate padding values until the term
     that is combined with the accumulator is the identity of the combining op: 0 for addition, `or`, `xor` and unsigned
     maximum, 1 for multiplication, the extreme value for other minima and maxima, NaN for `maxnumf` and `minnumf`. Zero
-    points are tried first, since `x - zp` is then 0. A padding value must not violate the flags of an op (`nsw`, `nnan`,
-    `exact` ...). In a floating-point sum only the sign of a zero may change.
+    points are tried first, since `x - zp` is then 0. A padding value must not violate the flags of an op (`nsw`,
+    `nnan`, `exact` ...). In a floating-point sum only the sign of a zero may change.
 
     Not padded, with a missed remark (an error with `strict`):
     - operands that are not tensors, have an encoding, or have elements that are neither signless integers nor floats;
@@ -160,11 +162,11 @@ def SmaltiPadToIntrinsics : InterfacePass<"smalti-pad-to-intrinsics", "::mlir::F
     - bodies with ops that may trap, access memory or have regions; bodies without a known identity or without suitable
       padding values. A dynamic zero point is supported if it is extended from the operand type or if
       `zero-points-in-range` is set;
-    - operand indices that do not grow by a positive constant with the padded loop, or that mix it with other loops along
-      the reduction, such as `m + k`.
+    - operand indices that do not grow by a positive constant with the padded loop, or that mix it with other loops
+      along the reduction, such as `m + k`.
 
-    Cost: at most `max-waste` times the iterations, and copies of padded operands. Compile time is linear in the number of
-    ops, with up to 10000 combinations of padding values per op.
+    Cost: at most `max-waste` times the iterations, and copies of padded operands. Compile time is linear in the number
+    of ops, with up to 10000 combinations of padding values per op.
 
     Example:
 

@@ -18,17 +18,18 @@ def SmaltiCompile : Pass<"smalti-compile", "::mlir::ModuleOp"> {
 
     For a CPU: `tile`, then `llvm` by `convert-triton-xla-to-cpu`.
 
-    Input: tile-level kernels (`triton_xla.entry_func`), block-level or thread-level kernels in `gpu.func`, which start at
-    level 3, or modules with `gpu.launch`, as JAX emits them. Thread-level kernels do not have ops of `mosaic_gpu` or layouts;
-    level 4 only changes the addresses of their shared buffers.
+    Input: tile-level kernels (`triton_xla.entry_func`), block-level or thread-level kernels in `gpu.func`, which start
+    at level 3, or modules with `gpu.launch`, as JAX emits them. Thread-level kernels do not have ops of `mosaic_gpu` or
+    layouts; level 4 only changes the addresses of their shared buffers.
 
-    The pipelines `smalti-compile-nvidia`, `smalti-compile-amd` and `smalti-compile-cpu` run the same passes for one vendor,
-    with the same options: `smalti-opt --smalti-compile-amd=target=gfx942 --dump-pass-pipeline` prints the passes, so that
-    you can insert others. They do not read the attribute `smalti.target` and do not accept `gpu.launch`.
+    The pipelines `smalti-compile-nvidia`, `smalti-compile-amd` and `smalti-compile-cpu` run the same passes for one
+    vendor, with the same options: `smalti-opt --smalti-compile-amd=target=gfx942 --dump-pass-pipeline` prints the
+    passes, so that you can insert others. They do not read the attribute `smalti.target` and do not accept
+    `gpu.launch`.
 
     `bank-conflicts=pad` runs `smalti-pad-shared-memory` before `smalti-allocate-shared-memory`, and
-    `bank-conflicts=swizzle` runs `smalti-swizzle-shared-memory` on thread-level kernels. Padding is the default, since the
-    address arithmetic of swizzling makes large tiles spill on some chips (`benchmarks/bank_conflicts.py`).
+    `bank-conflicts=swizzle` runs `smalti-swizzle-shared-memory` on thread-level kernels. Padding is the default, since
+    the address arithmetic of swizzling makes large tiles spill on some chips (`benchmarks/bank_conflicts.py`).
 
     Errors: an unknown target or missing target; an option out of range; a level that the target does not have; and the
     errors of the passes, e.g. an op that cannot be lowered to the target, or resources beyond its limits.
@@ -97,12 +98,12 @@ def SmaltiChooseOverlap : InterfacePass<"smalti-choose-overlap", "::mlir::Functi
     - `smalti.slots`: the slots per buffer that a loop uses, for `smalti-multi-buffer`. By default 3 with asynchronous
       copies and 2 otherwise, reduced until all buffers fit in the target's shared memory;
     - `smalti.stages`: the maximum number of stages of its loops, for `smalti-pipeline-loops`;
-    - `smalti.specialize`, on a kernel with a synchronous `wgmma`: whether `smalti-specialize-warps` splits it into producer
-      and consumer warps. Such a kernel gets no stages.
+    - `smalti.specialize`, on a kernel with a synchronous `wgmma`: whether `smalti-specialize-warps` splits it into
+      producer and consumer warps. Such a kernel gets no stages.
 
-    An attribute that the kernel already has overrides the options of this pass. A kernel that is already split into roles
-    (`mosaic_gpu.program_threads`) gets 1 slot and 1 stage; a kernel without loops gets neither. Remarks state the decision,
-    the reason and the bytes of shared memory.
+    An attribute that the kernel already has overrides the options of this pass. A kernel that is already split into
+    roles (`mosaic_gpu.program_threads`) gets 1 slot and 1 stage; a kernel without loops gets neither. Remarks state the
+    decision, the reason and the bytes of shared memory.
 
     Missed remarks: slots that are reduced; a kernel that is not specialized although it has a synchronous `wgmma`; a
     kernel without one under `specialize=on`. Errors: requested slots that exceed shared memory; `specialize=on` for a
@@ -146,14 +147,15 @@ def SmaltiVerifyKernels : Pass<"smalti-verify-kernels", "::mlir::ModuleOp"> {
   let description = [{
     Upstream's conversions crash on these cases or report them without a location. Each is an error at its location:
     - the constant step of a loop is not positive;
-    - an integer division is proven to be undefined (a divisor of 0, or the minimum divided by -1), and its result is used
-      by more than an `arith.select` that can drop it;
+    - an integer division is proven to be undefined (a divisor of 0, or the minimum divided by -1), and its result is
+      used by more than an `arith.select` that can drop it;
     - an attribute of a `gpu.func` is invalid: a block, grid or cluster size that is not positive, a number of workgroup
       attributions that is not an integer, a `smalti.shared_memory_bytes` that is not a non-negative integer, or a
       `smalti.shared_memory_alignment` that is not a power of two;
-    - an argument of a `gpu.func` is a memref with a dynamic shape, strides or offset, since a launch passes only addresses;
-    - an argument, a memory attribution of a `gpu.func` or a `memref.global` is in a memory space that is neither a number
-      nor `#gpu.address_space`;
+    - an argument of a `gpu.func` is a memref with a dynamic shape, strides or offset, since a launch passes only
+      addresses;
+    - an argument, a memory attribution of a `gpu.func` or a `memref.global` is in a memory space that is neither a
+      number nor `#gpu.address_space`;
     - a memory attribution has a dynamic shape or a layout;
     - an argument, a memref or a complex number has an element type that LLVM does not support, such as `tf32`;
     - the target is a CPU, and a value is a memref in another memory space;
@@ -191,9 +193,9 @@ def SmaltiFinalizeKernels : Pass<"smalti-finalize-kernels", "::mlir::ModuleOp"> 
       `nvvm.minctasm = 1`; without it, `ptxas` limits registers for several blocks per SM and spills.
     - A kernel whose name is not a valid assembler symbol is renamed; `smalti.source_name` holds the original name.
 
-    Errors, at their locations, before anything changes: an op or a value that is not lowered to a dialect that translates
-    to LLVM IR; a `gpu.launch` that is not outlined; an invalid kernel name if the symbol uses of the module cannot be
-    determined; an invalid shared-memory attribute.
+    Errors, at their locations, before anything changes: an op or a value that is not lowered to a dialect that
+    translates to LLVM IR; a `gpu.launch` that is not outlined; an invalid kernel name if the symbol uses of the module
+    cannot be determined; an invalid shared-memory attribute.
 
     Precondition: a target. Cost: linear in the number of ops.
 

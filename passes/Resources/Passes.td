@@ -16,11 +16,11 @@ def SmaltiCheckResources : InterfacePass<"smalti-check-resources", "::mlir::Func
     - columns of tensor memory (`nvvm.tcgen05.alloc` with a constant number).
 
     A register pressure above the limit per thread is a missed remark at the op with the highest pressure, since code
-    generation would spill. The estimate counts the dwords of all live values; block-level vectors count by their layouts.
-    An analysis remark states all numbers and every buffer.
+    generation would spill. The estimate counts the dwords of all live values; block-level vectors count by their
+    layouts. An analysis remark states all numbers and every buffer.
 
-    Precondition: a GPU target; for a CPU the pass does nothing. The kernel is not changed. Cost: linear in the number of
-    ops, plus a liveness analysis.
+    Precondition: a GPU target; for a CPU the pass does nothing. The kernel is not changed. Cost: linear in the number
+    of ops, plus a liveness analysis.
 
     Example:
 

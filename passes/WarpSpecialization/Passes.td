@@ -45,15 +45,15 @@ def SmaltiSpecializeWarps : InterfacePass<"smalti-specialize-warps", "::mlir::Fu
     Registers move from producers to consumers (`nvvm.setmaxregister`). The attribute `mosaic_gpu.program_threads` holds
     the number of consumer threads.
 
-    If a `wgmma` is the only one in its loop and the loop carries its accumulator, one `wgmma` group stays in flight. Its
-    slot is then released one iteration later, which requires 2 slots. Slots are counted across iterations of all
+    If a `wgmma` is the only one in its loop and the loop carries its accumulator, one `wgmma` group stays in flight.
+    Its slot is then released one iteration later, which requires 2 slots. Slots are counted across iterations of all
     enclosing loops, so in a persistent grid the copies for the next tile overlap the stores of the current one.
 
     Preconditions; if one does not hold, the kernel is not changed and a missed remark gives the reason (an error with
     `strict`):
     - the target has TMA and `wgmma`;
-    - `known_block_size` is one-dimensional, a multiple of 128, and leaves 128 threads for the producers; the kernel does
-      not read thread or lane ids;
+    - `known_block_size` is one-dimensional, a multiple of 128, and leaves 128 threads for the producers; the kernel
+      does not read thread or lane ids;
     - every `mosaic_gpu.wgmma` has `smalti.synchronous`, and at least one TMA load is in a loop;
     - every mbarrier is initialized once with arrival count 1. Its uses are in one MLIR block, in this order: one
       `mosaic_gpu.arrive_expect_tx`, unpredicated `mosaic_gpu.async_load`s, one `mosaic_gpu.wait`;
@@ -63,12 +63,12 @@ def SmaltiSpecializeWarps : InterfacePass<"smalti-specialize-warps", "::mlir::Fu
       and all ops around the copies are `scf.for`;
     - the slots fit in the target's shared memory.
 
-    `if-it-pays` compares two estimates of the time per tile, with and without specialization, and a remark reports both.
-    A step of a loop takes the longest of its copies (bytes / L2 bandwidth per SM), its `wgmma` (multiply-accumulates /
-    tensor-core rate, or operand bytes / shared-memory bandwidth) and memory latency / (slots - 1). Without
-    specialization, the waits before and after the `wgmma` are added. Resident blocks hide each other's waits; their
-    number follows from threads, registers, shared memory and the grid. A loop with dynamic bounds counts as 16
-    iterations.
+    `if-it-pays` compares two estimates of the time per tile, with and without specialization, and a remark reports
+    both. A step of a loop takes the longest of its copies (bytes / L2 bandwidth per SM), its `wgmma`
+    (multiply-accumulates / tensor-core rate, or operand bytes / shared-memory bandwidth) and memory latency / (slots -
+    1). Without specialization, the waits before and after the `wgmma` are added. Resident blocks hide each other's
+    waits; their number follows from threads, registers, shared memory and the grid. A loop with dynamic bounds counts
+    as 16 iterations.
 
     The kernel attributes `smalti.specialize` and `smalti.slots` override `if-it-pays` and `depth`;
     `smalti-choose-overlap` sets both.
@@ -156,9 +156,9 @@ def SmaltiOrderTiles : InterfacePass<"smalti-order-tiles", "::mlir::FunctionOpIn
     Precondition: all uses of the tile id are divisions and remainders by one constant, which divides the number of
     tiles. Tiles may run in any order, so the permutation is always correct.
 
-    The kernel is not changed, with a missed remark (an error with `strict`), if the precondition does not hold or if the
-    grid has a single row or column. With `order=auto` it is also not changed if the target table has no L2 size, if all
-    arrays fit in L2, or if no order reads less.
+    The kernel is not changed, with a missed remark (an error with `strict`), if the precondition does not hold or if
+    the grid has a single row or column. With `order=auto` it is also not changed if the target table has no L2 size, if
+    all arrays fit in L2, or if no order reads less.
 
     Cost: 10 to 15 index operations per block. `order=auto` is linear in the number of ops plus the number of rows.
 
