@@ -119,9 +119,9 @@ def SmaltiMaskTransfers : Pass<"smalti-mask-transfers"> {
 
     ```mlir
     func.func @halo(%row: memref<30xf32>) -> vector<4xf32> {
-      %ahead = arith.constant -2 : index
+      %before = arith.constant -2 : index
       %zero = arith.constant 0.0 : f32
-      %v = vector.transfer_read %row[%ahead], %zero : memref<30xf32>, vector<4xf32>
+      %v = vector.transfer_read %row[%before], %zero : memref<30xf32>, vector<4xf32>
       return %v : vector<4xf32>
     }
     ```

@@ -99,7 +99,7 @@ def SmaltiChooseOverlap : InterfacePass<"smalti-choose-overlap", "::mlir::Functi
       copies and 2 otherwise, reduced until all buffers fit in the target's shared memory;
     - `smalti.stages`: the maximum number of stages of its loops, for `smalti-pipeline-loops`;
     - `smalti.specialize`, on a kernel with a synchronous `wgmma`: whether `smalti-specialize-warps` splits it into
-      producer and consumer warps. Such a kernel gets no stages.
+      producer and consumer warps. Such a kernel does not get stages.
 
     An attribute that the kernel already has overrides the options of this pass. A kernel that is already split into
     roles (`mosaic_gpu.program_threads`) gets 1 slot and 1 stage; a kernel without loops gets neither. Remarks state the
