@@ -6,19 +6,19 @@
 //   share (size, banks), registers, matrix instructions and the layouts of
 //   their operands, wait counters.
 // - LLVM's "User Guide for AMDGPU Backend" and its processor definitions: the
-//   wave size that code is made for, addressable LDS, and everything on
-//   gfx1250, which has no public instruction set guide.
+//   default wave size, addressable LDS, and everything on gfx1250, whose
+//   instruction set guide is not public.
 // - Composable Kernel documentation, "Understanding AMD GPU LDS and Bank
 //   Conflicts": banks, and the lanes that ds_read_b128 and ds_write_b128 serve
 //   together on CDNA2 and CDNA3; Triton's pull request 11365, by AMD, has the
-//   same for CDNA4. Nothing is published for RDNA and GFX12.5: in order.
+//   same for CDNA4. RDNA and GFX12.5 are not published: lane order is assumed.
 // - AMD's whitepapers: dense multiply-accumulates per cycle and compute unit.
 // - Direct copies to LDS: what amdgpu.gather_to_lds lowers to (1, 2, 4 bytes;
 //   on gfx950 also 12 and 16). Only 4 and 16 are listed: narrower ones are
 //   widened to a dword in LDS and 12 is padded to 16, so they do not copy
 //   contiguous bytes. gfx1250 has its own asynchronous loads to LDS.
 // - Transposed reads of LDS: Triton's AMD backend, by AMD, and AMD's "ROCm
-//   blogs" on gfx1250 say which lane reads what a lane gets.
+//   blogs" on gfx1250 state the source lane of each element.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,13 +42,13 @@ static constexpr int64_t cdna4ReadOrder[] = {
     36, 37, 38, 39, 40, 41, 42, 43, 48, 49, 50, 51, 60, 61, 62, 63};
 // clang-format on
 
-/// ds_read_b64_tr_b16, ds_read_b64_tr_b8: 16 lanes have 16 columns.
+/// ds_read_b64_tr_b16, ds_read_b64_tr_b8: 16 lanes hold 16 columns.
 static constexpr TransposedRead cdna4TransposedReads[] = {
     {/*elementBits=*/16, /*bytes=*/8, /*firstElementBits=*/0,
      /*firstLaneBits=*/2},
     {/*elementBits=*/8, /*bytes=*/8, /*firstElementBits=*/0,
      /*firstLaneBits=*/1}};
-/// ds_load_tr16_b128, ds_load_tr8_b64: 8 lanes have 8 columns.
+/// ds_load_tr16_b128, ds_load_tr8_b64: 8 lanes hold 8 columns.
 static constexpr TransposedRead gfx1250TransposedReads[] = {
     {/*elementBits=*/16, /*bytes=*/16, /*firstElementBits=*/3,
      /*firstLaneBits=*/0},
@@ -60,9 +60,9 @@ static constexpr WaitKind splitWaits[] = {WaitKind::SplitCounters};
 static constexpr WaitKind gfx1250Waits[] = {
     WaitKind::SplitCounters, WaitKind::AsyncCounter, WaitKind::TensorCounter};
 
-/// v_mfma_*: a wave of 64. A: row = lane % m, the lane's `chunk` columns start
-/// at chunk * (lane / m); B alike; C: column = lane % n, rows in fours that go
-/// round the 64 / n groups of lanes.
+/// v_mfma_*, wave64. A: row = lane % m, `chunk` columns from chunk * (lane /
+/// m); B likewise. C: column = lane % n, groups of four rows distributed
+/// round-robin across the 64 / n groups of lanes.
 static MmaInstruction mfma(int64_t m, int64_t k, Element element,
                            Element accumulator, llvm::StringRef mnemonic,
                            int64_t macsPerCycle) {
@@ -75,8 +75,8 @@ static MmaInstruction mfma(int64_t m, int64_t k, Element element,
                  macsPerCycle);
 }
 
-/// RDNA3's v_wmma_*, wave32: both half waves hold the same A and B; the rows of
-/// C alternate between them.
+/// v_wmma_* of RDNA3, wave32: A and B are replicated in both half waves; the
+/// rows of C alternate between them.
 static MmaInstruction rdna3Wmma(Element element, Element accumulator,
                                 llvm::StringRef mnemonic,
                                 int64_t macsPerCycle) {
@@ -88,10 +88,11 @@ static MmaInstruction rdna3Wmma(Element element, Element accumulator,
       macsPerCycle);
 }
 
-/// v_wmma_* of gfx12, wave32: the half waves share K in chunks; the second has
-/// the lower half of C. The RDNA4 guide can also be read with bit 2 of k, and
-/// not bit 3, in bit 4 of the lane for 16-bit operands. Both give the same
-/// result, since A and B have the same order along K.
+/// v_wmma_* of gfx12, wave32: K is distributed across the half waves in chunks;
+/// the second half wave holds the lower half of C. The RDNA4 guide can also be
+/// read with bit 2 of k, instead of bit 3, in bit 4 of the lane for 16-bit
+/// operands. Both give the same result, since A and B have the same order along
+/// K.
 static MmaInstruction gfx12Wmma(int64_t k, int64_t chunk, Element element,
                                 Element accumulator, llvm::StringRef mnemonic,
                                 int64_t macsPerCycle) {
@@ -125,8 +126,8 @@ static Target amd(llvm::StringRef name, llvm::StringRef architecture) {
   return target;
 }
 
-/// CDNA: waves of 64; 256 vector and 256 accumulation registers a thread in one
-/// file of 512 KB a compute unit.
+/// CDNA: wave64; 256 vector and 256 accumulation registers per thread; 512 KB
+/// of registers per compute unit.
 static Target cdna(llvm::StringRef name, llvm::StringRef architecture) {
   Target target = amd(name, architecture);
   target.waveSize = 64;
@@ -139,8 +140,8 @@ static Target cdna(llvm::StringRef name, llvm::StringRef architecture) {
   return target;
 }
 
-/// RDNA3 and RDNA4: waves of 32; 192 KB of registers in each of a compute
-/// unit's two SIMDs; 32 LDS banks serve a compute unit.
+/// RDNA3 and RDNA4: wave32; two SIMDs per compute unit with 192 KB of registers
+/// each; 32 LDS banks per compute unit.
 static Target rdna(llvm::StringRef name, llvm::StringRef architecture) {
   Target target = amd(name, architecture);
   target.waveSize = 32;
@@ -174,8 +175,8 @@ static void addGfx90a(ChipTable &table) {
                             64, 64));
 }
 
-// ROCm's "workload optimization" guide for MI300X: 16x16 usually wins over
-// 32x32, for large products too.
+// ROCm's "workload optimization" guide for MI300X: 16x16 is usually faster than
+// 32x32, also for large matmuls.
 static void addGfx942(ChipTable &table) {
   static constexpr int64_t asyncCopyBytes[] = {4};
   Target target = cdna("gfx942", "CDNA3");

@@ -1,4 +1,4 @@
-//===- BlockFragments.cpp - Operands of products that a block makes -------===//
+//===- BlockFragments.cpp - Block-level fragment layouts of MMAs ----------===//
 
 #include "smalti/targets/BlockFragments.h"
 
@@ -20,8 +20,7 @@ llvm::StringRef targets::toString(Operand operand) {
 layout::TiledLayout targets::blockFragment(const MmaInstruction &instruction,
                                            Operand operand, int64_t warpsM,
                                            int64_t warpsN) {
-  // The order is that of the warp index: rows, columns, and 2: those that hold
-  // the same.
+  // The order of the warp index: 0 rows, 1 columns, 2 replicas.
   switch (operand) {
   case Operand::A:
     return layout::blockLayout(instruction.aLayout, instruction.aShape(),

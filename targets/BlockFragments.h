@@ -1,8 +1,7 @@
-//===- BlockFragments.h - Operands of products that a block makes ---------===//
+//===- BlockFragments.h - Block-level fragment layouts of MMAs --*- C++ -*-===//
 //
-// The layouts that a block's vectors have as operands of the chip's matrix
-// instructions (mma.sync, MFMA, WMMA): what the accumulator of `wgmma` is on
-// Hopper, on every chip.
+// Layouts of block-level vectors as operands of the chip's MMAs (mma.sync,
+// MFMA, WMMA).
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,9 +14,10 @@ namespace smalti::targets {
 
 enum class Operand { A, B, Accumulator };
 
-/// The layout of an operand when `warpsM` x `warpsN` warps take the
-/// instruction's tiles of M and N in turn: warp `warpsN * m + n` has row m and
-/// column n of them. Warps that need the same part of A or B all hold it.
+/// The layout of an operand if the MMA tiles of M and N are distributed
+/// round-robin across `warpsM` x `warpsN` warps: warp `warpsN * m + n` has row
+/// m and column n of the tiles. A and B are replicated across the warps that
+/// need the same part.
 layout::TiledLayout blockFragment(const MmaInstruction &instruction,
                                   Operand operand, int64_t warpsM,
                                   int64_t warpsN);
@@ -30,11 +30,10 @@ struct BlockFragment {
   layout::TiledLayout layout;
 };
 
-/// All layouts that a vector of `shape`, whose last two dimensions are the
-/// operand's, and elements `element` can have as an operand of the chip's
-/// matrix instructions, over `warps` warps: the best instruction first, and of
-/// one instruction most warps along M first. Scalar fused multiply-adds are
-/// none.
+/// All layouts, on `warps` warps, of a vector as an operand of the chip's MMAs.
+/// The last two dimensions of `shape` are those of the operand. The best MMA
+/// comes first, and for one MMA the most warps along M. Scalar multiply-adds
+/// are not included.
 llvm::SmallVector<BlockFragment> blockFragments(const Target &target,
                                                 Operand operand,
                                                 llvm::ArrayRef<int64_t> shape,

@@ -1,11 +1,11 @@
-//===- CPU.cpp - The host as a target -------------------------------------===//
+//===- CPU.cpp - The host CPU as a target ---------------------------------===//
 
 #include "smalti/targets/Chips.h"
 
 using namespace smalti::targets;
 
 void smalti::targets::addCPU(ChipTable &table) {
-  // A block is one thread and nothing is shared: every fact keeps its default.
+  // A block has one thread: all properties keep their defaults.
   Target cpu;
   cpu.name = "cpu";
   cpu.vendor = Vendor::CPU;

@@ -1,4 +1,4 @@
-//===- Chips.h - How the vendors' files fill the chip table -----*- C++ -*-===//
+//===- Chips.h - Chip table of the vendors ----------------------*- C++ -*-===//
 
 #ifndef SMALTI_TARGETS_CHIPS_H
 #define SMALTI_TARGETS_CHIPS_H
@@ -11,8 +11,8 @@
 
 namespace smalti::targets {
 
-/// Owns the chips. A deque: entries do not move when more are added, and their
-/// `mmas` point into them.
+/// Owns the chips. The deque keeps the addresses of entries, into which their
+/// `mmas` point.
 class ChipTable {
 public:
   void add(Target target, std::vector<MmaInstruction> mmas) {

@@ -1,4 +1,4 @@
-//===- Fragments.cpp - Operand layouts of matrix instructions -------------===//
+//===- Fragments.cpp - Fragment layouts of MMAs ---------------------------===//
 
 #include "smalti/targets/Fragments.h"
 
@@ -19,8 +19,8 @@ Fragment targets::mmaSyncA(int64_t k, int64_t packed) {
   fragment.layout.tiling = {{16, k}, {8, 4 * packed}, {packed}};
   fragment.layout.laneDims = {PartitionDim::of(-3), PartitionDim::of(-2)};
   fragment.layout.vectorDim = -1;
-  // The layout counts the parts along K fastest, the instruction the row
-  // halves.
+  // In the layout the parts along K vary fastest; in the instruction, the row
+  // halves do.
   int64_t parts = k / (4 * packed);
   for (int64_t part = 0; part < parts; ++part)
     for (int64_t half = 0; half < 2; ++half)

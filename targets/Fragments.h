@@ -1,8 +1,7 @@
-//===- Fragments.h - Operand layouts of matrix instructions -----*- C++ -*-===//
+//===- Fragments.h - Fragment layouts of MMAs -------------------*- C++ -*-===//
 //
-// The families of fragment layouts that the vendors' matrix instructions use.
-// Each function states in closed form which element of the operand is element
-// `e` of register `i` of a lane.
+// The fragment layouts of the vendors' MMAs. Each function states in closed
+// form which element of the operand is element `e` of register `i` of a lane.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,7 +12,7 @@
 
 namespace smalti::targets {
 
-/// One operand of a matrix instruction; see MmaInstruction for the order.
+/// One operand of an MMA; see MmaInstruction for the order.
 struct Fragment {
   layout::TiledLayout layout;
   llvm::SmallVector<int64_t, 4> order;
@@ -31,25 +30,24 @@ Fragment mmaSyncB(int64_t k, int64_t packed);
 /// row group + 8 * i and column 2 * thread + e.
 Fragment mmaSyncC();
 
-/// A matrix with the rows along the lanes (A of MFMA and WMMA). The lanes of a
-/// wave are `groups` groups of `rows` lanes; each group has the `chunk`
-/// consecutive columns that follow those of the group before it:
-/// row = lane % rows, column = chunk * (groups * i + lane / rows) + e.
-/// With `replicas` that is repeated so often along the wave (by RDNA3's two
-/// half waves).
+/// A matrix with its rows along the lanes (A of MFMA and WMMA). A wave has
+/// `groups` groups of `rows` lanes; each group has `chunk` consecutive columns,
+/// after those of the previous group: row = lane % rows, column = chunk *
+/// (groups * i + lane / rows) + e. The layout is replicated `replicas` times
+/// along the wave (the half waves of RDNA3).
 Fragment rowsAlongLanes(int64_t rows, int64_t columns, int64_t groups,
                         int64_t chunk, int64_t replicas = 1);
-/// The same for a matrix with the columns along the lanes (B, C and D):
+/// The same for a matrix with its columns along the lanes (B, C and D):
 /// column = lane % columns, row = chunk * (groups * i + lane / columns) + e.
 Fragment columnsAlongLanes(int64_t rows, int64_t columns, int64_t groups,
                            int64_t chunk, int64_t replicas = 1);
 
 /// m x n x 1 by scalar fused multiply-adds: lane = n * row + column of C. A and
-/// B are repeated over the lanes that need the same element.
+/// B are replicated across the lanes that need the same element.
 MmaInstruction scalarFma(int64_t m, int64_t n, Element element,
                          int64_t macsPerCycle);
 
-/// An instruction from its fragments.
+/// Creates an MMA from its fragments.
 MmaInstruction makeMma(MmaKind kind, llvm::ArrayRef<int64_t> mnk, Element a,
                        Element b, Element accumulator,
                        const Fragment &fragmentA, const Fragment &fragmentB,

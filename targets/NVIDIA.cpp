@@ -3,19 +3,19 @@
 // Sources:
 // - CUDA C++ Programming Guide, "Compute Capabilities", table of technical
 //   specifications: warp size, threads per block, registers, shared memory per
-//   block (what the opt-in limit allows, 1 KB less than a multiprocessor has),
-//   48 KB without opting in, 32 banks of 4 bytes, clusters of up to 8 blocks.
+//   block (the opt-in limit, 1 KB less than the SM has), 48 KB without opt-in,
+//   32 banks of 4 bytes, clusters of up to 8 blocks.
 // - NVIDIA's GTC 2022 session S41723, "How to Understand and Optimize Shared
-//   Memory Accesses using Nsight Compute": accesses of 8 bytes a lane are
-//   served by half warps and those of 16 by quarters, in the order of lanes.
+//   Memory Accesses using Nsight Compute": accesses of 8 bytes per lane are
+//   served by half warps and those of 16 by quarter warps, in lane order.
 // - PTX ISA 9.0: "cp.async" (4, 8, 16 bytes), "Matrix Fragments for mma.*"
 //   and the target notes of each instruction, "Tensor Memory" (512 columns),
 //   "ldmatrix" and "stmatrix" (from sm_90; 8-bit matrices from sm_100a).
 // - The whitepapers of the architectures: dense multiply-accumulates per cycle
-//   and multiprocessor. Zero where they give no figure for mma.sync: since
-//   Hopper it does not reach what the newer instructions are quoted with.
+//   and SM. Zero if they do not state a rate for mma.sync: since Hopper it does
+//   not reach the quoted rate of the newer instructions.
 // - PTX version: what LLVM 22 writes at most (9.0) and ptxas 13.0 accepts, for
-//   each chip; test/python/targets/test_targets_isa.py runs both.
+//   each chip; test/python/targets/test_targets_isa.py checks both.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,8 +31,7 @@ static constexpr WaitKind ampereWaits[] = {WaitKind::CpAsyncGroup};
 static constexpr WaitKind hopperWaits[] = {WaitKind::CpAsyncGroup,
                                            WaitKind::Mbarrier};
 
-/// Multiply-accumulates per cycle and multiprocessor; 0 = not published for
-/// mma.sync.
+/// Multiply-accumulates per cycle and SM; 0: not published for mma.sync.
 struct Rates {
   int64_t f16 = 0;
   int64_t tf32 = 0;
@@ -92,7 +91,7 @@ static std::vector<MmaInstruction> instructions(const Rates &rates,
   return mmas;
 }
 
-/// What all the chips here have in common.
+/// Common properties of all NVIDIA chips.
 static Target ampere(llvm::StringRef name, llvm::StringRef architecture,
                      int64_t sharedMemory) {
   Target target;
@@ -119,8 +118,8 @@ static Target ampere(llvm::StringRef name, llvm::StringRef architecture,
   return target;
 }
 
-/// Hopper and later: bulk copies, mbarriers with transaction counts, clusters
-/// (of 8 blocks; more is not portable).
+/// Hopper and later: TMA, mbarriers with transaction counts, clusters of 8
+/// blocks (larger clusters are not portable).
 static Target hopper(llvm::StringRef name, llvm::StringRef architecture,
                      int64_t sharedMemory) {
   Target target = ampere(name, architecture, sharedMemory);

@@ -1,4 +1,4 @@
-//===- Target.cpp - Lookup in the chip table and its JSON form ------------===//
+//===- Target.cpp - Target table: lookup and JSON -------------------------===//
 
 #include "smalti/targets/Target.h"
 
@@ -67,7 +67,7 @@ llvm::StringRef targets::toString(Vendor vendor) {
   return "";
 }
 
-// MLIR's spelling of the types; TF32 is MLIR's tf32.
+// Type names as in MLIR.
 llvm::StringRef targets::toString(Element element) {
   switch (element) {
   case Element::F16:
@@ -166,7 +166,7 @@ static void writeNumbers(llvm::json::OStream &json, llvm::StringRef key,
   });
 }
 
-/// A dimension is a negative number, a replicated factor {"replicated": times}.
+/// A dimension is a negative number; replication is {"replicated": times}.
 static void writePartition(llvm::json::OStream &json, llvm::StringRef key,
                            llvm::ArrayRef<layout::PartitionDim> dims) {
   json.attributeArray(key, [&] {
@@ -216,7 +216,7 @@ static void writeMma(llvm::json::OStream &json, const MmaInstruction &mma) {
   });
 }
 
-/// The best rate of the matrix instructions for a type, or 0.
+/// The highest MMA rate for a type, or 0.
 static int64_t bestRate(const Target &target, Element element) {
   int64_t best = 0;
   for (const MmaInstruction &mma : target.mmas)
@@ -225,7 +225,7 @@ static int64_t bestRate(const Target &target, Element element) {
   return best;
 }
 
-/// What is not known is left out.
+/// Omits unknown numbers.
 static void writeTiming(llvm::json::OStream &json, const Target &target,
                         const Timing &timing) {
   auto write = [&](llvm::StringRef key, auto number) {
@@ -315,7 +315,7 @@ int64_t TransposedRead::sourceLane(int64_t lane, int64_t element) const {
   int64_t rest = lane / elements();
   int64_t first = int64_t(1) << firstElementBits;
   int64_t next = int64_t(1) << firstLaneBits;
-  // The elements' part that comes behind the first of the lanes'.
+  // The number of values of the upper element bits.
   int64_t others = elements() / first;
   return element % first +
          first *

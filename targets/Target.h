@@ -1,7 +1,7 @@
-//===- Target.h - What is known about each chip ---------------------------===//
+//===- Target.h - Target table ----------------------------------*- C++ -*-===//
 //
-// The one table of chips. Nothing else in the project switches on a chip name;
-// passes ask for facts. Python reads the same table through toJSON().
+// The table of chips. No other code switches on a chip name; passes query
+// properties of the target. Python reads the same table through toJSON().
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,7 @@ namespace smalti::targets {
 
 enum class Vendor { CPU, NVIDIA, AMD };
 
-/// Element types as far as matrix instructions tell them apart.
+/// Element types of MMAs.
 enum class Element {
   F16,
   BF16,
@@ -37,43 +37,42 @@ enum class Element {
   I32
 };
 
-/// How an instruction is reached from MLIR.
+/// The MLIR op of an MMA.
 enum class MmaKind {
-  /// nvgpu.mma.sync for f16 and tf32; nvvm.mma.sync for bf16, which the former
-  /// does not lower, and i8, which it makes saturate; the LLVM intrinsic
-  /// llvm.nvvm.mma.* for the 8-bit floats
+  /// nvgpu.mma.sync for f16 and tf32; nvvm.mma.sync for bf16, which nvgpu does
+  /// not
+  /// lower, and i8, for which nvgpu uses saturation; the LLVM intrinsic
+  /// llvm.nvvm.mma.* for 8-bit floats
   MmaSync,
   /// amdgpu.mfma
   Mfma,
   /// amdgpu.wmma
   Wmma,
-  /// No matrix instruction: scalar fused multiply-adds on the same kind of
-  /// fragments
+  /// Not an MMA: scalar fused multiply-adds on fragments
   Fma,
 };
 
-/// A warp-wide matrix instruction D[MxN] = A[MxK] * B[KxN] + C[MxN].
+/// A warp-wide MMA: D[MxN] = A[MxK] * B[KxN] + C[MxN].
 ///
-/// Each operand has a layout of one warp, whose first tile is the operand's
-/// whole shape, and an order. A thread's part of an operand is a list of
-/// registers, each a vector of `vectorLength()` elements. The layout numbers
-/// them row-major over its register dimensions; the instruction may want them
-/// in another order: its operand register `i` is the layout's register
-/// `order[i]`. Element `e` of it is element `i * vectorLength() + e` of the
-/// operand that amdgpu.mfma and amdgpu.wmma take, and element [i, e] of that of
-/// nvgpu.mma.sync.
+/// Each operand has a layout on one warp, whose first tile is the shape of the
+/// operand, and a register order. A thread holds a list of registers, each a
+/// vector of `vectorLength()` elements. The layout numbers registers row-major
+/// over its register dimensions. Operand register `i` of the instruction is the
+/// layout's register `order[i]`. Element `e` of operand register `i` is element
+/// `i * vectorLength() + e` of the operand of amdgpu.mfma and amdgpu.wmma, and
+/// element [i, e] of that of nvgpu.mma.sync.
 struct MmaInstruction {
   MmaKind kind;
   int64_t m, n, k;
   Element a, b, accumulator;
-  /// Where the elements of A (MxK), B (KxN) and C, D (MxN) live in one warp.
+  /// Layouts of A (MxK), B (KxN) and C, D (MxN) on one warp.
   layout::TiledLayout aLayout, bLayout, cLayout;
-  /// The layout's register that each operand register is; a permutation.
+  /// The layout's register of each operand register; a permutation.
   llvm::SmallVector<int64_t, 4> aOrder, bOrder, cOrder;
-  /// The instruction in the chip's assembly, as in `v_mfma_f32_16x16x16_f16`.
+  /// The mnemonic in the chip's assembly, e.g. `v_mfma_f32_16x16x16_f16`.
   std::string mnemonic;
-  /// Multiply-accumulates per cycle and compute unit, for choosing between
-  /// instructions; 0 = not known.
+  /// Multiply-accumulates per cycle and compute unit, for the choice of an
+  /// instruction; 0: unknown.
   int64_t macsPerCycle = 0;
 
   llvm::SmallVector<int64_t, 2> aShape() const { return {m, k}; }
@@ -81,19 +80,19 @@ struct MmaInstruction {
   llvm::SmallVector<int64_t, 2> cShape() const { return {m, n}; }
 };
 
-/// How the threads of a block wait for one another and for memory.
+/// The block barrier of the chip.
 enum class BarrierKind {
-  /// A block is one thread.
+  /// A block has one thread.
   None,
   /// One barrier instruction orders shared memory (NVIDIA).
   BarSync,
-  /// s_barrier with counters waited for before it (gfx9, gfx11).
+  /// s_barrier after waits for the counters (gfx9, gfx11).
   SBarrier,
   /// s_barrier_signal / s_barrier_wait with split counters (gfx12).
   SplitBarrier,
 };
 
-/// The memory counters that a program can wait on.
+/// The wait mechanisms of the chip.
 enum class WaitKind {
   CpAsyncGroup,  ///< cp.async commit and wait groups
   Mbarrier,      ///< mbarrier with transaction counts
@@ -103,31 +102,31 @@ enum class WaitKind {
   TensorCounter, ///< s_wait_tensorcnt
 };
 
-/// How a thread copies from global to shared memory without passing registers.
+/// Copies from global to shared memory that bypass registers.
 enum class AsyncCopyKind {
   None,
-  /// cp.async: each thread names its place; groups complete in order.
+  /// cp.async: each thread has a destination address; groups complete in order.
   CpAsync,
-  /// AMD's loads to LDS: a wave has one place, behind which its lanes' pieces
-  /// follow one another. Units of the load counter. The code generator drains
-  /// the counter at its own barriers and ahead of shared-memory accesses that
-  /// it cannot tell apart from the copy.
+  /// LDS DMA: a wave has one destination address, and its lanes write
+  /// consecutive elements. The loads increment vmcnt. The code generator waits
+  /// for all of them at barriers and before LDS accesses that may alias the
+  /// destination.
   LDSLoad,
-  /// gfx1250's asynchronous loads to LDS: each lane names its place. Units of
-  /// the asynchronous counter, for which the code generator never waits.
+  /// Asynchronous loads to LDS of gfx1250: each lane has a destination address.
+  /// The loads increment asynccnt, for which the code generator does not insert
+  /// waits.
   AsyncLDSLoad,
 };
 
-/// A read of shared memory that deals what it reads to the lanes of a wave in
-/// another order: each lane reads `bytes` bytes at its own address, n elements,
-/// and lane `l` gets as its element `e` the element `l % n` of those that lane
-/// `sourceLane(l, e)` read.
+/// A shared-memory read that permutes elements across the lanes of a wave. Each
+/// lane reads n elements (`bytes` bytes) at its own address. Element `e` of
+/// lane `l` is element `l % n` of those that lane `sourceLane(l, e)` reads.
 struct TransposedRead {
   int64_t elementBits = 0;
   int64_t bytes = 0;
-  /// The number of the source lane is made of bits of `e` and of `l / n`: from
-  /// the lowest, this many of `e`, this many of `l / n`, what is left of `e`,
-  /// and what is left of `l / n`.
+  /// The source lane consists of bits of `e` and `l / n`, from the lowest:
+  /// `firstElementBits` of `e`, `firstLaneBits` of `l / n`, the other bits of
+  /// `e`, the other bits of `l / n`.
   int64_t firstElementBits = 0;
   int64_t firstLaneBits = 0;
 
@@ -135,69 +134,68 @@ struct TransposedRead {
   int64_t sourceLane(int64_t lane, int64_t element) const;
 };
 
-/// One chip. The defaults are those of a chip whose blocks are one thread.
+/// One chip. The defaults describe a chip with one thread per block.
 struct Target {
   /// "sm_90a", "gfx942", "cpu"
   llvm::StringRef name;
   Vendor vendor = Vendor::CPU;
   /// "Hopper", "CDNA3"
   llvm::StringRef architecture;
-  /// Threads that execute together.
+  /// Threads of a warp or wave.
   int64_t waveSize = 1;
   int64_t maxThreadsPerBlock = 1;
-  /// Warps of a block that a conversion takes unless told otherwise.
+  /// Default number of warps per block.
   int64_t defaultWarps = 1;
-  /// Bytes that one block may have, opt-in included.
+  /// Maximum bytes per block, including opt-in.
   int64_t sharedMemoryPerBlock = 0;
-  /// Bytes that one block may have without opting in.
+  /// Maximum bytes per block without opt-in.
   int64_t staticSharedMemory = 0;
   int64_t sharedMemoryBanks = 0;
   int64_t bankBytes = 0;
-  /// The lanes of a wave in the order in which reads of 16 bytes a lane are
-  /// served, as many at a time as fill the banks once. Empty: in order, as all
-  /// other accesses are.
+  /// The order in which the hardware serves the lanes of a wave that read 16
+  /// bytes each, in groups that use each bank once. Empty: lane order, as for
+  /// all other accesses.
   llvm::ArrayRef<int64_t> wideReadOrder;
-  /// 32-bit registers that one thread may have, accumulation registers
-  /// included.
+  /// Maximum number of 32-bit registers per thread, including accumulation
+  /// registers.
   int64_t registersPerThread = 0;
-  /// 32-bit registers of one compute unit.
+  /// 32-bit registers per compute unit (SM).
   int64_t registersPerUnit = 0;
-  /// 0 where there is no tensor memory.
+  /// 0: the chip does not have tensor memory.
   int64_t tensorMemoryColumns = 0;
-  /// Blocks; 1 where there are no clusters.
+  /// Maximum blocks per cluster; 1: the chip does not have clusters.
   int64_t maxClusterSize = 1;
-  /// Bytes that one thread can copy from global to shared memory without
-  /// passing registers, ascending; empty where there is no such copy.
+  /// Sizes in bytes of asynchronous copies of one thread from global to shared
+  /// memory, ascending; may be empty.
   llvm::ArrayRef<int64_t> asyncCopyBytes;
   AsyncCopyKind asyncCopy = AsyncCopyKind::None;
-  /// From how many bytes on such a copy is better than one through registers; 0
-  /// where it never is.
+  /// Minimum size in bytes from which an asynchronous copy is faster than a
+  /// copy through registers; 0: never.
   int64_t asyncCopyPaysFrom = 0;
-  /// Bulk tensor copies with mbarriers.
+  /// Tensor copies (TMA) that complete on mbarriers.
   bool hasTMA = false;
-  /// Products by four warps together, with accumulators in registers (wgmma).
+  /// wgmma: MMAs of warpgroups with accumulators in registers.
   bool hasWGMMA = false;
-  /// AMD's tensor data mover.
+  /// Tensor data mover of AMD.
   bool hasTDM = false;
   bool hasLdMatrix = false;
   bool hasStMatrix = false;
-  /// ldmatrix of 16 x 16, and stmatrix of 16 x 8, transposed 8-bit elements.
+  /// Transposed ldmatrix (16 x 16) and stmatrix (16 x 8) of 8-bit elements.
   bool hasTransposed8BitMatrix = false;
-  /// AMD's reads of shared memory that transpose.
+  /// Transposed LDS reads of AMD.
   llvm::ArrayRef<TransposedRead> transposedReads;
   /// Buffer loads with a hardware bounds check.
   bool hasBufferLoads = false;
   BarrierKind barrier = BarrierKind::None;
-  /// Whether the code generator moves loads of global memory down to where they
-  /// are used.
+  /// Whether the code generator sinks global loads to their uses.
   bool sinksLoads = false;
   llvm::ArrayRef<WaitKind> waits;
   /// Best first for each combination of element types.
   llvm::ArrayRef<MmaInstruction> mmas;
-  /// Newest PTX version that LLVM writes for the chip, as "90" for 9.0; empty
-  /// elsewhere.
+  /// Newest PTX version that LLVM emits for the chip ("90" for 9.0); empty for
+  /// other vendors.
   llvm::StringRef ptxVersion;
-  /// LLVM target features, as in `+ptx90`.
+  /// LLVM target features, e.g. `+ptx90`.
   llvm::StringRef features;
 
   bool isGPU() const { return vendor != Vendor::CPU; }
@@ -205,14 +203,14 @@ struct Target {
 
 /// The target of this name, or null.
 const Target *lookup(llvm::StringRef name);
-/// The target of this NVIDIA compute capability, or null. Of two, it is the one
-/// that has the instructions of this capability alone ("sm_90a").
+/// The target of this NVIDIA compute capability, or null. An
+/// architecture-specific target ("sm_90a") takes precedence.
 const Target *lookupComputeCapability(int64_t major, int64_t minor);
 /// Every target, in the table's order.
 llvm::ArrayRef<const Target *> all();
 /// The names of all targets, joined by ", ".
 std::string knownNames();
-/// The table as a JSON array, one object a chip, in the table's order.
+/// The table as a JSON array with one object per chip, in the table's order.
 std::string toJSON();
 
 llvm::StringRef toString(Vendor vendor);

@@ -1,32 +1,33 @@
-//===- Timing.cpp - How long things take on each chip ---------------------===//
+//===- Timing.cpp - Published timings of chips ----------------------------===//
 //
 // Sources:
 // - NVIDIA's whitepapers of A100, Ada and H100, and the datasheets of A100
-//   80GB, RTX 4090 and H100: units, clock, bandwidth, and the dense rate of
-//   wgmma. H100's clock is the one that its quoted 989.4 TFLOP/s of
-//   f16 are computed with.
+//   80GB, RTX 4090 and H100: SMs, clock, bandwidth, and the dense rate of
+//   wgmma. The clock of H100 is the one that gives its quoted 989.4 TFLOP/s
+//   of f16.
 // - CUDA C++ Programming Guide, "Arithmetic Instructions": results per cycle
-//   and multiprocessor of 32-bit arithmetic and of special functions. "Shared
-//   Memory": 32 banks of 4 bytes a cycle.
+//   and SM of 32-bit arithmetic and of special functions. "Shared Memory": 32
+//   banks of 4 bytes per cycle.
 // - W. Luo et al., "Benchmarking and Dissecting the Nvidia Hopper GPU
 //   Architecture" (arXiv:2402.13499), Table IV: latencies of shared and global
 //   memory, of the chips on the boards of Table III (A100 PCIe, RTX 4090, H800
-//   PCIe); and a wgmma of m64n256k16 each 128 cycles, which is the quoted rate.
+//   PCIe); and one wgmma of m64n256k16 per 128 cycles, which is the quoted
+//   rate.
 // - S. Vanecek et al., "MT4G: A Tool for Reliable Auto-Discovery of NVIDIA and
 //   AMD GPU Compute and Memory Topologies" (arXiv:2511.05958), the results that
-//   its repository has (sample_results): the latencies of LDS and of memory
-//   behind all caches of MI300X. Of H100 80GB HBM3 it finds 29.9 and 834.5
-//   cycles where the paper above has 29.0 and 478.8: it walks through more
-//   memory, and waits for translations of addresses, too.
-// - The whitepapers: 40 and 50 MB of L2 in A100 and H100. 64 bytes per cycle
-//   are the width of a multiprocessor's path to it; what is measured with all
-//   of them at work is less.
+//   its repository has (sample_results): the latencies of LDS and of global
+//   memory of MI300X. For H100 80GB HBM3 it reports 29.9 and 834.5 cycles where
+//   the paper above has 29.0 and 478.8, since it accesses more memory and
+//   includes address translation.
+// - The whitepapers: 40 and 50 MB of L2 in A100 and H100. 64 bytes per cycle is
+//   the width of the path from an SM to L2; measured rates with all SMs active
+//   are lower.
 // - CUDA C++ Programming Guide, "Compute Capabilities": four warp schedulers
-//   of a multiprocessor, among which warps are dealt. The whitepapers show the
-//   four parts, each with a tensor core.
+//   per SM, across which warps are distributed. The whitepapers show the four
+//   partitions, each with a tensor core.
 // - CUDA C++ Programming Guide, "Compute Capabilities": threads and shared
-//   memory per multiprocessor, of which the system has 1 KB a block.
-// - AMD's CDNA3 white paper: MI300X, and four matrix cores a compute unit.
+//   memory per SM, of which the system reserves 1 KB per block.
+// - AMD's CDNA3 white paper: MI300X, and four matrix cores per compute unit.
 //
 //===----------------------------------------------------------------------===//
 
@@ -68,7 +69,7 @@ static Timing rtx4090() {
   timing.parts = 4;
   timing.results = 128;
   timing.specialResults = 16;
-  // With sums in 32 bits, half of what the chip does in other products.
+  // With 32-bit accumulators, half the rate of 16-bit accumulators.
   timing.f16Macs = 256;
   timing.tf32Macs = 128;
   return timing;

@@ -1,7 +1,7 @@
-//===- Timing.h - How long things take on each chip -------------*- C++ -*-===//
+//===- Timing.h - Published timings of chips --------------------*- C++ -*-===//
 //
-// Published latencies and throughputs, for timelines of simulated programs and
-// for what passes estimate. No code depends on them for being right.
+// Published latencies and throughputs, for the simulator's timelines and the
+// estimates of passes. Correctness does not depend on them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,45 +14,44 @@
 
 namespace smalti::targets {
 
-/// What is published about one product with a chip. Zero = no number is known.
+/// Published numbers of one board with the chip. 0: unknown.
 struct Timing {
   /// "H100 SXM5"
   llvm::StringRef product;
-  /// Compute units.
+  /// Compute units (streaming multiprocessors on NVIDIA).
   int64_t units = 0;
   int64_t megahertz = 0;
-  /// Parts of a unit, each with a scheduler, arithmetic and a matrix unit of
-  /// its own, among which it deals its warps.
+  /// Partitions (SIMDs) of a compute unit, each with its own scheduler,
+  /// arithmetic and matrix core. Warps are distributed across them.
   int64_t parts = 0;
-  /// 10^9 bytes of global memory per second, for all units together.
+  /// Global memory bandwidth of the chip in GB/s.
   int64_t memoryBandwidth = 0;
-  /// Cycles from a load of global memory, not in a cache, to its data.
+  /// Latency in cycles of a global load that misses all caches.
   double globalLatency = 0;
-  /// The same of shared memory.
+  /// Latency in cycles of a shared-memory load.
   double sharedLatency = 0;
-  /// Bytes of shared memory per cycle and unit.
+  /// Shared-memory bytes per cycle and compute unit.
   int64_t sharedBytes = 0;
-  /// 32-bit results of arithmetic per cycle and unit.
+  /// 32-bit arithmetic results per cycle and compute unit.
   int64_t results = 0;
-  /// The same of special functions: exponentials, roots, sines.
+  /// The same for special functions: exponentials, roots, sines.
   int64_t specialResults = 0;
-  /// Dense multiply-accumulates of the matrix unit per cycle and unit, where
-  /// they are not those of the target's `mmas`.
+  /// Dense tensor-core multiply-accumulates per cycle and compute unit, if they
+  /// differ from those in the target's `mmas`.
   int64_t f16Macs = 0;
   int64_t tf32Macs = 0;
   int64_t eightBitMacs = 0;
-  /// Bytes of the cache that all units share, and what a unit gets from it in a
-  /// cycle.
+  /// Size of L2 in bytes, and bytes per cycle from L2 to one compute unit.
   int64_t cacheBytes = 0;
   int64_t cacheBytesPerCycle = 0;
-  /// Threads, and bytes of shared memory, of all blocks of one unit, and the
-  /// bytes that each block takes there on top of its own.
+  /// Maximum threads and bytes of shared memory of all resident blocks of a
+  /// compute unit, and the bytes that the system reserves per block.
   int64_t threadsPerUnit = 0;
   int64_t sharedMemoryPerUnit = 0;
   int64_t sharedMemoryReserved = 0;
 };
 
-/// What is known of the target with this name, or null.
+/// The timing of the target with this name, or null.
 const Timing *lookupTiming(llvm::StringRef target);
 
 } // namespace smalti::targets

@@ -1,7 +1,7 @@
-//===- RegisterSmalti.h - What every Smalti tool registers ----------------===//
+//===- RegisterSmalti.h - Registration for all tools ------------*- C++ -*-===//
 //
-// The tools, the plugin and the Python extension register through this header
-// alone, so that they never disagree about what exists.
+// The tools, the plugin and the Python extension register only through this
+// header, so that they provide the same dialects and passes.
 //
 //===----------------------------------------------------------------------===//
 

@@ -6,22 +6,25 @@
 include "smalti/passes/Support/Options.td"
 
 def ConvertTritonXLAToCPU : Pass<"convert-triton-xla-to-cpu", "::mlir::ModuleOp"> {
-  let summary = "Tile programs to functions of vectorised loops";
+  let summary = "Lowers tile-level kernels to functions of vectorized loops for the CPU";
   let description = [{
     Replaces every `triton_xla.entry_func @f(args..., %tile: index) tiles N` by
 
     `func.func @f(args..., %begin: index, %end: index) attributes {llvm.emit_c_interface, smalti.num_tiles = N}`,
 
-    which runs the program for the tile ids in `[begin, end)`. A caller splits `[0, N)` over threads as it likes: a call
-    shares nothing with another one. Tiles live in buffers, allocated once per call; windows are copied between them and
-    memory, in bounds, whatever the offsets; matrix products run on packed operands with their accumulators in registers
-    and in the accumulator's precision; chains of element-wise ops are fused into one loop of vectors. The size of the
-    code does not depend on the size of the tiles.
+    which executes the kernel for tiles `[begin, end)`. Calls do not share memory, so a caller can distribute `[0, N)`
+    across threads. Tiles become buffers, which are allocated once per call. Windows are copied between buffers and
+    memory, in bounds for any offset. A `dot` becomes a register-tiled matmul on packed operands, with accumulators in
+    the accumulator type. Chains of element-wise ops are fused into one vectorized loop. The code size does not depend
+    on the tile size.
 
-    Programs may use `triton_xla`, element-wise ops on tiles (`arith`, `math`), the `linalg` and `tensor` ops that upstream
-    can bufferize, and `scf.for`, `scf.if`, `scf.while` and `scf.index_switch` with tiles; element types are f16, bf16,
-    f32, f64, signless integers and index. On any other op on tiles the pass fails with the op's location, and the module
-    is what it was.
+    Preconditions: kernels use `triton_xla` ops, element-wise ops on tiles (`arith`, `math`), `linalg` and `tensor` ops
+    that upstream can bufferize, and `scf.for`, `scf.if`, `scf.while` and `scf.index_switch`. Elements are f16, bf16,
+    f32, f64, signless integers and index, and f8E4M3FN and f8E5M2 in `extract`, `insert`, `mask`, `dot` and
+    `arith.extf`. Tiles are static, memrefs are in the default memory space, and constant steps of loops are positive.
+    Any violation is an error at the op, and the module is not changed.
+
+    Cost: tiles are copied to and from buffers, and f16 and bf16 arithmetic is done in f32.
 
     Example:
 
@@ -38,65 +41,54 @@ def ConvertTritonXLAToCPU : Pass<"convert-triton-xla-to-cpu", "::mlir::ModuleOp"
   }];
   let options = [
     Option<"vectorWidth", "vector-width", "::smalti::VectorWidth", "::smalti::VectorWidth::Bits256",
-           "Bits of a vector, e.g. `vector-width=512` for a machine with AVX-512", [{::llvm::cl::values(
-             clEnumValN(::smalti::VectorWidth::Host, "auto", "the widest vectors of this machine"),
+           "Vector width in bits, e.g. `vector-width=512` for AVX-512", [{::llvm::cl::values(
+             clEnumValN(::smalti::VectorWidth::Host, "auto", "the widest vectors of the host"),
              clEnumValN(::smalti::VectorWidth::Bits128, "128", "SSE, NEON"),
              clEnumValN(::smalti::VectorWidth::Bits256, "256", "AVX2"),
              clEnumValN(::smalti::VectorWidth::Bits512, "512", "AVX-512"))}]>];
 }
 
 def ConvertTritonXLAToMosaicGPU : Pass<"convert-triton-xla-to-mosaic-gpu", "::mlir::ModuleOp"> {
-  let summary = "Tile programs to programs of one thread block, with layouts";
+  let summary = "Lowers tile-level kernels to block-level kernels with layouts";
   let description = [{
-    Every `triton_xla.entry_func @f` becomes `gpu.module @f_module` with the kernel
-    `gpu.func @f`, whose block `x` computes tile `x`. Tiles become vectors that the
-    whole block holds. All programs are planned before anything is changed: what
-    cannot be converted is an error at the op that is to blame, and the module is
-    then as it was.
+    Every `triton_xla.entry_func @f` becomes a `gpu.module @f_module` with a kernel `gpu.func @f`. Block `x` computes
+    tile `x`, or, with `blocks=N`, tiles `x`, `x + N`, `x + 2N` and so on. Tiles become vectors that are distributed
+    across the threads of the block.
 
-    The kernel carries `gpu.known_block_size`, `gpu.known_grid_size`,
-    `smalti.num_warps` and `smalti.arguments`, the argument types before they become
-    pointers. Memref arguments are `llvm.noalias` (a tile program writes no element
-    that two arguments share) and `llvm.align` 16 unless the entry function gives
-    them another alignment.
+    The kernel has `gpu.known_block_size`, `gpu.known_grid_size`, `smalti.num_warps` and `smalti.arguments` (the
+    argument types before they become pointers). Memref arguments are `llvm.noalias`, since arguments must not overlap
+    in written elements, and have `llvm.align = 16` unless the entry function states another alignment.
 
-    What tile ops become:
-    - `extract`, `insert`: `vector.transfer_read`, `vector.transfer_write` of the
-      argument. Strided windows go through a `memref.reinterpret_cast` of every
-      s-th element. Unit dimensions that the tile does not have are checked
-      beside the transfer.
-    - `dot`: the operands are staged in shared memory (`memref.alloc` in the
-      kernel's entry block, row-major): `mosaic_gpu.vector_store`, `gpu.barrier`, and for
-      every step along K a `mosaic_gpu.vector_load` of a `memref.subview` of each
-      buffer and a `mosaic_gpu.mma`; in a loop, a barrier at the end protects the
-      buffers from the next iteration. Steps are straight code, or a loop where
-      that would be long. `allow_tf32` on an mma says that a TF32 instruction was
-      chosen for it.
-    - A dot operand that is an extract used by nothing else is copied by
-      `mosaic_gpu.async_copy`, `async_commit_group` and `async_wait_group 0` on
-      targets with cp.async groups, if its rows are provably aligned to the
-      narrowest copy of the target. A missed remark says why an operand is not
-      copied so.
-    - `mask`: `vector.create_mask` and `arith.select`.
-    - splat constants and `tensor.splat`: `arith.constant` and `vector.broadcast` with
-      a splat layout; whoever uses them takes them in its own layout.
-    - arith and math ops, `scf.for`, `scf.if`: the same on vectors.
+    | op | lowered to |
+    |---|---|
+    | `extract`, `insert` | `vector.transfer_read`, `vector.transfer_write`; strided windows through `memref.reinterpret_cast`; dropped dimensions are checked separately |
+    | `dot` with MMAs | operands staged in shared memory (`memref.alloc`), `gpu.barrier`, and per step along K two `mosaic_gpu.vector_load` and a `mosaic_gpu.mma`; unrolled or a loop |
+    | `dot` with wgmma | TMA loads (`mosaic_gpu.async_load`) on an mbarrier, and a synchronous `mosaic_gpu.wgmma` |
+    | `insert` of a wgmma accumulator | pieces through shared memory and `mosaic_gpu.async_store`, if TMA can write the window |
+    | `extract` used only by a `dot` with MMAs | `mosaic_gpu.async_copy`, commit and wait, if `copies` allows it and rows are aligned |
+    | `mask` | `vector.create_mask` and `arith.select` |
+    | splat constants, `tensor.splat` | `arith.constant`, `vector.broadcast` with a splat layout |
+    | `arith`, `math`, `scf.for`, `scf.if` | the same ops on vectors |
 
-    Every op with vectors carries `in_layouts` and `out_layouts`, one entry for each
-    vector operand and result. A result's layout is that of all its uses; only
-    splats change layout implicitly. Later passes that rebuild a loop may drop the
-    loop's own attributes: its values have the layouts of what is yielded to them.
-    Patterns that make new ops on vectors lose layouts, so that no canonicalisation
-    belongs between this pass and the conversion to threads.
+    **Layouts.** Ops with vectors have `in_layouts` and `out_layouts`, one entry per vector operand and result. Tiles
+    that are connected by element-wise ops, loops and branches have the same layout: that of the MMA accumulator if a
+    `dot` is among them, else a strided layout with the widest vectors that the memory accesses allow (up to 16 bytes).
+    If the number of threads does not divide the tile, the layout replicates the tile. Only splats change layout
+    implicitly. Patterns that create vector ops lose layouts, so do not run `canonicalize` between this pass and the
+    conversion to threads.
 
-    Layouts: tiles that elementwise ops, loops and branches connect are one class. A
-    class with the accumulator of a `dot` has the accumulator layout of the chosen
-    matrix instruction; any other has a strided layout as wide as its accesses to
-    memory allow (at most 16 bytes), or where the threads do not divide the tile, a
-    tiled layout that repeats the tile over the surplus threads.
+    **Barriers.** A barrier orders accesses to the same argument if one of them is a write, unless each element is
+    accessed by one thread only.
 
-    A barrier orders accesses to the same argument where one of them writes, unless
-    each element is touched by one thread alone.
+    **wgmma** is used for all dots of a kernel or for none. Operands B and A are loaded by TMA from unstrided windows of
+    kernel arguments that the kernel does not write. A 16-bit operand A may also be computed; it stays in registers.
+
+    All kernels are planned before the module changes. What cannot be converted is an error at the op: arguments with
+    dynamic shapes, strides or offsets; memrefs that are not arguments; dynamic tiles; non-splat constants; unsupported
+    ops; dots that do not match an MMA; tiles that need more than half of a thread's registers. A missed remark states
+    why wgmma, an MMA, an asynchronous copy or a TMA store is not used.
+
+    Cost: compile time is linear in the number of ops, with a fixpoint per loop for barriers.
 
     Example:
 
@@ -332,10 +324,12 @@ def SmaltiLowerPackedAccesses : Pass<"smalti-lower-packed-accesses", "::mlir::gp
 }
 
 def SmaltiLowerCPUMath : Pass<"smalti-lower-cpu-math", "::mlir::ModuleOp"> {
-  let summary = "Calls the C library for the math ops that the conversion to LLVM gets wrong";
+  let summary = "Calls the C library for math ops that the conversion to LLVM lowers inaccurately";
   let description = [{
-    `expm1` and `log1p` become calls of the C library, element by element. The conversion to the LLVM
-    dialect takes them for `exp(x) - 1` and `log(1 + x)`, which are wrong near zero.
+    `math.expm1` and `math.log1p` on f32 and f64 become calls to the C library; vectors are unrolled. The conversion to
+    the LLVM dialect computes `exp(x) - 1` and `log(1 + x)` instead, which lose all digits near zero.
+
+    No preconditions; other ops are not changed and nothing is refused. Cost: one call per element.
 
     A function of the C library on a vector of more than 16384 elements is an error: it becomes a call for each element.
 
@@ -352,17 +346,21 @@ def SmaltiLowerCPUMath : Pass<"smalti-lower-cpu-math", "::mlir::ModuleOp"> {
 }
 
 def SmaltiLowerCPULoops : Pass<"smalti-lower-cpu-loops", "::mlir::ModuleOp"> {
-  let summary = "Loops of the CPU target as branches, with a flag that stops them";
+  let summary = "Lowers scf to cf for the CPU and adds a stop flag to loops";
   let description = [{
-    Converts `scf` to `cf`. A function with `smalti.num_tiles` that nothing in the module calls gets one more argument, the
-    address of a 32-bit stop flag. Loops that may take more than a few milliseconds read the flag in each iteration. The
-    function frees its buffers and returns when the flag is not 0. A caller that sets the flag from a signal handler or
-    from another thread thus stops the function.
+    Converts `scf` to `cf`. A function with `smalti.num_tiles` and without callers in the module gets an additional
+    argument, the address of a 32-bit stop flag. Loops with an estimated time above 4 ms read the flag in each
+    iteration. If the flag is not 0, the function frees its buffers and returns. A caller stops the function by setting
+    the flag from a signal handler or another thread.
 
-    The function itself sets the flag to N and returns where the step of a loop is not positive, and where a division of
-    integers is undefined: by zero, or of the least number by -1. N is the number, from 1, of the error in
-    `smalti.stop_errors`. A division with a check cannot be inside an op that is not of `scf`, or in a function that is
-    called.
+    The function sets the flag to N and returns if the step of a loop is not positive or an integer division is
+    undefined: a division by 0, or of the minimum by -1. N is the 1-based index of the error in `smalti.stop_errors`.
+
+    Errors, before anything changes: an `scf` op in an op with single-block regions; a division that needs a check
+    inside an op of another dialect or in a function that is called; a `smalti.num_tiles` or `smalti.most_iterations`
+    that is not a non-negative integer.
+
+    Cost: about 2 ns per iteration of a long loop, and one comparison per division that needs a check.
 
     Example:
 

@@ -1,4 +1,4 @@
-//===- CopiedBytes.h - What copies by a descriptor write --------*- C++ -*-===//
+//===- CopiedBytes.h - Bytes written by descriptor copies -------*- C++ -*-===//
 
 #ifndef SMALTI_PASSES_INTERFACES_COPIEDBYTES_H
 #define SMALTI_PASSES_INTERFACES_COPIEDBYTES_H
@@ -7,8 +7,8 @@
 
 namespace smalti {
 
-/// How many bytes from its destination on a copy writes whose descriptor alone
-/// says that.
+/// Number of bytes that a copy writes from its destination address, for copies
+/// whose size is only in the descriptor.
 inline constexpr llvm::StringLiteral kCopiedBytesAttr = "smalti.copied_bytes";
 
 } // namespace smalti

@@ -1,4 +1,4 @@
-//===- Kernels.cpp - Functions that the host launches ---------------------===//
+//===- Kernels.cpp - Kernels and their block size -------------------------===//
 
 #include "smalti/passes/Interfaces/Kernels.h"
 
@@ -19,7 +19,7 @@ bool smalti::isKernel(FunctionOpInterface function) {
          op->hasAttr(ROCDL::ROCDLDialect::getKernelFuncAttrName());
 }
 
-/// No chip has more threads in a block.
+/// Exceeds the block size of every chip.
 static constexpr int64_t kMostThreads = 1 << 16;
 
 static std::optional<std::array<int64_t, 3>>

@@ -1,4 +1,4 @@
-//===- Kernels.h - Functions that the host launches -------------*- C++ -*-===//
+//===- Kernels.h - Kernels and their block size -----------------*- C++ -*-===//
 
 #ifndef SMALTI_PASSES_INTERFACES_KERNELS_H
 #define SMALTI_PASSES_INTERFACES_KERNELS_H
@@ -14,8 +14,8 @@ namespace smalti {
 /// and its arguments are block-uniform.
 bool isKernel(mlir::FunctionOpInterface function);
 
-/// Threads of a block along x, y and z around an op: what the launch or the
-/// kernel's attributes state.
+/// Block size along x, y and z at an op, from the enclosing launch or the
+/// kernel's attributes.
 std::optional<std::array<int64_t, 3>>
 getBlockSize(mlir::FunctionOpInterface function, mlir::Operation *op);
 

@@ -1,4 +1,4 @@
-//===- LayoutInterfaces.td - What layout inference asks of an op -*- tablegen -*-===//
+//===- LayoutInterfaces.td - Layout inference interface -------*- tablegen -*-===//
 
 #ifndef SMALTI_PASSES_INTERFACES_LAYOUTINTERFACES
 #define SMALTI_PASSES_INTERFACES_LAYOUTINTERFACES
@@ -8,13 +8,12 @@ include "mlir/IR/OpBase.td"
 def Smalti_LayoutInferenceOpInterface : OpInterface<"LayoutInferenceOpInterface"> {
   let cppNamespace = "::smalti";
   let description = [{
-    The op has operands or results that have a layout (vectors, shared memory, tensor memory), and says what it demands
-    of them. Ops of other dialects implement it through external models (passes/Layouts/Rules/Rules.h); those that work
-    element by element all have the same one, by their trait.
+    The op has operands or results with layouts (vectors, shared memory, tensor memory) and adds constraints on them.
+    Ops of other dialects implement the interface through external models (passes/Layouts/Rules/Rules.h); all
+    element-wise ops share one model.
 
-    Every operand and result that has a layout gets a variable, and so do those of the terminators of the op's regions
-    and their arguments; then constraints on the variables. A demand that cannot be met by any program is an error on
-    the op.
+    Each operand and result with a layout has a variable, and so do those of the terminators of the op's regions and
+    the region arguments. A constraint that no layout satisfies is an error on the op.
 
     Example: in
 
@@ -25,7 +24,7 @@ def Smalti_LayoutInferenceOpInterface : OpInterface<"LayoutInferenceOpInterface"
     }
     ```
 
-    the operands and the result of `arith.addf` are one variable, with no constraint.
+    the operands and the result of `arith.addf` share one variable without constraints.
   }];
   let methods = [
     InterfaceMethod<"Adds the variables and constraints of the op to the system.",

@@ -1,4 +1,4 @@
-//===- LoopInterfaces.cpp - What loop passes ask of an op -----------------===//
+//===- LoopInterfaces.cpp - Interfaces for loop passes --------------------===//
 
 #include "smalti/passes/Interfaces/LoopInterfaces.h"
 
@@ -9,8 +9,8 @@ using namespace mlir;
 
 #include "smalti/passes/Interfaces/LoopInterfaces.cpp.inc"
 
-/// Whether an unmasked write of a vector that starts at the origin reaches
-/// every element.
+/// Whether the write is unmasked, starts at the origin and covers every
+/// element.
 static bool coversWholeMemRef(VectorTransferOpInterface write) {
   auto memref = dyn_cast<MemRefType>(write.getBase().getType());
   if (!memref || !memref.hasStaticShape() || write.getMask() ||
@@ -29,8 +29,8 @@ static bool coversWholeMemRef(VectorTransferOpInterface write) {
   return true;
 }
 
-/// Whether a structured op writes every element of its output, whatever was
-/// there before.
+/// Whether a structured op overwrites every element of its output without
+/// reading it.
 static bool coversWholeMemRef(linalg::LinalgOp op, Value memref) {
   for (OpOperand &init : op.getDpsInitsMutable()) {
     if (init.get() != memref)

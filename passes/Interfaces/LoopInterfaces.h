@@ -1,4 +1,4 @@
-//===- LoopInterfaces.h - What loop passes ask of an op -------------------===//
+//===- LoopInterfaces.h - Interfaces for loop passes ------------*- C++ -*-===//
 
 #ifndef SMALTI_PASSES_INTERFACES_LOOPINTERFACES_H
 #define SMALTI_PASSES_INTERFACES_LOOPINTERFACES_H
@@ -10,27 +10,27 @@
 
 namespace smalti {
 
-/// How asynchronous copies complete.
+/// Completion mechanism of asynchronous copies.
 enum class AsyncQueue {
-  Groups,        ///< in groups that a commit makes (cp.async)
-  LoadCounter,   ///< each, counted with the wave's loads (vmcnt, loadcnt)
-  AsyncCounter,  ///< each, counted alone (asynccnt)
-  TensorCounter, ///< each, counted with the wave's tensor copies (tensorcnt)
-  BarrierObject  ///< on a barrier that the copy names (mbarrier)
+  Groups,        ///< committed groups (cp.async)
+  LoadCounter,   ///< wait counter shared with loads (vmcnt, loadcnt)
+  AsyncCounter,  ///< asynccnt
+  TensorCounter, ///< tensorcnt
+  BarrierObject  ///< an mbarrier operand of the copy
 };
 
-/// The queues whose waits count what may stay in flight.
+/// The mechanisms whose waits state a number of outstanding copies.
 inline constexpr AsyncQueue kCountedQueues[] = {
     AsyncQueue::Groups, AsyncQueue::LoadCounter, AsyncQueue::AsyncCounter,
     AsyncQueue::TensorCounter};
 
-/// What an op does with a barrier object.
+/// The action of an op on an mbarrier.
 enum class BarrierAction {
-  Init,   ///< states the number of arrivals
-  Arrive, ///< counts an arrival, announces bytes, or both
-  Copy,   ///< starts a copy whose bytes the barrier counts
+  Init,   ///< initializes the number of arrivals
+  Arrive, ///< arrives, expects bytes, or both
+  Copy,   ///< issues a copy that completes bytes on the mbarrier
   Wait,   ///< waits for a phase
-  Poll    ///< asks whether a phase is complete, and does not wait
+  Poll    ///< tests whether a phase is complete without waiting
 };
 
 /// Consecutive elements of a row (the last dimension) that one thread accesses.
@@ -38,22 +38,21 @@ struct RowAccess {
   mlir::OperandRange indices;
   int64_t elements;
   bool isRead;
-  /// How many lanes of a wave, the first ones, give addresses; 0: all.
+  /// Number of lanes, from lane 0, that provide addresses; 0: all.
   int64_t lanes = 0;
-  /// Elements may lie outside the memref; the op finds out by its shape.
+  /// Elements may be out of bounds; the op checks the shape of the memref.
   bool isBoundsChecked = false;
-  /// The op is about consecutive addresses: nothing says that its elements
-  /// belong to one row.
+  /// The op accesses consecutive addresses, which may cross rows.
   bool mayCrossRows = false;
-  /// The lanes of a wave access one run of elements, one behind the other, from
-  /// the first lane's indices on.
+  /// The lanes of a wave access consecutive elements, from the indices of the
+  /// first lane.
   bool isWaveWide = false;
-  /// A mask may keep elements from being accessed.
+  /// A mask may disable elements.
   bool isMasked = false;
 };
 
-/// A whole memref that a block accesses: a vector in a layout, or where there
-/// is none, chunks that are copied by the threads in turn.
+/// A block-level access to a whole memref: a vector with a layout or, if
+/// `layout` is null, elements that the threads copy round-robin.
 struct BlockAccess {
   mlir::Attribute layout;
   mlir::Type elementType;
@@ -66,21 +65,21 @@ struct BlockAccess {
 
 namespace smalti {
 
-/// Which barrier object an op works on: two ops with the same reference, in one
-/// iteration of a loop, work on the same barrier.
+/// Reference to an mbarrier. In one iteration of a loop, equal references
+/// denote the same mbarrier.
 struct BarrierRef {
   mlir::Value barrier;
-  mlir::OpFoldResult index; ///< null where `barrier` is one barrier
+  mlir::OpFoldResult index; ///< null if `barrier` is a single mbarrier
   bool operator==(const BarrierRef &other) const {
     return barrier == other.barrier && index == other.index;
   }
 };
 
-/// Equal constants give equal references.
+/// The mbarrier of an op. Equal constant indices give equal references.
 BarrierRef getBarrierRef(BarrierObjectOpInterface op);
 
-/// Whether `op` writes every element of its operand `memref` each time it is
-/// executed, as far as its interfaces tell.
+/// Whether the interfaces of `op` prove that each execution writes every
+/// element of its operand `memref`.
 bool overwritesWholeMemRef(mlir::Operation *op, mlir::Value memref);
 
 } // namespace smalti

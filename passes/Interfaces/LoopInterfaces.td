@@ -1,9 +1,8 @@
-//===- LoopInterfaces.td - What loop passes ask of an op ---*- tablegen -*-===//
+//===- LoopInterfaces.td - Interfaces for loop passes ------*- tablegen -*-===//
 //
-// Memory effects say what an op reads and writes. These interfaces say the
-// rest that loop passes need. Ops of other dialects implement them through
-// external models (ExternalModels.h), so that no pass holds a list of op
-// names.
+// Facts that loop passes need in addition to memory effects. Ops of other
+// dialects implement the interfaces through external models (ExternalModels.h),
+// so that passes do not contain lists of op names.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,28 +17,28 @@ class Smalti_OpInterface<string name> : OpInterface<name> {
 
 def Smalti_AsyncCopyOpInterface : Smalti_OpInterface<"AsyncCopyOpInterface"> {
   let description = [{
-    The op starts a copy into shared memory and does not wait for it. `AsyncQueue` says how the copy completes:
-    - `Groups`: it belongs to the group that the next op with AsyncCommitOpInterface makes;
-    - `LoadCounter`, `AsyncCounter`, `TensorCounter`: it is a unit of its own in that queue of the wave;
-    - `BarrierObject`: it completes the phase of a barrier object (BarrierObjectOpInterface) together with others.
-    Groups, and the units of one counter, complete in the order in which they were made or started. What has completed
-    is there for the thread or wave that waited (AsyncWaitOpInterface), and for others after a block barrier; what a
-    barrier object completed is there for every thread that waits for the phase.
+    The op issues a copy into shared memory and does not wait for it. `AsyncQueue` is the completion mechanism:
+    - `Groups`: the next op with AsyncCommitOpInterface commits the copy to a group;
+    - `LoadCounter`, `AsyncCounter`, `TensorCounter`: the copy increments this wait counter of the wave;
+    - `BarrierObject`: the copy completes bytes of an mbarrier phase (BarrierObjectOpInterface).
+    Groups complete in commit order, and the copies of one counter in issue order. After a wait (AsyncWaitOpInterface),
+    the data are visible to the waiting thread or wave, and to others after a block barrier. Data of an mbarrier phase are
+    visible to every thread that waits for the phase.
   }];
   let methods = [
-    InterfaceMethod<"The memref, pointer or descriptor through which global memory is read; null where that is not known.",
+    InterfaceMethod<"The memref, pointer or descriptor through which global memory is read; null if unknown.",
                     "::mlir::Value", "getCopySource">,
-    InterfaceMethod<"The memref or pointer through which shared memory is written; null where that is not known.",
+    InterfaceMethod<"The memref or pointer through which shared memory is written; null if unknown.",
                     "::mlir::Value", "getCopyDestination">,
-    InterfaceMethod<"How many bytes the op writes for each thread that executes it, from the address on that the "
-                    "destination is for that thread; 0 where it does anything else.",
+    InterfaceMethod<"The number of bytes that each executing thread writes from its destination address; 0 if the op "
+                    "writes anything else.",
                     "int64_t", "getBytesOfThread", (ins), "", "return 0;">,
-    InterfaceMethod<"How the copy completes.", "::smalti::AsyncQueue", "getQueue", (ins), "",
+    InterfaceMethod<"The completion mechanism of the copy.", "::smalti::AsyncQueue", "getQueue", (ins), "",
                     "return ::smalti::AsyncQueue::Groups;">,
-    InterfaceMethod<"Whether code generation makes every block barrier wait for the copy, so that no other wait is "
-                    "needed before one.", "bool", "completesAtBlockBarriers", (ins), "", "return false;">,
-    InterfaceMethod<"Makes a wait that leaves `pending` units of the copy's queue in flight; for copies that complete "
-                    "at block barriers. Null for others.",
+    InterfaceMethod<"Whether code generation makes every block barrier wait for the copy, so that a barrier needs no "
+                    "other wait.", "bool", "completesAtBlockBarriers", (ins), "", "return false;">,
+    InterfaceMethod<"Creates a wait that leaves `pending` copies outstanding, for copies that complete at block "
+                    "barriers. Null for others.",
                     "::mlir::Operation *", "createWait",
                     (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc, "int64_t":$pending), "",
                     "return nullptr;">
@@ -48,116 +47,116 @@ def Smalti_AsyncCopyOpInterface : Smalti_OpInterface<"AsyncCopyOpInterface"> {
 
 def Smalti_AsyncCommitOpInterface : Smalti_OpInterface<"AsyncCommitOpInterface"> {
   let description = [{
-    The op makes one group of the copies of the queue `Groups` that were started since the last group, possibly an empty
-    one. Groups complete in the order in which they are made.
+    The op commits the copies with `Groups` that were issued since the last commit to a group, which may be empty.
+    Groups complete in commit order.
   }];
 }
 
 def Smalti_AsyncWaitOpInterface : Smalti_OpInterface<"AsyncWaitOpInterface"> {
   let description = [{
-    The op waits until at most so many groups, or units of a counter, are not complete. It may wait for several queues.
+    The op waits until at most a given number of groups, or of copies of a counter, are outstanding. It may wait for
+    several mechanisms.
   }];
   let methods = [
-    InterfaceMethod<"How many may still be in flight afterwards; nothing where the op does not wait for the queue.",
+    InterfaceMethod<"The maximum number of outstanding copies or groups after the op; std::nullopt if it does not wait for this mechanism.",
                     "std::optional<int64_t>", "getPending", (ins "::smalti::AsyncQueue":$queue)>,
-    InterfaceMethod<"Changes that number; a larger one than the op can state becomes the largest that it can.",
+    InterfaceMethod<"Sets that number, clamped to the maximum of the op.",
                     "void", "setPending", (ins "::smalti::AsyncQueue":$queue, "int64_t":$pending)>
   ];
 }
 
 def Smalti_BarrierObjectOpInterface : Smalti_OpInterface<"BarrierObjectOpInterface"> {
   let description = [{
-    The op works on a barrier object in shared memory (mbarrier). A barrier counts arrivals, and bytes that were
-    announced and have come; its phases have parity 0, 1, 0, 1 and so on. A copy that completes on a barrier implements
-    this next to AsyncCopyOpInterface.
+    The op uses an mbarrier in shared memory. An mbarrier counts arrivals, and expected and completed bytes. Its phases
+    have parity 0, 1, 0, 1 and so on. A copy that completes on an mbarrier also implements AsyncCopyOpInterface.
   }];
   let methods = [
-    InterfaceMethod<"What the op does.", "::smalti::BarrierAction", "getBarrierAction">,
-    InterfaceMethod<"The barrier, or what holds it together with others.",
+    InterfaceMethod<"The action of the op.", "::smalti::BarrierAction", "getBarrierAction">,
+    InterfaceMethod<"The mbarrier, or an array of mbarriers.",
                     "::mlir::OpOperand &", "getBarrierMutable">,
-    InterfaceMethod<"The number of the barrier within the operand above; null where that is one barrier.",
+    InterfaceMethod<"The index of the mbarrier in the operand above; null if that is a single mbarrier.",
                     "::mlir::OpOperand *", "getBarrierIndexMutable", (ins), "", "return nullptr;">,
-    InterfaceMethod<"How many barriers in a row the op initialises, from the operand above on.",
+    InterfaceMethod<"The number of consecutive mbarriers that the op initializes, from the operand above.",
                     "int64_t", "getNumBarriers", (ins), "", "return 1;">,
-    InterfaceMethod<"The parity of the phase that a wait waits for, an `i1` or `i32`; null for other actions.",
+    InterfaceMethod<"The parity operand of a wait, an `i1` or `i32`; null for other actions.",
                     "::mlir::OpOperand *", "getParityMutable", (ins), "", "return nullptr;">,
-    InterfaceMethod<"How many arrivals complete a phase of a barrier that the op initialises, or as how many the op "
-                    "counts each time a thread executes it; null for other actions.",
+    InterfaceMethod<"The number of arrivals per phase of an initialization, or the number of arrivals of one thread that "
+                    "executes an arrival; null for other actions.",
                     "::mlir::OpFoldResult", "getArrivals">,
-    InterfaceMethod<"The `i1` that keeps threads from executing the op where it is false; null where nothing does.",
+    InterfaceMethod<"The `i1` predicate of the op; null if it is not predicated.",
                     "::mlir::Value", "getPredicate", (ins), "", "return {};">,
-    InterfaceMethod<"Whether the threads of the block execute the op as one, and arrive once.",
+    InterfaceMethod<"Whether the op is block-level: all threads of the block together arrive once.",
                     "bool", "isOfBlock", (ins), "", "return false;">
   ];
 }
 
 def Smalti_MemoryDescriptorOpInterface : Smalti_OpInterface<"MemoryDescriptorOpInterface"> {
   let description = [{
-    The op's one result describes memory for ops that access it, like the descriptor of a copy by a DMA engine. It has
-    no effects itself, and the result goes nowhere but into other descriptors and into such accesses.
+    The op's single result describes memory for ops that access it, such as the descriptor of a DMA copy. The op does
+    not have effects, and only other descriptors and such accesses use the result.
   }];
 }
 
 def Smalti_BlockBarrierOpInterface : Smalti_OpInterface<"BlockBarrierOpInterface"> {
   let description = [{
-    Every thread of the block waits in the op for all the others, and what they
-    wrote to shared memory before is visible after it.
+    A block barrier: every thread of the block waits for all others, and earlier
+    writes to shared memory are visible after it.
   }];
   let methods = [
-    InterfaceMethod<"Whether writes to global memory are made visible too.", "bool", "ordersGlobalMemory">
+    InterfaceMethod<"Whether earlier writes to global memory are visible after it, too.", "bool", "ordersGlobalMemory">
   ];
 }
 
 def Smalti_RegisterOpInterface : Smalti_OpInterface<"RegisterOpInterface"> {
   let description = [{
-    The op states no memory effects, but accesses no memory: it computes with registers, be it those of other lanes of
-    its wave, or is a hint to code generation that stands where it stands for a reason.
+    The op does not declare memory effects but does not access memory: it computes with registers, possibly those of
+    other lanes, or is a hint to code generation that must not move.
   }];
 }
 
 def Smalti_LaneExchangeOpInterface : Smalti_OpInterface<"LaneExchangeOpInterface"> {
   let description = [{
-    What the op gives a lane depends on which other lanes of its wave execute it along with that one, and on what these
-    give it.
+    The result of the op in a lane depends on which other lanes of the wave execute the op together, and on their
+    operands.
   }];
 }
 
 def Smalti_AtomicAccessOpInterface : Smalti_OpInterface<"AtomicAccessOpInterface"> {
   let description = [{
-    Each element that the op accesses it reads and writes in one step, which no other such op of any thread interrupts.
+    The op reads and writes each element atomically with respect to other such ops of any thread.
   }];
 }
 
 def Smalti_FullOverwriteOpInterface : Smalti_OpInterface<"FullOverwriteOpInterface"> {
   let description = [{
-    The op writes memory and can tell whether it writes all of a memref.
+    The op writes memory and reports whether it overwrites a whole memref.
   }];
   let methods = [
-    InterfaceMethod<"Whether the op writes every element of its operand `memref` each time it is executed.",
+    InterfaceMethod<"Whether each execution of the op writes every element of its operand `memref`.",
                     "bool", "overwrites", (ins "::mlir::Value":$memref)>
   ];
 }
 
 def Smalti_StridedAccessOpInterface : Smalti_OpInterface<"StridedAccessOpInterface"> {
   let description = [{
-    The op finds the elements of a memref by the strides of its type: a memref of the same shape with other strides does
-    as well. It accesses no memory but that of its memrefs. What it knows about the addresses, it tells for one of its
-    memref operands.
+    The op addresses the elements of a memref by the strides of its type, so the operand may be replaced by a memref of
+    the same shape with other strides. The op accesses only memory of its memref operands. The methods describe the
+    addresses for one memref operand.
   }];
   let methods = [
-    InterfaceMethod<"What one thread accesses by the indices that it gives, if that is consecutive elements of a row.",
+    InterfaceMethod<"The access of one thread at its indices, if it is consecutive elements of a row.",
                     "std::optional<::smalti::RowAccess>", "getRowAccess", (ins "::mlir::OpOperand &":$memref),
                     "", "return std::nullopt;">,
-    InterfaceMethod<"Accesses another memref at other indices instead; only of a row access.",
+    InterfaceMethod<"Replaces the memref and the indices; only for a row access.",
                     "void", "setRowAccess",
                     (ins "::mlir::OpOperand &":$memref, "::mlir::Value":$newMemRef, "::mlir::ValueRange":$newIndices),
                     "", "llvm_unreachable(\"not a row access\");">,
-    InterfaceMethod<"What the whole block accesses, if the op accesses all of the memref for it.",
+    InterfaceMethod<"The access of the whole block, if the op is block-level and accesses all of the memref.",
                     "std::optional<::smalti::BlockAccess>", "getBlockAccess", (ins "::mlir::OpOperand &":$memref),
                     "", "return std::nullopt;">,
-    InterfaceMethod<"Bytes that every row must be aligned to.", "int64_t", "getRowAlignment",
+    InterfaceMethod<"The required alignment of every row in bytes.", "int64_t", "getRowAlignment",
                     (ins "::mlir::OpOperand &":$memref), "", "return 1;">,
-    InterfaceMethod<"Tells the op that rows are now `elements` apart, where it does not take that from the type.",
+    InterfaceMethod<"Sets the row stride in elements, for ops that do not derive it from the type.",
                     "void", "setRowPitch", (ins "::mlir::OpOperand &":$memref, "int64_t":$elements), "", "return;">
   ];
 }

@@ -1,9 +1,9 @@
-//===- SynchronousWgmma.h - Products of warp groups as reads ----*- C++ -*-===//
+//===- SynchronousWgmma.h - Synchronous wgmma -------------------*- C++ -*-===//
 //
-// `mosaic_gpu.wgmma` starts a product and does not wait for it: other ops fence
-// its registers, commit and wait. With this attribute it stands for all of
-// them. It is then complete behind the op, and a mere read of its operands,
-// which loop passes can move; smalti-async-wgmma writes the others.
+// `mosaic_gpu.wgmma` is asynchronous: other ops fence its registers, commit and
+// wait. With this attribute the op is synchronous. It is complete after the op
+// and only reads its operands, so loop passes can move it. smalti-async-wgmma
+// lowers it to the asynchronous form.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===- AccessModels.cpp - Where ops access memrefs ------------------------===//
+//===- AccessModels.cpp - External models of memref accesses --------------===//
 
 #include "smalti/passes/Models/ExternalModels.h"
 
@@ -16,7 +16,7 @@ using namespace smalti;
 
 namespace {
 
-/// An op with one memref, whose indices getIndices() returns.
+/// The memref operand of an op with getIndices().
 template <typename OpTy> Value getMemRefOf(OpTy op) {
   if constexpr (std::is_same_v<OpTy, nvgpu::LdMatrixOp>)
     return op.getSrcMemref();
@@ -29,7 +29,8 @@ template <typename OpTy> Value getMemRefOf(OpTy op) {
     return op.getMemref();
 }
 
-/// The elements of a vector that lies in one row; nothing for others.
+/// The number of elements of a vector in one row; std::nullopt for other
+/// vectors.
 std::optional<int64_t> getRowElements(VectorType type) {
   if (type.isScalable() ||
       (type.getRank() > 1 &&
@@ -39,7 +40,7 @@ std::optional<int64_t> getRowElements(VectorType type) {
   return type.getNumElements();
 }
 
-/// Upstream does not say that it is a view.
+/// Upstream does not implement the view interface for memref.transpose.
 struct TransposeViewModel
     : ViewLikeOpInterface::ExternalModel<TransposeViewModel,
                                          memref::TransposeOp> {
@@ -117,7 +118,7 @@ struct TransferModel
   }
 };
 
-/// ldmatrix: each of 8 lanes a matrix gives the address of a row of 16 bytes.
+/// ldmatrix: each of 8 lanes per matrix provides the address of a 16-byte row.
 struct LdMatrixAccessModel
     : StridedAccessOpInterface::ExternalModel<LdMatrixAccessModel,
                                               nvgpu::LdMatrixOp> {
@@ -207,8 +208,9 @@ struct GatherToLDSModel
   }
 };
 
-/// gpu.subgroup_mma_*_matrix states the distance of rows itself. PTX's
-/// wmma.load and wmma.store want rows of 16 bytes and addresses of 32.
+/// gpu.subgroup_mma_*_matrix has the row stride as an attribute. PTX's
+/// wmma.load and wmma.store require row strides of 16 bytes and addresses of 32
+/// bytes.
 template <typename OpTy>
 struct SubgroupMatrixModel
     : StridedAccessOpInterface::ExternalModel<SubgroupMatrixModel<OpTy>, OpTy> {
@@ -220,12 +222,12 @@ struct SubgroupMatrixModel
   }
 };
 
-/// An op that is known to go by the strides, and no more.
+/// An op that addresses by strides, without further facts.
 template <typename OpTy>
 struct StridedModel
     : StridedAccessOpInterface::ExternalModel<StridedModel<OpTy>, OpTy> {};
 
-/// The first layout that the attribute states, or null.
+/// The first layout of the attribute, or null.
 Attribute getFirstLayout(Operation *op, StringRef name) {
   auto layouts = op->getAttrOfType<ArrayAttr>(name);
   return layouts && !layouts.empty() ? layouts[0] : Attribute();

@@ -1,4 +1,4 @@
-//===- AsyncCopyModels.cpp - Asynchronous copies and waits for them -------===//
+//===- AsyncCopyModels.cpp - Models of asynchronous copies ----------------===//
 
 #include "smalti/passes/Models/ExternalModels.h"
 
@@ -31,7 +31,7 @@ namespace {
 // Groups
 //===----------------------------------------------------------------------===//
 
-/// A copy with a source and a destination, in groups.
+/// A copy that completes in committed groups.
 template <typename OpTy>
 struct GroupCopyModel
     : AsyncCopyOpInterface::ExternalModel<GroupCopyModel<OpTy>, OpTy> {
@@ -48,7 +48,7 @@ struct GroupCopyModel
       return cast<OpTy>(op).getDst();
   }
   int64_t getBytesOfThread(Operation *op) const {
-    // What the source does not give is filled with zeros.
+    // The rest of the destination is filled with zeros.
     if constexpr (std::is_same_v<OpTy, NVVM::CpAsyncOp>)
       return cast<OpTy>(op).getSize();
     else
@@ -103,8 +103,8 @@ struct CpAsyncWaitGroupModel
 // Counters
 //===----------------------------------------------------------------------===//
 
-/// Loads by DMA are counted with the loads to registers. LLVM sees that they
-/// write shared memory, and has every barrier behind them wait for them.
+/// LDS DMA loads share a wait counter with loads to registers. LLVM models
+/// their write of LDS and makes every later barrier wait for them.
 template <typename OpTy>
 struct LoadToLDSModel
     : AsyncCopyOpInterface::ExternalModel<LoadToLDSModel<OpTy>, OpTy> {
@@ -141,15 +141,15 @@ struct LoadAsyncToLDSModel
     return cast<OpTy>(op).getLdsPtr();
   }
   int64_t getBytesOfThread(Operation *op) const {
-    // The immediate offset moves both addresses.
+    // The immediate offset applies to both addresses.
     return cast<OpTy>(op).getOffset() == 0 ? Bytes : 0;
   }
   AsyncQueue getQueue(Operation *) const { return AsyncQueue::AsyncCounter; }
 };
 
-/// The pair of addresses that a tensor copy's descriptor was made of; null
-/// where the descriptor comes from elsewhere, or where the copy does more than
-/// to write its place in shared memory.
+/// The addresses in the descriptor of a tensor copy; null if the descriptor is
+/// not created in this function, or if the copy writes more than its
+/// destination.
 struct TensorAddresses {
   Value global, lds;
 };
@@ -209,7 +209,7 @@ struct MemoryCounterWaitModel
     return *pending;
   }
   void setPending(Operation *op, AsyncQueue queue, int64_t pending) const {
-    // The lowering clamps to what the chip's counters hold.
+    // The lowering clamps to the range of the chip's counters.
     auto wait = cast<amdgpu::MemoryCounterWaitOp>(op);
     if (queue == AsyncQueue::LoadCounter)
       wait.setLoad(pending);
@@ -218,7 +218,7 @@ struct MemoryCounterWaitModel
   }
 };
 
-/// gfx12's counters hold 6 bits.
+/// The counters of gfx12 have 6 bits.
 constexpr int64_t kMostCounted = 63;
 
 template <typename OpTy, AsyncQueue Queue>
@@ -234,8 +234,9 @@ struct CounterWaitModel
   }
 };
 
-/// s_waitcnt of gfx9 and gfx10, the chips that have loads by DMA: the counter
-/// of loads stands in bits 0 to 3, 14 and 15. All ones do not wait.
+/// s_waitcnt of gfx9 and gfx10, which have LDS DMA: vmcnt is in bits 0 to 3, 14
+/// and
+/// 15. All ones do not wait.
 struct WaitcntModel
     : AsyncWaitOpInterface::ExternalModel<WaitcntModel, ROCDL::SWaitcntOp> {
   std::optional<int64_t> getPending(Operation *op, AsyncQueue queue) const {
@@ -256,29 +257,29 @@ struct WaitcntModel
 };
 
 //===----------------------------------------------------------------------===//
-// Barrier objects
+// Mbarriers
 //===----------------------------------------------------------------------===//
 
 struct TmaLoadModel
     : AsyncCopyOpInterface::ExternalModel<TmaLoadModel, nvgpu::TmaAsyncLoadOp> {
   Value getCopySource(Operation *op) const {
-    // The descriptor tells which memory only where it is made here.
+    // The source is known only if the descriptor is created in this function.
     Value descriptor = cast<nvgpu::TmaAsyncLoadOp>(op).getTensorMapDescriptor();
     if (auto create = descriptor.getDefiningOp<nvgpu::TmaCreateDescriptorOp>())
       return create.getTensor();
     return descriptor;
   }
   Value getCopyDestination(Operation *op) const {
-    // A multicast writes the shared memory of other blocks, too.
+    // A multicast also writes the shared memory of other blocks.
     auto load = cast<nvgpu::TmaAsyncLoadOp>(op);
     return load.getMulticastMask() ? Value() : load.getDst();
   }
   AsyncQueue getQueue(Operation *) const { return AsyncQueue::BarrierObject; }
 };
 
-/// How many bytes lie behind the address in its buffer, where it is a constant
-/// number of them away from the buffer's begin.
-std::optional<int64_t> getBytesBehind(Value address) {
+/// The number of bytes from the address to the end of its buffer, if the
+/// address is at a constant offset.
+std::optional<int64_t> getRemainingBytes(Value address) {
   int64_t offset = 0;
   for (Operation *op; !isa<MemRefType>(address.getType());
        address = op->getOperand(0)) {
@@ -296,22 +297,22 @@ std::optional<int64_t> getBytesBehind(Value address) {
       return std::nullopt;
     offset += step.getRawConstantIndices().front();
   }
-  // The address of a view is that of what it is a view of.
+  // These views do not change the address.
   auto type = dyn_cast<MemRefType>(getRootBuffer(address).getType());
   std::optional<int64_t> bytes = type ? getBufferBytes(type) : std::nullopt;
   return bytes ? std::optional(*bytes - offset) : std::nullopt;
 }
 
-/// How many bytes a copy writes by a descriptor of which nothing is known. A
-/// phase ends when as many bytes have come as were announced to the barrier
-/// before, so that is what one copy writes. Several write no more than their
-/// buffers have room for: where that is what was announced in all, each of them
-/// fills its own.
-int64_t getAnnouncedBytes(Operation *copy) {
+/// The number of bytes that a copy with an unknown descriptor writes. A phase
+/// completes when the bytes that its arrivals expect have arrived, so a single
+/// copy writes exactly those. Several copies cannot write more than their
+/// buffers hold: if the buffers have as many bytes as expected, each copy fills
+/// its own.
+int64_t getExpectedBytes(Operation *copy) {
   constexpr unsigned mostUsers = 64;
   auto object = cast<BarrierObjectOpInterface>(copy);
   Value barrier = object.getBarrierMutable().get();
-  // As often as the copy, and for the same barrier.
+  // Executed equally often as the copy, on the same mbarrier.
   auto isWithCopy = [&](BarrierObjectOpInterface other) {
     return other.getBarrierMutable().get() == barrier &&
            other->getBlock() == copy->getBlock() &&
@@ -329,7 +330,7 @@ int64_t getAnnouncedBytes(Operation *copy) {
       if (seen.size() > mostUsers)
         return 0;
       if (!other) {
-        // Whoever else gets the address may announce bytes, too.
+        // Other users of the address may also expect bytes.
         if (isa<CallOpInterface>(user) ||
             (user->getNumResults() == 0 &&
              !hasEffect<MemoryEffects::Free>(user)))
@@ -365,7 +366,7 @@ int64_t getAnnouncedBytes(Operation *copy) {
     auto writer = cast<AsyncCopyOpInterface>(other);
     Value destination = writer.getCopyDestination();
     std::optional<int64_t> bytes =
-        destination ? getBytesBehind(destination) : std::nullopt;
+        destination ? getRemainingBytes(destination) : std::nullopt;
     if (!bytes || llvm::AddOverflow(sum, *bytes, sum))
       return 0;
     if (other == copy)
@@ -382,7 +383,7 @@ struct BulkTensorCopyModel
         .getTmaDescriptor();
   }
   Value getCopyDestination(Operation *op) const {
-    // Pairs of blocks may signal each other's barriers.
+    // Block pairs may signal each other's mbarriers.
     auto copy = cast<NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp>(op);
     return copy.getMulticastMask() || copy.getGroup() ? Value()
                                                       : copy.getDstMem();
@@ -390,7 +391,7 @@ struct BulkTensorCopyModel
   int64_t getBytesOfThread(Operation *op) const {
     if (Attribute known = op->getAttr(kCopiedBytesAttr))
       return std::max<int64_t>(getInteger(known).value_or(0), 0);
-    return getAnnouncedBytes(op);
+    return getExpectedBytes(op);
   }
   AsyncQueue getQueue(Operation *) const { return AsyncQueue::BarrierObject; }
 };
@@ -416,13 +417,13 @@ struct AsyncLoadModel
     : AsyncCopyOpInterface::ExternalModel<AsyncLoadModel,
                                           mosaic_gpu::AsyncLoadOp> {
   Value getCopySource(Operation *op) const {
-    // A peer's memory is not the memref's.
+    // The source is memory of a peer device.
     auto load = cast<mosaic_gpu::AsyncLoadOp>(op);
     return load.getGmemPeerId() ? Value() : load.getSource();
   }
   Value getCopyDestination(Operation *op) const {
-    // Blocks that share a copy write each other's memory, or wait for it at
-    // another block's barrier.
+    // Blocks that share a copy write each other's memory or wait on another
+    // block's mbarrier.
     auto load = cast<mosaic_gpu::AsyncLoadOp>(op);
     bool isShared =
         !load.getCollective().empty() || load.getLeaderTrackedAttr();

@@ -1,4 +1,4 @@
-//===- BarrierModels.cpp - Barriers of the block, and barrier objects -----===//
+//===- BarrierModels.cpp - Models of block barriers and mbarriers ---------===//
 
 #include "smalti/passes/Models/ExternalModels.h"
 
@@ -18,7 +18,7 @@ using namespace smalti;
 namespace {
 
 //===----------------------------------------------------------------------===//
-// Barriers of the block
+// Block barriers
 //===----------------------------------------------------------------------===//
 
 template <typename OpTy, bool Global>
@@ -28,17 +28,17 @@ struct BarrierModel
 };
 
 //===----------------------------------------------------------------------===//
-// Barrier objects
+// Mbarriers
 //===----------------------------------------------------------------------===//
 
-/// What an op counts as that arrives once.
+/// The number of arrivals of an op that arrives once.
 OpFoldResult getOneArrival(Operation *op, BarrierAction action) {
   if (action != BarrierAction::Arrive)
     return {};
   return IntegerAttr::get(IndexType::get(op->getContext()), 1);
 }
 
-/// nvgpu names a group of barriers and a number in it.
+/// nvgpu ops have a group of mbarriers and an index.
 template <typename OpTy, BarrierAction Action>
 struct GroupBarrierModel
     : BarrierObjectOpInterface::ExternalModel<GroupBarrierModel<OpTy, Action>,
@@ -73,7 +73,7 @@ struct GroupBarrierModel
   }
 };
 
-/// nvvm and mosaic_gpu name one barrier.
+/// nvvm and mosaic_gpu ops have a single mbarrier.
 template <typename OpTy, BarrierAction Action>
 struct SingleBarrierModel
     : BarrierObjectOpInterface::ExternalModel<SingleBarrierModel<OpTy, Action>,
@@ -140,7 +140,7 @@ struct SingleBarrierModel
   }
 };
 
-/// Each op makes barriers that nothing else points to.
+/// Each op creates mbarriers that do not alias other memory.
 struct CreateBarriersModel
     : MemoryEffectOpInterface::ExternalModel<CreateBarriersModel,
                                              nvgpu::MBarrierCreateOp> {

@@ -1,4 +1,4 @@
-//===- ExternalModels.cpp - Ops of other dialects in our interfaces -------===//
+//===- ExternalModels.cpp - External models of our interfaces -------------===//
 
 #include "smalti/passes/Models/ExternalModels.h"
 

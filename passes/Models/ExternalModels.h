@@ -1,6 +1,7 @@
-//===- ExternalModels.h - Ops of other dialects in our interfaces ---------===//
+//===- ExternalModels.h - External models of our interfaces -----*- C++ -*-===//
 //
-// One file per theme holds external models and a function that registers them.
+// External models of upstream ops, one file and one registration function per
+// theme.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,8 +14,8 @@ class DialectRegistry;
 
 namespace smalti {
 
-/// Registers all of them; they are attached when a context loads the dialect of
-/// their ops. Every pass that asks an interface calls this for its registry.
+/// Registers all models, which are attached when a context loads the dialect of
+/// their ops. Every pass that uses one of the interfaces calls this.
 void registerExternalModels(mlir::DialectRegistry &registry);
 
 void registerAccessModels(mlir::DialectRegistry &registry);

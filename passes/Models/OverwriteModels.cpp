@@ -1,4 +1,4 @@
-//===- OverwriteModels.cpp - What ops overwrite ---------------------------===//
+//===- OverwriteModels.cpp - Models of full overwrites --------------------===//
 
 #include "smalti/passes/Models/ExternalModels.h"
 
@@ -30,8 +30,7 @@ struct StoreModel
     auto store = cast<vector::StoreOp>(op);
     MemRefType type = store.getMemRefType();
     VectorType vectorType = store.getVectorType();
-    // Behind the end of a row the next one follows only where nothing lies
-    // between them.
+    // The store continues in the next row only if rows are contiguous.
     return store.getBase() == memref &&
            memref::isStaticShapeAndContiguousRowMajor(type) &&
            !vectorType.isScalable() &&
@@ -47,7 +46,7 @@ struct DeviceAsyncCopyOverwriteModel
     : FullOverwriteOpInterface::ExternalModel<DeviceAsyncCopyOverwriteModel,
                                               nvgpu::DeviceAsyncCopyOp> {
   bool overwrites(Operation *op, Value memref) const {
-    // What it does not read it fills with zeros.
+    // Elements that are not read are filled with zeros.
     auto copy = cast<nvgpu::DeviceAsyncCopyOp>(op);
     auto type = cast<MemRefType>(copy.getDst().getType());
     return copy.getDst() == memref &&
@@ -59,13 +58,13 @@ struct DeviceAsyncCopyOverwriteModel
   }
 };
 
-/// A block-level op whose verifier demands that it fills its destination.
+/// A block-level op whose verifier requires that it fills its destination.
 template <typename OpTy>
 struct WholeDestinationModel
     : FullOverwriteOpInterface::ExternalModel<WholeDestinationModel<OpTy>,
                                               OpTy> {
   bool overwrites(Operation *op, Value memref) const {
-    // What an atomic store leaves depends on what was there.
+    // The result of an atomic store depends on the previous value.
     if constexpr (std::is_same_v<OpTy, mosaic_gpu::VectorStoreOp>)
       if (cast<OpTy>(op).getAtomicType())
         return false;
@@ -73,8 +72,8 @@ struct WholeDestinationModel
   }
 };
 
-/// A copy by DMA of what its destination holds; what lies outside of the source
-/// it fills with zeros, or leaves undefined if it says so.
+/// A DMA copy that fills its destination. Elements outside the source are zero,
+/// or undefined if an attribute says so.
 template <typename OpTy>
 struct SliceModel
     : FullOverwriteOpInterface::ExternalModel<SliceModel<OpTy>, OpTy> {
@@ -89,8 +88,8 @@ struct SliceModel
   }
 };
 
-/// A copy of a whole tile to consecutive elements; what lies outside of the
-/// tensor it fills with zeros.
+/// A copy of a whole tile to consecutive elements. Elements outside the tensor
+/// are zero.
 struct TensorLoadModel
     : FullOverwriteOpInterface::ExternalModel<TensorLoadModel,
                                               amdgpu::TensorLoadToLDSOp> {
@@ -101,7 +100,7 @@ struct TensorLoadModel
     auto base = make ? make.getBase().getDefiningOp<amdgpu::MakeDmaBaseOp>()
                      : amdgpu::MakeDmaBaseOp();
     auto type = dyn_cast<MemRefType>(memref.getType());
-    // Gaps and repetitions are not looked at.
+    // Gaps and repetitions are not analyzed.
     if (!base || !type || base.getLds() != memref || make.getPadAmount() ||
         make.getWorkgroupMask() || make.getGlobalIncrement())
       return false;

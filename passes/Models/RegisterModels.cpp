@@ -1,4 +1,4 @@
-//===- RegisterModels.cpp - What upstream states no effects of ------------===//
+//===- RegisterModels.cpp - Models of ops without memory effects ----------===//
 
 #include "smalti/passes/Models/ExternalModels.h"
 
@@ -22,7 +22,7 @@ template <typename OpTy>
 struct RegisterModel
     : RegisterOpInterface::ExternalModel<RegisterModel<OpTy>, OpTy> {};
 
-/// For an op that is known by its name.
+/// For an op that is identified by its name.
 struct NamedRegisterModel
     : RegisterOpInterface::FallbackModel<NamedRegisterModel> {
   using Interface = RegisterOpInterface;
@@ -37,7 +37,7 @@ struct NamedLaneExchangeModel
   using Interface = LaneExchangeOpInterface;
 };
 
-/// The lanes of a wave together read or write a matrix behind a pointer.
+/// The lanes of a wave together read or write a matrix through a pointer.
 template <typename OpTy, typename Effect>
 struct MatrixAccessModel
     : MemoryEffectOpInterface::ExternalModel<MatrixAccessModel<OpTy, Effect>,
@@ -50,8 +50,8 @@ struct MatrixAccessModel
   }
 };
 
-/// What LLVM says about the instruction behind a ROCDL op; nothing where it
-/// knows none.
+/// LLVM's attributes of the intrinsic of a ROCDL op; std::nullopt if LLVM does
+/// not have the intrinsic.
 std::optional<llvm::AttributeSet> getAttributes(llvm::LLVMContext &context,
                                                 StringRef opName) {
   std::string name = "llvm.amdgcn." + opName.substr(strlen("rocdl.")).str();
@@ -65,7 +65,7 @@ std::optional<llvm::AttributeSet> getAttributes(llvm::LLVMContext &context,
   return llvm::Intrinsic::getFnAttributes(context, id);
 }
 
-/// Products of matrices take all lanes of the wave, whichever execute them.
+/// MMAs use all lanes of the wave, independent of the active lanes.
 bool isMatrixInstruction(StringRef opName) {
   return opName.contains("mfma") || opName.contains("wmma") ||
          opName.contains("smfmac");
@@ -76,8 +76,8 @@ bool isMatrixInstruction(StringRef opName) {
 void smalti::registerRegisterModels(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, ROCDL::ROCDLDialect *) {
     llvm::LLVMContext llvmContext;
-    // The list of one dialect's ops (getRegisteredOperationsByDialect) lacks
-    // some: upstream keeps it in no order, and searches it as if it did.
+    // getRegisteredOperationsByDialect misses ops, since upstream
+    // binary-searches a list that is not sorted.
     for (RegisteredOperationName name : context->getRegisteredOperations()) {
       if (name.getDialectNamespace() !=
           ROCDL::ROCDLDialect::getDialectNamespace())

@@ -32,13 +32,13 @@ struct FilterPlan {
   linalg::LinalgOp op;
   /// Dimension i of the new filter is dimension permutation[i] of the old one.
   SmallVector<int64_t> permutation;
-  /// The new filter where it is a constant.
+  /// The new filter if it is a constant.
   DenseElementsAttr constant;
-  /// What made the old filter, if a transposition did: the new one is made of
-  /// its operand. No values are kept: a convolution that is replaced may have
-  /// made them.
+  /// The op that defines the old filter, if it is a transpose; the new filter
+  /// is created from its operand. Values are not stored, since their defining
+  /// convolution may be replaced.
   linalg::TransposeOp transpose;
-  /// How the new filter is a transposition of what it is made of.
+  /// The permutation from the source of the new filter.
   SmallVector<int64_t> sourcePermutation;
 };
 
@@ -52,7 +52,7 @@ static OpOperand *getFilter(linalg::LinalgOp op) {
   return op.getDpsInputOperand(1);
 }
 
-/// The elements in the new order; null where they cannot be moved.
+/// Permutes the elements; null if that is not supported.
 static DenseElementsAttr transposeConstant(DenseElementsAttr elements,
                                            ArrayRef<int64_t> permutation) {
   auto type = cast<RankedTensorType>(elements.getType());
@@ -62,7 +62,7 @@ static DenseElementsAttr transposeConstant(DenseElementsAttr elements,
   if (elements.isSplat())
     return elements.resizeSplat(newType);
   Type element = type.getElementType();
-  // Elements of whole bytes; i1 is packed.
+  // Only elements of whole bytes; i1 is packed.
   if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() % 8 != 0)
     return {};
   ArrayRef<char> data = elements.getRawData();
@@ -89,8 +89,7 @@ static DenseElementsAttr transposeConstant(DenseElementsAttr elements,
   return DenseElementsAttr::getFromRawBuffer(newType, newData);
 }
 
-/// How often each element of the filter is used, as far as it is known; nothing
-/// where it is not.
+/// The number of uses of each filter element, or std::nullopt if it is dynamic.
 static std::optional<int64_t> countUses(linalg::LinalgOp op,
                                         const ConvolutionLoops &loops) {
   SmallVector<int64_t> sizes = op.getStaticLoopRanges();
@@ -108,21 +107,23 @@ static std::optional<int64_t> countUses(linalg::LinalgOp op,
 // The plan
 //===----------------------------------------------------------------------===//
 
-/// Nothing, with an empty permutation, where the filter is as it should be.
+/// Fills in the plan. Its permutation is empty if the filter already has the
+/// layout. Returns a reason if the layout cannot be changed.
 static std::optional<std::string> planFilter(FilterPlan &plan,
                                              const ConvolutionLoops &loops,
                                              FilterLayout layout,
                                              int64_t minUses) {
   linalg::LinalgOp op = plan.op;
   if (!op.hasPureTensorSemantics())
-    return std::string("its operands are no tensors");
+    return std::string("its operands are not tensors");
   if (loops.outputChannels.empty() || loops.inputChannels.empty())
-    return std::string("the convolution is depthwise: its filter has no ") +
+    return std::string(
+               "the convolution is depthwise: its filter does not have ") +
            (loops.inputChannels.empty() ? "input" : "output") + " channels";
   Value filter = getFilter(op)->get();
   auto type = cast<RankedTensorType>(filter.getType());
   if (type.getEncoding())
-    return "the filter's type " + describe(type) + " has an encoding";
+    return "the filter type " + describe(type) + " has an encoding";
 
   // Groups are outermost in both layouts, input channels innermost. Dimensions
   // of one kind keep their order.
@@ -147,7 +148,7 @@ static std::optional<std::string> planFilter(FilterPlan &plan,
   if (plan.constant)
     return std::nullopt;
   plan.sourcePermutation = plan.permutation;
-  // A transposition of a transposition is one, or none.
+  // Two transposes fold into one or none.
   plan.transpose = filter.getDefiningOp<linalg::TransposeOp>();
   if (plan.transpose) {
     plan.sourcePermutation =
@@ -156,9 +157,8 @@ static std::optional<std::string> planFilter(FilterPlan &plan,
   }
   if (std::optional<int64_t> uses = countUses(op, loops);
       uses && *uses < minUses)
-    return "each element of the filter is used " + std::to_string(*uses) +
-           " times, less than the " + std::to_string(minUses) +
-           " that pay for transposing it";
+    return "each filter element is used " + std::to_string(*uses) +
+           " times; 'min-uses' is " + std::to_string(minUses);
   return std::nullopt;
 }
 
@@ -184,8 +184,8 @@ static Value createFilter(RewriterBase &rewriter, const FilterPlan &plan) {
       ->getResult(0);
 }
 
-/// Copies what does not belong to the op itself. The maps that upstream keeps
-/// in an attribute are those of the old layout.
+/// Copies discardable attributes, except for upstream's memoized indexing maps,
+/// which are those of the old layout.
 static void copyAttributes(Operation *from, Operation *to) {
   for (NamedAttribute attribute : from->getDiscardableAttrs())
     if (attribute.getName() !=
@@ -193,7 +193,7 @@ static void copyAttributes(Operation *from, Operation *to) {
       to->setDiscardableAttr(attribute.getName(), attribute.getValue());
 }
 
-/// The same named op on the new layout, where there is one.
+/// Replaces the op by the named op for the new layout, if one exists.
 template <typename From, typename To>
 static bool replaceNamed(RewriterBase &rewriter, linalg::LinalgOp op,
                          Value filter) {
@@ -222,7 +222,7 @@ static void commitFilter(RewriterBase &rewriter, const FilterPlan &plan,
            rewriter, op, filter)))
     return;
 
-  // The loops keep their order, and with it sums their value.
+  // The loop order is kept, so results are bit-identical.
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   AffineMap &map = maps[getFilter(op)->getOperandNumber()];
   map = AffineMap::get(map.getNumDims(), map.getNumSymbols(),
@@ -263,12 +263,13 @@ void SmaltiConvFilterLayout::runOnOperation() {
     if (loops)
       why = planFilter(plan, *loops, layout, minUses).value_or("");
     if (!why.empty())
-      missed |= failed(reportMissed(op, kPassName, strict, why));
+      missed |= failed(reportMissed(op, kPassName, strict,
+                                    "filter layout not changed: " + why));
     else if (!loops)
       return;
     else if (plan.permutation.empty())
       remarkAnalysis(op, kPassName)
-          << "the filter is in the layout " << layoutName << " already";
+          << "filter layout not changed: it is already " << layoutName;
     else
       plans.push_back(std::move(plan));
   });
@@ -281,11 +282,11 @@ void SmaltiConvFilterLayout::runOnOperation() {
     llvm::raw_string_ostream stream(permutation);
     llvm::interleaveComma(plan.permutation, stream);
     remarkApplied(plan.op, kPassName)
-        << "the filter got the layout " << layoutName << ", its dimensions "
-        << permutation << " of before"
-        << (plan.constant ? ", as a new constant"
+        << "filter layout changed to " << layoutName << ": permutation ["
+        << permutation << "]"
+        << (plan.constant ? ", applied to the constant"
             : isIdentityPermutation(plan.sourcePermutation)
-                ? ", and a transposition fell away"
+                ? ", which cancels an existing transpose"
                 : "");
     commitFilter(rewriter, plan, layout);
   }

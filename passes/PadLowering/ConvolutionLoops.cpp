@@ -1,4 +1,4 @@
-//===- ConvolutionLoops.cpp - What the loops of a convolution run over ----===//
+//===- ConvolutionLoops.cpp - Loops of a convolution ----------------------===//
 
 #include "smalti/passes/PadLowering/ConvolutionLoops.h"
 
@@ -17,7 +17,7 @@ smalti::findConvolutionLoops(linalg::LinalgOp op, std::string &reason) {
   AffineMap imageMap = op.getMatchingIndexingMap(image),
             filterMap = op.getMatchingIndexingMap(filter),
             resultMap = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
-  // Where the filter is read at a constant, it has a dimension without a loop.
+  // A filter dimension that is read at a constant index does not have a loop.
   SmallVector<AffineExpr> filterDims;
   for (AffineExpr expr : filterMap.getResults())
     if (!isa<AffineConstantExpr>(expr))
@@ -58,7 +58,7 @@ smalti::findConvolutionLoops(linalg::LinalgOp op, std::string &reason) {
   if (loops.image.empty())
     return std::nullopt;
   if (hasConstants) {
-    reason = "the convolution reads its filter at a constant";
+    reason = "the convolution reads its filter at a constant index";
     return std::nullopt;
   }
   return loops;

@@ -1,7 +1,7 @@
-//===- ConvolutionLoops.h - What the loops of a convolution run over ------===//
+//===- ConvolutionLoops.h - Loops of a convolution --------------*- C++ -*-===//
 //
-// Like linalg::inferConvolutionDims, which knows no operands behind image and
-// filter, such as zero points.
+// Like linalg::inferConvolutionDims, but supports operands after the image and
+// the filter, such as zero points.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,10 +21,9 @@ struct ConvolutionLoops {
       inputChannels, groups;
 };
 
-/// The loops of a convolution of the first operand with the second; nothing
-/// where `op` is none. A pooling is none, though its window is an operand.
-/// Where a convolution has none of the loops that are looked for, `reason` says
-/// why.
+/// The loops of a convolution of the first operand with the second, or
+/// std::nullopt if `op` is not a convolution. Pooling is not a convolution. If
+/// a convolution is not supported, `reason` states why.
 std::optional<ConvolutionLoops> findConvolutionLoops(mlir::linalg::LinalgOp op,
                                                      std::string &reason);
 

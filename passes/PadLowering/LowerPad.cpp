@@ -43,13 +43,13 @@ namespace {
 
 struct PadPlan {
   tensor::PadOp op;
-  /// The padding value where it is defined outside the op's region, else the
+  /// The padding value if it is defined outside the op's region; otherwise the
   /// constant that the region yields.
   Value value;
   TypedAttr constant;
-  /// The vector's, which may be larger than the result.
+  /// The shape of the vector, which may exceed that of the result.
   SmallVector<int64_t> shape;
-  /// The result has no dimensions, or no elements.
+  /// The result has rank 0 or is empty.
   bool isTrivial = false;
 };
 
@@ -59,8 +59,8 @@ struct PadPlan {
 // tensor.pad
 //===----------------------------------------------------------------------===//
 
-/// The shape of the vector that holds the pad's result, of which a part may be
-/// unused; or the reason why there is none.
+/// Computes the shape of the vector that holds the result, of which a part may
+/// be unused. Returns a reason if that fails.
 static std::optional<std::string> planShape(PadPlan &plan,
                                             int64_t maxElements) {
   RankedTensorType type = plan.op.getResultType();
@@ -71,8 +71,8 @@ static std::optional<std::string> planShape(PadPlan &plan,
       std::optional<int64_t> bound = findConstantUpperBound(
           plan.op.getResult(), static_cast<int64_t>(dim));
       if (!bound)
-        return "dimension " + std::to_string(dim) + " of the pad's result " +
-               describe(type) + " has no constant bound";
+        return "dimension " + std::to_string(dim) + " of the result " +
+               describe(type) + " does not have a constant upper bound";
       most = std::max<int64_t>(*bound, 1);
     }
     plan.shape.push_back(most);
@@ -80,30 +80,29 @@ static std::optional<std::string> planShape(PadPlan &plan,
       elements = std::numeric_limits<int64_t>::max();
   }
   if (elements > maxElements)
-    return "the pad's result has " +
+    return "the result has " +
            std::string(type.hasStaticShape() ? "" : "up to ") +
-           std::to_string(elements) + " elements, more than the " +
-           std::to_string(maxElements) + " of one vector";
+           std::to_string(elements) + " elements; the limit is " +
+           std::to_string(maxElements) + " (option 'max-elements')";
   return std::nullopt;
 }
 
 static std::optional<std::string> planPad(PadPlan &plan, int64_t maxElements) {
   RankedTensorType type = plan.op.getResultType();
-  // What is made has none.
+  // The created ops do not preserve encodings.
   for (RankedTensorType tensor : {plan.op.getSourceType(), type})
     if (tensor.getEncoding())
-      return "the pad's tensor of type " + describe(tensor) +
-             " has an encoding";
+      return "the type " + describe(tensor) + " has an encoding";
   if (type.getRank() == 0 || llvm::is_contained(type.getShape(), 0)) {
     plan.isTrivial = true;
     return std::nullopt;
   }
   if (!VectorType::isValidElementType(type.getElementType()))
-    return "the pad's elements of type " + describe(type.getElementType()) +
-           " make no vector";
+    return "elements of type " + describe(type.getElementType()) +
+           " are not valid vector elements";
   Value value = plan.op.getConstantPaddingValue();
   if (!value)
-    return std::string("the padding value depends on the position");
+    return std::string("the padding value depends on the index");
   if (std::optional<std::string> why = planShape(plan, maxElements))
     return why;
   Attribute constant;
@@ -113,7 +112,7 @@ static std::optional<std::string> planPad(PadPlan &plan, int64_t maxElements) {
   }
   plan.constant = dyn_cast<TypedAttr>(constant);
   if (!plan.constant || plan.constant.getType() != type.getElementType())
-    return "the padding value " + describe(constant) + " is no number";
+    return "the padding value " + describe(constant) + " is not a number";
   return std::nullopt;
 }
 
@@ -125,7 +124,7 @@ static bool startsAtOrigin(const PadPlan &plan) {
   });
 }
 
-/// The sizes of the result: low pad, source and high pad.
+/// The sizes of the result: low padding + source + high padding.
 static SmallVector<OpFoldResult> createSizes(RewriterBase &rewriter,
                                              tensor::PadOp op) {
   Location loc = op.getLoc();
@@ -171,12 +170,12 @@ static void commitPad(RewriterBase &rewriter, const PadPlan &plan) {
   Value zero = arith::ConstantIndexOp::create(rewriter, loc, 0);
   SmallVector<Value> origin(rank, zero);
   AffineMap identity = rewriter.getMultiDimIdentityMap(rank);
-  // Only a size that is known is the vector's.
+  // Only static sizes equal those of the vector.
   SmallVector<bool> inside;
   for (int64_t dim = 0; dim < rank; ++dim)
     inside.push_back(!type.isDynamicDim(dim));
 
-  // Lanes past the source's end read the padding value.
+  // Lanes past the end of the source read the padding value.
   if (startsAtOrigin(plan)) {
     SmallVector<bool> readsInside;
     for (int64_t dim = 0; dim < rank; ++dim)
@@ -194,8 +193,8 @@ static void commitPad(RewriterBase &rewriter, const PadPlan &plan) {
     return;
   }
 
-  // Fill the result, then put the source at its place: no index is negative,
-  // whatever the low pads are. A negative pad cuts the source off.
+  // Fill the result, then write the source into it. The indices are not
+  // negative for any low padding. Negative padding truncates the source.
   Value filled = vector::BroadcastOp::create(rewriter, loc, vectorType, pad);
   result = vector::TransferWriteOp::create(
                rewriter, loc, TypeRange{type}, filled, result, origin,
@@ -208,18 +207,19 @@ static void commitPad(RewriterBase &rewriter, const PadPlan &plan) {
     Value size = getValueOrCreateConstantIndexOp(
         rewriter, loc,
         tensor::getMixedSize(rewriter, loc, op.getSource(), dim));
-    Value room = getValueOrCreateConstantIndexOp(rewriter, loc, sizes[dim]);
+    Value available =
+        getValueOrCreateConstantIndexOp(rewriter, loc, sizes[dim]);
     Value begin = getValueOrCreateConstantIndexOp(rewriter, loc, lows[dim]);
     Value cut = arith::MaxSIOp::create(
         rewriter, loc, arith::SubIOp::create(rewriter, loc, zero, begin), zero);
-    Value place = arith::MaxSIOp::create(rewriter, loc, begin, zero);
-    // How much of the source lands in the result.
+    Value offset = arith::MaxSIOp::create(rewriter, loc, begin, zero);
+    // The number of source elements in the result.
     Value count = arith::MinSIOp::create(
         rewriter, loc, arith::SubIOp::create(rewriter, loc, size, cut),
-        arith::SubIOp::create(rewriter, loc, room, place));
+        arith::SubIOp::create(rewriter, loc, available, offset));
     counts.push_back(arith::MaxSIOp::create(rewriter, loc, count, zero));
     readAt.push_back(cut);
-    writeAt.push_back(place);
+    writeAt.push_back(offset);
   }
   SmallVector<bool> unknown(rank, false);
   Value tile = vector::TransferReadOp::create(
@@ -250,7 +250,7 @@ void SmaltiLowerPad::runOnOperation() {
     return signalPassFailure();
   if (maxElements < 1) {
     function->emitError() << kPassName
-                          << ": max-elements must be positive, not "
+                          << ": max-elements must be positive, but is "
                           << int64_t(maxElements);
     return signalPassFailure();
   }
@@ -267,15 +267,17 @@ void SmaltiLowerPad::runOnOperation() {
   SmallVector<PadPlan> pads;
   std::vector<CopyPlan> copies;
   std::vector<TransferPlan> transfers;
-  auto report = [&](Operation *op, std::optional<std::string> reason) {
+  auto report = [&](Operation *op, StringRef what,
+                    std::optional<std::string> reason) {
     if (reason)
-      missed |= failed(reportMissed(op, kPassName, strict, *reason));
+      missed |= failed(reportMissed(op, kPassName, strict,
+                                    what + " not lowered: " + *reason));
     return !reason;
   };
   function->walk([&](Operation *op) {
     if (auto pad = dyn_cast<tensor::PadOp>(op)) {
       PadPlan plan{pad, {}, {}, {}, false};
-      if (report(pad, planPad(plan, maxElements)))
+      if (report(pad, "tensor.pad", planPad(plan, maxElements)))
         pads.push_back(plan);
       return;
     }
@@ -286,7 +288,8 @@ void SmaltiLowerPad::runOnOperation() {
         op->hasAttr(mosaic_gpu::kInLayouts))
       return;
     TransferPlan plan{transfer, {}, {}, {}, {}, {}};
-    if (!report(op, planTransfer(plan, ranges, options)))
+    if (!report(op, plan.isRead() ? "padded read" : "padded write",
+                planTransfer(plan, ranges, options)))
       return;
     auto read = dyn_cast<vector::TransferReadOp>(op);
     vector::TransferWriteOp write =
@@ -295,16 +298,16 @@ void SmaltiLowerPad::runOnOperation() {
       std::optional<std::string> why = windows->addLoad(read, write, hazards);
       if (!why)
         return;
-      plan.whyNoWindow = *why;
+      plan.tmaRejectionReason = *why;
     }
     if (write && zeroFill) {
-      CopyPlan copy{read, write, plan.dims, plan.whyNoWindow};
+      CopyPlan copy{read, write, plan.dims, plan.tmaRejectionReason};
       std::optional<std::string> why = planCopy(copy, **chip, hazards);
       if (!why) {
         copies.push_back(std::move(copy));
         return;
       }
-      plan.whyNoCopy = *why;
+      plan.cpAsyncRejectionReason = *why;
     }
     if (auto store = dyn_cast<vector::TransferWriteOp>(op); store && windows)
       if (vector::TransferReadOp shared = getSharedRead(store)) {
@@ -312,7 +315,7 @@ void SmaltiLowerPad::runOnOperation() {
             windows->addStore(shared, store, hazards);
         if (!why)
           return;
-        plan.whyNoWindow = *why;
+        plan.tmaRejectionReason = *why;
       }
     transfers.push_back(std::move(plan));
   });
@@ -323,11 +326,11 @@ void SmaltiLowerPad::runOnOperation() {
   RawBuffers buffers;
   for (const PadPlan &plan : pads) {
     remarkApplied(plan.op, kPassName)
-        << (plan.isTrivial ? "the pad has nothing to fill in"
-            : startsAtOrigin(plan)
-                ? "the pad became a read that fills in the padding value"
-                : "the pad became a filled tensor and a masked write at the "
-                  "low pads");
+        << (plan.isTrivial
+                ? "tensor.pad removed: its result is empty or has rank 0"
+            : startsAtOrigin(plan) ? "tensor.pad lowered to a read with padding"
+                                   : "tensor.pad lowered to a fill and a "
+                                     "masked write after the low padding");
     commitPad(rewriter, plan);
   }
   if (windows) {

@@ -34,15 +34,16 @@ using namespace mlir;
 using namespace smalti;
 
 static constexpr llvm::StringLiteral kPassName = "smalti-pad-to-intrinsics";
-/// More than any instruction has; multiples of it do not overflow.
+/// Upper limit of the options m, n and k; larger than any instruction, and
+/// multiples of it do not overflow.
 static constexpr int64_t kLargestSize = 65536;
-/// Ops that a size is traced through: a bound keeps chains of them linear.
+/// Maximum number of ops through which a size is traced, so that chains of ops
+/// take linear time.
 static constexpr unsigned kMostProducers = 12;
 
 namespace {
 
-/// The loops of a product that may be padded to the rows, columns and depth of
-/// a matrix instruction.
+/// The loops of a matmul that can be padded to M, N and K of an MMA.
 struct Matmul {
   SmallVector<unsigned> m, n, k;
 };
@@ -51,12 +52,12 @@ struct Matmul {
 struct PaddedLoop {
   unsigned loop;
   int64_t multiple;
-  /// ShapedType::kDynamic where it is not known.
+  /// May be ShapedType::kDynamic.
   int64_t size;
 };
 
-/// How one dimension of an operand grows: by this much of each padded loop's
-/// growth.
+/// The growth of one dimension of an operand, as multiples of the growth of the
+/// padded loops.
 struct Growth {
   SmallVector<std::pair<unsigned, int64_t>> loops; ///< index, coefficient
 };
@@ -66,20 +67,20 @@ struct PadPlan {
   SmallVector<PaddedLoop> loops;
   /// For each operand and each of its dimensions.
   SmallVector<SmallVector<Growth>> growth;
-  /// For each input; empty entries may be padded with anything.
+  /// For each input; the padding value is arbitrary if the entry is empty.
   SmallVector<PaddingValue> values;
   std::string remark;
 };
 
-/// What the pass was asked for.
+/// The options of the pass.
 struct Request {
   const targets::Target *target = nullptr;
-  int64_t m = 0, n = 0, k = 0; ///< 0: the instruction's
+  int64_t m = 0, n = 0, k = 0; ///< 0: from the instruction
   double maxWaste = 0;
   bool zeroPointsInRange = false;
 };
 
-/// The sizes to pad to, and what for.
+/// The sizes to pad to, and their name in remarks.
 struct Shape {
   int64_t m, n, k;
   std::string name;
@@ -88,21 +89,21 @@ struct Shape {
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// Which loops make up the product
+// Loops of a matmul
 //===----------------------------------------------------------------------===//
 
-/// Nothing, and no reason, where the op is no product at all.
+/// Returns std::nullopt without a reason if the op is not a matmul at all.
 static std::optional<Matmul> findMatmul(linalg::LinalgOp op,
-                                          std::string &reason) {
+                                        std::string &reason) {
   if (op.getNumDpsInputs() < 2 || op.getNumReductionLoops() == 0)
     return std::nullopt;
   OpOperand *left = op.getDpsInputOperand(0), *right = op.getDpsInputOperand(1);
-  // The window of a pooling is an operand without values.
+  // Pooling does not use the values of its window operand.
   if (!op.payloadUsesValueFromOperand(left) ||
       !op.payloadUsesValueFromOperand(right))
     return std::nullopt;
 
-  // Operands behind the first two, like zero points, do not matter here.
+  // Operands after the first two, such as zero points, do not matter here.
   auto getDims = [&](OpOperand &init) {
     FailureOr<linalg::ContractionDimensions> dims =
         linalg::inferContractionDims({op.getMatchingIndexingMap(left),
@@ -116,39 +117,39 @@ static std::optional<Matmul> findMatmul(linalg::LinalgOp op,
   if (op.getNumDpsInits() != 1) {
     if (llvm::any_of(op.getDpsInitsMutable(),
                      [&](OpOperand &init) { return succeeded(getDims(init)); }))
-      reason =
-          "the product has " + std::to_string(op.getNumDpsInits()) + " results";
+      reason = "the matmul has " + std::to_string(op.getNumDpsInits()) +
+               " results; one is supported";
     return std::nullopt;
   }
 
-  Matmul product;
+  Matmul matmul;
   auto append = [](SmallVector<unsigned> &loops, ArrayRef<unsigned> more) {
     loops.append(more.begin(), more.end());
   };
   if (std::optional<ConvolutionLoops> loops =
           findConvolutionLoops(op, reason)) {
     if (loops->outputChannels.empty() || loops->inputChannels.empty()) {
-      reason = "the convolution is depthwise, and no product of matrices";
+      reason = "the convolution is depthwise, which is not a matmul";
       return std::nullopt;
     }
-    append(product.m, loops->batch);
-    append(product.m, loops->image);
-    append(product.n, loops->outputChannels);
-    append(product.k, loops->inputChannels);
-    return product;
+    append(matmul.m, loops->batch);
+    append(matmul.m, loops->image);
+    append(matmul.n, loops->outputChannels);
+    append(matmul.k, loops->inputChannels);
+    return matmul;
   }
   if (!reason.empty())
     return std::nullopt;
   FailureOr<linalg::ContractionDimensions> dims =
       getDims(*op.getDpsInitOperand(0));
   if (succeeded(dims)) {
-    append(product.m, dims->m);
-    append(product.n, dims->n);
-    append(product.k, dims->k);
-    return product;
+    append(matmul.m, dims->m);
+    append(matmul.n, dims->n);
+    append(matmul.k, dims->k);
+    return matmul;
   }
   if (linalg::isaContractionOpInterface(op))
-    reason = "the contraction is no product of two matrices";
+    reason = "the contraction does not have m, n and k dimensions";
   return std::nullopt;
 }
 
@@ -161,8 +162,7 @@ static Value stripCasts(Value value) {
   return value;
 }
 
-/// Whether the body adds a product to the accumulator, which is what matrix
-/// instructions compute.
+/// Whether the body is a multiply-add, as MMAs compute.
 static bool isMultiplyAdd(linalg::LinalgOp op) {
   Block *block = op.getBlock();
   Value accumulator = op.getRegionOutputArgs()[0];
@@ -185,7 +185,7 @@ static bool isMultiplyAdd(linalg::LinalgOp op) {
 // Sizes
 //===----------------------------------------------------------------------===//
 
-/// A number that provably divides the size of this dimension.
+/// A proven divisor of the size of this dimension.
 static int64_t getKnownDivisor(Value tensor, int64_t dim, unsigned depth = 0) {
   auto type = cast<RankedTensorType>(tensor.getType());
   if (!type.isDynamicDim(dim))
@@ -213,7 +213,7 @@ static int64_t getKnownDivisor(Value tensor, int64_t dim, unsigned depth = 0) {
     if (OpOperand *init = structured.getTiedOpOperand(cast<OpResult>(tensor));
         isa<RankedTensorType>(init->get().getType()))
       return getKnownDivisor(init->get(), dim, depth + 1);
-  // Padded before: the source's size and what was computed from it.
+  // Already padded: the size of the source plus high padding computed from it.
   if (auto pad = dyn_cast_or_null<tensor::PadOp>(op)) {
     std::optional<int64_t> low = getConstantIntValue(pad.getMixedLowPad()[dim]),
                            more =
@@ -243,7 +243,7 @@ static int64_t getKnownDivisor(Value tensor, int64_t dim, unsigned depth = 0) {
   return 1;
 }
 
-/// The operands' dimensions that a loop alone runs over.
+/// The dimensions of operands that only this loop indexes.
 static SmallVector<std::pair<Value, int64_t>> getDimsOfLoop(linalg::LinalgOp op,
                                                             unsigned loop) {
   SmallVector<std::pair<Value, int64_t>> dims;
@@ -275,8 +275,8 @@ static bool isMultiple(linalg::LinalgOp op, unsigned loop, int64_t multiple) {
   });
 }
 
-/// How many times as many iterations a loop of this size has once padded. What
-/// is not known counts as a multiple.
+/// Ratio of the padded to the original trip count. A dynamic size counts as a
+/// multiple.
 static double getWaste(int64_t size, int64_t multiple) {
   if (ShapedType::isDynamic(size) || size == 0)
     return 1.0;
@@ -284,8 +284,9 @@ static double getWaste(int64_t size, int64_t multiple) {
          double(multiple) / double(size);
 }
 
-/// The one loop of a kind to pad, of those that cost least the innermost, or
-/// nothing where one is a multiple already.
+/// Chooses the loop to pad among the loops of a kind: the one with the least
+/// waste, innermost first. Returns std::nullopt if a loop is already a
+/// multiple.
 static std::optional<PaddedLoop> choosePaddedLoop(linalg::LinalgOp op,
                                                   ArrayRef<unsigned> loops,
                                                   int64_t multiple) {
@@ -295,7 +296,7 @@ static std::optional<PaddedLoop> choosePaddedLoop(linalg::LinalgOp op,
   SmallVector<unsigned> sorted(loops);
   llvm::sort(sorted);
   std::optional<PaddedLoop> best;
-  // A loop of known size is better than one that may be a single iteration.
+  // Prefer a loop of static size, since a dynamic one may have one iteration.
   auto cost = [&](const PaddedLoop &loop) {
     return std::pair(ShapedType::isDynamic(loop.size),
                      getWaste(loop.size, multiple));
@@ -316,12 +317,12 @@ static double getWaste(ArrayRef<PaddedLoop> loops) {
 }
 
 static SmallVector<PaddedLoop> choosePaddedLoops(linalg::LinalgOp op,
-                                                 const Matmul &product,
+                                                 const Matmul &matmul,
                                                  const Shape &shape) {
   SmallVector<PaddedLoop> loops;
-  for (auto [candidates, multiple] : {std::pair(ArrayRef(product.m), shape.m),
-                                      std::pair(ArrayRef(product.n), shape.n),
-                                      std::pair(ArrayRef(product.k), shape.k)})
+  for (auto [candidates, multiple] : {std::pair(ArrayRef(matmul.m), shape.m),
+                                      std::pair(ArrayRef(matmul.n), shape.n),
+                                      std::pair(ArrayRef(matmul.k), shape.k)})
     if (std::optional<PaddedLoop> loop =
             choosePaddedLoop(op, candidates, multiple))
       loops.push_back(*loop);
@@ -332,13 +333,13 @@ static SmallVector<PaddedLoop> choosePaddedLoops(linalg::LinalgOp op,
 // The plan
 //===----------------------------------------------------------------------===//
 
-/// The shapes to choose from, best first.
+/// The candidate shapes, best first.
 static SmallVector<Shape> getShapes(linalg::LinalgOp op, const Request &request,
                                     std::string &reason) {
   if (request.m && request.n && request.k)
     return {{request.m, request.n, request.k,
-             "the sizes " + std::to_string(request.m) + "x" +
-                 std::to_string(request.n) + "x" + std::to_string(request.k)}};
+             std::to_string(request.m) + "x" + std::to_string(request.n) + "x" +
+                 std::to_string(request.k)}};
   Type left = getElementTypeOrSelf(op.getDpsInputOperand(0)->get().getType());
   Type right = getElementTypeOrSelf(op.getDpsInputOperand(1)->get().getType());
   Type result = getElementTypeOrSelf(op.getDpsInits()[0].getType());
@@ -351,13 +352,13 @@ static SmallVector<Shape> getShapes(linalg::LinalgOp op, const Request &request,
                         request.n ? request.n : mma.n,
                         request.k ? request.k : mma.k, mma.mnemonic});
   if (shapes.empty())
-    reason = request.target->name.str() + " has no matrix instruction for " +
-             describe(left) + " times " + describe(right) + " plus " +
+    reason = request.target->name.str() + " does not have an MMA for " +
+             describe(left) + " x " + describe(right) + " + " +
              describe(result);
   return shapes;
 }
 
-/// How the operands' dimensions grow with the padded loops.
+/// Computes the growth of the operands' dimensions.
 static std::optional<std::string> planGrowth(PadPlan &plan) {
   for (OpOperand &operand : plan.op->getOpOperands()) {
     AffineMap map = plan.op.getMatchingIndexingMap(&operand);
@@ -370,13 +371,13 @@ static std::optional<std::string> planGrowth(PadPlan &plan) {
         AffineExpr loopExpr = getAffineDimExpr(loop.loop, map.getContext());
         if (!expr.isFunctionOfDim(loop.loop))
           continue;
-        // The expression grows by the same amount with every iteration.
+        // The expression must grow by a constant per iteration.
         AffineExpr step = simplifyAffineExpr(
             expr.replace(loopExpr, loopExpr + 1) - expr, map.getNumDims(), 0);
         auto coefficient = dyn_cast<AffineConstantExpr>(step);
         if (!coefficient || coefficient.getValue() < 1)
-          return "it accesses an operand at " + describe(expr) +
-                 ", which does not grow steadily with d" +
+          return "operand index " + describe(expr) +
+                 " does not increase by a positive constant with d" +
                  std::to_string(loop.loop);
         growth.loops.emplace_back(index, coefficient.getValue());
         if (ShapedType::isDynamic(loop.size) || ShapedType::isDynamic(size))
@@ -385,7 +386,7 @@ static std::optional<std::string> planGrowth(PadPlan &plan) {
             (loop.multiple - loop.size % loop.multiple) % loop.multiple;
         if (llvm::MulOverflow(more, coefficient.getValue(), more) ||
             llvm::AddOverflow(size, more, size))
-          return std::string("its padded sizes do not fit 63 bits");
+          return std::string("the padded sizes exceed 63 bits");
       }
     }
   }
@@ -407,29 +408,29 @@ static std::string formatRatio(double ratio) {
   return text;
 }
 
-/// Fills the plan, whose list of loops stays empty where nothing needs padding.
-static std::optional<std::string> planPad(PadPlan &plan, const Matmul &product,
+/// Fills in the plan. Its list of loops is empty if no padding is needed.
+static std::optional<std::string> planPad(PadPlan &plan, const Matmul &matmul,
                                           const Request &request) {
   linalg::LinalgOp op = plan.op;
   if (!op.hasPureTensorSemantics())
-    return std::string("its operands are no tensors");
+    return std::string("its operands are not tensors");
   for (Value operand : op->getOperands()) {
     auto type = dyn_cast<RankedTensorType>(operand.getType());
     if (!type)
       continue;
     if (type.getEncoding())
-      return "its operand of type " + describe(type) + " has an encoding";
-    // Constants have no sign.
+      return "the operand type " + describe(type) + " has an encoding";
+    // Padding constants are signless.
     if (!type.getElementType().isSignlessIntOrFloat())
-      return "its elements of type " + describe(type.getElementType()) +
+      return "elements of type " + describe(type.getElementType()) +
              " are neither signless integers nor floats";
   }
-  // Slices of nothing are no valid ops.
+  // Empty slices are invalid.
   if (llvm::any_of(op->getOperandTypes(), [](Type type) {
         auto shaped = dyn_cast<ShapedType>(type);
         return shaped && llvm::is_contained(shaped.getShape(), 0);
       })) {
-    plan.remark = "an op without iterations";
+    plan.remark = "it does not have iterations";
     return std::nullopt;
   }
   std::string reason;
@@ -439,7 +440,7 @@ static std::optional<std::string> planPad(PadPlan &plan, const Matmul &product,
   const Shape *best = nullptr;
   double leastWaste = 0;
   for (const Shape &shape : shapes) {
-    SmallVector<PaddedLoop> loops = choosePaddedLoops(op, product, shape);
+    SmallVector<PaddedLoop> loops = choosePaddedLoops(op, matmul, shape);
     double waste = getWaste(loops);
     if (best && waste >= leastWaste)
       continue;
@@ -447,14 +448,14 @@ static std::optional<std::string> planPad(PadPlan &plan, const Matmul &product,
     leastWaste = waste;
     plan.loops = std::move(loops);
   }
-  plan.remark = best->name;
+  plan.remark = "sizes are already multiples of " + best->name;
   if (plan.loops.empty())
     return std::nullopt;
 
   auto name = [&](const PaddedLoop &loop) {
-    return llvm::is_contained(product.m, loop.loop)   ? "m"
-           : llvm::is_contained(product.n, loop.loop) ? "n"
-                                                      : "k";
+    return llvm::is_contained(matmul.m, loop.loop)   ? "m"
+           : llvm::is_contained(matmul.n, loop.loop) ? "n"
+                                                     : "k";
   };
   std::string padding =
       llvm::join(llvm::map_range(plan.loops,
@@ -468,21 +469,21 @@ static std::optional<std::string> planPad(PadPlan &plan, const Matmul &product,
       }))
     times = "at least " + times;
   if (leastWaste > request.maxWaste)
-    return "padding " + padding + " for " + best->name + " takes " + times +
-           ", more than " + formatRatio(request.maxWaste);
-  plan.remark = "padded " + padding + " for " + best->name + ", " + times;
+    return "padding " + padding + " for " + best->name + " needs " + times +
+           "; 'max-waste' is " + formatRatio(request.maxWaste);
+  plan.remark = padding + " for " + best->name + "; " + times;
 
-  if (std::optional<std::string> why = whyNotSpeculatable(op))
+  if (std::optional<std::string> why = checkSpeculatable(op))
     return why;
   if (std::optional<std::string> why = planGrowth(plan))
     return why;
-  // Inputs that are padded along the reduction must not add to it.
+  // Padding along the reduction must not change the accumulator.
   SmallVector<bool> reduced;
   for (OpOperand *input : op.getDpsInputOperands()) {
     AffineMap map = op.getMatchingIndexingMap(input);
     bool isReduced = false;
     for (const PaddedLoop &loop : plan.loops) {
-      if (!llvm::is_contained(product.k, loop.loop))
+      if (!llvm::is_contained(matmul.k, loop.loop))
         continue;
       AffineExpr loopExpr = getAffineDimExpr(loop.loop, map.getContext());
       const AffineExpr *access =
@@ -491,11 +492,11 @@ static std::optional<std::string> planPad(PadPlan &plan, const Matmul &product,
           });
       if (access == map.getResults().end())
         continue;
-      // At m + k, say, iterations too many meet what is no padding.
+      // At index m + k, for example, added iterations read unpadded elements.
       if (!llvm::is_contained(map.getResults(), loopExpr))
-        return "it accesses an operand at " + describe(*access) +
-               ", which may be no padding where d" + std::to_string(loop.loop) +
-               " is";
+        return "operand index " + describe(*access) +
+               " may address unpadded elements where d" +
+               std::to_string(loop.loop) + " is padded";
       isReduced = true;
     }
     reduced.push_back(isReduced);
@@ -511,7 +512,7 @@ static std::optional<std::string> planPad(PadPlan &plan, const Matmul &product,
 // The padded op
 //===----------------------------------------------------------------------===//
 
-/// By how much each of the operand's dimensions grows.
+/// The high padding of each dimension of the operand.
 static SmallVector<OpFoldResult>
 getHighPads(RewriterBase &rewriter, const PadPlan &plan, unsigned operand) {
   linalg::LinalgOp op = plan.op;
@@ -525,7 +526,7 @@ getHighPads(RewriterBase &rewriter, const PadPlan &plan, unsigned operand) {
       AffineExpr size;
       if (ShapedType::isDynamic(loop.size)) {
         size = rewriter.getAffineSymbolExpr(sizes.size());
-        // The operand's own dimension shows best what the result's size is.
+        // Prefer the operand's own dimension, which relates best to the result.
         auto dims = getDimsOfLoop(op, loop.loop);
         auto [value, dim] = dims.front();
         for (auto [other, otherDim] : dims)
@@ -550,7 +551,7 @@ static bool isPadded(const PadPlan &plan, unsigned operand) {
   });
 }
 
-/// The result's initial value, of which everything that is not padding counts.
+/// Pads the init operand; the values of its padding do not matter.
 static Value padInit(RewriterBase &rewriter, Location loc, Value init,
                      RankedTensorType type, ArrayRef<OpFoldResult> highs) {
   auto fill = init.getDefiningOp<linalg::FillOp>();
@@ -575,8 +576,8 @@ static void commitPad(RewriterBase &rewriter, const PadPlan &plan) {
   linalg::LinalgOp op = plan.op;
   Location loc = op.getLoc();
   rewriter.setInsertionPoint(op);
-  // Upstream's own padding takes constants alone, and cuts off what an image
-  // has more than the convolution reads.
+  // Upstream's padding supports only constants and truncates image elements
+  // that the convolution does not read.
   SmallVector<Value> operands(op->getOperands());
   for (unsigned i = 0, e = operands.size(); i < e; ++i) {
     if (!isPadded(plan, i))
@@ -656,21 +657,21 @@ void SmaltiPadToIntrinsics::runOnOperation() {
   std::vector<PadPlan> plans;
   function->walk([&](linalg::LinalgOp op) {
     std::string reason;
-    std::optional<Matmul> product = findMatmul(op, reason);
+    std::optional<Matmul> matmul = findMatmul(op, reason);
     PadPlan plan{op, {}, {}, {}, {}};
-    if (product)
-      reason = planPad(plan, *product, request).value_or("");
-    // Sizes that are all given are not those of an instruction.
+    if (matmul)
+      reason = planPad(plan, *matmul, request).value_or("");
+    // If all sizes are options, no instruction is involved.
     if (reason.empty() && !plan.loops.empty() && request.target &&
         !isMultiplyAdd(op))
-      reason = "no matrix instruction computes its body, which does not add a "
-               "product to the accumulator; the options m, n and k pad such "
-               "an op";
+      reason = "the body is not a multiply-add, which MMAs require; set all of "
+               "'m', 'n' and 'k' to pad it";
     if (!reason.empty())
-      missed |= failed(reportMissed(op, kPassName, strict, reason));
-    else if (product && plan.loops.empty())
-      remarkAnalysis(op, kPassName) << "nothing to pad for " << plan.remark;
-    else if (product)
+      missed |= failed(
+          reportMissed(op, kPassName, strict, "op not padded: " + reason));
+    else if (matmul && plan.loops.empty())
+      remarkAnalysis(op, kPassName) << "op not padded: " << plan.remark;
+    else if (matmul)
       plans.push_back(std::move(plan));
   });
   if (missed)
@@ -678,7 +679,7 @@ void SmaltiPadToIntrinsics::runOnOperation() {
 
   IRRewriter rewriter(&getContext());
   for (const PadPlan &plan : plans) {
-    remarkApplied(plan.op, kPassName) << plan.remark;
+    remarkApplied(plan.op, kPassName) << "op padded: " << plan.remark;
     commitPad(rewriter, plan);
   }
 }

@@ -1,4 +1,4 @@
-//===- PaddedCopies.cpp - Copies that fill in zeros -----------------------===//
+//===- PaddedCopies.cpp - cp.async copies with zero fill ------------------===//
 
 #include "smalti/passes/PadLowering/PaddedCopies.h"
 #include "smalti/passes/PadLowering/TransferMasks.h"
@@ -21,11 +21,11 @@
 using namespace mlir;
 using namespace smalti;
 
-/// Copies of one vector, and writes that one wait is for: bounds on the work of
-/// comparing them.
+/// Maximum number of copies per vector, and of writes per wait. They bound the
+/// number of alias queries.
 static constexpr int64_t kMostCopies = 32;
 static constexpr size_t kMostWrites = 32;
-/// Ops between a read and its write that are looked at.
+/// Maximum number of ops that are checked between a read and its write.
 static constexpr size_t kMostHazards = 64;
 
 bool smalti::hasZeroFillCopies(const targets::Target *target) {
@@ -59,11 +59,11 @@ vector::TransferReadOp smalti::getSharedRead(vector::TransferWriteOp write) {
 }
 
 //===----------------------------------------------------------------------===//
-// Whether the read can move
+// Legality of moving the read
 //===----------------------------------------------------------------------===//
 
-/// Whether the op may change memory, or order accesses to it; the roots that it
-/// writes, none where it may write any.
+/// Whether the op may write memory or synchronize. `roots` are the written
+/// roots; empty if it may write any memory.
 static bool isHazard(Operation *op, SmallVectorImpl<Value> &roots) {
   if (isMemoryEffectFree(op))
     return false;
@@ -112,13 +112,12 @@ std::optional<std::string> MoveHazards::find(Operation *read,
   for (size_t seen = 0; it != end && it->position < last; ++it, ++seen) {
     if (seen == kMostHazards)
       return "more than " + std::to_string(kMostHazards) +
-             " ops between the read and the write touch memory";
+             " ops between the read and the write access memory";
     if (it->roots.empty() || llvm::any_of(it->roots, [&](Value written) {
           return !aliasing.alias(written, root).isNo();
         }))
-      return "'" + it->op->getName().getStringRef().str() +
-             "' stands between the read and the write, and what is read may "
-             "not move past it";
+      return "the read cannot be moved past '" +
+             it->op->getName().getStringRef().str() + "' to its write";
   }
   return std::nullopt;
 }
@@ -138,7 +137,7 @@ unsigned smalti::log2WindowAlignment(VectorTransferOpInterface op) {
   return alignment;
 }
 
-/// The same of every row.
+/// The same for all rows.
 static unsigned log2RowAlignment(VectorTransferOpInterface op,
                                  unsigned log2Element) {
   auto type = cast<MemRefType>(op.getBase().getType());
@@ -154,29 +153,32 @@ static bool hasUnitStride(MemRefType type) {
   return type.getRank() > 0 && type.isLastDimUnitStride();
 }
 
-/// What holds for copies in both directions.
+/// Checks the conditions that apply to loads and stores.
 static std::optional<std::string> checkPair(vector::TransferReadOp read,
                                             vector::TransferWriteOp write,
                                             MemRefType global,
                                             MemRefType shared) {
   if (read->getBlock() != write->getBlock())
-    return std::string("the write is in another block");
+    return std::string("the read and the write are in different MLIR blocks");
   if (!read.getPermutationMap().isMinorIdentity() ||
       !write.getPermutationMap().isMinorIdentity() || !hasUnitStride(global) ||
       !hasUnitStride(shared))
-    return std::string("the lanes of its rows do not follow one another");
+    return std::string("the lanes of a row are not contiguous in memory");
   Attribute space = global.getMemorySpace();
   if (auto number = dyn_cast_or_null<IntegerAttr>(space);
       space && !(number && number.getValue().isZero()))
-    return "its memory space " + describe(space) + " is not the generic one";
+    return "the global memref is in memory space " + describe(space) +
+           "; only the default memory space is supported";
   if (!gpu::GPUDialect::hasWorkgroupMemoryAddressSpace(shared))
-    return std::string("shared memory must be of the address space workgroup");
+    return std::string(
+        "the shared memref is not in the address space workgroup");
   Type element = read.getVectorType().getElementType();
   if (global.getElementType() != element ||
       shared.getElementType() != element || !element.isIntOrFloat() ||
       element.getIntOrFloatBitWidth() % 8 != 0 ||
       !llvm::isPowerOf2_64(element.getIntOrFloatBitWidth()))
-    return std::string("its elements are no 1, 2, 4, 8, ... bytes");
+    return std::string(
+        "the element size is not a power-of-two number of bytes");
   return std::nullopt;
 }
 
@@ -184,11 +186,11 @@ std::optional<std::string>
 smalti::checkCopiedPair(vector::TransferReadOp read,
                         vector::TransferWriteOp write) {
   if (!isZeroBits(read.getPadding()))
-    return std::string("its padding is not known to be zero bits");
+    return std::string("the padding value is not proven to be all zero bits");
   if (isMaskedTransfer(read) || isMaskedTransfer(write))
-    return std::string("it is masked");
+    return std::string("the read or the write has a mask");
   if (write.hasOutOfBoundsDim())
-    return std::string("the write to shared memory may be out of bounds, too");
+    return std::string("the write to shared memory may be out of bounds");
   return checkPair(read, write, cast<MemRefType>(read.getBase().getType()),
                    cast<MemRefType>(write.getBase().getType()));
 }
@@ -197,9 +199,9 @@ std::optional<std::string>
 smalti::checkStoredPair(vector::TransferReadOp read,
                         vector::TransferWriteOp write) {
   if (isMaskedTransfer(read) || isMaskedTransfer(write))
-    return std::string("it is masked");
+    return std::string("the read or the write has a mask");
   if (read.hasOutOfBoundsDim())
-    return std::string("the read of shared memory may be out of bounds, too");
+    return std::string("the read of shared memory may be out of bounds");
   return checkPair(read, write, cast<MemRefType>(write.getBase().getType()),
                    cast<MemRefType>(read.getBase().getType()));
 }
@@ -223,36 +225,35 @@ std::optional<std::string> smalti::planCopy(CopyPlan &plan,
         log2Divisor(bytes) <= alignment)
       plan.bytes = std::max(plan.bytes, bytes);
   if (plan.bytes == 0)
-    return "rows of " + std::to_string(rowBytes) + " bytes at multiples of " +
+    return "rows of " + std::to_string(rowBytes) + " B with alignment " +
            std::to_string(int64_t(1) << std::min(alignment, 8u)) +
-           " are no copies of " +
+           " B cannot be split into copies of " +
            std::to_string(target.asyncCopyBytes.front()) + " to " +
-           std::to_string(target.asyncCopyBytes.back()) + " bytes";
+           std::to_string(target.asyncCopyBytes.back()) + " B";
   plan.elements = plan.bytes / elementBytes;
   if (type.getNumElements() / plan.elements > kMostCopies)
-    return "it would be " +
-           std::to_string(type.getNumElements() / plan.elements) +
-           " copies, more than " + std::to_string(kMostCopies);
+    return std::to_string(type.getNumElements() / plan.elements) +
+           " copies exceed the limit of " + std::to_string(kMostCopies);
   return hazards.find(read, write);
 }
 
 std::string smalti::describeCopy(const CopyPlan &plan) {
   vector::TransferReadOp read = plan.read;
   int64_t copies = read.getVectorType().getNumElements() / plan.elements;
-  return "the padded read and its write to shared memory became " +
-         std::to_string(copies) + " asynchronous cop" +
+  return "padded read and its write to shared memory lowered to " +
+         std::to_string(copies) + " cp.async cop" +
          (copies == 1 ? "y" : "ies") + " of " + std::to_string(plan.bytes) +
-         " bytes that fill in zeros" +
-         (plan.whyNoWindow.empty()
+         " B with zero fill" +
+         (plan.tmaRejectionReason.empty()
               ? ""
-              : "; it is no TMA copy: " + plan.whyNoWindow);
+              : "; TMA not used: " + plan.tmaRejectionReason);
 }
 
 //===----------------------------------------------------------------------===//
 // The copies
 //===----------------------------------------------------------------------===//
 
-/// How many elements of a row are copied, from an index along its dimension on.
+/// The number of elements of a row that one copy reads at `indices`.
 static Value createCount(OpBuilder &builder, const CopyPlan &plan,
                          ValueRange indices) {
   vector::TransferReadOp read = plan.read;
@@ -280,7 +281,8 @@ static Value createCount(OpBuilder &builder, const CopyPlan &plan,
                          plan.elements);
     else
       select(compare(arith::CmpIPredicate::slt, index, size));
-    // Rows begin at multiples of a copy: ahead of the begin it has nothing.
+    // Rows start at multiples of a copy, so a copy before the start reads
+    // nothing.
     if (dim.mayBeNegative)
       select(compare(arith::CmpIPredicate::sge, index, zero));
   }
@@ -334,24 +336,24 @@ static Value getWritten(const CopyPlan &plan) {
 
 namespace {
 
-/// Copies that were started, and not waited for.
+/// Outstanding copies.
 class OpenGroup {
 public:
   explicit OpenGroup(AliasAnalysis &aliasing) : aliasing(aliasing) {}
 
   bool isEmpty() const { return plans.empty(); }
 
-  /// Whether a further copy may be in flight together with these.
-  bool takes(const CopyPlan &plan) const {
+  /// Whether one more copy may be outstanding together with these.
+  bool canAdd(const CopyPlan &plan) const {
     if (plans.size() == kMostWrites)
       return false;
     return llvm::none_of(plans, [&](const CopyPlan *other) {
-      return mayMeet(plan, *other) || mayMeet(*other, plan);
+      return mayConflict(plan, *other) || mayConflict(*other, plan);
     });
   }
 
-  /// Whether the op must see what was copied, or must not see it happen.
-  bool isSeenBy(Operation *op) const {
+  /// Whether the copies must complete before the op.
+  bool mustPrecede(Operation *op) const {
     if (isMemoryEffectFree(op))
       return false;
     if (isa<BlockBarrierOpInterface>(op) || op->getNumRegions() != 0)
@@ -383,8 +385,8 @@ public:
 private:
   bool mayAlias(Value a, Value b) const { return !aliasing.alias(a, b).isNo(); }
 
-  /// Whether `a` may write what `b` writes or reads.
-  bool mayMeet(const CopyPlan &a, const CopyPlan &b) const {
+  /// Whether `a` may write memory that `b` writes or reads.
+  bool mayConflict(const CopyPlan &a, const CopyPlan &b) const {
     if (mayAlias(getWritten(a), getRead(b)))
       return true;
     vector::TransferWriteOp first = a.write, second = b.write;
@@ -413,7 +415,7 @@ void smalti::commitCopies(RewriterBase &rewriter, ArrayRef<CopyPlan> plans) {
     vector::TransferWriteOp write = plan.write;
     blocks.insert(write->getBlock());
   }
-  // The old ops are compared with until all is made.
+  // The old ops are needed for alias queries until all copies are created.
   for (Block *block : blocks) {
     OpenGroup group(aliasing);
     SmallVector<Value> tokens;
@@ -422,8 +424,8 @@ void smalti::commitCopies(RewriterBase &rewriter, ArrayRef<CopyPlan> plans) {
       const CopyPlan *plan = ofWrite.lookup(&op);
       if (reads.contains(&op))
         continue;
-      bool mustClose = plan ? !group.takes(*plan)
-                            : group.isSeenBy(&op) || &op == &block->back();
+      bool mustClose = plan ? !group.canAdd(*plan)
+                            : group.mustPrecede(&op) || &op == &block->back();
       rewriter.setInsertionPoint(&op);
       if (!group.isEmpty() && mustClose)
         group.close(rewriter, loc, tokens);

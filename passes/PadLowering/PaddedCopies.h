@@ -1,8 +1,8 @@
-//===- PaddedCopies.h - Copies that fill in zeros ---------------*- C++ -*-===//
+//===- PaddedCopies.h - cp.async copies with zero fill ----------*- C++ -*-===//
 //
-// A padded read of global memory that is written to shared memory as it is, by
-// the same thread, needs no registers where the chip has asynchronous copies
-// that read less than they write and fill the rest with zeros (cp.async).
+// A padded read of global memory whose result the same thread writes to shared
+// memory can be lowered to cp.async, which reads fewer bytes than it writes and
+// fills the rest with zeros. It does not need registers for the data.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,26 +20,26 @@ namespace targets {
 struct Target;
 } // namespace targets
 
-/// A read and the write of what was read.
+/// A read and the write of its result.
 struct CopyPlan {
   mlir::vector::TransferReadOp read;
   mlir::vector::TransferWriteOp write;
-  /// The read's.
+  /// The dimensions of the read.
   llvm::SmallVector<TransferDim> dims;
-  /// Why TMA does not copy it, where it may.
-  std::string whyNoWindow;
-  /// How many bytes each copy takes; a row may be several.
+  /// Why TMA is not used; empty if tensor maps are not enabled.
+  std::string tmaRejectionReason;
+  /// Size of one copy; a row may need several copies.
   int64_t bytes = 0;
   int64_t elements = 0;
 };
 
-/// The ops between which a read can be moved to its write, of one block.
+/// The ops of an MLIR block that prevent moving a read to its write.
 class MoveHazards {
 public:
   explicit MoveHazards(mlir::Operation *function)
       : aliasing(makeAliasAnalysis(function)) {}
 
-  /// Why what `read` reads may not be read at `write`, a later op of the block.
+  /// Why `read` cannot be moved to `write`, a later op of the block.
   std::optional<std::string> find(mlir::Operation *read,
                                   mlir::Operation *write);
 
@@ -47,7 +47,7 @@ private:
   struct Hazard {
     unsigned position;
     mlir::Operation *op;
-    /// The roots that it writes; empty: it may write anything.
+    /// The roots that it writes; empty: it may write any memory.
     llvm::SmallVector<mlir::Value> roots;
   };
   void scan(mlir::Block *block);
@@ -57,39 +57,38 @@ private:
   llvm::DenseMap<mlir::Operation *, unsigned> positions;
 };
 
-/// Whether the chip has such copies.
+/// Whether the chip has cp.async.
 bool hasZeroFillCopies(const targets::Target *target);
 
-/// Whether the read is a candidate at all: written to shared memory, and used
-/// by nothing else.
+/// The write to shared memory that is the only use of the read, or null.
 mlir::vector::TransferWriteOp getSharedWrite(mlir::vector::TransferReadOp read);
 
-/// The read of shared memory that a write to global memory is the only use of.
+/// The read of shared memory whose only use is the write to global memory, or
+/// null.
 mlir::vector::TransferReadOp getSharedRead(mlir::vector::TransferWriteOp write);
 
-/// The power of two that divides the address, in bytes, of a window's first
-/// element.
+/// Log2 of the proven alignment in bytes of the first element of a window.
 unsigned log2WindowAlignment(mlir::VectorTransferOpInterface op);
 
-/// Why what is read is not written to shared memory as it is, with zeros for
-/// what is out of bounds, if it is not.
+/// Checks that the pair copies to shared memory, with zeros out of bounds.
+/// Returns a reason otherwise.
 std::optional<std::string> checkCopiedPair(mlir::vector::TransferReadOp read,
                                            mlir::vector::TransferWriteOp write);
 
-/// Why what is read of shared memory is not written to global memory as it is,
-/// up to the bounds there, if it is not.
+/// Checks that the pair copies shared memory to global memory, up to the
+/// bounds. Returns a reason otherwise.
 std::optional<std::string> checkStoredPair(mlir::vector::TransferReadOp read,
                                            mlir::vector::TransferWriteOp write);
 
-/// The reason why read and write stay apart, if they do.
+/// Fills in the plan, or returns why cp.async is not used.
 std::optional<std::string>
 planCopy(CopyPlan &plan, const targets::Target &target, MoveHazards &hazards);
 
-/// What is done, in words.
+/// Text of the applied remark.
 std::string describeCopy(const CopyPlan &plan);
 
-/// Makes the copies, and waits for them ahead of whatever may touch what they
-/// read or write.
+/// Creates the copies, and waits before each op that may access the memory that
+/// they read or write.
 void commitCopies(mlir::RewriterBase &rewriter, llvm::ArrayRef<CopyPlan> plans);
 
 } // namespace smalti

@@ -1,4 +1,4 @@
-//===- PaddedTransfers.cpp - Reads and writes that overhang ---------------===//
+//===- PaddedTransfers.cpp - Transfers that may be out of bounds ----------===//
 
 #include "smalti/passes/PadLowering/PaddedTransfers.h"
 #include "smalti/passes/Analysis/Integers/IntegerRanges.h"
@@ -19,7 +19,7 @@
 using namespace mlir;
 using namespace smalti;
 
-/// Rows, and elements, of a write that is taken apart: each is a store or two.
+/// Maximum number of rows and elements of a write that is split into stores.
 static constexpr int64_t kMostRows = 32;
 static constexpr int64_t kMostRowElements = 256;
 
@@ -44,8 +44,8 @@ bool smalti::isZeroBits(Value padding) {
 // The plan
 //===----------------------------------------------------------------------===//
 
-bool smalti::mayBeginAhead(VectorTransferOpInterface op,
-                           const IntegerRanges &ranges) {
+bool smalti::mayStartBeforeMemRef(VectorTransferOpInterface op,
+                                  const IntegerRanges &ranges) {
   for (auto [dim, expr] : llvm::enumerate(op.getPermutationMap().getResults()))
     if (auto memrefDim = dyn_cast<AffineDimExpr>(expr);
         memrefDim && !op.isDimInBounds(dim) &&
@@ -54,8 +54,8 @@ bool smalti::mayBeginAhead(VectorTransferOpInterface op,
   return false;
 }
 
-/// The dimension of whose lanes every one that is past its end lies past the
-/// buffer's too, and none of the others is out of bounds.
+/// The only dimension that may be out of bounds, if lanes past its end are also
+/// past the end of the buffer.
 static std::optional<unsigned> findEndDim(const TransferPlan &plan,
                                           const BufferSource &source) {
   const TransferDim *overhanging = nullptr;
@@ -83,7 +83,7 @@ static std::optional<unsigned> findEndDim(const TransferPlan &plan,
   } else if (dim != 0 || !type.getLayout().isIdentity()) {
     return std::nullopt;
   }
-  // Lanes lie at most this far behind the end, which must not wrap around.
+  // The distance of lanes past the end must not wrap around.
   if (ShapedType::isDynamic(stride))
     return overhanging->size == 1 ? std::optional(dim) : std::nullopt;
   if (llvm::MulOverflow(overhanging->size, stride, more) ||
@@ -92,7 +92,7 @@ static std::optional<unsigned> findEndDim(const TransferPlan &plan,
   return dim;
 }
 
-/// Whether no dword of the transfer holds lanes inside the buffer and others
+/// Whether each dword of the transfer is entirely inside the buffer or entirely
 /// past its end.
 static bool isDwordExact(const TransferPlan &plan, const BufferSource &source) {
   if (source.elementBytes % 4 == 0)
@@ -110,15 +110,16 @@ static bool isDwordExact(const TransferPlan &plan, const BufferSource &source) {
   for (auto [dim, index] : llvm::enumerate(op.getIndices()))
     if (log2Divisor(index) + log2Stride(type, dim) < log2)
       return false;
-  // Of lanes that do not follow one another in memory each is an access of its
-  // own; those that do are the last dimension's.
+  // Contiguous lanes are those of the last dimension; other lanes are separate
+  // accesses.
   return llvm::all_of(plan.dims, [&](const TransferDim &dim) {
     return dim.size == 1 || dim.memref + 1 == type.getRank() ||
            log2Stride(type, dim.memref) >= log2;
   });
 }
 
-/// How the transfer goes through a raw buffer, or why it does not.
+/// Plans the transfer through a raw buffer, or returns why a buffer is not
+/// used.
 static std::optional<std::string> planBuffer(const TransferPlan &plan,
                                              const TransferOptions &options,
                                              BufferedTransfer &buffer) {
@@ -130,8 +131,7 @@ static std::optional<std::string> planBuffer(const TransferPlan &plan,
     return why;
   if (vectorType.getNumElements() >
       kMostBytesPastBuffer / buffer.source.elementBytes)
-    return "the vector takes more than " +
-           std::to_string(kMostBytesPastBuffer) + " bytes";
+    return "the vector exceeds " + std::to_string(kMostBytesPastBuffer) + " B";
   bool isExact = !plan.mayBeNegative() && isDwordExact(plan, buffer.source);
   std::optional<unsigned> endDim = findEndDim(plan, buffer.source);
   if (endDim)
@@ -139,7 +139,7 @@ static std::optional<std::string> planBuffer(const TransferPlan &plan,
 
   if (plan.isRead()) {
     if (isMaskedTransfer(op) && !map.isMinorIdentity())
-      return std::string("it has a mask, and its vector is permuted");
+      return std::string("the read has a mask and its vector is permuted");
     bool isZero = isZeroBits(cast<vector::TransferReadOp>(*op).getPadding());
     buffer.checksEnd = !isExact;
     buffer.kind =
@@ -150,7 +150,7 @@ static std::optional<std::string> planBuffer(const TransferPlan &plan,
   }
 
   if (isMaskedTransfer(op))
-    return std::string("it has a mask of its own");
+    return std::string("the write has a mask");
   if (plan.mayBeNegative())
     return std::string("an index may be negative");
   if (endDim && isExact) {
@@ -163,15 +163,14 @@ static std::optional<std::string> planBuffer(const TransferPlan &plan,
   int64_t offset;
   if (!map.isMinorIdentity() ||
       failed(type.getStridesAndOffset(strides, offset)) || strides.back() != 1)
-    return std::string("the lanes of its rows do not follow one another");
+    return std::string("the lanes of a row are not contiguous in memory");
   int64_t elements = vectorType.getNumElements(),
           rows = elements / vectorType.getShape().back();
   if (rows > kMostRows || elements > kMostRowElements)
-    return "its " + std::to_string(rows) + " rows of " +
+    return std::to_string(rows) + " rows of " +
            std::to_string(vectorType.getShape().back()) +
-           " elements are more than the " + std::to_string(kMostRows) +
-           " rows and " + std::to_string(kMostRowElements) +
-           " elements that are stored one by one";
+           " elements exceed the limit of " + std::to_string(kMostRows) +
+           " rows and " + std::to_string(kMostRowElements) + " elements";
   return std::nullopt;
 }
 
@@ -179,20 +178,19 @@ std::optional<std::string>
 smalti::planTransfer(TransferPlan &plan, const IntegerRanges &ranges,
                      const TransferOptions &options) {
   VectorTransferOpInterface op = plan.op;
-  std::string noun = plan.isRead() ? "the read" : "the write";
   VectorType vectorType = op.getVectorType();
   if (vectorType.isScalable())
-    return noun + "'s vector is scalable";
+    return std::string("scalable vectors are not supported");
   auto type = cast<MemRefType>(op.getBase().getType());
   if (isa<VectorType>(type.getElementType()))
-    return noun + "'s elements are vectors";
-  // Upstream's verifier does not compare them.
+    return std::string("memrefs of vectors are not supported");
+  // Upstream's verifier does not compare the element types.
   if (type.getElementType() != vectorType.getElementType())
-    return noun + "'s element type differs from the memref's";
+    return std::string("the element types of the vector and the memref differ");
   AffineMap map = op.getPermutationMap();
   if (!map.isMinorIdentity() && hasPassthru(op))
-    return noun + "'s vector is permuted, and another fills in the lanes that "
-                  "the mask leaves out";
+    return std::string("a permuted vector is not supported if 'vector.mask' "
+                       "has a passthru value");
   for (unsigned memrefDim = 0, e = map.getNumInputs(); memrefDim < e;
        ++memrefDim) {
     std::optional<unsigned> dim =
@@ -208,46 +206,47 @@ smalti::planTransfer(TransferPlan &plan, const IntegerRanges &ranges,
     return std::nullopt;
   BufferedTransfer buffer;
   if (std::optional<std::string> why = planBuffer(plan, options, buffer))
-    plan.whyNoBuffer = *why;
+    plan.bufferRejectionReason = *why;
   else
     plan.buffer = std::move(buffer);
   return std::nullopt;
 }
 
 std::string smalti::describeTransfer(const TransferPlan &plan) {
-  std::string text =
-      std::string("the padded ") + (plan.isRead() ? "read" : "write");
+  std::string noun = plan.isRead() ? "read" : "write";
+  std::string text = "padded " + noun + " lowered to a ";
   if (!plan.buffer) {
-    text += " became a masked one";
+    text += "masked " + noun;
     if (plan.mayBeNegative())
-      text += ", which also leaves out what is ahead of the memref";
-    if (!plan.whyNoBuffer.empty())
-      text += "; its memref is no raw buffer: " + plan.whyNoBuffer;
-    if (!plan.whyNoCopy.empty())
-      text += "; it is no asynchronous copy: " + plan.whyNoCopy;
-    if (!plan.whyNoWindow.empty() && plan.whyNoWindow != plan.whyNoCopy)
-      text += "; it is no TMA copy: " + plan.whyNoWindow;
+      text += ", which also masks lanes before the memref";
+    if (!plan.bufferRejectionReason.empty())
+      text += "; raw buffer not used: " + plan.bufferRejectionReason;
+    if (!plan.cpAsyncRejectionReason.empty())
+      text += "; cp.async not used: " + plan.cpAsyncRejectionReason;
+    if (!plan.tmaRejectionReason.empty() &&
+        plan.tmaRejectionReason != plan.cpAsyncRejectionReason)
+      text += "; TMA not used: " + plan.tmaRejectionReason;
     return text;
   }
-  text += " became one of a raw buffer";
+  text += "raw-buffer " + noun;
   switch (plan.buffer->kind) {
   case BufferedTransfer::Kind::Whole:
-    text += plan.isRead() ? ", whose zeros are the padding"
-                          : ", which drops what is out of bounds";
+    text += plan.isRead() ? "; the hardware returns zeros out of bounds"
+                          : "; the hardware drops out-of-bounds lanes";
     break;
   case BufferedTransfer::Kind::Select:
-    text += ", of which the padding is selected";
+    text += "; a select inserts the padding value";
     break;
   case BufferedTransfer::Kind::Rows:
-    text += ", past whose end goes what is out of bounds";
+    text += "; out-of-bounds lanes are stored past the end of the buffer";
     break;
   }
   if (plan.buffer->checksEnd)
     text += plan.mayBeNegative()
-                ? "; where it crosses the buffer's begin or end it is masked"
-                : "; where it crosses the buffer's end it is masked";
+                ? "; masked if it crosses the start or the end of the buffer"
+                : "; masked if it crosses the end of the buffer";
   if (plan.buffer->source.checksExtent)
-    text += "; it is masked where the memref takes more bytes than a buffer";
+    text += "; masked if the memref exceeds the maximum size of a raw buffer";
   return text;
 }
 
@@ -269,16 +268,16 @@ static Value getSize(OpBuilder &builder, Location loc, Value memref,
       builder, loc, memref::getMixedSize(builder, loc, memref, dim));
 }
 
-/// The elements from a transfer's index up to the memref's end.
-static Value getRest(OpBuilder &builder, Location loc,
-                     VectorTransferOpInterface op, unsigned dim) {
+/// The number of elements from a transfer's index to the end of the memref.
+static Value getRemainingElements(OpBuilder &builder, Location loc,
+                                  VectorTransferOpInterface op, unsigned dim) {
   return arith::SubIOp::create(builder, loc,
                                getSize(builder, loc, op.getBase(), dim),
                                op.getIndices()[dim]);
 }
 
-/// The mask of the lanes that are in bounds, and were not masked before: of
-/// the memref's dimensions, or of the vector's.
+/// The mask of lanes that are in bounds and not already masked off, with the
+/// dimensions of the memref or of the vector.
 static Value createMask(OpBuilder &builder, const TransferPlan &plan,
                         bool ofVector) {
   VectorTransferOpInterface op = plan.op;
@@ -300,11 +299,12 @@ static Value createMask(OpBuilder &builder, const TransferPlan &plan,
   SmallVector<Value> ends, full;
   for (auto [size, dim] : llvm::zip_equal(shape, dims)) {
     full.push_back(arith::ConstantIndexOp::create(builder, loc, size));
-    ends.push_back(!dim || dim->inBounds
-                       ? full.back()
-                       : clampCount(builder, loc,
-                                    getRest(builder, loc, op, dim->memref),
-                                    size));
+    ends.push_back(
+        !dim || dim->inBounds
+            ? full.back()
+            : clampCount(builder, loc,
+                         getRemainingElements(builder, loc, op, dim->memref),
+                         size));
   }
   VectorType maskType = VectorType::get(shape, builder.getI1Type());
   Value mask = vector::CreateMaskOp::create(builder, loc, maskType, ends);
@@ -312,49 +312,49 @@ static Value createMask(OpBuilder &builder, const TransferPlan &plan,
   for (auto [i, dim] : llvm::enumerate(dims)) {
     if (!dim || !dim->mayBeNegative)
       continue;
-    // Lanes ahead of the memref's begin.
+    // Lanes before the start of the memref.
     Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
     Value begin =
         arith::SubIOp::create(builder, loc, zero, op.getIndices()[dim->memref]);
     SmallVector<Value> bounds = full;
     bounds[i] = clampCount(builder, loc, begin, dim->size);
-    Value ahead = vector::CreateMaskOp::create(builder, loc, maskType, bounds);
+    Value before = vector::CreateMaskOp::create(builder, loc, maskType, bounds);
     if (!allTrue)
       allTrue = arith::ConstantOp::create(
           builder, loc, DenseElementsAttr::get(maskType, true));
-    Value behind = arith::XOrIOp::create(builder, loc, ahead, allTrue);
-    mask = arith::AndIOp::create(builder, loc, mask, behind);
+    Value notBefore = arith::XOrIOp::create(builder, loc, before, allTrue);
+    mask = arith::AndIOp::create(builder, loc, mask, notBefore);
   }
-  // In the order of the memref, which is the vector's where masks are kept.
+  // In the order of the memref, which is that of the vector if masks are kept.
   if (op.getMask())
     mask = arith::AndIOp::create(builder, loc, mask, op.getMask());
   return mask;
 }
 
 //===----------------------------------------------------------------------===//
-// Transfers under a mask, and of buffers
+// Masked transfers and transfers of buffers
 //===----------------------------------------------------------------------===//
 
-/// The transfer at other places, all of whose lanes are in bounds, but for a
-/// mask. The result of a read.
+/// Recreates the transfer at other indices, with all unmasked lanes in bounds.
+/// Returns the result of a read.
 static Value createTransfer(OpBuilder &builder, const TransferPlan &plan,
                             Value memref, ValueRange indices, Value mask) {
   VectorTransferOpInterface op = plan.op;
   auto inside = builder.getBoolArrayAttr(
       SmallVector<bool>(op.getVectorType().getRank(), true));
-  Operation *made;
+  Operation *created;
   if (auto read = dyn_cast<vector::TransferReadOp>(*op)) {
-    made = vector::TransferReadOp::create(
+    created = vector::TransferReadOp::create(
         builder, op.getLoc(), read.getVectorType(), memref, indices,
         read.getPermutationMapAttr(), read.getPadding(), mask, inside);
   } else {
     auto write = cast<vector::TransferWriteOp>(*op);
-    made = vector::TransferWriteOp::create(
+    created = vector::TransferWriteOp::create(
         builder, op.getLoc(), write.getVector(), memref, indices,
         write.getPermutationMapAttr(), mask, inside);
   }
-  made->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-  return plan.isRead() ? made->getResult(0) : Value();
+  created->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  return plan.isRead() ? created->getResult(0) : Value();
 }
 
 static Value createMasked(OpBuilder &builder, const TransferPlan &plan) {
@@ -363,8 +363,8 @@ static Value createMasked(OpBuilder &builder, const TransferPlan &plan) {
                         createMask(builder, plan, /*ofVector=*/false));
 }
 
-/// Kind::Whole: the transfer begins at the end at most, so that offsets do not
-/// wrap around.
+/// Kind::Whole: clamps the index to the end, so that offsets do not wrap
+/// around.
 static Value createWhole(OpBuilder &builder, const TransferPlan &plan,
                          Value buffer) {
   VectorTransferOpInterface op = plan.op;
@@ -388,8 +388,8 @@ static Value createSelect(OpBuilder &builder, const TransferPlan &plan,
   return arith::SelectOp::create(builder, loc, mask, all, padding);
 }
 
-/// Kind::Rows. `end` is an index along the last dimension that lies past the
-/// buffer's end wherever a row begins.
+/// Kind::Rows. `end` is an index along the last dimension that is past the end
+/// of the buffer for every row.
 static void createRows(OpBuilder &builder, const TransferPlan &plan,
                        Value buffer, Value end) {
   auto write = cast<vector::TransferWriteOp>(*plan.op);
@@ -409,7 +409,7 @@ static void createRows(OpBuilder &builder, const TransferPlan &plan,
   };
   Value zero = constant(0), count, isFull;
   if (!last.inBounds) {
-    count = getRest(builder, loc, plan.op, last.memref);
+    count = getRemainingElements(builder, loc, plan.op, last.memref);
     isFull = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge,
                                    count, constant(last.size));
   }
@@ -436,8 +436,8 @@ static void createRows(OpBuilder &builder, const TransferPlan &plan,
               ? arith::AndIOp::create(builder, loc, isInside, below).getResult()
               : below;
     }
-    // A row that is out of bounds begins past the end; other indices might be
-    // too large to be multiplied.
+    // A row out of bounds starts past the end. Its other indices become 0,
+    // since index times stride might overflow.
     for (const TransferDim &dim : outer)
       indices[dim.memref] = select(isInside, indices[dim.memref], zero);
     Value first = indices[last.memref];
@@ -458,13 +458,13 @@ static void createRows(OpBuilder &builder, const TransferPlan &plan,
     auto storeElements = [&](OpBuilder &nested) {
       for (int64_t lane = 0; lane < last.size; ++lane) {
         Value number = arith::ConstantIndexOp::create(nested, loc, lane);
-        Value stays = arith::CmpIOp::create(
+        Value isStored = arith::CmpIOp::create(
             nested, loc, arith::CmpIPredicate::slt, number, count);
         if (isInside)
-          stays = arith::AndIOp::create(nested, loc, isInside, stays);
+          isStored = arith::AndIOp::create(nested, loc, isInside, isStored);
         Value index = arith::AddIOp::create(nested, loc, first, number);
         indices[last.memref] =
-            arith::SelectOp::create(nested, loc, stays, index, end);
+            arith::SelectOp::create(nested, loc, isStored, index, end);
         Value element = vector::ExtractOp::create(nested, loc, elements, lane);
         memref::StoreOp::create(nested, loc, element, buffer, indices);
       }
@@ -506,7 +506,7 @@ static Value createBuffered(OpBuilder &builder, const TransferPlan &plan,
   return {};
 }
 
-/// Whether all lanes lie inside the buffer.
+/// i1: whether all lanes are inside the buffer.
 static Value createIsInside(OpBuilder &builder, const TransferPlan &plan,
                             Value end) {
   VectorTransferOpInterface op = plan.op;
@@ -544,10 +544,10 @@ static Value createIsInside(OpBuilder &builder, const TransferPlan &plan,
       arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, last, end);
   if (!plan.mayBeNegative())
     return isInside;
-  Value isBehind =
+  Value isNotBefore =
       arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge, first,
                             arith::ConstantIndexOp::create(builder, loc, 0));
-  return arith::AndIOp::create(builder, loc, isInside, isBehind);
+  return arith::AndIOp::create(builder, loc, isInside, isNotBefore);
 }
 
 void smalti::commitTransfer(RewriterBase &rewriter, const TransferPlan &plan,

@@ -1,9 +1,8 @@
-//===- PaddedTransfers.h - Reads and writes that overhang -------*- C++ -*-===//
+//===- PaddedTransfers.h - Transfers that may be out of bounds --*- C++ -*-===//
 //
-// A transfer whose lanes may lie outside its memref becomes one under a mask.
-// Where the hardware checks bounds (RawBuffers.h) it becomes a transfer of a
-// raw buffer. What is decided about a transfer lies in its plan; making it so
-// cannot fail.
+// A transfer that may be out of bounds is lowered to a masked transfer or, if
+// the hardware checks bounds (RawBuffers.h), to a transfer of a raw buffer. A
+// plan holds all decisions; applying it cannot fail.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,74 +24,73 @@ namespace smalti {
 
 class IntegerRanges;
 
-/// One dimension of a memref that a transfer runs along.
+/// One dimension of a memref that a transfer accesses.
 struct TransferDim {
   unsigned memref;    ///< the dimension of the memref
-  unsigned vector;    ///< and of the vector
-  int64_t size;       ///< the vector's length along it
-  bool inBounds;      ///< no lane lies past the end, or ahead of the begin
-  bool mayBeNegative; ///< some lane may lie ahead of the begin
+  unsigned vector;    ///< the dimension of the vector
+  int64_t size;       ///< the size of the vector in this dimension
+  bool inBounds;      ///< all lanes are in bounds
+  bool mayBeNegative; ///< a lane may be before the start
 };
 
-/// How a transfer goes through a raw buffer.
+/// Plan of a transfer through a raw buffer.
 struct BufferedTransfer {
   enum class Kind {
-    /// As it is: every lane that is out of bounds lies past the buffer's end.
+    /// Unchanged: every lane out of bounds is past the end of the buffer.
     Whole,
-    /// A read, of whose lanes some are replaced by the padding value.
+    /// A read; a select replaces lanes out of bounds by the padding value.
     Select,
-    /// A write, row by row: what is out of bounds is moved past the end.
+    /// A write, split into rows; lanes out of bounds are stored past the end.
     Rows,
   };
   Kind kind = Kind::Whole;
   BufferSource source;
-  /// The dimension whose end is the buffer's, of Kind::Whole.
+  /// Kind::Whole: the dimension whose end is the end of the buffer.
   unsigned endDim = 0;
-  /// A dword may hold lanes that are in bounds and others that are not: only
-  /// what lies wholly inside the buffer is read through it.
+  /// A dword may contain lanes in bounds and out of bounds, so the buffer is
+  /// used only if all lanes are inside.
   bool checksEnd = false;
 };
 
 struct TransferPlan {
   mlir::VectorTransferOpInterface op;
-  /// Ordered as the memref's dimensions are, whatever the vector's order is.
+  /// In the order of the memref's dimensions.
   llvm::SmallVector<TransferDim> dims;
   std::optional<BufferedTransfer> buffer;
-  /// Why there is none, where the chip has them.
-  std::string whyNoBuffer;
-  /// Why what is read is no asynchronous copy, where it could be one.
-  std::string whyNoCopy;
-  /// Why TMA does not copy it, where it may.
-  std::string whyNoWindow;
+  /// Why a buffer is not used, if the chip supports buffers.
+  std::string bufferRejectionReason;
+  /// Why cp.async is not used, if the chip supports it.
+  std::string cpAsyncRejectionReason;
+  /// Why TMA is not used; empty if tensor maps are not enabled.
+  std::string tmaRejectionReason;
 
   bool isRead() const;
   bool mayBeNegative() const;
 };
 
-/// What the chip and the user allow.
+/// Options from the chip and the user.
 struct TransferOptions {
   bool hasBuffers = false;
-  /// Memrefs of a size that is known at run time fit a raw buffer.
+  /// Memrefs of dynamic size fit in a raw buffer.
   bool assumesSmall = false;
 };
 
-/// Whether some lane may lie ahead of the memory.
-bool mayBeginAhead(mlir::VectorTransferOpInterface op,
-                   const IntegerRanges &ranges);
+/// Whether a lane may be before the start of the memref.
+bool mayStartBeforeMemRef(mlir::VectorTransferOpInterface op,
+                          const IntegerRanges &ranges);
 
-/// The reason why a transfer stays as it is, if it does.
+/// Fills in the plan, or returns why the transfer is not lowered.
 std::optional<std::string> planTransfer(TransferPlan &plan,
                                         const IntegerRanges &ranges,
                                         const TransferOptions &options);
 
-/// What is done with the transfer, in words.
+/// Text of the applied remark.
 std::string describeTransfer(const TransferPlan &plan);
 
 void commitTransfer(mlir::RewriterBase &rewriter, const TransferPlan &plan,
                     RawBuffers &buffers);
 
-/// min(max(value, 0), limit): what a mask's bound or a number of elements to
-/// copy must be.
+/// min(max(value, 0), limit), for mask bounds and numbers of copied elements.
 mlir::Value clampCount(mlir::OpBuilder &builder, mlir::Location loc,
                        mlir::Value value, int64_t limit);
 

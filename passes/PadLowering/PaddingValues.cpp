@@ -1,4 +1,4 @@
-//===- PaddingValues.cpp - Values that a reduction does not see -----------===//
+//===- PaddingValues.cpp - Padding values neutral to a reduction ----------===//
 
 #include "smalti/passes/PadLowering/PaddingValues.h"
 
@@ -13,10 +13,10 @@
 using namespace mlir;
 using namespace smalti;
 
-/// Bodies whose padded operands are many have too many combinations to try.
+/// Maximum number of combinations of padding values that are tried.
 static constexpr unsigned kMostCombinations = 10000;
 
-std::optional<std::string> smalti::whyNotSpeculatable(linalg::LinalgOp op) {
+std::optional<std::string> smalti::checkSpeculatable(linalg::LinalgOp op) {
   for (Operation &inner : op.getBlock()->without_terminator()) {
     auto isScalar = [](Type type) {
       return type.isIntOrIndexOrFloat() || isa<ComplexType>(type);
@@ -24,8 +24,8 @@ std::optional<std::string> smalti::whyNotSpeculatable(linalg::LinalgOp op) {
     if (inner.getNumRegions() != 0 || !isMemoryEffectFree(&inner) ||
         !isSpeculatable(&inner) ||
         !llvm::all_of(inner.getOperandTypes(), isScalar))
-      return "its body has " + inner.getName().getStringRef().str() +
-             ", which padding values could make trap";
+      return "the body contains '" + inner.getName().getStringRef().str() +
+             "', which may trap on padding values";
   }
   return std::nullopt;
 }
@@ -36,8 +36,8 @@ std::optional<std::string> smalti::whyNotSpeculatable(linalg::LinalgOp op) {
 
 namespace {
 
-/// The accumulator becomes combine(accumulator, term), up to a widening of the
-/// accumulator that is taken back.
+/// The op that computes combine(accumulator, term), possibly on a widened
+/// accumulator whose result is truncated again.
 struct Combiner {
   Operation *op = nullptr;
   Value term;
@@ -46,7 +46,7 @@ struct Combiner {
 
 } // namespace
 
-/// The value that `value` is a widening of, or itself.
+/// The operand of an extension, or the value itself.
 static Value stripExtension(Value value) {
   Operation *op = value.getDefiningOp();
   if (isa_and_nonnull<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp>(op))
@@ -87,7 +87,7 @@ static arith::FastMathFlags getFastMath(Operation *op) {
   return arith::FastMathFlags::none;
 }
 
-/// Whether the op's flags let it assume that this value does not occur.
+/// Whether the op's fastmath flags exclude this value.
 static bool isExcluded(Operation *op, Attribute value) {
   auto number = dyn_cast_or_null<FloatAttr>(value);
   arith::FastMathFlags flags = getFastMath(op);
@@ -97,20 +97,20 @@ static bool isExcluded(Operation *op, Attribute value) {
                      bitEnumContainsAny(flags, arith::FastMathFlags::ninf)));
 }
 
-/// Whether a maximum (or minimum) with this number is the other operand.
+/// Whether the number is the identity of the maximum (or minimum).
 static bool isLeast(Operation *op, const APFloat &number, bool ofMinimum) {
   if (number.isInfinity())
     return number.isNegative() != ofMinimum;
   bool finite = bitEnumContainsAny(getFastMath(op), arith::FastMathFlags::ninf);
   const llvm::fltSemantics &semantics = number.getSemantics();
-  // Without infinities the largest numbers take their place.
+  // Without infinities, the largest finite numbers are the identity.
   if (!finite && APFloat::semanticsHasInf(semantics))
     return false;
   return number.bitwiseIsEqual(
       APFloat::getLargest(semantics, /*Negative=*/!ofMinimum));
 }
 
-static bool isNeutral(const Combiner &combiner, Attribute term) {
+static bool isIdentity(const Combiner &combiner, Attribute term) {
   Operation *op = combiner.op;
   if (isExcluded(op, term))
     return false;
@@ -126,7 +126,7 @@ static bool isNeutral(const Combiner &combiner, Attribute term) {
         .Case([&](arith::MulFOp) { return number.isExactlyValue(1.0); })
         .Case([&](arith::MaximumFOp) { return isLeast(op, number, false); })
         .Case([&](arith::MinimumFOp) { return isLeast(op, number, true); })
-        // These drop a NaN, that of the accumulator too.
+        // These ops ignore a NaN operand, including the accumulator.
         .Case([&](arith::MaxNumFOp) {
           return number.isNaN() || (noNaN && isLeast(op, number, false));
         })
@@ -153,8 +153,8 @@ static bool isNeutral(const Combiner &combiner, Attribute term) {
       .Default([](Operation *) { return false; });
 }
 
-/// Whether the op has a neutral element at all.
-static bool hasNeutral(Operation *op) {
+/// Whether the op has an identity element.
+static bool hasIdentity(Operation *op) {
   return isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::MaximumFOp,
              arith::MinimumFOp, arith::MaxNumFOp, arith::MinNumFOp,
              arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::OrIOp,
@@ -168,21 +168,20 @@ static bool hasNeutral(Operation *op) {
 
 namespace {
 
-/// What is known of a value in the body: a constant, or that it equals every
-/// value of the same number.
+/// Facts about a value in the body. Values with the same number are equal.
 struct Known {
   Attribute constant;
   unsigned number = 0;
-  /// The value is this zero point, cut to the value's width.
+  /// The value is this zero point, truncated to the value's width.
   Value cutFrom;
-  /// The value may be one that no iteration of the plain op has.
+  /// The value may occur only in padded iterations.
   bool isPadding = false;
-  /// The value may be poison for that reason, also where it is a constant.
+  /// The value may be poison in padded iterations, even if it is a constant.
   bool mayBePoison = false;
 };
 
-/// Whether the flags of this integer op, or how far it shifts, may make poison
-/// of these operands.
+/// Whether the flags or the shift amount of this integer op may cause poison
+/// for these operands.
 static bool mayMakePoison(Operation &op, ArrayRef<Known> operands) {
   SmallVector<std::optional<APInt>> numbers;
   for (const Known &operand : operands) {
@@ -206,7 +205,7 @@ static bool mayMakePoison(Operation &op, ArrayRef<Known> operands) {
     return false;
   bool noSigned = interface.hasNoSignedWrap(),
        noUnsigned = interface.hasNoUnsignedWrap();
-  // What is right for every number that is not known.
+  // Cases that are valid for every value of a non-constant operand.
   if (isa<arith::AddIOp, arith::SubIOp>(op) && is(1, 0))
     return false;
   if (isa<arith::AddIOp>(op) && is(0, 0))
@@ -236,7 +235,7 @@ static bool mayMakePoison(Operation &op, ArrayRef<Known> operands) {
   return (noSigned && wrapsSigned) || (noUnsigned && wrapsUnsigned);
 }
 
-/// Evaluates a copy of the body, once: folding may change ops in place.
+/// Evaluates a copy of the body once; folding may change ops in place.
 class Evaluator {
 public:
   Evaluator(linalg::LinalgOp original, ArrayRef<bool> reduced,
@@ -248,13 +247,13 @@ public:
   Evaluator(const Evaluator &) = delete;
   Evaluator &operator=(const Evaluator &) = delete;
 
-  /// Values worth trying for an input, most natural first.
+  /// Candidate padding values for an input, most likely first.
   SmallVector<PaddingValue> getCandidates(unsigned input);
-  /// Whether these padding values leave the accumulator as it is.
-  bool isNeutralWith(ArrayRef<PaddingValue> values);
+  /// Whether the accumulator does not change with these padding values.
+  bool leavesAccumulator(ArrayRef<PaddingValue> values);
 
 private:
-  /// The value outside the body that a value in it is equal to, or null.
+  /// The value outside the body that equals a value in the body, or null.
   Value getOutside(Value value);
   Attribute getOutsideConstant(Value value);
   bool isInRange(Value zeroPoint, unsigned width, bool isSigned);
@@ -281,7 +280,7 @@ Value Evaluator::getOutside(Value value) {
     return copy->isAncestor(value.getParentBlock()->getParentOp()) ? Value()
                                                                    : value;
   OpOperand *operand = copy.getMatchingOpOperand(argument);
-  // A number, or a tensor of no dimensions.
+  // A scalar or a tensor of rank 0.
   if (!copy.isDpsInput(operand) ||
       (isa<ShapedType>(operand->get().getType()) &&
        cast<ShapedType>(operand->get().getType()).getRank() != 0))
@@ -293,7 +292,7 @@ Attribute Evaluator::getOutsideConstant(Value value) {
   Value outside = getOutside(value);
   if (auto argument = dyn_cast<BlockArgument>(value);
       !outside && argument && argument.getOwner() == copy.getBlock()) {
-    // A tensor of one value all over is that value wherever it is not padded.
+    // A splat tensor equals its value outside the padding.
     OpOperand *operand = copy.getMatchingOpOperand(argument);
     if (copy.isDpsInput(operand))
       outside = operand->get();
@@ -307,7 +306,7 @@ Attribute Evaluator::getOutsideConstant(Value value) {
   return constant;
 }
 
-/// Whether a number of `width` bits holds the zero point.
+/// Whether `width` bits can represent the zero point.
 bool Evaluator::isInRange(Value zeroPoint, unsigned width, bool isSigned) {
   if (zeroPointsInRange)
     return true;
@@ -332,7 +331,7 @@ SmallVector<PaddingValue> Evaluator::getCandidates(unsigned input) {
       candidates.push_back({constant, {}});
   };
 
-  // What the body subtracts from the operand.
+  // Values that the body subtracts from the operand.
   for (Operation &op : copy.getBlock()->without_terminator()) {
     if (!isa<arith::SubIOp, arith::SubFOp>(op) ||
         stripExtension(op.getOperand(0)) != argument)
@@ -411,14 +410,14 @@ void Evaluator::evaluate(Operation &op) {
   bool mayBePoison =
       (isPadding && !isZero && mayMakePoison(op, operands)) ||
       llvm::any_of(operands, [](const Known &k) { return k.mayBePoison; });
-  // Of these a select takes one.
+  // A select uses only one of its operands.
   if (auto select = dyn_cast<arith::SelectOp>(op))
     if (auto condition = dyn_cast_or_null<IntegerAttr>(operands[0].constant))
       mayBePoison = operands[0].mayBePoison ||
                     operands[condition.getValue().isZero() ? 2 : 1].mayBePoison;
 
   fold(op, operands);
-  // What numbers are poison here is not known until they are.
+  // Whether these ops return poison depends on the operand values.
   bool excludes =
       isa<arith::FPToSIOp, arith::FPToUIOp>(op) ||
       bitEnumContainsAny(getFastMath(&op), arith::FastMathFlags::nnan |
@@ -431,12 +430,12 @@ void Evaluator::evaluate(Operation &op) {
   }
 }
 
-/// Finds what is known of the results, but for padding and poison.
+/// Determines the facts about the results, except padding and poison.
 void Evaluator::fold(Operation &op, ArrayRef<Known> operands) {
   Known result;
   if (op.getNumResults() == 1 && op.getNumOperands() == 1) {
     Type type = op.getResult(0).getType();
-    // Widening gives back what was cut, where nothing was lost.
+    // An extension undoes a lossless truncation.
     if (Value point = operands[0].cutFrom;
         point && isa<arith::ExtSIOp, arith::ExtUIOp>(op) &&
         getElementTypeOrSelf(point.getType()) == type &&
@@ -468,7 +467,7 @@ void Evaluator::fold(Operation &op, ArrayRef<Known> operands) {
   bool excluded = llvm::any_of(operands, [&](const Known &operand) {
     return isExcluded(&op, operand.constant);
   });
-  // Folding may only reorder the operands; the next attempt then sees more.
+  // Folding may only reorder the operands; then a second attempt is needed.
   for (unsigned attempt = 0; attempt < 2 && !excluded; ++attempt) {
     SmallVector<Attribute> constants;
     for (Value operand : op.getOperands())
@@ -493,7 +492,7 @@ void Evaluator::fold(Operation &op, ArrayRef<Known> operands) {
     known[value] = {{}, fresh(), {}};
 }
 
-bool Evaluator::isNeutralWith(ArrayRef<PaddingValue> values) {
+bool Evaluator::leavesAccumulator(ArrayRef<PaddingValue> values) {
   for (unsigned i = 0, e = values.size(); i < e; ++i) {
     if (!reduced[i])
       continue;
@@ -501,7 +500,7 @@ bool Evaluator::isNeutralWith(ArrayRef<PaddingValue> values) {
     Value argument = copy.getMatchingBlockArgument(copy.getDpsInputOperand(i));
     Known padding{value.constant, fresh(), {}, /*isPadding=*/true};
     if (value.zeroPoint) {
-      // Every value in the body that is the zero point has its number.
+      // All values in the body that equal the zero point share its number.
       unsigned &number =
           casts[{nullptr, 0, value.zeroPoint.getAsOpaquePointer()}];
       if (!number)
@@ -524,7 +523,7 @@ bool Evaluator::isNeutralWith(ArrayRef<PaddingValue> values) {
   if (!combiner)
     return false;
   Known term = get(combiner->term);
-  return !term.mayBePoison && isNeutral(*combiner, term.constant);
+  return !term.mayBePoison && isIdentity(*combiner, term.constant);
 }
 
 std::optional<std::string>
@@ -534,11 +533,11 @@ smalti::findPaddingValues(linalg::LinalgOp op, ArrayRef<bool> reduced,
   values.assign(op.getNumDpsInputs(), PaddingValue());
   std::optional<Combiner> combiner = findCombiner(op);
   if (!combiner)
-    return std::string("its body does not combine the accumulator with a term "
-                       "by one op");
+    return std::string("the body does not combine the accumulator with a "
+                       "term in one op");
   std::string name = combiner->op->getName().getStringRef().str();
-  if (!hasNeutral(combiner->op))
-    return "no neutral element of " + name + " is known";
+  if (!hasIdentity(combiner->op))
+    return "'" + name + "' does not have a known identity element";
 
   SmallVector<SmallVector<PaddingValue>> candidates(reduced.size());
   SmallVector<unsigned> choice(reduced.size(), 0);
@@ -547,7 +546,7 @@ smalti::findPaddingValues(linalg::LinalgOp op, ArrayRef<bool> reduced,
     if (!reduced[i])
       continue;
     candidates[i] = Evaluator(op, reduced, zeroPointsInRange).getCandidates(i);
-    // Integers and floats, which are all that comes here, have some.
+    // Integers and floats always have candidates.
     assert(!candidates[i].empty());
     hasZeroPoint |= llvm::any_of(candidates[i], [](const PaddingValue &value) {
       return value.zeroPoint != nullptr;
@@ -557,7 +556,7 @@ smalti::findPaddingValues(linalg::LinalgOp op, ArrayRef<bool> reduced,
     for (unsigned i = 0; i < reduced.size(); ++i)
       if (reduced[i])
         values[i] = candidates[i][choice[i]];
-    if (Evaluator(op, reduced, zeroPointsInRange).isNeutralWith(values))
+    if (Evaluator(op, reduced, zeroPointsInRange).leavesAccumulator(values))
       return std::nullopt;
     // The next combination; the last input's choice changes fastest.
     unsigned digit = reduced.size();
@@ -567,12 +566,12 @@ smalti::findPaddingValues(linalg::LinalgOp op, ArrayRef<bool> reduced,
     if (digit == 0)
       break;
   }
-  std::string reason = "no padding values of its operands are known to give "
-                       "the neutral element of " +
-                       name;
+  std::string reason =
+      "no padding values were found that yield the identity element of '" +
+      name + "'";
   if (hasZeroPoint)
-    reason += "; its zero points may lie outside the operands' type "
-              "(zero-points-in-range=true says that they do not)";
+    reason += "; a zero point may be outside the operand type (set "
+              "zero-points-in-range=true if this cannot happen)";
   return reason;
 }
 

@@ -1,10 +1,10 @@
-//===- PaddingValues.h - Values that a reduction does not see ---*- C++ -*-===//
+//===- PaddingValues.h - Padding values neutral to a reduction --*- C++ -*-===//
 //
-// A structured op may run over more of a reduction's dimension than there is,
-// if every iteration too many leaves the accumulator as it is. Which padding
-// values of the operands do that is found here, by evaluating the op's body:
-// the term that it combines with the accumulator must come out as the neutral
-// element of the combining op, whatever the operands without padding hold.
+// A reduction may have added iterations if they do not change the accumulator.
+// This file finds padding values of the operands for which that holds, by
+// evaluating the body of the op: the term that is combined with the accumulator
+// must be the identity of the combining op, for all values of unpadded
+// operands.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,21 +18,21 @@
 
 namespace smalti {
 
-/// What the padding of one operand holds: a constant, or a zero point, a
-/// number or a tensor of one, cut to the width of the elements.
+/// The padding value of one operand: a constant, or a zero point (a scalar or a
+/// tensor of rank 0) truncated to the element width.
 struct PaddingValue {
   mlir::TypedAttr constant;
   mlir::Value zeroPoint;
 };
 
-/// Why the body of `op` must not be executed with padding values, if so: it may
-/// trap, or touch memory.
-std::optional<std::string> whyNotSpeculatable(mlir::linalg::LinalgOp op);
+/// Returns a reason if the body of `op` must not be executed with padding
+/// values, since it may trap or access memory.
+std::optional<std::string> checkSpeculatable(mlir::linalg::LinalgOp op);
 
-/// For each input of `op` that `reduced` marks as padded along a reduction's
-/// dimension, the value to pad it with; the entries of other inputs are empty.
-/// Otherwise the reason why there is none. `zeroPointsInRange` says that every
-/// zero point is a number of the elements' own type.
+/// Finds the padding value of each input of `op` that `reduced` marks as padded
+/// along a reduction; the entries of other inputs are empty. Returns a reason
+/// if none is found. With `zeroPointsInRange`, every zero point is assumed to
+/// be representable in the element type.
 std::optional<std::string>
 findPaddingValues(mlir::linalg::LinalgOp op, llvm::ArrayRef<bool> reduced,
                   bool zeroPointsInRange,

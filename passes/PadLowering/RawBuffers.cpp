@@ -1,4 +1,4 @@
-//===- RawBuffers.cpp - Memory whose bounds the hardware checks -----------===//
+//===- RawBuffers.cpp - Raw buffers with hardware bounds checks -----------===//
 
 #include "smalti/passes/PadLowering/RawBuffers.h"
 
@@ -18,35 +18,35 @@
 using namespace mlir;
 using namespace smalti;
 
-/// Room for the lanes past the end, and twice that fits 32 bits.
+/// Maximum size of a buffer. Offsets of lanes past the end fit in 32 bits.
 static constexpr int64_t kMostBytes =
     std::numeric_limits<int32_t>::max() - kMostBytesPastBuffer;
 
 //===----------------------------------------------------------------------===//
-// Which buffer
+// Buffer selection
 //===----------------------------------------------------------------------===//
 
-/// Elements from the pointer of a memref of this type up to behind its last
-/// one; nothing where it is not static. A reason where it is no number at all.
+/// Sets `end` to the number of elements from the pointer to the end of the last
+/// element, if it is static. Returns a reason if the type is not supported.
 static std::optional<std::string> getStaticEnd(MemRefType type,
                                                std::optional<int64_t> &end) {
   SmallVector<int64_t> strides;
   int64_t offset;
   if (failed(type.getStridesAndOffset(strides, offset)))
-    return std::string("its layout has no strides");
+    return std::string("the layout does not have strides");
   if (llvm::any_of(strides,
                    [](int64_t stride) {
                      return !ShapedType::isDynamic(stride) && stride < 0;
                    }) ||
       (!ShapedType::isDynamic(offset) && offset < 0))
-    return std::string("its layout has negative strides or a negative offset");
+    return std::string("the layout has negative strides or a negative offset");
   if (!type.hasStaticShape() || ShapedType::isDynamic(offset) ||
       llvm::any_of(strides, ShapedType::isDynamic))
     return std::nullopt;
   std::optional<int64_t> span = getElementSpan(type);
   int64_t elements;
   if (!span || llvm::AddOverflow(*span, offset, elements))
-    return std::string("its extent is not known");
+    return std::string("the extent of the memref cannot be determined");
   end = elements;
   return std::nullopt;
 }
@@ -66,14 +66,15 @@ std::optional<std::string> smalti::findBufferSource(Value memref,
 
   auto type = cast<MemRefType>(source.root.getType());
   if (isa_and_nonnull<amdgpu::AddressSpaceAttr>(type.getMemorySpace()))
-    return std::string("it is one already, with an extent of its own");
+    return std::string("the memref is already a raw buffer");
   if (getMemorySpace(source.root) != MemorySpace::Global)
-    return std::string("it is not in global memory");
+    return std::string("the memref is not in global memory");
   // A buffer resource accesses elements of whole bytes.
   Type element = type.getElementType();
   if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() % 8 != 0 ||
       !llvm::isPowerOf2_64(element.getIntOrFloatBitWidth()))
-    return std::string("its elements are no 1, 2, 4, 8, ... bytes");
+    return std::string(
+        "the element size is not a power-of-two number of bytes");
   source.elementBytes = element.getIntOrFloatBitWidth() / 8;
   if (std::optional<std::string> why = getStaticEnd(type, source.end))
     return why;
@@ -83,17 +84,16 @@ std::optional<std::string> smalti::findBufferSource(Value memref,
   }
   if (*source.end > kMostBytes / source.elementBytes) {
     int64_t bytes;
-    return "it takes " +
+    return "the memref has " +
            (llvm::MulOverflow(*source.end, source.elementBytes, bytes)
                 ? std::string("2^63 or more")
                 : std::to_string(bytes)) +
-           " bytes, more than the " + std::to_string(kMostBytes) +
-           " of a buffer";
+           " B; a raw buffer has at most " + std::to_string(kMostBytes) + " B";
   }
   return std::nullopt;
 }
 
-/// As log2Divisor, of a size or stride that is not known.
+/// log2Divisor, or 0 for a dynamic size or stride.
 static unsigned log2DivisorOf(int64_t size) {
   return ShapedType::isDynamic(size) ? 0 : log2Divisor(size);
 }
@@ -125,13 +125,13 @@ bool smalti::endsAtMultipleOf(const BufferSource &source, int64_t elements) {
 }
 
 //===----------------------------------------------------------------------===//
-// The buffers
+// Creation of buffers
 //===----------------------------------------------------------------------===//
 
 namespace {
 
-/// Arithmetic at run time that does not overflow: numbers past 2^31 count as
-/// 2^31, which no buffer reaches, and so do negative ones.
+/// Run-time arithmetic that saturates at 2^31, which exceeds the size of every
+/// buffer. Negative numbers also become 2^31.
 struct Saturating {
   OpBuilder &builder;
   Location loc;
@@ -188,7 +188,7 @@ static Value createEnd(OpBuilder &builder, Location loc, Value root) {
               : none;
     }
     Value steps = builder.createOrFold<arith::SubIOp>(loc, size, one);
-    // Of a size of 0 that is -1: limited below, and not taken.
+    // -1 for a size of 0: saturated here, and not selected below.
     end = math.add(end, math.multiply(math.limit(steps), get(mixedStride)));
   }
   if (isEmpty)
@@ -209,7 +209,7 @@ const RawBuffers::Buffer &RawBuffers::getRoot(RewriterBase &rewriter,
   Value validBytes;
   if (source.end) {
     buffer.end = arith::ConstantIndexOp::create(rewriter, loc, *source.end);
-    // Without bytes of its own the buffer ends behind the longest dimension.
+    // Without an explicit size, upstream derives it from the longest dimension.
     if (*source.end == 0 || !type.getLayout().isIdentity())
       validBytes =
           arith::ConstantIntOp::create(rewriter, loc, rewriter.getI64Type(),
@@ -238,8 +238,8 @@ Value RawBuffers::getView(RewriterBase &rewriter, const BufferSource &source,
   Value buffer = getRoot(rewriter, source).memref;
   Attribute space = cast<MemRefType>(buffer.getType()).getMemorySpace();
   for (Operation *view : source.views) {
-    Value &made = views[view->getResult(0)];
-    if (!made) {
+    Value &created = views[view->getResult(0)];
+    if (!created) {
       OpBuilder::InsertionGuard guard(rewriter);
       rewriter.setInsertionPointAfter(view);
       Operation *copy = rewriter.clone(*view);
@@ -247,9 +247,9 @@ Value RawBuffers::getView(RewriterBase &rewriter, const BufferSource &source,
       auto type = cast<MemRefType>(view->getResult(0).getType());
       copy->getResult(0).setType(MemRefType::get(
           type.getShape(), type.getElementType(), type.getLayout(), space));
-      made = copy->getResult(0);
+      created = copy->getResult(0);
     }
-    buffer = made;
+    buffer = created;
   }
   assert(cast<MemRefType>(buffer.getType()).getShape() ==
          cast<MemRefType>(memref.getType()).getShape());

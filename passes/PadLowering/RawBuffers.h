@@ -1,9 +1,9 @@
-//===- RawBuffers.h - Memory whose bounds the hardware checks ---*- C++ -*-===//
+//===- RawBuffers.h - Raw buffers with bounds checks ------------*- C++ -*-===//
 //
-// An AMD chip reads 0 past the end of a raw buffer and drops what is written
-// there. It checks each dword of an access, by an offset of 32 bits from the
-// buffer's begin. Buffers begin where the memref does that all views come from,
-// so one descriptor serves them all, and end behind its last element.
+// On AMD, loads past the end of a raw buffer return 0 and stores are dropped.
+// The hardware checks each dword of an access by its 32-bit offset from the
+// start of the buffer. A buffer starts at the root memref, so that one
+// descriptor serves all of its views, and ends after the last element.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,48 +24,49 @@ class RewriterBase;
 
 namespace smalti {
 
-/// The most bytes that lanes of one transfer may lie past a buffer's end.
+/// Maximum distance in bytes of a lane past the end of a buffer.
 inline constexpr int64_t kMostBytesPastBuffer = int64_t(1) << 20;
 
-/// What becomes a buffer, and how the memref of a transfer is made of it.
+/// The root memref of a buffer, and the views from it to the memref of a
+/// transfer.
 struct BufferSource {
   mlir::Value root;
-  /// Views between the root and the memref, the root's user first.
+  /// Views from the root to the memref, in order.
   llvm::SmallVector<mlir::Operation *> views;
   int64_t elementBytes = 0;
-  /// Elements from the root's pointer up to behind its last one; nothing where
-  /// that is known at run time.
+  /// Elements from the root's pointer to the end of the last element;
+  /// std::nullopt if it is dynamic.
   std::optional<int64_t> end;
-  /// Whether the end must be compared at run time with what offsets reach.
+  /// Whether the size must be checked at run time.
   bool checksExtent = false;
 };
 
-/// Finds the buffer for `memref`, or the reason why it is none.
+/// Finds the buffer for `memref`, or returns why a buffer is not used.
 std::optional<std::string>
 findBufferSource(mlir::Value memref, bool assumesSmall, BufferSource &source);
 
-/// The largest n for which 2^n provably divides the distance of neighbours
-/// along a dimension; 0 where it is not known.
+/// The largest n for which 2^n is proven to divide the stride of a dimension; 0
+/// if the stride is dynamic.
 unsigned log2Stride(mlir::MemRefType type, unsigned dim);
 
-/// Whether the buffer's end is a multiple of `elements`, a power of two.
+/// Whether the end of the buffer is a multiple of `elements`, a power of two.
 bool endsAtMultipleOf(const BufferSource &source, int64_t elements);
 
-/// The buffers that were made so far.
+/// The created buffers.
 class RawBuffers {
 public:
   struct Buffer {
     mlir::Value memref;
-    /// As BufferSource::end, of type index.
+    /// BufferSource::end as an index value.
     mlir::Value end;
-    /// Whether offsets reach the end; null where they do.
+    /// i1: whether the size is supported; null if it always is.
     mlir::Value fits;
   };
 
-  /// The buffer of the source's root. It is made behind its definition.
+  /// The buffer of the source's root, created after its definition.
   const Buffer &getRoot(mlir::RewriterBase &rewriter,
                         const BufferSource &source);
-  /// `memref`, a view of the source's root, as a view of the buffer.
+  /// Recreates `memref`, a view of the source's root, as a view of the buffer.
   mlir::Value getView(mlir::RewriterBase &rewriter, const BufferSource &source,
                       mlir::Value memref);
 

@@ -1,4 +1,4 @@
-//===- TensorWindowCopies.cpp - The copies of windows by TMA --------------===//
+//===- TensorWindowCopies.cpp - Emission of TMA copies --------------------===//
 
 #include "smalti/passes/Analysis/Memory/BufferAliasing.h"
 #include "smalti/passes/PadLowering/TensorWindows.h"
@@ -20,25 +20,25 @@ using namespace mlir;
 using namespace smalti;
 
 namespace {
-/// Copies in one direction that one wait is for.
+/// Copies in one direction that share a wait.
 struct WindowGroup {
   SmallVector<const TensorWindow *> windows;
   bool isStore() const { return windows.front()->isStore; }
   int64_t bytes = 0;
-  /// What must see the copies.
+  /// The op before which the copies must complete.
   Operation *end = nullptr;
-  /// What counts the bytes of loads.
+  /// The mbarrier of loads.
   Value barrier;
-  /// Whether threads may have stored before what the copies access.
+  /// Whether threads may have written the accessed memory before.
   bool needsFence = true;
 };
 
-/// Makes the copies of one kernel.
-class WindowWriter {
+/// Creates the copies of one kernel.
+class WindowEmitter {
 public:
-  WindowWriter(RewriterBase &rewriter, gpu::GPUFuncOp kernel,
-               ArrayRef<TensorWindow> windows,
-               ArrayRef<block_to_thread::TensorMapOfKernel> maps)
+  WindowEmitter(RewriterBase &rewriter, gpu::GPUFuncOp kernel,
+                ArrayRef<TensorWindow> windows,
+                ArrayRef<block_to_thread::TensorMapOfKernel> maps)
       : rewriter(rewriter), kernel(kernel), windows(windows), maps(maps),
         aliasing(makeAliasAnalysis(kernel)) {}
 
@@ -68,18 +68,18 @@ private:
   AliasAnalysis aliasing;
   std::vector<WindowGroup> groups;
   SmallVector<Value> descriptors;
-  /// Whether this is the thread that asks for the copies.
+  /// i1: whether this thread issues the copies.
   Value isFirst;
 };
 } // namespace
 
-/// Bytes that a phase of a barrier object can count, and copies that are
-/// compared with one another.
+/// Maximum number of bytes per mbarrier phase, and of windows per group, which
+/// bounds the number of alias queries.
 static constexpr int64_t kMostTransactionBytes = (1 << 20) - 1;
 static constexpr size_t kMostWindowsOfGroup = 8;
-/// Buffers that copies are compared with.
+/// Maximum number of written buffers that are compared with the copies.
 static constexpr size_t kMostWritten = 64;
-/// For how long one look at a barrier object may suspend a thread.
+/// Suspend-time hint of mbarrier.try_wait.
 static constexpr int64_t kTicks = 10000000;
 
 /// Whether two copies in one direction may write the same elements.
@@ -91,8 +91,8 @@ static bool mayOverlap(AliasAnalysis &aliasing, const TensorWindow &a,
                                         /*testDynamicValueUsingBounds=*/true);
 }
 
-/// Copies form a group until the next op that does something with memory.
-void WindowWriter::collectGroups() {
+/// A group ends at the next op that accesses memory.
+void WindowEmitter::collectGroups() {
   DenseMap<Operation *, const TensorWindow *> ofWrite;
   DenseSet<Operation *> reads;
   llvm::SetVector<Block *> blocks;
@@ -106,8 +106,8 @@ void WindowWriter::collectGroups() {
     WindowGroup open;
     for (Operation &op : *block) {
       const TensorWindow *window = ofWrite.lookup(&op);
-      bool isSeen = !window && !reads.contains(&op) &&
-                    (!isMemoryEffectFree(&op) || &op == &block->back());
+      bool mustComplete = !window && !reads.contains(&op) &&
+                          (!isMemoryEffectFree(&op) || &op == &block->back());
       bool isFull = window && !open.windows.empty() &&
                     (window->isStore != open.isStore() ||
                      open.windows.size() == kMostWindowsOfGroup ||
@@ -115,7 +115,7 @@ void WindowWriter::collectGroups() {
                      llvm::any_of(open.windows, [&](const TensorWindow *other) {
                        return mayOverlap(aliasing, *window, *other);
                      }));
-      if (!open.windows.empty() && (isSeen || isFull)) {
+      if (!open.windows.empty() && (mustComplete || isFull)) {
         open.end = &op;
         groups.push_back(std::exchange(open, WindowGroup()));
       }
@@ -127,7 +127,7 @@ void WindowWriter::collectGroups() {
   }
 }
 
-/// Appends the buffers that the op may write; false where it may write any.
+/// Appends the buffers that the op may write; false if it may write any memory.
 static bool addWritten(Operation *op, llvm::SetVector<Value> &written) {
   if (isMemoryEffectFree(op) || isa<BlockBarrierOpInterface>(op))
     return true;
@@ -144,9 +144,10 @@ static bool addWritten(Operation *op, llvm::SetVector<Value> &written) {
   return written.size() <= kMostWritten;
 }
 
-/// What threads stored before, in the order of the program or in loops around
-/// the copies, a load needs a fence to see. Stores read what threads stored.
-void WindowWriter::findFences() {
+/// A load needs a proxy fence if threads may have written the accessed memory
+/// earlier in program order or in an enclosing loop. A store reads memory that
+/// threads wrote, so it always needs one.
+void WindowEmitter::findFences() {
   Block &entry = kernel.getBody().front();
   DenseMap<Operation *, SmallVector<WindowGroup *, 1>> groupsIn;
   for (WindowGroup &group : groups) {
@@ -160,17 +161,17 @@ void WindowWriter::findFences() {
     planned.insert(window.write);
   }
   llvm::SetVector<Value> written;
-  bool isKnown = true;
+  bool areWritesKnown = true;
   for (Operation &outermost : entry) {
     outermost.walk([&](Operation *op) {
       // Nested ops are visited themselves.
-      if (isKnown && !planned.contains(op) &&
+      if (areWritesKnown && !planned.contains(op) &&
           !op->hasTrait<OpTrait::HasRecursiveMemoryEffects>())
-        isKnown = addWritten(op, written);
+        areWritesKnown = addWritten(op, written);
     });
     for (WindowGroup *group : groupsIn.lookup(&outermost))
       group->needsFence =
-          !isKnown ||
+          !areWritesKnown ||
           llvm::any_of(group->windows, [&](const TensorWindow *window) {
             Value from = window->getGlobal().getBase(),
                   to = window->getShared().getBase();
@@ -183,14 +184,14 @@ void WindowWriter::findFences() {
 }
 
 MemRefType
-WindowWriter::getBoxType(const block_to_thread::TensorMapOfKernel &map) {
+WindowEmitter::getBoxType(const block_to_thread::TensorMapOfKernel &map) {
   auto shared = gpu::AddressSpaceAttr::get(kernel.getContext(),
                                            gpu::AddressSpace::Workgroup);
   return MemRefType::get(map.map.box, map.element, MemRefLayoutAttrInterface(),
                          shared);
 }
 
-void WindowWriter::addMaps() {
+void WindowEmitter::addMaps() {
   block_to_thread::addTensorMaps(kernel, maps);
   rewriter.setInsertionPointToStart(&kernel.getBody().front());
   for (auto [number, map] : llvm::enumerate(maps)) {
@@ -208,7 +209,7 @@ void WindowWriter::addMaps() {
   }
 }
 
-Value WindowWriter::createIsFirst(Location loc) {
+Value WindowEmitter::createIsFirst(Location loc) {
   auto size = getBlockSize(kernel, kernel);
   Value all, zero = constant(loc, 0);
   for (gpu::Dimension dimension :
@@ -225,7 +226,7 @@ Value WindowWriter::createIsFirst(Location loc) {
   return all;
 }
 
-void WindowWriter::addBarriers() {
+void WindowEmitter::addBarriers() {
   Location loc = kernel.getLoc();
   isFirst = createIsFirst(loc);
   auto shared = gpu::AddressSpaceAttr::get(kernel.getContext(),
@@ -243,17 +244,17 @@ void WindowWriter::addBarriers() {
   }
   if (!hasLoads)
     return;
-  // All threads, and the copies, find them initialised.
+  // Make the initialization visible to all threads and to the copies.
   NVVM::FenceMbarrierInitOp::create(rewriter, loc);
   gpu::BarrierOp::create(rewriter, loc);
 }
 
-/// The same loop with one more value that it hands on, as it is.
+/// Adds a loop-carried value that the loop forwards unchanged.
 static scf::ForOp carryThrough(RewriterBase &rewriter, scf::ForOp loop,
                                Value value) {
   SmallVector<NamedAttribute> attributes(loop->getDiscardableAttrs());
   rewriter.setInsertionPoint(loop);
-  // There is nothing about it that can fail.
+  // This cannot fail.
   FailureOr<LoopLikeOpInterface> replaced = loop.replaceWithAdditionalYields(
       rewriter, value, /*replaceInitOperandUsesInLoop=*/false,
       [](OpBuilder &, Location, ArrayRef<BlockArgument> arguments) {
@@ -264,7 +265,7 @@ static scf::ForOp carryThrough(RewriterBase &rewriter, scf::ForOp loop,
   return next;
 }
 
-/// The same branch with one more result: the value, whichever way is taken.
+/// Adds a result to the branch that forwards the value on both paths.
 static scf::IfOp carryThrough(RewriterBase &rewriter, scf::IfOp branch,
                               Value value) {
   Location loc = branch.getLoc();
@@ -290,10 +291,10 @@ static scf::IfOp carryThrough(RewriterBase &rewriter, scf::IfOp branch,
   return next;
 }
 
-/// How often the block of `op` was executed before, modulo 2: the loops and
-/// branches around it carry that. They are made anew, and so are blocks of
-/// loops.
-Value WindowWriter::createParity(Operation *op) {
+/// The number of earlier executions of the block of `op`, modulo 2, carried by
+/// the enclosing loops and branches. These are recreated, including the blocks
+/// of loops.
+Value WindowEmitter::createParity(Operation *op) {
   OpBuilder::InsertionGuard guard(rewriter);
   SmallVector<Operation *> parents;
   for (Operation *parent = op->getParentOp(); parent != kernel;
@@ -302,37 +303,37 @@ Value WindowWriter::createParity(Operation *op) {
   rewriter.setInsertionPoint(parents.empty() ? op : parents.back());
   Value carried = arith::ConstantOp::create(rewriter, op->getLoc(),
                                             rewriter.getBoolAttr(false));
-  // What hands it on where the copies are: what comes out of the next one
-  // inside, or the other parity.
-  OpOperand *handedOn = nullptr;
+  // The yield operand that forwards the parity: the result of the next inner
+  // op, or the inverted parity.
+  OpOperand *forwarded = nullptr;
   for (Operation *parent : llvm::reverse(parents)) {
     Operation *next;
     if (auto loop = dyn_cast<scf::ForOp>(parent)) {
-      scf::ForOp made = carryThrough(rewriter, loop, carried);
-      carried = made.getRegionIterArgs().back();
-      next = made;
+      scf::ForOp replacement = carryThrough(rewriter, loop, carried);
+      carried = replacement.getRegionIterArgs().back();
+      next = replacement;
     } else {
       next = carryThrough(rewriter, cast<scf::IfOp>(parent), carried);
     }
-    if (handedOn)
-      handedOn->set(next->getResults().back());
+    if (forwarded)
+      forwarded->set(next->getResults().back());
     for (Region &region : next->getRegions())
       if (region.isAncestor(op->getParentRegion())) {
         Operation *yield = region.front().getTerminator();
-        handedOn = &yield->getOpOperand(yield->getNumOperands() - 1);
+        forwarded = &yield->getOpOperand(yield->getNumOperands() - 1);
       }
   }
-  if (!handedOn)
+  if (!forwarded)
     return carried;
-  rewriter.setInsertionPoint(handedOn->getOwner());
+  rewriter.setInsertionPoint(forwarded->getOwner());
   Value one = arith::ConstantOp::create(rewriter, op->getLoc(),
                                         rewriter.getBoolAttr(true));
-  handedOn->set(arith::XOrIOp::create(rewriter, op->getLoc(), carried, one));
+  forwarded->set(arith::XOrIOp::create(rewriter, op->getLoc(), carried, one));
   return carried;
 }
 
-/// The window in shared memory, with the vector's shape.
-Value WindowWriter::getView(const TensorWindow &window) {
+/// The window in shared memory, with the shape of the vector.
+Value WindowEmitter::getView(const TensorWindow &window) {
   VectorTransferOpInterface op = window.getShared();
   Value base = op.getBase();
   auto type = cast<MemRefType>(base.getType());
@@ -354,13 +355,13 @@ Value WindowWriter::getView(const TensorWindow &window) {
                                    sizes, steps);
 }
 
-/// The part of the window that one box fills, with the box's shape.
-Value WindowWriter::getPieceView(const TensorWindow &window, Value view,
-                                 int64_t bytes) {
+/// The part of the window that one box fills, with the shape of the box.
+Value WindowEmitter::getPieceView(const TensorWindow &window, Value view,
+                                  int64_t bytes) {
   Location loc = view.getLoc();
   auto type = cast<MemRefType>(view.getType());
   ArrayRef<int64_t> shape = window.copy.map.box;
-  // A dimension that the vector does not have is one element of the box.
+  // Dimensions that the vector does not have are of size 1 in the box.
   int64_t leading = static_cast<int64_t>(shape.size()) - type.getRank();
   if (window.copy.pieces.size() == 1 && leading >= 0 &&
       shape.drop_front(leading) == type.getShape()) {
@@ -371,7 +372,7 @@ Value WindowWriter::getPieceView(const TensorWindow &window, Value view,
       groups[std::max<int64_t>(dim - leading, 0)].push_back(dim);
     return memref::ExpandShapeOp::create(rewriter, loc, shape, view, groups);
   }
-  // Boxes are runs of elements, whatever the window's dimensions are.
+  // Boxes are contiguous elements, for any dimensions of the window.
   auto metadata = memref::ExtractStridedMetadataOp::create(rewriter, loc, view);
   OpFoldResult offset = metadata.getConstifiedMixedOffset();
   int64_t elements = bytes * 8 / type.getElementTypeBitWidth();
@@ -394,8 +395,8 @@ Value WindowWriter::getPieceView(const TensorWindow &window, Value view,
       getAsIndexOpFoldResult(context, strides));
 }
 
-/// Along each dimension of the map, the outermost first.
-SmallVector<Value> WindowWriter::getCoordinates(const TensorWindow &window) {
+/// Coordinates in the tensor map, outermost first.
+SmallVector<Value> WindowEmitter::getCoordinates(const TensorWindow &window) {
   VectorTransferOpInterface op = window.getGlobal();
   Location loc = op.getLoc();
   auto clamp = [&](Value value) -> Value {
@@ -416,7 +417,7 @@ SmallVector<Value> WindowWriter::getCoordinates(const TensorWindow &window) {
       if (term.multiplier != 1)
         value = arith::MulIOp::create(rewriter, loc, value,
                                       constant(loc, term.multiplier));
-      // Without a remainder.
+      // The division is exact.
       if (term.divisor != 1)
         value = arith::DivSIOp::create(rewriter, loc, value,
                                        constant(loc, term.divisor));
@@ -430,7 +431,7 @@ SmallVector<Value> WindowWriter::getCoordinates(const TensorWindow &window) {
   }
   auto type = cast<MemRefType>(op.getBase().getType());
   for (int64_t dim : window.copy.checkedDims) {
-    // Unsigned, so that indices below zero are outside too.
+    // Unsigned, so that negative indices are outside too.
     Value isInside = arith::CmpIOp::create(
         rewriter, loc, arith::CmpIPredicate::ult, op.getIndices()[dim],
         constant(loc, type.getDimSize(dim)));
@@ -441,36 +442,37 @@ SmallVector<Value> WindowWriter::getCoordinates(const TensorWindow &window) {
   return coordinates;
 }
 
-void WindowWriter::emitWindow(const TensorWindow &window, Value barrier) {
+void WindowEmitter::emitWindow(const TensorWindow &window, Value barrier) {
   vector::TransferWriteOp write = window.write;
   Location loc = write.getLoc();
   SmallVector<Value> coordinates = getCoordinates(window);
   Value view = getView(window), zero = constant(loc, 0);
   for (const transfers::TensorPiece &piece : window.copy.pieces) {
-    // The op names the innermost dimension first.
+    // The innermost dimension is the first operand.
     SmallVector<Value> box;
     for (auto [coordinate, more] :
          llvm::reverse(llvm::zip_equal(coordinates, piece.coordinates)))
       box.push_back(more == 0 ? coordinate
                               : arith::AddIOp::create(rewriter, loc, coordinate,
                                                       constant(loc, more)));
-    Value place = getPieceView(window, view, piece.sharedOffset),
+    Value pieceView = getPieceView(window, view, piece.sharedOffset),
           map = descriptors[window.map];
     if (window.isStore)
-      nvgpu::TmaAsyncStoreOp::create(rewriter, loc, place, map, box, isFirst);
+      nvgpu::TmaAsyncStoreOp::create(rewriter, loc, pieceView, map, box,
+                                     isFirst);
     else
-      nvgpu::TmaAsyncLoadOp::create(rewriter, loc, place, barrier, map, box,
+      nvgpu::TmaAsyncLoadOp::create(rewriter, loc, pieceView, barrier, map, box,
                                     zero, /*multicastMask=*/Value(), isFirst);
   }
 }
 
-void WindowWriter::emitGroup(const WindowGroup &group, Value parity) {
+void WindowEmitter::emitGroup(const WindowGroup &group, Value parity) {
   vector::TransferWriteOp first = group.windows.front()->write;
   rewriter.setInsertionPoint(first);
   Location loc = first.getLoc();
-  // What threads wrote before, to either memory, the copies see; what they read
-  // before, they do not overwrite; and no thread still waits for the phase
-  // before this one.
+  // Earlier writes of threads to either memory must be visible to the copies,
+  // earlier reads must precede them, and all threads must have left the wait
+  // for the previous phase.
   if (group.needsFence)
     NVVM::FenceProxyOp::create(rewriter, loc, NVVM::ProxyKind::async,
                                NVVM::SharedSpaceAttr());
@@ -485,7 +487,7 @@ void WindowWriter::emitGroup(const WindowGroup &group, Value parity) {
   }
   rewriter.setInsertionPoint(group.end);
   if (group.isStore()) {
-    // The thread that asked waits, and the others for it.
+    // The issuing thread waits, and the barrier makes the others wait for it.
     NVVM::CpAsyncBulkCommitGroupOp::create(rewriter, loc);
     NVVM::CpAsyncBulkWaitGroupOp::create(rewriter, loc, /*group=*/0,
                                          /*read=*/UnitAttr());
@@ -497,7 +499,7 @@ void WindowWriter::emitGroup(const WindowGroup &group, Value parity) {
                                          constant(loc, 0));
 }
 
-void WindowWriter::run() {
+void WindowEmitter::run() {
   collectGroups();
   findFences();
   addMaps();
@@ -520,5 +522,5 @@ void WindowWriter::run() {
 
 void TensorWindows::commit(RewriterBase &rewriter) {
   if (!windows.empty())
-    WindowWriter(rewriter, kernel, windows, maps).run();
+    WindowEmitter(rewriter, kernel, windows, maps).run();
 }

@@ -1,4 +1,4 @@
-//===- TensorWindows.cpp - Windows that TMA copies ------------------------===//
+//===- TensorWindows.cpp - Windows copied by TMA --------------------------===//
 
 #include "smalti/passes/PadLowering/TensorWindows.h"
 
@@ -18,69 +18,70 @@ using namespace mlir;
 using namespace smalti;
 using transfers::TensorCopyProblem;
 
-/// Maps are arguments of 128 bytes, of which older drivers take 4096 in all.
+/// Maximum number of maps: they are arguments of 128 bytes, and older drivers
+/// allow 4096 bytes of arguments.
 static constexpr size_t kMostMaps = 24;
-/// Each may need a barrier object, and loops that carry its phase.
+/// Maximum number of windows: each may need an mbarrier and a loop-carried
+/// parity.
 static constexpr size_t kMostWindows = 64;
 
 //===----------------------------------------------------------------------===//
-// What all windows of a function have in common
+// Conditions on the function
 //===----------------------------------------------------------------------===//
 
 TensorWindows::TensorWindows(FunctionOpInterface function,
                              const targets::Target &target,
                              const IntegerRanges &ranges)
     : function(function), target(target), uniformity(function), ranges(ranges) {
-  whyNone = checkKernel();
-  if (!whyNone)
+  rejectionReason = checkKernel();
+  if (!rejectionReason)
     kernel = cast<gpu::GPUFuncOp>(*function);
 }
 
 std::optional<std::string> TensorWindows::checkKernel() const {
   if (!target.hasTMA)
-    return std::string("the chip has none");
+    return std::string("the chip does not have TMA");
   auto func = dyn_cast<gpu::GPUFuncOp>(*function);
   if (!func || !func.isKernel())
-    return std::string("the function is no kernel (gpu.func), whose launch "
-                       "makes the tensor maps");
+    return std::string("the function is not a gpu.func kernel, whose launch "
+                       "creates tensor maps");
   if (block_to_thread::getLevel(func) == block_to_thread::Level::Block)
-    return std::string("the kernel is a program of blocks");
+    return std::string("the kernel is block-level");
   // A launch in the IR has as many operands as the kernel has arguments.
   auto module = func->getParentOfType<ModuleOp>();
   if (module && module->hasAttr(gpu::GPUDialect::getContainerModuleAttrName()))
-    return std::string("the module launches kernels itself "
-                       "(gpu.container_module), without tensor maps");
+    return std::string("launches in the module (gpu.container_module) do "
+                       "not pass tensor maps");
   return std::nullopt;
 }
 
-/// Whether all threads come here, the same number of times, and it can be told
-/// which time it is.
-std::optional<std::string> TensorWindows::checkPlace(Operation *op) {
+/// Checks that all threads execute the op equally often, and that its
+/// iterations can be counted.
+std::optional<std::string> TensorWindows::checkControlFlow(Operation *op) {
   for (Operation *parent = op->getParentOp(); parent != function;
        parent = parent->getParentOp()) {
     if (auto loop = dyn_cast<scf::ForOp>(parent)) {
       for (Value bound :
            {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()})
         if (!uniformity.isBlockUniform(bound))
-          return std::string("the bounds of a loop around it are not known to "
-                             "be the same for all threads");
+          return std::string("the bounds of an enclosing loop are not proven "
+                             "to be block-uniform");
     } else if (auto branch = dyn_cast<scf::IfOp>(parent)) {
       if (!uniformity.isBlockUniform(branch.getCondition()))
-        return std::string("the condition of a branch around it is not known "
-                           "to be the same for all threads");
+        return std::string("the condition of an enclosing branch is not proven "
+                           "to be block-uniform");
     } else {
-      return "it stands in '" + parent->getName().getStringRef().str() +
-             "', and how often all threads come there is known of scf.for "
-             "and scf.if alone";
+      return "the copy is in '" + parent->getName().getStringRef().str() +
+             "'; only scf.for and scf.if are supported";
     }
     op = parent;
   }
   if (!op->getBlock()->isEntryBlock())
-    return std::string("it stands behind a branch");
+    return std::string("the copy is not in the entry block of its region");
   return std::nullopt;
 }
 
-bool TensorWindows::isSameForBlock(VectorTransferOpInterface op) {
+bool TensorWindows::isBlockUniform(VectorTransferOpInterface op) {
   SmallVector<Value> values(op.getIndices());
   for (Value memref = op.getBase(); Operation *view = memref.getDefiningOp();) {
     if (!isa<ViewLikeOpInterface>(view))
@@ -94,16 +95,15 @@ bool TensorWindows::isSameForBlock(VectorTransferOpInterface op) {
       values, [&](Value value) { return uniformity.isBlockUniform(value); });
 }
 
-/// Whether the threads of a block copy the same window, to the same place.
+/// Checks that all threads of a block copy the same window to the same address.
 std::optional<std::string>
-TensorWindows::checkSameForBlock(const TensorWindow &window) {
-  if (!isSameForBlock(window.getGlobal()))
-    return std::string(window.isStore ? "what is written" : "what is read") +
-           " is a window of a thread, and not of the block";
-  if (!isSameForBlock(window.getShared()))
-    return std::string("where it is ") +
-           (window.isStore ? "read from" : "written to") +
-           " depends on the thread";
+TensorWindows::checkBlockUniform(const TensorWindow &window) {
+  if (!isBlockUniform(window.getGlobal()))
+    return std::string(
+        "the window in global memory is not proven to be block-uniform");
+  if (!isBlockUniform(window.getShared()))
+    return std::string(
+        "the window in shared memory is not proven to be block-uniform");
   return std::nullopt;
 }
 
@@ -121,7 +121,7 @@ VectorTransferOpInterface TensorWindow::getShared() const {
   return cast<VectorTransferOpInterface>(isStore ? reader : writer);
 }
 
-/// A number that divides an index; 0 for zero.
+/// A divisor of the index; 0 for zero.
 static int64_t getDivisor(Value index) {
   if (matchPattern(index, m_Zero()))
     return 0;
@@ -142,13 +142,13 @@ makeProblem(VectorTransferOpInterface op,
       SmallVector<int64_t>(sharedStrides.take_back(shape.size()));
   int64_t leading = tensor.extents.size() - shape.size();
   for (auto [dim, index] : llvm::enumerate(op.getIndices())) {
-    int64_t place = static_cast<int64_t>(dim) - leading;
-    int64_t length = place < 0 ? 1 : shape[place];
-    problem.slice.push_back(place < 0 ? -1 : length);
+    int64_t vectorDim = static_cast<int64_t>(dim) - leading;
+    int64_t length = vectorDim < 0 ? 1 : shape[vectorDim];
+    problem.slice.push_back(vectorDim < 0 ? -1 : length);
     problem.indexDivisors.push_back(getDivisor(index));
     std::optional<int64_t> begin = getConstantIntValue(index);
     problem.isInside.push_back(
-        (place >= 0 && op.isDimInBounds(place)) ||
+        (vectorDim >= 0 && op.isDimInBounds(vectorDim)) ||
         (begin && *begin >= 0 && *begin <= tensor.extents[dim] - length));
   }
   return problem;
@@ -157,8 +157,8 @@ makeProblem(VectorTransferOpInterface op,
 std::optional<std::string> TensorWindows::addLoad(vector::TransferReadOp read,
                                                   vector::TransferWriteOp write,
                                                   MoveHazards &hazards) {
-  if (whyNone)
-    return whyNone;
+  if (rejectionReason)
+    return rejectionReason;
   if (std::optional<std::string> why = checkCopiedPair(read, write))
     return why;
   return add({read, write, /*isStore=*/false, {}, 0, 0, {}}, hazards);
@@ -167,8 +167,8 @@ std::optional<std::string> TensorWindows::addLoad(vector::TransferReadOp read,
 std::optional<std::string>
 TensorWindows::addStore(vector::TransferReadOp read,
                         vector::TransferWriteOp write, MoveHazards &hazards) {
-  if (whyNone)
-    return whyNone;
+  if (rejectionReason)
+    return rejectionReason;
   if (std::optional<std::string> why = checkStoredPair(read, write))
     return why;
   return add({read, write, /*isStore=*/true, {}, 0, 0, {}}, hazards);
@@ -177,11 +177,11 @@ TensorWindows::addStore(vector::TransferReadOp read,
 std::optional<std::string> TensorWindows::add(TensorWindow window,
                                               MoveHazards &hazards) {
   if (windows.size() == kMostWindows)
-    return "the kernel has " + std::to_string(kMostWindows) +
-           " TMA copies already";
-  if (std::optional<std::string> why = checkPlace(window.write))
+    return "the kernel exceeds the limit of " + std::to_string(kMostWindows) +
+           " TMA copies";
+  if (std::optional<std::string> why = checkControlFlow(window.write))
     return why;
-  if (std::optional<std::string> why = checkSameForBlock(window))
+  if (std::optional<std::string> why = checkBlockUniform(window))
     return why;
 
   VectorTransferOpInterface global = window.getGlobal(),
@@ -192,21 +192,21 @@ std::optional<std::string> TensorWindows::add(TensorWindow window,
   if (auto stated = kernel.getArgAttrOfType<IntegerAttr>(
           tensor->argument, LLVM::LLVMDialect::getAlignAttrName());
       stated && stated.getInt() < transfers::kTensorMapStrideBytes)
-    return "the kernel's argument is known to be at a multiple of " +
-           std::to_string(stated.getInt()) + " bytes, not of " +
-           std::to_string(transfers::kTensorMapStrideBytes);
+    return "the kernel argument is aligned to " +
+           std::to_string(stated.getInt()) + " B; TMA requires " +
+           std::to_string(transfers::kTensorMapStrideBytes) + " B";
   SmallVector<int64_t> strides;
   int64_t offset;
   auto buffer = cast<MemRefType>(shared.getBase().getType());
   if (failed(buffer.getStridesAndOffset(strides, offset)) ||
       llvm::any_of(strides, ShapedType::isDynamic))
-    return std::string("the strides of the shared memory are not known");
+    return std::string("the strides of the shared memref are dynamic");
   int64_t bits = buffer.getElementTypeBitWidth();
   unsigned alignment = log2WindowAlignment(shared);
   if (alignment < llvm::Log2_64(transfers::kTensorCopyAlignment))
-    return "the window in shared memory is not known to be at a multiple of " +
-           std::to_string(transfers::kTensorCopyAlignment) + " bytes, but of " +
-           std::to_string(int64_t(1) << alignment);
+    return "the window in shared memory is only proven to be aligned to " +
+           std::to_string(int64_t(1) << alignment) + " B; TMA requires " +
+           std::to_string(transfers::kTensorCopyAlignment) + " B";
 
   auto copy =
       transfers::planTensorCopy(makeProblem(global, *tensor, strides, bits));
@@ -215,13 +215,13 @@ std::optional<std::string> TensorWindows::add(TensorWindow window,
   for (int64_t extent : copy->map.extents)
     if (extent > kMostExtent)
       return "an extent of " + std::to_string(extent) +
-             " is more than the 2^30 that coordinates are compared with";
+             " exceeds the limit of 2^30";
   window.copy = std::move(*copy.value);
   window.bytes = global.getVectorType().getNumElements() * bits / 8;
   if (window.bytes > target.sharedMemoryPerBlock)
-    return "it takes " + std::to_string(window.bytes) +
-           " bytes of shared memory, more than the " +
-           std::to_string(target.sharedMemoryPerBlock) + " of a block";
+    return "the copy needs " + std::to_string(window.bytes) +
+           " B of shared memory; a block has at most " +
+           std::to_string(target.sharedMemoryPerBlock) + " B";
   if (std::optional<std::string> why = hazards.find(window.read, window.write))
     return why;
 
@@ -231,7 +231,7 @@ std::optional<std::string> TensorWindows::add(TensorWindow window,
   window.map = llvm::find(maps, map) - maps.begin();
   if (window.map == maps.size()) {
     if (maps.size() == kMostMaps)
-      return "the kernel would take more than " + std::to_string(kMostMaps) +
+      return "the kernel exceeds the limit of " + std::to_string(kMostMaps) +
              " tensor maps";
     maps.push_back(std::move(map));
   }
@@ -254,10 +254,10 @@ std::string smalti::describeWindow(const TensorWindow &window) {
       "x");
   std::string count = isOne ? "a" : std::to_string(pieces);
   if (window.isStore)
-    return "the padded write of shared memory became " + count + " TMA store" +
-           (isOne ? "" : "s") + " of " + sizes + " elements that drop" +
-           (isOne ? "s" : "") + " what is out of bounds";
-  return "the padded read and its write to shared memory became " + count +
-         " TMA cop" + (isOne ? "y" : "ies") + " of " + sizes +
-         " elements that fill" + (isOne ? "s" : "") + " in zeros";
+    return "padded write of shared memory lowered to " + count + " TMA store" +
+           (isOne ? "" : "s") + " of " + sizes +
+           " elements; out-of-bounds elements are dropped";
+  return "padded read and its write to shared memory lowered to " + count +
+         " TMA load" + (isOne ? "" : "s") + " of " + sizes +
+         " elements with zero fill";
 }

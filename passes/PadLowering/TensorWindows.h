@@ -1,11 +1,10 @@
-//===- TensorWindows.h - Windows that TMA copies ----------------*- C++ -*-===//
+//===- TensorWindows.h - Windows copied by TMA ------------------*- C++ -*-===//
 //
-// Where all threads of a block read the same padded window of global memory and
-// write it to shared memory, one of them can ask for a copy in bulk (TMA): the
-// hardware fills in zeros for what is outside of the array, on any side. In the
-// other direction it drops what is outside. A copy takes a tensor map, which
-// the kernel's launch makes; a load completes on a barrier object that all
-// threads wait for.
+// If all threads of a block copy the same padded window between global and
+// shared memory, one thread can issue a TMA copy. A load fills elements outside
+// the array with zeros, on any side, and a store drops them. A copy needs a
+// tensor map, which the launch of the kernel creates. A load completes on an
+// mbarrier that all threads wait for.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,21 +19,21 @@ namespace smalti {
 
 class IntegerRanges;
 
-/// Coordinates have 32 bits; what lies farther out is moved here, so that
-/// nothing wraps around.
+/// Coordinates have 32 bits and are clamped to this limit, so that they do not
+/// wrap around.
 inline constexpr int64_t kMostExtent = -transfers::kOutside;
 
-/// A window, and how it is copied.
+/// A window and its TMA copy.
 struct TensorWindow {
   mlir::vector::TransferReadOp read;
   mlir::vector::TransferWriteOp write;
-  /// To global memory, and not from there.
+  /// Whether it copies shared to global memory.
   bool isStore = false;
   transfers::TensorCopyPlan copy;
-  /// The number of its tensor map among those that the pass makes.
+  /// The index of its tensor map.
   size_t map = 0;
   int64_t bytes = 0;
-  /// For each index of global memory whether it is within kMostExtent.
+  /// For each index of the global memref, whether it is within kMostExtent.
   llvm::SmallVector<bool> fits;
 
   mlir::VectorTransferOpInterface getGlobal() const;
@@ -48,7 +47,7 @@ public:
                 const targets::Target &target, const IntegerRanges &ranges);
 
   /// Plans a copy of a padded read to shared memory, or of shared memory to a
-  /// padded write; the reason why there is none, if there is none.
+  /// padded write. Returns a reason if TMA is not used.
   std::optional<std::string> addLoad(mlir::vector::TransferReadOp read,
                                      mlir::vector::TransferWriteOp write,
                                      MoveHazards &hazards);
@@ -58,28 +57,28 @@ public:
 
   llvm::ArrayRef<TensorWindow> getWindows() const { return windows; }
 
-  /// Makes the kernel's arguments, the barrier objects and the copies.
+  /// Creates the kernel arguments, the mbarriers and the copies.
   void commit(mlir::RewriterBase &rewriter);
 
 private:
   std::optional<std::string> checkKernel() const;
-  std::optional<std::string> checkPlace(mlir::Operation *op);
-  bool isSameForBlock(mlir::VectorTransferOpInterface op);
-  std::optional<std::string> checkSameForBlock(const TensorWindow &window);
+  std::optional<std::string> checkControlFlow(mlir::Operation *op);
+  bool isBlockUniform(mlir::VectorTransferOpInterface op);
+  std::optional<std::string> checkBlockUniform(const TensorWindow &window);
   std::optional<std::string> add(TensorWindow window, MoveHazards &hazards);
 
   mlir::FunctionOpInterface function;
   const targets::Target &target;
-  /// Null where there are none in this function.
+  /// Null if the function does not support TMA copies.
   mlir::gpu::GPUFuncOp kernel;
-  std::optional<std::string> whyNone;
+  std::optional<std::string> rejectionReason;
   UniformityAnalysis uniformity;
   const IntegerRanges &ranges;
   std::vector<TensorWindow> windows;
   std::vector<block_to_thread::TensorMapOfKernel> maps;
 };
 
-/// What is done, in words.
+/// Text of the applied remark.
 std::string describeWindow(const TensorWindow &window);
 
 } // namespace smalti

@@ -54,7 +54,7 @@ void smalti::takeOutOfMask(RewriterBase &rewriter,
   });
   if (around->getNumResults() == 0)
     return rewriter.eraseOp(around);
-  // Lanes that are out of bounds have the padding value still.
+  // Lanes out of bounds still read the padding value.
   Value result = op->getResult(0);
   rewriter.setInsertionPoint(around);
   if (Value rest = around.getPassthru())
@@ -66,7 +66,7 @@ void smalti::takeOutOfMask(RewriterBase &rewriter,
 LogicalResult smalti::maskTransferBegins(Operation *root, StringRef passName) {
   SmallVector<VectorTransferOpInterface> overhanging;
   root->walk([&](VectorTransferOpInterface op) {
-    // Tiles of a block have no lanes yet.
+    // Block-level transfers are not yet distributed to lanes.
     if (op.hasOutOfBoundsDim() && isa<MemRefType>(op.getBase().getType()) &&
         !op->hasAttr(mosaic_gpu::kOutLayouts) &&
         !op->hasAttr(mosaic_gpu::kInLayouts))
@@ -78,13 +78,13 @@ LogicalResult smalti::maskTransferBegins(Operation *root, StringRef passName) {
   IntegerRanges ranges(root);
   std::vector<TransferPlan> plans;
   for (VectorTransferOpInterface op : overhanging) {
-    if (!mayBeginAhead(op, ranges))
+    if (!mayStartBeforeMemRef(op, ranges))
       continue;
     TransferPlan plan{};
     plan.op = op;
     if (std::optional<std::string> why = planTransfer(plan, ranges, {}))
       return op->emitError()
-             << passName << ": an index may be negative, and " << *why;
+             << passName << ": cannot mask lanes before the memref: " << *why;
     plans.push_back(std::move(plan));
   }
 

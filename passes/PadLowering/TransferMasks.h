@@ -1,10 +1,10 @@
 //===- TransferMasks.h - Masks of transfers ---------------------*- C++ -*-===//
 //
-// A transfer has a mask of its own, or a `vector.mask` around it.
+// A transfer has a mask operand or is inside a `vector.mask`.
 //
-// Upstream looks at the end of the memory alone: its lowerings mask what lies
-// past it, and its folder takes a transfer that begins ahead of its memory, at
-// a constant, for one in bounds. Masks are made here before either runs.
+// Upstream checks only the end of the memory: its lowerings mask lanes past the
+// end, and its folder treats a transfer at a negative constant index as in
+// bounds. Smalti creates its masks before either runs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,16 +21,15 @@ namespace smalti {
 
 bool isMaskedTransfer(mlir::VectorTransferOpInterface op);
 
-/// Whether lanes that the mask leaves out come from another vector.
+/// Whether masked-off lanes take the values of another vector.
 bool hasPassthru(mlir::VectorTransferOpInterface op);
 
-/// The mask of a `vector.mask` around the transfer becomes its own.
+/// Moves the mask of an enclosing `vector.mask` into the transfer.
 void takeOutOfMask(mlir::RewriterBase &rewriter,
                    mlir::VectorTransferOpInterface op);
 
-/// Masks the transfers of memrefs under `root` some of whose lanes may lie
-/// ahead of their memory. Where one cannot be masked, that is an error, and
-/// nothing is changed.
+/// Masks the transfers under `root` that may have lanes before their memref.
+/// Emits an error and changes nothing if one cannot be masked.
 llvm::LogicalResult maskTransferBegins(mlir::Operation *root,
                                        llvm::StringRef passName);
 

@@ -33,13 +33,13 @@ static constexpr llvm::StringLiteral kPassName = "smalti-choose-overlap";
 
 namespace {
 
-/// Slots and stages of a kernel's loops.
+/// Slots and stages of the loops of a kernel.
 struct Overlap {
   int64_t depth = 1;
   int64_t stages = 1;
 };
 
-/// The attributes that the kernel gets; nothing where it keeps its own.
+/// The attributes to set on the kernel; std::nullopt: not set.
 struct Decision {
   std::optional<bool> specialize;
   std::optional<int64_t> slots, stages;
@@ -61,7 +61,7 @@ private:
                             Decision &decision);
   FailureOr<Overlap> chooseOverlap(gpu::GPUFuncOp kernel, const Target &chip);
 
-  /// What the options and the kernel's attributes, which win, ask for.
+  /// The requested values, from the kernel's attributes or else the options.
   AutoOrNumber wantedDepth, wantedStages;
   Specialize wantedRoles = Specialize::Auto;
 };
@@ -76,11 +76,10 @@ static bool isUsedInLoop(Value buffer) {
   });
 }
 
-/// Bytes of shared memory where the buffers that loops use, which are those
-/// that get slots, have `depth` of them.
+/// Bytes of shared memory if the buffers that loops use have `depth` slots.
 static int64_t sharedBytes(gpu::GPUFuncOp kernel, int64_t depth) {
   return getSharedMemoryBytes(kernel, [&](Value buffer) {
-    // Barrier objects that another front end made are not memrefs.
+    // Mbarriers of other front ends are not memrefs.
     auto type = dyn_cast<MemRefType>(buffer.getType());
     if (!type || depth == 1 || !isUsedInLoop(buffer) || !getBufferBytes(type))
       return type;
@@ -115,7 +114,7 @@ LogicalResult SmaltiChooseOverlap::readRequest(gpu::GPUFuncOp kernel) {
   return success();
 }
 
-/// Decides whether warps of their own copy.
+/// Decides whether the kernel is split into producer and consumer warps.
 LogicalResult SmaltiChooseOverlap::chooseRoles(gpu::GPUFuncOp kernel,
                                                const Target &chip,
                                                Decision &decision) {
@@ -125,8 +124,8 @@ LogicalResult SmaltiChooseOverlap::chooseRoles(gpu::GPUFuncOp kernel,
   if (!hasSynchronousWgmma(kernel)) {
     if (isAsked)
       remarkMissed(kernel, kPassName)
-          << "the kernel is not specialized: it does not have a synchronous "
-             "wgmma, for whose operands other warps could copy";
+          << "warp specialization not applied: the kernel does not have a "
+             "synchronous wgmma";
     return success();
   }
   AutoOrNumber slots = wantedDepth.isAuto() ? wantedStages : wantedDepth;
@@ -135,9 +134,9 @@ LogicalResult SmaltiChooseOverlap::chooseRoles(gpu::GPUFuncOp kernel,
       kernel, chip, slots.isAuto() ? std::nullopt : std::optional(*slots));
   const WarpPlan &plan = analysis.getPlan();
   if (!refusal && !isAsked && !plan.pays())
-    refusal = WarpRefusal{kernel, "the kernel is not specialised: it would "
-                                  "not pay: estimated " +
-                                      describeTimes(plan)};
+    refusal = WarpRefusal{
+        kernel, "warp specialization not applied: no estimated benefit: " +
+                    describeTimes(plan)};
   decision.specialize = !refusal;
   if (refusal)
     return reportMissed(refusal->op, kPassName, isAsked, refusal->reason);
@@ -165,30 +164,29 @@ FailureOr<Overlap> SmaltiChooseOverlap::chooseOverlap(gpu::GPUFuncOp kernel,
   int64_t fitting = sharedBytes(kernel, overlap.depth);
   if (overlap.depth < wanted && isAsked && fitting <= chip.sharedMemoryPerBlock)
     return kernel.emitError()
-           << "buffers of " << wanted << " slots, as "
-           << (wantedDepth.isAuto() ? "stages" : "depth") << " asks for, need "
-           << sharedBytes(kernel, wanted) << " bytes of shared memory; "
-           << chip.name << " has " << chip.sharedMemoryPerBlock << ", which "
-           << overlap.depth
-           << (overlap.depth == 1 ? " slot fits" : " slots fit") << " with "
-           << fitting;
+           << (wantedDepth.isAuto() ? "stages" : "depth") << "=" << wanted
+           << " needs " << sharedBytes(kernel, wanted)
+           << " B of shared memory; " << chip.name << " has "
+           << chip.sharedMemoryPerBlock << " B per block; "
+           << (wantedDepth.isAuto() ? "stages" : "depth") << "="
+           << overlap.depth << " needs " << fitting << " B";
   if (overlap.depth < wanted)
     remarkMissed(kernel, kPassName)
-        << "buffers of " << wanted << " slots need "
-        << sharedBytes(kernel, wanted) << " bytes of shared memory, "
-        << chip.name << " has " << chip.sharedMemoryPerBlock << ": slots are "
-        << overlap.depth << ", which need " << fitting;
+        << "slots per buffer reduced from " << wanted << " to " << overlap.depth
+        << ": " << wanted << " need " << sharedBytes(kernel, wanted)
+        << " B of shared memory, " << overlap.depth << " need " << fitting
+        << " B; " << chip.name << " has " << chip.sharedMemoryPerBlock
+        << " B per block";
   if (isAsync)
     overlap.stages = std::min(overlap.stages, overlap.depth);
   remarkAnalysis(kernel, kPassName)
       << "up to " << overlap.stages
       << (overlap.stages == 1 ? " stage, " : " stages, ") << overlap.depth
-      << (overlap.depth == 1 ? " slot" : " slots") << " for a buffer: "
-      << (isAsync ? "copies are asynchronous, and each copy in flight needs a "
-                    "slot"
-                  : "reads into registers need no slot")
+      << (overlap.depth == 1 ? " slot" : " slots") << " per buffer: "
+      << (isAsync ? "each asynchronous copy in flight needs a slot"
+                  : "loads into registers do not need a slot per stage")
       << "; " << fitting << " of " << chip.sharedMemoryPerBlock
-      << " bytes of shared memory";
+      << " B of shared memory";
   return overlap;
 }
 
@@ -206,7 +204,7 @@ void SmaltiChooseOverlap::runOnOperation() {
       kernel->walk([](LoopLikeOpInterface) { return WalkResult::interrupt(); })
           .wasInterrupted();
   if (kernel->hasAttr(mosaic_gpu::kProgramThreads)) {
-    // Warps that copy have their slots already.
+    // The kernel is already split into roles with slots.
     decision.slots = decision.stages = 1;
   } else if (failed(chooseRoles(kernel, *chip, decision))) {
     return signalPassFailure();

@@ -1,4 +1,4 @@
-//===- Compile.cpp - From tile programs to the LLVM dialect, any target ---===//
+//===- Compile.cpp - smalti-compile ---------------------------------------===//
 
 #include "smalti/passes/Conversion/ToCPU/TritonXLAToCPU.h"
 #include "smalti/passes/Interfaces/LoopInterfaces.h"
@@ -45,14 +45,14 @@ using namespace smalti;
 using targets::Target;
 using targets::Vendor;
 
-/// Whether kernels are launched where they stand, as JAX emits them.
+/// Whether the module has kernels in gpu.launch, as JAX emits them.
 static bool hasLaunches(ModuleOp module) {
   return module->walk([](gpu::LaunchOp) { return WalkResult::interrupt(); })
       .wasInterrupted();
 }
 
-/// What is wrong with the values of options, also of those that no pass of this
-/// run reads.
+/// Checks the values of all options, including those that no pass of this run
+/// reads. Returns what is wrong.
 static std::optional<std::string>
 checkOptions(const Target &chip, const SmaltiCompileOptions &options) {
   if (auto wrong = checkAtMost("depth", options.depth, kMostStages))
@@ -67,8 +67,8 @@ checkOptions(const Target &chip, const SmaltiCompileOptions &options) {
   return std::nullopt;
 }
 
-/// Appends the passes of a target's family. Refuses a level that the family
-/// does not have, and values of options that no target has.
+/// Appends the passes for the target's vendor. Fails if the vendor does not
+/// have the requested level or if an option is out of range.
 static LogicalResult
 buildCompile(OpPassManager &pm, const Target &chip,
              const SmaltiCompileOptions &options, bool isLaunched,
@@ -80,8 +80,8 @@ buildCompile(OpPassManager &pm, const Target &chip,
     return success();
   }
   if (options.stopAfter != Level::Tile && options.stopAfter != Level::LLVM)
-    return refuse("this stop-after is a level of GPUs; for " + chip.name +
-                  " there are tile and llvm");
+    return refuse("this level of stop-after requires a GPU target; " +
+                  chip.name + " supports tile and llvm");
   buildCPUPipeline(pm, chip, options);
   return success();
 }
@@ -135,9 +135,9 @@ void SmaltiCompile::runOnOperation() {
     signalPassFailure();
 }
 
-/// The passes that `smalti-compile` runs for one family, as a pipeline that can
-/// be printed and changed. It has the options of `smalti-compile`, one of which
-/// must name the target.
+/// Registers the passes that `smalti-compile` runs for one vendor as a
+/// pipeline, which can be printed and edited. It has the options of
+/// `smalti-compile`; `target` is required.
 static void registerFamily(StringRef name, StringRef description,
                            Vendor family) {
   auto build = [family, name = name.str()](
@@ -153,7 +153,7 @@ static void registerFamily(StringRef name, StringRef description,
         if (each->vendor == family)
           known += (known.empty() ? "" : ", ") + each->name.str();
       return refuse(name + ": the target '" + pass.getTargetOption() +
-                    "' is not one of " + known);
+                    "' is not supported; supported targets: " + known);
     }
     auto refuseByName = [&](const Twine &reason) {
       return refuse(name + ": " + reason);
@@ -161,7 +161,7 @@ static void registerFamily(StringRef name, StringRef description,
     return buildCompile(pm, *chip, pass.getOptions(*chip),
                         /*isLaunched=*/false, refuseByName);
   };
-  // A pass does not give its options away, so that --help does not repeat them.
+  // The options are not registered again, so that --help does not repeat them.
   registerPassPipeline(name, description, build, [](auto) {});
 }
 

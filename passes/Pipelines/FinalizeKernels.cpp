@@ -22,9 +22,9 @@ using namespace mlir;
 using namespace smalti;
 using targets::Target;
 
-/// Dynamic shared memory becomes an array without end that the launch sizes.
-/// Upstream's conversion makes it a variable of the module's own, to which the
-/// assembler gives one byte, apart from what the launch asks for.
+/// Turns dynamic shared memory into an external array, whose size the launch
+/// specifies. Upstream's conversion creates an internal global, which ptxas
+/// allocates statically, separate from the launch's dynamic shared memory.
 static void declareDynamicSharedMemory(gpu::GPUModuleOp kernels) {
   int64_t alignment = kSharedMemoryAlignment;
   for (auto kernel : kernels.getOps<LLVM::LLVMFuncOp>())
@@ -43,9 +43,9 @@ static void declareDynamicSharedMemory(gpu::GPUModuleOp kernels) {
   }
 }
 
-/// With the threads of a block alone, the assembler keeps registers for further
-/// blocks on the multiprocessor and spills what does not fit. It also drops
-/// `setmaxnreg` where it does not know how many registers a warp starts with.
+/// Sets the minimum of resident blocks to 1. Without it, ptxas limits registers
+/// for the occupancy of several blocks per SM and spills. It also drops
+/// `setmaxnreg` if the number of registers at launch is unknown.
 static void declareResidentBlocks(gpu::GPUModuleOp kernels) {
   StringRef blocks = NVVM::NVVMDialect::getMinctasmAttrName();
   auto one = IntegerAttr::get(IntegerType::get(kernels.getContext(), 32), 1);
@@ -55,8 +55,8 @@ static void declareResidentBlocks(gpu::GPUModuleOp kernels) {
       kernel->setAttr(blocks, one);
 }
 
-/// The name as a symbol of PTX and of AMD's assembly: letters, digits, _ and $,
-/// and more than one of the last two.
+/// A valid symbol of PTX and AMD assembly for the name: letters, digits, _ and
+/// $, not only the last two, and not starting with a digit.
 static std::string getAssemblerName(StringRef name) {
   std::string result;
   for (char c : name)
@@ -66,8 +66,8 @@ static std::string getAssemblerName(StringRef name) {
   return isValid ? result : "kernel_" + result;
 }
 
-/// Renames the kernels whose names an assembler does not take;
-/// `smalti.source_name` keeps the name.
+/// Renames kernels whose names are not valid assembler symbols.
+/// `smalti.source_name` holds the original name.
 static void renameKernels(gpu::GPUModuleOp kernels, ModuleOp module) {
   SymbolTable symbols(kernels);
   for (auto kernel : kernels.getOps<LLVM::LLVMFuncOp>()) {
@@ -88,20 +88,20 @@ static void renameKernels(gpu::GPUModuleOp kernels, ModuleOp module) {
   }
 }
 
-/// Whether every kernel that needs another name can get one.
+/// Checks that every kernel without a valid assembler symbol can be renamed.
 static LogicalResult verifyNames(gpu::GPUModuleOp kernels, ModuleOp module) {
   for (auto kernel : kernels.getOps<LLVM::LLVMFuncOp>())
     if (!kernel.isExternal() &&
         getAssemblerName(kernel.getSymName()) != kernel.getSymName() &&
         !SymbolTable::getSymbolUses(kernel, module))
       return kernel.emitOpError()
-             << "has a name that an assembler does not take, and cannot be "
-                "renamed: the module has ops whose references to symbols "
-                "cannot be determined";
+             << "has a name that is not a valid assembler symbol; it cannot be "
+                "renamed because the symbol uses of the module cannot be "
+                "determined; use letters, digits, '_' and '$'";
   return success();
 }
 
-/// Whether the attributes that say which memory kernels need are well-formed.
+/// Checks the shared-memory attributes of the kernels.
 static LogicalResult verifyMemory(gpu::GPUModuleOp kernels) {
   for (auto kernel : kernels.getOps<LLVM::LLVMFuncOp>())
     if (failed(verifySharedMemoryAttributes(kernel)))
@@ -109,10 +109,11 @@ static LogicalResult verifyMemory(gpu::GPUModuleOp kernels) {
   return success();
 }
 
-/// Whether all of the kernels, a module or a function, is in dialects that
-/// become LLVM IR. Upstream's conversions leave what they do not know, with
-/// casts around it. The outermost of those ops is reported: ops that parsers
-/// add inside, such as linalg.yield, have no location.
+/// Checks that all ops in `kernels`, a module or a function, are in dialects
+/// that translate to LLVM IR. Upstream's conversions do not change unknown ops
+/// and insert casts around them. The outermost unknown op is reported, since
+/// ops that parsers create in its regions, such as linalg.yield, do not have a
+/// location.
 static LogicalResult verifyLowered(Operation *kernels, const Target &chip) {
   UnrealizedConversionCastOp cast;
   WalkResult result = kernels->walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -127,14 +128,14 @@ static LogicalResult verifyLowered(Operation *kernels, const Target &chip) {
     InFlightDiagnostic diagnostic = op->emitOpError();
     if (op->getNumOperands() != 0)
       diagnostic << "on " << op->getOperandTypes() << " ";
-    diagnostic << "has no lowering to " << chip.name;
+    diagnostic << "cannot be lowered to " << chip.name;
     return WalkResult::interrupt();
   });
   if (result.wasInterrupted())
     return failure();
   if (cast)
     return cast.emitError() << "values of type " << cast->getResultTypes()
-                            << " have no lowering to " << chip.name;
+                            << " cannot be lowered to " << chip.name;
   return success();
 }
 
@@ -157,7 +158,7 @@ void SmaltiFinalizeKernels::runOnOperation() {
         failed(verifyNames(kernels, module)) || failed(verifyMemory(kernels)))
       return signalPassFailure();
   WalkResult launched = module.walk([](gpu::LaunchOp launch) {
-    launch.emitOpError() << "has no kernel in a gpu.module; run "
+    launch.emitOpError() << "is not outlined into a gpu.module; run "
                             "mosaic-gpu-outline-launches or smalti-compile";
     return WalkResult::interrupt();
   });

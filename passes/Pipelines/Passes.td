@@ -1,4 +1,4 @@
-//===- Passes.td - The whole way ---------------------------*- tablegen -*-===//
+//===- Passes.td - Compilation pipelines -------------------*- tablegen -*-===//
 
 #ifndef SMALTI_PASSES_PIPELINES_PASSES
 #define SMALTI_PASSES_PIPELINES_PASSES
@@ -6,30 +6,35 @@
 include "smalti/passes/Support/Options.td"
 
 def SmaltiCompile : Pass<"smalti-compile", "::mlir::ModuleOp"> {
-  let summary = "Tile programs to the LLVM dialect, for any target";
+  let summary = "Lowers kernels to the LLVM dialect for any target";
   let description = [{
-    Runs the passes for the target. For a GPU:
-    1. `tile`: canonicalized tile programs;
+    Runs the passes for the target. Levels for a GPU (`stop-after`):
+    1. `tile`: canonicalized tile-level kernels;
     2. `mosaic`: `smalti-order-tiles`, `convert-triton-xla-to-mosaic-gpu`;
     3. `pipelined`: `smalti-choose-overlap`, then `smalti-specialize-warps`, or else `smalti-multi-buffer` and
        `smalti-pipeline-loops`; then `smalti-async-wgmma` and `smalti-allocate-shared-memory`;
     4. `thread`: `convert-mosaic-gpu-to-nvvm` or `convert-mosaic-gpu-to-rocdl`;
-    5. `llvm`: the LLVM dialect in `gpu.module`s that have the target attached.
+    5. `llvm`: the LLVM dialect in `gpu.module`s with an attached target.
 
-    The pipelines `smalti-compile-nvidia`, `smalti-compile-amd` and `smalti-compile-cpu` are the same passes for a target
-    of one family, with the same options: `smalti-opt --smalti-compile-amd=target=gfx942 --dump-pass-pipeline` prints
-    them, to insert a pass of your own. They do not read the attribute `smalti.target`, and they do not take modules with
-    `gpu.launch`, as JAX prints them.
+    For a CPU: `tile`, then `llvm` by `convert-triton-xla-to-cpu`.
 
-    A module of block programs, with no tile programs, starts at 3. So does one of programs of threads: kernels in
-    `gpu.func` with no op of `mosaic_gpu` and no layout, whose vectors belong to one thread; `thread` leaves these as
-    they are, but for the addresses of their buffers in shared memory. For a CPU: `tile`, then `llvm` by
-    `convert-triton-xla-to-cpu`.
+    Input: tile-level kernels (`triton_xla.entry_func`), block-level or thread-level kernels in `gpu.func`, which start
+    at level 3, or modules with `gpu.launch`, as JAX emits them. Thread-level kernels do not have ops of `mosaic_gpu` or
+    layouts; level 4 only changes the addresses of their shared buffers.
 
-    `bank-conflicts=pad` runs `smalti-pad-shared-memory` ahead of `smalti-allocate-shared-memory`, and
-    `bank-conflicts=swizzle` runs `smalti-swizzle-shared-memory` on the programs of threads. Padding is the default: it
-    takes about as many registers as conflicts do, and no spills, while the arithmetic of swizzling makes large tiles
-    spill on some chips (`benchmarks/bank_conflicts.py`). Where padded buffers do not fit, they stay as they are.
+    The pipelines `smalti-compile-nvidia`, `smalti-compile-amd` and `smalti-compile-cpu` run the same passes for one
+    vendor, with the same options: `smalti-opt --smalti-compile-amd=target=gfx942 --dump-pass-pipeline` prints the
+    passes, so that you can insert others. They do not read the attribute `smalti.target` and do not accept
+    `gpu.launch`.
+
+    `bank-conflicts=pad` runs `smalti-pad-shared-memory` before `smalti-allocate-shared-memory`, and
+    `bank-conflicts=swizzle` runs `smalti-swizzle-shared-memory` on thread-level kernels. Padding is the default, since
+    the address arithmetic of swizzling makes large tiles spill on some chips (`benchmarks/bank_conflicts.py`).
+
+    Errors: an unknown target or missing target; an option out of range; a level that the target does not have; and the
+    errors of the passes, e.g. an op that cannot be lowered to the target, or resources beyond its limits.
+
+    Cost: the sum of the passes; see their descriptions.
 
     Example:
 
@@ -56,9 +61,9 @@ def SmaltiCompile : Pass<"smalti-compile", "::mlir::ModuleOp"> {
              clEnumValN(::smalti::Level::Thread, "thread", "thread-level kernels"),
              clEnumValN(::smalti::Level::LLVM, "llvm", "the LLVM dialect"))}]>,
     AutoOrNumberOption<"depth", "depth", "::smalti::AutoOrNumber()",
-           "Slots of each buffer of a loop, up to 16, e.g. `depth=2`">,
+           "Slots per buffer that a loop uses, up to 16, e.g. `depth=2`">,
     AutoOrNumberOption<"stages", "stages", "::smalti::AutoOrNumber()",
-           "Stages of a loop, up to 16, e.g. `stages=3`; 1: no pipelining">,
+           "Maximum number of stages of a loop, up to 16, e.g. `stages=3`; 1: no pipelining">,
     NumWarpsOption,
     CopiesOption,
     MatmulOption,
@@ -67,14 +72,14 @@ def SmaltiCompile : Pass<"smalti-compile", "::mlir::ModuleOp"> {
     Option<"tileOrder", "tile-order", "::smalti::TileOrderKind", "::smalti::TileOrderKind::Auto",
            "The rasterization order of tiles, e.g. `tile-order=grouped`", TileOrderKinds.values>,
     Option<"holdLoads", "hold-loads", "bool", "true",
-           "Run `smalti-hold-loads` where the target's code generator needs it, e.g. `hold-loads=false`">,
+           "Run `smalti-hold-loads` if the target's code generator sinks loads, e.g. `hold-loads=false`">,
     Option<"bankConflicts", "bank-conflicts", "::smalti::BankConflicts", "::smalti::BankConflicts::Pad",
-           "What is done against bank conflicts, e.g. `bank-conflicts=swizzle`", [{::llvm::cl::values(
-             clEnumValN(::smalti::BankConflicts::Keep, "keep", "nothing"),
-             clEnumValN(::smalti::BankConflicts::Pad, "pad", "rows are padded"),
-             clEnumValN(::smalti::BankConflicts::Swizzle, "swizzle", "rows are swizzled"))}]>,
+           "How bank conflicts are reduced, e.g. `bank-conflicts=swizzle`", [{::llvm::cl::values(
+             clEnumValN(::smalti::BankConflicts::Keep, "keep", "they are not"),
+             clEnumValN(::smalti::BankConflicts::Pad, "pad", "by padding rows"),
+             clEnumValN(::smalti::BankConflicts::Swizzle, "swizzle", "by swizzling rows"))}]>,
   ];
-  // What the passes of all families depend on: a pass cannot load a dialect for a pipeline that it runs.
+  // The dependent dialects of all passes: a pass cannot load dialects for a pipeline that it runs.
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::amdgpu::AMDGPUDialect", "::mlir::arith::ArithDialect",
     "::mlir::bufferization::BufferizationDialect", "::mlir::cf::ControlFlowDialect", "::mlir::func::FuncDialect",
@@ -87,20 +92,24 @@ def SmaltiCompile : Pass<"smalti-compile", "::mlir::ModuleOp"> {
 }
 
 def SmaltiChooseOverlap : InterfacePass<"smalti-choose-overlap", "::mlir::FunctionOpInterface"> {
-  let summary = "Decides how copies and arithmetic of a kernel overlap, and writes the decision as attributes";
+  let summary = "Chooses slots, stages and warp specialization of a kernel, as attributes";
   let description = [{
-    Writes on each `gpu.func` kernel:
-    - `smalti.slots`: the slots of a buffer that a loop uses, which `smalti-multi-buffer` gives it. By default 3 where
-      copies are asynchronous and 2 elsewhere, as far as all buffers fit in the target's shared memory;
-    - `smalti.stages`: the stages of its loops, an upper bound for `smalti-pipeline-loops`;
-    - `smalti.specialize`, on a kernel with synchronous `wgmma`: whether `smalti-specialize-warps` gives the copies to
-      warps of their own. The kernel then gets no stages. Other kernels stay as they are, which is a missed remark under
-      `specialize=on`.
+    Sets attributes on each `gpu.func` kernel, which later passes apply:
+    - `smalti.slots`: the slots per buffer that a loop uses, for `smalti-multi-buffer`. By default 3 with asynchronous
+      copies and 2 otherwise, reduced until all buffers fit in the target's shared memory;
+    - `smalti.stages`: the maximum number of stages of its loops, for `smalti-pipeline-loops`;
+    - `smalti.specialize`, on a kernel with a synchronous `wgmma`: whether `smalti-specialize-warps` splits it into
+      producer and consumer warps. Such a kernel does not get stages.
 
-    An attribute wins over the option of the pass that reads it, and over the options of this pass. A remark gives the reason and the bytes of shared memory.
+    An attribute that the kernel already has overrides the options of this pass. A kernel that is already split into
+    roles (`mosaic_gpu.program_threads`) gets 1 slot and 1 stage; a kernel without loops gets neither. Remarks state the
+    decision, the reason and the bytes of shared memory.
 
-    It is an error if the options ask for slots that do not fit, or for warps of their own where they are not possible.
-    A kernel whose warps copy already (`mosaic_gpu.program_threads`) gets 1 slot and 1 stage.
+    Missed remarks: slots that are reduced; a kernel that is not specialized although it has a synchronous `wgmma`; a
+    kernel without one under `specialize=on`. Errors: requested slots that exceed shared memory; `specialize=on` for a
+    kernel with a synchronous `wgmma` that does not meet the preconditions; an option or attribute out of range.
+
+    Cost: linear in the size of the kernel, plus the plan of `smalti-specialize-warps`, which that pass reuses.
 
     Example:
 
@@ -126,32 +135,35 @@ def SmaltiChooseOverlap : InterfacePass<"smalti-choose-overlap", "::mlir::Functi
   let options = [
     TargetOption<>,
     AutoOrNumberOption<"depth", "depth", "::smalti::AutoOrNumber()",
-           "Slots of each buffer of a loop, up to 16, e.g. `depth=2`">,
+           "Slots per buffer that a loop uses, up to 16, e.g. `depth=2`">,
     AutoOrNumberOption<"stages", "stages", "::smalti::AutoOrNumber()",
-           "Stages of a loop, up to 16, e.g. `stages=3`; 1: no pipelining">,
+           "Maximum number of stages of a loop, up to 16, e.g. `stages=3`; 1: no pipelining">,
     SpecializeOption,
   ];
 }
 
 def SmaltiVerifyKernels : Pass<"smalti-verify-kernels", "::mlir::ModuleOp"> {
-  let summary = "Reports what the conversions to LLVM would crash on or report without a location";
+  let summary = "Reports invalid kernels, with locations, before the conversions to LLVM";
   let description = [{
-    It is an error, at its location, if
+    Upstream's conversions crash on these cases or report them without a location. Each is an error at its location:
     - the constant step of a loop is not positive;
-    - a division of integers has a divisor that is certainly 0, or a quotient that certainly does not fit its type (the
-      least number divided by -1), and its result is used by more than an `arith.select` that can drop it;
-    - an attribute of a `gpu.func` has no meaning: a size of a block, grid or cluster that is not positive, a number of
-      workgroup attributions that is not an integer, a `smalti.shared_memory_bytes` that is not an integer from 0, or a
+    - an integer division is proven to be undefined (a divisor of 0, or the minimum divided by -1), and its result is
+      used by more than an `arith.select` that can drop it;
+    - an attribute of a `gpu.func` is invalid: a block, grid or cluster size that is not positive, a number of workgroup
+      attributions that is not an integer, a `smalti.shared_memory_bytes` that is not a non-negative integer, or a
       `smalti.shared_memory_alignment` that is not a power of two;
-    - an argument of a `gpu.func` is a memref whose shape, strides or offset are dynamic: a launch passes addresses only;
-    - an argument, memory of a `gpu.func` or a `memref.global` is in a space that is neither a number nor
-      `#gpu.address_space`;
-    - memory of a `gpu.func` has a dynamic shape or a layout;
-    - an argument, a memref or a complex number has a type that LLVM does not have, such as `tf32`;
-    - the target is a CPU and a value is a memref in another memory space;
-    - the target is a CPU and a function comes to more than 131,072 operations when its calls are inlined.
+    - an argument of a `gpu.func` is a memref with a dynamic shape, strides or offset, since a launch passes only
+      addresses;
+    - an argument, a memory attribution of a `gpu.func` or a `memref.global` is in a memory space that is neither a
+      number nor `#gpu.address_space`;
+    - a memory attribution has a dynamic shape or a layout;
+    - an argument, a memref or a complex number has an element type that LLVM does not support, such as `tf32`;
+    - the target is a CPU, and a value is a memref in another memory space;
+    - the target is a CPU, and a function has more than 131072 ops after inlining.
 
-    The pass changes nothing.
+    Precondition: a target. Cost: linear in the number of ops, plus an integer range analysis.
+
+    The pass does not change the module.
 
     Example:
 
@@ -169,19 +181,23 @@ def SmaltiVerifyKernels : Pass<"smalti-verify-kernels", "::mlir::ModuleOp"> {
   let options = [
     TargetOption<>,
     Option<"memory", "memory", "bool", "true",
-           "Check types and memory spaces, and not only loops, divisions and attributes, e.g. `memory=false`">,
+           "Also check types and memory spaces, e.g. `memory=false` for loops, divisions and attributes only">,
   ];
 }
 
 def SmaltiFinalizeKernels : Pass<"smalti-finalize-kernels", "::mlir::ModuleOp"> {
-  let summary = "Completes kernels in the LLVM dialect for the target's code generator";
+  let summary = "Prepares kernels in the LLVM dialect for code generation";
   let description = [{
     Runs after the conversions to LLVM.
-    - It is an error, at its location, if an op of a kernel is not in a dialect that becomes LLVM IR, or if a conversion
-      left a cast.
-    - NVIDIA: dynamic shared memory becomes an external array, whose size the launch gives. Kernels get
-      `nvvm.minctasm = 1`, without which `ptxas` keeps registers for further blocks and spills.
-    - A kernel whose name an assembler does not accept gets another one; `smalti.source_name` keeps the name.
+    - NVIDIA: dynamic shared memory becomes an external array, whose size the launch specifies. Kernels get
+      `nvvm.minctasm = 1`; without it, `ptxas` limits registers for several blocks per SM and spills.
+    - A kernel whose name is not a valid assembler symbol is renamed; `smalti.source_name` holds the original name.
+
+    Errors, at their locations, before anything changes: an op or a value that is not lowered to a dialect that
+    translates to LLVM IR; a `gpu.launch` that is not outlined; an invalid kernel name if the symbol uses of the module
+    cannot be determined; an invalid shared-memory attribute.
+
+    Precondition: a target. Cost: linear in the number of ops.
 
     Example:
 
@@ -195,7 +211,7 @@ def SmaltiFinalizeKernels : Pass<"smalti-finalize-kernels", "::mlir::ModuleOp"> 
     }
     ```
 
-    The kernel becomes `@kernel__`.
+    The kernel is renamed to `@kernel__`.
   }];
   let options = [TargetOption<>];
 }

@@ -29,17 +29,17 @@ using targets::Target;
 using targets::Vendor;
 
 static void buildSimplification(OpPassManager &pm) {
-  // Upstream's folder takes a transfer that begins before its memory for one in
+  // Upstream's folder treats a transfer that starts before its memory as in
   // bounds.
   pm.addPass(createSmaltiMaskTransfers());
   pm.addPass(createCanonicalizerPass());
 }
 
-/// On a module: every program of triton_xla becomes a block-level kernel in its
-/// own gpu.module.
+/// On a module: lowers every triton_xla.entry_func to a block-level kernel in
+/// its own gpu.module.
 static void buildTilesToBlocks(OpPassManager &pm, const Target &target,
                                const SmaltiCompileOptions &chosen) {
-  // Chips whose cache is not known have no order that is estimated to pay.
+  // No rasterization order is chosen if the target table has no L2 size.
   const targets::Timing *timing = targets::lookupTiming(target.name);
   bool canEstimate = timing && timing->cacheBytes != 0;
   if (chosen.tileOrder != TileOrderKind::None &&
@@ -58,13 +58,13 @@ static void buildTilesToBlocks(OpPassManager &pm, const Target &target,
   options.matmul = chosen.matmul;
   options.blocks = chosen.blocks;
   pm.addPass(createConvertTritonXLAToMosaicGPU(options));
-  // New ops on vectors would have no layouts: no canonicalisation before they
-  // are dealt to threads.
+  // Canonicalization would create vector ops without layouts, so it runs only
+  // after vectors are distributed across threads.
   pm.addPass(createCSEPass());
 }
 
-/// On a module: block-level programs that JAX launches become kernels with
-/// layouts, each in its own gpu.module.
+/// On a module: lowers block-level kernels in gpu.launch, as JAX emits them, to
+/// kernels with layouts, each in its own gpu.module.
 static void buildLaunchesToBlocks(OpPassManager &pm, const Target &target) {
   MosaicGPUInferLayoutsOptions options;
   options.target = target.name.str();
@@ -76,8 +76,8 @@ static void buildLaunchesToBlocks(OpPassManager &pm, const Target &target) {
       createSmaltiCheckResources(check));
 }
 
-/// On a gpu.module: the overlap of copies and arithmetic in block-level
-/// kernels, then the offsets of their buffers in shared memory.
+/// On a gpu.module: overlaps copies and arithmetic in block-level kernels, then
+/// allocates their buffers in shared memory.
 static void buildPipelining(OpPassManager &pm, const Target &target,
                             const SmaltiCompileOptions &chosen) {
   OpPassManager &kernel = pm.nest<gpu::GPUFuncOp>();
@@ -114,7 +114,7 @@ static void buildPipelining(OpPassManager &pm, const Target &target,
   kernel.addPass(createSmaltiCheckResources(check));
 }
 
-/// On a module: block-level kernels become thread-level ones.
+/// On a module: lowers block-level kernels to thread-level kernels.
 static void buildBlocksToThreads(OpPassManager &module, const Target &target,
                                  const SmaltiCompileOptions &chosen) {
   if (target.vendor == Vendor::NVIDIA) {
@@ -142,7 +142,7 @@ static void buildBlocksToThreads(OpPassManager &module, const Target &target,
   }
 }
 
-/// On a gpu.module: thread-level kernels become the LLVM dialect.
+/// On a gpu.module: lowers thread-level kernels to the LLVM dialect.
 static void buildThreadsToLLVM(OpPassManager &pm, const Target &target) {
   if (target.asyncCopy == targets::AsyncCopyKind::LDSLoad) {
     SmaltiOverlapLdsDmaOptions options;
@@ -153,8 +153,8 @@ static void buildThreadsToLLVM(OpPassManager &pm, const Target &target) {
   SmaltiLowerPackedAccessesOptions packed;
   packed.target = target.name.str();
   pm.addPass(createSmaltiLowerPackedAccesses(packed));
-  // The index arithmetic of views becomes visible, so that what does not change
-  // leaves the loops.
+  // Exposes the index arithmetic of views, so that invariant parts are hoisted
+  // out of loops.
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());
   pm.addPass(createCSEPass());
@@ -170,7 +170,7 @@ static void buildThreadsToLLVM(OpPassManager &pm, const Target &target) {
     options.indexBitwidth = 64;
     pm.addPass(createConvertGpuOpsToNVVMOps(options));
     pm.nest<LLVM::LLVMFuncOp>().addPass(createSmaltiMarkTensorMaps());
-    // Barrier objects have ops that are assembly and no intrinsic.
+    // Some mbarrier ops are inline assembly without an intrinsic.
     pm.addPass(createConvertNVVMToLLVMPass());
   } else {
     ConvertAMDGPUToROCDLPassOptions amdgpu;
@@ -183,13 +183,12 @@ static void buildThreadsToLLVM(OpPassManager &pm, const Target &target) {
     options.runtime = gpu::amd::Runtime::HIP;
     pm.addPass(createConvertGpuOpsToROCDLOps(options));
   }
-  // LLVM simplifies the rest.
   pm.addPass(createReconcileUnrealizedCastsPass());
   if (target.asyncCopy == targets::AsyncCopyKind::LDSLoad)
     pm.nest<LLVM::LLVMFuncOp>().addPass(createSmaltiAnnotateLdsDma());
 }
 
-/// On a module: its gpu.modules are to be compiled for the chip.
+/// On a module: attaches the target to its gpu.modules.
 static void buildAttachTarget(OpPassManager &pm, const Target &target) {
   if (target.vendor == Vendor::NVIDIA) {
     GpuNVVMAttachTargetOptions options;
@@ -226,8 +225,8 @@ void smalti::buildGPUPipeline(OpPassManager &pm, const Target &target,
   Level last = options.stopAfter;
   addVerifier(pm, target, /*memory=*/false);
   if (!isLaunched) {
-    // Functions alone: canonicalization would create ops without layouts in
-    // block-level kernels.
+    // Only in functions: in block-level kernels, canonicalization would create
+    // ops without layouts.
     buildSimplification(pm.nest<func::FuncOp>());
     pm.addPass(createCSEPass());
   }
@@ -241,7 +240,7 @@ void smalti::buildGPUPipeline(OpPassManager &pm, const Target &target,
     return;
   if (last == Level::LLVM)
     addVerifier(pm, target, /*memory=*/true);
-  // JAX's programs pipeline their loops themselves.
+  // The loops of JAX kernels are already pipelined.
   if (!isLaunched)
     buildPipelining(pm.nest<gpu::GPUModuleOp>(), target, options);
   if (last == Level::Pipelined)
@@ -265,7 +264,7 @@ void smalti::buildCPUPipeline(OpPassManager &pm, const Target &target,
   ConvertTritonXLAToCPUOptions convert;
   convert.vectorWidth = VectorWidth::Host;
   pm.addPass(createConvertTritonXLAToCPU(convert));
-  // Functions that are called cannot be stopped.
+  // A called function cannot stop its caller after an error.
   pm.addPass(createInlinerPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
@@ -274,7 +273,7 @@ void smalti::buildCPUPipeline(OpPassManager &pm, const Target &target,
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());
   pm.addPass(createSmaltiLowerCPULoops());
-  // The library calls for vectors are unrolled with vector ops.
+  // Unrolling vector math into library calls creates vector ops.
   math::MathExpandOpsPassOptions expand;
   expand.opMnemonics = {"clampf"};
   pm.addPass(math::createMathExpandOpsPass(expand));

@@ -25,17 +25,16 @@ using namespace mlir;
 using namespace smalti;
 using targets::Target;
 
-/// The floating-point type inside a type, e.g. tf32 in memref<4xcomplex<tf32>>,
-/// that LLVM does not have; null where there is none. Upstream's conversions
-/// crash on types that hold such a type.
-static Type findTypeUnknownToLLVM(const LLVMTypeConverter &converter,
-                                  Type type) {
+/// The floating-point type in `type` that LLVM does not support, e.g. tf32 in
+/// memref<4xcomplex<tf32>>, or null. Upstream's conversions crash on types that
+/// contain one.
+static Type findUnsupportedType(const LLVMTypeConverter &converter, Type type) {
   if (isa<FloatType>(type))
     return converter.convertType(type) ? Type() : type;
   if (isa<ShapedType>(type))
-    return findTypeUnknownToLLVM(converter, getElementTypeOrSelf(type));
+    return findUnsupportedType(converter, getElementTypeOrSelf(type));
   if (auto complex = dyn_cast<ComplexType>(type))
-    return findTypeUnknownToLLVM(converter, complex.getElementType());
+    return findUnsupportedType(converter, complex.getElementType());
   return {};
 }
 
@@ -43,23 +42,23 @@ static bool isKnownSpace(Attribute space) {
   return !space || isa<IntegerAttr, gpu::AddressSpaceAttr>(space);
 }
 
-/// Whether the memref and the memrefs that it holds are in known spaces.
+/// Whether the memory spaces of the memref and of memrefs in it are supported.
 static bool isInKnownSpaces(BaseMemRefType type) {
   auto inner = dyn_cast<BaseMemRefType>(type.getElementType());
   return isKnownSpace(type.getMemorySpace()) &&
          (!inner || isInKnownSpaces(inner));
 }
 
-/// Memory spaces have checks of their own, and upstream's error about them has
-/// no location.
+/// Lets the converter accept all memory spaces. They are checked separately,
+/// since upstream's error does not have a location.
 static void acceptMemorySpaces(LLVMTypeConverter &converter) {
   converter.addTypeAttributeConversion([](BaseMemRefType memref, Attribute) {
     return IntegerAttr::get(IntegerType::get(memref.getContext(), 64), 0);
   });
 }
 
-/// What is wrong with the type of an argument of a kernel, if anything is. A
-/// launch passes memrefs as bare addresses.
+/// Checks the type of a kernel argument and returns what is wrong. A launch
+/// passes memrefs as bare pointers.
 static std::optional<std::string>
 checkArgument(const LLVMTypeConverter &converter, Type type) {
   auto memref = dyn_cast<BaseMemRefType>(type);
@@ -68,21 +67,20 @@ checkArgument(const LLVMTypeConverter &converter, Type type) {
                        "are required");
   if (memref && !isInKnownSpaces(memref))
     return std::string("; a numbered or GPU memory space is required");
-  Type unknown = findTypeUnknownToLLVM(converter, type);
-  // Other dialects' types may have conversions of their own.
+  Type unknown = findUnsupportedType(converter, type);
+  // Types of other dialects may have their own conversions.
   if (Type inner = memref ? memref.getElementType() : type;
       !unknown && (memref || isa<BuiltinDialect>(type.getDialect())) &&
       !converter.convertType(inner))
     unknown = inner;
   if (!unknown)
     return std::nullopt;
-  return unknown == type ? std::string(", which LLVM does not have")
-                         : ", which holds '" + describe(unknown) +
-                               "', which LLVM does not have";
+  return "; LLVM does not support '" + describe(unknown) + "'";
 }
 
-/// Upstream's conversion of gpu.func refuses arguments without saying which,
-/// and crashes on attributions whose types do not convert.
+/// Checks the arguments and attributions of kernels. Upstream's conversion of
+/// gpu.func does not report which argument it rejects, and crashes on
+/// attributions whose types do not convert.
 static LogicalResult verifyArguments(ModuleOp module) {
   bool isValid = true;
   LLVMTypeConverter converter(module.getContext());
@@ -102,16 +100,16 @@ static LogicalResult verifyArguments(ModuleOp module) {
     for (BlockArgument attribution : llvm::concat<const BlockArgument>(
              func.getWorkgroupAttributions(), func.getPrivateAttributions())) {
       auto type = cast<MemRefType>(attribution.getType());
-      Type unknown = findTypeUnknownToLLVM(converter, type);
+      Type unknown = findUnsupportedType(converter, type);
       if (!unknown && isKnownSpace(type.getMemorySpace()) &&
           type.hasStaticShape() && type.getLayout().isIdentity())
         continue;
       isValid = false;
       InFlightDiagnostic diagnostic = emitError(attribution.getLoc());
-      diagnostic << "memory of '" << func.getName() << "' has ";
+      diagnostic << "memory attribution of '" << func.getName() << "' has ";
       if (unknown)
         diagnostic << "elements of type " << unknown
-                   << ", which LLVM does not have";
+                   << "; LLVM does not support this type";
       else
         diagnostic << "type " << type
                    << "; a static shape, an identity layout and a numbered or "
@@ -121,15 +119,15 @@ static LogicalResult verifyArguments(ModuleOp module) {
   return success(isValid);
 }
 
-/// Spaces of values, not of globals, in block-level and AMD kernels.
+/// Memory spaces of values, but not of globals, in block-level and AMD kernels.
 static bool isValueSpace(Attribute space) {
   return isa<mosaic_gpu::TmemAttr, mosaic_gpu::SmemClusterAttr,
              amdgpu::AddressSpaceAttr>(space);
 }
 
-/// The conversions to LLVM report other memory spaces without a location, and
-/// crash on elements that LLVM does not have. On a GPU, this is about what is
-/// in a gpu.module.
+/// Checks memory spaces and element types. The conversions to LLVM report other
+/// memory spaces without a location and crash on unsupported elements. For a
+/// GPU, `root` is a gpu.module.
 static LogicalResult verifyMemory(Operation *root, const Target &chip) {
   LLVMTypeConverter converter(root->getContext());
   acceptMemorySpaces(converter);
@@ -137,9 +135,9 @@ static LogicalResult verifyMemory(Operation *root, const Target &chip) {
     auto memref = dyn_cast<BaseMemRefType>(type);
     if (!memref && !isa<ComplexType>(type))
       return WalkResult::advance();
-    if (Type unknown = findTypeUnknownToLLVM(converter, type)) {
+    if (Type unknown = findUnsupportedType(converter, type)) {
       emitError(loc) << "type " << type << " has elements of type " << unknown
-                     << ", which LLVM does not have";
+                     << "; LLVM does not support this type";
       return WalkResult::interrupt();
     }
     if (!memref ||
@@ -172,7 +170,7 @@ static LogicalResult verifyMemory(Operation *root, const Target &chip) {
   return failure(result.wasInterrupted());
 }
 
-/// Checks the memory of the kernels for a GPU.
+/// Checks the arguments and the memory of GPU kernels.
 static LogicalResult verifyKernelMemory(ModuleOp module, const Target &chip) {
   if (failed(verifyArguments(module)))
     return failure();
@@ -183,14 +181,14 @@ static LogicalResult verifyKernelMemory(ModuleOp module, const Target &chip) {
 }
 
 namespace {
-/// The ops of functions of which all calls are inlined, on a CPU. A function
-/// that calls itself stays called.
+/// Sizes of functions after inlining of all calls, which the CPU pipeline does.
+/// Recursive calls are not inlined.
 class InlinedSizes {
 public:
-  /// The most ops that a function may come to.
+  /// The maximum number of ops of a function after inlining.
   static constexpr int64_t kMost = 1 << 17;
 
-  /// An error at the first call for which a function comes to more.
+  /// Reports an error at the first call that exceeds the maximum.
   LogicalResult check(FunctionOpInterface function) {
     return success(count(function) <= kMost);
   }
@@ -213,9 +211,8 @@ private:
       size += count(callee);
       if (size > kMost && !isReported) {
         isReported = true;
-        call.emitOpError(
-            "is inlined, by which its function comes to more than ")
-            << kMost << " operations; call less";
+        call.emitOpError("is inlined, and its caller then has more than ")
+            << kMost << " operations; reduce the number of calls";
       }
     });
     sizes[function] = size;

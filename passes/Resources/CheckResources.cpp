@@ -25,13 +25,13 @@ static constexpr llvm::StringLiteral kPassName = "smalti-check-resources";
 
 namespace {
 
-/// What one function takes.
+/// The resources of one function.
 struct Usage {
   SharedMemory shared;
   Registers registers;
   int64_t columns = 0;
   SmallVector<Operation *> unknownColumns;
-  int64_t threads = 0; ///< 0: not known
+  int64_t threads = 0; ///< 0: dynamic
 };
 
 struct SmaltiCheckResources
@@ -67,10 +67,10 @@ void SmaltiCheckResources::report(const Usage &usage, const Target &chip) {
   if (size_t number = usage.shared.unknown.size())
     remark << " and " << number << (number == 1 ? " buffer" : " buffers")
            << " of unknown size";
-  remark << "; values take " << usage.registers.count << " of "
-         << chip.registersPerThread << " registers of a thread";
+  remark << "; estimated register pressure: " << usage.registers.count << " of "
+         << chip.registersPerThread << " per thread";
   if (usage.registers.largest)
-    remark << ", " << usage.registers.largestCount << " of them a "
+    remark << ", " << usage.registers.largestCount << " for a value of type "
            << usage.registers.largest.getType();
   if (usage.threads)
     remark << "; " << usage.threads << " of " << chip.maxThreadsPerBlock
@@ -80,14 +80,21 @@ void SmaltiCheckResources::report(const Usage &usage, const Target &chip) {
            << " columns of tensor memory";
 }
 
+static std::string describeExcess(int64_t number, int64_t limit, StringRef unit,
+                                  const Target &chip) {
+  std::string symbol = unit.starts_with("B ") ? " B" : "";
+  return ("kernel needs " + Twine(number) + " " + unit + "; a block on " +
+          chip.name + " has at most " + Twine(limit) + symbol)
+      .str();
+}
+
 LogicalResult SmaltiCheckResources::checkNumber(int64_t number, int64_t limit,
                                                 StringRef unit,
                                                 const Target &chip) {
   if (number <= limit)
     return success();
   return getOperation()->emitError()
-         << "needs " << number << " " << unit << "; a block of " << chip.name
-         << " has at most " << limit;
+         << describeExcess(number, limit, unit, chip);
 }
 
 LogicalResult SmaltiCheckResources::check(const Usage &usage,
@@ -95,33 +102,30 @@ LogicalResult SmaltiCheckResources::check(const Usage &usage,
   Operation *function = getOperation();
   for (Value buffer : usage.shared.unknown)
     remarkMissed(getBufferOp(buffer), kPassName)
-        << "the size of " << buffer.getType()
-        << " is not known: it is not counted";
+        << "buffer not counted: the size of " << buffer.getType()
+        << " cannot be determined statically";
   for (Operation *alloc : usage.unknownColumns)
     remarkMissed(alloc, kPassName)
-        << "the number of columns of tensor memory is not constant: it is not "
-           "counted";
+        << "tensor memory not counted: the number of columns is not constant";
   if (usage.registers.count > chip.registersPerThread)
     remarkMissed(usage.registers.op, kPassName)
-        << "values take " << usage.registers.count
-        << " registers of a thread here, " << usage.registers.largestCount
-        << " of them a " << usage.registers.largest.getType() << "; "
+        << "estimated register pressure is " << usage.registers.count
+        << " per thread at this op, " << usage.registers.largestCount
+        << " for a value of type " << usage.registers.largest.getType() << "; "
         << chip.name << " has " << chip.registersPerThread
-        << ": some will be spilled to memory";
+        << ", so spills are expected";
   if (onlyRemarks) {
     auto remark = [&](int64_t number, int64_t limit, StringRef unit) {
       if (number > limit)
         remarkFailed(function, kPassName)
-            << "needs " << number << " " << unit << "; a block of " << chip.name
-            << " has at most " << limit;
+            << describeExcess(number, limit, unit, chip);
     };
-    remark(usage.shared.bytes, chip.sharedMemoryPerBlock,
-           "bytes of shared memory");
+    remark(usage.shared.bytes, chip.sharedMemoryPerBlock, "B of shared memory");
     remark(usage.threads, chip.maxThreadsPerBlock, "threads");
     remark(usage.columns, chip.tensorMemoryColumns, "columns of tensor memory");
     return success();
   }
-  // All that does not fit is said at once.
+  // Report all exceeded limits.
   LogicalResult shared = checkSharedMemory(function, usage.shared, chip);
   LogicalResult threads =
       checkNumber(usage.threads, chip.maxThreadsPerBlock, "threads", chip);

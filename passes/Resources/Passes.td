@@ -6,19 +6,21 @@
 include "smalti/passes/Support/Options.td"
 
 def SmaltiCheckResources : InterfacePass<"smalti-check-resources", "::mlir::FunctionOpInterface"> {
-  let summary = "Checks what a kernel takes against what the chip has";
+  let summary = "Checks the resources of a kernel against the limits of the target";
   let description = [{
-    An error where a block needs more than the target has:
-    - shared memory: what the function allocates, workgroup attributions, globals that it names, mbarriers, and slices
-      that have their place, as `smalti-allocate-shared-memory` places them. The notes name the largest buffers; where
-      buffers have slots, the error says with how many all would fit. A missed remark names each buffer of unknown size;
-    - threads of a block, where their number is known (`known_block_size`);
+    It is an error if a block exceeds a limit of the target:
+    - shared memory: allocations, workgroup attributions, referenced globals, mbarriers, and slices at fixed offsets, as
+      `smalti-allocate-shared-memory` places them. Notes point at the largest buffers. If buffers have slots, the error
+      states the number of slots that would fit. A missed remark names each buffer whose size cannot be determined;
+    - threads per block, if `known_block_size` is set;
     - columns of tensor memory (`nvvm.tcgen05.alloc` with a constant number).
 
-    Values of a thread that take more registers than it may have are a missed remark at the op where most are live: code
-    generation would spill them. The model counts the dwords of all values between their op and their last use; in
-    `mosaic_gpu` programs, vectors over the threads by their layouts. The numbers of all of these, with every buffer, are
-    an analysis remark. The program is not changed.
+    A register pressure above the limit per thread is a missed remark at the op with the highest pressure, since code
+    generation would spill. The estimate counts the dwords of all live values; block-level vectors count by their
+    layouts. An analysis remark states all numbers and every buffer.
+
+    Precondition: a GPU target; for a CPU the pass does nothing. The kernel is not changed. Cost: linear in the number
+    of ops, plus a liveness analysis.
 
     Example:
 
@@ -31,12 +33,12 @@ def SmaltiCheckResources : InterfacePass<"smalti-check-resources", "::mlir::Func
     }
     ```
 
-    The remark: 49152 of 232448 B of shared memory.
+    The remark starts with "49152 of 232448 B of shared memory".
   }];
   let options = [
-    TargetOption<" whose limits count">,
+    TargetOption<" whose limits are checked">,
     Option<"onlyRemarks", "only-remarks", "bool", "false",
-           "What does not fit is a failed remark instead of an error, e.g. `only-remarks=true`">
+           "Report exceeded limits as failed remarks instead of errors, e.g. `only-remarks=true`">
   ];
 }
 

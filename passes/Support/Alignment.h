@@ -7,8 +7,8 @@
 
 namespace smalti {
 
-/// Every buffer in shared memory has at least this alignment, in bytes: wide
-/// accesses and copies of 16 bytes need it.
+/// Minimum alignment of a buffer in shared memory, in bytes. Wide accesses and
+/// 16-byte copies require it.
 inline constexpr int64_t kSharedMemoryAlignment = 16;
 
 } // namespace smalti

@@ -1,4 +1,4 @@
-//===- Describe.h - Ops and types in reasons --------------------*- C++ -*-===//
+//===- Describe.h - Text of ops and types in messages -----------*- C++ -*-===//
 
 #ifndef SMALTI_PASSES_SUPPORT_DESCRIBE_H
 #define SMALTI_PASSES_SUPPORT_DESCRIBE_H
@@ -16,7 +16,7 @@ inline std::string quote(mlir::Operation *op) {
   return ("'" + op->getName().getStringRef() + "'").str();
 }
 
-/// As it is printed.
+/// The printed form.
 inline std::string describe(mlir::Type type) {
   std::string text;
   llvm::raw_string_ostream(text) << type;

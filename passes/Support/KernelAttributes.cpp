@@ -1,4 +1,4 @@
-//===- KernelAttributes.cpp - What a kernel says about itself -------------===//
+//===- KernelAttributes.cpp - Attributes of kernels -----------------------===//
 
 #include "smalti/passes/Support/KernelAttributes.h"
 
@@ -29,16 +29,15 @@ std::optional<std::string> smalti::readBool(Operation *op, StringRef name,
   return std::nullopt;
 }
 
-/// More than any chip has shared memory, and less than what LLVM refuses.
+/// Exceeds the shared memory of every chip; LLVM accepts it.
 static constexpr int64_t kMostAlignment = 1 << 20;
 
 LogicalResult smalti::verifySharedMemoryAttributes(Operation *kernel) {
   StringRef name = mosaic_gpu::kSharedMemoryBytes;
   if (Attribute bytes = kernel->getAttr(name);
       bytes && getInteger(bytes).value_or(-1) < 0)
-    return kernel->emitOpError()
-           << "has '" << name << "' = " << bytes
-           << ", which is not an integer that is at least 0";
+    return kernel->emitOpError() << "has '" << name << "' = " << bytes
+                                 << "; a non-negative integer is required";
   name = mosaic_gpu::kSharedMemoryAlignment;
   if (Attribute alignment = kernel->getAttr(name);
       alignment && !(getInteger(alignment).value_or(0) > 0 &&
@@ -46,7 +45,7 @@ LogicalResult smalti::verifySharedMemoryAttributes(Operation *kernel) {
                      llvm::isPowerOf2_64(*getInteger(alignment))))
     return kernel->emitOpError()
            << "has '" << name << "' = " << alignment
-           << ", which is not a power of two up to " << kMostAlignment;
+           << "; a power of two up to " << kMostAlignment << " is required";
   return success();
 }
 
@@ -54,7 +53,7 @@ LogicalResult smalti::verifyKernelAttributes(gpu::GPUFuncOp func) {
   StringRef name = gpu::GPUFuncOp::getNumWorkgroupAttributionsAttrName();
   if (Attribute count = func->getAttr(name); count && !isa<IntegerAttr>(count))
     return func.emitOpError()
-           << "has '" << name << "' = " << count << ", which is not an integer";
+           << "has '" << name << "' = " << count << "; an integer is required";
   std::pair<StringRef, std::optional<ArrayRef<int32_t>>> sizes[] = {
       {func.getKnownBlockSizeAttrName(), func.getKnownBlockSize()},
       {func.getKnownGridSizeAttrName(), func.getKnownGridSize()},

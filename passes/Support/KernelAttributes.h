@@ -1,6 +1,6 @@
-//===- KernelAttributes.h - What a kernel says about itself -----*- C++ -*-===//
+//===- KernelAttributes.h - Attributes of kernels ---------------*- C++ -*-===//
 //
-// Attributes of the kernels that the conversions make; the launchers read them.
+// Attributes that the conversions set on kernels and the launchers read.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,42 +24,40 @@ class GPUFuncOp;
 
 namespace smalti {
 
-/// The types of a kernel's arguments before they became pointers (array of
-/// types).
+/// The argument types of a kernel before lowering to pointers (array of types).
 inline constexpr llvm::StringLiteral kArguments = "smalti.arguments";
-/// The name of a kernel in the source, where an assembler does not take it
-/// (string).
+/// The original name of a kernel that was renamed because its name is not a
+/// valid assembler symbol (string).
 inline constexpr llvm::StringLiteral kSourceName = "smalti.source_name";
-/// Warps of a block (i64).
+/// Warps per block (i64).
 inline constexpr llvm::StringLiteral kNumWarps = "smalti.num_warps";
 
-/// The tiles of a program that is a function of the CPU target (i64).
+/// The number of tiles of a kernel for the CPU target (i64).
 inline constexpr llvm::StringLiteral kNumTiles = "smalti.num_tiles";
 
-/// Whether barriers of the program go around each of its stores to shared
-/// memory (unit), as JAX's programs take for granted.
+/// Whether the lowering inserts block barriers around each store to shared
+/// memory (unit), as JAX kernels assume.
 inline constexpr llvm::StringLiteral kAutoBarriers = "mosaic_gpu.auto_barriers";
 
-/// What the address of a memref argument is a multiple of, in bytes, unless the
-/// argument's attribute llvm.align says otherwise.
+/// Alignment of a memref argument in bytes, unless the argument has llvm.align.
 inline constexpr int64_t kArgumentAlignment = 16;
 
-/// The value of an integer attribute that fits in 64 bits; nothing for another
-/// attribute, or none. `true` and `false` are not integers.
+/// The value of an integer attribute that fits in 64 bits, or std::nullopt for
+/// any other attribute or null. Booleans are not integers.
 std::optional<int64_t> getInteger(mlir::Attribute attribute);
 
-/// Takes the boolean attribute of an op that has it, or returns what is wrong
-/// with it.
+/// Reads the boolean attribute `name`, if the op has it, into `value`. Returns
+/// what is wrong with an attribute of another type.
 std::optional<std::string> readBool(mlir::Operation *op, llvm::StringRef name,
                                     std::optional<bool> &value);
 
-/// Refuses a number of bytes or an alignment of shared memory, on a kernel,
-/// that is not one.
+/// Reports an error if the attributes for the size and the alignment of shared
+/// memory are invalid.
 llvm::LogicalResult verifySharedMemoryAttributes(mlir::Operation *kernel);
 
-/// Refuses attributes of a gpu.func that upstream's verifier accepts and that
-/// no kernel can have: sizes that are not positive, a number of workgroup
-/// attributions that is not an integer, or those of shared memory.
+/// Reports an error for invalid attributes that upstream's verifier of gpu.func
+/// accepts: a size that is not positive, a number of workgroup attributions
+/// that is not an integer, or invalid shared-memory attributes.
 llvm::LogicalResult verifyKernelAttributes(mlir::gpu::GPUFuncOp func);
 
 } // namespace smalti

@@ -1,4 +1,4 @@
-//===- LDSFence.cpp - Where LLVM keeps accesses to LDS apart --------------===//
+//===- LDSFence.cpp - Compiler fences for LDS accesses --------------------===//
 
 #include "smalti/passes/Support/LDSFence.h"
 
@@ -21,7 +21,7 @@ void smalti::createLDSFence(OpBuilder &builder, Location loc, bool isOrdered) {
 
 void smalti::createLDSBarrier(OpBuilder &builder, Location loc,
                               bool isOrdered) {
-  // s_barrier itself waits for nothing.
+  // s_barrier does not wait for outstanding memory accesses.
   createLDSFence(builder, loc, /*isOrdered=*/false);
   amdgpu::MemoryCounterWaitOp::create(
       builder, loc, /*load=*/IntegerAttr(), /*store=*/IntegerAttr(),

@@ -1,10 +1,10 @@
-//===- LDSFence.h - Where LLVM keeps accesses to LDS apart ------*- C++ -*-===//
+//===- LDSFence.h - Compiler fences for LDS accesses ------------*- C++ -*-===//
 //
-// Loads to LDS that are in flight across barriers need barriers for which the
-// code generator does not wait, and accesses that it knows not to touch what
-// the loads write. Both leave the order of accesses to the program's own
-// waits and barriers, which a fence keeps: no instruction, but nothing in LLVM
-// moves an access to memory across it.
+// To keep LDS DMA loads in flight across barriers, the code generator must not
+// insert waits before barriers, and must know which accesses do not alias the
+// loads. The kernel's own waits and barriers then order the accesses. A
+// compiler fence emits no instruction, but LLVM does not move memory accesses
+// across it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,17 +15,17 @@
 
 namespace smalti {
 
-/// On a fence (unit): whether the program itself orders the accesses to LDS
-/// behind it, up to the next fence or barrier, behind all loads to LDS whose
-/// memory they touch.
+/// On a fence (unit): the kernel's own waits order the LDS accesses between
+/// this fence and the next fence or barrier after all LDS DMA loads that may
+/// alias them.
 inline constexpr llvm::StringLiteral kOrderedAttr = "smalti.lds_ordered";
 
-/// An empty inline assembly that clobbers memory.
+/// Creates an empty inline assembly that clobbers memory.
 void createLDSFence(mlir::OpBuilder &builder, mlir::Location loc,
                     bool isOrdered);
 
-/// A barrier that orders LDS, and leaves loads to LDS in flight, with fences on
-/// both sides.
+/// Creates a workgroup barrier that waits for LDS accesses but not for LDS DMA
+/// loads, with a fence before and after it.
 void createLDSBarrier(mlir::OpBuilder &builder, mlir::Location loc,
                       bool isOrdered);
 

@@ -1,4 +1,4 @@
-//===- Options.cpp - The types of pass options ----------------------------===//
+//===- Options.cpp - Types of pass options --------------------------------===//
 
 #include "smalti/passes/Support/Options.h"
 

@@ -1,7 +1,7 @@
-//===- Options.h - The types of pass options --------------------*- C++ -*-===//
+//===- Options.h - Types of pass options ------------------------*- C++ -*-===//
 //
-// An option with a fixed set of values is an enumeration here; Options.td
-// declares the options and the words for their values.
+// Enumerations of the options with a fixed set of values; Options.td declares
+// the options and the names of their values.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,7 @@ class raw_ostream;
 
 namespace smalti {
 
-/// A positive number, or `auto`: the pass chooses one.
+/// A positive integer or `auto`, with which the pass chooses the number.
 class AutoOrNumber {
 public:
   AutoOrNumber() = default;
@@ -32,7 +32,7 @@ public:
   int64_t getOr(int64_t chosen) const { return number.value_or(chosen); }
   std::string str() const { return number ? std::to_string(*number) : "auto"; }
 
-  /// Nothing if the text is neither `auto` nor a positive number.
+  /// std::nullopt if the text is neither `auto` nor a positive integer.
   static std::optional<AutoOrNumber> parse(llvm::StringRef text);
 
 private:
@@ -41,11 +41,11 @@ private:
 
 llvm::raw_ostream &operator<<(llvm::raw_ostream &os, const AutoOrNumber &value);
 
-/// What is wrong with the value of an option that may be at most `most`.
+/// Checks that the value of the option is at most `most`; returns the error.
 std::optional<std::string> checkAtMost(llvm::StringRef option,
                                        const AutoOrNumber &value, int64_t most);
 
-/// What is wrong with the number of blocks of a persistent grid.
+/// Checks the number of blocks of a persistent grid; returns the error.
 std::optional<std::string> checkBlocks(int64_t blocks);
 
 /// The last level of IR that `smalti-compile` lowers to, in order.
@@ -54,22 +54,22 @@ enum class Level { Tile, Mosaic, Pipelined, Thread, LLVM };
 /// How a loop is pipelined (`smalti-pipeline-loops`).
 enum class PipelineMode { Auto, Stream, Async };
 
-/// How the operands of a matmul get to shared memory.
+/// How the operands of a matmul are copied to shared memory.
 enum class OperandCopies { Auto, Async, Registers };
 
-/// Which instructions compute a matmul: `wgmma` of warpgroups or MMAs of warps.
+/// The instructions of a matmul: `wgmma` of warpgroups or MMAs of warps.
 enum class MatmulKind { Auto, Warpgroups, Warps };
 
-/// Whether warps of their own copy for the warps that multiply.
+/// Whether a kernel is split into producer and consumer warps.
 enum class Specialize { Auto, On, Off };
 
 /// The rasterization order of tiles.
 enum class TileOrderKind { Auto, None, Grouped, Snake };
 
-/// What is done against bank conflicts.
+/// How bank conflicts are reduced.
 enum class BankConflicts { Keep, Pad, Swizzle };
 
-/// Bits of a vector of the CPU.
+/// Vector width of the CPU in bits.
 enum class VectorWidth {
   Host = 0,
   Bits128 = 128,
@@ -77,7 +77,7 @@ enum class VectorWidth {
   Bits512 = 512
 };
 
-/// The dimensions of a convolution's filter, the slowest first.
+/// The dimensions of a convolution's filter, the outermost first.
 enum class FilterLayout { FHWC, HWFC };
 
 } // namespace smalti

@@ -1,4 +1,4 @@
-//===- Options.td - Options that several passes have -------*- tablegen -*-===//
+//===- Options.td - Options shared by several passes -------*- tablegen -*-===//
 
 #ifndef SMALTI_PASSES_OPTIONS
 #define SMALTI_PASSES_OPTIONS
@@ -20,23 +20,23 @@ class AutoOrNumberOption<string name, string arg, string default, string desc>
 
 def NumWarpsOption
     : AutoOrNumberOption<"numWarps", "num-warps", "::smalti::AutoOrNumber()",
-                         "Warps of a block, or `auto`: what the largest matmul "
-                         "needs, or the target's default, e.g. "
+                         "Warps per block, or `auto`: derived from the largest "
+                         "matmul, or the target's default, e.g. "
                          "`num-warps=4`">;
 
 def BlocksOption
     : Option<"blocks", "blocks", "int64_t", "0",
-             "Blocks of a persistent grid, each of which computes every so "
-             "many-th tile, e.g. `blocks=132`; 0: a block for "
-             "each tile">;
+             "Blocks of a persistent grid, each of which computes every "
+             "`blocks`-th tile, e.g. `blocks=132`; 0: one block per "
+             "tile">;
 
 def CopiesOption : Option<"copies", "copies", "::smalti::OperandCopies",
                           "::smalti::OperandCopies::Auto",
-                          "How the operands of a matmul get to shared memory, "
+                          "How the operands of a matmul are copied to shared memory, "
                           "e.g. `copies=async`",
                           [{::llvm::cl::values(
-             clEnumValN(::smalti::OperandCopies::Auto, "auto", "as it pays on the target"),
-             clEnumValN(::smalti::OperandCopies::Async, "async", "by asynchronous copies wherever that is possible"),
+             clEnumValN(::smalti::OperandCopies::Auto, "auto", "the faster method on the target"),
+             clEnumValN(::smalti::OperandCopies::Async, "async", "by asynchronous copies if possible"),
              clEnumValN(::smalti::OperandCopies::Registers, "registers", "through registers"))}]>;
 
 def MatmulOption
@@ -45,26 +45,26 @@ def MatmulOption
              "Which instructions compute a matmul, e.g. `matmul=mma`",
              [{::llvm::cl::values(
              clEnumValN(::smalti::MatmulKind::Auto, "auto",
-                        "wgmma where all matmuls of a program allow it and it pays, else mma"),
-             clEnumValN(::smalti::MatmulKind::Warpgroups, "wgmma", "`wgmma` of warpgroups wherever that is possible"),
-             clEnumValN(::smalti::MatmulKind::Warps, "mma", "the MMAs of warps"))}]>;
+                        "wgmma if all matmuls of a kernel support it, else mma"),
+             clEnumValN(::smalti::MatmulKind::Warpgroups, "wgmma", "`wgmma` of warpgroups if possible"),
+             clEnumValN(::smalti::MatmulKind::Warps, "mma", "MMAs of warps"))}]>;
 
 def SpecializeOption
     : Option<"specialize", "specialize", "::smalti::Specialize",
              "::smalti::Specialize::Auto",
-             "Whether warps of their own copy for warpgroups that multiply, "
+             "Whether a kernel is split into producer and consumer warps, "
              "e.g. `specialize=off`",
              [{::llvm::cl::values(
-             clEnumValN(::smalti::Specialize::Auto, "auto", "where it is estimated to pay"),
-             clEnumValN(::smalti::Specialize::On, "on", "always; it is an error if that is not possible for a kernel with synchronous wgmma"),
+             clEnumValN(::smalti::Specialize::Auto, "auto", "if the estimated time decreases"),
+             clEnumValN(::smalti::Specialize::On, "on", "always; an error if it is not possible for a kernel with a synchronous wgmma"),
              clEnumValN(::smalti::Specialize::Off, "off", "never"))}]>;
 
 def TileOrderKinds {
   string values = [{::llvm::cl::values(
-    clEnumValN(::smalti::TileOrderKind::Auto, "auto", "the order that is estimated to read the least"),
-    clEnumValN(::smalti::TileOrderKind::None, "none", "as tiles are numbered"),
-    clEnumValN(::smalti::TileOrderKind::Grouped, "grouped", "down the rows of a group, column by column"),
-    clEnumValN(::smalti::TileOrderKind::Snake, "snake", "grouped, every other group backwards"))}];
+    clEnumValN(::smalti::TileOrderKind::Auto, "auto", "the order with the fewest estimated bytes read"),
+    clEnumValN(::smalti::TileOrderKind::None, "none", "the given order"),
+    clEnumValN(::smalti::TileOrderKind::Grouped, "grouped", "groups of rows, numbered down each column"),
+    clEnumValN(::smalti::TileOrderKind::Snake, "snake", "grouped, with reversed columns in every second group"))}];
 }
 
 #endif // SMALTI_PASSES_OPTIONS

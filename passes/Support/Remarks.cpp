@@ -1,4 +1,4 @@
-//===- Remarks.cpp - What a pass did, and why it did not ------------------===//
+//===- Remarks.cpp - Remarks of passes ------------------------------------===//
 
 #include "smalti/passes/Support/Remarks.h"
 
@@ -42,8 +42,8 @@ RemarkBuilder::RemarkBuilder(RemarkBuilder &&other) noexcept
 RemarkBuilder::~RemarkBuilder() {
   if (!enabled)
     return;
-  // Passes run on several functions at once, and the engine's streamers and
-  // policies are not guarded.
+  // Passes run on several functions concurrently, and the engine's streamers
+  // and policies are not thread-safe.
   static std::mutex mutex;
   std::lock_guard<std::mutex> lock(mutex);
   auto options =

@@ -1,14 +1,14 @@
-//===- Remarks.h - What a pass did, and why it did not --------------------===//
+//===- Remarks.h - Remarks of passes ----------------------------*- C++ -*-===//
 //
-// Every transforming pass says what it did through MLIR's remark engine, in one
-// form: the pass's name is the remark's category (so that
-// `--remarks-filter=smalti-multi-buffer` selects it), the message is one
-// sentence with its numbers.
+// Every transforming pass emits remarks through MLIR's remark engine. The
+// category is the name of the pass, so that
+// `--remarks-filter=smalti-multi-buffer` selects its remarks. The message
+// states what was done or not done, then why, with numbers.
 //
-//   remarkApplied(loop, "my-pass") << "pipelined with " << 2 << " stages";
+//   remarkApplied(loop, "my-pass") << "loop pipelined: " << 2 << " stages";
 //
-// A transformation that a pass refuses goes through `reportMissed`, which turns
-// it into an error under the pass's `strict` option.
+// `reportMissed` reports a refused transformation, as an error if the option
+// `strict` of the pass is set.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,8 +31,8 @@ class Type;
 
 namespace smalti {
 
-/// One remark under construction; it is emitted when it goes out of scope.
-/// Building the text costs nothing where no remark engine is installed.
+/// Builds one remark and emits it at the end of its scope. The text is built
+/// only if a remark engine is installed.
 class RemarkBuilder {
 public:
   enum class Kind { Applied, Missed, Failed, Analysis };
@@ -63,17 +63,17 @@ private:
   bool enabled;
 };
 
-/// The pass changed the program at `op`.
+/// The pass changed the IR at `op`.
 RemarkBuilder remarkApplied(mlir::Operation *op, llvm::StringRef pass);
-/// The pass left `op` as it was; the text says why.
+/// The pass did not change `op`; the text gives the reason.
 RemarkBuilder remarkMissed(mlir::Operation *op, llvm::StringRef pass);
-/// The pass was asked for something at `op` that cannot be done.
+/// The pass cannot apply a request at `op`.
 RemarkBuilder remarkFailed(mlir::Operation *op, llvm::StringRef pass);
-/// Numbers about `op`, with no verdict.
+/// Analysis results for `op`.
 RemarkBuilder remarkAnalysis(mlir::Operation *op, llvm::StringRef pass);
 
-/// A missed remark with this reason at `op`; under `strict` an error as well,
-/// and failure.
+/// Emits a missed remark with this reason at `op`; under `strict` also an
+/// error, and returns failure.
 llvm::LogicalResult reportMissed(mlir::Operation *op, llvm::StringRef pass,
                                  bool strict, const llvm::Twine &reason);
 

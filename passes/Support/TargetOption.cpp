@@ -1,4 +1,4 @@
-//===- TargetOption.cpp - The target that a pass works for ----------------===//
+//===- TargetOption.cpp - Target of a pass --------------------------------===//
 
 #include "smalti/passes/Support/TargetOption.h"
 

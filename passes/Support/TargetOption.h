@@ -1,8 +1,7 @@
-//===- TargetOption.h - The target that a pass works for --------*- C++ -*-===//
+//===- TargetOption.h - Target of a pass ------------------------*- C++ -*-===//
 //
-// A pass learns its target from its option `target=`, or else from the string
-// attribute `smalti.target` of the operation it runs on or of the nearest one
-// around it that has the attribute.
+// The target of a pass is its option `target=`, or else the string attribute
+// `smalti.target` of the operation that it runs on or of the nearest parent.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,16 +28,15 @@ llvm::StringRef getTargetAttrName();
 
 using EmitError = llvm::function_ref<mlir::InFlightDiagnostic()>;
 
-/// The target for `op`: the one that `option` names unless it is empty, else
-/// the nearest attribute's. Null when neither is there. Failure, after one
-/// error, when a name is unknown or the attribute is no string. The error is
-/// made by `emitError`, or on `op` when that is null.
+/// The target for `op`: `option` if it is not empty, else the nearest
+/// attribute. Null if both are missing. Failure, after one error, if the name
+/// is unknown or the attribute is not a string. `emitError` emits the error, or
+/// `op` if it is null.
 mlir::FailureOr<const targets::Target *>
 findTarget(mlir::Operation *op, llvm::StringRef option,
            EmitError emitError = nullptr);
 
-/// The same for a pass that cannot do without: null only after an error, which
-/// says how to give a target when there is none.
+/// The same for a pass that requires a target: null only after an error.
 const targets::Target *getTarget(mlir::Operation *op, llvm::StringRef option,
                                  EmitError emitError = nullptr);
 

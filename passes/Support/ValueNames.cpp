@@ -1,4 +1,4 @@
-//===- ValueNames.cpp - Values as the printed program names them ----------===//
+//===- ValueNames.cpp - Printed names of values ---------------------------===//
 
 #include "smalti/passes/Support/ValueNames.h"
 
@@ -16,7 +16,7 @@ ValueNames::~ValueNames() = default;
 std::string ValueNames::get(Value value) {
   for (bool isNew : {false, true}) {
     if (isNew || !numbers || gone.contains(value)) {
-      // A program in the middle of a pass need not be valid.
+      // The IR may be invalid in the middle of a pass.
       numbers = std::make_unique<AsmState>(
           function, OpPrintingFlags().useLocalScope().assumeVerified());
       gone.clear();

@@ -1,7 +1,7 @@
-//===- ValueNames.h - Values as the printed program names them --*- C++ -*-===//
+//===- ValueNames.h - Printed names of values -------------------*- C++ -*-===//
 //
-// "%a" in a reason. Printing one operand numbers the whole function, so a pass
-// that says why many loops are as they are keeps the numbers.
+// "%a" in a message. Printing one operand numbers the whole function, so a pass
+// that emits many messages caches the numbers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,18 +23,19 @@ namespace smalti {
 
 class ValueNames {
 public:
-  /// Names what is in `function`.
+  /// Names the values in `function`.
   explicit ValueNames(mlir::Operation *function);
   ~ValueNames();
 
-  /// "%a", as the program was when it was last numbered: before the first name,
-  /// or before the first one of a value that is new since.
+  /// "%a". The function is numbered before the first name, and again before the
+  /// first name of a value that was created since.
   std::string get(mlir::Value value);
 
-  /// Numbers anew for the next name.
+  /// Numbers the function again before the next name.
   void reset();
 
-  /// Has to be said before ops go away, since others may take their place.
+  /// Must be called before an op is erased, since a new op may reuse its
+  /// address.
   void forget(mlir::Operation *op);
 
 private:

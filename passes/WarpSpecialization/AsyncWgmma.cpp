@@ -24,26 +24,24 @@ static constexpr llvm::StringLiteral kPassName = "smalti-async-wgmma";
 
 namespace {
 
-/// Products that share a fence, a group and a wait.
+/// wgmma ops that share a fence, a commit and a wait.
 using Group = SmallVector<WGMMAOp>;
 
-struct SmaltiAsyncWgmma
-    : smalti::impl::SmaltiAsyncWgmmaBase<SmaltiAsyncWgmma> {
+struct SmaltiAsyncWgmma : smalti::impl::SmaltiAsyncWgmmaBase<SmaltiAsyncWgmma> {
   using Base::Base;
   void runOnOperation() override;
 };
 
 } // namespace
 
-/// Whether the value is in its registers ahead of the op, where the fence
-/// comes.
-static bool isThereBefore(Value value, Operation *op) {
+/// Whether the value is available before the op, where the fence is inserted.
+static bool isAvailableBefore(Value value, Operation *op) {
   Operation *def = value.getDefiningOp();
   return !def || def->getBlock() != op->getBlock() ||
          def->isBeforeInBlock(op) || matchPattern(def, m_Constant());
 }
 
-/// Adds the groups of a block, in order.
+/// Collects the groups of an MLIR block, in program order.
 static void findGroups(Block &block, SmallVectorImpl<Group> &groups) {
   Group group;
   llvm::DenseSet<Operation *> inGroup;
@@ -57,17 +55,18 @@ static void findGroups(Block &block, SmallVectorImpl<Group> &groups) {
     inGroup.clear();
   };
   for (Operation &op : block) {
-    auto product = dyn_cast<WGMMAOp>(op);
-    if (product && isSynchronousWgmma(product)) {
-      // Sums of one group are added up in order; factors must be there, and
-      // all that is in registers ahead of the fence.
-      Value a = product.getA(), sum = product.getAccumulator();
+    auto wgmma = dyn_cast<WGMMAOp>(op);
+    if (wgmma && isSynchronousWgmma(wgmma)) {
+      // wgmma ops of one group update an accumulator in program order. All
+      // other register operands must be available before the fence.
+      Value a = wgmma.getA(), accumulator = wgmma.getAccumulator();
       if (!group.empty() &&
-          (usesGroup(a) || !isThereBefore(a, group.front()) ||
-           (!usesGroup(sum) && !isThereBefore(sum, group.front()))))
+          (usesGroup(a) || !isAvailableBefore(a, group.front()) ||
+           (!usesGroup(accumulator) &&
+            !isAvailableBefore(accumulator, group.front()))))
         close();
-      group.push_back(product);
-      inGroup.insert(product);
+      group.push_back(wgmma);
+      inGroup.insert(wgmma);
       continue;
     }
     if (op.getNumRegions() != 0 || op.hasTrait<OpTrait::IsTerminator>() ||
@@ -84,37 +83,37 @@ static void commit(const Group &group) {
   builder.setInsertionPointAfter(group.back());
   NVVM::WgmmaGroupSyncAlignedOp::create(builder, loc);
   NVVM::WgmmaWaitGroupSyncOp::create(builder, loc, 0);
-  for (WGMMAOp product : group)
-    product->removeAttr(kSynchronousWgmma);
+  for (WGMMAOp wgmma : group)
+    wgmma->removeAttr(kSynchronousWgmma);
 }
 
-/// Whether `smalti.synchronous` has no value wherever a product has it: a
-/// `false` would count as the attribute.
-static LogicalResult checkMarks(Operation *function) {
-  WalkResult result = function->walk([](WGMMAOp product) {
-    Attribute mark = product->getAttr(kSynchronousWgmma);
+/// Checks that every `smalti.synchronous` is a unit attribute, since `false`
+/// would count as set.
+static LogicalResult checkSynchronousAttributes(Operation *function) {
+  WalkResult result = function->walk([](WGMMAOp wgmma) {
+    Attribute mark = wgmma->getAttr(kSynchronousWgmma);
     if (!mark || isa<UnitAttr>(mark))
       return WalkResult::advance();
-    product.emitOpError() << "has '" << kSynchronousWgmma << "' = " << mark
-                          << ", which is not a unit attribute";
+    wgmma.emitOpError() << "has '" << kSynchronousWgmma << "' = " << mark
+                        << "; a unit attribute is required";
     return WalkResult::interrupt();
   });
   return failure(result.wasInterrupted());
 }
 
 void SmaltiAsyncWgmma::runOnOperation() {
-  if (failed(checkMarks(getOperation())))
+  if (failed(checkSynchronousAttributes(getOperation())))
     return signalPassFailure();
   SmallVector<Group> groups;
   getOperation()->walk([&](Block *block) { findGroups(*block, groups); });
   if (groups.empty())
     return markAllAnalysesPreserved();
-  size_t products = 0;
+  size_t numWgmma = 0;
   for (const Group &group : groups) {
     commit(group);
-    products += group.size();
+    numWgmma += group.size();
   }
   remarkApplied(getOperation(), kPassName)
-      << products << (products == 1 ? " product" : " products") << " in "
-      << groups.size() << (groups.size() == 1 ? " group" : " groups");
+      << numWgmma << " synchronous wgmma lowered to " << groups.size()
+      << (groups.size() == 1 ? " wgmma group" : " wgmma groups");
 }

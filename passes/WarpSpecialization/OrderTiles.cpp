@@ -2,6 +2,7 @@
 
 #include "smalti/dialects/TritonXLA/TritonXLA.h"
 #include "smalti/passes/Analysis/Memory/MemorySize.h"
+#include "smalti/passes/Support/Describe.h"
 #include "smalti/passes/Support/Options.h"
 #include "smalti/passes/Support/Remarks.h"
 #include "smalti/passes/Support/TargetOption.h"
@@ -34,13 +35,13 @@ struct TileGrid {
   int64_t rows = 0, columns = 0;
 };
 
-/// How the tiles are gone through, and why.
+/// The chosen rasterization order and its estimate.
 struct TileOrder {
-  /// Rows in a group; 1: as they are numbered.
+  /// Rows in a group; 1: the given order.
   int64_t width = 1;
   bool isSnake = false;
-  /// Bytes that the tiles of one wave read, in this order and as numbered.
-  int64_t bytes = 0, bytesAsNumbered = 0;
+  /// Bytes that concurrent tiles read, in this order and in the given order.
+  int64_t bytes = 0, bytesInGivenOrder = 0;
 };
 
 struct SmaltiOrderTiles : smalti::impl::SmaltiOrderTilesBase<SmaltiOrderTiles> {
@@ -53,8 +54,8 @@ private:
 
 } // namespace
 
-/// What the program divides its tile id by, or why that are no rows and
-/// columns.
+/// Finds the number of columns, by which the kernel divides its tile id.
+/// Returns a reason if that fails.
 static std::optional<std::string> findGrid(triton_xla::EntryFuncOp func,
                                            TileGrid &grid) {
   std::optional<int64_t> columns;
@@ -66,30 +67,31 @@ static std::optional<std::string> findGrid(triton_xla::EntryFuncOp func,
             ? getConstantIntValue(user->getOperand(1))
             : std::nullopt;
     if (!number || *number <= 0)
-      return std::string("the tile id is used by '") +
-             user->getName().getStringRef().str() +
-             "', and rows and columns of tiles are not to be seen";
+      return "the tile id is used by " + quote(user) +
+             "; only divisions and remainders by a constant number of columns "
+             "are supported";
     if (columns && *columns != *number)
       return "the tile id is divided by " + std::to_string(*columns) +
-             " and by " + std::to_string(*number);
+             " and by " + std::to_string(*number) +
+             "; a single number of columns is required";
     columns = number;
   }
   if (!columns)
     return std::string("the tile id is not used");
   int64_t tiles = static_cast<int64_t>(func.getNumTiles());
   if (tiles % *columns != 0)
-    return std::to_string(tiles) + " tiles are no whole number of rows of " +
-           std::to_string(*columns);
+    return std::to_string(tiles) + " tiles are not a whole number of rows of " +
+           std::to_string(*columns) + " tiles";
   grid.columns = *columns;
   grid.rows = tiles / *columns;
   if (grid.columns == 1 || grid.rows == 1)
-    return std::to_string(grid.rows) + " by " + std::to_string(grid.columns) +
-           " tiles have one order alone";
+    return "the grid of " + std::to_string(grid.rows) + " x " +
+           std::to_string(grid.columns) + " tiles has a single row or column";
   return std::nullopt;
 }
 
-/// Computes the tile id of the order. Groups of `width` rows come one after
-/// another; the last one may have fewer.
+/// Computes the permuted tile id. Groups have `width` rows; the last one may
+/// have fewer.
 static Value createOrder(ImplicitLocOpBuilder &builder, Value id,
                          const TileGrid &grid, int64_t width, bool isSnake) {
   auto constant = [&](int64_t value) -> Value {
@@ -121,10 +123,10 @@ static Value createOrder(ImplicitLocOpBuilder &builder, Value id,
 }
 
 //===----------------------------------------------------------------------===//
-// The order that reads the least
+// Choice of the order that reads the fewest bytes
 //===----------------------------------------------------------------------===//
 
-/// All scalars that are computed from the values.
+/// All scalars that depend on `values`.
 static llvm::DenseSet<Value> findDependents(ArrayRef<Value> values) {
   llvm::DenseSet<Value> found(values.begin(), values.end());
   SmallVector<Value> left(values);
@@ -135,7 +137,7 @@ static llvm::DenseSet<Value> findDependents(ArrayRef<Value> values) {
   };
   while (!left.empty())
     for (Operation *user : left.pop_back_val().getUsers()) {
-      // What a loop or a branch is given may be any of what it passes on.
+      // Any operand of a terminator may reach any result of the parent op.
       if (user->hasTrait<OpTrait::IsTerminator>())
         user = user->getParentOp();
       if (isa<triton_xla::EntryFuncOp>(user))
@@ -148,8 +150,8 @@ static llvm::DenseSet<Value> findDependents(ArrayRef<Value> values) {
   return found;
 }
 
-/// Bytes that one row, and one column, of tiles reads: of arrays from which the
-/// row alone, or the column alone, chooses.
+/// Bytes that one row and one column of tiles read. An array counts for rows if
+/// its offsets depend only on the row, and for columns likewise.
 static std::pair<int64_t, int64_t> countBytes(triton_xla::EntryFuncOp func,
                                               const TileGrid &grid) {
   SmallVector<Value> rowIds, columnIds;
@@ -170,7 +172,7 @@ static std::pair<int64_t, int64_t> countBytes(triton_xla::EntryFuncOp func,
       (hasRow ? rows : columns).insert(extract.getSource());
   });
   auto bytesOf = [](const llvm::SmallSetVector<Value, 4> &arrays) {
-    // Room for sums of rows and columns.
+    // Avoid overflow of the sum of rows and columns.
     constexpr uint64_t most = uint64_t(1) << 50;
     uint64_t bytes = 0;
     for (Value array : arrays) {
@@ -188,41 +190,43 @@ static std::pair<int64_t, int64_t> countBytes(triton_xla::EntryFuncOp func,
           llvm::divideCeil(bytesOf(columns), grid.columns)};
 }
 
-/// The order in which as many tiles as run at once read the least, if what all
-/// of them read does not stay in the cache anyway; or why there is none.
+/// Chooses the order in which `concurrent` tiles read the fewest bytes. Returns
+/// a reason if no order helps, e.g. if all arrays fit in L2.
 static std::optional<std::string>
 chooseOrder(triton_xla::EntryFuncOp func, const targets::Target &target,
-            int64_t atOnce, const TileGrid &grid, TileOrder &order) {
+            int64_t concurrent, const TileGrid &grid, TileOrder &order) {
   const targets::Timing *timing = targets::lookupTiming(target.name);
   if (!timing || timing->cacheBytes == 0)
-    return "the cache of " + target.name.str() + " is not known";
-  if (atOnce == 0)
-    atOnce = timing->units;
+    return "the target table has no L2 size for " + target.name.str();
+  if (concurrent == 0)
+    concurrent = timing->units;
   auto [rowBytes, columnBytes] = countBytes(func, grid);
   int64_t all = rowBytes * grid.rows + columnBytes * grid.columns;
   if (all <= timing->cacheBytes)
-    return "what its tiles read, " + std::to_string(all) +
-           " bytes, stays in the cache of " +
-           std::to_string(timing->cacheBytes);
+    return "all tiles together read " + std::to_string(all) +
+           " B, which fits in the " + std::to_string(timing->cacheBytes) +
+           " B of L2";
   auto bytesOf = [&, rowBytes = rowBytes,
                   columnBytes = columnBytes](int64_t width) {
-    int64_t rows = width, columns = llvm::divideCeil(atOnce, width);
+    int64_t rows = width, columns = llvm::divideCeil(concurrent, width);
     if (columns > grid.columns) {
       columns = grid.columns;
-      rows = std::min<int64_t>(grid.rows, llvm::divideCeil(atOnce, columns));
+      rows =
+          std::min<int64_t>(grid.rows, llvm::divideCeil(concurrent, columns));
     }
     return rows * rowBytes + columns * columnBytes;
   };
-  order.bytes = order.bytesAsNumbered = bytesOf(1);
-  for (int64_t width = 2; width <= std::min(grid.rows, atOnce); ++width)
+  order.bytes = order.bytesInGivenOrder = bytesOf(1);
+  for (int64_t width = 2; width <= std::min(grid.rows, concurrent); ++width)
     if (int64_t bytes = bytesOf(width); bytes < order.bytes) {
       order.width = width;
       order.bytes = bytes;
     }
   if (order.width == 1)
-    return std::to_string(atOnce) + " tiles at once read no less than " +
-           std::to_string(order.bytes) + " bytes in any order";
-  // At the end of a group the columns that were read last come first.
+    return "no order reads less than the " + std::to_string(order.bytes) +
+           " B that " + std::to_string(concurrent) +
+           " concurrent tiles read in the given order";
+  // The next group starts with the columns that were read last.
   order.isSnake = order.width < grid.rows;
   return std::nullopt;
 }
@@ -234,7 +238,7 @@ chooseOrder(triton_xla::EntryFuncOp func, const targets::Target &target,
 LogicalResult SmaltiOrderTiles::checkOptions(triton_xla::EntryFuncOp func) {
   if (width < 1)
     return func.emitError()
-           << "width must be at least 1, not " << int64_t(width);
+           << "width must be at least 1, but is " << int64_t(width);
   return success();
 }
 
@@ -247,7 +251,8 @@ void SmaltiOrderTiles::runOnOperation() {
   if (failed(checkOptions(func)))
     return signalPassFailure();
   auto miss = [&](const std::string &reason) {
-    if (failed(reportMissed(func, kPassName, strict, reason)))
+    if (failed(reportMissed(func, kPassName, strict,
+                            "rasterization order not changed: " + reason)))
       signalPassFailure();
   };
   TileGrid grid;
@@ -273,10 +278,10 @@ void SmaltiOrderTiles::runOnOperation() {
   for (OpOperand *use : uses)
     use->set(ordered);
   auto remark = remarkApplied(func, kPassName);
-  remark << "tiles of " << grid.rows << " rows and " << grid.columns
-         << " columns in " << (chosen.isSnake ? "snake" : "grouped")
-         << " order, " << chosen.width << " rows a group";
+  remark << "rasterization order changed to "
+         << (chosen.isSnake ? "snake" : "grouped") << ": " << grid.rows << " x "
+         << grid.columns << " tiles, " << chosen.width << " rows per group";
   if (chosen.bytes != 0)
-    remark << ": tiles that run at once read " << chosen.bytes
-           << " bytes instead of " << chosen.bytesAsNumbered;
+    remark << "; concurrent tiles read " << chosen.bytes << " B instead of "
+           << chosen.bytesInGivenOrder << " B";
 }

@@ -1,4 +1,4 @@
-//===- Passes.td - Warps with work of their own ------------*- tablegen -*-===//
+//===- Passes.td - Warp specialization, tile order ---------*- tablegen -*-===//
 
 #ifndef SMALTI_PASSES_WARPSPECIALIZATION_PASSES
 #define SMALTI_PASSES_WARPSPECIALIZATION_PASSES
@@ -6,18 +6,24 @@
 include "smalti/passes/Support/Options.td"
 
 def SmaltiAsyncWgmma : InterfacePass<"smalti-async-wgmma", "::mlir::FunctionOpInterface"> {
-  let summary = "Makes products of warp groups asynchronous, with the waits that they need";
+  let summary = "Lowers synchronous wgmma ops to asynchronous ones with fences and waits";
   let description = [{
-    `mosaic_gpu.wgmma` with the attribute `smalti.synchronous` is one op for the loop passes: a read of its operands. This pass writes it as
-    the instructions that it is: `nvvm.wgmma.fence.aligned`, the product, `nvvm.wgmma.commit.group.sync.aligned` and
-    `nvvm.wgmma.wait.group.sync.aligned 0`. Products that follow one another, with nothing between them but ops without
-    side effects that do not use their results, share the fence, the group and the wait.
+    `mosaic_gpu.wgmma` with the attribute `smalti.synchronous` reads its operands synchronously, so loop passes can move
+    it like any other read. This pass removes the attribute and inserts `nvvm.wgmma.fence.aligned` before the op and
+    `nvvm.wgmma.commit.group.sync.aligned` and `nvvm.wgmma.wait.group.sync.aligned 0` after it.
+
+    Consecutive ops of an MLIR block share the fence, the commit and the wait. Only ops without side effects may be
+    between them, and only the accumulator may be the result of an earlier op of the group. Other register operands must
+    be available before the fence.
+
+    Precondition: `smalti.synchronous` is a unit attribute; another value is an error. Nothing else is refused, and a
+    function without synchronous ops is not changed. The cost is linear in the number of ops.
 
     Example:
 
     ```mlir
     #acc = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
-    func.func @product(%c: vector<64x128xf32>, %a: memref<64x64xf16, #gpu.address_space<workgroup>>,
+    func.func @matmul(%c: vector<64x128xf32>, %a: memref<64x64xf16, #gpu.address_space<workgroup>>,
                        %b: memref<64x128xf16, #gpu.address_space<workgroup>>) -> vector<64x128xf32> {
       %r = mosaic_gpu.wgmma accumulator(%c : vector<64x128xf32>)
           a(%a : memref<64x64xf16, #gpu.address_space<workgroup>>)
@@ -31,39 +37,44 @@ def SmaltiAsyncWgmma : InterfacePass<"smalti-async-wgmma", "::mlir::FunctionOpIn
 }
 
 def SmaltiSpecializeWarps : InterfacePass<"smalti-specialize-warps", "::mlir::FunctionOpInterface"> {
-  let summary = "Gives the copies of a kernel to warps of their own";
+  let summary = "Splits a kernel into producer warps, which run its TMA loads, and consumer warps";
   let description = [{
-    The block gets 128 more threads. The threads that it had, the consumers, execute the program without its tensor copies;
-    the new ones, the producers, execute these alone, as far ahead as there are slots. Buffers that copies fill, and the
-    barriers on which the copies complete, get `depth` slots; a second barrier of each slot tells the producers when the
-    consumers have read it. Registers move from producers to consumers (`nvvm.setmaxregister`). The kernel gets
-    `mosaic_gpu.program_threads`, the threads that execute one of the two programs together.
+    The block gets 128 more threads, the producers. They execute only the TMA loads, up to `depth` copies before the
+    consumers. The original threads, the consumers, execute the rest of the kernel. Copied buffers and their mbarriers
+    get `depth` slots. A second mbarrier per slot orders the consumers' reads before the next copy into the slot.
+    Registers move from producers to consumers (`nvvm.setmaxregister`). The attribute `mosaic_gpu.program_threads` holds
+    the number of consumer threads.
 
-    A product whose sum a loop carries, alone in its loop, stays in flight while the next one starts: the wait leaves one
-    group, and a slot is given back one iteration later. This takes two slots.
+    If a `wgmma` is the only one in its loop and the loop carries its accumulator, one `wgmma` group stays in flight.
+    Its slot is then released one iteration later, which requires 2 slots. Slots are counted across iterations of all
+    enclosing loops, so in a persistent grid the copies for the next tile overlap the stores of the current one.
 
-    What it takes is estimated from the target table alone, and said: for each step of the loops the longest of its
-    copies (bytes by the width of the path to the cache), its product (multiply-accumulates by the rate of the matrix
-    units, operands by the width of shared memory) and its share of the latency of memory, which all slots but one hide.
-    Where all threads copy and multiply in turn, the waits at both ends of a product come on top. Blocks on one unit, as
-    many as its threads, registers and shared memory hold and the grid has, fill in one another's waits. A loop whose
-    bounds are not known counts 16 iterations. With `if-it-pays`, a kernel is specialised where that takes less time.
-    The attribute `smalti.specialize` of a kernel wins over this option (`smalti-choose-overlap` writes it), and
-    `smalti.slots` wins over `depth`.
+    Preconditions; if one does not hold, the kernel is not changed and a missed remark gives the reason (an error with
+    `strict`):
+    - the target has TMA and `wgmma`;
+    - `known_block_size` is one-dimensional, a multiple of 128, and leaves 128 threads for the producers; the kernel
+      does not read thread or lane ids;
+    - every `mosaic_gpu.wgmma` has `smalti.synchronous`, and at least one TMA load is in a loop;
+    - every mbarrier is initialized once with arrival count 1. Its uses are in one MLIR block, in this order: one
+      `mosaic_gpu.arrive_expect_tx`, unpredicated `mosaic_gpu.async_load`s, one `mosaic_gpu.wait`;
+    - the entry block allocates the copied buffers, and only `wgmma` ops after the wait, in that MLIR block, read them;
+    - the sources are kernel arguments that the kernel does not write;
+    - addresses and loop bounds of the copies are computed from constants, arguments, block ids and induction variables,
+      and all ops around the copies are `scf.for`;
+    - the slots fit in the target's shared memory.
 
-    Slots are counted through all iterations of all loops around, so that copies for the next tile of a persistent grid
-    start while the last one is stored.
+    `if-it-pays` compares two estimates of the time per tile, with and without specialization, and a remark reports
+    both. A step of a loop takes the longest of its copies (bytes / L2 bandwidth per SM), its `wgmma`
+    (multiply-accumulates / tensor-core rate, or operand bytes / shared-memory bandwidth) and memory latency / (slots -
+    1). Without specialization, the waits before and after the `wgmma` are added. Resident blocks hide each other's
+    waits; their number follows from threads, registers, shared memory and the grid. A loop with dynamic bounds counts
+    as 16 iterations.
 
-    A kernel is specialised when all of this holds, and otherwise stays as it is, with a remark that says why:
-    - its block has one dimension and a known number of threads, a multiple of 128, and 128 more fit;
-    - every product is a synchronous `mosaic_gpu.wgmma`, and some tensor copy stands in a loop;
-    - every barrier object is initialised once for one arrival, and is used in one block alone, in this order: one
-      `mosaic_gpu.arrive_expect_tx`, `mosaic_gpu.async_load`s without predicate, one `mosaic_gpu.wait`;
-    - what such a load fills is allocated by the function and read behind the wait, in that block, by products alone;
-    - it copies from arguments that the kernel does not write;
-    - the places of the copies are computed from constants, arguments, block ids and counters of loops; all loops and
-      branches around them are `scf.for`, with such bounds;
-    - the slots fit the target's shared memory.
+    The kernel attributes `smalti.specialize` and `smalti.slots` override `if-it-pays` and `depth`;
+    `smalti-choose-overlap` sets both.
+
+    Cost: 128 more threads per block, and `depth` times the shared memory of the copied buffers. Compile time is linear
+    in the size of the kernel, apart from alias queries between each copy and each written buffer.
 
     Example:
 
@@ -71,7 +82,7 @@ def SmaltiSpecializeWarps : InterfacePass<"smalti-specialize-warps", "::mlir::Fu
     #shared = #gpu.address_space<workgroup>
     #acc = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
     gpu.module @kernels {
-      gpu.func @product(%a: memref<64x1024xf16> {llvm.noalias}, %b: memref<1024x64xf16> {llvm.noalias},
+      gpu.func @matmul(%a: memref<64x1024xf16> {llvm.noalias}, %b: memref<1024x64xf16> {llvm.noalias},
                         %out: memref<64x64xf32> {llvm.noalias})
           kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
         %c0 = arith.constant 0 : index
@@ -118,13 +129,13 @@ def SmaltiSpecializeWarps : InterfacePass<"smalti-specialize-warps", "::mlir::Fu
   }];
   let options = [
     AutoOrNumberOption<"depth", "depth", "::smalti::AutoOrNumber()",
-           "Slots of each buffer, 1 to 16, or `auto`: the most, up to 8, that the estimate says to be the best, "
+           "Slots per copied buffer, 1 to 16, or `auto`: the number, up to 8, with the shortest estimated time, "
            "e.g. `depth=4`">,
     TargetOption<>,
     Option<"ifItPays", "if-it-pays", "bool", "false",
-           "Leave kernels as they are that the estimate says to take no less time, or that have no synchronous `wgmma`, "
+           "Do not change kernels without a synchronous `wgmma` or without an estimated benefit, "
            "e.g. `if-it-pays=true`">,
-    StrictOption<"A kernel that stays as it is">
+    StrictOption<"A kernel that is not specialized">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
                            "::mlir::gpu::GPUDialect", "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect",
@@ -132,21 +143,24 @@ def SmaltiSpecializeWarps : InterfacePass<"smalti-specialize-warps", "::mlir::Fu
 }
 
 def SmaltiOrderTiles : InterfacePass<"smalti-order-tiles", "::mlir::FunctionOpInterface"> {
-  let summary = "Computes the tiles of a program in an order that caches like";
+  let summary = "Changes the rasterization order of tiles so that concurrent blocks share L2 data";
   let description = [{
-    Blocks with neighbouring numbers run at the same time. Where a tile program divides its tile id by the number of
-    columns, as row `id / columns` and column `id mod columns`, such blocks share a row of tiles, and between them read all
-    columns. This pass has them compute tiles of a compact area: `grouped` goes down `width` rows in each column before the
-    next column, `snake` does the same and turns round at the end of each group of rows, so that the columns that were
-    read last come first.
+    Blocks with adjacent ids run concurrently. A tile-level kernel usually computes row `id / columns` and column
+    `id mod columns`, so concurrent blocks share a row of tiles and together read all columns. This pass permutes the
+    tile ids so that concurrent blocks cover a compact area. With `grouped`, a group has `width` rows, and its tiles are
+    numbered down each column. `snake` also reverses the columns in every second group.
 
-    With `order=auto` the pass counts bytes. A row of tiles reads its part of the arrays from which the row alone
-    chooses, a column likewise. Where all of that fits the chip's cache, every order is as good, and the program stays as
-    it is. Elsewhere the width is the one with which tiles that run at once read the least.
+    `order=auto` estimates the bytes that concurrent tiles read, for each width, and chooses the width with the fewest,
+    in snake order. An array counts for rows (columns) if its offsets depend only on the row (column).
 
-    The tile id is replaced by another one, a permutation of all of them: programs of different ids may run in any order,
-    so that every program stays right. Where the columns are not to be seen, or a row or a column is all there is, the
-    program stays as it is, with a remark.
+    Precondition: all uses of the tile id are divisions and remainders by one constant, which divides the number of
+    tiles. Tiles may run in any order, so the permutation is always correct.
+
+    The kernel is not changed, with a missed remark (an error with `strict`), if the precondition does not hold or if
+    the grid has a single row or column. With `order=auto` it is also not changed if the target table has no L2 size, if
+    all arrays fit in L2, or if no order reads less.
+
+    Cost: 10 to 15 index operations per block. `order=auto` is linear in the number of ops plus the number of rows.
 
     Example:
 
@@ -167,12 +181,12 @@ def SmaltiOrderTiles : InterfacePass<"smalti-order-tiles", "::mlir::FunctionOpIn
   let options = [
     Option<"order", "order", "::smalti::TileOrderKind", "::smalti::TileOrderKind::Grouped",
            "The rasterization order of tiles, e.g. `order=snake`", TileOrderKinds.values>,
-    Option<"width", "width", "int64_t", "8", "Rows of tiles in a group, unless `order=auto`, e.g. `width=4`">,
+    Option<"width", "width", "int64_t", "8", "Rows of tiles per group; ignored with `order=auto`; e.g. `width=4`">,
     TargetOption<", for `order=auto`">,
     AutoOrNumberOption<"blocks", "blocks", "::smalti::AutoOrNumber()",
-           "Blocks that run concurrently, for `order=auto`, or `auto`: as many as the chip has compute units, e.g. "
+           "Concurrent blocks, for `order=auto`, or `auto`: the number of compute units of the chip, e.g. "
            "`blocks=66`">,
-    StrictOption<"A program that stays as it is">
+    StrictOption<"A kernel whose order is not changed">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }

@@ -1,10 +1,11 @@
 //===- SpecializeWarps.cpp - smalti-specialize-warps ----------------------===//
 //
-// Why the program stays what it was: the copy number n of a group fills slot
-// n mod depth, in both roles, which count alike. Producers fill a slot again
-// after the consumers gave it back for the n/depth-th time; consumers read it
-// after the barrier's phase n/depth, which is made of the bytes of that copy
-// alone. All else the consumers do, in the order in which the block did it.
+// Correctness: copy number n of a group fills slot n mod depth. Both roles
+// count copies in the same order. Producers fill a slot again after phase
+// n/depth of its `empty` mbarrier, on which the consumers arrive. Consumers
+// read the slot after phase n/depth of its `full` mbarrier, which covers the
+// bytes of that copy only. The consumers execute all other ops in program
+// order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,24 +42,23 @@ using namespace smalti;
 using namespace smalti::mosaic_gpu;
 
 static constexpr llvm::StringLiteral kPassName = "smalti-specialize-warps";
-/// The hardware barrier on which the consumers wait for one another; number 0
-/// is the whole block's.
+/// The named barrier of the consumers; barrier 0 is that of the whole block.
 static constexpr int32_t kConsumerBarrier = 1;
 
 namespace {
 
-/// Where a role is in its count of a group's copies.
+/// The position of a role in the sequence of a group's copies.
 struct Count {
   Value slot;  ///< an index below the number of slots
-  Value phase; ///< the parity of the turn (i1)
+  Value phase; ///< the mbarrier parity (i1)
 };
 
-/// The memory of a group with its slots.
+/// The mbarriers of a group, one per slot.
 struct GroupSlots {
   Value full, empty;
 };
 
-/// Writes both roles.
+/// Emits the code of both roles.
 class RoleEmitter {
 public:
   RoleEmitter(const WarpPlan &plan)
@@ -77,13 +77,13 @@ private:
   void emitOp(Operation *op);
   void emitLoop(scf::ForOp loop);
   void emitCopies(unsigned number);
-  void emitWgmma(unsigned number, WGMMAOp product);
+  void emitWgmma(unsigned number, WGMMAOp wgmma);
   void advance(unsigned number, Location loc);
   Value previousSlot(Location loc, Value slot);
   Value barrierOf(Location loc, Value barriers, Value slot);
   Value slotOf(Value view, Value slot);
   void eraseOld(ArrayRef<Operation *> ops);
-  /// A value of the body, computed for the producers where they need it.
+  /// Recomputes a value of the body for the producers at the insertion point.
   Value materialize(Value value);
 
   Value constant(Location loc, int64_t number) {
@@ -100,7 +100,7 @@ private:
   IRMapping mapping;
   SmallVector<GroupSlots> slots;
   SmallVector<Count> counts;
-  /// The buffers with their slots, and the views of all slots of them.
+  /// The multi-slot buffers, and the views of all slots.
   DenseMap<Value, Value> slotted;
   DenseMap<Operation *, unsigned> groupOfWait, groupOfWgmma;
   DenseSet<Operation *> producerOps;
@@ -109,7 +109,7 @@ private:
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// Ahead of the roles
+// Setup before the roles
 //===----------------------------------------------------------------------===//
 
 static MemRefType withSlots(MemRefType type, int64_t slots) {
@@ -144,8 +144,8 @@ void RoleEmitter::emitSetup() {
     initializeBarriers(group, empty);
     slots.push_back({full, empty});
     groupOfWait[group.wait] = number;
-    for (WGMMAOp product : group.products)
-      groupOfWgmma[product] = number;
+    for (WGMMAOp wgmma : group.wgmmas)
+      groupOfWgmma[wgmma] = number;
     producerOps.insert(group.arrive);
     producerOps.insert(group.loads.begin(), group.loads.end());
     for (Operation *buffer : group.buffers) {
@@ -156,7 +156,7 @@ void RoleEmitter::emitSetup() {
       slotted[buffer->getResult(0)] = alloc.getResult();
     }
   }
-  // How the memory is stored is said once, for all slots.
+  // One transforms view covers all slots.
   func.walk([&](WithTransformsOp view) {
     auto memory = slotted.find(view.getRef());
     if (!plan.views.contains(view) || memory == slotted.end())
@@ -180,7 +180,7 @@ Value RoleEmitter::barrierOf(Location loc, Value barriers, Value slot) {
                                    ones);
 }
 
-/// The view of a buffer, of this slot alone.
+/// The view of one slot of a buffer.
 Value RoleEmitter::slotOf(Value view, Value slot) {
   auto all = slotted.find(view);
   if (all == slotted.end()) {
@@ -201,7 +201,7 @@ Value RoleEmitter::slotOf(Value view, Value slot) {
                                    offsets, sizes, strides);
 }
 
-/// Counts one copy of the group.
+/// Advances the slot and the phase of the group.
 void RoleEmitter::advance(unsigned number, Location loc) {
   auto [slot, phase] = counts[number];
   Value next = arith::AddIOp::create(builder, loc, slot, constant(loc, 1));
@@ -246,7 +246,8 @@ void RoleEmitter::emitCopies(unsigned number) {
   Value full = barrierOf(loc, slots[number].full, slot);
   ArriveExpectTxOp::create(builder, loc, full, Value(),
                            arrive.getExpectTxAttr());
-  // An arrival is that of a whole program, of which these are a part.
+  // The mbarrier counts `plan.threads` arrivals, and each arrival op of the
+  // producers counts `plan.producers`.
   for (int64_t threads = plan.producers; threads < plan.threads;
        threads += plan.producers)
     ArriveOp::create(builder, loc, full);
@@ -262,33 +263,34 @@ void RoleEmitter::emitCopies(unsigned number) {
   advance(number, loc);
 }
 
-void RoleEmitter::emitWgmma(unsigned number, WGMMAOp product) {
+void RoleEmitter::emitWgmma(unsigned number, WGMMAOp wgmma) {
   const CopyGroup &group = plan.groups[number];
-  Location loc = product.getLoc();
+  Location loc = wgmma.getLoc();
   Value slot = counts[number].slot;
   IRMapping own(mapping);
-  for (Value operand : {product.getA(), Value(product.getB())})
+  for (Value operand : {wgmma.getA(), Value(wgmma.getB())})
     if (isa<MemRefType>(operand.getType()) &&
         group.buffers.contains(getRootBuffer(operand).getDefiningOp()))
       own.map(operand, slotOf(operand, slot));
   if (group.isInFlight)
     NVVM::WgmmaFenceAlignedOp::create(builder, loc);
-  auto result = cast<WGMMAOp>(builder.clone(*product, own));
-  mapping.map(product.getResult(), result.getResult());
+  auto result = cast<WGMMAOp>(builder.clone(*wgmma, own));
+  mapping.map(wgmma.getResult(), result.getResult());
   if (group.isInFlight) {
     result->removeAttr(kSynchronousWgmma);
     NVVM::WgmmaGroupSyncAlignedOp::create(builder, loc);
-    // The product before this one has read its operands.
+    // The previous wgmma has read its operands.
     NVVM::WgmmaWaitGroupSyncOp::create(builder, loc, 1);
     slot = previousSlot(loc, slot);
   }
-  if (product != group.products.back())
+  if (wgmma != group.wgmmas.back())
     return;
   ArriveOp::create(builder, loc, barrierOf(loc, slots[number].empty, slot));
   advance(number, loc);
 }
 
-/// The loop with the counts of its groups, and for producers nothing else.
+/// Emits the loop with the slots and phases of its groups as iter_args. The
+/// producers drop all other iter_args.
 void RoleEmitter::emitLoop(scf::ForOp loop) {
   ArrayRef<unsigned> inside = plan.groupsIn(loop);
   Location loc = loop.getLoc();
@@ -311,8 +313,8 @@ void RoleEmitter::emitLoop(scf::ForOp loop) {
   if (role == Role::Consumer)
     result->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
   auto takeCounts = [&](ValueRange values) {
-    for (auto [place, number] : llvm::enumerate(inside))
-      counts[number] = {values[2 * place], values[2 * place + 1]};
+    for (auto [i, number] : llvm::enumerate(inside))
+      counts[number] = {values[2 * i], values[2 * i + 1]};
   };
   mapping.map(loop.getInductionVar(), result.getInductionVar());
   if (role == Role::Consumer)
@@ -334,7 +336,7 @@ void RoleEmitter::emitLoop(scf::ForOp loop) {
     auto yield = scf::YieldOp::create(builder, loc, yielded);
     if (role == Role::Consumer)
       yield->setDiscardableAttrs(terminator->getDiscardableAttrDictionary());
-    // What producers computed inside is not to be seen behind.
+    // Values that are recomputed in the loop do not dominate later ops.
     if (role == Role::Producer)
       mapping = outer;
   }
@@ -371,8 +373,8 @@ void RoleEmitter::emitOp(Operation *op) {
         count.phase);
     return;
   }
-  if (auto product = groupOfWgmma.find(op); product != groupOfWgmma.end())
-    return emitWgmma(product->second, cast<WGMMAOp>(op));
+  if (auto wgmma = groupOfWgmma.find(op); wgmma != groupOfWgmma.end())
+    return emitWgmma(wgmma->second, cast<WGMMAOp>(op));
   Operation *clone = builder.clone(*op, mapping);
   SmallVector<gpu::BarrierOp> barriers;
   clone->walk([&](gpu::BarrierOp barrier) { barriers.push_back(barrier); });
@@ -394,8 +396,9 @@ void RoleEmitter::emitOps(Block &block) {
     emitOp(&op);
 }
 
-/// Every slot is free at first; where a slot is given back one iteration later,
-/// the first iteration gives back the last one.
+/// Releases all slots before the first copy. If a wgmma stays in flight, its
+/// slot is released one iteration later, and iteration 0 releases the last
+/// slot.
 void RoleEmitter::emitFirstArrivals() {
   for (auto [number, group] : llvm::enumerate(plan.groups)) {
     Location loc = group.wait->getLoc();
@@ -460,7 +463,7 @@ void RoleEmitter::run() {
   func->setAttr(kProgramThreads, builder.getI64IntegerAttr(plan.threads));
 }
 
-/// What the roles replace, users first.
+/// Erases the ops that the roles replace, users first.
 void RoleEmitter::eraseOld(ArrayRef<Operation *> ops) {
   DenseSet<Operation *> old;
   for (const CopyGroup &group : plan.groups) {
@@ -533,26 +536,28 @@ void SmaltiSpecializeWarps::runOnOperation() {
     return miss(refusal->op, refusal->reason);
   const WarpPlan &plan = analysis.getPlan();
   if (!isAsked && !plan.pays())
-    return miss(func, "the kernel is not specialised: it would not pay: "
-                      "estimated " +
-                          describeTimes(plan));
+    return miss(func,
+                "warp specialization not applied: no estimated benefit: " +
+                    describeTimes(plan));
   size_t inFlight = llvm::count_if(
       plan.groups, [](const CopyGroup &group) { return group.isInFlight; });
   commitWarps(plan);
-  // The buffers have their slots, and the loops their stages.
+  // Later passes add neither slots nor stages.
   func->removeAttr(kSpecializeAttr);
   func->setAttr(kSlotsAttr, Builder(func.getContext()).getI64IntegerAttr(1));
   func->setAttr(kStagesAttr, Builder(func.getContext()).getI64IntegerAttr(1));
   auto remark = remarkApplied(func, kPassName);
-  remark << plan.producers << " threads copy ahead of " << plan.threads
-         << " that multiply: " << plan.depth
-         << (plan.depth == 1 ? " slot" : " slots") << " of " << plan.slotBytes
-         << " B, " << inFlight << " of " << plan.groups.size()
-         << (plan.groups.size() == 1 ? " product" : " products")
-         << " in flight";
+  remark << "warp specialization applied: " << plan.producers
+         << " producer and " << plan.threads << " consumer threads; "
+         << plan.depth << (plan.depth == 1 ? " slot" : " slots") << " of "
+         << plan.slotBytes << " B; for " << inFlight << " of "
+         << plan.groups.size()
+         << (plan.groups.size() == 1 ? " copy group" : " copy groups")
+         << " one wgmma group stays in flight";
   if (plan.consumerRegisters != 0)
-    remark << ", " << plan.producerRegisters << " and "
-           << plan.consumerRegisters << " registers";
+    remark << "; " << plan.producerRegisters << " producer and "
+           << plan.consumerRegisters << " consumer registers";
   remark << plan.limit;
-  remarkAnalysis(func, kPassName) << "estimated " << describeTimes(plan);
+  remarkAnalysis(func, kPassName)
+      << "estimate with warp specialization: " << describeTimes(plan);
 }

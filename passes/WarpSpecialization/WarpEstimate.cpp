@@ -1,4 +1,4 @@
-//===- WarpEstimate.cpp - What it takes to copy and to multiply -----------===//
+//===- WarpEstimate.cpp - Time estimate of copies and wgmma ---------------===//
 
 #include "smalti/passes/WarpSpecialization/WarpEstimate.h"
 
@@ -18,13 +18,13 @@ static const Timing &timingOf(const Target &target) {
   return *targets::lookupTiming(target.name);
 }
 
-/// Latencies are published with fractions.
+/// Rounds a published latency.
 static int64_t inCycles(double latency) {
   return static_cast<int64_t>(latency + 0.5);
 }
 
 int64_t smalti::countWgmmaCycles(const Target &target, int64_t m, int64_t n,
-                                   int64_t k, int64_t bits, int64_t groups) {
+                                 int64_t k, int64_t bits, int64_t groups) {
   const Timing &timing = timingOf(target);
   int64_t rate = bits == 8    ? timing.eightBitMacs
                  : bits == 16 ? timing.f16Macs
@@ -36,63 +36,64 @@ int64_t smalti::countWgmmaCycles(const Target &target, int64_t m, int64_t n,
   return std::max(multiplied, read);
 }
 
-/// Blocks that a unit holds at once. One always fits: the assembler gives its
-/// threads what registers there are.
-static int64_t countResidents(const Target &target, const BlockWork &work,
-                              const BlockWay &way) {
-  if (way.exchangesRegisters)
+/// Resident blocks per SM, at least 1: ptxas limits the registers of a thread
+/// so that one block fits.
+static int64_t countResidentBlocks(const Target &target, const BlockWork &work,
+                                   const BlockVariant &variant) {
+  if (variant.reallocatesRegisters)
     return 1;
   const Timing &timing = timingOf(target);
   int64_t registers = std::clamp<int64_t>(
-      way.registers, 1, target.registersPerUnit / way.threads);
-  int64_t residents =
-      std::min({timing.threadsPerUnit / way.threads,
+      variant.registers, 1, target.registersPerUnit / variant.threads);
+  int64_t residentBlocks =
+      std::min({timing.threadsPerUnit / variant.threads,
                 timing.sharedMemoryPerUnit /
-                    (way.sharedBytes + timing.sharedMemoryReserved),
-                target.registersPerUnit / (way.threads * registers)});
-  // There may be no other block to fill in.
+                    (variant.sharedBytes + timing.sharedMemoryReserved),
+                target.registersPerUnit / (variant.threads * registers)});
+  // The grid may have fewer blocks than the SMs can hold.
   if (work.blocks != 0)
-    residents = std::min<int64_t>(residents,
-                                  llvm::divideCeil(work.blocks, timing.units));
-  return std::max<int64_t>(residents, 1);
+    residentBlocks = std::min<int64_t>(
+        residentBlocks, llvm::divideCeil(work.blocks, timing.units));
+  return std::max<int64_t>(residentBlocks, 1);
 }
 
 BlockTime smalti::estimateTime(const Target &target, const BlockWork &work,
-                               const BlockWay &way) {
+                               const BlockVariant &variant) {
   const Timing &timing = timingOf(target);
   int64_t memoryLatency = inCycles(timing.globalLatency);
   BlockTime time;
-  time.residents = countResidents(target, work, way);
-  // The barrier object and the first operands are read, and all threads meet.
+  time.residentBlocks = countResidentBlocks(target, work, variant);
+  // Read the mbarrier and the first operands, then synchronize all threads.
   int64_t waits =
       2 * inCycles(timing.sharedLatency) + relayouts::kBarrierCycles;
   int64_t stored =
       llvm::divideCeil(work.storedBytes, timing.cacheBytesPerCycle);
   int64_t busy = stored;
-  // Producers fetch for the next tile while this one is stored.
-  int64_t alone = stored;
-  if (!way.isSpecialised || !work.isPersistent)
-    alone += memoryLatency;
-  // The roles begin with a barrier of the block and one of each slot, and the
-  // last product is waited for.
-  if (way.isSpecialised)
-    alone += 2 * waits;
+  // Producers prefetch the next tile while the consumers store this one.
+  int64_t singleBlock = stored;
+  if (!variant.isSpecialized || !work.isPersistent)
+    singleBlock += memoryLatency;
+  // The roles start with a block barrier and the arrivals on each slot, and the
+  // consumers wait for the last wgmma.
+  if (variant.isSpecialized)
+    singleBlock += 2 * waits;
   for (const WorkStep &step : work.steps) {
     int64_t copied =
         llvm::divideCeil(step.copiedBytes, timing.cacheBytesPerCycle);
     int64_t longest = std::max(copied, step.wgmmaCycles);
     bool isInFlight =
-        way.isSpecialised && step.canStayInFlight && way.slots > 1;
-    int64_t product = step.wgmmaCycles + (isInFlight ? 0 : waits);
-    int64_t once = way.slots > 1
-                       ? std::max({copied, product,
-                                   static_cast<int64_t>(llvm::divideCeil(
-                                       memoryLatency + copied, way.slots - 1))})
-                       : memoryLatency + copied + product;
+        variant.isSpecialized && step.canStayInFlight && variant.slots > 1;
+    int64_t wgmma = step.wgmmaCycles + (isInFlight ? 0 : waits);
+    int64_t once =
+        variant.slots > 1
+            ? std::max({copied, wgmma,
+                        static_cast<int64_t>(llvm::divideCeil(
+                            memoryLatency + copied, variant.slots - 1))})
+            : memoryLatency + copied + wgmma;
     busy += step.iterations * longest;
-    alone += step.iterations * once;
+    singleBlock += step.iterations * once;
   }
-  time.cycles =
-      std::max<int64_t>(busy, llvm::divideCeil(alone, time.residents));
+  time.cycles = std::max<int64_t>(
+      busy, llvm::divideCeil(singleBlock, time.residentBlocks));
   return time;
 }

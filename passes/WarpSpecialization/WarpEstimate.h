@@ -1,7 +1,7 @@
-//===- WarpEstimate.h - What it takes to copy and to multiply ---*- C++ -*-===//
+//===- WarpEstimate.h - Time estimate of copies and wgmma -------*- C++ -*-===//
 //
-// The time of a block's loops, from the numbers of the chip alone.
-// Pure: nothing here knows IR.
+// Estimates the time of a block's loops from the target table. Independent of
+// the IR.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,63 +17,60 @@ namespace targets {
 struct Target;
 } // namespace targets
 
-/// Copies that complete together and the products of what they brought.
+/// Copies that complete on one mbarrier and the wgmma ops that read them.
 struct WorkStep {
-  /// How often, for one tile of work.
+  /// Number of executions per tile.
   int64_t iterations = 1;
   int64_t copiedBytes = 0;
-  /// What the matrix units take, and what their operands take to be read from
-  /// shared memory, whichever is longer.
+  /// The longer of the tensor cores' time and the time to read the operands
+  /// from shared memory.
   int64_t wgmmaCycles = 0;
-  /// The product needs not be waited for by the time the next one starts.
+  /// The wgmma may be in flight when the next one starts.
   bool canStayInFlight = false;
 };
 
-/// What a block does for one tile.
+/// The work of a block for one tile.
 struct BlockWork {
   llvm::SmallVector<WorkStep> steps;
   int64_t storedBytes = 0;
-  /// Blocks of the launch; 0 where that is not known.
+  /// Blocks of the launch; 0: dynamic.
   int64_t blocks = 0;
-  /// A block computes one tile after another.
+  /// A block computes several tiles.
   bool isPersistent = false;
 };
 
-/// One way to do it.
-struct BlockWay {
-  /// Whether warps of their own copy.
-  bool isSpecialised = false;
+/// A kernel variant: with or without producer warps, and its resources.
+struct BlockVariant {
+  /// Whether producer warps copy.
+  bool isSpecialized = false;
   int64_t slots = 1;
   int64_t threads = 0;
-  /// Of a block, and of each of its threads. A block whose warps exchange
-  /// registers has a unit to itself.
+  /// Shared memory per block, and registers per thread. Only one block that
+  /// reallocates registers is resident per SM.
   int64_t sharedBytes = 0, registers = 0;
-  bool exchangesRegisters = false;
+  bool reallocatesRegisters = false;
 };
 
 struct BlockTime {
-  /// Blocks that a unit holds at once.
-  int64_t residents = 0;
-  /// Of a unit, for one tile.
+  /// Resident blocks per SM.
+  int64_t residentBlocks = 0;
+  /// Cycles of an SM per tile.
   int64_t cycles = 0;
 };
 
-/// Here and below: the chip has products of warp groups.
-///
-/// Cycles of a product of m x n x k elements of `bits` bits by `groups` warp
-/// groups.
+/// Cycles of an m x n x k wgmma on `groups` warpgroups, with `bits` bits per
+/// operand element. This function and the next one require a target with wgmma.
 int64_t countWgmmaCycles(const targets::Target &target, int64_t m, int64_t n,
-                           int64_t k, int64_t bits, int64_t groups);
+                         int64_t k, int64_t bits, int64_t groups);
 
-/// A block alone waits for its first copies, then takes for every step the
-/// longest of its copies, its product and its share of the latency of memory,
-/// which all slots but one hide; where all threads copy and multiply in turn,
-/// the waits at both ends of the product come on top, and where warps of their
-/// own copy, as much for the roles to begin and to end. Blocks on one unit fill
-/// in one another's waits, up to what its matrix units and its path to memory
-/// do.
+/// A single block waits for its first copies. Each step then takes the longest
+/// of its copies, its wgmma and the memory latency divided by the number of
+/// slots minus one. Without specialization, the waits before and after the
+/// wgmma are added to each step; with it, they are added once, at the start and
+/// the end of the roles. Resident blocks of an SM hide each other's waits, up
+/// to the throughput of its tensor cores and its L2 path.
 BlockTime estimateTime(const targets::Target &target, const BlockWork &work,
-                       const BlockWay &way);
+                       const BlockVariant &variant);
 
 } // namespace smalti
 

@@ -1,4 +1,4 @@
-//===- WarpPlan.cpp - Which warps copy and which multiply -----------------===//
+//===- WarpPlan.cpp - Warp-specialization plan ----------------------------===//
 
 #include "smalti/passes/WarpSpecialization/WarpPlan.h"
 
@@ -30,17 +30,17 @@ using namespace smalti::mosaic_gpu;
 
 using Refusal = std::optional<WarpRefusal>;
 
-/// Threads that multiply together.
+/// Threads of a warpgroup.
 static constexpr int64_t kGroupThreads = 128;
-/// Registers that a thread which only copies needs.
+/// Registers of a producer thread.
 static constexpr int64_t kProducerRegisters = 24;
-/// A thread has at most so many, a multiple of 8.
+/// The most registers of a consumer thread, a multiple of 8.
 static constexpr int64_t kMostRegisters = 240;
-/// More slots hide nothing more.
+/// The most slots that the pass chooses; more do not hide more latency.
 static constexpr int64_t kMostSlotsChosen = 8;
-/// Registers of a thread for addresses and counters, on top of its values.
+/// Registers of a thread for addresses and counters, in addition to its values.
 static constexpr int64_t kAddressRegisters = 32;
-/// Iterations of a loop whose bounds are not known.
+/// The assumed trip count of a loop with dynamic bounds.
 static constexpr int64_t kIterationsAssumed = 16;
 
 namespace {
@@ -76,8 +76,8 @@ private:
   std::optional<int64_t> depth;
   AliasAnalysis aliasing;
   llvm::DenseSet<Value> checked;
-  /// The first write to each memory that threads or copies write, and ops of
-  /// which nobody knows what they write.
+  /// The first write to each memory root, and ops whose writes cannot be
+  /// determined (`unknown` is the reason).
   struct Write {
     Operation *op;
     Value root;
@@ -98,45 +98,55 @@ static WarpRefusal refuse(Operation *op, std::string reason) {
 
 Refusal WarpPlanner::checkBlock() {
   if (!func.getBody().hasOneBlock())
-    return refuse(func, "its body has several blocks");
+    return refuse(func,
+                  "the body has several MLIR blocks; only one is supported");
   ArrayRef<int32_t> size;
   if (std::optional<ArrayRef<int32_t>> known = func.getKnownBlockSize())
     size = *known;
   if (size.size() != 3 || size[0] < 1 || size[1] != 1 || size[2] != 1)
-    return refuse(func, "its block has no known number of threads in one "
+    return refuse(func, "'known_block_size' is missing or has more than one "
                         "dimension");
   plan.threads = size[0];
   plan.producers = kGroupThreads;
   if (plan.threads % kGroupThreads != 0 ||
       plan.threads + plan.producers > target.maxThreadsPerBlock)
-    return refuse(func, llvm::formatv("its block has {0} threads: no multiple "
-                                      "of {1} to which {2} can add as many",
-                                      plan.threads, kGroupThreads, target.name)
-                            .str());
+    return refuse(func,
+                  llvm::formatv("the block has {0} threads; it must be a "
+                                "multiple of {1}, at most {2} on {3}",
+                                plan.threads, kGroupThreads,
+                                target.maxThreadsPerBlock - plan.producers,
+                                target.name)
+                      .str());
   if (func->hasAttr(kProgramThreads))
-    return refuse(func, "several programs share its block already");
+    return refuse(func, "the threads of the block are already split into roles "
+                        "(attribute '" +
+                            kProgramThreads.str() + "')");
 
   Refusal refusal;
   func.walk([&](Operation *op) {
     if (refusal)
       return;
-    // Threads by number would be others.
+    // The pass changes the number of threads in the block.
     if (isa<gpu::ThreadIdOp, gpu::BlockDimOp, gpu::LaneIdOp, gpu::SubgroupIdOp,
             NVVM::ElectSyncOp>(op))
-      refusal = refuse(op, quote(op) + " tells its threads apart");
-    else if (auto product = dyn_cast<WGMMAOp>(op);
-             product && !isSynchronousWgmma(product))
-      refusal = refuse(op, quote(op) + " is asynchronous already");
+      refusal = refuse(
+          op,
+          quote(op) +
+              " depends on the thread numbering, which producer warps change");
+    else if (auto wgmma = dyn_cast<WGMMAOp>(op);
+             wgmma && !isSynchronousWgmma(wgmma))
+      refusal = refuse(op, quote(op) + " is asynchronous; only wgmma with '" +
+                               kSynchronousWgmma.str() + "' is supported");
   });
   return refusal;
 }
 
 //===----------------------------------------------------------------------===//
-// Copies and products
+// Copies and the wgmma ops that use them
 //===----------------------------------------------------------------------===//
 
-/// The op that initialises the barrier by its address, if the value goes
-/// nowhere else.
+/// The op that initializes the mbarrier through its address, if the address has
+/// no other use.
 static InitializeBarrierOp followAddress(Operation *user) {
   while (isa<memref::ExtractAlignedPointerAsIndexOp, arith::IndexCastOp,
              LLVM::IntToPtrOp>(user)) {
@@ -151,11 +161,16 @@ Refusal WarpPlanner::planGroup(memref::AllocOp barrier) {
   CopyGroup group;
   group.barrier = barrier;
   if (barrier.getType().getRank() != 0)
-    return refuse(barrier, "its barriers have several slots already");
+    return refuse(barrier, quote(barrier) +
+                               " allocates an array of mbarriers; only "
+                               "mbarriers of rank 0 are supported");
   for (Operation *user : barrier->getUsers()) {
     auto other = [&] {
-      return refuse(user, quote(user) + " uses a barrier otherwise than for "
-                                        "one arrival, copies and one wait");
+      return refuse(
+          user,
+          quote(user) +
+              " is not a supported use of an mbarrier; supported are one "
+              "initialization, one arrive_expect_tx, TMA loads and one wait");
     };
     if (auto init = followAddress(user)) {
       if (group.init || init->getBlock() != barrier->getBlock() ||
@@ -180,19 +195,20 @@ Refusal WarpPlanner::planGroup(memref::AllocOp barrier) {
     }
   }
   if (!group.init || !group.arrive || !group.wait || group.loads.empty())
-    return refuse(barrier, "a barrier lacks its initialisation, arrival, copy "
-                           "or wait");
+    return refuse(barrier, "the mbarrier does not have an initialization, an "
+                           "arrive_expect_tx, a TMA load and a wait");
   Block *block = group.wait->getBlock();
   if (group.arrive->getBlock() != block ||
       !group.arrive->isBeforeInBlock(group.wait))
     return refuse(group.arrive, quote(group.arrive) +
-                                    " does not come ahead of the wait, in its "
-                                    "block");
+                                    " does not precede the wait of its "
+                                    "mbarrier in the same MLIR block");
   for (AsyncLoadOp load : group.loads)
     if (load->getBlock() != block || !load->isBeforeInBlock(group.wait) ||
         !group.arrive->isBeforeInBlock(load))
-      return refuse(load, quote(load) + " does not stand between the arrival "
-                                        "and the wait, in their block");
+      return refuse(load, quote(load) +
+                              " is not between the arrival and the wait of "
+                              "its mbarrier in the same MLIR block");
   llvm::sort(group.loads, [](AsyncLoadOp a, AsyncLoadOp b) {
     return a->isBeforeInBlock(b);
   });
@@ -207,18 +223,18 @@ Refusal WarpPlanner::planGroup(memref::AllocOp barrier) {
   return std::nullopt;
 }
 
-/// What the copies fill is read by products alone, behind the wait.
+/// Checks that only wgmma ops after the wait read the copied buffers.
 Refusal WarpPlanner::planBuffers(CopyGroup &group) {
-  llvm::DenseSet<Operation *> products;
+  llvm::DenseSet<Operation *> wgmmas;
   for (AsyncLoadOp load : group.loads) {
     auto alloc =
         getRootBuffer(load.getDestination()).getDefiningOp<memref::AllocOp>();
     if (!alloc || alloc->getBlock() != &func.getBody().front())
-      return refuse(load, quote(load) + " fills what the function does not "
-                                        "allocate");
+      return refuse(load, quote(load) + " copies into memory that the kernel's "
+                                        "entry block does not allocate");
     if (!group.buffers.insert(alloc))
-      return refuse(load, quote(load) + " fills a buffer that another copy "
-                                        "fills");
+      return refuse(load, quote(load) + " copies into a buffer that another "
+                                        "copy of the same mbarrier fills");
     SmallVector<Value> values = {alloc.getResult()};
     while (!values.empty()) {
       Value value = values.pop_back_val();
@@ -230,19 +246,22 @@ Refusal WarpPlanner::planBuffers(CopyGroup &group) {
         }
         if (user == load.getOperation())
           continue;
-        auto product = dyn_cast<WGMMAOp>(user);
-        if (!product || user->getBlock() != group.wait->getBlock() ||
+        auto wgmma = dyn_cast<WGMMAOp>(user);
+        if (!wgmma || user->getBlock() != group.wait->getBlock() ||
             !group.wait->isBeforeInBlock(user))
-          return refuse(user, quote(user) + " uses a copied tile, and is no "
-                                            "product behind the wait");
-        if (products.insert(product).second)
-          group.products.push_back(product);
+          return refuse(user,
+                        quote(user) +
+                            " uses a TMA tile; only wgmma after the mbarrier "
+                            "wait, in the same MLIR block, is supported");
+        if (wgmmas.insert(wgmma).second)
+          group.wgmmas.push_back(wgmma);
       }
     }
   }
-  if (group.products.empty())
-    return refuse(group.wait, "no product reads the copied tiles");
-  llvm::sort(group.products,
+  if (group.wgmmas.empty())
+    return refuse(group.wait,
+                  "no wgmma reads the tiles that the TMA loads copy");
+  llvm::sort(group.wgmmas,
              [](WGMMAOp a, WGMMAOp b) { return a->isBeforeInBlock(b); });
   return std::nullopt;
 }
@@ -261,7 +280,7 @@ void WarpPlanner::collectWrites() {
       return;
     if (auto store = dyn_cast<AsyncStoreOp>(op))
       return add(op, getRootBuffer(store.getDestination()));
-    // Waits for stores, and fences, access nothing.
+    // Waits for stores and fences do not access memory.
     if (isa<NVVM::CpAsyncBulkWaitGroupOp, NVVM::CpAsyncBulkCommitGroupOp,
             NVVM::FenceProxyOp>(op))
       return;
@@ -277,27 +296,27 @@ void WarpPlanner::collectWrites() {
   });
 }
 
-/// Copies run ahead of what the consumers write.
+/// Checks that the consumers do not write memory that `load` prefetches.
 Refusal WarpPlanner::checkSource(AsyncLoadOp load) {
   Value source = load.getSource();
   while (auto view = source.getDefiningOp<ViewLikeOpInterface>())
     source = view.getViewSource();
   auto argument = dyn_cast<BlockArgument>(source);
   if (!argument || argument.getOwner() != &func.getBody().front())
-    return refuse(load, quote(load) + " reads what is no argument of the "
-                                      "kernel");
+    return refuse(load,
+                  "the source of " + quote(load) + " is not a kernel argument");
   for (const Write &write : writes) {
     if (!write.unknown.empty())
       return refuse(write.op, write.unknown);
     if (!aliasing.alias(write.root, source).isNo())
-      return refuse(write.op, quote(write.op) + " may write what " +
-                                  quote(load) + " reads ahead");
+      return refuse(write.op, quote(write.op) + " may write memory that " +
+                                  quote(load) + " prefetches");
   }
   return std::nullopt;
 }
 
-/// Whether the producers can compute the value: from constants, what is ahead
-/// of the roles, and counters of loops.
+/// Checks that the producers can compute the value from constants, values
+/// defined before the roles, and induction variables.
 Refusal WarpPlanner::checkSlice(Operation *user, Value value) {
   if (!checked.insert(value).second)
     return std::nullopt;
@@ -307,14 +326,16 @@ Refusal WarpPlanner::checkSlice(Operation *user, Value value) {
     auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
     if (loop && argument == loop.getInductionVar())
       return std::nullopt;
-    return refuse(user, "the place of " + quote(user) +
-                            " depends on what a loop computes");
+    return refuse(user, "the address or loop bounds of " + quote(user) +
+                            " depend on a loop-carried value, which producer "
+                            "warps do not compute");
   }
   Operation *def = value.getDefiningOp();
   if (def->getNumRegions() != 0 || !isMemoryEffectFree(def) ||
       llvm::any_of(def->getOperandTypes(), llvm::IsaPred<VectorType>))
-    return refuse(user,
-                  "the place of " + quote(user) + " depends on " + quote(def));
+    return refuse(user, "the address or loop bounds of " + quote(user) +
+                            " depend on " + quote(def) +
+                            ", which producer warps cannot recompute");
   for (Value operand : def->getOperands())
     if (Refusal refusal = checkSlice(user, operand))
       return refusal;
@@ -333,7 +354,8 @@ Refusal WarpPlanner::checkLoops(const CopyGroup &group) {
        around = around->getParentOp()) {
     auto loop = dyn_cast<scf::ForOp>(around);
     if (!loop)
-      return refuse(around, "its copies stand in " + quote(around));
+      return refuse(around, "its TMA loads are in " + quote(around) +
+                                "; only scf.for is supported around them");
     for (Value bound :
          {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()})
       if (Refusal refusal = checkSlice(loop, bound))
@@ -364,15 +386,17 @@ Refusal WarpPlanner::findGroups() {
   func.walk([&](Operation *op) {
     isInLoop |= isa<AsyncLoadOp>(op) && op->getParentOfType<scf::ForOp>();
     if (!refusal && isa<BarrierObjectOpInterface>(op) && !known.contains(op))
-      refusal = refuse(op, quote(op) + " uses a barrier that the function "
-                                       "does not allocate");
+      refusal = refuse(op, quote(op) + " uses an mbarrier that the kernel's "
+                                       "entry block does not allocate");
     if (!refusal && isa<AsyncCopyOpInterface>(op) && !known.contains(op))
-      refusal = refuse(op, quote(op) + " is no tensor copy");
+      refusal =
+          refuse(op, quote(op) + " is an asynchronous copy; only TMA loads "
+                                 "that complete on an mbarrier are supported");
   });
   if (refusal)
     return refusal;
   if (!isInLoop)
-    return refuse(func, "it has no tensor copies in a loop");
+    return refuse(func, "the kernel does not have a TMA load in a loop");
   return std::nullopt;
 }
 
@@ -380,8 +404,8 @@ Refusal WarpPlanner::findGroups() {
 // The body
 //===----------------------------------------------------------------------===//
 
-/// Whether both roles may execute the op: it computes with scalars, or makes
-/// what they share.
+/// Whether both roles may execute the op: it computes with scalars, or creates
+/// memory that both use.
 static bool isSetup(Operation *op) {
   if (isa<memref::AllocOp, InitializeBarrierOp, NVVM::FenceMbarrierInitOp>(op))
     return true;
@@ -391,8 +415,8 @@ static bool isSetup(Operation *op) {
 }
 
 void WarpPlanner::splitSetup() {
-  // Stores of a kernel that come before its copies are the consumers'. What
-  // reads memory or vectors ahead of them is, too, and what needs its results.
+  // Only the consumers execute stores, reads of memory and ops on vectors that
+  // precede the copies, and the users of their results.
   llvm::DenseSet<Value> ofConsumers;
   for (Operation &op : func.getBody().front().without_terminator()) {
     bool needsConsumers = llvm::any_of(op.getOperands(), [&](Value operand) {
@@ -405,8 +429,9 @@ void WarpPlanner::splitSetup() {
   }
 }
 
-/// Barriers that were there for the barrier objects, and for the buffers that
-/// now have slots.
+/// Finds the block barriers that are redundant after the transformation: the
+/// one after the initialization of the mbarriers, and those that protect
+/// buffers that now have slots.
 void WarpPlanner::findNeedlessBarriers() {
   auto isQuiet = [](Operation *op) {
     return isMemoryEffectFree(op) || isSetup(op) ||
@@ -436,15 +461,15 @@ void WarpPlanner::findNeedlessBarriers() {
 void WarpPlanner::findInFlight() {
   for (CopyGroup &group : plan.groups) {
     auto loop = dyn_cast<scf::ForOp>(group.wait->getParentOp());
-    if (!loop || group.products.size() != 1 || plan.groupsIn(loop).size() != 1)
+    if (!loop || group.wgmmas.size() != 1 || plan.groupsIn(loop).size() != 1)
       continue;
-    WGMMAOp product = group.products.front();
-    auto argument = dyn_cast<BlockArgument>(product.getAccumulator());
+    WGMMAOp wgmma = group.wgmmas.front();
+    auto argument = dyn_cast<BlockArgument>(wgmma.getAccumulator());
     if (!argument || argument.getOwner() != loop.getBody() ||
-        !argument.hasOneUse() || !product->hasOneUse() ||
-        isa<VectorType>(product.getA().getType()))
+        !argument.hasOneUse() || !wgmma->hasOneUse() ||
+        isa<VectorType>(wgmma.getA().getType()))
       continue;
-    OpOperand &use = *product->use_begin();
+    OpOperand &use = *wgmma->use_begin();
     group.isInFlight =
         isa<scf::YieldOp>(use.getOwner()) &&
         use.getOwner()->getParentOp() == loop &&
@@ -457,7 +482,7 @@ void WarpPlanner::chooseRegisters() {
   int64_t threads = plan.threads + plan.producers;
   int64_t atLaunch = target.registersPerUnit / threads / 8 * 8;
   if (atLaunch > kMostRegisters)
-    return; // Each thread has all that it can have.
+    return; // Each thread already has the maximum.
   plan.producerRegisters = kProducerRegisters;
   plan.consumerRegisters =
       std::min(kMostRegisters,
@@ -467,7 +492,7 @@ void WarpPlanner::chooseRegisters() {
 }
 
 //===----------------------------------------------------------------------===//
-// Slots, and whether they pay
+// Number of slots and estimated benefit
 //===----------------------------------------------------------------------===//
 
 BlockWork WarpPlanner::describeWork() {
@@ -484,14 +509,14 @@ BlockWork WarpPlanner::describeWork() {
     for (Operation *buffer : group.buffers)
       step.copiedBytes +=
           getBufferBytes(cast<memref::AllocOp>(buffer).getType()).value_or(0);
-    for (WGMMAOp product : group.products) {
-      auto a = cast<ShapedType>(product.getA().getType());
-      auto b = cast<ShapedType>(product.getB().getType());
+    for (WGMMAOp wgmma : group.wgmmas) {
+      auto a = cast<ShapedType>(wgmma.getA().getType());
+      auto b = cast<ShapedType>(wgmma.getB().getType());
       step.wgmmaCycles += countWgmmaCycles(
           target, a.getDimSize(0), b.getDimSize(1), a.getDimSize(1),
           a.getElementTypeBitWidth(), plan.threads / kGroupThreads);
     }
-    // Loops whose first counter is the block's go from tile to tile.
+    // A loop that starts at the block id iterates over tiles.
     for (auto loop = group.wait->getParentOfType<scf::ForOp>(); loop;
          loop = loop->getParentOfType<scf::ForOp>()) {
       if (loop.getLowerBound().getDefiningOp<gpu::BlockIdOp>()) {
@@ -540,51 +565,50 @@ Refusal WarpPlanner::chooseDepth() {
     });
   };
   BlockWork work = describeWork();
-  BlockWay way;
-  way.registers =
+  BlockVariant variant;
+  variant.registers =
       std::min(estimateRegisters(func, target).count + kAddressRegisters,
                target.registersPerThread);
-  auto timeInTurn = [&](int64_t slots) {
-    way.slots = slots;
-    way.threads = plan.threads;
-    way.sharedBytes = bytesWith(slots, /*barriersPerSlot=*/1);
-    return estimateTime(target, work, way);
+  auto estimateUnspecialized = [&](int64_t slots) {
+    variant.slots = slots;
+    variant.threads = plan.threads;
+    variant.sharedBytes = bytesWith(slots, /*barriersPerSlot=*/1);
+    return estimateTime(target, work, variant);
   };
-  plan.slotsInTurn = fitSlots(
+  plan.slotsUnspecialized = fitSlots(
       target, depth.value_or(getAutoSlots(Prefetch::AsyncCopies)),
       [&](int64_t slots) { return bytesWith(slots, /*barriersPerSlot=*/1); });
-  plan.timeInTurn = timeInTurn(plan.slotsInTurn);
+  plan.timeUnspecialized = estimateUnspecialized(plan.slotsUnspecialized);
 
-  way.isSpecialised = true;
-  way.threads = plan.threads + plan.producers;
-  way.exchangesRegisters = plan.consumerRegisters != 0;
-  // Of slots that take the same time, more are safer.
+  variant.isSpecialized = true;
+  variant.threads = plan.threads + plan.producers;
+  variant.reallocatesRegisters = plan.consumerRegisters != 0;
+  // Prefer more slots if the estimates are equal.
   int64_t wanted = depth.value_or(kMostSlotsChosen);
   int64_t bytes = 0;
   for (int64_t slots = depth.value_or(1); slots <= wanted; ++slots) {
     bytes = bytesWith(slots, /*barriersPerSlot=*/2);
-    way.slots = slots;
-    way.sharedBytes = bytes;
+    variant.slots = slots;
+    variant.sharedBytes = bytes;
     if (bytes > target.sharedMemoryPerBlock)
       break;
-    BlockTime time = estimateTime(target, work, way);
+    BlockTime time = estimateTime(target, work, variant);
     if (plan.depth != 0 && time.cycles > plan.time.cycles)
       continue;
     plan.depth = slots;
     plan.time = time;
   }
   if (plan.depth == 0)
-    return refuse(func,
-                  llvm::formatv("it needs {0} B of shared memory with {1} "
-                                "slots, {2} has {3} B",
-                                bytes, depth.value_or(1), target.name,
-                                target.sharedMemoryPerBlock)
-                      .str());
-  if (bytes > target.sharedMemoryPerBlock && plan.depth + 1 == way.slots)
-    plan.limit = llvm::formatv(
-                     ": with {0} slots the function would need {1} B of "
-                     "shared memory, {2} has {3} B",
-                     way.slots, bytes, target.name, target.sharedMemoryPerBlock)
+    return refuse(func, llvm::formatv("{1} slots need {0} B of shared memory; "
+                                      "{2} has {3} B",
+                                      bytes, depth.value_or(1), target.name,
+                                      target.sharedMemoryPerBlock)
+                            .str());
+  if (bytes > target.sharedMemoryPerBlock && plan.depth + 1 == variant.slots)
+    plan.limit = llvm::formatv("; {0} slots would need {1} B of shared memory, "
+                               "{2} has {3} B",
+                               variant.slots, bytes, target.name,
+                               target.sharedMemoryPerBlock)
                      .str();
   for (CopyGroup &group : plan.groups)
     group.isInFlight &= plan.depth > 1;
@@ -601,7 +625,6 @@ Refusal WarpPlanner::run() {
   if (Refusal refusal = chooseDepth())
     return refusal;
   splitSetup();
-  // What the copies need is ahead of the roles, or computed by both.
   findNeedlessBarriers();
   return std::nullopt;
 }
@@ -610,13 +633,12 @@ Refusal smalti::planWarps(gpu::GPUFuncOp func, const targets::Target &target,
                           std::optional<int64_t> depth, WarpPlan &plan) {
   if (!target.hasTMA || !target.hasWGMMA)
     return WarpRefusal{func,
-                       "the kernel is not specialised: " + target.name.str() +
-                           " has no tensor copies or no products of "
-                           "warp groups"};
+                       "warp specialization not applied: " + target.name.str() +
+                           " does not have both TMA and wgmma"};
   plan.func = func;
   Refusal refusal = WarpPlanner(plan, target, depth).run();
   if (refusal)
-    refusal->reason = "the kernel is not specialised: " + refusal->reason;
+    refusal->reason = "warp specialization not applied: " + refusal->reason;
   return refusal;
 }
 
@@ -635,18 +657,18 @@ std::string smalti::describeTimes(const WarpPlan &plan) {
   auto count = [](int64_t number, const char *what) {
     return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
   };
-  return std::to_string(plan.time.cycles) + " cycles for a tile, " +
-         count(plan.time.residents, "block") + " a unit, against " +
-         std::to_string(plan.timeInTurn.cycles) + " of " +
-         std::to_string(plan.timeInTurn.residents) +
-         " that copy and multiply in turn, " + count(plan.slotsInTurn, "slot");
+  return std::to_string(plan.time.cycles) + " cycles per tile (" +
+         count(plan.time.residentBlocks, "block") + " per SM); without it " +
+         std::to_string(plan.timeUnspecialized.cycles) + " cycles (" +
+         count(plan.timeUnspecialized.residentBlocks, "block") + " per SM, " +
+         count(plan.slotsUnspecialized, "slot") + ")";
 }
 
 bool smalti::hasSynchronousWgmma(gpu::GPUFuncOp func) {
   return func
-      ->walk([](mosaic_gpu::WGMMAOp product) {
-        return isSynchronousWgmma(product) ? WalkResult::interrupt()
-                                           : WalkResult::advance();
+      ->walk([](mosaic_gpu::WGMMAOp wgmma) {
+        return isSynchronousWgmma(wgmma) ? WalkResult::interrupt()
+                                         : WalkResult::advance();
       })
       .wasInterrupted();
 }

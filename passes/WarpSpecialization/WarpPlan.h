@@ -1,6 +1,7 @@
-//===- WarpPlan.h - Which warps copy and which multiply ---------*- C++ -*-===//
+//===- WarpPlan.h - Warp-specialization plan --------------------*- C++ -*-===//
 //
-// Everything that smalti-specialize-warps decides, as data.
+// The decisions of smalti-specialize-warps as data: which ops producers and
+// consumers execute, the slots and the registers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,66 +26,67 @@ namespace targets {
 struct Target;
 } // namespace targets
 
-/// Copies that complete on one barrier, and what reads them.
+/// TMA loads that complete on one mbarrier, and the wgmma ops that read them.
 struct CopyGroup {
   mlir::memref::AllocOp barrier;
   mosaic_gpu::InitializeBarrierOp init;
   mosaic_gpu::ArriveExpectTxOp arrive;
   mlir::SmallVector<mosaic_gpu::AsyncLoadOp> loads;
   mosaic_gpu::WaitOp wait;
-  /// In the order of the block; the slot is free behind the last one.
-  mlir::SmallVector<mosaic_gpu::WGMMAOp> products;
-  /// What the copies fill.
+  /// In program order; the slot is free after the last one.
+  mlir::SmallVector<mosaic_gpu::WGMMAOp> wgmmas;
+  /// The allocations that the copies fill.
   llvm::SetVector<mlir::Operation *> buffers;
-  /// The product stays in flight while the next one starts.
+  /// The wgmma may be in flight when the next one starts.
   bool isInFlight = false;
 };
 
 struct WarpPlan {
   mlir::gpu::GPUFuncOp func;
-  /// Those that multiply, and those that copy.
+  /// Consumer and producer threads.
   int64_t threads = 0, producers = 0;
   int64_t depth = 0;
   int64_t slotBytes = 0;
-  /// What kept it from more slots, where it was chosen.
+  /// Why `depth` is not larger, as the end of a remark; may be empty.
   std::string limit;
-  /// What a unit takes for a tile, and what it would take if all threads copied
-  /// and multiplied in turn, with so many slots.
-  BlockTime time, timeInTurn;
-  int64_t slotsInTurn = 0;
-  /// 0: registers stay as they are.
+  /// Estimated time per tile, with and without specialization. Without it, all
+  /// threads copy and multiply in turn, with `slotsUnspecialized` slots.
+  BlockTime time, timeUnspecialized;
+  int64_t slotsUnspecialized = 0;
+  /// 0: the roles keep the registers that they have at launch.
   int64_t producerRegisters = 0, consumerRegisters = 0;
   std::vector<CopyGroup> groups;
-  /// Ops of the body that both roles need, ahead of the roles.
+  /// Ops of the body that both roles need; they precede the roles.
   llvm::SetVector<mlir::Operation *> setup;
-  /// The views of the filled buffers, in the order of the program.
+  /// The views of the copied buffers, in program order.
   llvm::SetVector<mlir::Operation *> views;
-  /// Barriers of the block that the roles make needless.
+  /// Block barriers that are redundant after the transformation.
   llvm::DenseSet<mlir::Operation *> needlessBarriers;
 
-  /// The groups whose copies stand in a loop, by number.
+  /// The indices of the groups whose copies are in a loop.
   llvm::DenseMap<mlir::Operation *, mlir::SmallVector<unsigned>> groupsInLoop;
   mlir::ArrayRef<unsigned> groupsIn(mlir::Operation *op) const {
     auto found = groupsInLoop.find(op);
     return found == groupsInLoop.end() ? mlir::ArrayRef<unsigned>()
                                        : mlir::ArrayRef(found->second);
   }
-  /// Whether the estimate says that it takes less time.
-  bool pays() const { return time.cycles < timeInTurn.cycles; }
+  /// Whether specialization is estimated to take less time.
+  bool pays() const { return time.cycles < timeUnspecialized.cycles; }
 };
 
-/// Fills in the plan, or says why the kernel stays as it is, and at which op.
+/// The reason why a kernel is not specialized, and the op that causes it.
 struct WarpRefusal {
   mlir::Operation *op;
   std::string reason;
 };
+/// Fills in `plan`, or returns why the kernel is not specialized.
 std::optional<WarpRefusal> planWarps(mlir::gpu::GPUFuncOp func,
                                      const targets::Target &target,
                                      std::optional<int64_t> depth,
                                      WarpPlan &plan);
 
-/// The last plan of a kernel. The pass that decides whether to specialize the
-/// kernel keeps it, so that the pass that does so need not plan again.
+/// The last plan of a kernel. smalti-choose-overlap computes the plan, and
+/// smalti-specialize-warps reuses it.
 class WarpPlanAnalysis {
 public:
   explicit WarpPlanAnalysis(mlir::Operation *) {}
@@ -101,19 +103,18 @@ private:
   WarpPlan plan;
 };
 
-/// The estimate of a plan, in words.
+/// Text with the estimated times of a plan.
 std::string describeTimes(const WarpPlan &plan);
 
-/// Whether the kernel has a synchronous `wgmma`, for whose operands warps of
-/// their own may copy.
+/// Whether the kernel has a synchronous `wgmma`.
 bool hasSynchronousWgmma(mlir::gpu::GPUFuncOp func);
 
-/// Whether warps of their own copy (BoolAttr), on a kernel.
+/// BoolAttr on a kernel: whether smalti-specialize-warps specializes it.
 inline constexpr llvm::StringLiteral kSpecializeAttr = "smalti.specialize";
-/// More slots than any chip has a use for only make code.
+/// The largest value of the option `depth`.
 inline constexpr int64_t kMostWarpSlots = 16;
 
-/// Carries the plan out.
+/// Applies the plan to the kernel.
 void commitWarps(const WarpPlan &plan);
 
 } // namespace smalti

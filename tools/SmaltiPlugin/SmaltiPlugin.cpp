@@ -1,9 +1,9 @@
 //===- SmaltiPlugin.cpp - Dialect and pass plugin for stock mlir-opt ------===//
 //
-// MLIR's plugin interface carries no LLVM version, and a plugin in a host of
-// another version ends in a crash somewhere later. So the entry points look at
-// what the host has loaded, by means of the C library alone, before anything of
-// MLIR is called.
+// MLIR's plugin interface does not include an LLVM version, and a plugin in a
+// host of another version crashes later. Therefore the entry points check the
+// libraries that the host has loaded, with the C library only, before they call
+// MLIR.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,8 +21,8 @@
 
 namespace {
 
-/// The sonames of LLVM's shared libraries carry major and minor version; patch
-/// releases keep the ABI.
+/// The sonames of LLVM's shared libraries contain the major and minor version;
+/// patch releases keep the ABI.
 #define SMALTI_STRINGIFY_IMPL(x) #x
 #define SMALTI_STRINGIFY(x) SMALTI_STRINGIFY_IMPL(x)
 constexpr const char kVersion[] = SMALTI_STRINGIFY(
@@ -30,15 +30,15 @@ constexpr const char kVersion[] = SMALTI_STRINGIFY(
 constexpr const char kLibrary[] = "libMLIR.so.";
 constexpr size_t kMaxVersion = 32;
 
-/// What of MLIR the host had loaded before this plugin.
+/// The MLIR libraries that the host loaded before this plugin.
 struct HostMLIR {
   bool sameVersion = false;
-  /// The version of another libMLIR; empty where there is none.
+  /// The version of another libMLIR; empty if none is loaded.
   char otherVersion[kMaxVersion] = "";
 };
 
-/// Looks at one loaded object; ends the walk at this plugin. The loader lists a
-/// program's own libraries before those that came in later with a plugin.
+/// Checks one loaded object and ends the walk at this plugin. The loader lists
+/// the libraries of the program before those that a plugin loads.
 int visitObject(dl_phdr_info *info, size_t, void *data) {
   auto *host = static_cast<HostMLIR *>(data);
   auto self = reinterpret_cast<uintptr_t>(&visitObject);
@@ -61,23 +61,23 @@ int visitObject(dl_phdr_info *info, size_t, void *data) {
   return 0;
 }
 
-/// Whether the host's MLIR is the one that this plugin was built for; says why
-/// where it is not.
+/// Whether the MLIR of the host is the one that this plugin was built for.
+/// Prints an error otherwise.
 bool isHostSupported() {
   HostMLIR host;
   dl_iterate_phdr(visitObject, &host);
   if (host.otherVersion[0]) {
     std::fprintf(stderr,
                  "error: SmaltiPlugin was built for LLVM " LLVM_VERSION_STRING
-                 " and this program runs LLVM %s; load the plugin into "
+                 ", but this program uses LLVM %s; load the plugin into "
                  "mlir-opt-" SMALTI_STRINGIFY(LLVM_VERSION_MAJOR) "\n",
                  host.otherVersion);
     return false;
   }
   if (!host.sameVersion) {
     std::fprintf(stderr,
-                 "error: SmaltiPlugin needs a program that links the shared "
-                 "library %s%s, and this one does not; use "
+                 "error: this program does not link the shared library %s%s, "
+                 "which SmaltiPlugin requires; use "
                  "the distribution's mlir-opt-" SMALTI_STRINGIFY(
                      LLVM_VERSION_MAJOR) " or smalti-opt\n",
                  kLibrary, kVersion);
@@ -86,11 +86,11 @@ bool isHostSupported() {
   return true;
 }
 
-/// The interface version that makes a host refuse the plugin after the message.
+/// An interface version with which a host rejects the plugin.
 constexpr uint32_t kRefused = 0;
 
 void registerPassesOnce() {
-  // A host may load the plugin both for its dialects and for its passes.
+  // A host may load the plugin for its dialects and for its passes.
   static bool registered = (smalti::registerPasses(), true);
   (void)registered;
 }

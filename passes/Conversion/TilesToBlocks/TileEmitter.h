@@ -1,6 +1,7 @@
-//===- TileEmitter.h - Writes block programs of tile programs ---*- C++ -*-===//
+//===- TileEmitter.h - Emission of block-level kernels ----------*- C++ -*-===//
 //
-// Private to the files that write what TilePlan decided. Nothing here can fail.
+// Emits the block-level kernel of a TilePlan; cannot fail. Used only by the
+// files in this folder.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +25,7 @@ inline mlir::VectorType vectorOf(mlir::Type tile) {
   return mlir::VectorType::get(type.getShape(), type.getElementType());
 }
 
-/// Writes one planned program.
+/// Emits one planned kernel.
 class TileEmitter {
 public:
   TileEmitter(const TilePlan &plan)
@@ -42,17 +43,16 @@ private:
   void emitFor(mlir::scf::ForOp op);
   void emitIf(mlir::scf::IfOp op);
 
-  /// A window as vector.transfer_read and _write see it.
+  /// Operands of vector.transfer_read and transfer_write for a window.
   struct Transfer {
     mlir::Value memref;
     mlir::SmallVector<mlir::Value> indices;
     mlir::AffineMap map;
     mlir::SmallVector<bool> inBounds;
-    /// Whether the dimensions that the tile does not have are inside (null:
-    /// proven).
+    /// i1: whether the dropped dimensions are in bounds; null if proven.
     mlir::Value isInside;
   };
-  Transfer makeTransfer(mlir::Location loc, const Window &window);
+  Transfer createTransfer(mlir::Location loc, const Window &window);
 
   mlir::Value index(mlir::Location loc, mlir::OpFoldResult value) {
     return getValueOrCreateConstantIndexOp(builder, loc, value);
@@ -67,7 +67,7 @@ private:
   mlir::Value stageOperand(triton_xla::DotOp dot, mlir::Value operand);
   void commitCopies(mlir::Location loc);
   mlir::Attribute storageLayout(mlir::Value tile);
-  /// Records the layouts of an op's vector operands and results.
+  /// Sets the layouts of an op's vector operands and results.
   void setLayouts(mlir::Operation *op, mlir::ArrayRef<mlir::Attribute> in,
                   mlir::ArrayRef<mlir::Attribute> out) {
     if (!in.empty())
@@ -80,15 +80,15 @@ private:
                                                   type.getShape());
   }
 
-  /// A tile that a tensor copy fills.
+  /// A buffer that a TMA load fills.
   struct TensorBuffer {
-    mlir::Value memory; ///< as the copy writes it
-    mlir::Value tile;   ///< as the product reads it
+    mlir::Value memory; ///< destination of the TMA load
+    mlir::Value tile;   ///< operand of the wgmma
     mlir::ArrayAttr transforms, tileTransforms;
   };
   void emitWarpgroupBarriers();
   void emitTiles(mlir::Block &body, mlir::Value first);
-  void emitWarpgroupDot(const WgmmaDot &dot);
+  void emitWgmmaDot(const WgmmaDot &dot);
   TensorBuffer allocateTensorBuffer(mlir::Location loc,
                                     const TensorWindow &window);
   mlir::Value coordinate(mlir::Location loc, mlir::OpFoldResult offset);
@@ -97,28 +97,28 @@ private:
   void emitTensorStore(triton_xla::InsertOp op, const TensorWindow &window);
   void emitTensorLoad(mlir::Location loc, const TensorWindow &window,
                       const TensorBuffer &buffer, mlir::Value barrier);
-  /// The products of warp groups inside an op, each of which has a phase that
-  /// loops and branches hand on.
+  /// The wgmma dots inside an op. Each has an mbarrier phase that loops and
+  /// branches forward.
   mlir::SmallVector<mlir::Operation *> wgmmaIn(mlir::Operation *op) const;
   mlir::SmallVector<mlir::Value>
-  phasesOf(mlir::ArrayRef<mlir::Operation *> products) const;
-  void setPhases(mlir::ArrayRef<mlir::Operation *> products,
+  phasesOf(mlir::ArrayRef<mlir::Operation *> dots) const;
+  void setPhases(mlir::ArrayRef<mlir::Operation *> dots,
                  mlir::ValueRange values);
 
   const TilePlan &plan;
   triton_xla::EntryFuncOp func;
-  /// Of `func`, which does not change while this writes another one.
+  /// Ranges of `func`, which does not change during emission.
   IntegerRanges ranges;
   mlir::OpBuilder builder;
   mlir::IRMapping mapping;
   mlir::Block *entry = nullptr;
   mlir::Operation *lastBuffer = nullptr;
-  /// Shared-memory buffers of tiles that were copied asynchronously.
+  /// Shared-memory buffers of asynchronously copied tiles.
   llvm::DenseMap<mlir::Value, mlir::Value> copied;
-  /// Copies that no group holds yet.
+  /// Whether copies are not yet committed to a group.
   bool hasUncommittedCopies = false;
-  /// Of each product of warp groups the barrier on which its copies complete,
-  /// and the parity of its next phase.
+  /// For each wgmma dot, the mbarrier of its TMA loads and the parity of the
+  /// next phase.
   llvm::DenseMap<mlir::Operation *, mlir::Value> barriers, phases;
 };
 

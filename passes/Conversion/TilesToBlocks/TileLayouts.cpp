@@ -1,4 +1,4 @@
-//===- TileLayouts.cpp - Layouts of tiles that no instruction fixes -------===//
+//===- TileLayouts.cpp - Layouts of element-wise tiles --------------------===//
 
 #include "smalti/passes/Conversion/TilesToBlocks/TileLayouts.h"
 
@@ -23,8 +23,8 @@ static int64_t largestPowerOfTwoDivisor(int64_t value) {
   return int64_t(1) << llvm::countr_zero(static_cast<uint64_t>(value));
 }
 
-/// Takes as much of `wanted` (a power of two) from the sizes as they offer,
-/// last dimension first; returns what could not be taken.
+/// Splits `wanted` (a power of two) across the available sizes, last dimension
+/// first. Returns the part that does not fit.
 static int64_t take(MutableArrayRef<int64_t> available, int64_t wanted,
                     SmallVectorImpl<int64_t> &taken) {
   taken.assign(available.size(), 1);
@@ -41,7 +41,7 @@ static TiledLayout replicatingLayout(ArrayRef<int64_t> shape,
   SmallVector<int64_t> available =
       llvm::map_to_vector(shape, largestPowerOfTwoDivisor);
   SmallVector<int64_t> lanes, warps;
-  // Wave sizes are powers of two, warp counts need not be.
+  // The wave size is a power of two; the number of warps may not be.
   int64_t spareLanes = take(available, block.waveSize, lanes);
   int64_t warpsToShare = largestPowerOfTwoDivisor(block.numWarps);
   int64_t spareWarps =
@@ -52,8 +52,8 @@ static TiledLayout replicatingLayout(ArrayRef<int64_t> shape,
   for (auto [warp, lane] : llvm::zip_equal(warps, lanes))
     outer.push_back(warp * lane);
   layout.tiling = {outer, lanes, {1}};
-  // The tiled shape ends in: warps of every dimension, lanes of every
-  // dimension, 1.
+  // The tiled shape ends with the warps of each dimension, the lanes of each
+  // dimension and 1.
   auto rank = static_cast<int64_t>(shape.size());
   for (int64_t dim = 0; dim < rank; ++dim) {
     layout.warpDims.push_back(PartitionDim::of(dim - 2 * rank - 1));
@@ -75,8 +75,8 @@ Attribute smalti::chooseTileLayout(MLIRContext *context,
   if (elements % threads != 0)
     return mosaic_gpu::TiledLayoutAttr::get(context,
                                             replicatingLayout(shape, block));
-  // A chunk stays inside a row, so that it is one access where rows are apart
-  // in memory.
+  // A vector does not cross rows, so that it is one access even if rows are not
+  // contiguous in memory.
   int64_t vector = std::min(maxVector, largestPowerOfTwoDivisor(shape.back()));
   while (vector > 1 && elements % (threads * vector) != 0)
     vector /= 2;

@@ -1,5 +1,4 @@
-//===- TileLayouts.h - Layouts of tiles that no instruction fixes -*- C++
-//-*-===//
+//===- TileLayouts.h - Layouts of element-wise tiles ------------*- C++ -*-===//
 
 #ifndef SMALTI_PASSES_CONVERSION_TILESTOBLOCKS_TILELAYOUTS_H
 #define SMALTI_PASSES_CONVERSION_TILESTOBLOCKS_TILELAYOUTS_H
@@ -10,23 +9,23 @@
 
 namespace smalti {
 
-/// The threads that share a tile.
+/// The threads of a block, across which tiles are distributed.
 struct BlockShape {
   int64_t numWarps = 1;
   int64_t waveSize = 1;
   int64_t threads() const { return numWarps * waveSize; }
 };
 
-/// The layout of an element-wise tile: chunks of at most `maxVector` elements
-/// (a power of two) dealt to the threads in turn where the threads divide the
-/// tile, else a tiled layout that gives the warps and lanes what the powers of
-/// two in the shape allow and repeats the tile over the others. The rank is at
-/// least 1.
+/// The layout of an element-wise tile of rank 1 or more. If the number of
+/// threads divides the tile, vectors of at most `maxVector` elements (a power
+/// of two) are distributed round-robin across the threads. Otherwise it is a
+/// tiled layout that distributes power-of-two parts of the shape across warps
+/// and lanes and replicates the tile across the others.
 mlir::Attribute chooseTileLayout(mlir::MLIRContext *context,
                                  llvm::ArrayRef<int64_t> shape,
                                  int64_t maxVector, const BlockShape &block);
 
-/// Elements that one thread holds of a tile in this layout.
+/// Elements per thread of a tile in this layout.
 int64_t elementsPerThread(mlir::Attribute layout, llvm::ArrayRef<int64_t> shape,
                           const BlockShape &block);
 

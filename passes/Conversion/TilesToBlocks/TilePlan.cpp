@@ -1,4 +1,4 @@
-//===- TilePlan.cpp - How a tile program becomes a block program ----------===//
+//===- TilePlan.cpp - Plan of the conversion to block level ---------------===//
 
 #include "smalti/passes/Conversion/TilesToBlocks/TilePlan.h"
 
@@ -28,11 +28,11 @@ using targets::Element;
 using targets::MmaInstruction;
 using targets::Target;
 
-/// Instructions of one warp that are written out; more become a loop over K.
+/// Maximum number of unrolled MMAs of a warp; more are a loop over K.
 static constexpr int64_t kMaxUnrolledMmas = 512;
-/// Accumulator registers of a thread that the choice of the warp count aims at.
+/// Target number of accumulator registers per thread for the number of warps.
 static constexpr int64_t kAccumulatorRegisters = 64;
-/// Bytes that one access of a thread can move.
+/// Maximum bytes of one access of a thread.
 static constexpr int64_t kMaxAccessBytes = 16;
 
 //===----------------------------------------------------------------------===//
@@ -66,8 +66,7 @@ static std::optional<Window> windowOf(Operation *op) {
 }
 
 /// The largest n such that runs of 2^n elements along the window's last
-/// dimension start at addresses that are multiples of 2^n elements, and lie
-/// wholly inside or wholly outside the memref.
+/// dimension are aligned to 2^n elements and are entirely in or out of bounds.
 static unsigned log2Run(const Window &window) {
   auto rank = static_cast<int64_t>(window.sizes.size());
   int64_t last = rank - 1;
@@ -97,7 +96,7 @@ static unsigned log2Run(const Window &window) {
 }
 
 //===----------------------------------------------------------------------===//
-// Small facts
+// Helpers
 //===----------------------------------------------------------------------===//
 
 bool smalti::isSplat(Value tile) {
@@ -128,7 +127,7 @@ static int64_t bitWidth(Type element) {
   return element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
 }
 
-/// Whether every assembler takes `name` for a symbol, without quotes.
+/// Whether `name` is a valid assembler symbol without quotes.
 static bool isAssemblerName(StringRef name) {
   return !name.empty() && !llvm::isDigit(name.front()) &&
          llvm::all_of(name, [](char c) {
@@ -136,7 +135,7 @@ static bool isAssemblerName(StringRef name) {
          });
 }
 
-/// Whether elements of this type lie in memory as they lie in a vector.
+/// Whether elements of this type have the same bits in memory and in a vector.
 static bool isMemoryElement(Type element) {
   if (element.isInteger())
     return llvm::is_contained({8, 16, 32, 64}, element.getIntOrFloatBitWidth());
@@ -147,7 +146,7 @@ static bool isMemoryElement(Type element) {
 
 namespace {
 
-/// Sets of tiles that must have one layout.
+/// Sets of tiles that must have the same layout.
 class TileClasses {
 public:
   unsigned idOf(Value value) {
@@ -160,8 +159,7 @@ public:
   }
   void join(Value a, Value b) {
     unsigned first = idOf(a), second = idOf(b);
-    // The older one stays the root, so that the result does not depend on
-    // anything but the program.
+    // The older id is the root, so that the result is deterministic.
     parents[std::max(first, second)] = std::min(first, second);
   }
   ArrayRef<Value> getValues() const { return values; }
@@ -212,7 +210,8 @@ private:
   LogicalResult assignLayouts();
   void joinTiles(TileClasses &classes, Operation *op);
   void chooseAsyncCopies();
-  std::optional<std::string> whyNotAsync(triton_xla::ExtractOp extract) const;
+  std::optional<std::string>
+  getAsyncCopyRejectionReason(triton_xla::ExtractOp extract) const;
   void placeGlobalBarriers();
   void chooseTensorStores();
 
@@ -228,7 +227,7 @@ private:
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// What can be converted
+// Preconditions
 //===----------------------------------------------------------------------===//
 
 LogicalResult Planner::checkSignature() {
@@ -239,8 +238,8 @@ LogicalResult Planner::checkSignature() {
            << std::numeric_limits<int32_t>::max() << " blocks";
   if (!isAssemblerName(func.getSymName()))
     return func.emitError()
-           << "a kernel's name goes to the assembler as it "
-              "is: letters, digits, '_' and '$', no digit first";
+           << "the name of the kernel is not a valid assembler symbol; use "
+              "letters, digits, '_' and '$', and do not start with a digit";
   for (BlockArgument argument : func.getKernelArguments()) {
     auto type = dyn_cast<MemRefType>(argument.getType());
     if (!type)
@@ -250,28 +249,26 @@ LogicalResult Planner::checkSignature() {
                               << " has type " << type << "; " << why;
     };
     if (!type.hasStaticShape())
-      return refuse("a kernel takes a memref as a bare pointer, so its shape "
-                    "must be static");
+      return refuse("a static shape is required, since a kernel receives "
+                    "a memref as a bare pointer");
     SmallVector<int64_t> strides;
     int64_t offset;
     bool isPlain =
         succeeded(type.getStridesAndOffset(strides, offset)) && offset == 0 &&
         llvm::all_of(strides, [](int64_t stride) { return stride >= 0; });
     if (!isPlain && type.getNumElements() == 0)
-      return refuse("an array without elements has no strides, by which a "
-                    "kernel takes a memref");
+      return refuse("the strides of this empty memref cannot be determined");
     if (!isPlain)
-      return refuse("a kernel takes a memref as a bare pointer, so its strides "
-                    "must be static and its offset 0");
+      return refuse("static strides and the offset 0 are required, since a "
+                    "kernel receives a memref as a bare pointer");
     if (type.getMemorySpace())
-      return refuse(
-          "kernel arguments are in global memory, without a memory space");
+      return refuse("the default memory space is required");
     if (!isMemoryElement(type.getElementType()))
       return refuse(
-          "elements in memory are f8E4M3FN, f8E5M2, f8E4M3FNUZ, f8E5M2FNUZ, "
-          "f16, bf16, f32, f64 or integers of 8, 16, 32 or 64 bits");
+          "supported elements are f8E4M3FN, f8E5M2, f8E4M3FNUZ, f8E5M2FNUZ, "
+          "f16, bf16, f32, f64 and integers of 8, 16, 32 or 64 bits");
     if (!getElementSpan(type))
-      return refuse("its bytes exceed what 64-bit addresses reach");
+      return refuse("the size exceeds the 64-bit address space");
   }
   return success();
 }
@@ -280,7 +277,7 @@ LogicalResult Planner::checkWindow(Operation *op, const Window &window) {
   auto argument = dyn_cast<BlockArgument>(window.memref);
   if (!argument || argument.getOwner()->getParentOp() != plan.func)
     return op->emitOpError(
-        "has a memref that is not an argument of the entry function");
+        "accesses a memref that is not an argument of the entry function");
   return success();
 }
 
@@ -290,7 +287,7 @@ LogicalResult Planner::checkOp(Operation *op) {
     if (!type) {
       if (isa<TensorType, VectorType>(value.getType()))
         return op->emitOpError() << "has a value of type " << value.getType()
-                                 << "; tiles are ranked static tensors";
+                                 << "; a ranked static tensor is required";
       continue;
     }
     if (type.getRank() == 0)
@@ -298,10 +295,10 @@ LogicalResult Planner::checkOp(Operation *op) {
     if (!type.hasStaticShape() || llvm::is_contained(type.getShape(), 0))
       return op->emitOpError()
              << "has a tile of type " << type
-             << "; tiles have static dimensions of at least 1";
+             << "; static dimensions of at least 1 are required";
     if (!type.getElementType().isIntOrIndexOrFloat())
       return op->emitOpError() << "has a tile of " << type.getElementType()
-                               << "; elements are integers and floats";
+                               << "; integers, index or floats are required";
     largestTile = std::max(largestTile, type.getNumElements());
   }
 
@@ -317,8 +314,8 @@ LogicalResult Planner::checkOp(Operation *op) {
   if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
     if (isa<TensorType>(constant.getType()) &&
         !isa<SplatElementsAttr>(constant.getValue()))
-      return op->emitOpError(
-          "is a tile of several values; constants of one value are supported");
+      return op->emitOpError("is a tile constant with different elements; only "
+                             "splat constants are supported");
     return success();
   }
   if (isa<tensor::SplatOp>(op))
@@ -327,7 +324,7 @@ LogicalResult Planner::checkOp(Operation *op) {
     auto argument = dyn_cast<BlockArgument>(load.getMemRef());
     if (!argument || argument.getOwner()->getParentOp() != plan.func)
       return op->emitOpError(
-          "has a memref that is not an argument of the entry function");
+          "accesses a memref that is not an argument of the entry function");
     return success();
   }
   if (hasTiles(op)) {
@@ -384,7 +381,7 @@ InFlightDiagnostic Planner::emitNoInstruction(triton_xla::DotOp dot) const {
       dot.emitOpError() << "of " << lhs.getDimSize(0) << "x"
                         << lhs.getDimSize(1) << " by " << rhs.getDimSize(0)
                         << "x" << rhs.getDimSize(1) << " "
-                        << lhs.getElementType() << " fits no instruction of "
+                        << lhs.getElementType() << " does not match an MMA of "
                         << target.name;
   std::optional<Element> a = getMmaElement(lhs.getElementType()),
                          c = getMmaElement(accumulator);
@@ -393,44 +390,44 @@ InFlightDiagnostic Planner::emitNoInstruction(triton_xla::DotOp dot) const {
     bool matches = mma.a == a && mma.b == a && mma.accumulator == c;
     if (!matches)
       continue;
-    diagnostic << (any ? ", or " : ": M, N and K must be multiples of ")
+    diagnostic << (any ? ", or " : "; M, N and K must be multiples of ")
                << mma.m << ", " << mma.n << " and " << mma.k;
     any = true;
   }
   if (!any)
-    diagnostic << ": it multiplies no " << lhs.getElementType() << " into "
-               << accumulator;
+    diagnostic << "; the element types " << lhs.getElementType() << " and "
+               << accumulator << " are not supported";
   return diagnostic;
 }
 
-/// Plans all products for warp groups, or none: one that is left to warps would
-/// have other accumulators.
+/// Plans wgmma for all dots or for none, since MMAs have other accumulator
+/// layouts.
 bool Planner::chooseWarpgroups() {
   if (!target.hasWGMMA || !target.hasTMA || dots.empty() ||
       matmul == MatmulKind::Warps)
     return false;
   std::vector<WgmmaDot> plans;
   for (triton_xla::DotOp dot : dots) {
-    std::optional<std::string> reason =
-        planWarpgroupDot(dot, plans.emplace_back());
+    std::optional<std::string> reason = planWgmmaDot(dot, plans.emplace_back());
     if (!reason)
       continue;
-    plan.missedWarpgroupDot = dot;
-    plan.whyNoWarpgroups = std::move(*reason);
+    plan.rejectedWgmmaDot = dot;
+    plan.wgmmaRejectionReason = std::move(*reason);
     return false;
   }
   std::optional<int64_t> groups =
       smalti::chooseWarpgroups(plans, target, requestedWarps);
   if (!groups) {
-    plan.missedWarpgroupDot = dots.front();
-    plan.whyNoWarpgroups =
+    plan.rejectedWgmmaDot = dots.front();
+    plan.wgmmaRejectionReason =
         requestedWarps != 0
-            ? llvm::formatv("{0} warps are no groups of 4 that have 64 rows "
-                            "each, and at most 128 accumulators a thread",
+            ? llvm::formatv("num-warps={0} does not split M into 64 rows per "
+                            "warpgroup with at most 128 accumulator registers "
+                            "per thread",
                             requestedWarps)
                   .str()
-            : "no number of groups has 64 rows each, and at most 128 "
-              "accumulators a thread";
+            : "no number of warpgroups splits M into 64 rows each with at most "
+              "128 accumulator registers per thread";
     return false;
   }
   plan.block.numWarps = *groups * 4;
@@ -438,7 +435,7 @@ bool Planner::chooseWarpgroups() {
     if (dot.lhs)
       plan.tensorCopies.insert(dot.dot.getLhs().getDefiningOp());
     plan.tensorCopies.insert(dot.dot.getRhs().getDefiningOp());
-    plan.warpgroupDots.insert({dot.dot.getOperation(), std::move(dot)});
+    plan.wgmmaDots.insert({dot.dot.getOperation(), std::move(dot)});
   }
   return true;
 }
@@ -448,14 +445,14 @@ LogicalResult Planner::chooseWarps() {
   plan.block.waveSize = target.waveSize;
   if (requestedWarps > maxWarps)
     return plan.func.emitError()
-           << "cannot have " << requestedWarps << " warps of "
-           << target.waveSize << " threads: a block of " << target.name
-           << " has at most " << target.maxThreadsPerBlock << " threads";
+           << "num-warps=" << requestedWarps << " needs "
+           << requestedWarps * target.waveSize << " threads per block; "
+           << target.name << " has at most " << target.maxThreadsPerBlock;
 
   if (chooseWarpgroups())
     return success();
 
-  // More warps are not worth losing the matrix instructions.
+  // Prefer MMAs over more warps.
   auto isScalar = [](const BlockMma &mma) {
     return mma.instruction->kind == targets::MmaKind::Fma;
   };
@@ -469,7 +466,7 @@ LogicalResult Planner::chooseWarps() {
   if (requestedWarps != 0) {
     plan.block.numWarps = requestedWarps;
   } else if (dots.empty()) {
-    // No more threads than elements: idle ones would only repeat the work.
+    // More threads than elements would only repeat the work.
     plan.block.numWarps = target.defaultWarps;
     while (plan.block.numWarps > 1 && plan.block.threads() > largestTile)
       plan.block.numWarps /= 2;
@@ -482,7 +479,7 @@ LogicalResult Planner::chooseWarps() {
     int64_t wanted = llvm::PowerOf2Ceil(
         llvm::divideCeil(largest, kAccumulatorRegisters * target.waveSize));
     wanted = std::min(std::max(wanted, target.defaultWarps), maxWarps);
-    // The most warps up to those wanted that every product can be dealt to.
+    // The largest number of warps, up to `wanted`, that supports every dot.
     plan.block.numWarps = 0;
     for (int64_t warps = wanted; warps >= 1 && plan.block.numWarps == 0;
          warps /= 2)
@@ -498,8 +495,8 @@ LogicalResult Planner::chooseWarps() {
       if (!selectFor(dot, 1))
         return emitNoInstruction(dot);
       return dot.emitOpError()
-             << "cannot be dealt to " << plan.block.numWarps
-             << " warps: each must have a whole instruction tile";
+             << "cannot be distributed across " << plan.block.numWarps
+             << " warps; each warp requires a whole MMA tile";
     }
     DotPlan dotPlan;
     dotPlan.mma = *mma;
@@ -509,8 +506,7 @@ LogicalResult Planner::chooseWarps() {
             other.a == mma->instruction->a && other.b == mma->instruction->b &&
             other.accumulator == mma->instruction->accumulator)
           dotPlan.missed = &other;
-    // Scalar fused multiply-adds have K = 1; a few at a time make use of wide
-    // reads.
+    // Scalar multiply-adds have K = 1; several steps allow wider loads.
     dotPlan.kStep = mma->instruction->k;
     while (dotPlan.kStep < 4 && mma->k % (dotPlan.kStep * 2) == 0)
       dotPlan.kStep *= 2;
@@ -529,7 +525,7 @@ LogicalResult Planner::chooseWarps() {
 //===----------------------------------------------------------------------===//
 
 void Planner::joinTiles(TileClasses &classes, Operation *op) {
-  // Every tile has a class, splats have their user's layout.
+  // Every tile has a class, except splats.
   Value first;
   auto join = [&](Value value) {
     if (!isTile(value) || isSplat(value))
@@ -580,7 +576,7 @@ LogicalResult Planner::assignLayouts() {
   plan.func.getBody().walk<WalkOrder::PreOrder>(
       [&](Operation *op) { joinTiles(classes, op); });
 
-  // The widest chunk that every access to global memory in a class allows.
+  // The widest vector that every access to global memory in a class allows.
   DenseMap<unsigned, int64_t> maxBits;
   DenseMap<unsigned, unsigned> run;
   for (Value value : classes.getValues()) {
@@ -602,9 +598,9 @@ LogicalResult Planner::assignLayouts() {
       it->second = std::min(it->second, here);
   });
 
-  // Accumulators have the layout that their instruction gives them.
+  // The layout of an accumulator is that of its MMA.
   DenseMap<unsigned, std::pair<Attribute, Operation *>> classLayout;
-  for (auto &[op, dot] : plan.warpgroupDots) {
+  for (auto &[op, dot] : plan.wgmmaDots) {
     auto layout = mosaic_gpu::TiledLayoutAttr::get(
         context, getWarpgroupAccumulator(plan.block.numWarps / 4));
     classLayout.try_emplace(classes.idOf(op->getResult(0)), layout, op);
@@ -620,16 +616,16 @@ LogicalResult Planner::assignLayouts() {
     if (isNew || it->second.first == layout)
       continue;
     InFlightDiagnostic diagnostic = op->emitOpError(
-        "has its accumulator in another layout than the product that it is "
-        "combined with: their instructions differ");
+        "has an accumulator layout that differs from that of the dot whose "
+        "accumulator it is combined with, because their MMAs differ");
     diagnostic.attachNote(it->second.second->getLoc())
-        << "the other product is here";
+        << "the other dot is here";
     return diagnostic;
   }
 
   auto registerLimit = llvm::divideCeil(target.registersPerThread, 2);
   for (Value value : classes.getValues()) {
-    // A tile that goes straight to shared memory is never in registers.
+    // A tile that is copied directly to shared memory is not in registers.
     if (plan.asyncCopies.contains(value.getDefiningOp()) ||
         plan.tensorCopies.contains(value.getDefiningOp()))
       continue;
@@ -638,7 +634,7 @@ LogicalResult Planner::assignLayouts() {
       return checkRegistersOf(value.getLoc(), "tile", type, registers,
                               plan.block.threads(), registerLimit, target.name);
     };
-    // Layouts are not for numbers of elements that 63 bits do not hold.
+    // Layouts do not support more than 2^63 elements.
     if (failed(check(countRegistersOf(type, plan.block.threads()))))
       return failure();
     unsigned id = classes.idOf(value);
@@ -667,49 +663,49 @@ LogicalResult Planner::assignLayouts() {
 //===----------------------------------------------------------------------===//
 
 std::optional<std::string>
-Planner::whyNotAsync(triton_xla::ExtractOp extract) const {
+Planner::getAsyncCopyRejectionReason(triton_xla::ExtractOp extract) const {
   Window window = Window::of(extract);
   Block *block = extract->getBlock();
   Operation *lastUser = nullptr;
   for (Operation *user : extract->getUsers()) {
     auto dot = dyn_cast<triton_xla::DotOp>(user);
     if (!dot || dot.getAccumulator() == extract.getTile())
-      return "the tile has other uses than as an operand of a product";
+      return "the tile has uses other than as operand A or B of a dot";
     if (user->getBlock() != block)
-      return "the product that uses it is in another block";
+      return "the dot that uses the tile is in a different MLIR block";
     if (!lastUser || lastUser->isBeforeInBlock(user))
       lastUser = user;
   }
-  // The copy reads memory until it is waited for.
+  // The copy may read memory until the wait.
   for (Operation *op = extract->getNextNode(); op != lastUser;
        op = op->getNextNode()) {
     bool writes = false;
     op->walk([&](triton_xla::InsertOp) { writes = true; });
     if (writes)
-      return "memory is written between the read and the product";
+      return "memory is written between the load and the dot";
   }
   if (window.dropped.any())
     return "the window has more dimensions than the tile";
   if (llvm::any_of(window.strides, [](int64_t stride) { return stride != 1; }))
-    return "the window has strides";
+    return "the window is strided";
   if (!isa<FloatType, IntegerType>(window.tile.getElementType()) ||
       extract.getFillOrZero() != Builder(extract.getContext())
                                      .getZeroAttr(window.tile.getElementType()))
-    return "lanes outside read another value than zero";
+    return "the out-of-bounds fill value is not zero";
 
-  // The lowering to threads chooses the width; some width must be possible.
+  // The lowering to threads chooses the width; at least one must be possible.
   int64_t elementBytes = window.tile.getElementTypeBitWidth() / 8;
   int64_t aligned = elementBytes << std::min(log2Run(window), 8u);
   if (llvm::none_of(target.asyncCopyBytes, [&](int64_t bytes) {
         return bytes <= aligned && bytes >= elementBytes;
       }))
-    return llvm::formatv("its rows are only known to be aligned to {0} bytes, "
-                         "the narrowest copy has {1}",
+    return llvm::formatv("rows are only proven to be aligned to {0} B; the "
+                         "narrowest copy has {1} B",
                          aligned, target.asyncCopyBytes.front())
         .str();
   if (copies == OperandCopies::Auto && !paysAsyncCopy(target, aligned))
-    return llvm::formatv("its rows are only known to be aligned to {0} bytes, "
-                         "and copies of fewer than {1} do not pay on {2}",
+    return llvm::formatv("rows are only proven to be aligned to {0} B; copies "
+                         "below {1} B are not faster than loads on {2}",
                          aligned, target.asyncCopyPaysFrom, target.name)
         .str();
   return std::nullopt;
@@ -727,7 +723,8 @@ void Planner::chooseAsyncCopies() {
     });
     if (!feedsDot || plan.tensorCopies.contains(extract))
       return;
-    if (std::optional<std::string> reason = whyNotAsync(extract)) {
+    if (std::optional<std::string> reason =
+            getAsyncCopyRejectionReason(extract)) {
       plan.missedAsyncCopies.push_back({extract, std::move(*reason)});
       return;
     }
@@ -746,7 +743,7 @@ struct Access {
   Operation *op = nullptr;
   Value memref;
   bool isWrite = false;
-  /// Another iteration's: its offsets had other values.
+  /// Whether it is from an earlier iteration, with other offset values.
   bool isOld = false;
 
   bool operator==(const Access &other) const {
@@ -754,10 +751,10 @@ struct Access {
   }
 };
 
-/// Threads see each other's accesses to global memory only across a barrier. An
-/// element that one thread alone touches needs none: the windows and layouts of
-/// both accesses are the same. Distinct arguments share no element that is
-/// written.
+/// Accesses of different threads to global memory are ordered only by a
+/// barrier. If windows and layouts of two accesses are the same, each element
+/// is accessed by one thread, and no barrier is needed. Different arguments do
+/// not overlap in written elements.
 class GlobalBarriers {
 public:
   explicit GlobalBarriers(TilePlan &plan) : plan(plan) {}
@@ -780,8 +777,7 @@ private:
       merge(state, other);
       return;
     }
-    // Threads wait for one another in the products of warps; warp groups wait
-    // for copies alone.
+    // A dot with MMAs has a block barrier; a wgmma dot only waits for copies.
     if (isa<triton_xla::DotOp>(op)) {
       if (plan.dots.contains(op))
         state.clear();
@@ -867,13 +863,12 @@ void Planner::placeGlobalBarriers() {
 }
 
 //===----------------------------------------------------------------------===//
-// Tensor stores
+// TMA stores
 //===----------------------------------------------------------------------===//
 
-/// Sums of warp groups go to memory by tensor copies where these can write the
-/// window.
+/// Chooses TMA stores for wgmma accumulators if TMA can write the window.
 void Planner::chooseTensorStores() {
-  if (plan.warpgroupDots.empty())
+  if (plan.wgmmaDots.empty())
     return;
   Attribute accumulator = mosaic_gpu::TiledLayoutAttr::get(
       plan.func.getContext(), getWarpgroupAccumulator(plan.block.numWarps / 4));
@@ -881,7 +876,7 @@ void Planner::chooseTensorStores() {
     if (plan.layouts.lookup(insert.getTile()) != accumulator)
       return;
     TensorWindow window;
-    std::optional<std::string> reason = planTensorStore(insert, window);
+    std::optional<std::string> reason = planTMAStore(insert, window);
     if (reason)
       plan.missedTensorStores.emplace_back(insert, std::move(*reason));
     else

@@ -1,7 +1,7 @@
-//===- TilePlan.h - How a tile program becomes a block program --*- C++ -*-===//
+//===- TilePlan.h - Plan of the conversion to block level -------*- C++ -*-===//
 //
-// Everything that convert-triton-xla-to-mosaic-gpu decides, as data: nothing of
-// it depends on the IR having been touched.
+// The decisions of convert-triton-xla-to-mosaic-gpu as data. Planning does not
+// change the IR.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,17 +20,17 @@
 
 namespace smalti {
 
-/// One product of tiles.
+/// Plan of a dot that is lowered to MMAs.
 struct DotPlan {
   BlockMma mma;
-  /// The elements of K that one mosaic_gpu.mma multiplies.
+  /// K of one mosaic_gpu.mma.
   int64_t kStep = 0;
-  /// Steps are a loop instead of straight code.
+  /// Whether the steps along K are a loop instead of unrolled code.
   bool loopOverK = false;
-  /// The matrix instruction that the tile is too small or too odd for, if the
-  /// product is scalar instead.
+  /// The MMA that the tile shape does not match, if the dot is lowered to
+  /// scalar multiply-adds.
   const targets::MmaInstruction *missed = nullptr;
-  /// The operand buffers are written again by the next iteration of a loop.
+  /// Whether the next iteration of a loop overwrites the operand buffers.
   bool inLoop = false;
 };
 
@@ -43,47 +43,47 @@ struct MissedAsyncCopy {
 struct TilePlan {
   triton_xla::EntryFuncOp func;
   BlockShape block;
-  /// Layouts of the tiles; splats have none, they take their user's.
+  /// Layouts of the tiles, except splats, which take the layout of each use.
   llvm::DenseMap<mlir::Value, mlir::Attribute> layouts;
-  /// Every product is in one of the two.
+  /// Every dot is in exactly one of these maps.
   llvm::MapVector<mlir::Operation *, DotPlan> dots;
-  llvm::MapVector<mlir::Operation *, WgmmaDot> warpgroupDots;
-  /// Why no warp groups compute this product, and with it all the others.
-  triton_xla::DotOp missedWarpgroupDot;
-  std::string whyNoWarpgroups;
-  /// Extracts that become asynchronous copies.
+  llvm::MapVector<mlir::Operation *, WgmmaDot> wgmmaDots;
+  /// The dot that prevents wgmma for the whole kernel, and the reason.
+  triton_xla::DotOp rejectedWgmmaDot;
+  std::string wgmmaRejectionReason;
+  /// Extracts that are lowered to asynchronous copies.
   llvm::DenseSet<mlir::Operation *> asyncCopies;
-  /// Those of operands of warp groups.
+  /// Extracts of wgmma operands, which are lowered to TMA loads.
   llvm::DenseSet<mlir::Operation *> tensorCopies;
-  /// Inserts of sums of warp groups that go through shared memory, and why
-  /// others do not.
+  /// Inserts of wgmma accumulators that are lowered to TMA stores through
+  /// shared memory, and why others are not.
   llvm::MapVector<mlir::Operation *, TensorWindow> tensorStores;
   mlir::SmallVector<std::pair<triton_xla::InsertOp, std::string>>
       missedTensorStores;
-  /// Blocks of a persistent grid, fewer than tiles; 0: a block for each tile.
+  /// Blocks of a persistent grid, fewer than tiles; 0: one block per tile.
   int64_t persistentBlocks = 0;
   mlir::SmallVector<MissedAsyncCopy> missedAsyncCopies;
-  /// Ops that another thread's access to global memory must have happened
-  /// before.
+  /// Ops that need a barrier before them, which orders accesses of other
+  /// threads to global memory.
   llvm::DenseSet<mlir::Operation *> barrierBefore;
 
-  /// The layout of a tile where an op uses it.
+  /// The layout of a tile at its uses.
   mlir::Attribute layoutOf(mlir::Value tile) const;
 };
 
-/// Whether a tile is one scalar in every lane, made where it is used.
+/// Whether a tile is a splat, which is rematerialized at each use.
 bool isSplat(mlir::Value tile);
 
 struct TileOptions {
-  /// 0 lets the plan choose.
+  /// 0: chosen by the plan.
   int64_t numWarps = 0;
   OperandCopies copies = OperandCopies::Auto;
   MatmulKind matmul = MatmulKind::Auto;
-  /// Blocks of a persistent grid; 0: a block for each tile.
+  /// Blocks of a persistent grid; 0: one block per tile.
   int64_t blocks = 0;
 };
 
-/// Plans an entry function, or says at the op that is to blame why it cannot be
+/// Plans an entry function. Reports an error at the op that cannot be
 /// converted.
 mlir::FailureOr<TilePlan> planTiles(triton_xla::EntryFuncOp func,
                                     const targets::Target &target,

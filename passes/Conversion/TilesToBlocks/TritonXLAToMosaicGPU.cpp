@@ -1,7 +1,6 @@
-//===- TritonXLAToMosaicGPU.cpp - Tile programs to block programs ---------===//
+//===- TritonXLAToMosaicGPU.cpp - Tile level to block level ---------------===//
 //
-// TilePlan decides everything; this file writes down what was decided and
-// cannot fail.
+// Emits the kernels that TilePlan plans, and defines the pass.
 //
 //===----------------------------------------------------------------------===//
 
@@ -66,7 +65,7 @@ gpu::GPUModuleOp TileEmitter::run() {
     if (DictionaryAttr attributes = func.getArgAttrDict(number))
       kernel.setArgAttrs(number, attributes);
     if (isa<MemRefType>(argument.getType())) {
-      // Memrefs of a tile program share no element that is written.
+      // Memrefs of a tile-level kernel do not overlap in written elements.
       kernel.setArgAttr(number, LLVM::LLVMDialect::getNoAliasAttrName(),
                         builder.getUnitAttr());
       if (!kernel.getArgAttr(number, LLVM::LLVMDialect::getAlignAttrName()))
@@ -86,29 +85,29 @@ gpu::GPUModuleOp TileEmitter::run() {
   return module;
 }
 
-/// The tile of the block, or in a persistent grid all of its tiles.
+/// Emits the tile of the block, or a loop over its tiles in a persistent grid.
 void TileEmitter::emitTiles(Block &body, Value first) {
   Location loc = func.getLoc();
   mapping.map(func.getTileId(), first);
   if (plan.persistentBlocks == 0) {
     emitBlock(body);
   } else {
-    SmallVector<Operation *> products = wgmmaIn(func);
+    SmallVector<Operation *> dots = wgmmaIn(func);
     Value end =
         arith::ConstantIndexOp::create(builder, loc, func.getNumTiles());
     Value step =
         arith::ConstantIndexOp::create(builder, loc, plan.persistentBlocks);
     auto loop =
-        scf::ForOp::create(builder, loc, first, end, step, phasesOf(products),
+        scf::ForOp::create(builder, loc, first, end, step, phasesOf(dots),
                            [](OpBuilder &, Location, Value, ValueRange) {});
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
     mapping.map(func.getTileId(), loop.getInductionVar());
-    setPhases(products, loop.getRegionIterArgs());
+    setPhases(dots, loop.getRegionIterArgs());
     emitBlock(body);
-    scf::YieldOp::create(builder, loc, phasesOf(products));
+    scf::YieldOp::create(builder, loc, phasesOf(dots));
   }
-  // The block's memory stays until copies have read it.
+  // TMA stores must have read shared memory before the block exits.
   if (!plan.tensorStores.empty())
     NVVM::CpAsyncBulkWaitGroupOp::create(builder, loc, /*group=*/0,
                                          builder.getUnitAttr());
@@ -158,7 +157,7 @@ void TileEmitter::emitOp(Operation *op) {
     return;
   }
 
-  // Scalars stay as they are, element-wise ops of tiles work on vectors too.
+  // Scalar ops are cloned; element-wise ops on tiles become ops on vectors.
   Operation *clone = builder.clone(*op, mapping);
   Attribute layout;
   for (OpResult result : op->getResults()) {
@@ -181,8 +180,8 @@ void TileEmitter::emitOp(Operation *op) {
 // Global memory
 //===----------------------------------------------------------------------===//
 
-TileEmitter::Transfer TileEmitter::makeTransfer(Location loc,
-                                                const Window &window) {
+TileEmitter::Transfer TileEmitter::createTransfer(Location loc,
+                                                  const Window &window) {
   MLIRContext *context = builder.getContext();
   MemRefType type = window.memref.getType();
   auto rank = static_cast<int64_t>(window.sizes.size());
@@ -194,9 +193,9 @@ TileEmitter::Transfer TileEmitter::makeTransfer(Location loc,
   SmallVector<OpFoldResult> sizes =
       getAsIndexOpFoldResult(context, type.getShape());
 
-  // A window of stride s is a dense window of the memref's every s-th element,
-  // starting at the offset modulo s; then `i * s + o` is in bounds exactly
-  // where `i + o floordiv s` is in bounds there.
+  // A window of stride s is a dense window of a view of every s-th element that
+  // starts at the offset modulo s. `i * s + o` is in bounds if and only if
+  // `i + o floordiv s` is in bounds in the view.
   if (llvm::any_of(window.strides,
                    [](int64_t stride) { return stride != 1; })) {
     SmallVector<int64_t> strides = type.getStridesAndOffset().first;
@@ -214,7 +213,8 @@ TileEmitter::Transfer TileEmitter::makeTransfer(Location loc,
             builder, loc, AffineMap::get(1, 0, expr), {operand});
       };
       OpFoldResult phase = apply(offset % stride, offsets[dim]);
-      // Where the stride divides the extent, every phase has as many elements.
+      // If the stride divides the extent, all phases have equally many
+      // elements.
       int64_t extent = type.getDimSize(dim);
       sizes[dim] = extent % stride == 0
                        ? OpFoldResult(builder.getIndexAttr(extent / stride))
@@ -240,7 +240,7 @@ TileEmitter::Transfer TileEmitter::makeTransfer(Location loc,
       kept.push_back(getAffineDimExpr(dim, context));
       transfer.inBounds.push_back(inBounds);
     } else if (!inBounds) {
-      // A transfer checks the dimensions of its vector alone.
+      // A transfer checks only the dimensions of its vector.
       Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
       Value end = index(loc, sizes[dim]);
       // One unsigned comparison covers both ends.
@@ -263,7 +263,7 @@ void TileEmitter::emitExtract(triton_xla::ExtractOp op) {
   Location loc = op.getLoc();
   Window window = Window::of(op);
   if (plan.tensorCopies.contains(op))
-    return; // The product has it copied.
+    return; // Copied by TMA with the dot.
   if (plan.asyncCopies.contains(op)) {
     Value buffer = allocateBuffer(loc, op.getTileType().getShape(),
                                   op.getTileType().getElementType());
@@ -277,7 +277,7 @@ void TileEmitter::emitExtract(triton_xla::ExtractOp op) {
   }
 
   Attribute layout = plan.layoutOf(op.getTile());
-  Transfer transfer = makeTransfer(loc, window);
+  Transfer transfer = createTransfer(loc, window);
   Value fill = arith::ConstantOp::create(builder, loc, op.getFillOrZero());
   VectorType type = vectorOf(op.getTileType());
   auto read = vector::TransferReadOp::create(
@@ -300,7 +300,7 @@ void TileEmitter::emitInsert(triton_xla::InsertOp op) {
   if (auto it = plan.tensorStores.find(op); it != plan.tensorStores.end())
     return emitTensorStore(op, it->second);
   Location loc = op.getLoc();
-  Transfer transfer = makeTransfer(loc, Window::of(op));
+  Transfer transfer = createTransfer(loc, Window::of(op));
   OpBuilder::InsertionGuard guard(builder);
   if (transfer.isInside) {
     auto guarded = scf::IfOp::create(builder, loc, transfer.isInside,
@@ -345,13 +345,12 @@ void TileEmitter::emitMask(triton_xla::MaskOp op) {
 }
 
 //===----------------------------------------------------------------------===//
-// Products
+// Dots
 //===----------------------------------------------------------------------===//
 
 Value TileEmitter::allocateBuffer(Location loc, ArrayRef<int64_t> shape,
                                   Type element, int64_t alignment) {
-  // In the entry block, so that every iteration of every loop uses the same
-  // buffer.
+  // In the entry block, so that all iterations use the same buffer.
   OpBuilder::InsertionGuard guard(builder);
   if (lastBuffer)
     builder.setInsertionPointAfter(lastBuffer);
@@ -383,7 +382,7 @@ Value TileEmitter::stageOperand(triton_xla::DotOp dot, Value operand) {
   return buffer;
 }
 
-/// Makes a group of the copies that none holds yet.
+/// Commits outstanding copies to a group.
 void TileEmitter::commitCopies(Location loc) {
   if (!hasUncommittedCopies)
     return;
@@ -394,8 +393,8 @@ void TileEmitter::commitCopies(Location loc) {
 void TileEmitter::emitDot(triton_xla::DotOp op) {
   Location loc = op.getLoc();
   MLIRContext *context = builder.getContext();
-  if (auto it = plan.warpgroupDots.find(op); it != plan.warpgroupDots.end())
-    return emitWarpgroupDot(it->second);
+  if (auto it = plan.wgmmaDots.find(op); it != plan.wgmmaDots.end())
+    return emitWgmmaDot(it->second);
   const DotPlan &dot = plan.dots.find(op)->second;
 
   Value lhs = stageOperand(op, op.getLhs());
@@ -461,12 +460,12 @@ void TileEmitter::emitDot(triton_xla::DotOp op) {
 //===----------------------------------------------------------------------===//
 
 void TileEmitter::emitFor(scf::ForOp op) {
-  // A product inside, which may not execute, must not be what commits them.
+  // A dot in the loop, which may not execute, must not commit earlier copies.
   commitCopies(op.getLoc());
   SmallVector<Value> inits = llvm::map_to_vector(
       op.getInitArgs(), [&](Value init) { return mapping.lookup(init); });
-  SmallVector<Operation *> products = wgmmaIn(op);
-  llvm::append_range(inits, phasesOf(products));
+  SmallVector<Operation *> dots = wgmmaIn(op);
+  llvm::append_range(inits, phasesOf(dots));
   auto loop = scf::ForOp::create(
       builder, op.getLoc(), mapping.lookup(op.getLowerBound()),
       mapping.lookup(op.getUpperBound()), mapping.lookup(op.getStep()), inits,
@@ -476,7 +475,7 @@ void TileEmitter::emitFor(scf::ForOp op) {
   unsigned numValues = op.getNumResults();
   mapping.map(op.getBody()->getArguments(),
               loop.getBody()->getArguments().take_front(1 + numValues));
-  setPhases(products, loop.getRegionIterArgs().drop_front(numValues));
+  setPhases(dots, loop.getRegionIterArgs().drop_front(numValues));
   SmallVector<Attribute> layouts;
   for (Value result : op.getResults())
     if (isa<RankedTensorType>(result.getType()))
@@ -489,11 +488,11 @@ void TileEmitter::emitFor(scf::ForOp op) {
     emitOp(&inner);
   SmallVector<Value> yielded = llvm::map_to_vector(
       op.getYieldedValues(), [&](Value v) { return mapping.lookup(v); });
-  llvm::append_range(yielded, phasesOf(products));
+  llvm::append_range(yielded, phasesOf(dots));
   auto yield = scf::YieldOp::create(builder, op.getLoc(), yielded);
   setLayouts(yield, layouts, {});
   mapping.map(op.getResults(), loop.getResults().take_front(numValues));
-  setPhases(products, loop.getResults().drop_front(numValues));
+  setPhases(dots, loop.getResults().drop_front(numValues));
 }
 
 void TileEmitter::emitIf(scf::IfOp op) {
@@ -506,10 +505,10 @@ void TileEmitter::emitIf(scf::IfOp op) {
     if (isTile)
       layouts.push_back(plan.layoutOf(result));
   }
-  SmallVector<Operation *> products = wgmmaIn(op);
-  SmallVector<Value> phasesBefore = phasesOf(products);
-  types.append(products.size(), builder.getI1Type());
-  bool hasElse = op.elseBlock() != nullptr || !products.empty();
+  SmallVector<Operation *> dots = wgmmaIn(op);
+  SmallVector<Value> phasesBefore = phasesOf(dots);
+  types.append(dots.size(), builder.getI1Type());
+  bool hasElse = op.elseBlock() != nullptr || !dots.empty();
   auto branch = scf::IfOp::create(
       builder, op.getLoc(), types, mapping.lookup(op.getCondition()),
       /*addThenBlock=*/true, /*addElseBlock=*/hasElse);
@@ -518,7 +517,7 @@ void TileEmitter::emitIf(scf::IfOp op) {
   auto emitBranch = [&](Block *from, Block *to) {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(to);
-    setPhases(products, phasesBefore);
+    setPhases(dots, phasesBefore);
     SmallVector<Value> yielded;
     if (from) {
       for (Operation &inner : from->without_terminator())
@@ -526,7 +525,7 @@ void TileEmitter::emitIf(scf::IfOp op) {
       yielded = llvm::map_to_vector(from->getTerminator()->getOperands(),
                                     [&](Value v) { return mapping.lookup(v); });
     }
-    llvm::append_range(yielded, phasesOf(products));
+    llvm::append_range(yielded, phasesOf(dots));
     auto yield = scf::YieldOp::create(builder, op.getLoc(), yielded);
     setLayouts(yield, layouts, {});
   };
@@ -535,7 +534,7 @@ void TileEmitter::emitIf(scf::IfOp op) {
     emitBranch(op.elseBlock(), branch.elseBlock());
   mapping.map(op.getResults(),
               branch.getResults().take_front(op.getNumResults()));
-  setPhases(products, branch.getResults().drop_front(op.getNumResults()));
+  setPhases(dots, branch.getResults().drop_front(op.getNumResults()));
 }
 
 //===----------------------------------------------------------------------===//
@@ -591,47 +590,47 @@ struct ConvertTritonXLAToMosaicGPU
   static void report(const TilePlan &plan) {
     for (const MissedAsyncCopy &missed : plan.missedAsyncCopies)
       remarkMissed(missed.extract, kPassName)
-          << "not an asynchronous copy: " << missed.reason;
-    if (plan.missedWarpgroupDot)
-      remarkMissed(plan.missedWarpgroupDot, kPassName)
-          << "no product of warp groups: " << plan.whyNoWarpgroups;
-    for (const auto &[op, dot] : plan.warpgroupDots) {
+          << "asynchronous copy not used: " << missed.reason;
+    if (plan.rejectedWgmmaDot)
+      remarkMissed(plan.rejectedWgmmaDot, kPassName)
+          << "wgmma not used: " << plan.wgmmaRejectionReason;
+    for (const auto &[op, dot] : plan.wgmmaDots) {
       auto lhs =
           cast<RankedTensorType>(triton_xla::DotOp(dot.dot).getLhs().getType());
       remarkApplied(op, kPassName)
-          << "product of " << lhs.getDimSize(0) << "x"
+          << "dot lowered to wgmma: " << lhs.getDimSize(0) << "x"
           << dot.rhs.window.tile.getDimSize(1) << "x" << lhs.getDimSize(1)
-          << " by wgmma on " << plan.block.numWarps / 4 << " warp groups, of "
-          << (dot.lhs ? "" : "registers and ") << "tensor copies of "
-          << dot.getBytes() << " bytes";
+          << " on " << plan.block.numWarps / 4 << " warpgroups; "
+          << (dot.lhs ? "TMA loads of A and B, "
+                      : "A in registers, TMA load of B, ")
+          << dot.getBytes() << " B";
     }
     for (const auto &[insert, reason] : plan.missedTensorStores)
-      remarkMissed(insert, kPassName) << "no tensor copy stores it: " << reason;
+      remarkMissed(insert, kPassName) << "TMA store not used: " << reason;
     for (const auto &[op, window] : plan.tensorStores)
       remarkApplied(op, kPassName)
-          << "stored by tensor copies of " << window.getShape()[0] << "x"
+          << "insert lowered to TMA stores of " << window.getShape()[0] << "x"
           << window.getTiling()[1] << " elements";
     for (const auto &[op, dot] : plan.dots) {
       if (dot.missed)
         remarkMissed(op, kPassName)
-            << "no matrix instruction: M, N and K of a warp must be multiples "
-               "of "
-            << dot.missed->m << ", " << dot.missed->n << " and "
-            << dot.missed->k << " for " << dot.missed->mnemonic
-            << " (num-warps = " << plan.block.numWarps << ")";
+            << "MMA not used: with num-warps=" << plan.block.numWarps
+            << ", M, N and K per warp are not multiples of " << dot.missed->m
+            << ", " << dot.missed->n << " and " << dot.missed->k << ", as "
+            << dot.missed->mnemonic << " requires";
       StringRef instruction = dot.mma.instruction->mnemonic;
       remarkApplied(op, kPassName)
-          << "product of " << dot.mma.m << "x" << dot.mma.n << "x" << dot.mma.k
-          << " by "
+          << "dot lowered to "
           << (instruction.empty() ? "scalar multiply-adds" : instruction)
-          << " on " << dot.mma.warpsM << "x" << dot.mma.warpsN << " warps";
+          << ": " << dot.mma.m << "x" << dot.mma.n << "x" << dot.mma.k << " on "
+          << dot.mma.warpsM << "x" << dot.mma.warpsN << " warps";
     }
     remarkApplied(plan.func, kPassName)
-        << "a block is " << plan.block.numWarps << " warps of "
+        << "block size: " << plan.block.numWarps << " warps of "
         << plan.block.waveSize << " threads";
     if (plan.persistentBlocks != 0)
       remarkApplied(plan.func, kPassName)
-          << plan.persistentBlocks << " blocks compute "
+          << "persistent grid: " << plan.persistentBlocks << " blocks compute "
           << static_cast<int64_t>(
                  triton_xla::EntryFuncOp(plan.func).getNumTiles())
           << " tiles";

@@ -1,4 +1,4 @@
-//===- WgmmaDots.cpp - Products of warp groups ----------------------------===//
+//===- WgmmaDots.cpp - Plan of dots that use wgmma ------------------------===//
 
 #include "smalti/passes/Conversion/TilesToBlocks/WgmmaDots.h"
 
@@ -16,28 +16,27 @@ using namespace smalti;
 using Reason = std::optional<std::string>;
 
 //===----------------------------------------------------------------------===//
-// Facts about the instructions
+// Properties of wgmma and TMA
 //===----------------------------------------------------------------------===//
 
-/// Warps that multiply together.
+/// Warps of a warpgroup.
 static constexpr int64_t kWarpsOfGroup = 4;
-/// Rows of the accumulator of one instruction.
+/// M of one wgmma.
 static constexpr int64_t kGroupRows = 64;
-/// Columns of the accumulator of one instruction, at most.
+/// Maximum N of one wgmma.
 static constexpr int64_t kMostColumns = 256;
-/// Bytes of a row of A that one instruction takes.
+/// Bytes of a row of A that one wgmma reads.
 static constexpr int64_t kStepBytes = 32;
-/// Rows that a swizzle repeats after.
+/// Number of rows after which the swizzle repeats.
 static constexpr int64_t kSwizzleRows = 8;
-/// Elements that a copy moves along one dimension, at most.
+/// Maximum extent of a TMA box.
 static constexpr int64_t kMostBox = 256;
-/// What addresses and strides of a copy's array are multiples of, in bytes.
+/// Alignment of addresses and strides of a TMA array, in bytes.
 static constexpr int64_t kArrayAlignment = 16;
-/// A copy's array has at most so many dimensions, and strides below this.
+/// Maximum rank and stride of a TMA array.
 static constexpr int64_t kMostDimensions = 5;
 static constexpr int64_t kMostStride = (int64_t(1) << 40) - 1;
-/// Accumulator registers of a thread beyond which there is no room for
-/// anything else.
+/// Maximum number of accumulator registers per thread.
 static constexpr int64_t kMostAccumulators = 128;
 
 layout::TiledLayout smalti::getWarpgroupAccumulator(int64_t groups) {
@@ -71,23 +70,22 @@ SmallVector<int64_t> TensorWindow::getTiling() const {
           swizzleBytes * 8 / window.tile.getElementTypeBitWidth()};
 }
 
-Reason smalti::planTensorWindow(const Window &window, TensorWindow &plan) {
+Reason smalti::planTMAWindow(const Window &window, TensorWindow &plan) {
   plan.window = window;
   MemRefType type = window.memref.getType();
   if (window.tile.getRank() != 2)
-    return "its tile has " + std::to_string(window.tile.getRank()) +
-           " dimensions, and tiles of tensor copies have 2";
+    return "the tile has rank " + std::to_string(window.tile.getRank()) +
+           "; rank 2 is required";
   if (type.getRank() > kMostDimensions)
-    return llvm::formatv("its array has {0} dimensions, and tensor copies know "
-                         "{1}",
+    return llvm::formatv("the array has rank {0}; TMA supports at most {1}",
                          type.getRank(), kMostDimensions)
         .str();
   if (llvm::any_of(window.strides, [](int64_t stride) { return stride != 1; }))
-    return std::string("the window has strides");
+    return std::string("the window is strided");
   if (unsigned log2 = log2ArgumentAlignment(cast<BlockArgument>(window.memref));
       (int64_t(1) << log2) < kArrayAlignment)
-    return llvm::formatv("its array is only known to be aligned to {0} bytes, "
-                         "and tensor copies need {1}",
+    return llvm::formatv("the array is only proven to be aligned to {0} B; "
+                         "TMA requires {1} B",
                          int64_t(1) << log2, kArrayAlignment)
         .str();
 
@@ -97,8 +95,8 @@ Reason smalti::planTensorWindow(const Window &window, TensorWindow &plan) {
       kept.push_back(dim);
   SmallVector<int64_t> strides = type.getStridesAndOffset().first;
   if (strides[kept[1]] != 1 && strides[kept[0]] != 1)
-    return llvm::formatv("its array is contiguous in no dimension of the tile: "
-                         "the strides are {0} and {1}",
+    return llvm::formatv("the array is not contiguous along a dimension of "
+                         "the tile; its strides are {0} and {1}",
                          strides[kept[0]], strides[kept[1]])
         .str();
   plan.isTransposed = strides[kept[1]] != 1;
@@ -107,22 +105,21 @@ Reason smalti::planTensorWindow(const Window &window, TensorWindow &plan) {
   for (int64_t dim = 0; dim < type.getRank(); ++dim) {
     int64_t extent = type.getDimSize(dim);
     if (extent == 0 || extent > kMostCoordinate)
-      return llvm::formatv("its array has {0} elements along dimension {1}, "
-                           "and tensor copies take 1 to {2}",
+      return llvm::formatv("dimension {1} of the array has {0} elements; TMA "
+                           "supports 1 to {2}",
                            extent, dim, kMostCoordinate)
           .str();
     if (dim == contiguous)
       continue;
     int64_t bytes = strides[dim] * elementBytes;
     if (bytes % kArrayAlignment != 0 || bytes > kMostStride)
-      return llvm::formatv(
-                 "the stride of {0} bytes of its array is no multiple "
-                 "of {1} up to {2}",
-                 bytes, kArrayAlignment, kMostStride)
+      return llvm::formatv("row stride {0} B must be a multiple of {1} B and "
+                           "below 2^40 B",
+                           bytes, kArrayAlignment)
           .str();
     if (strides[dim] < type.getDimSize(contiguous))
-      return llvm::formatv("rows of its array overlap: they are {0} elements "
-                           "long and {1} apart",
+      return llvm::formatv("the rows of the array overlap: they have {0} "
+                           "elements and a stride of {1}",
                            type.getDimSize(contiguous), strides[dim])
           .str();
   }
@@ -133,29 +130,31 @@ Reason smalti::planTensorWindow(const Window &window, TensorWindow &plan) {
     if (plan.swizzleBytes == 0 && rowBytes % swizzle == 0)
       plan.swizzleBytes = swizzle;
   if (plan.swizzleBytes == 0)
-    return llvm::formatv("rows of its tile have {0} bytes, no multiple of 32",
-                         rowBytes)
+    return llvm::formatv(
+               "rows of the tile have {0} B, which is not a multiple of 32 B",
+               rowBytes)
         .str();
   if (shape[0] % kSwizzleRows != 0 || shape[0] > kMostBox)
-    return llvm::formatv("its tile has {0} rows, no multiple of {1} up to {2}",
-                         shape[0], kSwizzleRows, kMostBox)
+    return llvm::formatv(
+               "the tile has {0} rows; a multiple of {1} up to {2} is required",
+               shape[0], kSwizzleRows, kMostBox)
         .str();
   return std::nullopt;
 }
 
 //===----------------------------------------------------------------------===//
-// Products
+// Dots
 //===----------------------------------------------------------------------===//
 
-/// Whether the program writes the argument anywhere: a tensor copy does not see
-/// what threads wrote.
+/// Whether the kernel writes the argument. Writes of threads are not visible to
+/// TMA loads without a proxy fence.
 static bool isWritten(Value memref) {
   return llvm::any_of(memref.getUsers(), [](Operation *user) {
     return isa<triton_xla::InsertOp>(user);
   });
 }
 
-/// Whether a tile comes out of arithmetic, lanes of several values.
+/// Whether a tile is computed: neither loaded nor a splat.
 static bool isComputed(Value tile) {
   return !tile.getDefiningOp<triton_xla::ExtractOp>() && !isSplat(tile);
 }
@@ -164,24 +163,24 @@ static Reason planOperand(triton_xla::DotOp dot, Value operand,
                           TensorWindow &plan) {
   auto extract = operand.getDefiningOp<triton_xla::ExtractOp>();
   if (!extract)
-    return std::string("it is computed and not read from memory");
+    return std::string("the operand is computed, not loaded from memory");
   if (!extract.getTile().hasOneUse())
-    return std::string("its tile has other uses");
+    return std::string("the tile has other uses");
   if (extract->getBlock() != dot->getBlock())
-    return std::string("it is read in another block");
+    return std::string("the load is in a different MLIR block");
   if (isWritten(extract.getSource()))
-    return std::string("the program writes its array");
+    return std::string("the kernel writes the array");
   TypedAttr fill = extract.getFillOrZero();
-  // A negative zero has the sign that a copy does not write.
+  // TMA fills with positive zeros only.
   auto number = dyn_cast<FloatAttr>(fill);
   auto integer = dyn_cast<IntegerAttr>(fill);
   if (!(number && number.getValue().isPosZero()) &&
       !(integer && integer.getValue().isZero()))
-    return std::string("lanes outside read another value than zero");
-  return planTensorWindow(Window::of(extract), plan);
+    return std::string("the out-of-bounds fill value is not zero");
+  return planTMAWindow(Window::of(extract), plan);
 }
 
-Reason smalti::planWarpgroupDot(triton_xla::DotOp dot, WgmmaDot &plan) {
+Reason smalti::planWgmmaDot(triton_xla::DotOp dot, WgmmaDot &plan) {
   plan.dot = dot;
   auto lhs = cast<RankedTensorType>(dot.getLhs().getType());
   auto rhs = cast<RankedTensorType>(dot.getRhs().getType());
@@ -192,52 +191,53 @@ Reason smalti::planWarpgroupDot(triton_xla::DotOp dot, WgmmaDot &plan) {
       isa<Float8E4M3FNType, Float8E5M2Type>(element) || element.isInteger(8);
   if (!is16Bit && !isTF32 && !isByte)
     return element.isF32()
-               ? std::string("they multiply f32 as TF32 alone, which the "
-                             "product does not allow")
-               : llvm::formatv("they multiply no {0}", element).str();
+               ? std::string("f32 requires 'tf32' on the dot")
+               : llvm::formatv("operands of type {0} are not supported",
+                               element)
+                     .str();
   int64_t m = lhs.getDimSize(0), k = lhs.getDimSize(1), n = rhs.getDimSize(1);
   int64_t columns = element.isInteger(8) ? 16 : 8;
   int64_t step = kStepBytes * 8 / lhs.getElementTypeBitWidth();
   if (m % kGroupRows != 0 || n % columns != 0 || n > kMostColumns ||
       k % step != 0)
-    return llvm::formatv("its {0}x{1}x{2} tile is no multiple of {3} rows, {4} "
-                         "of up to {5} columns and {6} along K",
-                         m, n, k, kGroupRows, columns, kMostColumns, step)
+    return llvm::formatv(
+               "M={0}, N={1}, K={2}: M must be a multiple of {3}, N a "
+               "multiple of {4} up to {5}, and K a multiple of {6}",
+               m, n, k, kGroupRows, columns, kMostColumns, step)
         .str();
 
   if (dot.getLhs() == dot.getRhs())
-    return std::string("both operands are one tile");
-  // The layout of a 16-bit operand in registers is that of the accumulator.
+    return std::string("operands A and B are the same tile");
+  // A 16-bit operand A in registers has the layout of the accumulator.
   bool isInRegisters = is16Bit && isComputed(dot.getLhs());
   if (!isInRegisters)
     if (Reason reason = planOperand(dot, dot.getLhs(), plan.lhs.emplace()))
-      return "of the left operand: " + *reason;
+      return "TMA cannot load operand A: " + *reason;
   if (Reason reason = planOperand(dot, dot.getRhs(), plan.rhs))
-    return "of the right operand: " + *reason;
-  // K is the last dimension of the left and the first of the right operand.
+    return "TMA cannot load operand B: " + *reason;
+  // K is the last dimension of A and the first of B.
   if (!is16Bit && plan.lhs->isTransposed)
-    return llvm::formatv("of the left operand: {0} must be contiguous along K",
+    return llvm::formatv("operand A of type {0} must be contiguous along K",
                          element)
         .str();
   if (!is16Bit && !plan.rhs.isTransposed)
-    return llvm::formatv("of the right operand: {0} must be contiguous along K",
+    return llvm::formatv("operand B of type {0} must be contiguous along K",
                          element)
         .str();
   return std::nullopt;
 }
 
-Reason smalti::planTensorStore(triton_xla::InsertOp insert,
-                               TensorWindow &plan) {
-  // Copies that no wait tells to be complete: nobody may look, and no other
-  // write may come behind.
+Reason smalti::planTMAStore(triton_xla::InsertOp insert, TensorWindow &plan) {
+  // No wait covers the TMA stores before the end of the kernel, so no other
+  // access to the array is allowed.
   if (!insert.getDestination().hasOneUse())
-    return std::string("the program accesses its array elsewhere, too");
+    return std::string("the kernel accesses the array elsewhere");
   if (!isa<triton_xla::EntryFuncOp>(insert->getParentOp()))
-    return std::string("it stands in a loop or a branch");
-  if (Reason reason = planTensorWindow(Window::of(insert), plan))
+    return std::string("the store is in a loop or a branch");
+  if (Reason reason = planTMAWindow(Window::of(insert), plan))
     return reason;
   if (plan.isTransposed)
-    return std::string("its array is contiguous along the rows of the sum");
+    return std::string("the array is contiguous along M");
   return std::nullopt;
 }
 
@@ -259,7 +259,7 @@ std::optional<int64_t> smalti::chooseWarpgroups(ArrayRef<WgmmaDot> dots,
       return numWarps / kWarpsOfGroup;
     return std::nullopt;
   }
-  // Two groups hide each other's waits and leave room for a third that copies.
+  // Two warpgroups hide each other's waits and leave registers for a producer.
   for (int64_t groups : {2, 1, 3, 4})
     if (fits(groups))
       return groups;

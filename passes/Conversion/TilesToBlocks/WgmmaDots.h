@@ -1,8 +1,7 @@
-//===- WgmmaDots.h - Products of warp groups --------------------*- C++ -*-===//
+//===- WgmmaDots.h - Plan of dots that use wgmma ----------------*- C++ -*-===//
 //
-// Which products of a tile program warp groups compute (wgmma), of operands
-// that tensor copies (TMA) bring to shared memory. Nothing of it depends on the
-// IR having been touched.
+// Which dots of a tile-level kernel are lowered to wgmma, with operands that
+// TMA copies to shared memory. Planning does not change the IR.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,60 +19,59 @@ namespace targets {
 struct Target;
 } // namespace targets
 
-/// A window that one tensor copy can move, and how its tile lies in shared
+/// A window that one TMA copy can move, and the layout of its tile in shared
 /// memory.
 struct TensorWindow {
   Window window;
-  /// The tile's first dimension is the contiguous one; shared memory holds the
-  /// tile as the argument does, contiguous dimension last.
+  /// Whether the first dimension of the tile is contiguous. The last dimension
+  /// in shared memory is always the contiguous one.
   bool isTransposed = false;
   int64_t swizzleBytes = 0;
 
-  /// The tile's shape in shared memory.
+  /// The shape in shared memory.
   mlir::SmallVector<int64_t> getShape() const;
   mlir::Type getElementType() const { return window.tile.getElementType(); }
   int64_t getBytes() const;
-  /// All rows of as many elements as the swizzle spans are one tile there.
+  /// The tile transform: all rows, and as many columns as the swizzle spans.
   mlir::SmallVector<int64_t> getTiling() const;
 };
 
-/// A product of warp groups.
+/// A dot that is lowered to wgmma.
 struct WgmmaDot {
   triton_xla::DotOp dot;
-  /// Nothing where the left operand is computed: it stays in registers.
+  /// std::nullopt if operand A is computed and stays in registers.
   std::optional<TensorWindow> lhs;
   TensorWindow rhs;
 
-  /// Bytes of the tensor copies.
+  /// Bytes of the TMA loads.
   int64_t getBytes() const {
     return rhs.getBytes() + (lhs ? lhs->getBytes() : 0);
   }
 };
 
-/// Coordinates of tensor copies stay within these bounds: what lies beyond is
-/// outside of any array that has one.
+/// Limit of TMA coordinates. Larger coordinates are outside every supported
+/// array.
 inline constexpr int64_t kMostCoordinate = int64_t(1) << 30;
 
-/// Fills in how a tensor copy moves the window, or says why none does.
-std::optional<std::string> planTensorWindow(const Window &window,
-                                            TensorWindow &plan);
+/// Plans a TMA copy of the window, or returns why TMA cannot copy it.
+std::optional<std::string> planTMAWindow(const Window &window,
+                                         TensorWindow &plan);
 
-/// Fills in the plan of the product, or says why warp groups do not compute it.
-std::optional<std::string> planWarpgroupDot(triton_xla::DotOp dot,
-                                            WgmmaDot &plan);
+/// Plans a wgmma for the dot, or returns why wgmma is not used.
+std::optional<std::string> planWgmmaDot(triton_xla::DotOp dot, WgmmaDot &plan);
 
-/// Fills in how tensor copies store the tile, in pieces as wide as the swizzle,
-/// or says why none do.
-std::optional<std::string> planTensorStore(triton_xla::InsertOp insert,
-                                           TensorWindow &plan);
+/// Plans TMA stores of the tile, in pieces of the swizzle width, or returns why
+/// TMA is not used.
+std::optional<std::string> planTMAStore(triton_xla::InsertOp insert,
+                                        TensorWindow &plan);
 
-/// How many warp groups share the products, rows dealt in turn: nothing where
-/// no number fits all of them. `numWarps` 0: chosen.
+/// The number of warpgroups across which the rows of the dots are distributed,
+/// or std::nullopt if no number works for all dots. `numWarps` 0: chosen.
 std::optional<int64_t> chooseWarpgroups(llvm::ArrayRef<WgmmaDot> dots,
                                         const targets::Target &target,
                                         int64_t numWarps);
 
-/// The accumulator on so many warp groups: each has 64 rows in turn.
+/// The accumulator layout on `groups` warpgroups, with 64 rows each.
 layout::TiledLayout getWarpgroupAccumulator(int64_t groups);
 
 } // namespace smalti

@@ -1,4 +1,4 @@
-//===- WgmmaEmitter.cpp - Products of warp groups, written out ------------===//
+//===- WgmmaEmitter.cpp - Emission of wgmma and TMA -----------------------===//
 
 #include "smalti/passes/Analysis/Integers/IntegerRanges.h"
 #include "smalti/passes/Conversion/TilesToBlocks/TileEmitter.h"
@@ -14,36 +14,37 @@
 using namespace mlir;
 using namespace smalti;
 
-/// Rows that a swizzle repeats after, which begin at multiples of their size.
+/// Number of rows after which the swizzle repeats; also determines the
+/// alignment.
 static constexpr int64_t kSwizzleRows = 8;
 
 //===----------------------------------------------------------------------===//
-// Phases
+// Mbarrier phases
 //===----------------------------------------------------------------------===//
 
 SmallVector<Operation *> TileEmitter::wgmmaIn(Operation *op) const {
-  SmallVector<Operation *> products;
-  if (!plan.warpgroupDots.empty())
+  SmallVector<Operation *> dots;
+  if (!plan.wgmmaDots.empty())
     op->walk([&](triton_xla::DotOp dot) {
-      if (plan.warpgroupDots.contains(dot))
-        products.push_back(dot);
+      if (plan.wgmmaDots.contains(dot))
+        dots.push_back(dot);
     });
-  return products;
+  return dots;
 }
 
-SmallVector<Value> TileEmitter::phasesOf(ArrayRef<Operation *> products) const {
+SmallVector<Value> TileEmitter::phasesOf(ArrayRef<Operation *> dots) const {
   return llvm::map_to_vector(
-      products, [&](Operation *product) { return phases.lookup(product); });
+      dots, [&](Operation *dot) { return phases.lookup(dot); });
 }
 
-void TileEmitter::setPhases(ArrayRef<Operation *> products, ValueRange values) {
-  for (auto [product, value] : llvm::zip_equal(products, values))
-    phases[product] = value;
+void TileEmitter::setPhases(ArrayRef<Operation *> dots, ValueRange values) {
+  for (auto [dot, value] : llvm::zip_equal(dots, values))
+    phases[dot] = value;
 }
 
-/// Each product has a barrier, which the block initialises once.
+/// Creates an mbarrier for each wgmma dot and initializes it once.
 void TileEmitter::emitWarpgroupBarriers() {
-  if (plan.warpgroupDots.empty())
+  if (plan.wgmmaDots.empty())
     return;
   MLIRContext *context = builder.getContext();
   Location loc = func.getLoc();
@@ -51,7 +52,7 @@ void TileEmitter::emitWarpgroupBarriers() {
   auto pointerType = LLVM::LLVMPointerType::get(
       context, static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared));
   Value before = arith::ConstantIntOp::create(builder, loc, 0, 1);
-  for (const auto &[op, dot] : plan.warpgroupDots) {
+  for (const auto &[op, dot] : plan.wgmmaDots) {
     Location dotLoc = op->getLoc();
     Value barrier = allocateBuffer(dotLoc, {}, type);
     Value address = memref::ExtractAlignedPointerAsIndexOp::create(
@@ -71,7 +72,7 @@ void TileEmitter::emitWarpgroupBarriers() {
 }
 
 //===----------------------------------------------------------------------===//
-// Tensor copies
+// TMA loads
 //===----------------------------------------------------------------------===//
 
 TileEmitter::TensorBuffer
@@ -90,7 +91,7 @@ TileEmitter::allocateTensorBuffer(Location loc, const TensorWindow &window) {
   TensorBuffer buffer;
   buffer.memory = buffer.tile = memory;
   buffer.transforms = buffer.tileTransforms = transforms(tiling);
-  // Views of the buffer are stored as it is.
+  // Views have the transforms of the buffer.
   lastBuffer->setAttr(mosaic_gpu::kOutTransforms,
                       builder.getArrayAttr({buffer.transforms}));
   if (window.isTransposed) {
@@ -107,8 +108,8 @@ TileEmitter::allocateTensorBuffer(Location loc, const TensorWindow &window) {
   return buffer;
 }
 
-/// The offset as the copy takes it. What does not fit lies outside of the array
-/// wherever it is, and so does what it becomes.
+/// The offset as a TMA coordinate. An offset beyond the limit is out of bounds
+/// before and after clamping.
 Value TileEmitter::coordinate(Location loc, OpFoldResult offset) {
   std::optional<SignedRange> range = ranges.get(offset);
   Value value = index(loc, mapped(offset));
@@ -138,7 +139,7 @@ void TileEmitter::emitTensorLoad(Location loc, const TensorWindow &window,
     lengths.push_back(window.window.dropped.test(dim) ? -1 : size);
   Value source = mapping.lookup<Value>(window.window.memref);
   if (window.isTransposed) {
-    // The dimensions of the tile change places.
+    // Swap the dimensions of the tile.
     SmallVector<unsigned> order, kept;
     for (unsigned dim = 0; dim < lengths.size(); ++dim) {
       order.push_back(dim);
@@ -161,10 +162,10 @@ void TileEmitter::emitTensorLoad(Location loc, const TensorWindow &window,
 }
 
 //===----------------------------------------------------------------------===//
-// Products
+// Dots
 //===----------------------------------------------------------------------===//
 
-void TileEmitter::emitWarpgroupDot(const WgmmaDot &dot) {
+void TileEmitter::emitWgmmaDot(const WgmmaDot &dot) {
   triton_xla::DotOp op = dot.dot;
   Location loc = op.getLoc();
   Value barrier = barriers.lookup(op);
@@ -188,29 +189,29 @@ void TileEmitter::emitWarpgroupDot(const WgmmaDot &dot) {
       builder.getContext(), getWarpgroupAccumulator(plan.block.numWarps / 4));
   Value accumulator = mapping.lookup(op.getAccumulator());
   Value a = dot.lhs ? lhs.tile : mapping.lookup(op.getLhs());
-  auto product = mosaic_gpu::WGMMAOp::create(
-      builder, loc, accumulator.getType(), accumulator, a, rhs.tile);
-  product->setAttr(kSynchronousWgmma, builder.getUnitAttr());
+  auto wgmma = mosaic_gpu::WGMMAOp::create(builder, loc, accumulator.getType(),
+                                           accumulator, a, rhs.tile);
+  wgmma->setAttr(kSynchronousWgmma, builder.getUnitAttr());
   SmallVector<Attribute> layouts = {layout}, transforms;
   if (dot.lhs)
     transforms.push_back(lhs.tileTransforms);
   else
     layouts.push_back(layout);
   transforms.push_back(rhs.tileTransforms);
-  setLayouts(product, layouts, {layout});
-  product->setAttr(mosaic_gpu::kInTransforms, builder.getArrayAttr(transforms));
-  // Copies may write the operands again.
+  setLayouts(wgmma, layouts, {layout});
+  wgmma->setAttr(mosaic_gpu::kInTransforms, builder.getArrayAttr(transforms));
+  // The next iteration overwrites the operands.
   if (plan.persistentBlocks != 0 || op->getParentOfType<LoopLikeOpInterface>())
     gpu::BarrierOp::create(builder, loc);
-  mapping.map(op.getResult(), product.getResult());
+  mapping.map(op.getResult(), wgmma.getResult());
 }
 
 //===----------------------------------------------------------------------===//
-// Tensor stores
+// TMA stores
 //===----------------------------------------------------------------------===//
 
-/// Pieces of the tile go through two buffers in turn, so that one is written
-/// while the other is copied.
+/// Stores the tile in pieces through two alternating buffers, so that one is
+/// written while TMA reads the other.
 void TileEmitter::emitTensorStore(triton_xla::InsertOp op,
                                   const TensorWindow &window) {
   Location loc = op.getLoc();
@@ -237,9 +238,8 @@ void TileEmitter::emitTensorStore(triton_xla::InsertOp op,
   Value vector = mapping.lookup(op.getTile());
   Value column = indices[columnDim];
   for (int64_t i = 0; i < pieces; ++i) {
-    // The copy that reads this buffer has read it: the thread that asked for it
-    // waits, and the others wait for that thread. What a tile before this one
-    // asked for is long done.
+    // Wait until the previous TMA store has read this buffer: the issuing
+    // thread waits, and the barrier makes the others wait for it.
     bool isUsedAgain = i >= 2 || (i == 0 && plan.persistentBlocks != 0);
     if (isUsedAgain) {
       NVVM::CpAsyncBulkWaitGroupOp::create(builder, loc, i == 0 ? 0 : 1,
@@ -261,7 +261,7 @@ void TileEmitter::emitTensorStore(triton_xla::InsertOp op,
     setLayouts(store, {layout}, {});
     ArrayAttr transforms = builder.getArrayAttr({buffer.transforms});
     store->setAttr(mosaic_gpu::kInTransforms, transforms);
-    // What threads wrote is there for the copy.
+    // Make the writes of the threads visible to TMA.
     NVVM::FenceProxyOp::create(
         builder, loc,
         NVVM::ProxyKindAttr::get(builder.getContext(),

@@ -16,7 +16,7 @@ bool smalti::isFloat8OfCPU(Type type) {
 
 namespace {
 
-/// Writes one extension, of a scalar or of a vector.
+/// Expands one extension of a scalar or a vector.
 class Extension {
 public:
   Extension(arith::ExtFOp op) : op(op), builder(op.getLoc(), op) {}
@@ -36,7 +36,7 @@ private:
   Value constant16(int64_t value) {
     return constant(builder.getI16IntegerAttr(value));
   }
-  /// To f32, which holds all of them.
+  /// Extends to f32, which represents all values.
   Value widen();
 
   arith::ExtFOp op;
@@ -57,13 +57,13 @@ Value Extension::widen() {
     return arith::ExtFOp::create(builder, withElement(builder.getF32Type()),
                                  value);
   };
-  // The upper half of an f16.
+  // f8E5M2 is the upper byte of an f16.
   if (isa<Float8E5M2Type>(element)) {
     Value half = arith::ShLIOp::create(builder, bits, constant16(8));
     return widenHalf(half);
   }
-  // An f16 with one bit less of the exponent, whose bias is 7 instead of 15,
-  // and NaN where that has infinities.
+  // f8E4M3FN has one exponent bit less than f16, a bias of 7 instead of 15, and
+  // a NaN instead of infinities.
   Value magnitude = arith::AndIOp::create(builder, bits, constant16(0x7f));
   Value sign = arith::AndIOp::create(builder, bits, constant16(0x80));
   Value half = arith::OrIOp::create(

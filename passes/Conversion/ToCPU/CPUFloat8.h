@@ -10,11 +10,11 @@ class Type;
 
 namespace smalti {
 
-/// Whether widenFloat8() knows the type.
+/// Whether widenFloat8() supports the type.
 bool isFloat8OfCPU(mlir::Type type);
 
-/// Writes every extension of an 8-bit float as operations on its bits: no
-/// processor has one.
+/// Expands every extension of an 8-bit float to bit operations, since CPUs do
+/// not have an instruction for it.
 void widenFloat8(mlir::Operation *root);
 
 } // namespace smalti

@@ -1,4 +1,4 @@
-//===- CPULoops.cpp - Vectorised loops over buffers -----------------------===//
+//===- CPULoops.cpp - Vectorized loops over buffers -----------------------===//
 
 #include "smalti/passes/Conversion/ToCPU/CPULoops.h"
 
@@ -16,7 +16,7 @@ using namespace mlir;
 
 namespace {
 
-/// Builder with the few index expressions that the loops need; constants fold.
+/// Builder of the index expressions that the loops need; constants are folded.
 struct LoopBuilder {
   OpBuilder &b;
   Location loc;
@@ -46,9 +46,9 @@ struct LoopBuilder {
     return y == 1 ? x : b.createOrFold<arith::CeilDivUIOp>(loc, x, index(y));
   }
 
-  /// A loop from `begin` to `end`; `body` gets the induction variable. No loop
-  /// where a single iteration is certain. Dynamic bounds are at most `most`
-  /// apart.
+  /// Creates a loop from `begin` to `end`; `body` receives the induction
+  /// variable. A single iteration is inlined. `most` is the maximum distance of
+  /// dynamic bounds.
   void loop(Value begin, Value end, int64_t step,
             llvm::function_ref<void(Value)> body, int64_t most = 0) {
     std::optional<int64_t> first = getConstantIntValue(begin),
@@ -71,9 +71,9 @@ struct LoopBuilder {
 
 } // namespace
 
-/// Whether vectors along the last dimension can be loaded and stored as they
-/// are: unit stride, and elements that fill their bytes (a vector of i1 in
-/// memory is bits, a memref of i1 is bytes).
+/// Whether vectors along the last dimension can be loaded and stored directly:
+/// unit stride and elements of whole bytes (vector elements of i1 are bits in
+/// memory, memref elements of i1 are bytes).
 static bool hasVectorRows(MemRefType type) {
   Type element = type.getElementType();
   if (type.getRank() == 0 ||
@@ -85,9 +85,9 @@ static bool hasVectorRows(MemRefType type) {
          strides.back() == 1;
 }
 
-/// The widths, powers of two of at most `lanes`, of the vectors that make up
-/// `count` elements. (LLVM's code generation aborts on some vectors of bf16 of
-/// other widths, and makes little of them elsewhere.)
+/// Vector widths, powers of two up to `lanes`, that together cover `count`
+/// elements. (LLVM's code generation aborts on some bf16 vectors of other
+/// widths and is inefficient for others.)
 static int64_t widestVector(int64_t count, int64_t lanes) {
   return llvm::bit_floor<uint64_t>(
       std::min(count, std::max<int64_t>(1, lanes)));
@@ -99,7 +99,7 @@ static SmallVector<int64_t> splitIntoVectors(int64_t count, int64_t lanes) {
   return widths;
 }
 
-/// The type of `lanes` elements. One is a scalar.
+/// The type of `lanes` elements; a scalar for one lane.
 static Type laneType(Type element, int64_t lanes) {
   return lanes == 1 ? element : VectorType::get({lanes}, element);
 }
@@ -135,16 +135,16 @@ void smalti::emitWindowCopy(OpBuilder &builder, Location loc,
   auto type = cast<MemRefType>(copy.memref.getType());
   int64_t rank = type.getRank();
 
-  // Lanes [first, last) of each dimension lie in the memref.
+  // Lanes [first, last) of each dimension are in bounds.
   SmallVector<Value> offsets, first, last;
-  Value overhangs;
+  Value isOutOfBounds;
   for (int64_t dim = 0; dim < rank; ++dim) {
     int64_t size = copy.sizes[dim], stride = copy.strides[dim];
     Value extent = builder.createOrFold<memref::DimOp>(loc, copy.memref, dim);
     Value offset =
         getValueOrCreateConstantIndexOp(builder, loc, copy.offsets[dim]);
-    // An offset so far out that no lane is inside is moved to where nothing
-    // below overflows.
+    // Clamp offsets with which all lanes are out of bounds, so that the
+    // arithmetic below does not overflow.
     offset = loops.minSigned(loops.maxSigned(offset, -size * stride), extent);
     offsets.push_back(offset);
     Value below = loops.maxSigned(loops.sub(loops.index(0), offset), 0);
@@ -157,16 +157,17 @@ void smalti::emitWindowCopy(OpBuilder &builder, Location loc,
         return;
       Value differs = builder.createOrFold<arith::CmpIOp>(
           loc, arith::CmpIPredicate::ne, lane, loops.index(expected));
-      overhangs = overhangs ? builder.createOrFold<arith::OrIOp>(loc, overhangs,
-                                                                 differs)
-                            : differs;
+      isOutOfBounds =
+          isOutOfBounds
+              ? builder.createOrFold<arith::OrIOp>(loc, isOutOfBounds, differs)
+              : differs;
     };
     addCheck(first.back(), 0);
     addCheck(last.back(), size);
   }
-  if (fill && overhangs) {
-    auto ifOp =
-        scf::IfOp::create(builder, loc, overhangs, /*withElseRegion=*/false);
+  if (fill && isOutOfBounds) {
+    auto ifOp = scf::IfOp::create(builder, loc, isOutOfBounds,
+                                  /*withElseRegion=*/false);
     OpBuilder then = ifOp.getThenBodyBuilder();
     Value value = arith::ConstantOp::create(then, loc, fill);
     linalg::FillOp::create(then, loc, value, copy.buffer);
@@ -200,10 +201,10 @@ void smalti::emitWindowCopy(OpBuilder &builder, Location loc,
     }
   };
 
-  bool vectorise = rank > 0 && !copy.droppedDims.test(rank - 1) &&
+  bool vectorize = rank > 0 && !copy.droppedDims.test(rank - 1) &&
                    copy.strides[rank - 1] == 1 && hasVectorRows(type) &&
                    hasVectorRows(cast<MemRefType>(copy.buffer.getType()));
-  int64_t lanes = vectorise ? widestVector(copy.sizes[rank - 1],
+  int64_t lanes = vectorize ? widestVector(copy.sizes[rank - 1],
                                            vectorBits / bitWidth(type))
                             : 1;
   std::function<void(int64_t)> nest = [&](int64_t dim) {
@@ -215,8 +216,8 @@ void smalti::emitWindowCopy(OpBuilder &builder, Location loc,
     };
     if (dim + 1 < rank || lanes <= 1)
       return loops.loop(first[dim], last[dim], 1, inner, copy.sizes[dim]);
-    // Whole vectors, then the rest of the row lane by lane: nothing outside the
-    // memref is touched.
+    // Whole vectors, then scalars for the rest of the row, so that nothing
+    // outside the memref is accessed.
     Value count = loops.sub(last[dim], first[dim]);
     Value rest =
         builder.createOrFold<arith::RemUIOp>(loc, count, loops.index(lanes));
@@ -239,8 +240,8 @@ void smalti::emitWindowCopy(OpBuilder &builder, Location loc,
 
 namespace {
 
-/// An element-wise linalg op as loops: scalar ones over the outer dimensions,
-/// vectors along the innermost one.
+/// Loops for an element-wise linalg op, vectorized along the innermost
+/// dimension.
 class ElementwiseLoops {
 public:
   ElementwiseLoops(RewriterBase &rewriter, linalg::GenericOp op,
@@ -251,7 +252,7 @@ public:
       widest = std::max(widest, bitWidth(operand.getType()));
     for (Operation &inner : *op.getBody()) {
       for (Type type : inner.getResultTypes()) {
-        // Indices are compared and gone.
+        // Indices are only used in comparisons.
         if (type.isIntOrFloat())
           widest = std::max(widest, bitWidth(type));
       }
@@ -260,7 +261,7 @@ public:
         std::max<int64_t>(1, llvm::bit_floor<uint64_t>(vectorBits / widest));
   }
 
-  bool isVectorisable() {
+  bool isVectorizable() {
     if (op.getNumLoops() == 0 || op.getNumParallelLoops() != op.getNumLoops() ||
         !op.hasPureBufferSemantics())
       return false;
@@ -275,8 +276,8 @@ public:
       }
       if (!map.isProjectedPermutation(/*allowZeroInResults=*/true))
         return false;
-      // The innermost loop runs along the operand's last dimension or not along
-      // the operand at all.
+      // The innermost loop indexes the last dimension of the operand or does
+      // not index the operand.
       bool moves = false;
       for (auto [position, result] : llvm::enumerate(map.getResults())) {
         if (!result.isFunctionOfDim(innermost))
@@ -321,8 +322,8 @@ public:
   }
 
 private:
-  /// Whether the op walks all of its operands from the first element to the
-  /// last, so that one loop does.
+  /// Whether the op accesses all operands contiguously, so that the loops can
+  /// be collapsed into one.
   bool isContiguous() {
     if (op.getNumLoops() < 2 || op.hasIndexSemantics())
       return false;
@@ -451,7 +452,7 @@ private:
         result.setType(laneType(result.getType(), lanes));
     }
     auto yield = cast<linalg::YieldOp>(op.getBody()->getTerminator());
-    // All loads are before the first store: an output may be an input.
+    // All loads precede the first store, since an output may be an input.
     for (auto [position, value] : llvm::enumerate(yield.getOperands())) {
       OpOperand &init = *op.getDpsInitOperand(position);
       store(rewriter, loc, vectorOf(value), operands[init.getOperandNumber()],
@@ -471,14 +472,14 @@ private:
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// Matrix products
+// Matmuls
 //===----------------------------------------------------------------------===//
 
 namespace {
 
-/// acc += a * b with the accumulators of a block of rows x panel columns in
-/// registers. b is repacked into panels as wide as the block, so that the inner
-/// loop reads it in order; narrow operands are extended once, not once per use.
+/// acc += a * b, with the accumulators of a block (rows x panel columns) in
+/// registers. b is packed into panels of the block's width, so that the inner
+/// loop reads it contiguously. Narrow operands are extended once, not per use.
 class MatmulLoops {
 public:
   MatmulLoops(RewriterBase &rewriter, linalg::MatmulOp op, int64_t vectorBits)
@@ -487,8 +488,8 @@ public:
         b(op.getDpsInputs()[1]), c(op.getDpsInits()[0]) {
     Type element = getElementTypeOrSelf(c.getType());
     lanes = vectorBits / bitWidth(element);
-    // 16 of 32 registers (512 bits), else 8 of 16, hold accumulators; the rest
-    // is for the operands.
+    // Accumulators use 16 of 32 registers with 512 bits, else 8 of 16; operands
+    // use the rest.
     blockRows = vectorBits >= 512 ? 8 : 4;
     panelColumns = 2 * lanes;
   }
@@ -505,12 +506,12 @@ public:
     bool isInteger = element.isSignlessInteger(32);
     if (!isInteger && !element.isF32() && !element.isF64())
       return false;
-    // Integers without a sign: named ops take theirs from an attribute.
+    // The signedness of integer operands is an attribute of the named op.
     if (isInteger && op.getCast() != linalg::TypeFn::cast_signed)
       return false;
     for (MemRefType type : {aType, bType}) {
-      Type factor = type.getElementType();
-      if (isInteger ? !factor.isSignlessInteger() : !isa<FloatType>(factor))
+      Type operand = type.getElementType();
+      if (isInteger ? !operand.isSignlessInteger() : !isa<FloatType>(operand))
         return false;
       if (bitWidth(type) > bitWidth(element))
         return false;
@@ -554,15 +555,17 @@ private:
     return arith::ExtFOp::create(rewriter, loc, type, value);
   }
 
-  Value multiplyAdd(Value lhs, Value rhs, Value sum) {
+  Value multiplyAdd(Value lhs, Value rhs, Value accumulator) {
     if (isa<IntegerType>(accumulatorType()))
       return arith::AddIOp::create(
-          rewriter, loc, sum, arith::MulIOp::create(rewriter, loc, lhs, rhs));
-    // Left to the target: a fused multiply-add where it has one.
+          rewriter, loc, accumulator,
+          arith::MulIOp::create(rewriter, loc, lhs, rhs));
+    // Allows a fused multiply-add if the target has one.
     auto contract = arith::FastMathFlagsAttr::get(
         rewriter.getContext(), arith::FastMathFlags::contract);
-    Value product = arith::MulFOp::create(rewriter, loc, lhs, rhs, contract);
-    return arith::AddFOp::create(rewriter, loc, sum, product, contract);
+    Value multiplied = arith::MulFOp::create(rewriter, loc, lhs, rhs, contract);
+    return arith::AddFOp::create(rewriter, loc, accumulator, multiplied,
+                                 contract);
   }
 
   Value buffer(ArrayRef<int64_t> shape) {
@@ -644,17 +647,17 @@ private:
     SmallVector<int64_t> widths = splitIntoVectors(width, lanes);
     Type element = accumulatorType();
     int64_t depth = cast<MemRefType>(b.getType()).getDimSize(0);
-    // The (row, column) of every accumulator, row by row.
-    SmallVector<std::pair<Value, Value>> places;
+    // The (row, column) of each accumulator, in row-major order.
+    SmallVector<std::pair<Value, Value>> positions;
     SmallVector<Value> accumulators;
     for (int64_t i = 0; i < rows; ++i) {
       int64_t done = 0;
       for (int64_t part : widths) {
-        places.emplace_back(loops.add(row, loops.index(i)),
-                            loops.add(column, loops.index(done)));
+        positions.emplace_back(loops.add(row, loops.index(i)),
+                               loops.add(column, loops.index(done)));
         accumulators.push_back(
             load(rewriter, loc, laneType(element, part), c,
-                 {places.back().first, places.back().second}));
+                 {positions.back().first, positions.back().second}));
         done += part;
       }
     }
@@ -682,8 +685,8 @@ private:
           }
           scf::YieldOp::create(rewriter, loc, next);
         });
-    for (auto [place, value] : llvm::zip_equal(places, loop.getResults()))
-      store(rewriter, loc, value, c, {place.first, place.second});
+    for (auto [position, value] : llvm::zip_equal(positions, loop.getResults()))
+      store(rewriter, loc, value, c, {position.first, position.second});
   }
 
   RewriterBase &rewriter;
@@ -699,8 +702,8 @@ private:
 LogicalResult smalti::lowerLinalgToVectorLoops(RewriterBase &rewriter,
                                                linalg::LinalgOp op,
                                                int64_t vectorBits) {
-  if (auto product = dyn_cast<linalg::MatmulOp>(op.getOperation())) {
-    MatmulLoops matmulLoops(rewriter, product, vectorBits);
+  if (auto matmul = dyn_cast<linalg::MatmulOp>(op.getOperation())) {
+    MatmulLoops matmulLoops(rewriter, matmul, vectorBits);
     if (matmulLoops.isSupported()) {
       matmulLoops.emit();
       return success();
@@ -709,14 +712,14 @@ LogicalResult smalti::lowerLinalgToVectorLoops(RewriterBase &rewriter,
   rewriter.setInsertionPoint(op);
   auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
   if (!generic && op.getNumParallelLoops() == op.getNumLoops()) {
-    FailureOr<linalg::GenericOp> generalised =
+    FailureOr<linalg::GenericOp> generalized =
         linalg::generalizeNamedOp(rewriter, op);
-    if (succeeded(generalised))
-      generic = *generalised;
+    if (succeeded(generalized))
+      generic = *generalized;
   }
   if (generic) {
     ElementwiseLoops elementwise(rewriter, generic, vectorBits);
-    if (elementwise.isVectorisable()) {
+    if (elementwise.isVectorizable()) {
       elementwise.emit();
       return success();
     }

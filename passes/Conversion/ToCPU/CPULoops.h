@@ -1,8 +1,8 @@
-//===- CPULoops.h - Vectorised loops over buffers ---------------*- C++ -*-===//
+//===- CPULoops.h - Vectorized loops over buffers ---------------*- C++ -*-===//
 //
-// What convert-triton-xla-to-cpu writes for its three kinds of work once tiles
-// are buffers: copies between a buffer and a window of memory, matrix products,
-// and element-wise loops. Code size does not depend on the tile's size.
+// Loops that convert-triton-xla-to-cpu emits after bufferization: copies
+// between a buffer and a window of a memref, matmuls, and element-wise loops.
+// The code size does not depend on the tile size.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +24,7 @@ class LinalgOp;
 
 namespace smalti {
 
-/// On a loop with a dynamic trip count: the most iterations, as an i64.
+/// Upper bound of a dynamic trip count, on a loop (i64).
 inline constexpr llvm::StringLiteral kMostIterationsAttr =
     "smalti.most_iterations";
 
@@ -38,17 +38,17 @@ struct WindowCopy {
   mlir::Value buffer;
 };
 
-/// Loops that copy the lanes of the window that lie in the memref: from the
-/// memref to the buffer (`fill` goes to all other lanes), or, with a null
-/// `fill`, from the buffer to the memref.
+/// Emits loops that copy the in-bounds elements of the window from the memref
+/// to the buffer, with `fill` for other elements, or, if `fill` is null, from
+/// the buffer to the memref.
 void emitWindowCopy(mlir::OpBuilder &builder, mlir::Location loc,
                     const WindowCopy &copy, mlir::TypedAttr fill,
                     int64_t vectorBits);
 
-/// Replaces a linalg op on statically shaped buffers by loops: matrix products
-/// by a register-tiled kernel on packed operands, element-wise ops by loops of
-/// vectors, everything else by scalar loops. Fails, and changes nothing, on an
-/// op that has no loops.
+/// Lowers a linalg op on statically shaped buffers to loops: a matmul to a
+/// register-tiled kernel on packed operands, an element-wise op to vectorized
+/// loops, any other op to scalar loops. Fails without changes if the op cannot
+/// be lowered to loops.
 llvm::LogicalResult lowerLinalgToVectorLoops(mlir::RewriterBase &rewriter,
                                              mlir::linalg::LinalgOp op,
                                              int64_t vectorBits);

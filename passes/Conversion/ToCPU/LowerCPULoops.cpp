@@ -1,15 +1,16 @@
-//===- LowerCPULoops.cpp - Loops on the CPU that a caller can stop --------===//
+//===- LowerCPULoops.cpp - smalti-lower-cpu-loops -------------------------===//
 //
-// A function of the CPU target takes the address of a stop flag. Its loops read
-// the flag once in each iteration and leave the function when the flag is set.
-// The load is inserted while loops are scf.for and scf.while; the branch to the
-// exit follows once they are blocks.
+// A function for the CPU target takes the address of a stop flag. Its loops
+// read the flag in each iteration, and the function returns when the flag is
+// set. The load is inserted into scf.for and scf.while; the branch to the exit
+// is inserted after lowering to blocks.
 //
-// Loops that end within a few milliseconds anyway do not read the flag: a
-// volatile load would prevent LLVM's loop optimizations.
+// Loops with a short estimated time do not read the flag, since a volatile load
+// prevents LLVM's loop optimizations.
 //
-// The function sets the flag itself before an operation that would never end or
-// would end the process: a loop whose step is not positive, a division by zero.
+// The function sets the flag itself before an operation that would not
+// terminate or would abort the process: a loop whose step is not positive, an
+// undefined division.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,25 +45,26 @@ namespace smalti {
 using namespace mlir;
 using namespace smalti;
 
-/// The estimated time, in nanoseconds, of a loop that need not read the flag.
+/// Maximum estimated time, in nanoseconds, of a loop that does not read the
+/// flag.
 static constexpr int64_t shortTime = 4'000'000;
 
-/// The product of the sizes; none where a size is not known, or the product is
-/// more than `shortTime`.
-static std::optional<int64_t> getShortProduct(ArrayRef<int64_t> sizes) {
+/// The number of elements of a shape; std::nullopt if a size is dynamic or the
+/// number exceeds `shortTime`.
+static std::optional<int64_t> countElements(ArrayRef<int64_t> sizes) {
   if (llvm::is_contained(sizes, 0))
     return 0;
-  int64_t product = 1;
+  int64_t elements = 1;
   for (int64_t size : sizes) {
-    if (ShapedType::isDynamic(size) || size > shortTime / product)
+    if (ShapedType::isDynamic(size) || size > shortTime / elements)
       return std::nullopt;
-    product *= size;
+    elements *= size;
   }
-  return product;
+  return elements;
 }
 
-/// An upper estimate of the time of an op without its regions, in nanoseconds.
-/// None where it cannot be determined, or is more than `shortTime`.
+/// Estimated upper bound of the time of an op without its regions, in
+/// nanoseconds. std::nullopt if it cannot be determined or exceeds `shortTime`.
 static std::optional<int64_t> estimateOwnTime(Operation *op) {
   if (isa<CallOpInterface>(op))
     return std::nullopt;
@@ -74,17 +76,17 @@ static std::optional<int64_t> estimateOwnTime(Operation *op) {
     return std::nullopt;
   if (auto copy = dyn_cast<memref::CopyOp>(op)) {
     auto type = dyn_cast<ShapedType>(copy.getSource().getType());
-    return type && type.hasRank() ? getShortProduct(type.getShape())
+    return type && type.hasRank() ? countElements(type.getShape())
                                   : std::nullopt;
   }
   bool isMath = isa_and_nonnull<math::MathDialect>(op->getDialect());
   int64_t elements = 1;
   auto add = [&](ArrayRef<int64_t> shape) {
-    std::optional<int64_t> count = getShortProduct(shape);
+    std::optional<int64_t> count = countElements(shape);
     elements = std::max(elements, count.value_or(shortTime + 1));
   };
-  // Ops on a vector of one register take as long as those on a number; larger
-  // vectors may be computed element by element.
+  // A vector of one register counts like a scalar; larger vectors may be
+  // scalarized.
   constexpr int64_t registerBits = 512;
   for (Type type :
        llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes())) {
@@ -96,7 +98,7 @@ static std::optional<int64_t> estimateOwnTime(Operation *op) {
     Type element = vector.getElementType();
     int64_t bits =
         element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 64;
-    std::optional<int64_t> count = getShortProduct(vector.getShape());
+    std::optional<int64_t> count = countElements(vector.getShape());
     if (isMath || !count || *count > registerBits / std::max<int64_t>(bits, 1))
       add(vector.getShape());
   }
@@ -104,13 +106,13 @@ static std::optional<int64_t> estimateOwnTime(Operation *op) {
     add(contract.getShapeForUnroll().value_or(SmallVector<int64_t, 4>()));
   if (elements > shortTime)
     return std::nullopt;
-  // Most functions are called once for each element.
+  // Most math functions are called once per element.
   constexpr int64_t callTime = 50;
   return isMath ? elements * callTime : elements;
 }
 
-/// An upper estimate of the time of an op, in nanoseconds. None where it cannot
-/// be determined, or is more than `shortTime`.
+/// Estimated upper bound of the time of an op, in nanoseconds. std::nullopt if
+/// it cannot be determined or exceeds `shortTime`.
 static std::optional<int64_t> estimateTime(Operation *op) {
   std::optional<int64_t> own = estimateOwnTime(op);
   if (!own)
@@ -141,8 +143,8 @@ static std::optional<int64_t> estimateTime(Operation *op) {
 
 namespace {
 
-/// The function's stop flag: what is read and written of it, until the loops
-/// are blocks.
+/// The stop flag of a function, with its loads and stores until loops are
+/// lowered to blocks.
 class StopFlag {
 public:
   explicit StopFlag(func::FuncOp function) : function(function) {
@@ -153,8 +155,8 @@ public:
     address = function.getArgument(position);
   }
 
-  /// Reads the flag in all loops that may be long, and sets it where the step
-  /// of a loop is not positive or a division is undefined.
+  /// Inserts loads of the flag into loops that may be long, and stores before
+  /// loops whose step is not positive and undefined divisions.
   void insert(ArrayRef<std::pair<Operation *, Division>> divisions) {
     for (auto [op, division] : divisions)
       checkDivision(op, division);
@@ -182,11 +184,11 @@ public:
                         ArrayAttr::get(function.getContext(), errors));
   }
 
-  /// Leaves the function where the flag is set. Loops are blocks by now.
+  /// Inserts the branches to the exit, after loops are lowered to blocks.
   void branch() {
     if (reads.empty() && writes.empty())
       return;
-    // The blocks that the branches leave from, before any branch is added.
+    // The source blocks of the branches, before any branch is added.
     SmallVector<Block *> sources;
     for (LLVM::StoreOp write : writes)
       sources.push_back(write->getBlock());
@@ -249,8 +251,8 @@ private:
     return attr;
   }
 
-  /// Sets the flag before a division that is undefined. Where the program may
-  /// drop the result, it divides by 1 instead.
+  /// Sets the flag before an undefined division. If the result only reaches a
+  /// select, which may drop it, the divisor becomes 1 instead.
   void checkDivision(Operation *op, const Division &division) {
     OpBuilder builder(op);
     Location loc = op->getLoc();
@@ -287,15 +289,15 @@ private:
     Value number;
     if (isOverflow)
       number = createError(inside, loc,
-                           "this division overflows: the least " +
+                           "this division overflows: the minimum of " +
                                Twine(text(element)) +
-                               " divided by -1 does not fit the type");
+                               " divided by -1 does not fit in the type");
     if (isZero) {
       Value byZero = createError(
           inside, loc,
           isa<VectorType>(type)
-              ? "an element of the divisor of this division is 0; elements of "
-                "a tile outside of its memref are 0, too"
+              ? "an element of the divisor of this division is 0; tile "
+                "elements outside the memref are 0"
               : "the divisor of this division is 0");
       number = number ? arith::SelectOp::create(inside, loc,
                                                 createAny(inside, loc, isZero),
@@ -311,7 +313,8 @@ private:
     return text;
   }
 
-  /// Whether an element of a vector of i1 is set; an i1 as it is.
+  /// Whether any element of a vector of i1 is set; a scalar is returned
+  /// unchanged.
   static Value createAny(OpBuilder &builder, Location loc, Value isSet) {
     auto type = dyn_cast<VectorType>(isSet.getType());
     if (!type)
@@ -330,7 +333,7 @@ private:
         .getThenBodyBuilder();
   }
 
-  /// The flag's value for an error.
+  /// The value of the flag for an error.
   Value createError(OpBuilder &builder, Location loc, const Twine &message) {
     NamedAttribute fields[] = {
         builder.getNamedAttr("location", LocationAttr(loc)),
@@ -345,16 +348,15 @@ private:
                                            /*isVolatile=*/true));
   }
 
-  /// For each of the blocks, the memory that is allocated at its end and that
-  /// the function would deallocate later. Memory that may be deallocated before
-  /// is not included.
+  /// For each block, the allocations that are live at its end. Memory that may
+  /// already be deallocated is not included.
   std::vector<SmallVector<memref::AllocOp>>
   collectHeld(ArrayRef<Block *> blocks) {
     Region &body = function.getBody();
     DominanceInfo dominance(function);
     std::vector<SmallVector<memref::AllocOp>> held(blocks.size());
     for (auto alloc : body.getOps<memref::AllocOp>()) {
-      // Where the memory may be deallocated already, up to the next allocation.
+      // Blocks where the memory may be deallocated, up to the next allocation.
       llvm::SetVector<Block *> ended;
       for (Operation *user : alloc->getUsers())
         if (isa<memref::DeallocOp>(user))
@@ -396,8 +398,8 @@ struct SmaltiLowerCPULoops
     : smalti::impl::SmaltiLowerCPULoopsBase<SmaltiLowerCPULoops> {
   using Base::Base;
 
-  /// Branches need regions of several blocks. An error on the first op of scf
-  /// that stays inside an op of one block.
+  /// Branches need regions of several blocks. Reports an error on the first scf
+  /// op inside an op with single-block regions.
   static LogicalResult checkRegions(ModuleOp module) {
     WalkResult result = module.walk([](Operation *op) {
       Operation *parent = op->getParentOp();
@@ -406,14 +408,15 @@ struct SmaltiLowerCPULoops
           isa_and_nonnull<scf::SCFDialect>(parent->getDialect()) ||
           !parent->hasTrait<OpTrait::SingleBlock>())
         return WalkResult::advance();
-      op->emitOpError() << "cannot become branches inside '"
-                        << parent->getName() << "', which has one block";
+      op->emitOpError() << "cannot be lowered to branches inside '"
+                        << parent->getName()
+                        << "', which supports only one block per region";
       return WalkResult::interrupt();
     });
     return failure(result.wasInterrupted());
   }
 
-  /// An error on the first op with an attribute that is not a count.
+  /// Reports an error on the first op with an invalid count attribute.
   static LogicalResult checkCounts(ModuleOp module) {
     WalkResult result = module.walk([](Operation *op) {
       StringRef name = isa<scf::ForOp>(op) ? kMostIterationsAttr : kNumTiles;
@@ -421,7 +424,7 @@ struct SmaltiLowerCPULoops
       if (!count || getInteger(count).value_or(-1) >= 0)
         return WalkResult::advance();
       op->emitOpError() << "has '" << name << "' = " << count
-                        << ", which is not an integer that is at least 0";
+                        << "; a non-negative integer is required";
       return WalkResult::interrupt();
     });
     return failure(result.wasInterrupted());
@@ -429,7 +432,8 @@ struct SmaltiLowerCPULoops
 
   using Divisions = SmallVector<std::pair<Operation *, Division>>;
 
-  /// The divisions that need a check. An error on one that cannot have it.
+  /// The divisions that need a check. Reports an error if one cannot be
+  /// checked.
   static FailureOr<Divisions> findDivisions(func::FuncOp function,
                                             bool hasFlag) {
     IntegerRanges ranges(function);
@@ -441,7 +445,8 @@ struct SmaltiLowerCPULoops
         return WalkResult::advance();
       divisions.emplace_back(op, *division);
       if (!hasFlag) {
-        op->emitOpError("may be undefined, which '")
+        op->emitOpError(
+            "may be undefined (division by zero or overflow), which '")
             << function.getName()
             << "' cannot report: calls of this function cannot be inlined";
         return WalkResult::interrupt();
@@ -451,7 +456,8 @@ struct SmaltiLowerCPULoops
            parent = parent->getParentOp()) {
         if (isa_and_nonnull<scf::SCFDialect>(parent->getDialect()))
           continue;
-        op->emitOpError("may be undefined, which cannot be reported inside '")
+        op->emitOpError("may be undefined (division by zero or overflow), "
+                        "which cannot be reported inside '")
             << parent->getName() << "'";
         return WalkResult::interrupt();
       }
@@ -470,8 +476,8 @@ struct SmaltiLowerCPULoops
     for (auto function : module.getOps<func::FuncOp>()) {
       if (function.isExternal())
         continue;
-      // A function with callers here keeps its type. One without is not run
-      // unless it runs tiles.
+      // A function with callers in the module keeps its type. A function
+      // without callers is not executed unless it has tiles.
       bool isCalled = !SymbolTable::symbolKnownUseEmpty(function, module);
       bool hasFlag = !isCalled && function->hasAttr(kNumTiles) &&
                      function.getNumResults() == 0;

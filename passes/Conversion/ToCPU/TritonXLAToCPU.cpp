@@ -1,16 +1,17 @@
-//===- TritonXLAToCPU.cpp - Tile programs to vectorised loops -------------===//
+//===- TritonXLAToCPU.cpp - Tile-level kernels to vectorized loops --------===//
 //
-// Each program is converted in a module of its own, and replaces the original
-// only when all of them have succeeded:
+// Each kernel is converted in a temporary module. The originals are replaced
+// only if all conversions succeed:
 //
-//   1. element-wise ops on tiles become linalg ops and are fused;
-//   2. extract and insert become copies between memory and a buffer, mask an
-//      element-wise op, dot a matrix product;
-//   3. upstream's one-shot bufferization gives every tile a buffer;
-//   4. loop-carried buffers get one place each, so that every buffer can be
+//   1. element-wise ops on tiles are lowered to linalg ops and fused;
+//   2. extract and insert are lowered to copies between memory and a buffer,
+//   mask
+//      to an element-wise op, dot to a linalg.matmul;
+//   3. upstream's one-shot bufferization assigns a buffer to every tile;
+//   4. each loop-carried buffer is updated in place, so that all buffers can be
 //      allocated once per call, before the loop over tiles;
-//   5. the linalg ops become loops of vectors (CPULoops.h), and arithmetic on
-//      f16 and bf16 becomes arithmetic on f32.
+//   5. the linalg ops are lowered to vectorized loops (CPULoops.h), and f16 and
+//      bf16 arithmetic is done in f32.
 //
 //===----------------------------------------------------------------------===//
 
@@ -63,7 +64,7 @@ using namespace smalti;
 using namespace smalti::triton_xla;
 
 //===----------------------------------------------------------------------===//
-// What can be converted
+// Preconditions
 //===----------------------------------------------------------------------===//
 
 static bool isSupportedElement(Type type) {
@@ -71,9 +72,8 @@ static bool isSupportedElement(Type type) {
          type.isIndex() || type.isSignlessInteger();
 }
 
-/// Whether an op leaves elements as they are, or widens them: all that 8-bit
-/// floats are for.
-static bool takesFloat8(Operation *op) {
+/// Whether an op supports 8-bit floats: it moves, multiplies or extends them.
+static bool supportsFloat8(Operation *op) {
   return isa<ExtractOp, InsertOp, MaskOp, DotOp, arith::ExtFOp,
              arith::ConstantOp, tensor::SplatOp>(op) ||
          isa<scf::SCFDialect>(op->getDialect());
@@ -85,29 +85,30 @@ static bool isElementwiseOnTiles(Operation *op) {
          llvm::all_of(op->getOperandTypes(), llvm::IsaPred<RankedTensorType>);
 }
 
-/// Elements that arrays pack, and LLVM does not.
-static bool sharesBytes(Type element) {
+/// Elements that arrays pack into bytes and LLVM does not.
+static bool isPacked(Type element) {
   if (!element.isIntOrFloat())
     return false;
   unsigned bits = element.getIntOrFloatBitWidth();
   return bits != 1 && bits < 8;
 }
 
-/// Diagnoses what a program holds that has no lowering to CPU loops. After it
-/// has succeeded, a failure to convert is a defect of ours.
-static LogicalResult checkProgram(EntryFuncOp entry) {
+/// Reports what cannot be lowered to CPU loops. If this check succeeds, a later
+/// failure is a defect in the pass.
+static LogicalResult checkKernel(EntryFuncOp entry) {
   for (BlockArgument argument : entry.getKernelArguments()) {
     auto memref = dyn_cast<MemRefType>(argument.getType());
     if (memref && memref.getMemorySpace())
       return entry.emitError("argument #")
              << argument.getArgNumber() << " is in memory space "
-             << memref.getMemorySpace() << ", which a CPU does not have";
-    if (memref && sharesBytes(memref.getElementType()))
+             << memref.getMemorySpace()
+             << "; only the default memory space is supported";
+    if (memref && isPacked(memref.getElementType()))
       return entry.emitError("argument #")
              << argument.getArgNumber() << " has elements of "
              << memref.getElementType()
-             << ", which share bytes; elements in the memory of a CPU are i1 "
-                "or take whole bytes";
+             << ", which are packed into bytes; i1 or elements of whole "
+                "bytes are required";
   }
   WalkResult result = entry.getBody().walk([](Operation *op) -> WalkResult {
     bool onTiles = false;
@@ -124,16 +125,15 @@ static LogicalResult checkProgram(EntryFuncOp entry) {
         continue;
       onTiles = true;
       if (!isa<RankedTensorType>(tensor) || !tensor.hasStaticShape())
-        return op->emitOpError("works on ")
-               << type
-               << ", but the tiles of a CPU program are statically shaped";
+        return op->emitOpError("has a tile of type ")
+               << type << "; a static shape is required";
       if (!isSupportedElement(tensor.getElementType()) &&
-          !(isFloat8OfCPU(tensor.getElementType()) && takesFloat8(op)))
+          !(isFloat8OfCPU(tensor.getElementType()) && supportsFloat8(op)))
         return op->emitOpError("has elements of ")
                << tensor.getElementType()
-               << ", which have no lowering to the CPU (f16, bf16, f32, f64, "
-                  "integers and index have; windows, masks, products and "
-                  "arith.extf of f8E4M3FN and f8E5M2, too)";
+               << "; supported are f16, bf16, f32, f64, integers and index, "
+                  "and f8E4M3FN and f8E5M2 in extract, insert, mask, dot and "
+                  "arith.extf";
     }
     if (!onTiles)
       return WalkResult::advance();
@@ -151,16 +151,16 @@ static LogicalResult checkProgram(EntryFuncOp entry) {
                 isa<bufferization::BufferizableOpInterface>(op))) {
       return WalkResult::advance();
     }
-    return op->emitOpError("has no lowering to CPU loops");
+    return op->emitOpError("cannot be lowered to CPU loops");
   });
   return failure(result.wasInterrupted());
 }
 
 //===----------------------------------------------------------------------===//
-// On tensors
+// Tensors
 //===----------------------------------------------------------------------===//
 
-/// A function in a module of its own that runs the program for the tiles in
+/// Creates a function in a temporary module that executes the kernel for tiles
 /// [begin, end).
 static func::FuncOp cloneIntoLoop(EntryFuncOp entry, ModuleOp scratch) {
   OpBuilder builder = OpBuilder::atBlockBegin(scratch.getBody());
@@ -284,17 +284,17 @@ static void lowerTileOps(RewriterBase &rewriter, func::FuncOp function,
       lowerMask(rewriter, mask);
     } else if (auto dot = dyn_cast<DotOp>(op)) {
       rewriter.setInsertionPoint(dot);
-      auto product = linalg::MatmulOp::create(
+      auto matmul = linalg::MatmulOp::create(
           rewriter, dot.getLoc(), dot.getResult().getType(),
           ValueRange{dot.getLhs(), dot.getRhs()}, dot.getAccumulator());
-      rewriter.replaceOp(dot, product);
+      rewriter.replaceOp(dot, matmul);
     }
   }
 }
 
-/// Apart from the other ops, after the last folding before bufferization: a
-/// buffer that is read by its own name, and not through a tensor, is one that
-/// bufferization sees no reader of, and may overwrite too early.
+/// Runs after the last folding before bufferization. Bufferization does not
+/// track reads that use a buffer directly and not through a tensor, so it might
+/// overwrite the buffer too early.
 static void lowerInserts(RewriterBase &rewriter, func::FuncOp function,
                          int64_t vectorBits) {
   SmallVector<InsertOp> inserts;
@@ -304,9 +304,9 @@ static void lowerInserts(RewriterBase &rewriter, func::FuncOp function,
 }
 
 static LogicalResult fuseElementwise(func::FuncOp function) {
-  // Every fusion makes the whole body again, so that without a bound the time
-  // would grow with the square of a chain's length. So long a body has no use
-  // for more registers either.
+  // Every fusion recreates the whole body, so without a limit the time would be
+  // quadratic in the length of a chain. Longer bodies do not benefit, since
+  // registers are exhausted.
   constexpr size_t mostOps = 128;
   RewritePatternSet patterns(function.getContext());
   linalg::populateElementwiseOpsFusionPatterns(
@@ -325,9 +325,9 @@ static LogicalResult fuseElementwise(func::FuncOp function) {
   return applyPatternsGreedily(function, std::move(patterns));
 }
 
-/// An element-wise op writes over an input where it can: over a loop-carried
-/// tile first, so that the loop needs no second buffer. (Bufferization still
-/// makes a new buffer where the input is read again.)
+/// Lets element-wise ops overwrite an input, preferably a loop-carried tile, so
+/// that the loop does not need a second buffer. (Bufferization still allocates
+/// a new buffer if the input is read again.)
 static void reuseInputs(RewriterBase &rewriter, func::FuncOp function) {
   function.walk([&](linalg::GenericOp op) {
     if (op.getNumParallelLoops() != op.getNumLoops())
@@ -358,8 +358,8 @@ static void reuseInputs(RewriterBase &rewriter, func::FuncOp function) {
   });
 }
 
-/// Splat constants and tensor.splat become fills, one for each use: as
-/// read-only globals they would be copied first.
+/// Replaces each use of a splat constant or tensor.splat by a fill. A read-only
+/// global would have to be copied first.
 static void fillSplats(RewriterBase &rewriter, func::FuncOp function) {
   SmallVector<Operation *> splats;
   function.walk([&](Operation *op) {
@@ -392,11 +392,10 @@ static void fillSplats(RewriterBase &rewriter, func::FuncOp function) {
 }
 
 //===----------------------------------------------------------------------===//
-// On buffers
+// Buffers
 //===----------------------------------------------------------------------===//
 
-/// Whether `value` is the buffer `argument` whatever path is taken (false: not
-/// known).
+/// Whether `value` is proven to be the buffer `argument` on every path.
 static bool isBuffer(Value value, BlockArgument argument) {
   while (true) {
     if (value == argument)
@@ -424,7 +423,7 @@ static bool isBuffer(Value value, BlockArgument argument) {
   }
 }
 
-/// A buffer of `type`'s shape, before `op`.
+/// Allocates a buffer with the shape of `type` before `op`.
 static Value allocateLike(RewriterBase &rewriter, Operation *op,
                           MemRefType type) {
   rewriter.setInsertionPoint(op);
@@ -436,10 +435,11 @@ static Value allocateLike(RewriterBase &rewriter, Operation *op,
                    .getResult();
 }
 
-/// Carries `init` through a loop in one buffer: copied into it before the loop
-/// and again by each iteration. Bufferization has made what an iteration yields
-/// a buffer of that iteration (which the next one will overwrite, as
-/// allocations leave the loops) or the carried one.
+/// Updates a loop-carried buffer in place: `init` is copied into the buffer
+/// before the loop, and each iteration copies its result. After bufferization,
+/// the result of an iteration is the carried buffer or a buffer of that
+/// iteration, which the next iteration overwrites after allocations are
+/// hoisted.
 static void carryInPlace(RewriterBase &rewriter, Operation *loop,
                          OpOperand &init, OpOperand &yielded,
                          BlockArgument argument) {
@@ -479,8 +479,8 @@ static void carryLoopsInPlace(RewriterBase &rewriter, func::FuncOp function) {
   }
 }
 
-/// All buffers are allocated once per call, before the loop over tiles, and
-/// freed at its end.
+/// Hoists all allocations before the loop over tiles and frees the buffers at
+/// the end of the call.
 static void hoistAllocations(RewriterBase &rewriter, func::FuncOp function) {
   Block &entry = function.getBody().front();
   SmallVector<memref::AllocOp> allocations;
@@ -497,7 +497,7 @@ static void hoistAllocations(RewriterBase &rewriter, func::FuncOp function) {
     memref::DeallocOp::create(rewriter, op.getLoc(), op);
 }
 
-/// Copies between buffers of which one is strided would call a run-time
+/// Lowers copies of strided buffers, which would otherwise call a runtime
 /// library.
 static void lowerStridedCopies(RewriterBase &rewriter, func::FuncOp function) {
   function.walk([&](memref::CopyOp op) {
@@ -520,10 +520,9 @@ static Type withElement(Type type, Type element) {
   return shaped ? shaped.clone(element) : element;
 }
 
-/// Truncates f64 to f16 or bf16 by way of f32 without rounding twice: a first
-/// result that is not exact is rounded to odd, which leaves the second rounding
-/// its ties. (A direct truncation is a call into the compiler's run-time
-/// library.)
+/// Truncates f64 to f16 or bf16 through f32 without double rounding: the first
+/// truncation rounds to odd, which preserves ties for the second one. (A direct
+/// truncation is a call to the compiler's runtime library.)
 static void splitTruncation(RewriterBase &rewriter, arith::TruncFOp op) {
   Location loc = op.getLoc();
   rewriter.setInsertionPoint(op);
@@ -538,7 +537,7 @@ static void splitTruncation(RewriterBase &rewriter, arith::TruncFOp op) {
   };
   Value nearest = arith::TruncFOp::create(rewriter, loc, f32, wide);
   Value back = arith::ExtFOp::create(rewriter, loc, wide.getType(), nearest);
-  // Ordered: a NaN passes as it is.
+  // Ordered comparison: NaN is not changed.
   Value inexact = arith::CmpFOp::create(rewriter, loc,
                                         arith::CmpFPredicate::ONE, back, wide);
   Value away = arith::CmpFOp::create(rewriter, loc, arith::CmpFPredicate::OGT,
@@ -555,9 +554,9 @@ static void splitTruncation(RewriterBase &rewriter, arith::TruncFOp op) {
   rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, op.getType(), result);
 }
 
-/// f16 and bf16 are for storage: arithmetic on them is done in f32 and rounded
-/// after each op (for +, -, *, / and sqrt this is the correctly rounded result;
-/// fma goes through f64 for the same reason).
+/// Computes f16 and bf16 arithmetic in f32 and rounds after each op. For +, -,
+/// *, / and sqrt the result is correctly rounded; fma uses f64 for the same
+/// reason.
 static LogicalResult computeInF32(ModuleOp scratch) {
   MLIRContext *context = scratch.getContext();
   Type f32 = Float32Type::get(context), f64 = Float64Type::get(context);
@@ -585,7 +584,7 @@ static LogicalResult computeInF32(ModuleOp scratch) {
   }
 
   {
-    // The converter keeps a reference to this.
+    // The converter stores a reference to the set.
     SetVector<Type> supported;
     supported.insert(f32);
     supported.insert(f64);
@@ -612,8 +611,8 @@ static LogicalResult computeInF32(ModuleOp scratch) {
       return failure();
   }
 
-  // These patterns let an extension cancel a truncation, which would leave out
-  // the rounding between two ops.
+  // The fastmath flags of these patterns would let an extension cancel a
+  // truncation and drop the rounding between two ops.
   SmallVector<Operation *> casts;
   scratch.walk([&](Operation *op) {
     if (isa<arith::ExtFOp, arith::TruncFOp>(op))
@@ -642,10 +641,9 @@ static LogicalResult computeInF32(ModuleOp scratch) {
   return success();
 }
 
-/// Expands what has no counterpart in LLVM: rounding divisions, and casts of
-/// bf16, which would be calls into the compiler's run-time library. (Upstream's
-/// arith-expand would also expand minimumf and maximumf, and lose the order of
-/// the zeros.)
+/// Expands ops without an LLVM equivalent: rounding divisions, and bf16 casts,
+/// which would call the compiler's runtime library. (Upstream's arith-expand
+/// would also expand minimumf and maximumf and ignore the sign of zeros.)
 static LogicalResult expandForLLVM(ModuleOp scratch) {
   RewritePatternSet patterns(scratch.getContext());
   arith::populateCeilFloorDivExpandOpsPatterns(patterns);
@@ -714,14 +712,15 @@ struct ConvertTritonXLAToCPU
       return signalPassFailure();
     SmallVector<EntryFuncOp> entries(module.getOps<EntryFuncOp>());
     for (EntryFuncOp entry : entries) {
-      if (failed(checkProgram(entry)))
+      if (failed(checkKernel(entry)))
         return signalPassFailure();
     }
     SmallVector<OwningOpRef<ModuleOp>> converted;
     for (EntryFuncOp entry : entries) {
       converted.push_back(convert(entry));
       if (!converted.back()) {
-        entry.emitError("convert-triton-xla-to-cpu failed on this program");
+        entry.emitError("convert-triton-xla-to-cpu: conversion of this kernel "
+                        "failed (internal error)");
         return signalPassFailure();
       }
     }
@@ -769,12 +768,12 @@ private:
     return scratch;
   }
 
-  /// Puts what `scratch` holds in the place of `entry`.
+  /// Replaces `entry` by the ops of `scratch`.
   void replace(EntryFuncOp entry, ModuleOp scratch, SymbolTable &symbols) {
-    Block::iterator place = std::next(entry->getIterator());
+    Block::iterator position = std::next(entry->getIterator());
     symbols.erase(entry);
     for (Operation &op : llvm::make_early_inc_range(*scratch.getBody())) {
-      // Constants come as globals, whose names may be taken.
+      // Constants are globals, whose names may collide.
       if (auto symbol = dyn_cast<SymbolOpInterface>(op);
           symbol && !isa<func::FuncOp>(op)) {
         StringAttr name = symbol.getNameAttr();
@@ -782,7 +781,7 @@ private:
         for (unsigned suffix = 0; symbols.lookup(unique); ++suffix)
           unique = StringAttr::get(&getContext(),
                                    name.getValue() + "_" + Twine(suffix));
-        // The new name must be free here, too.
+        // The new name must be unused in both modules.
         if (unique != name) {
           while (SymbolTable::lookupSymbolIn(scratch, unique) ||
                  symbols.lookup(unique))
@@ -792,7 +791,7 @@ private:
         }
       }
       op.remove();
-      symbols.insert(&op, place);
+      symbols.insert(&op, position);
     }
   }
 };

@@ -1,4 +1,4 @@
-//===- TritonXLAToCPU.h - What the CPU conversion registers -----*- C++ -*-===//
+//===- TritonXLAToCPU.h - Registration for the CPU conversion ---*- C++ -*-===//
 
 #ifndef SMALTI_PASSES_CONVERSION_TOCPU_TRITONXLATOCPU_H
 #define SMALTI_PASSES_CONVERSION_TOCPU_TRITONXLATOCPU_H
@@ -9,8 +9,9 @@ class DialectRegistry;
 
 namespace smalti {
 
-/// Registers the models that the bufferization of tile programs needs. A pass
-/// that runs convert-triton-xla-to-cpu in a dynamic pipeline registers them.
+/// Registers the external models that bufferization of tile-level kernels
+/// needs. A pass that runs convert-triton-xla-to-cpu in a dynamic pipeline must
+/// call this.
 void registerBufferizationModels(mlir::DialectRegistry &registry);
 
 } // namespace smalti

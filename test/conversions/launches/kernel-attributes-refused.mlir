@@ -5,7 +5,7 @@
 // RUN: smalti-opt %s -split-input-file --verify-diagnostics -o /dev/null --pass-pipeline='builtin.module(gpu.module(convert-mosaic-gpu-to-nvvm{target=sm_90a}))'
 
 gpu.module @m {
-  // expected-error@+1 {{has 'workgroup_attributions' = "one", which is not an integer}}
+  // expected-error@+1 {{has 'workgroup_attributions' = "one"; an integer is required}}
   "gpu.func"() <{function_type = (memref<128xf32>) -> ()}> ({
   ^bb0(%a: memref<128xf32>):
     %s = mosaic_gpu.slice_smem 0 : memref<128xf32, #gpu.address_space<workgroup>>
@@ -46,7 +46,7 @@ gpu.module @m {
 // -----
 
 gpu.module @m {
-  // expected-error@+1 {{has 'smalti.shared_memory_bytes' = -8 : i64, which is not an integer that is at least 0}}
+  // expected-error@+1 {{has 'smalti.shared_memory_bytes' = -8 : i64; a non-negative integer is required}}
   gpu.func @bytes() kernel attributes {smalti.shared_memory_bytes = -8 : i64} {
     gpu.return
   }
@@ -55,7 +55,7 @@ gpu.module @m {
 // -----
 
 gpu.module @m {
-  // expected-error@+1 {{has 'smalti.shared_memory_bytes' = true, which is not an integer}}
+  // expected-error@+1 {{has 'smalti.shared_memory_bytes' = true; a non-negative integer is required}}
   gpu.func @truth() kernel attributes {smalti.shared_memory_bytes = true} {
     gpu.return
   }
@@ -64,7 +64,7 @@ gpu.module @m {
 // -----
 
 gpu.module @m {
-  // expected-error@+1 {{has 'smalti.shared_memory_alignment' = 48 : i64, which is not a power of two}}
+  // expected-error@+1 {{has 'smalti.shared_memory_alignment' = 48 : i64; a power of two}}
   gpu.func @alignment() kernel attributes {smalti.shared_memory_alignment = 48 : i64} {
     gpu.return
   }

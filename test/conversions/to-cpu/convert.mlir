@@ -1,6 +1,6 @@
 // RUN: smalti-opt %s --convert-triton-xla-to-cpu --canonicalize --cse --split-input-file | FileCheck %s
 
-// The tile id becomes a loop over a range of them; what is said about the arguments stays.
+// The tile id becomes a loop over a range; argument attributes are kept.
 
 // CHECK-LABEL: func.func @signature(
 // CHECK-SAME:    %{{.*}}: memref<8xf32> {smalti.name = "a"}, %{{.*}}: f32, %[[BEGIN:.*]]: index, %[[END:.*]]: index)
@@ -17,8 +17,8 @@ triton_xla.entry_func @signature(%a: memref<8xf32> {smalti.name = "a"}, %s: f32,
 
 // -----
 
-// A window that is known to be inside is copied by whole vectors; nothing is filled. The buffers are allocated once,
-// outside of the loop over tiles, and freed.
+// A window that is proven in bounds is copied in whole vectors without a fill. Buffers are allocated once, outside the
+// loop over tiles, and freed.
 
 // CHECK-LABEL: func.func @inside(
 // CHECK-SAME:    %[[A:.*]]: memref<64xf32>, %[[B:.*]]: memref<64xf32>
@@ -41,8 +41,8 @@ triton_xla.entry_func @inside(%a: memref<64xf32>, %b: memref<64xf32>, %tile: ind
 
 // -----
 
-// A window that may overhang: the buffer is filled where it does, and only lanes inside are copied, the last ones one
-// by one.
+// A window that may be out of bounds: the buffer is filled, and only elements in bounds are copied, the last ones as
+// scalars.
 
 // CHECK-LABEL: func.func @overhang(
 // CHECK-SAME:    %[[A:.*]]: memref<?xf32>
@@ -62,7 +62,7 @@ triton_xla.entry_func @overhang(%a: memref<?xf32>, %b: memref<32xf32>, %o: index
 
 // -----
 
-// Rows that are not contiguous are read lane by lane.
+// Rows that are not contiguous are read as scalars.
 
 // CHECK-LABEL: func.func @strided(
 // CHECK-SAME:    %[[A:.*]]: memref<64xf32, strided<[?]>>
@@ -76,8 +76,8 @@ triton_xla.entry_func @strided(%a: memref<64xf32, strided<[?]>>, %b: memref<32xf
 
 // -----
 
-// A product is a loop over the depth with accumulators in registers, however large the tile; narrow operands are
-// extended on the way into their packed buffers. The carried tile stays in one buffer: no copies.
+// A matmul is a loop over K with accumulators in registers, for any tile size; narrow operands are extended into their
+// packed buffers. The loop-carried tile is updated in place, without copies.
 
 // CHECK-LABEL: func.func @product(
 // CHECK-NOT:     memref.copy
@@ -106,7 +106,7 @@ triton_xla.entry_func @product(%a: memref<128x256xf16>, %b: memref<256x128xf16>,
 
 // -----
 
-// A chain of element-wise ops with a mask is one loop.
+// A chain of element-wise ops with a mask is fused into one loop.
 
 // CHECK-LABEL: func.func @fused(
 // CHECK:         scf.for
@@ -132,7 +132,7 @@ triton_xla.entry_func @fused(%a: memref<4x32xf32>, %n: index, %tile: index) tile
 
 // -----
 
-// Arithmetic on f16 is done in f32 and rounded after each op: no extension cancels a truncation.
+// f16 arithmetic is done in f32 and rounded after each op; extensions do not cancel truncations.
 
 // CHECK-LABEL: func.func @narrow(
 // CHECK:         arith.mulf %{{.*}} : vector<16xf32>
@@ -150,7 +150,7 @@ triton_xla.entry_func @narrow(%a: memref<32xf16>, %tile: index) tiles 1 {
 
 // -----
 
-// Casts of bf16 are integer arithmetic; maximumf stays, with its order of the zeros.
+// Casts of bf16 are integer arithmetic; maximumf is kept, with its order of zeros.
 
 // CHECK-LABEL: func.func @expanded(
 // CHECK-NOT:     arith.extf
@@ -168,7 +168,7 @@ triton_xla.entry_func @expanded(%a: memref<32xbf16>, %tile: index) tiles 1 {
 
 // -----
 
-// Two programs with constants of their own: the names of the globals do not clash.
+// Two kernels with constants: the names of the globals do not collide.
 
 // CHECK:       memref.global "private" constant @[[FIRST:.*]] : memref<2xf32> = dense<[1.000000e+00, 2.000000e+00]>
 // CHECK:       func.func @first(

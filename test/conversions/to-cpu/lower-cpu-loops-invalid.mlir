@@ -3,7 +3,7 @@
 triton_xla.entry_func @of_tiles(%x: memref<64xf32>, %tile: index) tiles 1 {
   %c0 = arith.constant 0 : index
   %c8 = arith.constant 8 : index
-  // expected-error @below {{cannot become branches inside 'triton_xla.entry_func', which has one block}}
+  // expected-error @below {{cannot be lowered to branches inside 'triton_xla.entry_func', which supports only one block per region}}
   scf.for %i = %c0 to %c8 step %c8 {
   }
   triton_xla.return
@@ -15,7 +15,7 @@ func.func @scope(%n: index) attributes {smalti.num_tiles = 1 : i64} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   memref.alloca_scope {
-    // expected-error @below {{cannot become branches inside 'memref.alloca_scope', which has one block}}
+    // expected-error @below {{cannot be lowered to branches inside 'memref.alloca_scope', which supports only one block per region}}
     scf.for %i = %c0 to %n step %c1 {
     }
   }
@@ -27,7 +27,7 @@ func.func @scope(%n: index) attributes {smalti.num_tiles = 1 : i64} {
 func.func @negative(%n: index) attributes {smalti.num_tiles = 1 : i64} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  // expected-error @below {{has 'smalti.most_iterations' = -1 : i64, which is not an integer that is at least 0}}
+  // expected-error @below {{has 'smalti.most_iterations' = -1 : i64; a non-negative integer is required}}
   scf.for %i = %c0 to %n step %c1 {
   } {smalti.most_iterations = -1 : i64}
   return
@@ -38,7 +38,7 @@ func.func @negative(%n: index) attributes {smalti.num_tiles = 1 : i64} {
 func.func @truth(%n: index) attributes {smalti.num_tiles = 1 : i64} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  // expected-error @below {{has 'smalti.most_iterations' = true, which is not an integer}}
+  // expected-error @below {{has 'smalti.most_iterations' = true; a non-negative integer is required}}
   scf.for %i = %c0 to %n step %c1 {
   } {smalti.most_iterations = true}
   return
@@ -46,7 +46,7 @@ func.func @truth(%n: index) attributes {smalti.num_tiles = 1 : i64} {
 
 // -----
 
-// expected-error @below {{has 'smalti.num_tiles' = "four", which is not an integer}}
+// expected-error @below {{has 'smalti.num_tiles' = "four"; a non-negative integer is required}}
 func.func @tiles(%n: index) attributes {smalti.num_tiles = "four"} {
   return
 }
@@ -55,7 +55,7 @@ func.func @tiles(%n: index) attributes {smalti.num_tiles = "four"} {
 
 func.func @division_in_scope(%n: i32, %m: i32, %x: memref<i32>) attributes {smalti.num_tiles = 1 : i64} {
   memref.alloca_scope {
-    // expected-error @below {{may be undefined, which cannot be reported inside 'memref.alloca_scope'}}
+    // expected-error @below {{may be undefined (division by zero or overflow), which cannot be reported inside 'memref.alloca_scope'}}
     %0 = arith.divui %n, %m : i32
     memref.store %0, %x[] : memref<i32>
   }
@@ -65,7 +65,7 @@ func.func @division_in_scope(%n: i32, %m: i32, %x: memref<i32>) attributes {smal
 // -----
 
 func.func @division_in_callee(%n: i32, %m: i32) -> i32 {
-  // expected-error @below {{may be undefined, which 'division_in_callee' cannot report: calls of this function cannot be inlined}}
+  // expected-error @below {{may be undefined (division by zero or overflow), which 'division_in_callee' cannot report: calls of this function cannot be inlined}}
   %0 = arith.divui %n, %m : i32
   return %0 : i32
 }

@@ -1,6 +1,6 @@
 // RUN: smalti-opt %s --smalti-lower-cpu-loops --split-input-file --allow-unregistered-dialect | FileCheck %s
 
-// The loops end with a read of the flag, but the inner one is short. Buffers are freed on the way out.
+// The loops read the flag at their end, except for the short inner one. The exit frees the buffers.
 // CHECK-LABEL: func.func @tiles
 // CHECK-SAME: %[[BEGIN:.*]]: index, %[[END:.*]]: index, %[[FLAG:.*]]: !llvm.ptr) attributes {smalti.num_tiles = 4 : i64}
 // CHECK: %[[BUFFER:.*]] = memref.alloc
@@ -35,7 +35,7 @@ func.func @tiles(%x: memref<64xf32>, %begin: index, %end: index) attributes {sma
 // CHECK-LABEL: func.func @long
 // A long loop with a constant trip count, one with expensive ops, and scf.while: all read the flag.
 // CHECK-COUNT-3: llvm.load volatile
-// One that is known to have few iterations does not.
+// A loop with an upper bound of few iterations does not.
 // CHECK-NOT: volatile
 func.func @long(%x: memref<64xf32>, %n: index) attributes {smalti.num_tiles = 4 : i64} {
   %c0 = arith.constant 0 : index
@@ -89,7 +89,7 @@ func.func @step(%x: memref<64xf32>, %n: index) attributes {smalti.num_tiles = 4 
 
 // -----
 
-// A step that is compared without a sign is wrong where it is 0.
+// An unsigned step is only invalid if it is 0.
 // CHECK-LABEL: func.func @unsigned
 // CHECK: arith.cmpi eq
 func.func @unsigned(%x: memref<64xf32>, %n: i32) attributes {smalti.num_tiles = 4 : i64} {
@@ -101,7 +101,7 @@ func.func @unsigned(%x: memref<64xf32>, %n: i32) attributes {smalti.num_tiles = 
 
 // -----
 
-// A function that is called, or that does not run tiles, keeps its type.
+// A function that is called, or does not have tiles, keeps its type.
 // CHECK-LABEL: func.func @called(%{{.*}}: index) attributes
 // CHECK-NOT: volatile
 func.func @called(%n: index) attributes {smalti.num_tiles = 4 : i64} {
@@ -118,7 +118,7 @@ func.func @caller(%n: index) {
 
 // -----
 
-// A way out deallocates what is allocated where it begins, and what the function deallocates later.
+// An exit deallocates the buffers that are live at its source block.
 // CHECK-LABEL: func.func @buffers
 // CHECK: %[[FREED:.*]] = memref.alloc() {alignment = 1 : i64}
 // CHECK: %[[HELD:.*]] = memref.alloc() {alignment = 2 : i64}
@@ -171,7 +171,7 @@ func.func @buffers(%x: memref<64xf32>, %n: index) attributes {smalti.num_tiles =
 
 // -----
 
-// Memory that a branch may have deallocated is not deallocated on the way out.
+// Memory that a branch may have deallocated is not deallocated at the exit.
 // CHECK-LABEL: func.func @branch
 // CHECK: llvm.load volatile
 // CHECK: cf.cond_br %{{.*}}, ^[[EXIT:.*]], ^
@@ -192,7 +192,7 @@ func.func @branch(%n: index, %is_freed: i1) attributes {smalti.num_tiles = 4 : i
 
 // -----
 
-// Vectors that are larger than a register, and copies, take time for each element.
+// The estimated time of vectors larger than a register, and of copies, is per element.
 // CHECK-LABEL: func.func @elements
 // CHECK-COUNT-5: llvm.load volatile
 // CHECK-NOT: volatile
@@ -232,7 +232,7 @@ func.func @elements(%x: memref<1024x1024xf32>, %y: memref<1024x1024xf32>, %z: me
 
 // -----
 
-// A divisor that may be 0 is checked before the division; one of which the range does not have 0 is not.
+// A divisor that may be 0 is checked before the division; one whose range excludes 0 is not.
 // CHECK-LABEL: func.func @unsigned_division
 // CHECK-SAME: smalti.stop_errors = [{location = {{.*}}, message = "the divisor of this division is 0"}]
 // CHECK: %[[ZERO:.*]] = arith.cmpi eq, %[[DIVISOR:.*]], %{{.*}} : i32
@@ -256,10 +256,10 @@ func.func @unsigned_division(%n: i32, %m: i32) attributes {smalti.num_tiles = 4 
 
 // -----
 
-// The number of the error is chosen where there is one. Vectors of several dimensions are reduced as vectors of one.
+// Two possible errors: a select chooses the number. Vectors of higher rank are reduced as vectors of rank 1.
 // CHECK-LABEL: func.func @signed_division
-// CHECK-SAME: message = "this division overflows: the least i8 divided by -1 does not fit the type"
-// CHECK-SAME: message = "an element of the divisor of this division is 0; elements of a tile outside of its memref are 0, too"
+// CHECK-SAME: message = "this division overflows: the minimum of i8 divided by -1 does not fit in the type"
+// CHECK-SAME: message = "an element of the divisor of this division is 0; tile elements outside the memref are 0"
 // CHECK-DAG: arith.constant dense<-128> : vector<2x4xi8>
 // CHECK-DAG: arith.constant dense<-1> : vector<2x4xi8>
 // CHECK: %[[OVERFLOW:.*]] = arith.andi
@@ -280,7 +280,7 @@ func.func @signed_division(%n: vector<2x4xi8>, %m: vector<2x4xi8>) attributes {s
 
 // A division by -1 can overflow, and a division by another constant cannot fail.
 // CHECK-LABEL: func.func @constant_divisors
-// CHECK-SAME: smalti.stop_errors = [{location = {{.*}}, message = "this division overflows: the least index divided by -1 does not fit the type"}]
+// CHECK-SAME: smalti.stop_errors = [{location = {{.*}}, message = "this division overflows: the minimum of index divided by -1 does not fit in the type"}]
 // CHECK-COUNT-1: llvm.store volatile
 // CHECK-NOT: volatile
 func.func @constant_divisors(%n: index, %v: vector<4xi32>) attributes {smalti.num_tiles = 4 : i64} {
@@ -296,7 +296,7 @@ func.func @constant_divisors(%n: index, %v: vector<4xi32>) attributes {smalti.nu
 
 // -----
 
-// A division in a loop leaves the function.
+// An undefined division in a loop exits the function.
 // CHECK-LABEL: func.func @division_in_loop
 // CHECK: %[[BUFFER:.*]] = memref.alloc
 // CHECK: llvm.store volatile
@@ -320,7 +320,7 @@ func.func @division_in_loop(%n: i32, %m: i32) attributes {smalti.num_tiles = 4 :
 
 // -----
 
-// Divisions of tensors stay as they are; vectors without dimensions and scalable ones are checked.
+// Divisions of tensors are not changed; vectors of rank 0 and scalable vectors are checked.
 // CHECK-LABEL: func.func @types
 // CHECK-COUNT-2: vector.reduction <or>
 // CHECK-NOT: vector.reduction

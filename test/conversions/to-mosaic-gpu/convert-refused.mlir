@@ -1,41 +1,41 @@
 // RUN: smalti-opt %s -convert-triton-xla-to-mosaic-gpu=target=sm_90a -split-input-file -verify-diagnostics
 
-// expected-error@+1 {{argument #0 has type 'memref<?xf32>'; a kernel takes a memref as a bare pointer, so its shape must be static}}
+// expected-error@+1 {{argument #0 has type 'memref<?xf32>'; a static shape is required, since a kernel receives a memref as a bare pointer}}
 triton_xla.entry_func @dynamic(%x: memref<?xf32>, %tile: index) tiles 1 {
   triton_xla.return
 }
 
 // -----
 
-// expected-error@+1 {{so its strides must be static and its offset 0}}
+// expected-error@+1 {{static strides and the offset 0 are required}}
 triton_xla.entry_func @strides(%x: memref<4x4xf32, strided<[?, 1]>>, %tile: index) tiles 1 {
   triton_xla.return
 }
 
 // -----
 
-// expected-error@+1 {{so its strides must be static and its offset 0}}
+// expected-error@+1 {{static strides and the offset 0 are required}}
 triton_xla.entry_func @offset(%x: memref<4xf32, strided<[1], offset: 2>>, %tile: index) tiles 1 {
   triton_xla.return
 }
 
 // -----
 
-// expected-error@+1 {{argument #0 has type 'memref<16x0xf16>'; an array without elements has no strides, by which a kernel takes a memref}}
+// expected-error@+1 {{argument #0 has type 'memref<16x0xf16>'; the strides of this empty memref cannot be determined}}
 triton_xla.entry_func @no_elements(%x: memref<16x0xf16>, %tile: index) tiles 1 {
   triton_xla.return
 }
 
 // -----
 
-// expected-error@+1 {{kernel arguments are in global memory, without a memory space}}
+// expected-error@+1 {{the default memory space is required}}
 triton_xla.entry_func @space(%x: memref<4xf32, 3>, %tile: index) tiles 1 {
   triton_xla.return
 }
 
 // -----
 
-// expected-error@+1 {{argument #0 has type 'memref<4xi1>'; elements in memory are f8E4M3FN, f8E5M2, f8E4M3FNUZ, f8E5M2FNUZ, f16, bf16, f32, f64 or integers of 8, 16, 32 or 64 bits}}
+// expected-error@+1 {{argument #0 has type 'memref<4xi1>'; supported elements are f8E4M3FN, f8E5M2, f8E4M3FNUZ, f8E5M2FNUZ, f16, bf16, f32, f64 and integers of 8, 16, 32 or 64 bits}}
 triton_xla.entry_func @bits(%x: memref<4xi1>, %tile: index) tiles 1 {
   triton_xla.return
 }
@@ -69,7 +69,7 @@ triton_xla.entry_func @view(%x: memref<8xf32>, %tile: index) tiles 1 {
 // -----
 
 triton_xla.entry_func @constant(%x: memref<4xf32>, %tile: index) tiles 1 {
-  // expected-error@+1 {{is a tile of several values; constants of one value are supported}}
+  // expected-error@+1 {{is a tile constant with different elements; only splat constants are supported}}
   %t = arith.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>
   triton_xla.insert %t into %x[0] [4] [1] : tensor<4xf32> into memref<4xf32>
   triton_xla.return
@@ -113,7 +113,7 @@ triton_xla.entry_func @instruction(%a: memref<6x20xf16>, %b: memref<20x12xf16>, 
   %acc = triton_xla.extract %c[0, 0] [6, 12] [1, 1] : memref<6x12xf32> to tensor<6x12xf32>
   %l = triton_xla.extract %a[0, 0] [6, 20] [1, 1] : memref<6x20xf16> to tensor<6x20xf16>
   %r = triton_xla.extract %b[0, 0] [20, 12] [1, 1] : memref<20x12xf16> to tensor<20x12xf16>
-  // expected-error@+1 {{of 6x20 by 20x12 'f16' fits no instruction of sm_90a: M, N and K must be multiples of 16, 8 and 16, or 16, 8 and 8, or 8, 4 and 1}}
+  // expected-error@+1 {{of 6x20 by 20x12 'f16' does not match an MMA of sm_90a; M, N and K must be multiples of 16, 8 and 16, or 16, 8 and 8, or 8, 4 and 1}}
   %d = triton_xla.dot %l, %r, %acc : tensor<6x20xf16>, tensor<20x12xf16> -> tensor<6x12xf32>
   triton_xla.insert %d into %c[0, 0] [6, 12] [1, 1] : tensor<6x12xf32> into memref<6x12xf32>
   triton_xla.return
@@ -130,15 +130,15 @@ triton_xla.entry_func @registers(%x: memref<1024x1024xf32>, %tile: index) tiles 
 
 // -----
 
-// Accumulators of two instructions with different fragments meet.
+// Accumulators of two MMAs with different layouts are combined.
 
 triton_xla.entry_func @accumulators(%a: memref<64x64xf16>, %f: memref<64x64xf32>, %c: memref<64x64xf32>, %tile: index) tiles 1 {
   %acc = triton_xla.extract %c[0, 0] [64, 64] [1, 1] : memref<64x64xf32> to tensor<64x64xf32>
   %l = triton_xla.extract %a[0, 0] [64, 64] [1, 1] : memref<64x64xf16> to tensor<64x64xf16>
   %g = triton_xla.extract %f[0, 0] [64, 64] [1, 1] : memref<64x64xf32> to tensor<64x64xf32>
-  // expected-note@+1 {{the other product is here}}
+  // expected-note@+1 {{the other dot is here}}
   %d = triton_xla.dot %l, %l, %acc : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
-  // expected-error@+1 {{has its accumulator in another layout than the product that it is combined with}}
+  // expected-error@+1 {{has an accumulator layout that differs from that of the dot}}
   %e = triton_xla.dot %g, %g, %d : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
   triton_xla.insert %e into %c[0, 0] [64, 64] [1, 1] : tensor<64x64xf32> into memref<64x64xf32>
   triton_xla.return
@@ -146,21 +146,21 @@ triton_xla.entry_func @accumulators(%a: memref<64x64xf16>, %f: memref<64x64xf32>
 
 // -----
 
-// expected-error@+1 {{argument #0 has type 'memref<4xf8E4M3B11FNUZ>'; elements in memory are f8E4M3FN, f8E5M2, f8E4M3FNUZ, f8E5M2FNUZ, f16, bf16, f32, f64 or integers of 8, 16, 32 or 64 bits}}
+// expected-error@+1 {{argument #0 has type 'memref<4xf8E4M3B11FNUZ>'; supported elements are f8E4M3FN, f8E5M2, f8E4M3FNUZ, f8E5M2FNUZ, f16, bf16, f32, f64 and integers of 8, 16, 32 or 64 bits}}
 triton_xla.entry_func @small_floats(%a: memref<4xf8E4M3B11FNUZ>, %tile: index) tiles 1 {
   triton_xla.return
 }
 
 // -----
 
-// expected-error@+1 {{a kernel's name goes to the assembler as it is: letters, digits, '_' and '$', no digit first}}
+// expected-error@+1 {{the name of the kernel is not a valid assembler symbol; use letters, digits, '_' and '$', and do not start with a digit}}
 triton_xla.entry_func @"a name"(%a: memref<4xf32>, %tile: index) tiles 1 {
   triton_xla.return
 }
 
 // -----
 
-// expected-error@+1 {{argument #0 has type 'memref<4294967296x4294967296xf32>'; its bytes exceed what 64-bit addresses reach}}
+// expected-error@+1 {{argument #0 has type 'memref<4294967296x4294967296xf32>'; the size exceeds the 64-bit address space}}
 triton_xla.entry_func @bytes(%x: memref<4294967296x4294967296xf32>, %tile: index) tiles 1 {
   triton_xla.return
 }
@@ -184,7 +184,7 @@ triton_xla.entry_func @empty(%a: memref<4x4xf32>, %tile: index) tiles 1 {
 // -----
 
 triton_xla.entry_func @dynamic_tile(%a: memref<4x4xf32>, %tile: index) tiles 1 {
-  // expected-error@+1 {{'tensor.empty' op has a tile of type 'tensor<?x4xf32>'; tiles have static dimensions of at least 1}}
+  // expected-error@+1 {{'tensor.empty' op has a tile of type 'tensor<?x4xf32>'; static dimensions of at least 1 are required}}
   %e = tensor.empty(%tile) : tensor<?x4xf32>
   triton_xla.return
 }
@@ -192,7 +192,7 @@ triton_xla.entry_func @dynamic_tile(%a: memref<4x4xf32>, %tile: index) tiles 1 {
 // -----
 
 triton_xla.entry_func @complex_tile(%a: memref<4x4xf32>, %tile: index) tiles 1 {
-  // expected-error@+1 {{'tensor.empty' op has a tile of 'complex<f32>'; elements are integers and floats}}
+  // expected-error@+1 {{'tensor.empty' op has a tile of 'complex<f32>'; integers, index or floats are required}}
   %e = tensor.empty() : tensor<4x4xcomplex<f32>>
   triton_xla.return
 }
@@ -200,7 +200,7 @@ triton_xla.entry_func @complex_tile(%a: memref<4x4xf32>, %tile: index) tiles 1 {
 // -----
 
 triton_xla.entry_func @vector_value(%a: memref<4x4xf32>, %x: f32, %tile: index) tiles 1 {
-  // expected-error@+1 {{'vector.broadcast' op has a value of type 'vector<4xf32>'; tiles are ranked static tensors}}
+  // expected-error@+1 {{'vector.broadcast' op has a value of type 'vector<4xf32>'; a ranked static tensor is required}}
   %v = vector.broadcast %x : f32 to vector<4xf32>
   triton_xla.return
 }

@@ -1,4 +1,4 @@
-// The first program can be converted, the second cannot: neither is touched.
+// The first kernel can be converted, the second cannot: neither is changed.
 // RUN: not smalti-opt %s -convert-triton-xla-to-mosaic-gpu=target=sm_90a --mlir-print-ir-after-failure 2>&1 | FileCheck %s
 // RUN: not smalti-opt %s -convert-triton-xla-to-mosaic-gpu=target=gfx942 --mlir-print-ir-after-failure 2>&1 | FileCheck %s
 // RUN: not smalti-opt %s -convert-triton-xla-to-mosaic-gpu="target=sm_90a num-warps=64" 2>&1 | FileCheck %s --check-prefix=WARPS
@@ -14,7 +14,7 @@
 // CHECK: math.ctlz
 // CHECK-NOT: gpu.
 
-// WARPS: error: {{.*}}cannot have 64 warps of 32 threads: a block of sm_90a has at most 1024 threads
+// WARPS: error: {{.*}}num-warps=64 needs 2048 threads per block; sm_90a has at most 1024
 // CPU: error: the target cpu is not a GPU
 // UNKNOWN: error: {{.*}}sm_1{{.*}}sm_90a
 triton_xla.entry_func @good(%x: memref<64xf32>, %tile: index) tiles 1 {

@@ -1,7 +1,7 @@
 // RUN: smalti-opt %s '-convert-triton-xla-to-mosaic-gpu=target=sm_90a matmul=mma' -split-input-file | FileCheck %s --check-prefixes=CHECK,SM90
 // RUN: smalti-opt %s -convert-triton-xla-to-mosaic-gpu=target=gfx942 -split-input-file | FileCheck %s --check-prefixes=CHECK,GFX942
 
-// A product: staged through shared memory, multiplied in steps of one instruction's K, protected by barriers.
+// A dot: operands staged in shared memory, steps of one MMA's K, barriers.
 
 // CHECK: module attributes {gpu.container_module}
 // CHECK: gpu.module @matmul_module {
@@ -41,7 +41,7 @@
 // CHECK-NOT: mosaic_gpu.mma
 // CHECK: gpu.barrier
 // CHECK-NEXT: scf.yield {{.*}} %[[M3]]
-// The windows of C and the layouts are one: no barrier between the read and the write.
+// The windows of C and the layouts are the same: no barrier between the read and the write.
 // CHECK-NOT: gpu.barrier
 // CHECK: vector.transfer_write %{{.*}}, %[[C]]
 // CHECK: gpu.return
@@ -94,8 +94,8 @@ triton_xla.entry_func @elementwise(%x: memref<1000xf32>, %y: memref<1000xf16>, %
 
 // -----
 
-// A row of odd length: chunks of one element, so that none straddles the end of a row. The static window that is inside
-// says so.
+// A row of odd length: vectors of one element, so that none crosses the end of a row. The static window in bounds is
+// marked as such.
 
 // CHECK-LABEL: gpu.func @odd_rows
 // CHECK: vector.transfer_read {{.*}} {in_bounds = [true, true], out_layouts = [#mosaic_gpu.WGStridedFragLayout<[32, 32], 1>]}
@@ -107,7 +107,8 @@ triton_xla.entry_func @odd_rows(%x: memref<33x33xf32>, %y: memref<33x33xf32>, %t
 
 // -----
 
-// Tiles that the threads do not divide: powers of two go to the lanes, the rest is repeated or in registers.
+// Tiles that the number of threads does not divide: powers of two are distributed across lanes, the rest is replicated
+// or in registers.
 
 // CHECK-LABEL: gpu.func @small
 // CHECK-SAME: smalti.num_warps = 1
@@ -155,7 +156,7 @@ triton_xla.entry_func @strided(%x: memref<1999xf32>, %y: memref<1000xf32>, %o: i
 
 // -----
 
-// Dimensions that the tile does not have are checked beside the transfer.
+// Dropped dimensions are checked separately from the transfer.
 
 // CHECK-LABEL: gpu.func @row
 // CHECK-SAME: %[[X:[a-z0-9]+]]: memref<100x60xf16>
@@ -174,7 +175,7 @@ triton_xla.entry_func @row(%x: memref<100x60xf16>, %y: memref<100x60xf16>, %tile
 
 // -----
 
-// A tile that is written and read again with other windows: the threads wait for each other, also across iterations.
+// A tile that is written and read again with other windows needs a barrier, also across iterations.
 
 // CHECK-LABEL: gpu.func @shift
 // CHECK: scf.for
@@ -219,7 +220,7 @@ triton_xla.entry_func @branch(%x: memref<256xf32>, %c: i1, %tile: index) tiles 1
 
 // -----
 
-// Copies that are under way where control flow begins get their group ahead of it: the product inside may not execute.
+// Outstanding copies are committed before control flow, since the dot inside may not execute.
 
 // SM90-LABEL: gpu.func @copies_around_if
 // SM90: mosaic_gpu.async_copy
@@ -254,7 +255,7 @@ triton_xla.entry_func @copies_around_if(%a: memref<64x64xf16>, %b: memref<64x64x
 
 // -----
 
-// What llvm.align promises bounds the copies: 2 bytes are too few for any.
+// llvm.align limits the copies: 2 bytes are less than the narrowest copy.
 
 // SM90-LABEL: gpu.func @stated_alignment(%{{.*}}: memref<64x64xf16> {llvm.align = 2 : i64, llvm.noalias}
 // SM90: vector.transfer_read %{{.*}} : memref<64x64xf16>, vector<64x64xf16>

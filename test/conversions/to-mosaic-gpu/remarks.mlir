@@ -2,8 +2,8 @@
 
 // f32 without tf32: scalar fused multiply-adds, a few elements of K at a time, in a loop.
 
-// CHECK: [Passed] {{.*}} Remark="product of 64x64x64 by scalar multiply-adds on
-// CHECK: [Passed] {{.*}} Remark="a block is 8 warps of 32 threads"
+// CHECK: [Passed] {{.*}} Remark="dot lowered to scalar multiply-adds: 64x64x64 on
+// CHECK: [Passed] {{.*}} Remark="block size: 8 warps of 32 threads"
 // CHECK-LABEL: gpu.func @f32
 // CHECK: mosaic_gpu.async_copy {{.*}}
 // CHECK: scf.for %[[K:.*]] = %{{.*}} to %c64{{.*}} step %c4{{.*}} iter_args
@@ -22,7 +22,7 @@ triton_xla.entry_func @f32(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: mem
 
 // -----
 
-// CHECK: [Passed] {{.*}} Remark="product of 64x64x32 by mma.sync{{.*}}tf32
+// CHECK: [Passed] {{.*}} Remark="dot lowered to mma.sync{{.*}}tf32{{.*}}: 64x64x32
 // CHECK-LABEL: gpu.func @tf32
 // CHECK: mosaic_gpu.mma {{.*}}allow_tf32
 triton_xla.entry_func @tf32(%a: memref<64x32xf32>, %b: memref<32x64xf32>, %c: memref<64x64xf32>, %tile: index) tiles 1 {
@@ -36,15 +36,15 @@ triton_xla.entry_func @tf32(%a: memref<64x32xf32>, %b: memref<32x64xf32>, %c: me
 
 // -----
 
-// Why an operand is not copied asynchronously.
+// Reasons why an operand is not copied asynchronously.
 
-// CHECK: [Missed] {{.*}} Remark="not an asynchronous copy: the tile has other uses than as an operand of a product"
-// CHECK: [Missed] {{.*}} Remark="not an asynchronous copy: its rows are only known to be aligned to 2 bytes, the narrowest copy has 4"
-// CHECK: [Missed] {{.*}} Remark="not an asynchronous copy: lanes outside read another value than zero"
-// CHECK: [Missed] {{.*}} Remark="not an asynchronous copy: the window has strides"
-// CHECK: [Missed] {{.*}} Remark="not an asynchronous copy: memory is written between the read and the product"
-// CHECK: [Missed] {{.*}} Remark="not an asynchronous copy: the product that uses it is in another block"
-// CHECK: [Missed] {{.*}} Remark="not an asynchronous copy: the window has more dimensions than the tile"
+// CHECK: [Missed] {{.*}} Remark="asynchronous copy not used: the tile has uses other than as operand A or B of a dot"
+// CHECK: [Missed] {{.*}} Remark="asynchronous copy not used: rows are only proven to be aligned to 2 B; the narrowest copy has 4 B"
+// CHECK: [Missed] {{.*}} Remark="asynchronous copy not used: the out-of-bounds fill value is not zero"
+// CHECK: [Missed] {{.*}} Remark="asynchronous copy not used: the window is strided"
+// CHECK: [Missed] {{.*}} Remark="asynchronous copy not used: memory is written between the load and the dot"
+// CHECK: [Missed] {{.*}} Remark="asynchronous copy not used: the dot that uses the tile is in a different MLIR block"
+// CHECK: [Missed] {{.*}} Remark="asynchronous copy not used: the window has more dimensions than the tile"
 // CHECK-LABEL: gpu.func @missed
 // CHECK-NOT: async
 triton_xla.entry_func @missed(%a: memref<32x33xf16>, %b: memref<32x64xf16>, %c: memref<32x32xf32>, %d: memref<2x32x32xf16>, %o: index, %i1: i1, %tile: index) tiles 1 {
@@ -76,10 +76,10 @@ triton_xla.entry_func @missed(%a: memref<32x33xf16>, %b: memref<32x64xf16>, %c: 
 
 // -----
 
-// A tile that no matrix instruction divides is multiplied by scalar instructions.
+// A tile that does not match an MMA uses scalar multiply-adds.
 
-// CHECK: [Missed] {{.*}} Remark="no matrix instruction: M, N and K of a warp must be multiples of 16, 8 and 16 for mma.sync{{.*}} (num-warps = 1)"
-// CHECK: [Passed] {{.*}} Remark="product of 24x12x20 by scalar multiply-adds on 1x1 warps"
+// CHECK: [Missed] {{.*}} Remark="MMA not used: with num-warps=1, M, N and K per warp are not multiples of 16, 8 and 16, as mma.sync{{.*}} requires"
+// CHECK: [Passed] {{.*}} Remark="dot lowered to scalar multiply-adds: 24x12x20 on 1x1 warps"
 // CHECK-LABEL: gpu.func @odd
 triton_xla.entry_func @odd(%a: memref<24x20xf16>, %b: memref<20x12xf16>, %c: memref<24x12xf32>, %tile: index) tiles 1 {
   %acc = triton_xla.extract %c[0, 0] [24, 12] [1, 1] : memref<24x12xf32> to tensor<24x12xf32>
@@ -92,10 +92,10 @@ triton_xla.entry_func @odd(%a: memref<24x20xf16>, %b: memref<20x12xf16>, %c: mem
 
 // -----
 
-// Fewer warps rather than scalar instructions.
+// MMAs on fewer warps are preferred over scalar multiply-adds.
 
-// CHECK: [Passed] {{.*}} Remark="product of 16x16x16 by mma.sync{{.*}} on 1x2 warps"
-// CHECK: [Passed] {{.*}} Remark="a block is 2 warps of 32 threads"
+// CHECK: [Passed] {{.*}} Remark="dot lowered to mma.sync{{.*}}: 16x16x16 on 1x2 warps"
+// CHECK: [Passed] {{.*}} Remark="block size: 2 warps of 32 threads"
 // CHECK-LABEL: gpu.func @few_warps
 triton_xla.entry_func @few_warps(%a: memref<16x16xf16>, %b: memref<16x16xf16>, %c: memref<16x16xf32>, %tile: index) tiles 1 {
   %acc = triton_xla.extract %c[0, 0] [16, 16] [1, 1] : memref<16x16xf32> to tensor<16x16xf32>
@@ -108,9 +108,9 @@ triton_xla.entry_func @few_warps(%a: memref<16x16xf16>, %b: memref<16x16xf16>, %
 
 // -----
 
-// The alignment that an argument states counts.
+// The alignment of an argument is used.
 
-// CHECK: [Missed] {{.*}} Remark="not an asynchronous copy: its rows are only known to be aligned to 2 bytes, the narrowest copy has 4"
+// CHECK: [Missed] {{.*}} Remark="asynchronous copy not used: rows are only proven to be aligned to 2 B; the narrowest copy has 4 B"
 // CHECK-LABEL: gpu.func @stated
 // CHECK-SAME: %[[A:.*]]: memref<32x32xf16> {llvm.align = 2 : i64, llvm.noalias}, %[[B:.*]]: memref<32x32xf16> {llvm.align = 8 : i64, llvm.noalias}
 // CHECK-NOT: async_copy %[[A]]

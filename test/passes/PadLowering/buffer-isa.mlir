@@ -1,5 +1,5 @@
-// Transfers that overhang, down to AMD's instructions: one load whose bounds the hardware checks, and selects that keep the
-// next row's elements out; one store that the hardware cuts off.
+// Out-of-bounds transfers in AMD assembly: one bounds-checked load with selects that mask the elements of the next row, and
+// one bounds-checked store.
 //
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-lower-pad{strict=true assume-small=true})),transform-interpreter,gpu.module(canonicalize,convert-vector-to-scf,convert-scf-to-cf,convert-amdgpu-to-rocdl{chipset=gfx942},convert-gpu-to-rocdl{chipset=gfx942},convert-vector-to-llvm,convert-arith-to-llvm,reconcile-unrealized-casts))' \
 // RUN:   > %t.mlir
@@ -7,7 +7,7 @@
 // RUN: sed -e '/transform.named_sequence/,$d' -e 's/gpu.module @kernels.*{$/module {/' -e '1d' %t.mlir > %t.llvm.mlir
 // RUN: mlir-translate --mlir-to-llvmir %t.llvm.mlir | llc -mtriple=amdgcn-amd-amdhsa -mcpu=gfx942 | FileCheck %s --check-prefix=ISA
 //
-// The source has 10 rows of 6 elements: the buffer ends behind 240 bytes.
+// The source has 10 rows of 6 elements: the buffer has 240 bytes.
 // CHECK:      llvm.mlir.constant(240 : i64)
 // CHECK:      rocdl.make.buffer.rsrc
 //

@@ -8,17 +8,17 @@
 // RUN: not smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-conv-filter-layout{filter-layout=chwf}))' \
 // RUN:   -o /dev/null 2>&1 | FileCheck %s --check-prefix=LAYOUT
 //
-// STRICT: error: smalti-conv-filter-layout: its operands are no tensors
+// STRICT: error: smalti-conv-filter-layout: filter layout not changed: its operands are not tensors
 // LAYOUT: --filter-layout option: Cannot find option named 'chwf'
 
-// CHECK: [Missed] smalti-conv-filter-layout | Category:smalti-conv-filter-layout | Function=buffers | Remark="its operands are no tensors"
+// CHECK: [Missed] smalti-conv-filter-layout | Category:smalti-conv-filter-layout | Function=buffers | Remark="filter layout not changed: its operands are not tensors"
 func.func @buffers(%image: memref<1x18x18x8xf16>, %filter: memref<3x3x8x32xf16>, %init: memref<1x16x16x32xf32>) {
   linalg.conv_2d_nhwc_hwcf ins(%image, %filter : memref<1x18x18x8xf16>, memref<3x3x8x32xf16>)
     outs(%init : memref<1x16x16x32xf32>)
   return
 }
 
-// CHECK: Function=depthwise | Remark="the convolution is depthwise: its filter has no input channels"
+// CHECK: Function=depthwise | Remark="filter layout not changed: the convolution is depthwise: its filter does not have input channels"
 func.func @depthwise(%image: tensor<1x18x18x8xf16>, %filter: tensor<3x3x8xf16>, %init: tensor<1x16x16x8xf32>)
     -> tensor<1x16x16x8xf32> {
   %0 = linalg.depthwise_conv_2d_nhwc_hwc ins(%image, %filter : tensor<1x18x18x8xf16>, tensor<3x3x8xf16>)
@@ -26,7 +26,7 @@ func.func @depthwise(%image: tensor<1x18x18x8xf16>, %filter: tensor<3x3x8xf16>, 
   return %0 : tensor<1x16x16x8xf32>
 }
 
-// CHECK: Function=no_output_channels | Remark="the convolution is depthwise: its filter has no output channels"
+// CHECK: Function=no_output_channels | Remark="filter layout not changed: the convolution is depthwise: its filter does not have output channels"
 func.func @no_output_channels(%image: tensor<18x8xf16>, %filter: tensor<3x8xf16>, %init: tensor<16xf16>)
     -> tensor<16xf16> {
   %0 = linalg.generic {
@@ -41,7 +41,7 @@ func.func @no_output_channels(%image: tensor<18x8xf16>, %filter: tensor<3x8xf16>
   return %0 : tensor<16xf16>
 }
 
-// CHECK: Function=encoded | Remark="the filter's type tensor<3x3x8x32xf16, "sparse"> has an encoding"
+// CHECK: Function=encoded | Remark="filter layout not changed: the filter type tensor<3x3x8x32xf16, "sparse"> has an encoding"
 func.func @encoded(%image: tensor<1x18x18x8xf16>, %filter: tensor<3x3x8x32xf16, "sparse">,
                    %init: tensor<1x16x16x32xf32>) -> tensor<1x16x16x32xf32> {
   %0 = linalg.conv_2d_nhwc_hwcf ins(%image, %filter : tensor<1x18x18x8xf16>, tensor<3x3x8x32xf16, "sparse">)
@@ -50,7 +50,7 @@ func.func @encoded(%image: tensor<1x18x18x8xf16>, %filter: tensor<3x3x8x32xf16, 
 }
 
 // As in the gradient of a filter, whose result is small.
-// CHECK: Function=few_uses | Remark="each element of the filter is used 18 times, less than the 32 that pay for transposing it"
+// CHECK: Function=few_uses | Remark="filter layout not changed: each filter element is used 18 times; 'min-uses' is 32"
 func.func @few_uses(%image: tensor<2x18x18x8xf16>, %filter: tensor<16x16x8x32xf16>, %init: tensor<2x3x3x32xf32>)
     -> tensor<2x3x3x32xf32> {
   %0 = linalg.conv_2d_nhwc_hwcf ins(%image, %filter : tensor<2x18x18x8xf16>, tensor<16x16x8x32xf16>)
@@ -58,7 +58,7 @@ func.func @few_uses(%image: tensor<2x18x18x8xf16>, %filter: tensor<16x16x8x32xf1
   return %0 : tensor<2x3x3x32xf32>
 }
 
-// CHECK: Function=constant_position | Remark="the convolution reads its filter at a constant"
+// CHECK: Function=constant_position | Remark="filter layout not changed: the convolution reads its filter at a constant index"
 func.func @constant_position(%image: tensor<18x8xf16>, %filter: tensor<3x2x8x32xf16>, %init: tensor<16x32xf32>)
     -> tensor<16x32xf32> {
   %0 = linalg.generic {

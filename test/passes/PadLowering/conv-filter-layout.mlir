@@ -3,7 +3,7 @@
 // RUN: FileCheck %s < %t.once
 // RUN: FileCheck %s --check-prefix=REMARK < %t.remarks
 //
-// What was transposed stays.
+// A transposed filter is not changed again.
 // RUN: smalti-opt %t.once --pass-pipeline='builtin.module(func.func(smalti-conv-filter-layout{strict=true}))' -o %t.twice
 // RUN: diff %t.once %t.twice
 //
@@ -12,7 +12,7 @@
 
 // CHECK-DAG: #[[$NEW:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d1, d2, d4, d0)>
 //
-// REMARK: [Passed] smalti-conv-filter-layout | Category:smalti-conv-filter-layout | Function=named | Remark="the filter got the layout fhwc, its dimensions 3, 0, 1, 2 of before"
+// REMARK: [Passed] smalti-conv-filter-layout | Category:smalti-conv-filter-layout | Function=named | Remark="filter layout changed to fhwc: permutation [3, 0, 1, 2]"
 // CHECK-LABEL: func.func @named(
 // CHECK-SAME:    %{{.*}}: tensor<1x18x18x8xf16>, %[[FILTER:.*]]: tensor<3x3x8x32xf16>
 // CHECK:         %[[EMPTY:.*]] = tensor.empty() : tensor<32x3x3x8xf16>
@@ -32,7 +32,7 @@ func.func @named(%image: tensor<1x18x18x8xf16>, %filter: tensor<3x3x8x32xf16>, %
   return %0 : tensor<1x14x14x32xf32>
 }
 
-// REMARK: Function=quantized | Remark="the filter got the layout fhwc
+// REMARK: Function=quantized | Remark="filter layout changed to fhwc
 // CHECK-LABEL: func.func @quantized(
 // CHECK-SAME:    %[[ZA:[^ ]*]]: i32, %[[ZB:[^ ]*]]: i32
 // CHECK:         linalg.conv_2d_nhwc_fhwc_q {{.*}} ins(%{{.*}}, %{{.*}}, %[[ZA]], %[[ZB]] : tensor<1x18x18x8xi8>, tensor<32x3x3x8xi8>, i32, i32)
@@ -47,8 +47,8 @@ func.func @quantized(%za: i32, %zb: i32, %image: tensor<1x18x18x8xi8>, %filter: 
   return %0 : tensor<1x16x16x32xi32>
 }
 
-// Groups come first; sizes may be dynamic.
-// REMARK: Function=grouped | Remark="the filter got the layout fhwc, its dimensions 1, 0, 3, 4, 2 of before"
+// Groups are outermost; sizes may be dynamic.
+// REMARK: Function=grouped | Remark="filter layout changed to fhwc: permutation [1, 0, 3, 4, 2]"
 // CHECK-LABEL: func.func @grouped(
 // CHECK:         %[[D1:.*]] = tensor.dim %{{.*}}, %{{.*}} : tensor<32x?x8x3x3xf32>
 // CHECK:         %[[EMPTY:.*]] = tensor.empty(%[[D1]]) : tensor<?x32x3x3x8xf32>
@@ -64,8 +64,8 @@ func.func @grouped(%image: tensor<1x?x8x18x18xf32>, %filter: tensor<32x?x8x3x3xf
   return %0 : tensor<1x?x32x16x16xf32>
 }
 
-// Loops in any order, which stays; an operand more.
-// REMARK: Function=interleaved | Remark="the filter got the layout fhwc, its dimensions 3, 0, 1, 2 of before"
+// Loops in any order, which is kept; an additional operand.
+// REMARK: Function=interleaved | Remark="filter layout changed to fhwc: permutation [3, 0, 1, 2]"
 // CHECK-LABEL: func.func @interleaved(
 // CHECK:         linalg.generic {indexing_maps = [#{{.*}}, #[[$NEW]], #{{.*}}, #{{.*}}], iterator_types = ["reduction", "parallel", "reduction", "parallel", "reduction", "parallel", "parallel"]}
 // CHECK-SAME:      ins(%{{.*}} : tensor<2x18x18x8xf32>, tensor<32x3x3x8xf32>, tensor<32xf32>)
@@ -89,8 +89,8 @@ func.func @interleaved(%image: tensor<2x18x18x8xf32>, %filter: tensor<3x3x8x32xf
   return %0 : tensor<2x16x16x32xf32>
 }
 
-// One image dimension. The constant is transposed here, whatever it is used for.
-// REMARK: Function=constant | Remark="the filter got the layout fhwc, its dimensions 2, 0, 1 of before, as a new constant"
+// One image dimension. The constant is permuted for any number of uses.
+// REMARK: Function=constant | Remark="filter layout changed to fhwc: permutation [2, 0, 1], applied to the constant"
 // CHECK-LABEL: func.func @constant(
 // CHECK:         %[[NEW:.*]] = arith.constant dense<{{\[\[\[}}0, 2, 4], [6, 8, 10]], {{\[\[}}1, 3, 5], [7, 9, 11]]]> : tensor<2x2x3xi32>
 // CHECK-NOT:     linalg.transpose
@@ -113,8 +113,8 @@ func.func @splat(%image: tensor<1x4x3xi1>, %init: tensor<1x3x2xi1>) -> tensor<1x
   return %0 : tensor<1x3x2xi1>
 }
 
-// Two transpositions become one, or none.
-// REMARK: Function=transposed_before | Remark="the filter got the layout fhwc, its dimensions 3, 0, 1, 2 of before, and a transposition fell away"
+// Two transposes are combined, or cancel.
+// REMARK: Function=transposed_before | Remark="filter layout changed to fhwc: permutation [3, 0, 1, 2], which cancels an existing transpose"
 // CHECK-LABEL: func.func @transposed_before(
 // CHECK-SAME:    %{{.*}}: tensor<1x18x18x8xf16>, %[[FILTER:.*]]: tensor<32x3x3x8xf16>
 // CHECK:         linalg.conv_2d_nhwc_fhwc {{.*}} ins(%{{.*}}, %[[FILTER]] :
@@ -133,7 +133,7 @@ func.func @transposed_before(%image: tensor<1x18x18x8xf16>, %filter: tensor<32x3
   return %0 : tensor<1x16x16x32xf32>
 }
 
-// REMARK: [Analysis] {{.*}} Function=already | Remark="the filter is in the layout fhwc already"
+// REMARK: [Analysis] {{.*}} Function=already | Remark="filter layout not changed: it is already fhwc"
 func.func @already(%image: tensor<1x18x18x8xf16>, %filter: tensor<32x3x3x8xf16>, %init: tensor<1x16x16x32xf32>)
     -> tensor<1x16x16x32xf32> {
   %0 = linalg.conv_2d_nhwc_fhwc ins(%image, %filter : tensor<1x18x18x8xf16>, tensor<32x3x3x8xf16>)
@@ -141,7 +141,7 @@ func.func @already(%image: tensor<1x18x18x8xf16>, %filter: tensor<32x3x3x8xf16>,
   return %0 : tensor<1x16x16x32xf32>
 }
 
-// No filter, no remark.
+// Ops without a filter have no remark.
 // REMARK-NOT: Function=pooling
 func.func @pooling(%image: tensor<1x8x8x3xf16>, %window: tensor<2x2xf16>, %init: tensor<1x7x7x3xf16>)
     -> tensor<1x7x7x3xf16> {
@@ -150,7 +150,7 @@ func.func @pooling(%image: tensor<1x8x8x3xf16>, %window: tensor<2x2xf16>, %init:
   return %0 : tensor<1x7x7x3xf16>
 }
 
-// The filter is what another convolution makes, which is replaced first.
+// The filter is the result of another convolution, which is replaced first.
 // CHECK-LABEL: func.func @filter_of_convolution(
 // CHECK:         %[[FIRST:.*]] = linalg.conv_2d_nhwc_fhwc
 // CHECK:         linalg.transpose ins(%[[FIRST]] : tensor<3x34x3x8xf32>) outs(%{{.*}} : tensor<8x3x34x3xf32>) permutation = [3, 0, 1, 2]

@@ -1,4 +1,4 @@
-// A padded copy to shared memory, down to PTX: cp.async with a source size, and no load.
+// A padded copy to shared memory in PTX: cp.async with a source size and without a load.
 //
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-lower-pad{strict=true}),canonicalize,convert-nvgpu-to-nvvm,convert-gpu-to-nvvm,convert-arith-to-llvm,reconcile-unrealized-casts))' \
 // RUN:   > %t.mlir

@@ -1,10 +1,10 @@
-// Rows that begin ahead of their memory, compiled for the CPU and run. smalti-compile canonicalises them on the way, and
-// must have masked them before.
+// Rows that start before their memory, compiled for the CPU and run. smalti-compile must mask them before it
+// canonicalizes.
 //
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(smalti-compile{target=cpu})' > %t
 // RUN: mlir-runner %t -e rows --entry-point-result=void --shared-libs=%mlir_runner_libs | FileCheck %s 
 
-// The row lies in the middle of memory that must not show.
+// The row is inside memory that must not be read.
 memref.global "private" @memory : memref<4x6xf32> = dense<[
   [91.0, 92.0, 93.0, 94.0, 95.0, 96.0],
   [1.0, 2.0, 3.0, 4.0, 5.0, 6.0],
@@ -52,7 +52,7 @@ func.func @rows() {
   call @read(%at2) : (index) -> ()
   call @read(%at3) : (index) -> ()
 
-  // At constants, which upstream folds.
+  // Constant indices, which upstream folds.
   // CHECK-NEXT: 0.5, 0.5, 0.5, 0.5
   // CHECK-NEXT: 0.5, 0.5, 1, 2
   // CHECK-NEXT: 5, 6, 0.5, 0.5

@@ -1,4 +1,4 @@
-// Pads and padded reads, run on the CPU after the pass.
+// Pads and padded transfers, run on the CPU after the pass.
 //
 // DEFINE: %{lower} = mlir-opt --one-shot-bufferize=bufferize-function-boundaries --convert-linalg-to-loops --convert-vector-to-scf --convert-scf-to-cf \
 // DEFINE:   --expand-strided-metadata --lower-affine --convert-vector-to-llvm --finalize-memref-to-llvm --convert-arith-to-llvm \
@@ -36,7 +36,7 @@ func.func @high_only(%source: tensor<?x?xf32>, %high0: index, %high1: index) -> 
   return %padded : tensor<4x6xf32>
 }
 
-// The result's size is only known to be at most 7.
+// The result has a dynamic size of at most 7.
 func.func @bounded(%source: tensor<?xf32>, %n: index, %low: index) {
   %c0 = arith.constant 0 : index
   %nine = arith.constant 9.0 : f32
@@ -93,7 +93,7 @@ func.func @write_transposed(%dest: memref<?x?xi32, strided<[9, 1], offset: 11>>,
   return
 }
 
-// Writes into three rows of five zeros, with a row and columns of them around.
+// Writes into three rows of five zeros, surrounded by zeros.
 func.func @print_write(%i: index, %j: index, %transposed: i1) {
   %c0 = arith.constant 0 : index
   %c3 = arith.constant 3 : index
@@ -157,26 +157,26 @@ func.func @main() {
   %c100 = arith.constant 100 : index
   %zero = arith.constant 0.0 : f32
 
-  // A static low pad is not lost.
+  // Static low padding is kept.
   // CHECK: ( ( 9, 9, 1, 2, 3, 4, 5, 9 ) )
   %row = arith.constant dense<[[1.0, 2.0, 3.0, 4.0, 5.0]]> : tensor<1x5xf32>
   %padded = call @static_low(%row) : (tensor<1x5xf32>) -> tensor<1x8xf32>
   %result = vector.transfer_read %padded[%c0, %c0], %zero {in_bounds = [true, true]} : tensor<1x8xf32>, vector<1x8xf32>
   vector.print %result : vector<1x8xf32>
 
-  // Low and high pads in both dimensions.
+  // Low and high padding in both dimensions.
   // CHECK-NEXT: ( ( 9, 9, 9, 9, 9, 9 ), ( 9, 9, 1, 2, 3, 9 ), ( 9, 9, 11, 12, 13, 9 ), ( 9, 9, 9, 9, 9, 9 ) )
   call @print_dynamic(%c2, %c3, %c1, %c2) : (index, index, index, index) -> ()
-  // No pads at all.
+  // No padding.
   // CHECK-NEXT: ( ( 1, 2, 3, 4, 5, 6 ), ( 11, 12, 13, 14, 15, 16 ), ( 21, 22, 23, 24, 25, 26 ), ( 31, 32, 33, 34, 35, 36 ) )
   call @print_dynamic(%c4, %c6, %c0, %c0) : (index, index, index, index) -> ()
-  // Low pads alone: the high ones are 0.
+  // Low padding only.
   // CHECK-NEXT: ( ( 9, 9, 9, 9, 9, 9 ), ( 9, 9, 9, 9, 9, 9 ), ( 9, 9, 9, 9, 9, 9 ), ( 9, 9, 9, 9, 9, 1 ) )
   call @print_dynamic(%c1, %c1, %c3, %c5) : (index, index, index, index) -> ()
-  // Negative pads cut off: rows 1.., columns ..5 from the second.
+  // Negative padding truncates: rows 1.., columns ..5 from the second.
   // CHECK-NEXT: ( ( 12, 13, 14, 15, 16, 9 ), ( 22, 23, 24, 25, 26, 9 ), ( 9, 9, 9, 9, 9, 9 ), ( 9, 9, 9, 9, 9, 9 ) )
   call @print_dynamic(%c3, %c6, %m1, %m1) : (index, index, index, index) -> ()
-  // The high pad is negative: the source is cut at its end.
+  // Negative high padding truncates the end of the source.
   // CHECK-NEXT: ( ( 9, 1, 2, 3, 4, 5 ), ( 9, 11, 12, 13, 14, 15 ), ( 9, 21, 22, 23, 24, 25 ), ( 9, 31, 32, 33, 34, 35 ) )
   call @print_dynamic(%c5, %c6, %c0, %c1) : (index, index, index, index) -> ()
   // An empty source.
@@ -190,7 +190,7 @@ func.func @main() {
   %nan_result = vector.transfer_read %nan[%c0, %c0], %zero {in_bounds = [true, true]} : tensor<4x6xf32>, vector<4x6xf32>
   vector.print %nan_result : vector<4x6xf32>
 
-  // Whatever its size, lanes past the result's end are not written, and read as 0.
+  // For any size, lanes past the end of the result are not written, and read as 0.
   %five = arith.constant dense<[1.0, 2.0, 3.0, 4.0, 5.0]> : tensor<5xf32>
   %line = tensor.cast %five : tensor<5xf32> to tensor<?xf32>
   // CHECK-NEXT: ( 9, 1, 2, 3, 9, 9, 0, 0 )
@@ -202,7 +202,7 @@ func.func @main() {
   // CHECK-NEXT: ( 9, 9, 0, 0, 0, 0, 0, 0 )
   // CHECK-NEXT: ( 0, 0, 0, 0, 0, 0, 0, 0 )
   call @bounded(%line, %c0, %c0) : (tensor<?xf32>, index, index) -> ()
-  // A negative low pad cuts the source off.
+  // Negative low padding truncates the source.
   // CHECK-NEXT: ( 2, 3, 9, 9, 0, 0, 0, 0 )
   // CHECK-NEXT: ( 1, 2, 0, 0, 0, 0, 0, 0 )
   call @bounded(%line, %c3, %m1) : (tensor<?xf32>, index, index) -> ()
@@ -221,11 +221,11 @@ func.func @main() {
   // CHECK-NEXT: ( ( 13, 14, -1, -1, -1, -1, -1, -1 ), ( 23, 24, -1, -1, -1, -1, -1, -1 ), ( -1, -1, -1, -1, -1, -1, -1, -1 ), ( -1, -1, -1, -1, -1, -1, -1, -1 ) )
   %r0 = call @read(%buffer, %c1, %c3) : (memref<3x5xi32>, index, index) -> vector<4x8xi32>
   vector.print %r0 : vector<4x8xi32>
-  // Ahead of the begin in both dimensions.
+  // Before the start in both dimensions.
   // CHECK-NEXT: ( ( -1, -1, -1, -1, -1, -1, -1, -1 ), ( -1, -1, 0, 1, 2, 3, 4, -1 ), ( -1, -1, 10, 11, 12, 13, 14, -1 ), ( -1, -1, 20, 21, 22, 23, 24, -1 ) )
   %r1 = call @read(%buffer, %m1, %m2) : (memref<3x5xi32>, index, index) -> vector<4x8xi32>
   vector.print %r1 : vector<4x8xi32>
-  // Wholly outside, on either side.
+  // Entirely out of bounds, on either side.
   // CHECK-NEXT: ( ( -1, -1, -1, -1, -1, -1, -1, -1 ), ( -1, -1, -1, -1, -1, -1, -1, -1 ), ( -1, -1, -1, -1, -1, -1, -1, -1 ), ( -1, -1, -1, -1, -1, -1, -1, -1 ) )
   %r2 = call @read(%buffer, %m9, %c0) : (memref<3x5xi32>, index, index) -> vector<4x8xi32>
   vector.print %r2 : vector<4x8xi32>
@@ -233,7 +233,7 @@ func.func @main() {
   %r3 = call @read(%buffer, %c0, %c100) : (memref<3x5xi32>, index, index) -> vector<4x8xi32>
   vector.print %r3 : vector<4x8xi32>
 
-  // One row, sizes known at run time.
+  // One row with dynamic sizes.
   %dynamic = memref.cast %buffer : memref<3x5xi32> to memref<?x?xi32>
   // CHECK-NEXT: ( 23, 24, -1, -1 )
   %v0 = call @read_row(%dynamic, %c2, %c3) : (memref<?x?xi32>, index, index) -> vector<4xi32>
@@ -250,7 +250,7 @@ func.func @main() {
   %t1 = call @read_transposed(%dynamic, %m1, %m2) : (memref<?x?xi32>, index, index) -> vector<3x2x4xi32>
   vector.print %t1 : vector<3x2x4xi32>
 
-  // Writes past the end, ahead of the begin, wholly outside.
+  // Writes past the end, before the start, entirely out of bounds.
   %false = arith.constant false
   %true = arith.constant true
   // CHECK-NEXT: ( ( 0, 0, 0, 0, 0, 0, 0, 0, 0 ), ( 0, 0, 0, 0, 0, 0, 0, 0, 0 ), ( 0, 0, 0, 0, 0, 0, 0, 0, 0 ), ( 0, 0, 0, 0, 0, 91, 92, 0, 0 ), ( 0, 0, 0, 0, 0, 0, 0, 0, 0 ) )

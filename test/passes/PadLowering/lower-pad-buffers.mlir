@@ -1,4 +1,4 @@
-// Padded reads and writes of an AMD chip, whose hardware checks the bounds of raw buffers.
+// Padded reads and writes on AMD, whose hardware checks the bounds of raw buffers.
 //
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-lower-pad{target=gfx942}))' \
 // RUN:   --remarks-filter=smalti-lower-pad 2>%t | FileCheck %s
@@ -6,11 +6,11 @@
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-lower-pad{target=gfx942 assume-small=true}))' \
 // RUN:   | FileCheck %s --check-prefix=SMALL
 
-// REMARK: [Passed] smalti-lower-pad | Category:smalti-lower-pad | Function=zeros | Remark="the padded read became one of a raw buffer, whose zeros are the padding"
+// REMARK: [Passed] smalti-lower-pad | Category:smalti-lower-pad | Function=zeros | Remark="padded read lowered to a raw-buffer read; the hardware returns zeros out of bounds"
 // CHECK-LABEL: func.func @zeros(
 // CHECK-SAME:    %[[SOURCE:.*]]: memref<10x8xf32>, %[[I:.*]]: index
 // CHECK:         %[[BUFFER:.*]] = amdgpu.fat_raw_buffer_cast %[[SOURCE]] : memref<10x8xf32> to memref<10x8xf32, #amdgpu.address_space<fat_raw_buffer>>
-// The first lanes are at the end at most.
+// The index of the first lane is clamped to the end.
 // CHECK:         %[[ROWS:.*]] = arith.constant 10 : index
 // CHECK:         %[[FIRST:.*]] = arith.minsi %{{.*}}, %[[ROWS]]
 // CHECK:         vector.transfer_read %[[BUFFER]][%[[FIRST]], %{{.*}}], %{{.*}} {in_bounds = [true, true], tag}
@@ -25,9 +25,9 @@ func.func @zeros(%source: memref<10x8xf32>, %i: index) -> vector<4x8xf32> {
   return %read : vector<4x8xf32>
 }
 
-// A negative zero is none of the hardware's, and the end of a row is not the buffer's.
-// REMARK: Function=selected | Remark="the padded read became one of a raw buffer, of which the padding is selected"
-// REMARK: Function=selected | Remark="the padded read became one of a raw buffer, of which the padding is selected"
+// The hardware does not return a negative zero, and the end of a row is not that of the buffer.
+// REMARK: Function=selected | Remark="padded read lowered to a raw-buffer read; a select inserts the padding value"
+// REMARK: Function=selected | Remark="padded read lowered to a raw-buffer read; a select inserts the padding value"
 // CHECK-LABEL: func.func @selected(
 // CHECK:         %[[ALL:.*]] = vector.transfer_read {{.*}} {in_bounds = [true, true]} : memref<10x8xf32, #amdgpu.address_space<fat_raw_buffer>>, vector<4x8xf32>
 // CHECK:         %[[MASK:.*]] = vector.create_mask
@@ -46,8 +46,8 @@ func.func @selected(%source: memref<10x8xf32>) -> (vector<4x8xf32>, vector<6xf32
   return %read, %overhang : vector<4x8xf32>, vector<6xf32>
 }
 
-// The vector's order counts, and what it repeats.
-// REMARK: Function=permuted | Remark="the padded read became one of a raw buffer, of which the padding is selected"
+// Permuted vectors and broadcasts.
+// REMARK: Function=permuted | Remark="padded read lowered to a raw-buffer read; a select inserts the padding value"
 // CHECK-LABEL: func.func @permuted(
 // CHECK:         %[[ROWS:.*]] = arith.minsi %{{.*}}, %[[C4:.*]] : index
 // CHECK:         vector.create_mask %{{.*}}, %{{.*}}, %{{.*}} : vector<2x3x4xi1>
@@ -61,8 +61,8 @@ func.func @permuted(%source: memref<10x7xf32>) -> vector<2x3x4xf32> {
   return %read : vector<2x3x4xf32>
 }
 
-// The buffer reaches from the pointer to behind the last element, wherever the first one is.
-// REMARK: Function=offset | Remark="the padded read became one of a raw buffer, of which the padding is selected"
+// The buffer starts at the pointer and ends after the last element, for any offset.
+// REMARK: Function=offset | Remark="padded read lowered to a raw-buffer read; a select inserts the padding value"
 // CHECK-LABEL: func.func @offset(
 // CHECK:         %[[BYTES:.*]] = arith.constant 224 : i64
 // CHECK:         amdgpu.fat_raw_buffer_cast %{{.*}} validBytes(%[[BYTES]])
@@ -74,8 +74,8 @@ func.func @offset(%source: memref<4x8xf32, strided<[8, 1], offset: 24>>) -> vect
   return %read : vector<16xf32>
 }
 
-// The last row ends behind the longest dimension: 36 bytes, not 32.
-// REMARK: Function=overlapping_rows | Remark="the padded read became one of a raw buffer, of which the padding is selected"
+// The last row ends after the longest dimension: 36 bytes, not 32.
+// REMARK: Function=overlapping_rows | Remark="padded read lowered to a raw-buffer read; a select inserts the padding value"
 // CHECK-LABEL: func.func @overlapping_rows(
 // CHECK:         %[[BYTES:.*]] = arith.constant 36 : i64
 // CHECK:         amdgpu.fat_raw_buffer_cast %{{.*}} validBytes(%[[BYTES]])
@@ -88,9 +88,9 @@ func.func @overlapping_rows(%source: memref<4x3xf32, strided<[2, 1]>>) -> vector
   return %read : vector<4xf32>
 }
 
-// One buffer for the argument; the views of it are made again.
-// REMARK: Function=views | Remark="the padded read became one of a raw buffer, of which the padding is selected"
-// REMARK: Function=views | Remark="the padded write became one of a raw buffer, past whose end goes what is out of bounds"
+// One buffer for the argument; its views are recreated.
+// REMARK: Function=views | Remark="padded read lowered to a raw-buffer read; a select inserts the padding value"
+// REMARK: Function=views | Remark="padded write lowered to a raw-buffer write; out-of-bounds lanes are stored past the end of the buffer"
 // CHECK-LABEL: func.func @views(
 // CHECK:         %[[BUFFER:.*]] = amdgpu.fat_raw_buffer_cast %{{.*}} : memref<10x8xf32>
 // CHECK-NOT:     fat_raw_buffer_cast
@@ -112,7 +112,7 @@ func.func @views(%source: memref<10x8xf32>, %at: index, %size: index) {
 }
 
 // The hardware checks dwords: the last of these three elements would be read as 0.
-// REMARK: Function=half_dword | Remark="the padded read became one of a raw buffer, of which the padding is selected; where it crosses the buffer's end it is masked"
+// REMARK: Function=half_dword | Remark="padded read lowered to a raw-buffer read; a select inserts the padding value; masked if it crosses the end of the buffer"
 // CHECK-LABEL: func.func @half_dword(
 // CHECK:         %[[END:.*]] = arith.constant 3 : index
 // CHECK:         amdgpu.fat_raw_buffer_cast
@@ -129,9 +129,9 @@ func.func @half_dword(%source: memref<3xf16>) -> vector<4xf16> {
   return %read : vector<4xf16>
 }
 
-// Rows of 6 dwords, at a multiple of 2: no dword is half inside.
-// REMARK: Function=dwords | Remark="the padded read became one of a raw buffer, of which the padding is selected"
-// REMARK: Function=dwords | Remark="the padded write became one of a raw buffer, which drops what is out of bounds"
+// Rows of 6 dwords at a multiple of 2: every dword is entirely inside or outside.
+// REMARK: Function=dwords | Remark="padded read lowered to a raw-buffer read; a select inserts the padding value"
+// REMARK: Function=dwords | Remark="padded write lowered to a raw-buffer write; the hardware drops out-of-bounds lanes"
 // CHECK-LABEL: func.func @dwords(
 // CHECK-NOT:     scf.if
 // CHECK:         return
@@ -147,7 +147,7 @@ func.func @dwords(%source: memref<10x12xf16>, %dest: memref<24xf16>) {
   return
 }
 
-// REMARK: Function=any_index | Remark="the padded read became one of a raw buffer, of which the padding is selected; where it crosses the buffer's begin or end it is masked"
+// REMARK: Function=any_index | Remark="padded read lowered to a raw-buffer read; a select inserts the padding value; masked if it crosses the start or the end of the buffer"
 // CHECK-LABEL: func.func @any_index(
 // CHECK:         %[[BELOW_END:.*]] = arith.cmpi slt
 // CHECK:         %[[BEHIND_BEGIN:.*]] = arith.cmpi sge
@@ -161,9 +161,9 @@ func.func @any_index(%source: memref<10x8xf32>, %i: index, %mask: vector<4x4xi1>
   return %read : vector<4x4xf32>
 }
 
-// Sizes known at run time: numbers past 2^31 count as 2^31, and such a memref is no buffer.
-// REMARK: Function=dynamic | Remark="the padded read became one of a raw buffer, of which the padding is selected; it is masked where the memref takes more bytes than a buffer"
-// REMARK: Function=dynamic | Remark="the padded write became one of a raw buffer, which drops what is out of bounds; it is masked where the memref takes more bytes than a buffer"
+// Dynamic sizes: arithmetic saturates at 2^31, and a larger memref does not use a buffer.
+// REMARK: Function=dynamic | Remark="padded read lowered to a raw-buffer read; a select inserts the padding value; masked if the memref exceeds the maximum size of a raw buffer"
+// REMARK: Function=dynamic | Remark="padded write lowered to a raw-buffer write; the hardware drops out-of-bounds lanes; masked if the memref exceeds the maximum size of a raw buffer"
 // CHECK-LABEL: func.func @dynamic(
 // CHECK:         %[[DIM:.*]] = memref.dim
 // CHECK:         %[[MOST:.*]] = arith.constant 2147483648 : index
@@ -193,8 +193,8 @@ func.func @dynamic(%source: memref<?xf32>) {
   return
 }
 
-// Strides and an offset that are known at run time.
-// REMARK: Function=dynamic_strides | Remark="the padded write became one of a raw buffer, past whose end goes what is out of bounds; it is masked where the memref takes more bytes than a buffer"
+// Dynamic strides and a dynamic offset.
+// REMARK: Function=dynamic_strides | Remark="padded write lowered to a raw-buffer write; out-of-bounds lanes are stored past the end of the buffer; masked if the memref exceeds the maximum size of a raw buffer"
 // CHECK-LABEL: func.func @dynamic_strides(
 // CHECK:         memref.extract_strided_metadata
 // CHECK:         amdgpu.fat_raw_buffer_cast
@@ -209,8 +209,8 @@ func.func @dynamic_strides(%dest: memref<?x?xf32, strided<[?, 1], offset: ?>>, %
   return
 }
 
-// An empty memref has no bytes, whatever its longest dimension is.
-// REMARK: Function=empty | Remark="the padded read became one of a raw buffer, whose zeros are the padding"
+// An empty memref has 0 bytes, for any longest dimension.
+// REMARK: Function=empty | Remark="padded read lowered to a raw-buffer read; the hardware returns zeros out of bounds"
 // CHECK-LABEL: func.func @empty(
 // CHECK:         %[[BYTES:.*]] = arith.constant 0 : i64
 // CHECK:         amdgpu.fat_raw_buffer_cast %{{.*}} validBytes(%[[BYTES]])
@@ -222,10 +222,10 @@ func.func @empty(%source: memref<0x4xf32>) -> vector<2x4xf32> {
   return %read : vector<2x4xf32>
 }
 
-// What goes through no buffer says why.
+// Reasons why a raw buffer is not used.
 // CHECK-LABEL: func.func @large(
 // CHECK-NOT:     fat_raw_buffer_cast
-// REMARK: Function=large | Remark="the padded read became a masked one; its memref is no raw buffer: it takes 4294967296 bytes, more than the 2146435071 of a buffer"
+// REMARK: Function=large | Remark="padded read lowered to a masked read; raw buffer not used: the memref has 4294967296 B; a raw buffer has at most 2146435071 B"
 func.func @large(%source: memref<1073741824xf32>) -> vector<4xf32> {
   %c0 = arith.constant 0 : index
   %value = arith.constant 1.0 : f32
@@ -234,7 +234,7 @@ func.func @large(%source: memref<1073741824xf32>) -> vector<4xf32> {
 }
 
 // Lanes past its end would wrap around.
-// REMARK: Function=wraps | Remark="the padded read became a masked one; its memref is no raw buffer: it takes 2147483644 bytes, more than the 2146435071 of a buffer"
+// REMARK: Function=wraps | Remark="padded read lowered to a masked read; raw buffer not used: the memref has 2147483644 B; a raw buffer has at most 2146435071 B"
 func.func @wraps(%source: memref<536870911xi32>) -> vector<4xi32> {
   %c0 = arith.constant 0 : index
   %value = arith.constant 1 : i32
@@ -242,7 +242,7 @@ func.func @wraps(%source: memref<536870911xi32>) -> vector<4xi32> {
   return %read : vector<4xi32>
 }
 
-// REMARK: Function=shared | Remark="the padded read became a masked one; its memref is no raw buffer: it is not in global memory"
+// REMARK: Function=shared | Remark="padded read lowered to a masked read; raw buffer not used: the memref is not in global memory"
 func.func @shared(%source: memref<8xf32, #gpu.address_space<workgroup>>) -> vector<16xf32> {
   %c0 = arith.constant 0 : index
   %value = arith.constant 1.0 : f32
@@ -250,7 +250,7 @@ func.func @shared(%source: memref<8xf32, #gpu.address_space<workgroup>>) -> vect
   return %read : vector<16xf32>
 }
 
-// REMARK: Function=buffer | Remark="the padded read became a masked one; its memref is no raw buffer: it is one already, with an extent of its own"
+// REMARK: Function=buffer | Remark="padded read lowered to a masked read; raw buffer not used: the memref is already a raw buffer"
 func.func @buffer(%source: memref<8xf32, #amdgpu.address_space<fat_raw_buffer>>) -> vector<16xf32> {
   %c0 = arith.constant 0 : index
   %value = arith.constant 1.0 : f32
@@ -259,7 +259,7 @@ func.func @buffer(%source: memref<8xf32, #amdgpu.address_space<fat_raw_buffer>>)
   return %read : vector<16xf32>
 }
 
-// REMARK: Function=bits | Remark="the padded read became a masked one; its memref is no raw buffer: its elements are no 1, 2, 4, 8, ... bytes"
+// REMARK: Function=bits | Remark="padded read lowered to a masked read; raw buffer not used: the element size is not a power-of-two number of bytes"
 func.func @bits(%source: memref<8xi4>) -> vector<16xi4> {
   %c0 = arith.constant 0 : index
   %value = arith.constant 1 : i4
@@ -267,7 +267,7 @@ func.func @bits(%source: memref<8xi4>) -> vector<16xi4> {
   return %read : vector<16xi4>
 }
 
-// REMARK: Function=reversed | Remark="the padded read became a masked one; its memref is no raw buffer: its layout has negative strides or a negative offset"
+// REMARK: Function=reversed | Remark="padded read lowered to a masked read; raw buffer not used: the layout has negative strides or a negative offset"
 func.func @reversed(%source: memref<8xf32, strided<[-1], offset: 7>>) -> vector<16xf32> {
   %c0 = arith.constant 0 : index
   %value = arith.constant 1.0 : f32
@@ -275,7 +275,7 @@ func.func @reversed(%source: memref<8xf32, strided<[-1], offset: 7>>) -> vector<
   return %read : vector<16xf32>
 }
 
-// REMARK: Function=masked_and_permuted | Remark="the padded read became a masked one; its memref is no raw buffer: it has a mask, and its vector is permuted"
+// REMARK: Function=masked_and_permuted | Remark="padded read lowered to a masked read; raw buffer not used: the read has a mask and its vector is permuted"
 func.func @masked_and_permuted(%source: memref<10x7xf32>, %mask: vector<4x2xi1>) -> vector<2x4xf32> {
   %c0 = arith.constant 0 : index
   %value = arith.constant 1.0 : f32
@@ -284,10 +284,10 @@ func.func @masked_and_permuted(%source: memref<10x7xf32>, %mask: vector<4x2xi1>)
   return %read : vector<2x4xf32>
 }
 
-// REMARK: Function=writes | Remark="the padded write became a masked one; its memref is no raw buffer: it has a mask of its own"
-// REMARK: Function=writes | Remark="the padded write became a masked one, which also leaves out what is ahead of the memref; its memref is no raw buffer: an index may be negative"
-// REMARK: Function=writes | Remark="the padded write became a masked one; its memref is no raw buffer: the lanes of its rows do not follow one another"
-// REMARK: Function=writes | Remark="the padded write became a masked one; its memref is no raw buffer: its 33 rows of 2 elements are more than the 32 rows and 256 elements that are stored one by one"
+// REMARK: Function=writes | Remark="padded write lowered to a masked write; raw buffer not used: the write has a mask"
+// REMARK: Function=writes | Remark="padded write lowered to a masked write, which also masks lanes before the memref; raw buffer not used: an index may be negative"
+// REMARK: Function=writes | Remark="padded write lowered to a masked write; raw buffer not used: the lanes of a row are not contiguous in memory"
+// REMARK: Function=writes | Remark="padded write lowered to a masked write; raw buffer not used: 33 rows of 2 elements exceed the limit of 32 rows and 256 elements"
 func.func @writes(%dest: memref<10x7xf32>, %mask: vector<4xi1>, %i: index, %v: vector<4xf32>, %columns: vector<2x4xf32>,
                   %rows: vector<33x2xf32>) {
   %c0 = arith.constant 0 : index
@@ -299,25 +299,25 @@ func.func @writes(%dest: memref<10x7xf32>, %mask: vector<4xi1>, %i: index, %v: v
   return
 }
 
-// REMARK: Function=no_strides | Remark="the padded read became a masked one, which also leaves out what is ahead of the memref; its memref is no raw buffer: its layout has no strides"
+// REMARK: Function=no_strides | Remark="padded read lowered to a masked read, which also masks lanes before the memref; raw buffer not used: the layout does not have strides"
 func.func @no_strides(%source: memref<16xf32, affine_map<(d0) -> (d0 mod 7)>>, %i: index, %v: f32) -> vector<4xf32> {
   %r = vector.transfer_read %source[%i], %v : memref<16xf32, affine_map<(d0) -> (d0 mod 7)>>, vector<4xf32>
   return %r : vector<4xf32>
 }
 
-// REMARK: Function=no_extent | Remark="the padded read became a masked one, which also leaves out what is ahead of the memref; its memref is no raw buffer: its extent is not known"
+// REMARK: Function=no_extent | Remark="padded read lowered to a masked read, which also masks lanes before the memref; raw buffer not used: the extent of the memref cannot be determined"
 func.func @no_extent(%source: memref<4294967296x4294967296xf32>, %i: index, %v: f32) -> vector<4xf32> {
   %r = vector.transfer_read %source[%i, %i], %v : memref<4294967296x4294967296xf32>, vector<4xf32>
   return %r : vector<4xf32>
 }
 
-// REMARK: Function=long_vector | Remark="the padded read became a masked one, which also leaves out what is ahead of the memref; its memref is no raw buffer: the vector takes more than 1048576 bytes"
+// REMARK: Function=long_vector | Remark="padded read lowered to a masked read, which also masks lanes before the memref; raw buffer not used: the vector exceeds 1048576 B"
 func.func @long_vector(%source: memref<1024x1024xf32>, %i: index, %v: f32) -> vector<1024x512xf32> {
   %r = vector.transfer_read %source[%i, %i], %v : memref<1024x1024xf32>, vector<1024x512xf32>
   return %r : vector<1024x512xf32>
 }
 
-// REMARK: Function=far_begin | Remark="the padded read became a masked one; its memref is no raw buffer: it takes 2^63 or more bytes, more than the 2146435071 of a buffer"
+// REMARK: Function=far_begin | Remark="padded read lowered to a masked read; raw buffer not used: the memref has 2^63 or more B; a raw buffer has at most 2146435071 B"
 // CHECK-LABEL: func.func @far_begin(
 // CHECK-NOT:     fat_raw_buffer_cast
 func.func @far_begin(%source: memref<8xf32, strided<[1], offset: 4611686018427387904>>) -> vector<4xf32> {

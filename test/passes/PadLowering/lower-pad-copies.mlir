@@ -1,4 +1,4 @@
-// Padded reads that only go to shared memory: asynchronous copies that fill in zeros.
+// Padded reads that are only written to shared memory: cp.async with zero fill.
 //
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-lower-pad{target=sm_80}))' \
 // RUN:   --remarks-filter=smalti-lower-pad 2>%t | FileCheck %s
@@ -9,11 +9,11 @@
 
 !shared = memref<8x32xf16, #gpu.address_space<workgroup>>
 
-// REMARK: [Passed] smalti-lower-pad | Category:smalti-lower-pad | Function=rows | Remark="the padded read and its write to shared memory became 4 asynchronous copies of 16 bytes that fill in zeros"
-// REMARK: Function=rows | Remark="the padded read and its write to shared memory became 4 asynchronous copies of 16 bytes that fill in zeros"
+// REMARK: [Passed] smalti-lower-pad | Category:smalti-lower-pad | Function=rows | Remark="padded read and its write to shared memory lowered to 4 cp.async copies of 16 B with zero fill"
+// REMARK: Function=rows | Remark="padded read and its write to shared memory lowered to 4 cp.async copies of 16 B with zero fill"
 // CHECK-LABEL: func.func @rows(
 // CHECK-SAME:    %[[SOURCE:.*]]: memref<?x13xf16, strided<[16, 1]>>
-// Elements from column 8 on, up to the row's end, and none behind the last row.
+// Elements from column 8 to the end of the row, and none past the last row.
 // CHECK:         %[[C0:.*]] = arith.constant 0 : index
 // CHECK:         nvgpu.device_async_copy %[[SOURCE]][%{{.*}}, %{{.*}}], %[[BUFFER:.*]][%{{.*}}, %{{.*}}], 8, %{{.*}} {bypassL1}
 // CHECK:         %[[C8:.*]] = arith.addi
@@ -24,7 +24,7 @@
 // CHECK:         %[[ELEMENTS:.*]] = arith.select %[[IN_ROWS]], %[[COUNT]]
 // CHECK:         nvgpu.device_async_copy %[[SOURCE]][%{{.*}}, %[[C8]]], %[[BUFFER]][%{{.*}}], 8, %[[ELEMENTS]] {bypassL1}
 // CHECK-COUNT-6: nvgpu.device_async_copy
-// One wait for both, before others may see the buffer.
+// One wait for both copies, before other threads may access the buffer.
 // CHECK:         %[[GROUP:.*]] = nvgpu.device_async_create_group %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}
 // CHECK-NEXT:    nvgpu.device_async_wait %[[GROUP]] {numGroups = 0 : i32}
 // CHECK-NEXT:    gpu.barrier
@@ -45,7 +45,7 @@ func.func @rows(%source: memref<?x13xf16, strided<[16, 1]>>, %i: index) {
   return
 }
 
-// Copies that may write the same elements are not in flight together, and nothing reads them before.
+// Copies that may write the same elements are not outstanding together, and no op reads them earlier.
 // CHECK-LABEL: func.func @order(
 // CHECK:         nvgpu.device_async_copy
 // CHECK:         nvgpu.device_async_wait
@@ -76,8 +76,8 @@ func.func @order(%source: memref<?x64xf16>, %i: index) -> vector<8xf16> {
   return %v : vector<8xf16>
 }
 
-// The widest copy that rows are aligned to: 7 columns of 4 bytes.
-// REMARK: Function=narrow | Remark="the padded read and its write to shared memory became 4 asynchronous copies of 4 bytes that fill in zeros"
+// The widest copy that the alignment of rows allows: 7 columns of 4 bytes.
+// REMARK: Function=narrow | Remark="padded read and its write to shared memory lowered to 4 cp.async copies of 4 B with zero fill"
 // CHECK-LABEL: func.func @narrow(
 // CHECK-COUNT-4: nvgpu.device_async_copy {{.*}}, 1, %{{[^{]*}} :
 // CHECK:         nvgpu.device_async_create_group
@@ -90,16 +90,16 @@ func.func @narrow(%source: memref<?x7xf32>, %i: index) {
   return
 }
 
-// What is no such copy is read under a mask, and says why.
+// Reasons why cp.async is not used; the read is masked.
 // CHECK-LABEL: func.func @refused(
 // CHECK-NOT:     nvgpu
-// REMARK: Function=refused | Remark="the padded read became a masked one; it is no asynchronous copy: its padding is not known to be zero bits"
-// REMARK: Function=refused | Remark="the padded read became a masked one; it is no asynchronous copy: its padding is not known to be zero bits"
-// REMARK: Function=refused | Remark="the padded read became a masked one; it is no asynchronous copy: it is masked"
-// REMARK: Function=refused | Remark="the padded read became a masked one; it is no asynchronous copy: the write to shared memory may be out of bounds, too"
-// REMARK: Function=refused | Remark="the padded read became a masked one; it is no asynchronous copy: the lanes of its rows do not follow one another"
-// REMARK: Function=refused | Remark="the padded read became a masked one; it is no asynchronous copy: rows of 10 bytes at multiples of 16 are no copies of 4 to 16 bytes"
-// REMARK: Function=refused | Remark="the padded read became a masked one; it is no asynchronous copy: rows of 8 bytes at multiples of 2 are no copies of 4 to 16 bytes"
+// REMARK: Function=refused | Remark="padded read lowered to a masked read; cp.async not used: the padding value is not proven to be all zero bits"
+// REMARK: Function=refused | Remark="padded read lowered to a masked read; cp.async not used: the padding value is not proven to be all zero bits"
+// REMARK: Function=refused | Remark="padded read lowered to a masked read; cp.async not used: the read or the write has a mask"
+// REMARK: Function=refused | Remark="padded read lowered to a masked read; cp.async not used: the write to shared memory may be out of bounds"
+// REMARK: Function=refused | Remark="padded read lowered to a masked read; cp.async not used: the lanes of a row are not contiguous in memory"
+// REMARK: Function=refused | Remark="padded read lowered to a masked read; cp.async not used: rows of 10 B with alignment 16 B cannot be split into copies of 4 to 16 B"
+// REMARK: Function=refused | Remark="padded read lowered to a masked read; cp.async not used: rows of 8 B with alignment 2 B cannot be split into copies of 4 to 16 B"
 func.func @refused(%source: memref<16x64xf16>, %odd: memref<16x7xf16>, %i: index, %m: vector<8xi1>) {
   %c0 = arith.constant 0 : index
   %c15 = arith.constant 15 : index
@@ -127,9 +127,9 @@ func.func @refused(%source: memref<16x64xf16>, %odd: memref<16x7xf16>, %i: index
 }
 
 // The read cannot move to the write.
-// REMARK: Function=moved | Remark="the padded read became a masked one; it is no asynchronous copy: 'gpu.barrier' stands between the read and the write, and what is read may not move past it"
-// REMARK: Function=moved | Remark="the padded read became a masked one; it is no asynchronous copy: 'vector.store' stands between the read and the write, and what is read may not move past it"
-// REMARK: Function=moved | Remark="the padded read became a masked one; it is no asynchronous copy: the write is in another block"
+// REMARK: Function=moved | Remark="padded read lowered to a masked read; cp.async not used: the read cannot be moved past 'gpu.barrier' to its write"
+// REMARK: Function=moved | Remark="padded read lowered to a masked read; cp.async not used: the read cannot be moved past 'vector.store' to its write"
+// REMARK: Function=moved | Remark="padded read lowered to a masked read; cp.async not used: the read and the write are in different MLIR blocks"
 func.func @moved(%source: memref<16x64xf16>, %other: memref<64xf16>, %i: index, %flag: i1) {
   %c0 = arith.constant 0 : index
   %c15 = arith.constant 15 : index
@@ -150,7 +150,7 @@ func.func @moved(%source: memref<16x64xf16>, %other: memref<64xf16>, %i: index, 
   return
 }
 
-// REMARK: Function=numbered_source | Remark="the padded read became a masked one, which also leaves out what is ahead of the memref; it is no asynchronous copy: its memory space 1 : i64 is not the generic one"
+// REMARK: Function=numbered_source | Remark="padded read lowered to a masked read, which also masks lanes before the memref; cp.async not used: the global memref is in memory space 1 : i64; only the default memory space is supported"
 func.func @numbered_source(%source: memref<?x32xf16, 1>, %buffer: memref<8x32xf16, #gpu.address_space<workgroup>>, %i: index) {
   %c0 = arith.constant 0 : index
   %zero = arith.constant 0.0 : f16
@@ -159,7 +159,7 @@ func.func @numbered_source(%source: memref<?x32xf16, 1>, %buffer: memref<8x32xf1
   return
 }
 
-// REMARK: Function=numbered_buffer | Remark="the padded read became a masked one, which also leaves out what is ahead of the memref; it is no asynchronous copy: shared memory must be of the address space workgroup"
+// REMARK: Function=numbered_buffer | Remark="padded read lowered to a masked read, which also masks lanes before the memref; cp.async not used: the shared memref is not in the address space workgroup"
 func.func @numbered_buffer(%source: memref<?x32xf16>, %buffer: memref<8x32xf16, 3>, %i: index) {
   %c0 = arith.constant 0 : index
   %zero = arith.constant 0.0 : f16
@@ -168,7 +168,7 @@ func.func @numbered_buffer(%source: memref<?x32xf16>, %buffer: memref<8x32xf16, 
   return
 }
 
-// REMARK: Function=too_many_copies | Remark="the padded read became a masked one, which also leaves out what is ahead of the memref; it is no asynchronous copy: it would be 64 copies, more than 32"
+// REMARK: Function=too_many_copies | Remark="padded read lowered to a masked read, which also masks lanes before the memref; cp.async not used: 64 copies exceed the limit of 32"
 func.func @too_many_copies(%source: memref<?x32xf16>, %buffer: memref<64x32xf16, #gpu.address_space<workgroup>>, %i: index) {
   %c0 = arith.constant 0 : index
   %zero = arith.constant 0.0 : f16

@@ -2,7 +2,7 @@
 // RUN:   | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK < %t
 
-// REMARK: [Passed] smalti-lower-pad | Category:smalti-lower-pad | Function=high_only | Remark="the pad became a read that fills in the padding value"
+// REMARK: [Passed] smalti-lower-pad | Category:smalti-lower-pad | Function=high_only | Remark="tensor.pad lowered to a read with padding"
 // CHECK-LABEL: func.func @high_only(
 // CHECK-SAME:    %[[SOURCE:.*]]: tensor<?x8xf32>, %{{.*}}: index, %[[VALUE:.*]]: f32
 // CHECK:         %[[EMPTY:.*]] = tensor.empty() : tensor<4x8xf32>
@@ -17,7 +17,7 @@ func.func @high_only(%source: tensor<?x8xf32>, %high: index, %value: f32) -> ten
   return %padded : tensor<4x8xf32>
 }
 
-// REMARK: Function=low | Remark="the pad became a filled tensor and a masked write at the low pads"
+// REMARK: Function=low | Remark="tensor.pad lowered to a fill and a masked write after the low padding"
 // CHECK-LABEL: func.func @low(
 // CHECK:         %[[SPLAT:.*]] = vector.broadcast %{{.*}} : f32 to vector<8xf32>
 // CHECK:         %[[FILLED:.*]] = vector.transfer_write %[[SPLAT]]
@@ -32,8 +32,8 @@ func.func @low(%source: tensor<5xf32>, %value: f32) -> tensor<8xf32> {
   return %padded : tensor<8xf32>
 }
 
-// The index of a loop is never below its lower bound: one mask is enough.
-// REMARK: Function=read | Remark="the padded read became a masked one"
+// An induction variable is not below its lower bound: one mask is enough.
+// REMARK: Function=read | Remark="padded read lowered to a masked read"
 // CHECK-LABEL: func.func @read(
 // CHECK:         scf.for %[[I:[^ ]*]] =
 // CHECK:           %[[LEFT:.*]] = arith.subi %{{.*}}, %[[I]]
@@ -54,7 +54,7 @@ func.func @read(%source: memref<10xf32>, %out: memref<4xf32>) {
   return
 }
 
-// REMARK: Function=any_index | Remark="the padded read became a masked one, which also leaves out what is ahead of the memref"
+// REMARK: Function=any_index | Remark="padded read lowered to a masked read, which also masks lanes before the memref"
 // CHECK-LABEL: func.func @any_index(
 // CHECK-SAME:    %{{.*}}: memref<10x8xf32>, %{{.*}}: index, %[[OLD:.*]]: vector<4x4xi1>
 // CHECK:         %[[BEHIND_END:.*]] = vector.create_mask
@@ -71,7 +71,7 @@ func.func @any_index(%source: memref<10x8xf32>, %i: index, %mask: vector<4x4xi1>
   return %read : vector<4x4xf32>
 }
 
-// REMARK: Function=write | Remark="the padded write became a masked one"
+// REMARK: Function=write | Remark="padded write lowered to a masked write"
 // CHECK-LABEL: func.func @write(
 // CHECK-SAME:    %[[DEST:.*]]: memref<10xf32>, %[[VECTOR:.*]]: vector<4xf32>
 // CHECK:         scf.for %[[I:[^ ]*]] =
@@ -90,8 +90,8 @@ func.func @write(%dest: memref<10xf32>, %vector: vector<4xf32>) {
   return
 }
 
-// The mask has the memref's order, and no dimension that is broadcast.
-// REMARK: Function=transposed | Remark="the padded read became a masked one, which
+// The mask has the dimension order of the memref, without broadcast dimensions.
+// REMARK: Function=transposed | Remark="padded read lowered to a masked read, which
 // CHECK-LABEL: func.func @transposed(
 // CHECK-SAME:    %{{.*}}: memref<10x7xf32>, %[[I:.*]]: index, %[[OLD:.*]]: vector<4x2xi1>
 // CHECK:         vector.create_mask %{{.*}}, %{{.*}} : vector<4x2xi1>
@@ -105,8 +105,8 @@ func.func @transposed(%source: memref<10x7xf32>, %i: index, %mask: vector<4x2xi1
   return %read : vector<2x3x4xf32>
 }
 
-// A result whose size is bounded: the vector may be larger.
-// REMARK: Function=bounded | Remark="the pad became a read that fills in the padding value"
+// A result with an upper bound: the vector may be larger.
+// REMARK: Function=bounded | Remark="tensor.pad lowered to a read with padding"
 // CHECK-LABEL: func.func @bounded(
 // CHECK:         %[[SOURCE:.*]] = tensor.extract_slice
 // CHECK:         %[[SIZE:.*]] = arith.addi
@@ -123,7 +123,7 @@ func.func @bounded(%source: tensor<16xf32>, %n: index, %value: f32) -> tensor<?x
   return %padded : tensor<?xf32>
 }
 
-// REMARK: Function=nofold | Remark="the pad became a read that fills in the padding value"
+// REMARK: Function=nofold | Remark="tensor.pad lowered to a read with padding"
 // CHECK-LABEL: func.func @nofold(
 // CHECK:         vector.transfer_read
 // CHECK:         vector.transfer_write
@@ -135,8 +135,8 @@ func.func @nofold(%source: tensor<4x1xf32>, %value: f32) -> tensor<4x1xf32> {
   return %padded : tensor<4x1xf32>
 }
 
-// REMARK: Function=nothing | Remark="the pad has nothing to fill in"
-// REMARK: Function=nothing | Remark="the pad has nothing to fill in"
+// REMARK: Function=nothing | Remark="tensor.pad removed: its result is empty or has rank 0"
+// REMARK: Function=nothing | Remark="tensor.pad removed: its result is empty or has rank 0"
 // CHECK-LABEL: func.func @nothing(
 // CHECK-SAME:    %[[SCALAR:.*]]: tensor<f32>
 // CHECK:         %[[EMPTY:.*]] = tensor.empty() : tensor<0x4xf32>
@@ -152,9 +152,9 @@ func.func @nothing(%scalar: tensor<f32>, %source: tensor<0x2xf32>, %value: f32) 
   return %same, %padded : tensor<f32>, tensor<0x4xf32>
 }
 
-// A mask around the transfer becomes a part of its own; the lanes that it leaves out are another vector's.
-// REMARK: Function=under_mask | Remark="the padded read became a masked one, which also leaves out what is ahead of the memref"
-// REMARK: Function=under_mask | Remark="the padded write became a masked one, which also leaves out what is ahead of the memref"
+// An enclosing vector.mask is combined with the new mask; a select inserts its passthru value.
+// REMARK: Function=under_mask | Remark="padded read lowered to a masked read, which also masks lanes before the memref"
+// REMARK: Function=under_mask | Remark="padded write lowered to a masked write, which also masks lanes before the memref"
 // CHECK-LABEL: func.func @under_mask(
 // CHECK-SAME:    %[[M:[a-z0-9]+]]: vector<4xi1>, %[[OTHERS:[a-z0-9]+]]: vector<4xf32>
 // CHECK-NOT:     vector.mask

@@ -1,7 +1,7 @@
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(smalti-mask-transfers)' --remarks-filter=smalti-mask-transfers 2>%t | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK < %t
 // RUN: grep -c Passed %t | FileCheck %s --check-prefix=COUNT
-// Masked once, a transfer is in bounds, and upstream's folder finds nothing to do.
+// A masked transfer is in bounds, so upstream's folder does not change it.
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(smalti-mask-transfers,canonicalize)' | FileCheck %s --check-prefix=FOLDED
 
 // COUNT: 4
@@ -19,10 +19,10 @@
 // FOLDED:         %[[MASK:.*]] = arith.xori %[[AHEAD]], %[[ALL]]
 // FOLDED:         vector.transfer_read %{{.*}}, %{{.*}}, %[[MASK]] {in_bounds = [true]} : memref<30xf32>, vector<4xf32>
 
-// REMARK:     Function=ahead | Remark="the padded read became a masked one, which also leaves out what is ahead of the memref"
-// REMARK:     Function=columns | Remark="the padded write became a masked one, which also leaves out what is ahead of the memref"
-// REMARK:     Function=around | Remark="the padded read became a masked one, which also leaves out what is ahead of the memref"
-// REMARK:     Function=around | Remark="the padded write became a masked one, which also leaves out what is ahead of the memref"
+// REMARK:     Function=ahead | Remark="padded read lowered to a masked read, which also masks lanes before the memref"
+// REMARK:     Function=columns | Remark="padded write lowered to a masked write, which also masks lanes before the memref"
+// REMARK:     Function=around | Remark="padded read lowered to a masked read, which also masks lanes before the memref"
+// REMARK:     Function=around | Remark="padded write lowered to a masked write, which also masks lanes before the memref"
 
 func.func @ahead(%row: memref<30xf32>) -> vector<4xf32> {
   %ahead = arith.constant -2 : index
@@ -31,7 +31,7 @@ func.func @ahead(%row: memref<30xf32>) -> vector<4xf32> {
   return %v : vector<4xf32>
 }
 
-// Of two dimensions, of which one is in bounds.
+// Two dimensions, one of which is in bounds.
 // CHECK-LABEL: func.func @columns(
 // CHECK:         %[[MASK:.*]] = arith.andi
 // CHECK:         vector.transfer_write %{{.*}}, %{{.*}}[%{{.*}}], %[[MASK]] {in_bounds = [true, true]}
@@ -40,7 +40,7 @@ func.func @columns(%v: vector<2x4xf32>, %to: memref<?x30xf32>, %i: index) {
   return
 }
 
-// Zero or more, by a bound, by a loop, or by what the op says of its result: upstream masks the end.
+// Not negative, by a bound, a loop or the range of an op: upstream masks the end.
 // CHECK-LABEL: func.func @not_ahead(
 // CHECK-NOT:     create_mask
 // CHECK:         vector.transfer_read %{{.*}} : memref<30xf32>, vector<4xf32>
@@ -65,7 +65,7 @@ func.func @not_ahead(%row: memref<30xf32>, %n: index, %i: index) {
   return
 }
 
-// The mask around it, and the lanes that this one leaves out.
+// An enclosing vector.mask with a passthru value.
 // CHECK-LABEL: func.func @around(
 // CHECK-SAME:      %[[M:[a-z0-9]+]]: vector<4xi1>, %[[OTHERS:[a-z0-9]+]]: vector<4xf32>
 // CHECK-NOT:     vector.mask
@@ -86,7 +86,7 @@ func.func @around(%row: memref<30xf32>, %i: index, %m: vector<4xi1>, %others: ve
   return
 }
 
-// Tensors, and what is in bounds, stay.
+// Transfers of tensors, and those in bounds, are not changed.
 // CHECK-LABEL: func.func @others(
 // CHECK-NOT:     create_mask
 // CHECK:         return

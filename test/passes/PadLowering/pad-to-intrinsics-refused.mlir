@@ -16,35 +16,35 @@
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pad-to-intrinsics{target=sm_90a zero-points-in-range=true}))' \
 // RUN:   | FileCheck %s --check-prefix=IN-RANGE
 //
-// STRICT: error: smalti-pad-to-intrinsics: its operands are no tensors
+// STRICT: error: smalti-pad-to-intrinsics: op not padded: its operands are not tensors
 // TARGET: error: no target given: use the option 'target=NAME' or set the attribute smalti.target = "NAME" on the module; known targets: cpu, sm_80
 // SIZE: error: smalti-pad-to-intrinsics: option 'm' must be at most 65536, but is 65537
 // WASTE: error: smalti-pad-to-intrinsics: option 'max-waste' must be 1 or more, but is 0.50
-// CPU: Function=few_rows | Remark="cpu has no matrix instruction for f16 times f16 plus f32"
+// CPU: Function=few_rows | Remark="op not padded: cpu does not have an MMA for f16 x f16 + f32"
 
 #a = affine_map<(m, n, k) -> (m, k)>
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n, k) -> (m, n)>
 
-// CHECK: [Missed] smalti-pad-to-intrinsics | Category:smalti-pad-to-intrinsics | Function=buffers | Remark="its operands are no tensors"
+// CHECK: [Missed] smalti-pad-to-intrinsics | Category:smalti-pad-to-intrinsics | Function=buffers | Remark="op not padded: its operands are not tensors"
 func.func @buffers(%a: memref<15x16xf16>, %b: memref<16x16xf16>, %c: memref<15x16xf32>) {
   linalg.matmul ins(%a, %b : memref<15x16xf16>, memref<16x16xf16>) outs(%c : memref<15x16xf32>)
   return
 }
 
-// CHECK: Function=few_rows | Remark="padding m from 5 to 16 for mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 takes 3.20 times the iterations, more than 2.50"
+// CHECK: Function=few_rows | Remark="op not padded: padding m from 5 to 16 for mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 needs 3.20 times the iterations; 'max-waste' is 2.50"
 func.func @few_rows(%a: tensor<5x16xf16>, %b: tensor<16x16xf16>, %c: tensor<5x16xf32>) -> tensor<5x16xf32> {
   %0 = linalg.matmul ins(%a, %b : tensor<5x16xf16>, tensor<16x16xf16>) outs(%c : tensor<5x16xf32>) -> tensor<5x16xf32>
   return %0 : tensor<5x16xf32>
 }
 
-// CHECK: Function=vector | Remark="the contraction is no product of two matrices"
+// CHECK: Function=vector | Remark="op not padded: the contraction does not have m, n and k dimensions"
 func.func @vector(%a: tensor<15x16xf16>, %b: tensor<16xf16>, %c: tensor<15xf32>) -> tensor<15xf32> {
   %0 = linalg.matvec ins(%a, %b : tensor<15x16xf16>, tensor<16xf16>) outs(%c : tensor<15xf32>) -> tensor<15xf32>
   return %0 : tensor<15xf32>
 }
 
-// CHECK: Function=depthwise | Remark="the convolution is depthwise, and no product of matrices"
+// CHECK: Function=depthwise | Remark="op not padded: the convolution is depthwise, which is not a matmul"
 func.func @depthwise(%image: tensor<1x9x9x3xf16>, %filter: tensor<3x3x3xf16>, %init: tensor<1x7x7x3xf32>)
     -> tensor<1x7x7x3xf32> {
   %0 = linalg.depthwise_conv_2d_nhwc_hwc ins(%image, %filter : tensor<1x9x9x3xf16>, tensor<3x3x3xf16>)
@@ -52,13 +52,13 @@ func.func @depthwise(%image: tensor<1x9x9x3xf16>, %filter: tensor<3x3x3xf16>, %i
   return %0 : tensor<1x7x7x3xf32>
 }
 
-// CHECK: Function=types | Remark="sm_90a has no matrix instruction for f64 times f64 plus f64"
+// CHECK: Function=types | Remark="op not padded: sm_90a does not have an MMA for f64 x f64 + f64"
 func.func @types(%a: tensor<15x16xf64>, %b: tensor<16x16xf64>, %c: tensor<15x16xf64>) -> tensor<15x16xf64> {
   %0 = linalg.matmul ins(%a, %b : tensor<15x16xf64>, tensor<16x16xf64>) outs(%c : tensor<15x16xf64>) -> tensor<15x16xf64>
   return %0 : tensor<15x16xf64>
 }
 
-// CHECK: Function=no_numbers | Remark="its elements of type complex<f32> are neither signless integers nor floats"
+// CHECK: Function=no_numbers | Remark="op not padded: elements of type complex<f32> are neither signless integers nor floats"
 func.func @no_numbers(%a: tensor<15x16xcomplex<f32>>, %b: tensor<16x16xcomplex<f32>>, %c: tensor<15x16xcomplex<f32>>)
     -> tensor<15x16xcomplex<f32>> {
   %0 = linalg.matmul ins(%a, %b : tensor<15x16xcomplex<f32>>, tensor<16x16xcomplex<f32>>)
@@ -66,14 +66,14 @@ func.func @no_numbers(%a: tensor<15x16xcomplex<f32>>, %b: tensor<16x16xcomplex<f
   return %0 : tensor<15x16xcomplex<f32>>
 }
 
-// CHECK: Function=encoded | Remark="its operand of type tensor<15x16xf16, "sparse"> has an encoding"
+// CHECK: Function=encoded | Remark="op not padded: the operand type tensor<15x16xf16, "sparse"> has an encoding"
 func.func @encoded(%a: tensor<15x16xf16, "sparse">, %b: tensor<16x16xf16>, %c: tensor<15x16xf32>) -> tensor<15x16xf32> {
   %0 = linalg.matmul ins(%a, %b : tensor<15x16xf16, "sparse">, tensor<16x16xf16>) outs(%c : tensor<15x16xf32>)
     -> tensor<15x16xf32>
   return %0 : tensor<15x16xf32>
 }
 
-// CHECK: Function=huge | Remark="its padded sizes do not fit 63 bits"
+// CHECK: Function=huge | Remark="op not padded: the padded sizes exceed 63 bits"
 func.func @huge(%a: tensor<9223372036854775807x16xf16>, %b: tensor<16x16xf16>, %c: tensor<9223372036854775807x16xf32>)
     -> tensor<9223372036854775807x16xf32> {
   %0 = linalg.matmul ins(%a, %b : tensor<9223372036854775807x16xf16>, tensor<16x16xf16>)
@@ -81,7 +81,7 @@ func.func @huge(%a: tensor<9223372036854775807x16xf16>, %b: tensor<16x16xf16>, %
   return %0 : tensor<9223372036854775807x16xf32>
 }
 
-// CHECK: Function=division | Remark="its body has arith.divsi, which padding values could make trap"
+// CHECK: Function=division | Remark="op not padded: the body contains 'arith.divsi', which may trap on padding values"
 func.func @division(%a: tensor<15x32xi8>, %b: tensor<32x16xi8>, %c: tensor<15x16xi32>) -> tensor<15x16xi32> {
   %0 = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
     ins(%a, %b : tensor<15x32xi8>, tensor<32x16xi8>) outs(%c : tensor<15x16xi32>) {
@@ -94,8 +94,8 @@ func.func @division(%a: tensor<15x32xi8>, %b: tensor<32x16xi8>, %c: tensor<15x16
   return %0 : tensor<15x16xi32>
 }
 
-// CHECK: Function=no_neutral | Remark="no neutral element of arith.divf is known"
-func.func @no_neutral(%a: tensor<16x15xf16>, %b: tensor<15x16xf16>, %c: tensor<16x16xf32>) -> tensor<16x16xf32> {
+// CHECK: Function=no_identity | Remark="op not padded: 'arith.divf' does not have a known identity element"
+func.func @no_identity(%a: tensor<16x15xf16>, %b: tensor<15x16xf16>, %c: tensor<16x16xf32>) -> tensor<16x16xf32> {
   %0 = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
     ins(%a, %b : tensor<16x15xf16>, tensor<15x16xf16>) outs(%c : tensor<16x16xf32>) {
   ^bb0(%x: f16, %y: f16, %acc: f32):
@@ -107,7 +107,7 @@ func.func @no_neutral(%a: tensor<16x15xf16>, %b: tensor<15x16xf16>, %c: tensor<1
   return %0 : tensor<16x16xf32>
 }
 
-// CHECK: Function=no_combiner | Remark="its body does not combine the accumulator with a term by one op"
+// CHECK: Function=no_combiner | Remark="op not padded: the body does not combine the accumulator with a term in one op"
 func.func @no_combiner(%a: tensor<16x15xf16>, %b: tensor<15x16xf16>, %c: tensor<16x16xf32>) -> tensor<16x16xf32> {
   %0 = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
     ins(%a, %b : tensor<16x15xf16>, tensor<15x16xf16>) outs(%c : tensor<16x16xf32>) {
@@ -121,8 +121,8 @@ func.func @no_combiner(%a: tensor<16x15xf16>, %b: tensor<15x16xf16>, %c: tensor<
   return %0 : tensor<16x16xf32>
 }
 
-// No i8 is small enough.
-// CHECK: Function=no_value | Remark="no padding values of its operands are known to give the neutral element of arith.maxsi"
+// No i8 value is small enough.
+// CHECK: Function=no_value | Remark="op not padded: no padding values were found that yield the identity element of 'arith.maxsi\'"
 func.func @no_value(%a: tensor<16x31xi8>, %b: tensor<31x16xi8>, %c: tensor<16x16xi32>) -> tensor<16x16xi32> {
   %0 = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
     ins(%a, %b : tensor<16x31xi8>, tensor<31x16xi8>) outs(%c : tensor<16x16xi32>) {
@@ -136,8 +136,8 @@ func.func @no_value(%a: tensor<16x31xi8>, %b: tensor<31x16xi8>, %c: tensor<16x16
   return %0 : tensor<16x16xi32>
 }
 
-// The flags promise that there is no infinity.
-// CHECK: Function=flags | Remark="no padding values of its operands are known to give the neutral element of arith.maximumf"
+// The fastmath flags exclude infinity.
+// CHECK: Function=flags | Remark="op not padded: no padding values were found that yield the identity element of 'arith.maximumf\'"
 func.func @flags(%a: tensor<16x15xf16>, %b: tensor<15x16xf16>, %c: tensor<16x16xf32>) -> tensor<16x16xf32> {
   %0 = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
     ins(%a, %b : tensor<16x15xf16>, tensor<15x16xf16>) outs(%c : tensor<16x16xf32>) {
@@ -150,8 +150,8 @@ func.func @flags(%a: tensor<16x15xf16>, %b: tensor<15x16xf16>, %c: tensor<16x16x
   return %0 : tensor<16x16xf32>
 }
 
-// An i32 may be no i8.
-// CHECK: Function=zero_points | Remark="no padding values of its operands are known to give the neutral element of arith.addi; its zero points may lie outside the operands' type (zero-points-in-range=true says that they do not)"
+// An i32 zero point may be outside the range of i8.
+// CHECK: Function=zero_points | Remark="op not padded: no padding values were found that yield the identity element of 'arith.addi\'; a zero point may be outside the operand type (set zero-points-in-range=true if this cannot happen)"
 // IN-RANGE-LABEL: func.func @zero_points(
 // IN-RANGE:         arith.trunci %{{.*}} : i32 to i8
 // IN-RANGE:         tensor.pad
@@ -165,8 +165,8 @@ func.func @zero_points(%a: tensor<16x31xi8>, %b: tensor<31x16xi8>, %za: i32, %zb
   return %0 : tensor<16x16xi32>
 }
 
-// An i8 zero extended cannot be taken for a signed one: 200 is no signed i8.
-// CHECK: Function=unsigned_zero_point | Remark="no padding values of its operands are known to give the neutral element of arith.addi; its zero points
+// A zero-extended i8 is not a sign-extended one: 200 is outside the range of signed i8.
+// CHECK: Function=unsigned_zero_point | Remark="op not padded: no padding values were found that yield the identity element of 'arith.addi\'; its zero points
 func.func @unsigned_zero_point(%a: tensor<16x31xi8>, %b: tensor<31x16xi8>, %z: i8, %c: tensor<16x16xi32>)
     -> tensor<16x16xi32> {
   %zw = arith.extui %z : i8 to i32
@@ -175,7 +175,7 @@ func.func @unsigned_zero_point(%a: tensor<16x31xi8>, %b: tensor<31x16xi8>, %z: i
   return %0 : tensor<16x16xi32>
 }
 
-// CHECK: Function=mirrored | Remark="it accesses an operand at -d2 + d4 + 15, which does not grow steadily with d2"
+// CHECK: Function=mirrored | Remark="op not padded: operand index -d2 + d4 + 15 does not increase by a positive constant with d2"
 func.func @mirrored(%image: tensor<1x15x18x16xf16>, %filter: tensor<3x16x16xf16>, %init: tensor<1x15x15x16xf32>)
     -> tensor<1x15x15x16xf32> {
   %0 = linalg.generic {
@@ -194,8 +194,8 @@ func.func @mirrored(%image: tensor<1x15x18x16xf16>, %filter: tensor<3x16x16xf16>
   return %0 : tensor<1x15x15x16xf32>
 }
 
-// Constants have no sign.
-// CHECK: Function=signed_elements | Remark="its elements of type si8 are neither signless integers nor floats"
+// Padding constants are signless.
+// CHECK: Function=signed_elements | Remark="op not padded: elements of type si8 are neither signless integers nor floats"
 func.func @signed_elements(%a: tensor<15x16xsi8>, %b: tensor<16x16xsi8>, %c: tensor<15x16xi32>) -> tensor<15x16xi32> {
   %0 = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
     ins(%a, %b : tensor<15x16xsi8>, tensor<16x16xsi8>) outs(%c : tensor<15x16xi32>) {
@@ -211,8 +211,8 @@ func.func @signed_elements(%a: tensor<15x16xsi8>, %b: tensor<16x16xsi8>, %c: ten
   return %0 : tensor<15x16xi32>
 }
 
-// At m + k an iteration too many meets an element, not the padding behind all of them.
-// CHECK: Function=beside | Remark="it accesses an operand at d0 + d2, which may be no padding where d2 is"
+// At index m + k, an added iteration reads an element instead of padding.
+// CHECK: Function=beside | Remark="op not padded: operand index d0 + d2 may address unpadded elements where d2 is padded"
 func.func @beside(%a: tensor<16x15xi8>, %b: tensor<15x16xi8>, %bias: tensor<30xi32>, %c: tensor<16x16xi32>)
     -> tensor<16x16xi32> {
   %0 = linalg.generic {indexing_maps = [#a, #b, affine_map<(m, n, k) -> (m + k)>, #c],
@@ -229,8 +229,8 @@ func.func @beside(%a: tensor<16x15xi8>, %b: tensor<15x16xi8>, %bias: tensor<30xi
   return %0 : tensor<16x16xi32>
 }
 
-// Only 0 - 1 has all bits, and that it does not wrap is promised.
-// CHECK: Function=wraps | Remark="no padding values of its operands are known to give the neutral element of arith.minui"
+// Only 0 - 1 has all bits set, but nuw excludes that it wraps.
+// CHECK: Function=wraps | Remark="op not padded: no padding values were found that yield the identity element of 'arith.minui\'"
 func.func @wraps(%a: tensor<16x15xi8>, %b: tensor<15x16xi8>, %c: tensor<16x16xi32>) -> tensor<16x16xi32> {
   %zero = arith.constant 0 : i32
   %0 = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
@@ -246,8 +246,8 @@ func.func @wraps(%a: tensor<16x15xi8>, %b: tensor<15x16xi8>, %c: tensor<16x16xi3
   return %0 : tensor<16x16xi32>
 }
 
-// 0 - point may wrap where no element of b does, and 0 times that is no 0.
-// CHECK: Function=poison_times_0 | Remark="no padding values of its operands are known to give the neutral element of arith.addi; its zero points
+// 0 - point may wrap even if no element of b does, and 0 times poison is not 0.
+// CHECK: Function=poison_times_0 | Remark="op not padded: no padding values were found that yield the identity element of 'arith.addi\'; its zero points
 func.func @poison_times_0(%a: tensor<16x15xi8>, %b: tensor<15x16xi8>, %point: i32, %c: tensor<16x16xi32>)
     -> tensor<16x16xi32> {
   %0 = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
@@ -263,7 +263,7 @@ func.func @poison_times_0(%a: tensor<16x15xi8>, %b: tensor<15x16xi8>, %point: i3
   return %0 : tensor<16x16xi32>
 }
 
-// CHECK: Function=two_results | Remark="the product has 2 results"
+// CHECK: Function=two_results | Remark="op not padded: the matmul has 2 results; one is supported"
 func.func @two_results(%a: tensor<16x15xf16>, %b: tensor<15x16xf16>, %c: tensor<16x16xf32>, %d: tensor<16x16xf32>)
     -> (tensor<16x16xf32>, tensor<16x16xf32>) {
   %0:2 = linalg.generic {indexing_maps = [#a, #b, #c, #c], iterator_types = ["parallel", "parallel", "reduction"]}
@@ -278,7 +278,7 @@ func.func @two_results(%a: tensor<16x15xf16>, %b: tensor<15x16xf16>, %c: tensor<
   return %0#0, %0#1 : tensor<16x16xf32>, tensor<16x16xf32>
 }
 
-// CHECK: Function=constant_position | Remark="the convolution reads its filter at a constant"
+// CHECK: Function=constant_position | Remark="op not padded: the convolution reads its filter at a constant index"
 func.func @constant_position(%image: tensor<18x8xf16>, %filter: tensor<3x2x8x32xf16>, %init: tensor<16x32xf32>)
     -> tensor<16x32xf32> {
   %0 = linalg.generic {

@@ -3,17 +3,17 @@
 // RUN: FileCheck %s < %t.once
 // RUN: FileCheck %s --check-prefix=REMARK < %t.remarks
 //
-// What was padded is found to be padded.
+// A padded op is not padded again.
 // RUN: smalti-opt %t.once --pass-pipeline='builtin.module(func.func(smalti-pad-to-intrinsics{target=gfx942 strict=true}))' -o %t.twice
 // RUN: diff %t.once %t.twice
 //
-// The sizes of another chip, and those that are asked for.
+// The sizes of another chip, and sizes from options.
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pad-to-intrinsics{target=sm_80 max-waste=20}))' \
 // RUN:   | FileCheck %s --check-prefix=SM80
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pad-to-intrinsics{m=10 n=3 k=1}))' \
 // RUN:   --remarks-filter=smalti-pad-to-intrinsics 2>&1 | FileCheck %s --check-prefix=SIZES
 
-// REMARK: [Passed] smalti-pad-to-intrinsics | Category:smalti-pad-to-intrinsics | Function=matmul | Remark="padded m from 13 to 16, n from 30 to 32, k from 5 to 16 for v_mfma_f32_16x16x16_f16, 4.20 times the iterations"
+// REMARK: [Passed] smalti-pad-to-intrinsics | Category:smalti-pad-to-intrinsics | Function=matmul | Remark="op padded: m from 13 to 16, n from 30 to 32, k from 5 to 16 for v_mfma_f32_16x16x16_f16; 4.20 times the iterations"
 // CHECK-LABEL: func.func @matmul(
 // CHECK-SAME:    %[[A:.*]]: tensor<13x5xf16>, %[[B:.*]]: tensor<5x30xf16>, %[[C:.*]]: tensor<13x30xf32>
 // CHECK:         %[[ZERO_A:.*]] = arith.constant 0.000000e+00 : f16
@@ -28,14 +28,14 @@
 // SM80-LABEL: func.func @matmul(
 // SM80:         linalg.matmul {tag} ins(%{{.*}} : tensor<16x8xf16>, tensor<8x32xf16>) outs(%{{.*}} : tensor<16x32xf32>)
 //
-// SIZES: Function=matmul | Remark="padded m from 13 to 20 for the sizes 10x3x1, 1.54 times the iterations"
+// SIZES: Function=matmul | Remark="op padded: m from 13 to 20 for 10x3x1; 1.54 times the iterations"
 func.func @matmul(%a: tensor<13x5xf16>, %b: tensor<5x30xf16>, %c: tensor<13x30xf32>) -> tensor<13x30xf32> {
   %0 = linalg.matmul {tag} ins(%a, %b : tensor<13x5xf16>, tensor<5x30xf16>) outs(%c : tensor<13x30xf32>) -> tensor<13x30xf32>
   return %0 : tensor<13x30xf32>
 }
 
-// Sizes known at run time: affine arithmetic. A multiple stays, also where only arithmetic shows it.
-// REMARK: Function=dynamic | Remark="padded m to a multiple of 16, k to a multiple of 16 for v_mfma_f32_16x16x16_f16, at least 1.00 times the iterations"
+// Dynamic sizes: affine arithmetic. A size that is proven to be a multiple is not padded.
+// REMARK: Function=dynamic | Remark="op padded: m to a multiple of 16, k to a multiple of 16 for v_mfma_f32_16x16x16_f16; at least 1.00 times the iterations"
 // CHECK-LABEL: func.func @dynamic(
 // CHECK:         %[[ROWS:.*]] = tensor.dim %{{.*}}, %{{.*}} : tensor<?x?xf16>
 // CHECK:         %[[HIGH:.*]] = affine.apply #{{.*}}()[%[[ROWS]]]
@@ -54,8 +54,8 @@ func.func @dynamic(%a: tensor<?x?xf16>, %b: tensor<?x?xf16>, %rows: index, %n: i
   return %0 : tensor<?x?xf32>
 }
 
-// The filled initial value is made larger.
-// REMARK: Function=batched | Remark="padded k from 24 to 32 for
+// The filled init operand is enlarged.
+// REMARK: Function=batched | Remark="op padded: k from 24 to 32 for
 // CHECK-LABEL: func.func @batched(
 // CHECK:         tensor.pad %{{.*}} low[0, 0, 0] high[0, 0, 8]
 // CHECK:         tensor.pad %{{.*}} low[0, 0, 0] high[0, 8, 0]
@@ -67,8 +67,8 @@ func.func @batched(%a: tensor<3x16x24xbf16>, %b: tensor<3x24x64xbf16>, %c: tenso
   return %0 : tensor<3x16x64xf32>
 }
 
-// Zero points: a constant, and one widened from the operands' type.
-// REMARK: Function=quantized | Remark="padded m from 14 to 16, n from 15 to 16, k from 30 to 32 for v_mfma_i32_16x16x32_i8, 1.30 times the iterations"
+// Zero points: a constant, and one extended from the operand type.
+// REMARK: Function=quantized | Remark="op padded: m from 14 to 16, n from 15 to 16, k from 30 to 32 for v_mfma_i32_16x16x32_i8; 1.30 times the iterations"
 // CHECK-LABEL: func.func @quantized(
 // CHECK-SAME:    %[[POINT:[^ ]*]]: i8
 // CHECK:         %[[WIDE:.*]] = arith.extsi %[[POINT]]
@@ -87,9 +87,9 @@ func.func @quantized(%point: i8, %a: tensor<14x30xi8>, %b: tensor<30x15xi8>, %c:
   return %0 : tensor<14x15xi32>
 }
 
-// The image's width grows with the result's, by its stride; what it has more than is read stays. Its 3 channels become
-// 16, the filter's with them.
-// REMARK: Function=convolution | Remark="padded m from 7 to 16, n from 24 to 32, k from 3 to 16 for v_mfma_f32_16x16x16_f16, 16.25 times the iterations"
+// The width of the image grows with that of the result, by its stride; elements that are not read are kept. The 3
+// channels of image and filter become 16.
+// REMARK: Function=convolution | Remark="op padded: m from 7 to 16, n from 24 to 32, k from 3 to 16 for v_mfma_f32_16x16x16_f16; 16.25 times the iterations"
 // CHECK-LABEL: func.func @convolution(
 // CHECK:         tensor.pad %{{.*}} low[0, 0, 0, 0] high[0, 0, 18, 13]
 // CHECK:         tensor.pad %{{.*}} low[0, 0, 0, 0] high[0, 0, 13, 8]
@@ -108,8 +108,8 @@ func.func @convolution(%image: tensor<2x16x16x3xf16>, %filter: tensor<3x3x3x24xf
   return %0 : tensor<2x7x7x24xf32>
 }
 
-// Groups stay as they are; a batch of 16 has the rows.
-// REMARK: Function=grouped | Remark="padded n from 12 to 16, k from 8 to 16 for
+// Groups are not padded; a batch of 16 is M.
+// REMARK: Function=grouped | Remark="op padded: n from 12 to 16, k from 8 to 16 for
 // CHECK-LABEL: func.func @grouped(
 // CHECK:         linalg.conv_2d_ngchw_gfchw ins(%{{.*}} : tensor<16x3x16x9x9xf16>, tensor<3x16x16x3x3xf16>) outs(%{{.*}} : tensor<16x3x16x7x7xf32>)
 func.func @grouped(%image: tensor<16x3x8x9x9xf16>, %filter: tensor<3x12x8x3x3xf16>, %init: tensor<16x3x12x7x7xf32>)
@@ -119,7 +119,7 @@ func.func @grouped(%image: tensor<16x3x8x9x9xf16>, %filter: tensor<3x12x8x3x3xf1
   return %0 : tensor<16x3x12x7x7xf32>
 }
 
-// REMARK: [Analysis] {{.*}} Function=fits | Remark="nothing to pad for v_mfma_f32_16x16x16_f16"
+// REMARK: [Analysis] {{.*}} Function=fits | Remark="op not padded: sizes are already multiples of v_mfma_f32_16x16x16_f16"
 // CHECK-LABEL: func.func @fits(
 // CHECK-NOT:     tensor.pad
 // CHECK:         return
@@ -128,20 +128,20 @@ func.func @fits(%a: tensor<32x48xf16>, %b: tensor<48x16xf16>, %c: tensor<32x16xf
   return %0 : tensor<32x16xf32>
 }
 
-// Of the instructions the one that takes least.
-// REMARK: [Analysis] {{.*}} Function=shallow | Remark="nothing to pad for v_mfma_f32_32x32x8_f16"
+// The MMA with the fewest iterations is chosen.
+// REMARK: [Analysis] {{.*}} Function=shallow | Remark="op not padded: sizes are already multiples of v_mfma_f32_32x32x8_f16"
 func.func @shallow(%a: tensor<32x8xf16>, %b: tensor<8x32xf16>, %c: tensor<32x32xf32>) -> tensor<32x32xf32> {
   %0 = linalg.matmul ins(%a, %b : tensor<32x8xf16>, tensor<8x32xf16>) outs(%c : tensor<32x32xf32>) -> tensor<32x32xf32>
   return %0 : tensor<32x32xf32>
 }
 
-// REMARK: [Analysis] {{.*}} Function=empty | Remark="nothing to pad for an op without iterations"
+// REMARK: [Analysis] {{.*}} Function=empty | Remark="op not padded: it does not have iterations"
 func.func @empty(%a: tensor<13x5xf16>, %b: tensor<5x0xf16>, %c: tensor<13x0xf32>) -> tensor<13x0xf32> {
   %0 = linalg.matmul ins(%a, %b : tensor<13x5xf16>, tensor<5x0xf16>) outs(%c : tensor<13x0xf32>) -> tensor<13x0xf32>
   return %0 : tensor<13x0xf32>
 }
 
-// No products: no remarks.
+// Ops that are not matmuls have no remarks.
 // REMARK-NOT: Function=others
 func.func @others(%a: tensor<5x5xf16>, %b: tensor<5x5xf16>, %image: tensor<1x8x8x3xf16>, %window: tensor<2x2xf16>,
                   %init: tensor<1x7x7x3xf16>) -> (tensor<5x5xf16>, tensor<1x7x7x3xf16>) {

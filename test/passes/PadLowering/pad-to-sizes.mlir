@@ -6,10 +6,10 @@
 // RUN: diff %t.before %t.after
 // RUN: FileCheck %s --check-prefix=REFUSED < %t.remarks
 
-// Any body is padded to sizes that the options give, and only a multiply-add to those of a matrix instruction.
+// Any body is padded to sizes from options, but only a multiply-add to those of an MMA.
 
-// A maximum of sums: no term may be above minus infinity.
-// REFUSED: Function=maximum | Remark="no matrix instruction computes its body, which does not add a product to the accumulator; the options m, n and k pad such an op"
+// A maximum of sums: padded terms must be minus infinity.
+// REFUSED: Function=maximum | Remark="op not padded: the body is not a multiply-add, which MMAs require; set all of 'm', 'n' and 'k' to pad it"
 // CHECK-LABEL: func.func @maximum(
 // CHECK:         %[[ZERO:.*]] = arith.constant 0.000000e+00 : f16
 // CHECK:         tensor.pad
@@ -32,7 +32,7 @@ func.func @maximum(%a: tensor<16x15xf16>, %b: tensor<15x16xf16>, %c: tensor<16x1
   return %0 : tensor<16x16xf32>
 }
 
-// Along rows and columns anything may be padded.
+// Padding values of M and N are arbitrary.
 // REFUSED: Function=unknown_sum | Remark="no matrix instruction computes its body
 // CHECK-LABEL: func.func @unknown_sum(
 // CHECK:         linalg.generic {{.*}} ins(%{{.*}} : tensor<16x16xf16>, tensor<16x16xf16>)
@@ -87,7 +87,7 @@ func.func @or_and(%a: tensor<16x30xi8>, %b: tensor<30x16xi8>, %c: tensor<16x16xi
   return %0 : tensor<16x16xi32>
 }
 
-// 0 - 1 has all bits, too, but wraps, which the flag excludes.
+// 0 - 1 has all bits set, too, but wraps, which the flag excludes.
 // REFUSED: Function=no_wrap | Remark="no matrix instruction computes its body
 // CHECK-LABEL: func.func @no_wrap(
 // CHECK-SAME:    %[[A:.*]]: tensor<16x30xi8>, %[[B:.*]]: tensor<30x16xi8>

@@ -7,10 +7,10 @@
 // RUN:   | FileCheck %s --check-prefix=STRICT
 // RUN: not smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-lower-pad{max-elements=0}))' -o /dev/null 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=ELEMENTS
-// ELEMENTS: error: smalti-lower-pad: max-elements must be positive, not 0
-// STRICT: error: smalti-lower-pad: dimension 0 of the pad's result tensor<?xf32> has no constant bound
+// ELEMENTS: error: smalti-lower-pad: max-elements must be positive, but is 0
+// STRICT: error: smalti-lower-pad: tensor.pad not lowered: dimension 0 of the result tensor<?xf32> does not have a constant upper bound
 
-// CHECK: [Missed] smalti-lower-pad | Category:smalti-lower-pad | Function=dynamic_result | Remark="dimension 0 of the pad's result tensor<?xf32> has no constant bound"
+// CHECK: [Missed] smalti-lower-pad | Category:smalti-lower-pad | Function=dynamic_result | Remark="tensor.pad not lowered: dimension 0 of the result tensor<?xf32> does not have a constant upper bound"
 func.func @dynamic_result(%source: tensor<?xf32>, %value: f32) -> tensor<?xf32> {
   %padded = tensor.pad %source low[1] high[1] {
   ^bb0(%i: index):
@@ -19,7 +19,7 @@ func.func @dynamic_result(%source: tensor<?xf32>, %value: f32) -> tensor<?xf32> 
   return %padded : tensor<?xf32>
 }
 
-// CHECK: Function=large_bound | Remark="the pad's result has up to 132 elements, more than the 100 of one vector"
+// CHECK: Function=large_bound | Remark="tensor.pad not lowered: the result has up to 132 elements; the limit is 100 (option 'max-elements')"
 func.func @large_bound(%source: tensor<?xf32>, %n: index, %value: f32) -> tensor<?xf32> {
   %size = affine.min affine_map<(d0) -> (d0, 128)>(%n)
   %part = tensor.extract_slice %source[0] [%size] [1] : tensor<?xf32> to tensor<?xf32>
@@ -30,7 +30,7 @@ func.func @large_bound(%source: tensor<?xf32>, %n: index, %value: f32) -> tensor
   return %padded : tensor<?xf32>
 }
 
-// CHECK: Function=large_result | Remark="the pad's result has 128 elements, more than the 100 of one vector"
+// CHECK: Function=large_result | Remark="tensor.pad not lowered: the result has 128 elements; the limit is 100 (option 'max-elements')"
 func.func @large_result(%source: tensor<126xf32>, %value: f32) -> tensor<128xf32> {
   %padded = tensor.pad %source low[1] high[1] {
   ^bb0(%i: index):
@@ -39,7 +39,7 @@ func.func @large_result(%source: tensor<126xf32>, %value: f32) -> tensor<128xf32
   return %padded : tensor<128xf32>
 }
 
-// CHECK: Function=value_by_position | Remark="the padding value depends on the position"
+// CHECK: Function=value_by_position | Remark="tensor.pad not lowered: the padding value depends on the index"
 func.func @value_by_position(%source: tensor<4xindex>) -> tensor<6xindex> {
   %padded = tensor.pad %source low[1] high[1] {
   ^bb0(%i: index):
@@ -48,19 +48,19 @@ func.func @value_by_position(%source: tensor<4xindex>) -> tensor<6xindex> {
   return %padded : tensor<6xindex>
 }
 
-// CHECK: Function=vector_elements | Remark="the read's elements are vectors"
+// CHECK: Function=vector_elements | Remark="padded read not lowered: memrefs of vectors are not supported"
 func.func @vector_elements(%source: memref<?xvector<4xf32>>, %i: index, %value: vector<4xf32>) -> vector<2x4xf32> {
   %read = vector.transfer_read %source[%i], %value : memref<?xvector<4xf32>>, vector<2x4xf32>
   return %read : vector<2x4xf32>
 }
 
-// CHECK: Function=scalable | Remark="the write's vector is scalable"
+// CHECK: Function=scalable | Remark="padded write not lowered: scalable vectors are not supported"
 func.func @scalable(%dest: memref<?xf32>, %i: index, %vector: vector<[4]xf32>) {
   vector.transfer_write %vector, %dest[%i] : vector<[4]xf32>, memref<?xf32>
   return
 }
 
-// CHECK: Function=permuted | Remark="the read's vector is permuted, and another fills in the lanes that the mask leaves out"
+// CHECK: Function=permuted | Remark="padded read not lowered: a permuted vector is not supported if 'vector.mask' has a passthru value"
 func.func @permuted(%source: memref<10x7xf32>, %i: index, %mask: vector<4x2xi1>, %others: vector<2x4xf32>) -> vector<2x4xf32> {
   %value = arith.constant 0.0 : f32
   %read = vector.mask %mask, %others {
@@ -70,7 +70,7 @@ func.func @permuted(%source: memref<10x7xf32>, %i: index, %mask: vector<4x2xi1>,
   return %read : vector<2x4xf32>
 }
 
-// Transfers of whole blocks are left alone, without a remark.
+// Block-level transfers are not changed and have no remark.
 // CHECK-NOT: Function=whole_block
 func.func @whole_block(%source: memref<100x100xf32>, %i: index) -> vector<64x64xf32> {
   %value = arith.constant 0.0 : f32
@@ -93,7 +93,7 @@ func.func @inside(%source: memref<100xf32>, %i: index) -> vector<64xf32> {
   return %read : vector<64xf32>
 }
 
-// CHECK: Function=poison | Remark="the padding value #ub.poison is no number"
+// CHECK: Function=poison | Remark="tensor.pad not lowered: the padding value #ub.poison is not a number"
 func.func @poison(%source: tensor<2xf32>) -> tensor<8xf32> {
   %padded = tensor.pad %source low[1] high[5] {
   ^bb0(%i: index):
@@ -103,7 +103,7 @@ func.func @poison(%source: tensor<2xf32>) -> tensor<8xf32> {
   return %padded : tensor<8xf32>
 }
 
-// CHECK: Function=encoding | Remark="the pad's tensor of type tensor<4xf32, "csr"> has an encoding"
+// CHECK: Function=encoding | Remark="tensor.pad not lowered: the type tensor<4xf32, "csr"> has an encoding"
 func.func @encoding(%source: tensor<4xf32, "csr">, %value: f32) -> tensor<6xf32, "csr"> {
   %padded = tensor.pad %source low[1] high[1] {
   ^bb0(%i: index):
@@ -112,7 +112,7 @@ func.func @encoding(%source: tensor<4xf32, "csr">, %value: f32) -> tensor<6xf32,
   return %padded : tensor<6xf32, "csr">
 }
 
-// CHECK: Function=complex_elements | Remark="the pad's elements of type complex<f32> make no vector"
+// CHECK: Function=complex_elements | Remark="tensor.pad not lowered: elements of type complex<f32> are not valid vector elements"
 func.func @complex_elements(%source: tensor<4xcomplex<f32>>, %value: complex<f32>) -> tensor<6xcomplex<f32>> {
   %padded = tensor.pad %source low[1] high[1] {
   ^bb0(%i: index):
@@ -121,7 +121,7 @@ func.func @complex_elements(%source: tensor<4xcomplex<f32>>, %value: complex<f32
   return %padded : tensor<6xcomplex<f32>>
 }
 
-// CHECK: Function=converting_read | Remark="the read's element type differs from the memref's"
+// CHECK: Function=converting_read | Remark="padded read not lowered: the element types of the vector and the memref differ"
 func.func @converting_read(%row: memref<30xf32>) -> vector<4xf8E5M2> {
   %c28 = arith.constant 28 : index
   %zero = arith.constant 0.0 : f32

@@ -1,4 +1,4 @@
-// Padded reads that TMA does not copy, and why: they become what they are without tensor maps.
+// Reasons why TMA is not used; the transfers are lowered as without tensor maps.
 //
 // RUN: smalti-opt %s --split-input-file --pass-pipeline='builtin.module(gpu.module(any(smalti-lower-pad{target=sm_90a tensor-maps=true})))' \
 // RUN:   --remarks-filter=smalti-lower-pad -o %t.with 2>%t
@@ -8,7 +8,7 @@
 // RUN: diff %t.without %t.with
 // RUN: smalti-opt %s --split-input-file --pass-pipeline='builtin.module(gpu.module(any(smalti-lower-pad{target=sm_80 tensor-maps=true})))' \
 // RUN:   --remarks-filter=smalti-lower-pad -o /dev/null 2>&1 | FileCheck %s --check-prefix=AMPERE
-// AMPERE: Function=thread | Remark="the padded read and its write to shared memory became 1 asynchronous copy of 16 bytes that fill in zeros; it is no TMA copy: the chip has none"
+// AMPERE: Function=thread | Remark="padded read and its write to shared memory lowered to 1 cp.async copy of 16 B with zero fill; TMA not used: the chip does not have TMA"
 
 #smem = #gpu.address_space<workgroup>
 !source = memref<100x80xf16>
@@ -17,7 +17,7 @@
 
 gpu.module @kernels {
   // Each thread copies its own row.
-  // CHECK: [Passed] smalti-lower-pad | Category:smalti-lower-pad | Function=thread | Remark="the padded read and its write to shared memory became 1 asynchronous copy of 16 bytes that fill in zeros; it is no TMA copy: what is read is a window of a thread, and not of the block"
+  // CHECK: [Passed] smalti-lower-pad | Category:smalti-lower-pad | Function=thread | Remark="padded read and its write to shared memory lowered to 1 cp.async copy of 16 B with zero fill; TMA not used: the window in global memory is not proven to be block-uniform"
   gpu.func @thread(%source: !source) workgroup(%b: memref<64x8xf16, #smem> {llvm.align = 128 : i64}) kernel {
     %c0 = arith.constant 0 : index
     %zero = arith.constant 0.0 : f16
@@ -27,9 +27,9 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // CHECK: Function=places | Remark="{{.*}}; it is no TMA copy: where it is written to depends on the thread"
-  // CHECK: Function=places | Remark="{{.*}}; it is no TMA copy: where it is written to depends on the thread"
-  // CHECK: Function=places | Remark="{{.*}}; it is no TMA copy: what is read is a window of a thread, and not of the block"
+  // CHECK: Function=places | Remark="{{.*}}; TMA not used: the window in shared memory is not proven to be block-uniform"
+  // CHECK: Function=places | Remark="{{.*}}; TMA not used: the window in shared memory is not proven to be block-uniform"
+  // CHECK: Function=places | Remark="{{.*}}; TMA not used: the window in global memory is not proven to be block-uniform"
   gpu.func @places(%source: !source, %table: memref<4xindex>)
       workgroup(%b: memref<256x64xf16, #smem> {llvm.align = 128 : i64}) kernel {
     %c0 = arith.constant 0 : index
@@ -43,17 +43,17 @@ gpu.module @kernels {
     %r1 = vector.transfer_read %source[%c64, %c64], %zero : !source, vector<64x64xf16>
     vector.transfer_write %r1, %view[%c0, %c0] {in_bounds = [true, true]}
       : vector<64x64xf16>, memref<64x64xf16, strided<[64, 1], offset: ?>, #smem>
-    // Others may write the table meanwhile.
+    // Another op may write the source in between.
     %i = memref.load %table[%c0] : memref<4xindex>
     %r2 = vector.transfer_read %source[%i, %c64], %zero : !source, vector<64x64xf16>
     vector.transfer_write %r2, %b[%c0, %c0] {in_bounds = [true, true]} : vector<64x64xf16>, memref<256x64xf16, #smem>
     gpu.return
   }
 
-  // Not all threads come here, or it is not known how often they did.
-  // CHECK: Function=control | Remark="{{.*}}; it is no TMA copy: the condition of a branch around it is not known to be the same for all threads"
-  // CHECK: Function=control | Remark="{{.*}}; it is no TMA copy: the bounds of a loop around it are not known to be the same for all threads"
-  // CHECK: Function=control | Remark="{{.*}}; it is no TMA copy: it stands in 'scf.while', and how often all threads come there is known of scf.for and scf.if alone"
+  // Divergent control flow, or an unknown number of executions.
+  // CHECK: Function=control | Remark="{{.*}}; TMA not used: the condition of an enclosing branch is not proven to be block-uniform"
+  // CHECK: Function=control | Remark="{{.*}}; TMA not used: the bounds of an enclosing loop are not proven to be block-uniform"
+  // CHECK: Function=control | Remark="{{.*}}; TMA not used: the copy is in 'scf.while'; only scf.for and scf.if are supported"
   gpu.func @control(%source: !source, %flag: i1) workgroup(%b: !shared {llvm.align = 128 : i64}) kernel {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -79,7 +79,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // CHECK: Function=branch | Remark="{{.*}}; it is no TMA copy: it stands behind a branch"
+  // CHECK: Function=branch | Remark="{{.*}}; TMA not used: the copy is not in the entry block of its region"
   gpu.func @branch(%source: !source) workgroup(%b: !shared {llvm.align = 128 : i64}) kernel {
     cf.br ^next
   ^next:
@@ -91,14 +91,14 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // What a tensor map can say.
-  // CHECK: Function=maps | Remark="{{.*}}; it is no TMA copy: the sizes of the tensor are not known"
-  // CHECK: Function=maps | Remark="{{.*}}; it is no TMA copy: a tensor map has strides that are multiples of 16 bytes below 2^40, got 26 bytes"
-  // CHECK: Function=maps | Remark="{{.*}}; it is no TMA copy: rows of 24 bytes in shared memory are not a multiple of 16 bytes"
-  // CHECK: Function=maps | Remark="{{.*}}; it is no TMA copy: where the tensor begins in the kernel's argument is not known"
-  // CHECK: Function=maps | Remark="{{.*}}; it is no TMA copy: the tensor begins at element 4 of the kernel's argument, which is not at a multiple of 16 bytes"
-  // CHECK: Function=maps | Remark="{{.*}}; it is no TMA copy: the kernel's argument is known to be at a multiple of 8 bytes, not of 16"
-  // CHECK: Function=maps | Remark="the padded read became a masked one; it is no asynchronous copy: its memory space #gpu.address_space<global> is not the generic one"
+  // Limits of tensor maps.
+  // CHECK: Function=maps | Remark="{{.*}}; TMA not used: the sizes of the tensor are not known"
+  // CHECK: Function=maps | Remark="{{.*}}; TMA not used: a tensor map has strides that are multiples of 16 bytes below 2^40, got 26 bytes"
+  // CHECK: Function=maps | Remark="{{.*}}; TMA not used: rows of 24 bytes in shared memory are not a multiple of 16 bytes"
+  // CHECK: Function=maps | Remark="{{.*}}; TMA not used: where the tensor begins in the kernel's argument is not known"
+  // CHECK: Function=maps | Remark="{{.*}}; TMA not used: the tensor begins at element 4 of the kernel's argument, which is not at a multiple of 16 bytes"
+  // CHECK: Function=maps | Remark="{{.*}}; TMA not used: the kernel argument is aligned to 8 B; TMA requires 16 B"
+  // CHECK: Function=maps | Remark="padded read lowered to a masked read; cp.async not used: the global memref is in memory space #gpu.address_space<global>; only the default memory space is supported"
   gpu.func @maps(%dynamic: memref<?x80xf16>, %odd: memref<100x13xf16>, %source: !source,
                  %behind: memref<100x80xf16, strided<[80, 1], offset: 4>>, %low: !source {llvm.align = 8 : i64}, %i: index,
                  %space: memref<100x80xf16, #gpu.address_space<global>>)
@@ -124,9 +124,9 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // CHECK: Function=large | Remark="{{.*}}; it is no TMA copy: an extent of 1073741825 is more than the 2^30 that coordinates are compared with"
-  // CHECK: Function=large | Remark="{{.*}}; it is no TMA copy: it takes 262144 bytes of shared memory, more than the 232448 of a block"
-  // CHECK: Function=large | Remark="{{.*}}; it is no TMA copy: a tensor map has at most 5 dimensions, and this slice needs 6"
+  // CHECK: Function=large | Remark="{{.*}}; TMA not used: an extent of 1073741825 exceeds the limit of 2^30"
+  // CHECK: Function=large | Remark="{{.*}}; TMA not used: the copy needs 262144 B of shared memory; a block has at most 232448 B"
+  // CHECK: Function=large | Remark="{{.*}}; TMA not used: a tensor map has at most 5 dimensions, and this slice needs 6"
   gpu.func @large(%long: memref<1073741825xi8>, %wide: memref<300x300xf32>, %deep: memref<3x3x3x3x3x24xf16>)
       workgroup(%a: memref<64xi8, #smem> {llvm.align = 128 : i64}, %b: memref<256x256xf32, #smem> {llvm.align = 128 : i64},
                 %c: memref<2x2x2x2x2x16xf16, #smem> {llvm.align = 128 : i64}) kernel {
@@ -147,11 +147,11 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Where shared memory is, and what stands in between. A NaN of a tensor map is one that products take for zero.
-  // CHECK: Function=memory | Remark="{{.*}}; it is no TMA copy: the window in shared memory is not known to be at a multiple of 128 bytes, but of 16"
-  // CHECK: Function=memory | Remark="{{.*}}; it is no TMA copy: the window in shared memory is not known to be at a multiple of 128 bytes, but of 64"
-  // CHECK: Function=memory | Remark="the padded read became a masked one; it is no asynchronous copy: its padding is not known to be zero bits"
-  // CHECK: Function=memory | Remark="the padded read became a masked one; it is no asynchronous copy: it would be 512 copies, more than 32; it is no TMA copy: 'gpu.barrier' stands between the read and the write, and what is read may not move past it"
+  // Alignment of shared memory, and ops between the read and the write. TMA does not fill with a usable NaN.
+  // CHECK: Function=memory | Remark="{{.*}}; TMA not used: the window in shared memory is only proven to be aligned to 16 B; TMA requires 128 B"
+  // CHECK: Function=memory | Remark="{{.*}}; TMA not used: the window in shared memory is only proven to be aligned to 64 B; TMA requires 128 B"
+  // CHECK: Function=memory | Remark="padded read lowered to a masked read; cp.async not used: the padding value is not proven to be all zero bits"
+  // CHECK: Function=memory | Remark="padded read lowered to a masked read; cp.async not used: 512 copies exceed the limit of 32; TMA not used: the read cannot be moved past 'gpu.barrier' to its write"
   gpu.func @memory(%source: !source) workgroup(%a: !shared {llvm.align = 16 : i64}, %b: !shared {llvm.align = 128 : i64}) kernel {
     %c0 = arith.constant 0 : index
     %c32 = arith.constant 32 : index
@@ -170,13 +170,13 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Stores, too.
-  // CHECK: Function=stores | Remark="the padded write became a masked one; it is no TMA copy: what is written is a window of a thread, and not of the block"
-  // CHECK: Function=stores | Remark="the padded write became a masked one; it is no TMA copy: where it is read from depends on the thread"
-  // CHECK: Function=stores | Remark="the padded write became a masked one; it is no TMA copy: 'memref.store' stands between the read and the write, and what is read may not move past it"
-  // CHECK: Function=stores | Remark="the padded write became a masked one; it is no TMA copy: the read of shared memory may be out of bounds, too"
-  // CHECK: Function=stores | Remark="the padded write became a masked one; it is no TMA copy: it is masked"
-  // CHECK: Function=stores | Remark="the padded write became a masked one; it is no TMA copy: the write is in another block"
+  // The same for stores.
+  // CHECK: Function=stores | Remark="padded write lowered to a masked write; TMA not used: the window in global memory is not proven to be block-uniform"
+  // CHECK: Function=stores | Remark="padded write lowered to a masked write; TMA not used: the window in shared memory is not proven to be block-uniform"
+  // CHECK: Function=stores | Remark="padded write lowered to a masked write; TMA not used: the read cannot be moved past 'memref.store' to its write"
+  // CHECK: Function=stores | Remark="padded write lowered to a masked write; TMA not used: the read of shared memory may be out of bounds"
+  // CHECK: Function=stores | Remark="padded write lowered to a masked write; TMA not used: the read or the write has a mask"
+  // CHECK: Function=stores | Remark="padded write lowered to a masked write; TMA not used: the read and the write are in different MLIR blocks"
   gpu.func @stores(%dest: !source, %m: vector<64x64xi1>) workgroup(%b: memref<128x64xf16, #smem> {llvm.align = 128 : i64}) kernel {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -203,7 +203,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // CHECK: Function=no_kernel | Remark="{{.*}}; it is no TMA copy: the function is no kernel (gpu.func), whose launch makes the tensor maps"
+  // CHECK: Function=no_kernel | Remark="{{.*}}; TMA not used: the function is not a gpu.func kernel, whose launch creates tensor maps"
   gpu.func @no_kernel(%source: !source) workgroup(%b: !shared {llvm.align = 128 : i64}) {
     %c0 = arith.constant 0 : index
     %c64 = arith.constant 64 : index
@@ -216,10 +216,10 @@ gpu.module @kernels {
 
 // -----
 
-// A launch in the IR would lack operands.
+// A launch in the IR does not pass tensor maps.
 module attributes {gpu.container_module} {
   gpu.module @kernels {
-    // CHECK: Function=launched | Remark="{{.*}}; it is no TMA copy: the module launches kernels itself (gpu.container_module), without tensor maps"
+    // CHECK: Function=launched | Remark="{{.*}}; TMA not used: launches in the module (gpu.container_module) do not pass tensor maps"
     gpu.func @launched(%source: memref<100x80xf16>) workgroup(%b: memref<64x64xf16, #gpu.address_space<workgroup>> {llvm.align = 128 : i64}) kernel {
       %c0 = arith.constant 0 : index
       %c64 = arith.constant 64 : index

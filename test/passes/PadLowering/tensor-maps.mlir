@@ -1,9 +1,9 @@
-// Padded windows of a block: copies in bulk by tensor maps, which fill in zeros on every side.
+// Padded block-uniform windows: TMA copies with zero fill on every side.
 //
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-lower-pad{target=sm_90a tensor-maps=true},canonicalize,cse)))' \
 // RUN:   --remarks-filter=smalti-lower-pad 2>%t | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK < %t
-// Nothing of it where the kernel may not take them.
+// Without tensor-maps=true, TMA is not used.
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-lower-pad{target=sm_90a})))' \
 // RUN:   | FileCheck %s --check-prefix=OFF
 // OFF-NOT: nvgpu.tma
@@ -11,8 +11,8 @@
 #smem = #gpu.address_space<workgroup>
 
 gpu.module @kernels {
-  // One thread asks for the copy, all wait. What is far out stays out, whatever 32 bits of it say.
-  // REMARK: [Passed] smalti-lower-pad | Category:smalti-lower-pad | Function=window | Remark="the padded read and its write to shared memory became a TMA copy of 64x64 elements that fills in zeros"
+  // One thread issues the copy, all wait. Coordinates are clamped, so that they do not wrap around in 32 bits.
+  // REMARK: [Passed] smalti-lower-pad | Category:smalti-lower-pad | Function=window | Remark="padded read and its write to shared memory lowered to a TMA load of 64x64 elements with zero fill"
   // CHECK-LABEL: gpu.func @window(
   // CHECK-SAME:    %[[I:[a-z0-9]+]]: index, %[[J:[a-z0-9]+]]: index, %[[POINTER:[a-z0-9]+]]: !llvm.ptr {llvm.align = 64 : i64, llvm.byval = !llvm.array<128 x i8>})
   // CHECK-SAME:    workgroup(%[[BUFFER:[a-z0-9]+]] :
@@ -47,8 +47,8 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Two windows of one array, of the same size: one map, one barrier object, one wait. Constants are within reach.
-  // REMARK-COUNT-2: Function=together | Remark="the padded read and its write to shared memory became a TMA copy of 16x32 elements that fills in zeros"
+  // Two windows of one array with the same size: one map, one mbarrier, one wait. Constant indices are not clamped.
+  // REMARK-COUNT-2: Function=together | Remark="padded read and its write to shared memory lowered to a TMA load of 16x32 elements with zero fill"
   // CHECK-LABEL: gpu.func @together(
   // CHECK-SAME:    tensor_maps = [{argument = 1 : i64, {{[^}]*}} offset = 64 : i64, strides = array<i64: 256, 4>, swizzle = 16 : i64}]
   // CHECK-COUNT-1: nvgpu.mbarrier.create
@@ -80,9 +80,9 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Loops carry which phase it is, and keep their attributes. A row of the box is a row of the plane. What threads stored,
-  // which may be in the array, the copies see behind a fence.
-  // REMARK: Function=loops | Remark="the padded read and its write to shared memory became a TMA copy of 16x64 elements that fills in zeros"
+  // Loops carry the parity and keep their attributes. A row of the box is a row of the plane. A fence makes writes of
+  // threads, which may alias the array, visible to the copies.
+  // REMARK: Function=loops | Remark="padded read and its write to shared memory lowered to a TMA load of 16x64 elements with zero fill"
   // CHECK-LABEL: gpu.func @loops(
   // CHECK:         %[[OUTER:.*]] = scf.for {{.*}} iter_args(%[[A:.*]] = %false)
   // CHECK-NEXT:      %[[INNER:.*]] = scf.for {{.*}} iter_args(%[[B:.*]] = %[[A]])
@@ -118,10 +118,10 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // What a box has no room for are several; rows that are known to be inside may be counted in two dimensions. Copies to
-  // the same memory have their own barrier objects.
-  // REMARK: Function=several | Remark="the padded read and its write to shared memory became 2 TMA copies of 136x16 elements that fill in zeros"
-  // REMARK: Function=several | Remark="the padded read and its write to shared memory became a TMA copy of 2x136x16 elements that fills in zeros"
+  // A window that exceeds a box needs several copies; rows that are proven in bounds may use two dimensions. Copies to the
+  // same memory have separate mbarriers.
+  // REMARK: Function=several | Remark="padded read and its write to shared memory lowered to 2 TMA loads of 136x16 elements with zero fill"
+  // REMARK: Function=several | Remark="padded read and its write to shared memory lowered to a TMA load of 2x136x16 elements with zero fill"
   // CHECK-LABEL: gpu.func @several(
   // CHECK-COUNT-2: nvgpu.mbarrier.create
   // CHECK:         %[[FRONT:.*]] = memref.reinterpret_cast %{{.*}} to offset: [0], sizes: [136, 16], strides: [16, 1]
@@ -145,7 +145,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // A kernel that takes a map already takes another one behind it.
+  // A kernel that already has a tensor map gets another one after it.
   // CHECK-LABEL: gpu.func @another(
   // CHECK-SAME:    %[[OLD:[a-z0-9]+]]: !llvm.ptr {llvm.align = 64 : i64, llvm.byval = !llvm.array<128 x i8>}, %[[NEW:[a-z0-9]+]]: !llvm.ptr {llvm.align = 64 : i64, llvm.byval = !llvm.array<128 x i8>})
   // CHECK-SAME:    mosaic_gpu.tensor_maps = [{argument = 0 : i64, box = array<i64: 8, 16>, {{[^}]*}}}, {argument = 0 : i64, box = array<i64: 64, 64>, {{[^}]*}}}]
@@ -163,9 +163,9 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Stores drop what is outside. The thread that asked waits until they are done, and the others for it; of what one store
-  // and the next may both write, the latter is what stays.
-  // REMARK-COUNT-3: Function=stores | Remark="the padded write of shared memory became a TMA store of 16x32 elements that drops what is out of bounds"
+  // Stores drop out-of-bounds elements. The issuing thread waits for them, and the others for that thread. Stores that may
+  // overlap are ordered.
+  // REMARK-COUNT-3: Function=stores | Remark="padded write of shared memory lowered to a TMA store of 16x32 elements; out-of-bounds elements are dropped"
   // CHECK-LABEL: gpu.func @stores(
   // CHECK-SAME:    mosaic_gpu.tensor_maps = [{argument = 0 : i64, {{[^}]*}}}, {argument = 1 : i64, {{[^}]*}}}]
   // CHECK-NOT:     nvgpu.mbarrier
@@ -201,7 +201,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // What is loaded is there before it is stored.
+  // A load completes before the store.
   // CHECK-LABEL: gpu.func @through(
   // CHECK:         nvgpu.tma.async.load
   // CHECK-NEXT:    nvgpu.mbarrier.try_wait.parity
@@ -224,7 +224,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // A branch that all threads take alike hands the parity on, changed or not.
+  // A block-uniform branch forwards the parity, changed or not.
   // CHECK-LABEL: gpu.func @branches(
   // CHECK:         %{{.*}}:3 = scf.for {{.*}} iter_args(%[[SUM:.*]] = %{{.*}}, %[[A:.*]] = %false, %[[B:.*]] = %false)
   // CHECK:           %[[IF:.*]]:3 = scf.if
@@ -270,7 +270,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // No fence where it is known that what was stored lies elsewhere, or is stored later; one where that is not known.
+  // No fence if earlier writes are proven not to alias, or are later; otherwise a fence.
   // CHECK-LABEL: gpu.func @fences(
   // CHECK-COUNT-2: memref.store
   // CHECK-NOT:     nvvm.fence.proxy

@@ -1,5 +1,5 @@
-// A launch hands over the addresses of memrefs alone: what else they need to be static is said of the argument.
-// So is a type that upstream's conversion of gpu.func refuses without saying which argument has it.
+// A launch passes only the addresses of memrefs, so all else must be static. Errors are at the argument, also for types
+// that upstream's conversion of gpu.func rejects without naming the argument.
 // RUN: smalti-opt %s -split-input-file --verify-diagnostics -o /dev/null --pass-pipeline='builtin.module(smalti-compile{target=sm_90a})'
 // RUN: smalti-opt %s -split-input-file --verify-diagnostics -o /dev/null --pass-pipeline='builtin.module(smalti-compile{target=gfx942})'
 
@@ -23,7 +23,7 @@ gpu.module @m {
 
 // -----
 
-// What a kernel calls has its arguments in the same way.
+// The same for functions that a kernel calls.
 gpu.module @m {
   // expected-error@+1 {{argument 0 of 'called' has type 'memref<?xf32>'}}
   gpu.func @called(%m: memref<?xf32>) {
@@ -35,17 +35,17 @@ gpu.module @m {
 
 gpu.module @m {
   gpu.func @types(
-      // expected-error@+1 {{argument 0 of 'types' has type 'memref<16xtf32>', which holds 'tf32', which LLVM does not have}}
+      // expected-error@+1 {{argument 0 of 'types' has type 'memref<16xtf32>'; LLVM does not support 'tf32'}}
       %elements: memref<16xtf32>,
-      // expected-error@+1 {{argument 1 of 'types' has type 'memref<16xcomplex<tf32>>', which holds 'tf32'}}
+      // expected-error@+1 {{argument 1 of 'types' has type 'memref<16xcomplex<tf32>>'; LLVM does not support 'tf32'}}
       %complex: memref<16xcomplex<tf32>>,
-      // expected-error@+1 {{argument 2 of 'types' has type 'memref<4x!mosaic_gpu.barrier>', which holds '!mosaic_gpu.barrier'}}
+      // expected-error@+1 {{argument 2 of 'types' has type 'memref<4x!mosaic_gpu.barrier>'; LLVM does not support '!mosaic_gpu.barrier'}}
       %barrier: memref<4x!mosaic_gpu.barrier>,
-      // expected-error@+1 {{argument 3 of 'types' has type 'tf32', which LLVM does not have}}
+      // expected-error@+1 {{argument 3 of 'types' has type 'tf32'; LLVM does not support 'tf32'}}
       %scalar: tf32,
-      // expected-error@+1 {{argument 4 of 'types' has type 'vector<4xtf32>', which holds 'tf32'}}
+      // expected-error@+1 {{argument 4 of 'types' has type 'vector<4xtf32>'; LLVM does not support 'tf32'}}
       %vector: vector<4xtf32>,
-      // expected-error@+1 {{argument 5 of 'types' has type 'tensor<4xf32>', which LLVM does not have}}
+      // expected-error@+1 {{argument 5 of 'types' has type 'tensor<4xf32>'; LLVM does not support 'tensor<4xf32>'}}
       %tensor: tensor<4xf32>,
       // expected-error@+1 {{argument 6 of 'types' has type 'memref<4xf32, "a">'; a numbered or GPU memory space is required}}
       %space: memref<4xf32, "a">,

@@ -1,4 +1,4 @@
-// Attributes of a function that no pass can obey.
+// Invalid attributes of a function.
 // RUN: not smalti-opt %s -split-input-file --pass-pipeline='builtin.module(func.func(smalti-pipeline-loops))' 2>&1 | FileCheck %s --check-prefix=STAGES
 // RUN: not smalti-opt %s -split-input-file --pass-pipeline='builtin.module(func.func(smalti-multi-buffer))' 2>&1 | FileCheck %s --check-prefix=SLOTS
 // RUN: not smalti-opt %s -split-input-file --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-choose-overlap{target=sm_90a})))' 2>&1 | FileCheck %s --check-prefix=OVERLAP

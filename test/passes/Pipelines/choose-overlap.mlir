@@ -1,10 +1,10 @@
-// The overlap of a kernel is decided once, and the passes that carry it out read it.
+// smalti-choose-overlap sets attributes, which later passes apply.
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-choose-overlap{target=gfx942})))' \
 // RUN:   --remarks-filter=smalti-choose-overlap 2>%t.remarks | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK < %t.remarks
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-choose-overlap{target=gfx942 stages=1})))' \
 // RUN:   | FileCheck %s --check-prefix=ONE
-// An attribute of the kernel wins.
+// An attribute of the kernel overrides the options.
 // RUN: sed 's/known_block_size/smalti.stages = 1, known_block_size/' %s \
 // RUN:   | smalti-opt --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-choose-overlap{target=gfx942 stages=4})))' | FileCheck %s --check-prefix=ONE
 // RUN: not smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-choose-overlap{target=gfx942 depth=5})))' 2>&1 \
@@ -23,14 +23,14 @@
 #shared = #gpu.address_space<workgroup>
 gpu.module @kernels {
   // CHECK: @sum{{.*}} smalti.slots = 2 : i64, smalti.stages = 2 : i64}
-  // REMARK: [Analysis]{{.*}}up to 2 stages, 2 slots for a buffer: reads into registers need no slot; 2048 of 65536 bytes of shared memory
+  // REMARK: [Analysis]{{.*}}up to 2 stages, 2 slots per buffer: loads into registers do not need a slot per stage; 2048 of 65536 B of shared memory
   // ONE: @sum{{.*}} smalti.slots = 1 : i64, smalti.stages = 1 : i64}
   // DEFAULT: @sum
   // DEFAULT: memref.alloc() : memref<2x256xf32
-  // One attribute says what the loop got; the request stays.
+  // One attribute holds the stages of the loop; the request is kept.
   // REQUEST: @sum{{.*}} smalti.pipelined_stages = 4 : i64, smalti.slots = 2 : i64, smalti.stages = 4 : i64}
   // RANGE: error: smalti-choose-overlap: depth must be auto or between 1 and 16, not 17
-  // SPECIALIZE: [Missed]{{.*}}Function=sum{{.*}}the kernel is not specialized: it does not have a synchronous wgmma
+  // SPECIALIZE: [Missed]{{.*}}Function=sum{{.*}}warp specialization not applied: the kernel does not have a synchronous wgmma
   // THREE: @sum{{.*}} smalti.pipelined_stages = 2 : i64, smalti.slots = 3 : i64, smalti.stages = 2 : i64}
   // THREE: memref.alloc() : memref<3x256xf32
   gpu.func @sum(%a: memref<64x256xf32> {llvm.noalias}, %b: memref<256xf32> {llvm.noalias}) kernel
@@ -58,8 +58,8 @@ gpu.module @kernels {
 
   // REQUEST: @large{{.*}}smalti.pipelined_stages = 1 : i64, {{.*}}smalti.stages = 4 : i64}
   // CHECK: @large{{.*}}smalti.slots = 1 : i64, smalti.stages = 2 : i64}
-  // REMARK: [Missed]{{.*}}buffers of 2 slots need 131072 bytes of shared memory, gfx942 has 65536: slots are 1, which need 65536
-  // ASKED: error: buffers of 5 slots, as depth asks for, need 327680 bytes of shared memory; gfx942 has 65536, which 1 slot fits with 65536
+  // REMARK: [Missed]{{.*}}slots per buffer reduced from 2 to 1: 2 need 131072 B of shared memory, 1 need 65536 B; gfx942 has 65536 B per block
+  // ASKED: error: depth=5 needs 327680 B of shared memory; gfx942 has 65536 B per block; depth=1 needs 65536 B
   gpu.func @large(%a: memref<16384xf32>) kernel {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -71,7 +71,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Without a loop there is nothing to decide.
+  // A kernel without loops gets no attributes.
   // CHECK: @plain(%{{.*}}: memref<4xf32>) kernel {
   gpu.func @plain(%a: memref<4xf32>) kernel {
     gpu.return

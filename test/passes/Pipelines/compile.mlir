@@ -14,7 +14,7 @@
 // RUN: not smalti-opt %s -smalti-compile=target=sm_12 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 // RUN: not smalti-opt %s -smalti-compile="target=sm_90a depth=-1" 2>&1 | FileCheck %s --check-prefix=NEGATIVE
 // RUN: not smalti-opt %s -smalti-compile="target=sm_90a depth=100000000000" 2>&1 | FileCheck %s --check-prefix=MANY
-// Also where no pass of the run reads the option.
+// Also if no pass of the run reads the option.
 // RUN: not smalti-opt %s -smalti-compile="target=cpu depth=99" 2>&1 | FileCheck %s --check-prefix=DEPTH
 // RUN: not smalti-opt %s -smalti-compile="target=sm_90a stop-after=tile depth=99" 2>&1 | FileCheck %s --check-prefix=DEPTH
 // RUN: not smalti-opt %s -smalti-compile="target=cpu stages=17" 2>&1 | FileCheck %s --check-prefix=STAGES
@@ -26,7 +26,7 @@
 // MOSAIC: memref.alloc() : memref<128x64xf16, #gpu.address_space<workgroup>>
 // MOSAIC-NOT: mosaic_gpu.slice_smem
 
-// Rows are padded against bank conflicts.
+// Rows are padded to avoid bank conflicts.
 // ASYNC: smalti.shared_memory_bytes = 107520
 // ASYNC: mosaic_gpu.slice_smem 0 : memref<3x128x72xf16
 // ASYNC: mosaic_gpu.slice_smem 55296 : memref<3x64x136xf16
@@ -34,18 +34,18 @@
 // DEPTH2: mosaic_gpu.slice_smem 0 : memref<2x128x72xf16
 // PLAIN: mosaic_gpu.slice_smem 0 : memref<128x72xf16
 // PLAIN-NOT: async_wait_group 1
-// There is no room for padding.
+// Padding would exceed shared memory.
 // STREAM: smalti.shared_memory_bytes = 65536
 // STREAM: mosaic_gpu.slice_smem 0 : memref<2x128x64xf16
 
-// ASKED: error: buffers of 3 slots, as depth asks for, need 98304 bytes of shared memory; gfx942 has 65536, which 2 slots fit with 65536
+// ASKED: error: depth=3 needs 98304 B of shared memory; gfx942 has 65536 B per block; depth=2 needs 65536 B
 
 // THREAD-NOT: mosaic_gpu.
 // THREAD: scf.for
 // THREAD-NOT: mosaic_gpu.
 
 // NVVM: gpu.module @matmul_module [#nvvm.target<{{.*}}chip = "sm_90a"
-// The launch sizes this one; a variable of the module's own would be one byte to the assembler.
+// An external array, whose size the launch specifies; ptxas would allocate an internal global statically.
 // NVVM: llvm.mlir.global external @{{.*}}() {addr_space = 3 : i32{{.*}}} : !llvm.array<0 x i8>
 // NVVM: llvm.func @matmul(%{{.*}}: !llvm.ptr {llvm.align = 16 : i64, llvm.noalias
 // NVVM-NOT: unrealized_conversion_cast
@@ -61,7 +61,7 @@
 // CPU: llvm.func @matmul(
 
 // LEVEL: --stop-after option: Cannot find option named 'nowhere'
-// NOTCPU: error: smalti-compile: this stop-after is a level of GPUs; for cpu there are tile and llvm
+// NOTCPU: error: smalti-compile: this level of stop-after requires a GPU target; cpu supports tile and llvm
 // UNKNOWN: error: unknown target 'sm_12'; known targets: {{.*}}sm_90a
 // NEGATIVE: --depth option: '-1' is not auto or a positive number
 // MANY: error: smalti-compile: depth must be auto or between 1 and 16, not 100000000000

@@ -2,7 +2,7 @@
 // RUN: smalti-opt %s --split-input-file --verify-diagnostics -smalti-compile=target=sm_90a
 // RUN: smalti-opt %s --split-input-file --verify-diagnostics -smalti-compile=target=gfx942
 
-// LLVM drops what follows a division by zero.
+// LLVM treats code after a division by zero as unreachable.
 triton_xla.entry_func @scalar(%x: memref<64xi32>, %n: i32, %tile: index) tiles 1 {
   %c0 = arith.constant 0 : index
   %zero = arith.constant 0 : i32
@@ -68,7 +68,7 @@ triton_xla.entry_func @selected(%x: memref<64xi32>, %n: i32, %tile: index) tiles
 
 // -----
 
-// A tile program of one tile: the range of %tile decides that nothing divides.
+// A kernel with one tile: the range of %tile proves that the division does not run.
 triton_xla.entry_func @not_executed(%x: memref<4xi32>, %n: i32, %tile: index) tiles 1 {
   %c0 = arith.constant 0 : index
   %zero = arith.constant 0 : i32

@@ -1,4 +1,4 @@
-// Slots that nobody asked for give way to what the chip has, with the numbers.
+// Automatic slots are reduced to fit in shared memory; requested slots are an error.
 // RUN: smalti-opt %s -smalti-compile="target=gfx942 stop-after=pipelined" --remarks-filter=smalti-choose-overlap -o %t 2>%t.remarks
 // RUN: FileCheck %s < %t
 // RUN: FileCheck %s --check-prefix=REMARK < %t.remarks
@@ -6,8 +6,8 @@
 
 // CHECK: smalti.shared_memory_bytes = 65536
 // CHECK: mosaic_gpu.slice_smem 0 : memref<128x128xf16
-// REMARK: remark: [Missed] {{.*}} Remark="buffers of 2 slots need 131072 bytes of shared memory, gfx942 has 65536: slots are 1, which need 65536"
-// ASKED: error: buffers of 2 slots, as depth asks for, need 131072 bytes of shared memory; gfx942 has 65536, which 1 slot fits with 65536
+// REMARK: remark: [Missed] {{.*}} Remark="slots per buffer reduced from 2 to 1: 2 need 131072 B of shared memory, 1 need 65536 B; gfx942 has 65536 B per block"
+// ASKED: error: depth=2 needs 131072 B of shared memory; gfx942 has 65536 B per block; depth=1 needs 65536 B
 triton_xla.entry_func @matmul(
     %a: memref<500x300xf16>, %b: memref<300x260xf16>, %c: memref<500x260xf32>, %tile: index) tiles 12 {
   %c0 = arith.constant 0 : index

@@ -1,4 +1,4 @@
-// Each family of smalti-compile is a pipeline that can be printed, and its text does the same.
+// The pipelines of smalti-compile per vendor can be printed, and the printed pipeline has the same result.
 // RUN: smalti-opt %s --smalti-compile-amd=target=gfx942 -o %t.family
 // RUN: smalti-opt %s --smalti-compile=target=gfx942 -o %t.compile
 // RUN: cmp %t.family %t.compile
@@ -12,12 +12,12 @@
 // RUN: smalti-opt %s --smalti-compile=target=sm_90a -o %t.compile
 // RUN: cmp %t.family %t.compile
 
-// LAUNCH: error: 'gpu.launch' op has no kernel in a gpu.module
+// LAUNCH: error: 'gpu.launch' op is not outlined into a gpu.module
 // TILE: triton_xla.extract
 // PASSES: smalti-choose-overlap{depth=auto specialize=auto stages=auto target=sm_90a}
 // PASSES-NOT: convert-mosaic-gpu-to-nvvm
-// OTHER: smalti-compile-amd: the target 'sm_90a' is not one of gfx90a
-// NONE: smalti-compile-cpu: the target '' is not one of cpu
+// OTHER: smalti-compile-amd: the target 'sm_90a' is not supported; supported targets: gfx90a
+// NONE: smalti-compile-cpu: the target '' is not supported; supported targets: cpu
 triton_xla.entry_func @double(%x: memref<1000xf32>, %y: memref<1000xf32>, %tile: index) tiles 4 {
   %c256 = arith.constant 256 : index
   %offset = arith.muli %tile, %c256 : index

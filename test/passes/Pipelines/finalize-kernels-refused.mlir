@@ -4,7 +4,7 @@
 
 gpu.module @arithmetic {
   llvm.func @k(%a: i32) attributes {gpu.kernel, nvvm.kernel} {
-    // expected-error@+1 {{'arith.addi' op on 'i32', 'i32' has no lowering to sm_90a}}
+    // expected-error@+1 {{'arith.addi' op on 'i32', 'i32' cannot be lowered to sm_90a}}
     %0 = arith.addi %a, %a : i32
     llvm.return
   }
@@ -14,7 +14,7 @@ gpu.module @arithmetic {
 
 gpu.module @cast {
   llvm.func @k(%a: i64) attributes {gpu.kernel, nvvm.kernel} {
-    // expected-error@+1 {{values of type 'index' have no lowering to sm_90a}}
+    // expected-error@+1 {{values of type 'index' cannot be lowered to sm_90a}}
     %0 = builtin.unrealized_conversion_cast %a : i64 to index
     llvm.return
   }
@@ -24,7 +24,7 @@ gpu.module @cast {
 
 func.func @host() {
   %c1 = arith.constant 1 : index
-  // expected-error@+1 {{has no kernel in a gpu.module; run mosaic-gpu-outline-launches or smalti-compile}}
+  // expected-error@+1 {{is not outlined into a gpu.module; run mosaic-gpu-outline-launches or smalti-compile}}
   gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
       threads(%tx, %ty, %tz) in (%nx = %c1, %ny = %c1, %nz = %c1) {
     gpu.terminator

@@ -3,7 +3,7 @@
 
 // CHECK-LABEL: gpu.module @names
 gpu.module @names {
-  // Dynamic shared memory, as upstream's conversion declares it, and an array of a fixed size.
+  // Dynamic shared memory, as upstream's conversion declares it, and an array of fixed size.
   // NVIDIA: llvm.mlir.global external @dynamic() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
   // AMD:    llvm.mlir.global internal @dynamic() {addr_space = 3 : i32} : !llvm.array<0 x i8>
   llvm.mlir.global internal @dynamic() {addr_space = 3 : i32} : !llvm.array<0 x i8>
@@ -14,7 +14,7 @@ gpu.module @names {
   // CHECK:  llvm.mlir.global internal @no_space() : !llvm.array<0 x i8>
   llvm.mlir.global internal @no_space() {addr_space = unit} : !llvm.array<0 x i8>
 
-  // A valid name is kept. The alignment that the kernel requires is that of the shared memory.
+  // A valid name is kept. The alignment of the shared memory is the one that the kernel requires.
   // NVIDIA: llvm.func @valid() attributes {gpu.kernel, nvvm.kernel, nvvm.minctasm = 1 : i32, smalti.shared_memory_alignment = 1024 : i64} {
   // AMD:    llvm.func @valid() attributes {gpu.kernel, nvvm.kernel, smalti.shared_memory_alignment = 1024 : i64} {
   llvm.func @valid() attributes {gpu.kernel, nvvm.kernel, smalti.shared_memory_alignment = 1024 : i64} {
@@ -25,7 +25,7 @@ gpu.module @names {
   llvm.func @two_blocks() attributes {gpu.kernel, nvvm.kernel, nvvm.minctasm = 2 : i32} {
     llvm.return
   }
-  // The new name of the second function is not that of the first.
+  // The new name of the second function differs from that of the first.
   // CHECK: llvm.func @a_b()
   llvm.func @a_b() {
     llvm.return

@@ -1,5 +1,4 @@
-// A module as JAX emits it goes whole through smalti-compile, and is at every
-// level what it is called.
+// smalti-compile lowers a module as JAX emits it through all levels.
 // RUN: smalti-opt %S/../../pallas/Inputs/pointwise.mlir --smalti-compile='target=sm_90a stop-after=tile' | FileCheck %s --check-prefix=TILE
 // RUN: smalti-opt %S/../../pallas/Inputs/pointwise.mlir --smalti-compile='target=sm_90a stop-after=mosaic' | FileCheck %s --check-prefix=MOSAIC
 // RUN: smalti-opt %S/../../pallas/Inputs/pointwise.mlir --smalti-compile='target=sm_90a stop-after=pipelined' | FileCheck %s --check-prefix=MOSAIC
@@ -24,12 +23,12 @@
 // LLVM-SAME: gpu.known_grid_size = array<i32: 1, 1, 1>
 // LLVM-SAME: nvvm.minctasm = 1 : i32
 
-// One block on the multiprocessor gets all registers. Without that ptxas spills
-// where it would not need to, and drops the exchange of registers by warps.
+// One resident block per SM may use all registers. Otherwise ptxas spills and drops
+// setmaxnreg.
 // RUN: smalti-opt %S/../../pallas/Inputs/hopper_matmul.mlir --smalti-compile=target=sm_90a | FileCheck %s --check-prefix=EXCHANGE
 // EXCHANGE: llvm.func @anonymous({{.*}}nvvm.minctasm = 1 : i32
 
-// The phases of barriers become registers: the entry allocates them.
+// The entry block allocates the phases of mbarriers, which become registers.
 // EXCHANGE-NOT: llvm.cond_br
 // EXCHANGE: llvm.alloca
 // EXCHANGE-NOT: llvm.cond_br

@@ -3,7 +3,7 @@
 // RUN: smalti-opt %s --split-input-file --verify-diagnostics -smalti-compile=target=gfx942
 // RUN: smalti-opt %s --split-input-file --verify-diagnostics -convert-triton-xla-to-cpu
 
-// Upstream's folders drop these loops; hardware would run some of them forever.
+// Upstream's folders drop these loops; on hardware some would not terminate.
 triton_xla.entry_func @zero(%x: memref<64xf32>, %tile: index) tiles 1 {
   %c0 = arith.constant 0 : index
   %c8 = arith.constant 8 : index

@@ -2,12 +2,12 @@
 // RUN: not smalti-opt %s --split-input-file -smalti-verify-kernels='target=sm_90a memory=false' 2>&1 | FileCheck %s --check-prefix=LOOPS
 // RUN: not smalti-opt %s --split-input-file -smalti-verify-kernels=target=cpu 2>&1 | FileCheck %s --check-prefix=CPU
 
-// What the pass reports by itself; loop-steps-refused.mlir, attributes-refused.mlir, arguments-refused.mlir and
-// memory-refused.mlir have more through smalti-compile.
+// Errors of the pass itself; loop-steps-refused.mlir, attributes-refused.mlir, arguments-refused.mlir and
+// memory-refused.mlir test more through smalti-compile.
 
-// LOOPS-NOT: error: {{argument|memory}}
+// LOOPS-NOT: error: {{argument|memory attribution}}
 // LOOPS:     error: 'scf.for' op has a step of 0; it must be positive
-// LOOPS-NOT: error: {{argument|memory}}
+// LOOPS-NOT: error: {{argument|memory attribution}}
 gpu.module @loops {
   gpu.func @k() kernel {
     %c0 = arith.constant 0 : index
@@ -30,7 +30,7 @@ gpu.module @arguments {
 // -----
 
 gpu.module @memory {
-  // expected-error@+1 {{memory of 'k' has elements of type 'tf32', which LLVM does not have}}
+  // expected-error@+1 {{memory attribution of 'k' has elements of type 'tf32'; LLVM does not support this type}}
   gpu.func @k() workgroup(%tile: memref<16xtf32, 3>) kernel {
     gpu.return
   }

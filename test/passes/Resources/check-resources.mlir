@@ -1,5 +1,4 @@
-// The numbers of a kernel as a remark, and what does not fit as an error with
-// notes; the program stays as it is.
+// The resources of a kernel as a remark, and exceeded limits as errors with notes.
 // RUN: smalti-opt %s -split-input-file --verify-diagnostics -o /dev/null \
 // RUN:   --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-check-resources)))'
 // RUN: smalti-opt %s -split-input-file -o %t.before
@@ -8,10 +7,10 @@
 // RUN: diff %t.before %t.after
 // RUN: FileCheck %s < %t.remarks
 
-// Sub-byte elements take a byte each, in vectors they are packed; a vector of
-// three takes the place of four. Each buffer begins at a multiple of 16 bytes.
-// Two barriers of 8 bytes, a workgroup attribution and a global come behind.
-// CHECK: [Analysis] smalti-check-resources | Category:smalti-check-resources | Function=layout | Remark="640 of 65536 B of shared memory (3 B in memref<5xi4, #gpu.address_space<workgroup>>, 12 B in memref<3xvector<8xi4>, #gpu.address_space<workgroup>>, 32 B in memref<2xvector<3xf32>, #gpu.address_space<workgroup>>, 12 B in memref<3xf32, #gpu.address_space<workgroup>>, 32 B in memref<8xf32, #gpu.address_space<workgroup>>, 512 B in memref<512xi8, #gpu.address_space<workgroup>>, 16 B in memref<2xi64>); values take 0 of 512 registers of a thread; 64 of 1024 threads"
+// Sub-byte elements are packed; a vector of three elements has the size of four.
+// Each buffer is aligned to 16 bytes. Two mbarriers of 8 bytes, a workgroup
+// attribution and a global follow.
+// CHECK: [Analysis] smalti-check-resources | Category:smalti-check-resources | Function=layout | Remark="640 of 65536 B of shared memory (3 B in memref<5xi4, #gpu.address_space<workgroup>>, 12 B in memref<3xvector<8xi4>, #gpu.address_space<workgroup>>, 32 B in memref<2xvector<3xf32>, #gpu.address_space<workgroup>>, 12 B in memref<3xf32, #gpu.address_space<workgroup>>, 32 B in memref<8xf32, #gpu.address_space<workgroup>>, 512 B in memref<512xi8, #gpu.address_space<workgroup>>, 16 B in memref<2xi64>); estimated register pressure: 0 of 512 per thread; 64 of 1024 threads"
 gpu.module @kernels attributes {smalti.target = "gfx942"} {
   memref.global "private" @shared : memref<512xi8, #gpu.address_space<workgroup>> = uninitialized
   gpu.func @layout() workgroup(%w: memref<8xf32, #gpu.address_space<workgroup>>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
@@ -29,7 +28,7 @@ gpu.module @kernels attributes {smalti.target = "gfx942"} {
 // -----
 
 // CHECK: Function=slots | Remark="128000 of 65536 B of shared memory (32000 B in memref<16000xf16, #gpu.address_space<workgroup>>, 96000 B in 3 slots of memref<3x16000xf16
-// CHECK: [Failure] smalti-check-resources | Category:smalti-check-resources | Function=slots | Remark="needs 128000 bytes of shared memory; a block of gfx942 has at most 65536"
+// CHECK: [Failure] smalti-check-resources | Category:smalti-check-resources | Function=slots | Remark="kernel needs 128000 B of shared memory; a block on gfx942 has at most 65536 B"
 gpu.module @slots attributes {smalti.target = "gfx942"} {
   // expected-error@+1 {{kernel needs 128000 B of shared memory; a block on gfx942 has at most 65536 B; 1 slot per buffer would need 64000 B}}
   gpu.func @slots(%slot: index) kernel {
@@ -58,9 +57,9 @@ gpu.module @more_slots attributes {smalti.target = "gfx942"} {
 
 // -----
 
-// CHECK: [Failure] {{.*}} Function=threads | Remark="needs 2048 threads; a block of sm_90a has at most 1024"
+// CHECK: [Failure] {{.*}} Function=threads | Remark="kernel needs 2048 threads; a block on sm_90a has at most 1024"
 gpu.module @threads attributes {smalti.target = "sm_90a"} {
-  // expected-error@+1 {{needs 2048 threads; a block of sm_90a has at most 1024}}
+  // expected-error@+1 {{kernel needs 2048 threads; a block on sm_90a has at most 1024}}
   gpu.func @threads() kernel attributes {known_block_size = array<i32: 1024, 2, 1>} {
     gpu.return
   }
@@ -68,10 +67,10 @@ gpu.module @threads attributes {smalti.target = "sm_90a"} {
 
 // -----
 
-// CHECK: [Analysis] {{.*}} Function=columns | Remark="0 of 232448 B of shared memory; values take 0 of 255 registers of a thread; 768 of 512 columns of tensor memory"
-// CHECK: [Failure] {{.*}} Function=columns | Remark="needs 768 columns of tensor memory; a block of sm_100a has at most 512"
+// CHECK: [Analysis] {{.*}} Function=columns | Remark="0 of 232448 B of shared memory; estimated register pressure: 0 of 255 per thread; 768 of 512 columns of tensor memory"
+// CHECK: [Failure] {{.*}} Function=columns | Remark="kernel needs 768 columns of tensor memory; a block on sm_100a has at most 512"
 gpu.module @columns attributes {smalti.target = "sm_100a"} {
-  // expected-error@+1 {{needs 768 columns of tensor memory; a block of sm_100a has at most 512}}
+  // expected-error@+1 {{kernel needs 768 columns of tensor memory; a block on sm_100a has at most 512}}
   gpu.func @columns(%at: !llvm.ptr<3>) kernel {
     %c256 = arith.constant 256 : i32
     %c512 = arith.constant 512 : i32
@@ -83,8 +82,8 @@ gpu.module @columns attributes {smalti.target = "sm_100a"} {
 
 // -----
 
-// Both vectors live through the loop; what would be spilled is no error.
-// CHECK: [Missed] smalti-check-resources | Category:smalti-check-resources | Function=registers | Remark="values take 400 registers of a thread here, 200 of them a vector<200xf32>; sm_90a has 255: some will be spilled to memory"
+// Both vectors are live in the loop; expected spills are not an error.
+// CHECK: [Missed] smalti-check-resources | Category:smalti-check-resources | Function=registers | Remark="estimated register pressure is 400 per thread at this op, 200 for a value of type vector<200xf32>; sm_90a has 255, so spills are expected"
 gpu.module @registers attributes {smalti.target = "sm_90a"} {
   gpu.func @registers(%a: memref<64x200xf32>, %n: index) kernel {
     %c0 = arith.constant 0 : index
@@ -101,7 +100,7 @@ gpu.module @registers attributes {smalti.target = "sm_90a"} {
 
 // -----
 
-// Layouts whose extent is static are counted to the end of their last element.
+// Buffers with a static layout end at their last element.
 // CHECK: [Analysis] {{.*}} Function=layouts | Remark="2688 of 232448 B of shared memory (1216 B in memref<4x64xf32, strided<[80, 1]>, 3>, 256 B in memref<64xf32, strided<[-1], offset: 63>, 3>, 192 B in memref<{{.*}}>, 1024 B in memref<8x16xf32, strided<[1, 16], offset: 8>, 3>); values
 gpu.module @layouts attributes {smalti.target = "sm_90a"} {
   gpu.func @layouts() kernel {
@@ -115,14 +114,14 @@ gpu.module @layouts attributes {smalti.target = "sm_90a"} {
 
 // -----
 
-// Buffers of unknown size are named and not counted as nothing.
+// A remark names each buffer whose size cannot be determined.
 // CHECK: [Analysis] {{.*}} Function=unknown | Remark="256 of 232448 B of shared memory (256 B in memref<64xf32, 3>) and 6 buffers of unknown size; values
-// CHECK: [Missed] {{.*}} Function=unknown | Remark="the size of memref<?xf32, 3> is not known: it is not counted"
-// CHECK: [Missed] {{.*}} Function=unknown | Remark="the size of memref<64xf32, strided<[?]>, 3> is not known: it is not counted"
-// CHECK: [Missed] {{.*}} Function=unknown | Remark="the size of memref<64xf32, strided<[-1]>, 3> is not known: it is not counted"
-// CHECK: [Missed] {{.*}} Function=unknown | Remark="the size of memref<64xf32, affine_map<(d0)[s0] -> (d0 * s0)>, 3> is not known: it is not counted"
-// CHECK: [Missed] {{.*}} Function=unknown | Remark="the size of memref<4294967296x4294967296xf32, 3> is not known: it is not counted"
-// CHECK: [Missed] {{.*}} Function=unknown | Remark="the size of memref<4294967296xf32, strided<[4294967296]>, 3> is not known: it is not counted"
+// CHECK: [Missed] {{.*}} Function=unknown | Remark="buffer not counted: the size of memref<?xf32, 3> cannot be determined statically"
+// CHECK: [Missed] {{.*}} Function=unknown | Remark="buffer not counted: the size of memref<64xf32, strided<[?]>, 3> cannot be determined statically"
+// CHECK: [Missed] {{.*}} Function=unknown | Remark="buffer not counted: the size of memref<64xf32, strided<[-1]>, 3> cannot be determined statically"
+// CHECK: [Missed] {{.*}} Function=unknown | Remark="buffer not counted: the size of memref<64xf32, affine_map<(d0)[s0] -> (d0 * s0)>, 3> cannot be determined statically"
+// CHECK: [Missed] {{.*}} Function=unknown | Remark="buffer not counted: the size of memref<4294967296x4294967296xf32, 3> cannot be determined statically"
+// CHECK: [Missed] {{.*}} Function=unknown | Remark="buffer not counted: the size of memref<4294967296xf32, strided<[4294967296]>, 3> cannot be determined statically"
 gpu.module @unknown attributes {smalti.target = "sm_90a"} {
   gpu.func @unknown(%n: index) kernel {
     %dynamic = memref.alloc(%n) : memref<?xf32, 3>
@@ -138,7 +137,7 @@ gpu.module @unknown attributes {smalti.target = "sm_90a"} {
 
 // -----
 
-// CHECK: [Missed] {{.*}} Function=unknown_columns | Remark="the number of columns of tensor memory is not constant: it is not counted"
+// CHECK: [Missed] {{.*}} Function=unknown_columns | Remark="tensor memory not counted: the number of columns is not constant"
 gpu.module @unknown_columns attributes {smalti.target = "sm_100a"} {
   gpu.func @unknown_columns(%at: !llvm.ptr<3>, %n: i32) kernel {
     nvvm.tcgen05.alloc %at, %n : !llvm.ptr<3>, i32

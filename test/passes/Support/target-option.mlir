@@ -1,13 +1,13 @@
-// How every pass finds its target, shown with one that looks a target up.
+// Lookup of the target, with a pass that uses it.
 
 // RUN: smalti-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(func.func(smalti-multi-buffer))'
 // RUN: not smalti-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(smalti-multi-buffer{target=sm_1}))' 2>&1 | FileCheck %s --check-prefix=OPTION
 
-// The option wins over every attribute, here over good and bad ones.
+// The option overrides every attribute, valid or invalid.
 // OPTION-COUNT-5: error: unknown target 'sm_1'; known targets: cpu, sm_80, {{.*}}gfx1250
 // OPTION-NOT: error: unknown target
 
-// A target is not needed by this pass.
+// This pass does not require a target.
 func.func @none() {
   return
 }
@@ -22,7 +22,7 @@ module attributes {smalti.target = "sm_90a"} {
 
 // -----
 
-// The nearest one counts: the name outside is never looked up.
+// The nearest attribute is used; outer ones are not checked.
 module attributes {smalti.target = "nonsense"} {
   func.func @own() attributes {smalti.target = "gfx942"} {
     return

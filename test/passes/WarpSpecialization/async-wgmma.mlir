@@ -1,4 +1,4 @@
-// Which products share a fence, a group and a wait.
+// wgmma ops that share a fence, a commit and a wait.
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-async-wgmma))' \
 // RUN:   --remarks-filter=smalti-async-wgmma 2>%t | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK < %t
@@ -7,7 +7,7 @@
 !a = memref<64x64xf16, #gpu.address_space<workgroup>>
 !sum = vector<64x64xf32>
 
-// REMARK: Function=sums | Remark="2 products in 1 group"
+// REMARK: Function=sums | Remark="2 synchronous wgmma lowered to 1 wgmma group"
 // CHECK-LABEL: func.func @sums
 // CHECK:         nvvm.wgmma.fence.aligned
 // CHECK-COUNT-2: mosaic_gpu.wgmma
@@ -22,8 +22,8 @@ func.func @sums(%c: !sum, %a: !a, %b: !a) -> !sum {
   return %s : !sum
 }
 
-// What begins the second sum is written to registers behind the first fence.
-// REMARK: Function=computed_sum | Remark="2 products in 2 groups"
+// The accumulator of the second wgmma is written after the first fence.
+// REMARK: Function=computed_sum | Remark="2 synchronous wgmma lowered to 2 wgmma groups"
 // CHECK-LABEL: func.func @computed_sum
 // CHECK:         nvvm.wgmma.fence.aligned
 // CHECK-NEXT:    mosaic_gpu.wgmma
@@ -43,8 +43,8 @@ func.func @computed_sum(%c: !sum, %d: !sum, %a: !a, %b: !a) -> (!sum, !sum) {
   return %r, %s : !sum, !sum
 }
 
-// So is an operand in registers; one that was there before is not.
-// REMARK: Function=operands | Remark="3 products in 2 groups"
+// The same for an operand in registers, unless it is available before the fence.
+// REMARK: Function=operands | Remark="3 synchronous wgmma lowered to 2 wgmma groups"
 // CHECK-LABEL: func.func @operands
 // CHECK:         nvvm.wgmma.fence.aligned
 // CHECK-NEXT:    mosaic_gpu.wgmma

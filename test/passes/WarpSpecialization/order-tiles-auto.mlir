@@ -1,4 +1,4 @@
-// The order that is estimated to read the least.
+// order=auto: the order with the fewest estimated bytes read.
 // RUN: smalti-opt %s -split-input-file --pass-pipeline='builtin.module(triton_xla.entry_func(smalti-order-tiles{order=auto target=sm_90a}))' \
 // RUN:   -o %t.out --remarks-filter=smalti-order-tiles 2>&1 | FileCheck %s
 // RUN: smalti-opt %s -split-input-file --pass-pipeline='builtin.module(triton_xla.entry_func(smalti-order-tiles{order=auto target=sm_90a blocks=66}))' \
@@ -7,12 +7,12 @@
 // RUN:   --pass-pipeline='builtin.module(triton_xla.entry_func(smalti-order-tiles{order=auto target=gfx942 strict=true}))' \
 // RUN:   | FileCheck %s --check-prefix=UNKNOWN
 
-// 64 MB of A and 32 MB of B, a row of tiles 1 MB of it and a column 512 KB: 132 tiles are 7 rows and 19 columns instead of
+// A has 64 MB and B 32 MB; a row of tiles reads 1 MB and a column 512 KB. 132 tiles cover 7 rows and 19 columns instead of
 // 3 rows and all columns.
-// UNKNOWN: error: smalti-order-tiles: the cache of gfx942 is not known
-// CHECK: [Passed] smalti-order-tiles | {{.*}}Function=product | Remark="tiles of 64 rows and 64 columns in snake order, 7 rows a group: tiles that run at once read 17301504 bytes instead of 36700160"
-// BLOCKS: [Passed] smalti-order-tiles | {{.*}}Function=product | Remark="tiles of 64 rows and 64 columns in snake order, 6 rows a group: tiles that run at once read 12058624 bytes instead of 35651584"
-triton_xla.entry_func @product(%a: memref<8192x4096xf16>, %b: memref<4096x4096xf16>, %c: memref<8192x4096xf32>,
+// UNKNOWN: error: smalti-order-tiles: rasterization order not changed: the target table has no L2 size for gfx942
+// CHECK: [Passed] smalti-order-tiles | {{.*}}Function=matmul | Remark="rasterization order changed to snake: 64 x 64 tiles, 7 rows per group; concurrent tiles read 17301504 B instead of 36700160 B"
+// BLOCKS: [Passed] smalti-order-tiles | {{.*}}Function=matmul | Remark="rasterization order changed to snake: 64 x 64 tiles, 6 rows per group; concurrent tiles read 12058624 B instead of 35651584 B"
+triton_xla.entry_func @matmul(%a: memref<8192x4096xf16>, %b: memref<4096x4096xf16>, %c: memref<8192x4096xf32>,
                                %tile: index) tiles 4096 {
   %c0 = arith.constant 0 : index
   %c64 = arith.constant 64 : index
@@ -35,8 +35,8 @@ triton_xla.entry_func @product(%a: memref<8192x4096xf16>, %b: memref<4096x4096xf
 
 // -----
 
-// What every tile has of its own counts for neither.
-// CHECK: [Missed] smalti-order-tiles | {{.*}}Function=small | Remark="what its tiles read, 2097152 bytes, stays in the cache of 52428800"
+// Arrays whose offsets depend on row and column are not counted.
+// CHECK: [Missed] smalti-order-tiles | {{.*}}Function=small | Remark="rasterization order not changed: all tiles together read 2097152 B, which fits in the 52428800 B of L2"
 triton_xla.entry_func @small(%a: memref<32768x32xf16>, %x: memref<32768x32768xf16>, %c: memref<32768x32768xf16>, %tile: index)
     tiles 262144 {
   %c512 = arith.constant 512 : index
@@ -54,8 +54,8 @@ triton_xla.entry_func @small(%a: memref<32768x32xf16>, %x: memref<32768x32768xf1
 
 // -----
 
-// All columns read one row at a time already.
-// CHECK: [Missed] smalti-order-tiles | {{.*}}Function=rows_alone | Remark="132 tiles at once read no less than 65536 bytes in any order"
+// The given order already reads the fewest bytes.
+// CHECK: [Missed] smalti-order-tiles | {{.*}}Function=rows_alone | Remark="rasterization order not changed: no order reads less than the 65536 B that 132 concurrent tiles read in the given order"
 triton_xla.entry_func @rows_alone(%a: memref<65536x512xf16>, %c: memref<65536x32768xf16>, %tile: index) tiles 524288 {
   %c512 = arith.constant 512 : index
   %c64 = arith.constant 64 : index

@@ -4,8 +4,8 @@
 // RUN: smalti-opt %s -split-input-file --pass-pipeline='builtin.module(triton_xla.entry_func(smalti-order-tiles{width=4 order=snake},canonicalize,cse))' \
 // RUN:   | FileCheck %s --check-prefix=SNAKE
 
-// Six rows of eight tiles: a group of four rows, and one of two.
-// REMARK: [Passed] smalti-order-tiles | {{.*}}Function=groups | Remark="tiles of 6 rows and 8 columns in grouped order, 4 rows a group"
+// 6 x 8 tiles: a group of four rows and one of two.
+// REMARK: [Passed] smalti-order-tiles | {{.*}}Function=groups | Remark="rasterization order changed to grouped: 6 x 8 tiles, 4 rows per group"
 // CHECK-LABEL: triton_xla.entry_func @groups
 // CHECK-SAME:    %[[ID:[^ :]*]]: index)
 // CHECK-DAG:     %[[GROUP:.*]] = arith.divui %[[ID]], %c32
@@ -38,7 +38,7 @@ triton_xla.entry_func @groups(%src: memref<384x512xf32>, %dst: memref<384x512xf3
 
 // -----
 
-// REMARK: [Missed] smalti-order-tiles | {{.*}}Function=row | Remark="the tile id is used by 'arith.muli', and rows and columns of tiles are not to be seen"
+// REMARK: [Missed] smalti-order-tiles | {{.*}}Function=row | Remark="rasterization order not changed: the tile id is used by 'arith.muli'; only divisions and remainders by a constant number of columns are supported"
 // CHECK-LABEL: triton_xla.entry_func @row
 // CHECK-SAME:    %[[ID:[^ :]*]]: index)
 // CHECK:         arith.muli %[[ID]], %c64
@@ -52,7 +52,7 @@ triton_xla.entry_func @row(%src: memref<512xf32>, %dst: memref<512xf32>, %tile: 
 
 // -----
 
-// REMARK: [Missed] smalti-order-tiles | {{.*}}Function=one_row | Remark="1 by 8 tiles have one order alone"
+// REMARK: [Missed] smalti-order-tiles | {{.*}}Function=one_row | Remark="rasterization order not changed: the grid of 1 x 8 tiles has a single row or column"
 triton_xla.entry_func @one_row(%src: memref<512xf32>, %dst: memref<512xf32>, %tile: index) tiles 8 {
   %c8 = arith.constant 8 : index
   %c64 = arith.constant 64 : index
@@ -65,7 +65,7 @@ triton_xla.entry_func @one_row(%src: memref<512xf32>, %dst: memref<512xf32>, %ti
 
 // -----
 
-// REMARK: [Missed] smalti-order-tiles | {{.*}}Function=odd | Remark="9 tiles are no whole number of rows of 4"
+// REMARK: [Missed] smalti-order-tiles | {{.*}}Function=odd | Remark="rasterization order not changed: 9 tiles are not a whole number of rows of 4 tiles"
 triton_xla.entry_func @odd(%dst: memref<576xf32>, %tile: index) tiles 9 {
   %c4 = arith.constant 4 : index
   %c64 = arith.constant 64 : index
@@ -78,7 +78,7 @@ triton_xla.entry_func @odd(%dst: memref<576xf32>, %tile: index) tiles 9 {
 
 // -----
 
-// REMARK: [Missed] smalti-order-tiles | {{.*}}Function=two | Remark="the tile id is divided by 4 and by 2"
+// REMARK: [Missed] smalti-order-tiles | {{.*}}Function=two | Remark="rasterization order not changed: the tile id is divided by 4 and by 2; a single number of columns is required"
 triton_xla.entry_func @two(%dst: memref<512xf32>, %tile: index) tiles 8 {
   %c2 = arith.constant 2 : index
   %c4 = arith.constant 4 : index
@@ -92,7 +92,7 @@ triton_xla.entry_func @two(%dst: memref<512xf32>, %tile: index) tiles 8 {
 
 // -----
 
-// REMARK: [Missed] smalti-order-tiles | {{.*}}Function=unused | Remark="the tile id is not used"
+// REMARK: [Missed] smalti-order-tiles | {{.*}}Function=unused | Remark="rasterization order not changed: the tile id is not used"
 triton_xla.entry_func @unused(%dst: memref<64xf32>, %tile: index) tiles 1 {
   %zero = arith.constant dense<0.0> : tensor<64xf32>
   triton_xla.insert %zero into %dst[0] [64] [1] : tensor<64xf32> into memref<64xf32>

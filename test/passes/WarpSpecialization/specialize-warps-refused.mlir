@@ -1,4 +1,4 @@
-// Kernels that stay as they are, each with its reason.
+// Kernels that are not specialized, each with its reason.
 // RUN: smalti-opt %s -split-input-file --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-specialize-warps{target=sm_90a depth=2})))' \
 // RUN:   -o %t.out --remarks-filter=smalti-specialize-warps 2>&1 | FileCheck %s
 // RUN: smalti-opt %s -split-input-file -o %t.in
@@ -7,8 +7,8 @@
 // RUN:   --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-specialize-warps{target=sm_90a depth=2 strict=true})))' \
 // RUN:   | FileCheck %s --check-prefix=STRICT
 
-// CHECK: [Missed] smalti-specialize-warps | {{.*}}Function=threads | Remark="the kernel is not specialised: its block has 96 threads: no multiple of 128 to which sm_90a can add as many"
-// STRICT: error: smalti-specialize-warps: the kernel is not specialised: its block has 96 threads: no multiple of 128 to which sm_90a can add as many
+// CHECK: [Missed] smalti-specialize-warps | {{.*}}Function=threads | Remark="warp specialization not applied: the block has 96 threads; it must be a multiple of 128, at most 896 on sm_90a"
+// STRICT: error: smalti-specialize-warps: warp specialization not applied: the block has 96 threads; it must be a multiple of 128, at most 896 on sm_90a
 #shared = #gpu.address_space<workgroup>
 #acc = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
 !barrier = memref<!mosaic_gpu.barrier, #shared>
@@ -57,8 +57,8 @@ gpu.module @kernels {
 
 // -----
 
-// CHECK: [Missed] smalti-specialize-warps | {{.*}}Function=many | Remark="the kernel is not specialised: its block has 1024 threads: no multiple of 128 to which sm_90a can add as many"
-// STRICT: error: smalti-specialize-warps: the kernel is not specialised: its block has 1024 threads: no multiple of 128 to which sm_90a can add as many
+// CHECK: [Missed] smalti-specialize-warps | {{.*}}Function=many | Remark="warp specialization not applied: the block has 1024 threads; it must be a multiple of 128, at most 896 on sm_90a"
+// STRICT: error: smalti-specialize-warps: warp specialization not applied: the block has 1024 threads; it must be a multiple of 128, at most 896 on sm_90a
 #shared = #gpu.address_space<workgroup>
 #acc = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
 !barrier = memref<!mosaic_gpu.barrier, #shared>
@@ -107,14 +107,14 @@ gpu.module @kernels {
 
 // -----
 
-// CHECK: [Missed] smalti-specialize-warps | {{.*}}Function=programs | Remark="the kernel is not specialised: several programs share its block already"
-// STRICT: error: smalti-specialize-warps: the kernel is not specialised: several programs share its block already
+// CHECK: [Missed] smalti-specialize-warps | {{.*}}Function=already_split | Remark="warp specialization not applied: the threads of the block are already split into roles (attribute 'mosaic_gpu.program_threads')"
+// STRICT: error: smalti-specialize-warps: warp specialization not applied: the threads of the block are already split into roles (attribute 'mosaic_gpu.program_threads')
 #shared = #gpu.address_space<workgroup>
 #acc = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
 !barrier = memref<!mosaic_gpu.barrier, #shared>
 !tile = memref<64x64xf16, #shared>
 gpu.module @kernels {
-  gpu.func @programs(%a: memref<64x1024xf16> {llvm.noalias}, %b: memref<1024x64xf16> {llvm.noalias},
+  gpu.func @already_split(%a: memref<64x1024xf16> {llvm.noalias}, %b: memref<1024x64xf16> {llvm.noalias},
                    %out: memref<64x64xf32> {llvm.noalias})
       kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.program_threads = 128 : i64} {
     %c0 = arith.constant 0 : index
@@ -157,14 +157,14 @@ gpu.module @kernels {
 
 // -----
 
-// CHECK: [Missed] smalti-specialize-warps | {{.*}}Function=told_apart | Remark="the kernel is not specialised: 'gpu.thread_id' tells its threads apart"
-// STRICT: error: smalti-specialize-warps: the kernel is not specialised: 'gpu.thread_id' tells its threads apart
+// CHECK: [Missed] smalti-specialize-warps | {{.*}}Function=reads_thread_id | Remark="warp specialization not applied: 'gpu.thread_id' depends on the thread numbering, which producer warps change"
+// STRICT: error: smalti-specialize-warps: warp specialization not applied: 'gpu.thread_id' depends on the thread numbering, which producer warps change
 #shared = #gpu.address_space<workgroup>
 #acc = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
 !barrier = memref<!mosaic_gpu.barrier, #shared>
 !tile = memref<64x64xf16, #shared>
 gpu.module @kernels {
-  gpu.func @told_apart(%a: memref<64x1024xf16> {llvm.noalias}, %b: memref<1024x64xf16> {llvm.noalias},
+  gpu.func @reads_thread_id(%a: memref<64x1024xf16> {llvm.noalias}, %b: memref<1024x64xf16> {llvm.noalias},
                    %out: memref<64x64xf32> {llvm.noalias})
       kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     %c0 = arith.constant 0 : index
@@ -208,8 +208,8 @@ gpu.module @kernels {
 
 // -----
 
-// CHECK: [Missed] smalti-specialize-warps | {{.*}}Function=asynchronous | Remark="the kernel is not specialised: 'mosaic_gpu.wgmma' is asynchronous already"
-// STRICT: error: smalti-specialize-warps: the kernel is not specialised: 'mosaic_gpu.wgmma' is asynchronous already
+// CHECK: [Missed] smalti-specialize-warps | {{.*}}Function=asynchronous | Remark="warp specialization not applied: 'mosaic_gpu.wgmma' is asynchronous; only wgmma with 'smalti.synchronous' is supported"
+// STRICT: error: smalti-specialize-warps: warp specialization not applied: 'mosaic_gpu.wgmma' is asynchronous; only wgmma with 'smalti.synchronous' is supported
 #shared = #gpu.address_space<workgroup>
 #acc = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
 !barrier = memref<!mosaic_gpu.barrier, #shared>
@@ -258,8 +258,8 @@ gpu.module @kernels {
 
 // -----
 
-// CHECK: [Missed] smalti-specialize-warps | {{.*}}Function=arrivals | Remark="the kernel is not specialised: 'memref.extract_aligned_pointer_as_index' uses a barrier otherwise than for one arrival, copies and one wait"
-// STRICT: error: smalti-specialize-warps: the kernel is not specialised: 'memref.extract_aligned_pointer_as_index' uses a barrier otherwise than for one arrival, copies and one wait
+// CHECK: [Missed] smalti-specialize-warps | {{.*}}Function=arrivals | Remark="warp specialization not applied: 'memref.extract_aligned_pointer_as_index' is not a supported use of an mbarrier; supported are one initialization, one arrive_expect_tx, TMA loads and one wait"
+// STRICT: error: smalti-specialize-warps: warp specialization not applied: 'memref.extract_aligned_pointer_as_index' is not a supported use of an mbarrier; supported are one initialization, one arrive_expect_tx, TMA loads and one wait
 #shared = #gpu.address_space<workgroup>
 #acc = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
 !barrier = memref<!mosaic_gpu.barrier, #shared>
@@ -308,8 +308,8 @@ gpu.module @kernels {
 
 // -----
 
-// CHECK: [Missed] smalti-specialize-warps | {{.*}}Function=waits_twice | Remark="the kernel is not specialised: 'mosaic_gpu.wait' uses a barrier otherwise than for one arrival, copies and one wait"
-// STRICT: error: smalti-specialize-warps: the kernel is not specialised: 'mosaic_gpu.wait' uses a barrier otherwise than for one arrival, copies and one wait
+// CHECK: [Missed] smalti-specialize-warps | {{.*}}Function=waits_twice | Remark="warp specialization not applied: 'mosaic_gpu.wait' is not a supported use of an mbarrier; supported are one initialization, one arrive_expect_tx, TMA loads and one wait"
+// STRICT: error: smalti-specialize-warps: warp specialization not applied: 'mosaic_gpu.wait' is not a supported use of an mbarrier; supported are one initialization, one arrive_expect_tx, TMA loads and one wait
 #shared = #gpu.address_space<workgroup>
 #acc = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
 !barrier = memref<!mosaic_gpu.barrier, #shared>
@@ -359,8 +359,8 @@ gpu.module @kernels {
 
 // -----
 
-// CHECK: [Missed] smalti-specialize-warps | {{.*}}Function=predicate | Remark="the kernel is not specialised: 'mosaic_gpu.async_load' uses a barrier otherwise than for one arrival, copies and one wait"
-// STRICT: error: smalti-specialize-warps: the kernel is not specialised: 'mosaic_gpu.async_load' uses a barrier otherwise than for one arrival, copies and one wait
+// CHECK: [Missed] smalti-specialize-warps | {{.*}}Function=predicate | Remark="warp specialization not applied: 'mosaic_gpu.async_load' is not a supported use of an mbarrier; supported are one initialization, one arrive_expect_tx, TMA loads and one wait"
+// STRICT: error: smalti-specialize-warps: warp specialization not applied: 'mosaic_gpu.async_load' is not a supported use of an mbarrier; supported are one initialization, one arrive_expect_tx, TMA loads and one wait
 #shared = #gpu.address_space<workgroup>
 #acc = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
 !barrier = memref<!mosaic_gpu.barrier, #shared>
@@ -409,8 +409,8 @@ gpu.module @kernels {
 
 // -----
 
-// CHECK: [Missed] smalti-specialize-warps | {{.*}}Function=reads_more | Remark="the kernel is not specialised: 'mosaic_gpu.vector_load' uses a copied tile, and is no product behind the wait"
-// STRICT: error: smalti-specialize-warps: the kernel is not specialised: 'mosaic_gpu.vector_load' uses a copied tile, and is no product behind the wait
+// CHECK: [Missed] smalti-specialize-warps | {{.*}}Function=reads_more | Remark="warp specialization not applied: 'mosaic_gpu.vector_load' uses a TMA tile; only wgmma after the mbarrier wait, in the same MLIR block, is supported"
+// STRICT: error: smalti-specialize-warps: warp specialization not applied: 'mosaic_gpu.vector_load' uses a TMA tile; only wgmma after the mbarrier wait, in the same MLIR block, is supported
 #shared = #gpu.address_space<workgroup>
 #acc = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
 !barrier = memref<!mosaic_gpu.barrier, #shared>
@@ -460,8 +460,8 @@ gpu.module @kernels {
 
 // -----
 
-// CHECK: [Missed] smalti-specialize-warps | {{.*}}Function=writes_source | Remark="the kernel is not specialised: 'vector.transfer_write' may write what 'mosaic_gpu.async_load' reads ahead"
-// STRICT: error: smalti-specialize-warps: the kernel is not specialised: 'vector.transfer_write' may write what 'mosaic_gpu.async_load' reads ahead
+// CHECK: [Missed] smalti-specialize-warps | {{.*}}Function=writes_source | Remark="warp specialization not applied: 'vector.transfer_write' may write memory that 'mosaic_gpu.async_load' prefetches"
+// STRICT: error: smalti-specialize-warps: warp specialization not applied: 'vector.transfer_write' may write memory that 'mosaic_gpu.async_load' prefetches
 #shared = #gpu.address_space<workgroup>
 #acc = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
 !barrier = memref<!mosaic_gpu.barrier, #shared>
@@ -510,14 +510,14 @@ gpu.module @kernels {
 
 // -----
 
-// CHECK: [Missed] smalti-specialize-warps | {{.*}}Function=place | Remark="the kernel is not specialised: the place of 'mosaic_gpu.async_load' depends on 'memref.load'"
-// STRICT: error: smalti-specialize-warps: the kernel is not specialised: the place of 'mosaic_gpu.async_load' depends on 'memref.load'
+// CHECK: [Missed] smalti-specialize-warps | {{.*}}Function=dynamic_address | Remark="warp specialization not applied: the address or loop bounds of 'mosaic_gpu.async_load' depend on 'memref.load', which producer warps cannot recompute"
+// STRICT: error: smalti-specialize-warps: warp specialization not applied: the address or loop bounds of 'mosaic_gpu.async_load' depend on 'memref.load', which producer warps cannot recompute
 #shared = #gpu.address_space<workgroup>
 #acc = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
 !barrier = memref<!mosaic_gpu.barrier, #shared>
 !tile = memref<64x64xf16, #shared>
 gpu.module @kernels {
-  gpu.func @place(%a: memref<64x1024xf16> {llvm.noalias}, %b: memref<1024x64xf16> {llvm.noalias},
+  gpu.func @dynamic_address(%a: memref<64x1024xf16> {llvm.noalias}, %b: memref<1024x64xf16> {llvm.noalias},
                    %out: memref<64x64xf32> {llvm.noalias}, %places: memref<1024xi32> {llvm.noalias})
       kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     %c0 = arith.constant 0 : index

@@ -1,4 +1,4 @@
-// The roles: which ops each of them has, in which order, on which slots.
+// The ops of the roles, their order and their slots.
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-specialize-warps{target=sm_90a depth=4},canonicalize,cse)))' \
 // RUN:   --remarks-filter=smalti-specialize-warps 2>%t | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK < %t
@@ -7,26 +7,26 @@
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-specialize-warps{target=sm_90a if-it-pays=true},canonicalize,cse)))' \
 // RUN:   --remarks-filter=smalti-specialize-warps 2>%t.pays | FileCheck %s --check-prefix=PAYS
 // RUN: FileCheck %s --check-prefix=TIME < %t.pays
-// The pass carries out the plan by which smalti-choose-overlap decided.
+// The pass applies the plan of smalti-choose-overlap.
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-choose-overlap{target=sm_90a},smalti-specialize-warps{target=sm_90a if-it-pays=true})))' \
 // RUN:   --remarks-filter=smalti-specialize-warps -o /dev/null 2>&1 | FileCheck %s --check-prefix=PLAN
 
-// REMARK: [Analysis] smalti-specialize-warps | {{.*}}Function=product | Remark="estimated 4352 cycles for a tile, 3 blocks a unit, against 4352 of 3 that copy and multiply in turn, 4 slots"
-// REMARK: [Passed] smalti-specialize-warps | {{.*}}Function=product | Remark="128 threads copy ahead of 128 that multiply: 4 slots of 16384 B, 1 of 1 product in flight"
+// REMARK: [Analysis] smalti-specialize-warps | {{.*}}Function=matmul | Remark="estimate with warp specialization: 4352 cycles per tile (3 blocks per SM); without it 4352 cycles (3 blocks per SM, 4 slots)"
+// REMARK: [Passed] smalti-specialize-warps | {{.*}}Function=matmul | Remark="warp specialization applied: 128 producer and 128 consumer threads; 4 slots of 16384 B; for 1 of 1 copy group one wgmma group stays in flight"
 
-// Several blocks hide one another's waits: the path to memory is what limits them.
-// TIME: [Missed] smalti-specialize-warps | {{.*}}Function=product | Remark="the kernel is not specialised: it would not pay: estimated 4352 cycles for a tile, 2 blocks a unit, against 4352 of 4 that copy and multiply in turn, 3 slots"
-// A grid of one block a unit has no others.
-// TIME: [Analysis] smalti-specialize-warps | {{.*}}Function=alone | Remark="estimated 4987 cycles for a tile, 1 block a unit, against 6623 of 1 that copy and multiply in turn, 3 slots"
-// TIME: [Passed] smalti-specialize-warps | {{.*}}Function=alone | Remark="128 threads copy ahead of 128 that multiply: 8 slots of 16384 B, 1 of 1 product in flight"
-// PLAN: Function=alone | Remark="estimated 4987 cycles for a tile, 1 block a unit, against 6623 of 1 that copy and multiply in turn, 3 slots"
-// PLAN: Function=alone | Remark="128 threads copy ahead of 128 that multiply: 8 slots of 16384 B, 1 of 1 product in flight"
-// PAYS-LABEL: gpu.func @product
+// Resident blocks hide each other's waits; the path to L2 is the limit.
+// TIME: [Missed] smalti-specialize-warps | {{.*}}Function=matmul | Remark="warp specialization not applied: no estimated benefit: 4352 cycles per tile (2 blocks per SM); without it 4352 cycles (4 blocks per SM, 3 slots)"
+// A grid with one block per SM has no other resident blocks.
+// TIME: [Analysis] smalti-specialize-warps | {{.*}}Function=alone | Remark="estimate with warp specialization: 4987 cycles per tile (1 block per SM); without it 6623 cycles (1 block per SM, 3 slots)"
+// TIME: [Passed] smalti-specialize-warps | {{.*}}Function=alone | Remark="warp specialization applied: 128 producer and 128 consumer threads; 8 slots of 16384 B; for 1 of 1 copy group one wgmma group stays in flight"
+// PLAN: Function=alone | Remark="estimate with warp specialization: 4987 cycles per tile (1 block per SM); without it 6623 cycles (1 block per SM, 3 slots)"
+// PLAN: Function=alone | Remark="warp specialization applied: 128 producer and 128 consumer threads; 8 slots of 16384 B; for 1 of 1 copy group one wgmma group stays in flight"
+// PAYS-LABEL: gpu.func @matmul
 // PAYS-NOT:     mosaic_gpu.program_threads
 // PAYS-LABEL: gpu.func @alone
 // PAYS-SAME:    mosaic_gpu.program_threads = 128
 
-// CHECK-LABEL: gpu.func @product
+// CHECK-LABEL: gpu.func @matmul
 // CHECK-SAME:    known_block_size = array<i32: 256, 1, 1>
 // CHECK-SAME:    mosaic_gpu.program_threads = 128
 // CHECK-COUNT-2: memref.alloc() : memref<4x!mosaic_gpu.barrier
@@ -36,7 +36,7 @@
 // CHECK:         %[[THREAD:.*]] = gpu.thread_id x
 // CHECK:         %[[COPIES:.*]] = arith.cmpi uge, %[[THREAD]], %c128
 // CHECK:         scf.if %[[COPIES]]
-// The producers wait for a slot, announce its bytes and start its copies.
+// The producers wait for a slot, arrive with its bytes and issue its copies.
 // CHECK:           scf.for {{.*}} iter_args(%[[SLOT:[^ ]*]] = %c0, %[[PHASE:[^ ]*]] = %false)
 // CHECK:             %[[FREE:.*]] = memref.subview %[[A:[a-z_0-9]+]][%[[SLOT]]]
 // CHECK:             mosaic_gpu.wait barrier(%[[FREE]] {{.*}} parity(%[[PHASE]] : i1)
@@ -50,7 +50,7 @@
 // CHECK:             scf.yield %[[AFTER]], %[[TURN]]
 // CHECK-NOT:         mosaic_gpu.wgmma
 // CHECK:         } else {
-// All slots are free but the last one, which the first product gives back.
+// The consumers release all slots but the last, which the first wgmma releases.
 // CHECK-COUNT-3:   mosaic_gpu.arrive %
 // CHECK-NOT:       mosaic_gpu.arrive %
 // CHECK:           scf.for
@@ -70,8 +70,8 @@
 // CHECK-NEXT:      nvvm.wgmma.wait.group.sync.aligned 0
 // CHECK-NEXT:      vector.transfer_write
 
-// With one slot no product stays in flight: its own slot is given back behind it.
-// ONE-LABEL: gpu.func @product
+// With one slot the consumers wait for each wgmma and release its own slot.
+// ONE-LABEL: gpu.func @matmul
 // ONE:         mosaic_gpu.async_load
 // ONE:       } else {
 // ONE-COUNT-1: mosaic_gpu.arrive %
@@ -83,7 +83,7 @@
 #shared = #gpu.address_space<workgroup>
 #acc = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
 gpu.module @kernels {
-  gpu.func @product(%a: memref<64x1024xf16> {llvm.noalias}, %b: memref<1024x64xf16> {llvm.noalias},
+  gpu.func @matmul(%a: memref<64x1024xf16> {llvm.noalias}, %b: memref<1024x64xf16> {llvm.noalias},
                     %out: memref<64x64xf32> {llvm.noalias})
       kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     %c0 = arith.constant 0 : index

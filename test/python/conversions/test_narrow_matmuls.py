@@ -83,7 +83,8 @@ def test_chips_without_an_instruction_refuse(target: str, dtype: str) -> None:
         smalti.compile(source, target=targets.EMULATED + target)
         return
     with pytest.raises(
-        smalti.CompileError, match=f"fits no instruction of {target}: it multiplies no '{dtype}' into '{total}'"
+        smalti.CompileError,
+        match=f"does not match an MMA of {target}; the element types '{dtype}' and '{total}' are not supported",
     ):
         smalti.compile(source, target=targets.EMULATED + target)
 

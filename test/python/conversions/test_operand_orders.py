@@ -26,7 +26,7 @@ def test_operand_orders(target: str, dtype: str, order: str, shape: str) -> None
     """T: the operand is column-major."""
     text = matmul(*SHAPES[shape], dtype, columns_of_a=order[0] == "T", columns_of_b=order[1] == "T")
     if not any(mma.a == dtype or (mma.a, dtype) == ("tf32", "f32") for mma in targets.get(target).mmas):
-        with pytest.raises(smalti.CompileError, match=f"fits no instruction of {target}"):
+        with pytest.raises(smalti.CompileError, match=f"does not match an MMA of {target}"):
             smalti.compile(text, target=targets.EMULATED + target)
         return
     kernel = smalti.compile(text, target=targets.EMULATED + target)

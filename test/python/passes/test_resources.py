@@ -12,9 +12,9 @@ TARGETS = ["sm_80", "sm_90a", "gfx90a", "gfx942", "gfx1100"]
 KERNELS = ["matmul_ragged", "matmul_relu_bf16", "vector_add"]
 
 FACTOR = 3.0
-"""Registers that the chip's code has over those that values take, at most; both ways."""
+"""The largest accepted ratio between the registers of the generated code and the estimate, in both directions."""
 ADDRESSES = 32
-"""Registers for addresses, indices and masks, which no value of the program stands for."""
+"""Registers for addresses, indices and masks, which do not correspond to values of the kernel."""
 
 
 @pytest.mark.grid(7)
@@ -25,7 +25,9 @@ def test_estimate_against_the_assembler(name: str, target: str, kernels: Path) -
     used = kernel.resources
     (said,) = [remark.message for remark in kernel.remarks if remark.category == "smalti-check-resources"]
     numbers = re.fullmatch(
-        r"(\d+) of (\d+) B of shared memory.*; values take (\d+) of \d+ registers.*; (\d+) of (\d+) threads.*", said
+        r"(\d+) of (\d+) B of shared memory.*; "
+        r"estimated register pressure: (\d+) of \d+ per thread.*; (\d+) of (\d+) threads.*",
+        said,
     )
     assert numbers, said
     shared, limit, values, threads, most_threads = map(int, numbers.groups())

@@ -66,7 +66,7 @@ def test_another_version(program: Path, tmp_path: Path, version: str) -> None:
     )
     result = mlir_opt(program, LD_PRELOAD=str(library))
     assert result.returncode == 1
-    assert f"SmaltiPlugin was built for LLVM 22.1.8 and this program runs LLVM {version}" in result.stderr
+    assert f"SmaltiPlugin was built for LLVM 22.1.8, but this program uses LLVM {version}" in result.stderr
     assert "load the plugin into mlir-opt-22" in result.stderr
 
 
@@ -78,4 +78,4 @@ def test_a_host_without_shared_mlir(tmp_path: Path, entry_point: str) -> None:
     result = subprocess.run([host, PLUGIN, entry_point], capture_output=True, text=True, check=True)
     # Interface version 0 is what makes a host turn the plugin away.
     assert result.stdout.split()[:2] == ["0", "smalti"]
-    assert "needs a program that links the shared library libMLIR.so.22.1" in result.stderr
+    assert "does not link the shared library libMLIR.so.22.1, which SmaltiPlugin requires" in result.stderr

@@ -1,4 +1,4 @@
-"""Writes a padded read and its write to shared memory, with stores to other memory between them."""
+"""Prints a padded read and its write to shared memory, with stores to other memory between them."""
 
 import sys
 
