@@ -92,7 +92,7 @@ std::optional<std::string> TiledLayout::validate() const {
     if (tile.empty())
       return "a tile must have at least one dimension";
     if (llvm::any_of(tile, [](int64_t size) { return size <= 0; }))
-      return "tile sizes must be positive, got " + listText(tile);
+      return "tile sizes must be positive, but found " + listText(tile);
     if (!boundedProduct(tile))
       return "tile " + listText(tile) + " has more than " +
              std::to_string(maxElements) + " elements";
@@ -160,7 +160,7 @@ TiledLayout::validateFor(ArrayRef<int64_t> shape) const {
     return "a vector of rank " + std::to_string(shape.size()) +
            " cannot be tiled by " + listText(base);
   if (llvm::any_of(shape, [](int64_t size) { return size <= 0; }))
-    return "sizes must be positive, got " + listText(shape);
+    return "sizes must be positive, but found " + listText(shape);
   if (!boundedProduct(shape))
     return "shape " + listText(shape) + " has more than " +
            std::to_string(maxElements) + " elements";
@@ -348,13 +348,13 @@ std::string TiledLayout::str() const {
 
 std::optional<std::string> StridedLayout::validate() const {
   if (llvm::any_of(shape, [](int64_t size) { return size <= 0; }))
-    return "sizes must be positive, got " + listText(shape);
+    return "sizes must be positive, but found " + listText(shape);
   std::optional<int64_t> elements = boundedProduct(shape);
   if (!elements)
     return "shape " + listText(shape) + " has more than " +
            std::to_string(maxElements) + " elements";
   if (vectorSize <= 0)
-    return "the vector size must be positive, got " +
+    return "the vector size must be positive, but found " +
            std::to_string(vectorSize);
   if (*elements % vectorSize != 0)
     return "the vector size " + std::to_string(vectorSize) +
@@ -370,8 +370,8 @@ StridedLayout::validateForThreads(int64_t threads) const {
   int64_t chunks = numElements() / vectorSize;
   if (threads <= 0 || chunks % threads != 0)
     return std::to_string(chunks) + " chunks of " + std::to_string(vectorSize) +
-           " elements cannot be dealt evenly to " + std::to_string(threads) +
-           " threads";
+           " elements cannot be distributed evenly across " +
+           std::to_string(threads) + " threads";
   return std::nullopt;
 }
 

@@ -30,7 +30,7 @@ std::string smalti::layout::toString(const RegisterLayout &layout) {
   if (auto *tiled = std::get_if<TiledLayout>(&layout))
     return tiled->str();
   if (auto *strided = std::get_if<StridedLayout>(&layout))
-    return listText(strided->shape) + " dealt in chunks of " +
+    return listText(strided->shape) + " strided in chunks of " +
            std::to_string(strided->vectorSize);
   return listText(std::get<SplatLayout>(layout).shape) + " of one scalar";
 }
@@ -45,17 +45,17 @@ smalti::layout::validateFor(const RegisterLayout &layout,
     int64_t warps = tiled->numWarps(), lanes = tiled->numLanes();
     if (lanes == waveSize && warps * lanes == threads)
       return std::nullopt;
-    return "the layout is spread over " + std::to_string(warps) + " warps of " +
-           std::to_string(lanes) + " lanes, but " + std::to_string(threads) +
-           " threads in warps of " + std::to_string(waveSize) +
-           " hold the vector";
+    return "the layout is defined for " + std::to_string(warps) + " warps of " +
+           std::to_string(lanes) + " lanes, but the vector is held by " +
+           std::to_string(threads) + " threads in warps of " +
+           std::to_string(waveSize) + " lanes";
   }
   auto *strided = std::get_if<StridedLayout>(&layout);
   ArrayRef<int64_t> own =
       strided ? strided->shape : std::get<SplatLayout>(layout).shape;
   if (own != shape)
-    return "the layout is that of a vector of shape " + listText(own) +
-           ", not " + listText(shape);
+    return "the layout is defined for shape " + listText(own) +
+           ", but the vector has shape " + listText(shape);
   if (strided)
     return strided->validateForThreads(threads);
   return std::nullopt;
@@ -106,11 +106,11 @@ ValueOr<RegisterLayout> smalti::layout::reduce(const RegisterLayout &layout,
   int64_t behind = product(shape.drop_front(last + 1));
   if (behind % (strided.vectorSize * threads) != 0)
     return Result::none(
-        "the " + std::to_string(behind) + " elements behind dimension " +
+        "the " + std::to_string(behind) + " elements inside dimension " +
         std::to_string(last) + " are not a multiple of the " +
         std::to_string(strided.vectorSize * threads) +
-        " that the threads take in turn, so elements that are reduced together "
-        "are in several threads");
+        " elements of one round over all threads, so the reduction would "
+        "combine elements of different threads");
   return RegisterLayout(StridedLayout{reduced, strided.vectorSize});
 }
 
@@ -155,10 +155,9 @@ smalti::layout::transpose(const RegisterLayout &layout, ArrayRef<int64_t> shape,
       if (shape[dim] > 1)
         moved.push_back(dim);
     if (!llvm::is_sorted(moved))
-      return Result::none("elements dealt in row-major order are in another "
-                          "order once " +
-                          listText(shape) + " is transposed by " +
-                          listText(permutation));
+      return Result::none(
+          "a strided layout is in row-major order, which is lost if shape " +
+          listText(shape) + " is transposed by " + listText(permutation));
   }
   SmallVector<int64_t> transposed;
   for (int64_t dim : permutation)
@@ -181,10 +180,10 @@ ValueOr<RegisterLayout> smalti::layout::bitcast(const RegisterLayout &layout,
   }
   auto *strided = std::get_if<StridedLayout>(&layout);
   if (!strided)
-    return Result::none("the parts of a splat's elements may differ");
+    return Result::none("the parts of the elements of a splat may differ");
   if (strided->vectorSize * to % from != 0)
     return Result::none("chunks of " + std::to_string(strided->vectorSize) +
-                        " elements would be cut");
+                        " elements would be split");
   return RegisterLayout(StridedLayout{SmallVector<int64_t>(targetShape),
                                       strided->vectorSize * to / from});
 }

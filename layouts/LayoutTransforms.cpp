@@ -116,7 +116,7 @@ ValueOr<TiledLayout> TiledLayout::reduce(int64_t rank, ArrayRef<int64_t> axes,
                           " has no dimension " + std::to_string(axis));
     if (index > 0 && sorted[index - 1] == axis)
       return Result::none("dimension " + std::to_string(axis) +
-                          " is reduced twice");
+                          " is listed twice");
   }
   TiledLayout result = *this;
   for (int64_t axis : llvm::reverse(sorted))
@@ -221,7 +221,7 @@ std::optional<std::string> Reshaper::cut() {
       int64_t taken = std::gcd(digit.size, open);
       if (taken != std::min(digit.size, open))
         return "dimension " + std::to_string(dim) + " of size " +
-               std::to_string(size) + " does not end at a factor of the " +
+               std::to_string(size) + " does not end at a divisor of the " +
                std::to_string(digit.size) + " steps in dimension " +
                std::to_string(dims[digit.place].logicalDim) + " of " +
                listText(source);
@@ -338,7 +338,8 @@ ValueOr<TiledLayout> TiledLayout::reshape(ArrayRef<int64_t> sourceShape,
     return Result::none(*reason);
   if (targetShape.empty() ||
       llvm::any_of(targetShape, [](int64_t size) { return size <= 0; }))
-    return Result::none("sizes must be positive, got " + listText(targetShape));
+    return Result::none("sizes must be positive, but found " +
+                        listText(targetShape));
   if (product(sourceShape) != product(targetShape))
     return Result::none("shapes " + listText(sourceShape) + " and " +
                         listText(targetShape) +
@@ -479,14 +480,14 @@ ValueOr<TiledLayout> TiledLayout::bitcast(int64_t from, int64_t to) const {
     return Result::none(*reason);
   if (vectorDim != -1)
     return Result::none(
-        "the vector in a register is not of the last dimension");
+        "the vector of a register is not along the last dimension");
   TiledLayout result = *this;
   for (SmallVector<int64_t> &tile : result.tiling) {
     if (tile.back() * to % from != 0)
       return Result::none("a tile of " + std::to_string(tile.back()) +
                           " elements is not a multiple of the " +
                           std::to_string(from / std::gcd(from, to)) +
-                          " that become one");
+                          " elements that form one element of the result");
     tile.back() = tile.back() * to / from;
   }
   return result.canonical();

@@ -252,14 +252,14 @@ ValueOr<TiledLayout> smalti::layout::tmemFor(ArrayRef<int64_t> shape,
                                              bool collective, int64_t packing) {
   using Result = ValueOr<TiledLayout>;
   if (shape.size() != 2)
-    return Result::none("tensor memory has two dimensions, not " +
+    return Result::none("tensor memory has two dimensions, but the rank is " +
                         std::to_string(shape.size()));
   if (!isPacking(packing))
-    return Result::none("a packing is 1, 2, 4 or 8, not " +
-                        std::to_string(packing));
+    return Result::none("the packing is " + std::to_string(packing) +
+                        "; it must be 1, 2, 4 or 8");
   if (shape[0] != kTmemRows && shape[0] != kTmemRows / 2)
-    return Result::none("tensor memory has 128 or 64 rows, not " +
-                        std::to_string(shape[0]));
+    return Result::none("the number of rows is " + std::to_string(shape[0]) +
+                        "; tensor memory requires 128 or 64");
   if (shape[1] % packing != 0)
     return Result::none("a packing of " + std::to_string(packing) +
                         " does not divide " + std::to_string(shape[1]) +
@@ -270,8 +270,8 @@ ValueOr<TiledLayout> smalti::layout::tmemFor(ArrayRef<int64_t> shape,
                                           ? tmemM64Collective(shape[1], packing)
                                           : tmemHalfLane(shape[1], packing);
   if (!layout)
-    return Result::none("64 rows take a multiple of 16 columns, and twice the "
-                        "packing, not " +
+    return Result::none("64 rows require a multiple of 16 columns, at least "
+                        "twice the packing, but found " +
                         std::to_string(shape[1]));
   return *layout;
 }

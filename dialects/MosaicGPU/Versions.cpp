@@ -94,8 +94,8 @@ LogicalResult smalti::mosaic_gpu::upgradeProperties(OperationName name,
       continue;
     if (emitError)
       emitError() << "version " << MosaicGPUDialect::kVersion
-                  << " of the dialect has no '" << property.getName().strref()
-                  << "' on '" << name << "'";
+                  << " of the dialect does not define '"
+                  << property.getName().strref() << "' on '" << name << "'";
     return failure();
   }
   properties = convert(name, dictionary, &Form::upgrade);
@@ -117,7 +117,7 @@ Attribute smalti::mosaic_gpu::downgradeProperties(OperationName name,
 static ParseResult refuseOp(OpAsmParser &parser, OperationState &state) {
   return parser.emitError(parser.getNameLoc())
          << "version " << MosaicGPUDialect::kVersion
-         << " of the dialect has no op '" << state.name << "'";
+         << " of the dialect does not define the op '" << state.name << "'";
 }
 
 std::optional<Dialect::ParseOpHook>
@@ -131,17 +131,19 @@ MosaicGPUDialect::verifyOperationAttribute(Operation *op,
   if (attribute.getName() != kVersionAttr)
     return success();
   if (!isa<ModuleOp>(op))
-    return op->emitOpError() << "'" << kVersionAttr << "' is for modules";
+    return op->emitOpError()
+           << "'" << kVersionAttr << "' is only valid on modules";
   auto version = dyn_cast<IntegerAttr>(attribute.getValue());
   if (!version || !version.getType().isSignlessInteger(32) ||
       version.getInt() < 1)
     return op->emitOpError()
-           << "'" << kVersionAttr << "' must be a positive i32, got "
+           << "'" << kVersionAttr << "' must be a positive i32, but found "
            << attribute.getValue();
   if (version.getInt() > kVersion)
-    return op->emitOpError() << "'" << kVersionAttr << "' is "
-                             << version.getInt() << ", but version " << kVersion
-                             << " of the dialect is the newest that is known";
+    return op->emitOpError()
+           << "'" << kVersionAttr << "' is " << version.getInt()
+           << ", but version " << kVersion
+           << " of the dialect is the newest supported version";
   return success();
 }
 
@@ -171,7 +173,7 @@ struct BytecodeVersions : BytecodeDialectInterface {
       reader.emitError() << "the bytecode has version " << number
                          << " of the dialect 'mosaic_gpu', but version "
                          << MosaicGPUDialect::kVersion
-                         << " is the newest that is known";
+                         << " is the newest supported version";
       return nullptr;
     }
     return std::make_unique<Version>(number);

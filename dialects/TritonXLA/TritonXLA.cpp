@@ -100,7 +100,7 @@ LogicalResult EntryFuncOp::verify() {
   if (type.getNumResults() != 0)
     return emitOpError("must not have results, but its type has ")
            << type.getNumResults()
-           << "; results leave a program through triton_xla.insert";
+           << "; a kernel returns results with triton_xla.insert";
   if (type.getNumInputs() == 0 || !type.getInputs().back().isIndex())
     return emitOpError(
         "expected the last argument to be the tile id, of type index");
@@ -333,11 +333,12 @@ LogicalResult MaskOp::verify() {
   ArrayRef<int64_t> bounds = getStaticBounds();
   if (bounds.size() != static_cast<size_t>(type.getRank()))
     return emitOpError("expected one bound for each of the tile's ")
-           << type.getRank() << " dimensions, but got " << bounds.size();
+           << type.getRank() << " dimensions, but found " << bounds.size();
   size_t numDynamic = llvm::count_if(bounds, ShapedType::isDynamic);
   if (numDynamic != getBounds().size())
-    return emitOpError("static_bounds has room for ")
-           << numDynamic << " dynamic bounds, but there are "
+    return emitOpError("static_bounds has ")
+           << numDynamic
+           << " dynamic entries, but the number of dynamic bounds is "
            << getBounds().size();
   for (auto [dim, bound, size] : llvm::enumerate(bounds, type.getShape())) {
     if (ShapedType::isStatic(bound) && (bound < 0 || bound > size))
@@ -406,7 +407,7 @@ LogicalResult DotOp::verify() {
   RankedTensorType lhs = getLhs().getType(), rhs = getRhs().getType(),
                    accumulator = getAccumulator().getType();
   if (lhs.getRank() != 2 || rhs.getRank() != 2 || accumulator.getRank() != 2)
-    return emitOpError("expected operands of rank 2, but got ")
+    return emitOpError("expected operands of rank 2, but found ")
            << lhs << ", " << rhs << " and " << accumulator;
   if (lhs.getElementType() != rhs.getElementType())
     return emitOpError("lhs elements are ")
@@ -419,23 +420,23 @@ LogicalResult DotOp::verify() {
            Float8E5M2Type, Float8E4M3FNUZType, Float8E5M2FNUZType>(element))
     return emitOpError("expected lhs and rhs elements of f16, bf16, f32, "
                        "f8E4M3FN, f8E5M2, f8E4M3FNUZ, f8E5M2FNUZ or i8, but "
-                       "got ")
+                       "found ")
            << element;
   Type sum = accumulator.getElementType();
   if (isInteger ? !sum.isSignlessInteger(32) : !sum.isF32())
     return emitOpError("expected an accumulator of ")
-           << (isInteger ? "i32" : "f32") << ", but got " << sum;
+           << (isInteger ? "i32" : "f32") << ", but found " << sum;
   if (lhs.getDimSize(1) != rhs.getDimSize(0))
     return emitOpError("lhs has ")
            << lhs.getDimSize(1) << " columns, but rhs has " << rhs.getDimSize(0)
            << " rows";
   if (accumulator.getDimSize(0) != lhs.getDimSize(0) ||
       accumulator.getDimSize(1) != rhs.getDimSize(1))
-    return emitOpError("product is ")
+    return emitOpError("the matmul result is ")
            << lhs.getDimSize(0) << "x" << rhs.getDimSize(1)
            << ", but the accumulator is " << accumulator.getDimSize(0) << "x"
            << accumulator.getDimSize(1);
   if (getTf32() && !element.isF32())
-    return emitOpError("tf32 is for f32 operands, but they are ") << element;
+    return emitOpError("tf32 requires f32 operands, but found ") << element;
   return success();
 }

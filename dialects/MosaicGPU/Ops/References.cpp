@@ -35,16 +35,17 @@ LogicalResult smalti::mosaic_gpu::verifyInGlobal(Operation *op, StringRef name,
                                                  MemRefType type) {
   if (isGlobalMemory(type))
     return success();
-  return op->emitOpError() << name << " must be in global memory, got " << type;
+  return op->emitOpError() << name << " must be in global memory, but found "
+                           << type;
 }
 
 LogicalResult smalti::mosaic_gpu::verifyInShared(Operation *op, StringRef name,
                                                  MemRefType type) {
   if (isSharedMemory(type))
     return success();
-  return op->emitOpError() << name
-                           << " must be in the address space workgroup, got "
-                           << type;
+  return op->emitOpError()
+         << name << " must be in the address space workgroup, but found "
+         << type;
 }
 
 LogicalResult smalti::mosaic_gpu::verifyInTMEM(Operation *op, StringRef name,
@@ -52,7 +53,7 @@ LogicalResult smalti::mosaic_gpu::verifyInTMEM(Operation *op, StringRef name,
   if (isTensorMemory(type))
     return success();
   return op->emitOpError()
-         << name << " must be in tensor memory (#mosaic_gpu.tmem), got "
+         << name << " must be in tensor memory (#mosaic_gpu.tmem), but found "
          << type;
 }
 
@@ -61,7 +62,7 @@ LogicalResult smalti::mosaic_gpu::verifySameElements(Operation *op, Type source,
   if (source == destination)
     return success();
   return op->emitOpError()
-         << "source and destination must have the same element type, got "
+         << "source and destination must have the same element type, but found "
          << source << " and " << destination;
 }
 
@@ -75,17 +76,19 @@ static constexpr int64_t kSharedMemoryAddressSpace = 3;
 LogicalResult SliceSMEMOp::verify() {
   MemRefType type = getResult().getType();
   if (!type.hasStaticShape())
-    return emitOpError() << "result must have a static shape, got " << type;
+    return emitOpError() << "result must have a static shape, but found "
+                         << type;
   // Programs of threads also write the number of the address space.
   auto number = dyn_cast_or_null<IntegerAttr>(type.getMemorySpace());
   if (!isSharedMemory(type) &&
       !(number && number.getInt() == kSharedMemoryAddressSpace))
     return emitOpError()
-           << "result must be in the address space workgroup, got " << type;
+           << "result must be in the address space workgroup, but found "
+           << type;
   int64_t bytes = getElementBytes(type.getElementType());
   if (bytes == 0)
     return emitOpError()
-           << "elements must be integers, floats or barriers, got "
+           << "elements must be integers, floats or barriers, but found "
            << type.getElementType();
   if (getOffset() % bytes != 0)
     return emitOpError() << "offset " << getOffset()
@@ -104,17 +107,19 @@ LogicalResult ReinterpretCastOp::verify() {
   MemRefType source = getSource().getType(), result = getResult().getType();
   if (source.getElementType() != result.getElementType())
     return emitOpError()
-           << "source and result must have the same element type, got "
+           << "source and result must have the same element type, but found "
            << source << " and " << result;
   if (source.getMemorySpace() != result.getMemorySpace())
     return emitOpError()
-           << "source and result must be in the same memory space, got "
+           << "source and result must be in the same memory space, but found "
            << source << " and " << result;
   if (!source.hasStaticShape() || !result.hasStaticShape())
-    return emitOpError() << "source and result must have static shapes, got "
-                         << source << " and " << result;
+    return emitOpError()
+           << "source and result must have static shapes, but found " << source
+           << " and " << result;
   if (source.getNumElements() != result.getNumElements())
-    return emitOpError() << "source and result must have as many elements, got "
+    return emitOpError() << "source and result must have the same number of "
+                            "elements, but found "
                          << source.getNumElements() << " and "
                          << result.getNumElements();
   return verifyLayouts(*this);
@@ -168,11 +173,12 @@ Value WithTransformsOp::getViewSource() { return getRef(); }
 LogicalResult WithTransformsOp::verify() {
   MemRefType type = getRef().getType();
   if (isa<BarrierType>(type.getElementType()))
-    return emitOpError() << "barriers have no transforms, got " << type;
+    return emitOpError() << "barriers do not have transforms, but found "
+                         << type;
   if (failed(verifyInShared(*this, "memory", type)))
     return failure();
   if (auto reason = checkTransforms(getTransforms(), type))
-    return emitOpError() << "'transforms' does not fit " << type << ": "
+    return emitOpError() << "'transforms' is not valid for " << type << ": "
                          << *reason;
   return verifyLayouts(*this);
 }
@@ -192,10 +198,10 @@ LogicalResult GetClusterRefOp::inferReturnTypes(MLIRContext *,
                                                 Adaptor adaptor,
                                                 SmallVectorImpl<Type> &types) {
   if (adaptor.getOperands().empty())
-    return emitOptionalError(loc, "needs a memref");
+    return emitOptionalError(loc, "requires a memref");
   auto type = dyn_cast<MemRefType>(adaptor.getOperands().front().getType());
   if (!type)
-    return emitOptionalError(loc, "needs a memref");
+    return emitOptionalError(loc, "requires a memref");
   types.push_back(getClusterType(type));
   return success();
 }
@@ -205,10 +211,11 @@ LogicalResult GetClusterRefOp::verify() {
   if (failed(verifyInShared(*this, "source", source)))
     return failure();
   if (int given = bool(getX()) + bool(getY()) + bool(getZ()); given != 1)
-    return emitOpError() << "needs exactly one of x, y and z, got " << given;
+    return emitOpError() << "requires exactly one of x, y and z, but found "
+                         << given;
   if (getResult().getType() != getClusterType(source))
     return emitOpError() << "result must be " << getClusterType(source)
-                         << ", got " << getResult().getType();
+                         << ", but found " << getResult().getType();
   return verifyLayouts(*this);
 }
 
@@ -220,7 +227,7 @@ LogicalResult AssumeMultipleOp::verify() {
   auto integer = dyn_cast<IntegerType>(getValue().getType());
   if (integer && !llvm::isUIntN(std::min(integer.getWidth(), 64u),
                                 static_cast<uint64_t>(getMultiple())))
-    return emitOpError() << "no value of " << integer
-                         << " but 0 is a multiple of " << getMultiple();
+    return emitOpError() << "'multiple' is " << getMultiple()
+                         << ", which exceeds the range of " << integer;
   return success();
 }

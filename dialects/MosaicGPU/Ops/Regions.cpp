@@ -60,13 +60,14 @@ static LogicalResult verifyMapping(Operation *op, Region &region) {
   if (region.getNumArguments() != op->getNumOperands())
     return op->emitOpError()
            << "the region must have an argument for each operand: "
-           << op->getNumOperands() << ", got " << region.getNumArguments();
+           << op->getNumOperands() << ", but found "
+           << region.getNumArguments();
   for (auto [index, argument, operand] :
        llvm::enumerate(region.getArgumentTypes(), op->getOperandTypes()))
     if (argument != operand)
       return op->emitOpError()
              << "argument " << index << " of the region must be " << operand
-             << ", as the operand is, got " << argument;
+             << ", the type of the operand, but found " << argument;
   return success();
 }
 
@@ -79,7 +80,7 @@ LogicalResult CustomPrimitiveOp::verify() {
     return failure();
   for (Type type : getResultTypes())
     if (isa<ShapedType>(type) && !isa<VectorType>(type))
-      return emitOpError() << "results must be scalars or vectors, got "
+      return emitOpError() << "results must be scalars or vectors, but found "
                            << type;
   Block &body = getBody().front();
   if (body.empty() || !isa<ReturnOp>(body.back()))
@@ -91,13 +92,13 @@ LogicalResult ReturnOp::verify() {
   TypeRange results = (*this)->getParentOp()->getResultTypes();
   if (getNumOperands() != results.size())
     return emitOpError() << "returns " << getNumOperands()
-                         << " values from an op with " << results.size()
+                         << " values; the op has " << results.size()
                          << " results";
   for (auto [index, operand, result] :
        llvm::enumerate(getOperandTypes(), results))
     if (operand != result)
       return emitOpError() << "returns " << operand << " as result " << index
-                           << ", which is " << result;
+                           << "; its type is " << result;
   return success();
 }
 
@@ -108,7 +109,7 @@ LogicalResult ReturnOp::verify() {
 LogicalResult WarpMapOp::verify() {
   for (Type type : getOperandTypes())
     if (isa<VectorType>(type))
-      return emitOpError() << "operands must be scalars or memory, got "
+      return emitOpError() << "operands must be scalars or memory, but found "
                            << type;
   if (failed(verifyMapping(*this, getRegion())))
     return failure();
@@ -174,7 +175,7 @@ LogicalResult PrintLayoutOp::verify() {
   auto memory = dyn_cast<MemRefType>(getValue().getType());
   if (memory && !isSharedMemory(memory) && !isTensorMemory(memory))
     return emitOpError() << "memory must be in the address space workgroup or "
-                            "in tensor memory (#mosaic_gpu.tmem), got "
+                            "in tensor memory (#mosaic_gpu.tmem), but found "
                          << memory;
   return verifyLayouts(*this);
 }

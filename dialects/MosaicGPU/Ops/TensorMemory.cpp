@@ -30,8 +30,9 @@ static LogicalResult verifyPacking(TmemAllocOp op) {
   if (!element.isIntOrFloat() ||
       packing * element.getIntOrFloatBitWidth() != kColumnBits)
     return op.emitOpError()
-           << "a column of 32 bits holds 1 element of " << element
-           << " or as many as fit, got 'packing' " << packing;
+           << "'packing' is " << packing
+           << "; it must be 1 or fill a column of 32 bits with elements of "
+           << element;
   if (type.getDimSize(1) % packing != 0)
     return op.emitOpError() << "the " << type.getDimSize(1)
                             << " columns of the result are not a multiple of "
@@ -46,17 +47,18 @@ LogicalResult TmemAllocOp::verify() {
       failed(verifyInTMEM(*this, "result", type)))
     return failure();
   if (!type.hasStaticShape())
-    return emitOpError() << "result must have a static shape, got " << type;
+    return emitOpError() << "result must have a static shape, but found "
+                         << type;
   if (failed(verifyPacking(*this)))
     return failure();
   const targets::Target *target = getTarget(*this);
   if (target && target->tensorMemoryColumns == 0)
-    return emitOpError() << target->name << " has no tensor memory";
+    return emitOpError() << target->name << " does not have tensor memory";
   int64_t most = target ? target->tensorMemoryColumns : kMostColumns;
   int64_t columns = type.getDimSize(1) / getPacking();
   if (columns > most)
-    return emitOpError() << "tensor memory has " << most << " columns, got "
-                         << columns;
+    return emitOpError() << "result needs " << columns
+                         << " columns; tensor memory has " << most;
   return verifyLayouts(*this);
 }
 
@@ -77,8 +79,9 @@ LogicalResult SliceTmemOp::verify() {
       failed(verifyInTMEM(*this, "result", getResult().getType())))
     return failure();
   if (getOffset() % 4 != 0)
-    return emitOpError() << "the offset must be a multiple of 4 columns, got "
-                         << getOffset();
+    return emitOpError()
+           << "the offset must be a multiple of 4 columns, but found "
+           << getOffset();
   return verifyLayouts(*this);
 }
 
@@ -89,7 +92,7 @@ LogicalResult TmemLayoutCastOp::verify() {
   if (failed(verifyInTMEM(*this, "memory", type)))
     return failure();
   if (auto reason = checkTMEMLayout(getNewLayout(), type))
-    return emitOpError() << "'new_layout' does not fit " << type << ": "
+    return emitOpError() << "'new_layout' is not valid for " << type << ": "
                          << *reason;
   return verifyLayouts(*this);
 }
@@ -122,7 +125,7 @@ LogicalResult AsyncLoadTmemOp::inferReturnTypes(MLIRContext *,
           ? MemRefType()
           : dyn_cast<MemRefType>(adaptor.getOperands().front().getType());
   if (!source || source.getRank() != 2)
-    return emitOptionalError(loc, "needs a memref of rank 2");
+    return emitOptionalError(loc, "requires a memref of rank 2");
   std::string reason;
   if (failed(getLoaded(source, bool(adaptor.getReduceAttr()), types, reason)))
     return emitOptionalError(loc, reason);
@@ -140,7 +143,7 @@ LogicalResult AsyncLoadTmemOp::verify() {
   if (getResultTypes() != TypeRange(types)) {
     InFlightDiagnostic error = emitOpError() << "results must be ";
     llvm::interleaveComma(types, error);
-    error << ", got ";
+    error << ", but found ";
     if (getResults().empty())
       return error << "none";
     llvm::interleaveComma(getResultTypes(), error);
@@ -148,7 +151,8 @@ LogicalResult AsyncLoadTmemOp::verify() {
   }
   Type element = source.getElementType();
   if (getReduceAttr() && !element.isF32() && !element.isSignlessInteger(32))
-    return emitOpError() << "only f32 and i32 are reduced, got " << element;
+    return emitOpError() << "'reduce' requires f32 or i32, but found "
+                         << element;
   return verifyLayouts(*this);
 }
 
@@ -161,8 +165,8 @@ LogicalResult AsyncStoreTmemOp::verify() {
     return failure();
   if (source.isScalable() || source.getShape() != destination.getShape())
     return emitOpError()
-           << "source and destination must have the same shape, got " << source
-           << " and " << destination;
+           << "source and destination must have the same shape, but found "
+           << source << " and " << destination;
   return verifyLayouts(*this);
 }
 
@@ -184,12 +188,12 @@ static LogicalResult verifyTiles(Operation *op, MemRefType destination,
                                  int64_t rows, int64_t columns) {
   if (!destination.hasStaticShape())
     return op->emitOpError()
-           << "destination must have a static shape, got " << destination;
+           << "destination must have a static shape, but found " << destination;
   if (destination.getDimSize(0) % rows == 0 &&
       destination.getDimSize(1) % columns == 0)
     return success();
   return op->emitOpError() << "destination must have a multiple of " << rows
-                           << " rows and " << columns << " columns, got "
+                           << " rows and " << columns << " columns, but found "
                            << destination;
 }
 
@@ -200,8 +204,8 @@ LogicalResult AsyncStoreSmemToTmemOp::verify() {
     return failure();
   if (source.getShape() != destination.getShape())
     return emitOpError()
-           << "source and destination must have the same shape, got " << source
-           << " and " << destination;
+           << "source and destination must have the same shape, but found "
+           << source << " and " << destination;
   return verifyLayouts(*this);
 }
 
@@ -214,8 +218,8 @@ LogicalResult AsyncStoreSparseMetadataSmemToTmemOp::verify() {
   SmallVector<int64_t> shape = {destination.getDimSize(0) / 128,
                                 destination.getDimSize(1) / 64, 128, 64};
   if (source.getShape() != ArrayRef(shape))
-    return emitOpError() << "source must have the shape [" << shape << "], got "
-                         << source;
+    return emitOpError() << "source must have the shape [" << shape
+                         << "], but found " << source;
   return verifyLayouts(*this);
 }
 
@@ -232,6 +236,6 @@ LogicalResult AsyncStoreScalesSmemToTmemOp::verify() {
   if (source.getShape() != ArrayRef(shape) &&
       source.getShape() != ArrayRef(halfShape))
     return emitOpError() << "source must have the shape [" << shape << "] or ["
-                         << halfShape << "], got " << source;
+                         << halfShape << "], but found " << source;
   return verifyLayouts(*this);
 }

@@ -198,9 +198,8 @@ static std::string typeText(Type type) {
   return text;
 }
 
-/// What an op demands: "needs WGMMA".
-static std::string describe(Evaluator &evaluator,
-                            const Constraint &constraint) {
+std::string inference::describeConstraint(Evaluator &evaluator,
+                                          const Constraint &constraint) {
   LayoutTable &layouts = evaluator.getLayouts();
   auto joinNames = [&](ArrayRef<LayoutId> ids) {
     return llvm::join(
@@ -210,20 +209,21 @@ static std::string describe(Evaluator &evaluator,
   switch (constraint.kind) {
   case Kind::Assign:
   case Kind::OneOf:
-    return "needs " + joinNames(constraint.layouts);
+    return "requires " + joinNames(constraint.layouts);
   case Kind::NotSplat:
-    return "needs a layout that is not splat";
+    return "requires a layout other than splat";
   case Kind::NotStrided:
-    return "needs a layout that is not strided";
+    return "requires a layout other than strided";
   case Kind::SharedTransfer:
-    return std::string("needs a layout that ") +
-           (constraint.isLoad ? "reads " : "writes ") +
+    return std::string("requires a layout that can be ") +
+           (constraint.isLoad ? "loaded from " : "stored to ") +
            typeText(constraint.type) +
            (constraint.need == transfers::TransferNeed::Optimized
                 ? " without bank conflicts"
                 : "");
   case Kind::TensorTransfer:
-    return "needs a layout that moves to or from " + typeText(constraint.type);
+    return "requires a layout that can be loaded from or stored to " +
+           typeText(constraint.type);
   case Kind::MmaTile: {
     std::string tiles;
     int64_t bits = getElementBits(constraint.type);
@@ -231,19 +231,20 @@ static std::string describe(Evaluator &evaluator,
                                         constraint.allowsUnswizzled))
       tiles += (tiles.empty() ? "" : " or ") + std::to_string(tile[0]) + "x" +
                std::to_string(tile[1]);
-    return "needs tile " + tiles + ", swizzled over its rows";
+    return "requires tile " + tiles +
+           ", with a swizzle as wide as the tile's rows";
   }
   case Kind::Divides:
-    return "needs tiles whose sizes divide " + listText(constraint.numbers);
+    return "requires a tile whose sizes divide " + listText(constraint.numbers);
   case Kind::MinorDivisible:
-    return "needs tiles whose rows are a multiple of " +
+    return "requires a tile whose rows are a multiple of " +
            std::to_string(constraint.numbers.front()) + " elements";
   case Kind::Relayout:
-    return "needs a relayout from its operand's layout";
+    return "requires a supported relayout from the layout of its operand";
   case Kind::Use:
-    return "takes operand " +
+    return "uses operand " +
            std::to_string(constraint.operand->getOperandNumber()) +
-           " as it is laid out";
+           " in the layout in which it was produced";
   case Kind::GlobalTransfer:
     return "accesses " + typeText(constraint.type) + " in global memory";
   case Kind::BulkCopy:
@@ -252,7 +253,7 @@ static std::string describe(Evaluator &evaluator,
   case Kind::Broadcast:
     break;
   }
-  return "ties the layouts of " +
+  return "relates the layouts of " +
          typeText(evaluator.getSystem().getVariables()[constraint.a].type) +
          " and " +
          typeText(evaluator.getSystem().getVariables()[constraint.b].type) +
@@ -283,8 +284,8 @@ static bool suggestPadding(InFlightDiagnostic &diagnostic, Evaluator &evaluator,
   if (!hasLayout(padded))
     return false;
   diagnostic.attachNote(variable.getOp()->getLoc())
-      << "to resolve it, pad the vector to " << padded << ", which the "
-      << evaluator.getLayouts().getThreads() << " threads can share evenly";
+      << "help: pad the vector to " << padded << ", which the "
+      << evaluator.getLayouts().getThreads() << " threads can divide evenly";
   return true;
 }
 
@@ -323,14 +324,15 @@ public:
     InFlightDiagnostic diagnostic =
         (variable ? variable->getOp() : end.op)->emitOpError();
     if (variable)
-      diagnostic << "needs a layout for " << variable->type
-                 << ", and no known one meets ";
+      diagnostic << "requires a layout for " << variable->type
+                 << "; no known layout satisfies ";
     else
-      diagnostic << describe(evaluator, end) << ", but no layouts meet ";
+      diagnostic << describeConstraint(evaluator, end)
+                 << "; no layout assignment satisfies ";
     if (demands > 1)
-      diagnostic << "what these " << demands << " ops demand together";
+      diagnostic << "all " << demands << " ops in the notes";
     else
-      diagnostic << "all that it demands";
+      diagnostic << "all of its constraints";
     attachAll(diagnostic);
     if (!variable || !suggestPadding(diagnostic, evaluator, *variable))
       suggest(diagnostic);
@@ -356,7 +358,7 @@ private:
   void attach(InFlightDiagnostic &diagnostic, const Constraint &constraint) {
     diagnostic.attachNote(constraint.op->getLoc())
         << "'" << constraint.op->getName() << "' "
-        << describe(evaluator, constraint) << ": " << constraint.why;
+        << describeConstraint(evaluator, constraint) << ": " << constraint.why;
   }
 
   /// What the whole problem makes of the variables without some constraints, or
@@ -425,8 +427,7 @@ private:
         if (remedy.empty() || cutsTile != (constraint.kind == Kind::Divides) ||
             !isResolvedAt(number))
           continue;
-        diagnostic.attachNote(constraint.op->getLoc())
-            << "to resolve it, " << remedy;
+        diagnostic.attachNote(constraint.op->getLoc()) << "help: " << remedy;
         return;
       }
   }
@@ -488,25 +489,25 @@ private:
       if (isMove && !isStated)
         continue;
       Diagnostic &note = diagnostic.attachNote(constraint.op->getLoc());
-      note << "to resolve it, ";
+      note << "help: ";
       if (!isMove)
         note << "remove this '" << constraint.op->getName() << "'"
              << (isStated ? " or " : "");
       if (isStated)
-        note << "let " << (isMove ? "this '" : "it")
+        note << "change " << (isMove ? "the layout of this '" : "its layout")
              << (isMove ? constraint.op->getName().getStringRef() : "")
-             << (isMove ? "'" : "") << " state "
+             << (isMove ? "'" : "") << " to "
              << evaluator.getLayouts().name(other)
-             << ", which the others allow";
+             << ", which satisfies the other ops";
       isSuggested = true;
     }
     if (isSuggested || ops.size() < 2 || solveWithout(all).empty())
       return isSuggested;
     for (Operation *op : ops)
       diagnostic.attachNote(op->getLoc())
-          << "to resolve it, remove this '" << op->getName()
-          << "' and the others that state a layout (" << ops.size()
-          << " in all)";
+          << "help: remove this '" << op->getName()
+          << "' and the other ops in the notes that state a layout ("
+          << ops.size() << " in all)";
     return true;
   }
 
@@ -516,22 +517,22 @@ private:
         ("this '" + constraint.op->getName().getStringRef() + "'").str();
     switch (constraint.kind) {
     case Kind::Divides:
-      return "let " + op + " begin and end at multiples of the tile";
+      return "align the offsets and sizes of " + op + " to tile boundaries";
     case Kind::SharedTransfer:
-      return "let 'optimized' of " + op + " be false";
+      return "set 'optimized = false' on " + op;
     case Kind::TensorTransfer:
-      return "for " + op +
-             " give the tensor memory another layout "
-             "('mosaic_gpu.tmem_layout_cast')";
+      return "change the layout of the tensor memory of " + op +
+             " with 'mosaic_gpu.tmem_layout_cast'";
     case Kind::MmaTile:
-      return "for " + op + " choose sizes that are a multiple of such a tile";
+      return "change the sizes in " + op + " to multiples of such a tile";
     case Kind::MinorDivisible:
-      return "for " + op + " choose rows of 32 bytes or a multiple";
+      return "change the rows of " + op + " to a multiple of 32 bytes";
     case Kind::Equal:
     case Kind::Becomes:
     case Kind::Broadcast:
     case Kind::OneOf:
-      return "for " + op + " choose sizes that one layout fits on both sides";
+      return "change the sizes in " + op +
+             " so that one layout is valid on both sides";
     default:
       return "";
     }
@@ -558,15 +559,13 @@ private:
       return false;
     llvm::sort(operands);
     Diagnostic &note = diagnostic.attachNote(use.op->getLoc());
-    note << "to resolve it, allow relayouts or insert "
-            "'mosaic_gpu.layout_cast' to "
-         << evaluator.getLayouts().name(to) << " for operand";
+    note << "help: allow relayouts, or insert 'mosaic_gpu.layout_cast' to "
+         << evaluator.getLayouts().name(to) << " on operand";
     for (auto [index, operand] : llvm::enumerate(operands))
       note << (index == 0 ? (operands.size() > 1 ? "s " : " ") : " and ")
            << operand;
-    note << " of this '" << use.op->getName() << "', which "
-         << (operands.size() > 1 ? "have " : "has ")
-         << evaluator.getLayouts().name(from) << " ("
+    note << " of this '" << use.op->getName() << "', whose layout is "
+         << evaluator.getLayouts().name(from) << " (cost: "
          << evaluator.relayout(cast<VectorType>(use.type), from, to).str()
          << ")";
     return true;
@@ -589,13 +588,12 @@ void attachStuck(InFlightDiagnostic &diagnostic, Evaluator &evaluator,
   for (VarId var : stuck.take_front(kShown)) {
     const Variable &variable = evaluator.getSystem().getVariables()[var];
     diagnostic.attachNote(variable.getOp()->getLoc())
-        << "no layout yet for " << variable.type << " of '"
-        << variable.getOp()->getName() << "'; "
-        << (variable.memory == Memory::Registers ? "a 'mosaic_gpu.layout_cast'"
+        << "no layout chosen yet for " << variable.type << " of '"
+        << variable.getOp()->getName() << "'; annotate it with "
+        << (variable.memory == Memory::Registers ? "'mosaic_gpu.layout_cast'"
             : variable.memory == Memory::Shared
-                ? "a 'mosaic_gpu.with_transforms'"
-                : "a 'mosaic_gpu.tmem_layout_cast'")
-        << " there would help";
+                ? "'mosaic_gpu.with_transforms'"
+                : "'mosaic_gpu.tmem_layout_cast'");
   }
   if (stuck.size() > kShown)
     diagnostic.attachNote() << "and " << stuck.size() - kShown << " more";
@@ -616,8 +614,8 @@ void inference::reportConflict(Solver &solver, const Problem &problem,
       solution.stuck.empty() ? problem.vars.front() : solution.stuck.front();
   const Variable &variable = evaluator.getSystem().getVariables()[var];
   InFlightDiagnostic diagnostic = variable.getOp()->emitOpError();
-  diagnostic << "needs a layout for " << variable.type
-             << ", and no known one fits";
+  diagnostic << "requires a layout for " << variable.type
+             << "; no known layout is valid";
   for (int number : problem.constraints) {
     const Constraint &constraint =
         evaluator.getSystem().getConstraints()[number];
@@ -626,7 +624,7 @@ void inference::reportConflict(Solver &solver, const Problem &problem,
       continue;
     diagnostic.attachNote(constraint.op->getLoc())
         << "'" << constraint.op->getName() << "' "
-        << describe(evaluator, constraint) << ": " << constraint.why;
+        << describeConstraint(evaluator, constraint) << ": " << constraint.why;
   }
   suggestPadding(diagnostic, evaluator, variable);
 }
@@ -638,7 +636,8 @@ void inference::reportOutOfFuel(Solver &solver, const Problem &problem,
       solution.stuck.empty() ? problem.vars.front() : solution.stuck.front();
   InFlightDiagnostic diagnostic =
       evaluator.getSystem().getVariables()[var].getOp()->emitOpError();
-  diagnostic << "has no layout: the search ran out of fuel after "
-             << solver.getTried() << " assignments (option 'fuel')";
+  diagnostic << "has no layout after " << solver.getTried()
+             << " search steps; raise the option 'fuel' or annotate the values "
+                "in the notes";
   attachStuck(diagnostic, evaluator, solution.stuck);
 }

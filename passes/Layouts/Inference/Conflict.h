@@ -13,6 +13,11 @@ namespace smalti::inference {
 /// numbers of the system, in order.
 std::vector<int> findCore(Solver &solver, const Problem &problem);
 
+/// The requirement of a constraint as a verb phrase, for diagnostics: "requires
+/// WGMMA".
+std::string describeConstraint(Evaluator &evaluator,
+                               const Constraint &constraint);
+
 /// One error for a problem without a solution: on the op that the contradiction
 /// ends with, a note for each op that takes part, and how to resolve it.
 void reportConflict(Solver &solver, const Problem &problem,

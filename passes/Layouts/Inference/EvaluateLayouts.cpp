@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
+#include "smalti/passes/Layouts/Inference/Conflict.h"
 #include "smalti/passes/Layouts/Inference/Evaluation.h"
 #include "smalti/passes/Layouts/Inference/InferLayouts.h"
 #include "smalti/passes/Layouts/Rules/Rules.h"
@@ -64,18 +65,20 @@ private:
       return success();
     if (list.size() != places.size())
       return op->emitOpError() << "has " << list.size() << " entries in '"
-                               << name << "', not " << places.size();
+                               << name << "'; expected " << places.size();
     for (auto [attribute, place] : llvm::zip_equal(list, places)) {
       auto [var, type] = place;
       LayoutTable &table = system.getLayouts();
       LayoutId layout = table.fromAttribute(attribute, type);
       if (layout == kNoLayout || !table.fits(layout, type))
-        return op->emitOpError() << "has " << attribute << " in '" << name
-                                 << "', which is no layout of " << type;
+        return op->emitOpError()
+               << "has " << attribute << " in '" << name
+               << "', which is not a valid layout for " << type;
       if (layouts[var] != kNoLayout && layouts[var] != layout)
         return op->emitOpError()
                << "has " << table.name(layout) << " in '" << name
-               << "' for what is " << table.name(layouts[var]) << " elsewhere";
+               << "', but values that must have the same layout have "
+               << table.name(layouts[var]);
       layouts[var] = layout;
     }
     return success();
@@ -165,7 +168,9 @@ void MosaicGPUEvaluateLayouts::runOnOperation() {
     if (layouts[var] == kNoLayout) {
       Operation *op = variable.getOp();
       (op ? op->emitOpError() : module.emitOpError())
-          << "has a value of type " << variable.type << " without a layout";
+          << "has a value of type " << variable.type
+          << " without a layout; annotate it, or run "
+             "'mosaic-gpu-infer-layouts'";
       return signalPassFailure();
     }
     if (variable.memory != Memory::Registers)
@@ -192,20 +197,24 @@ void MosaicGPUEvaluateLayouts::runOnOperation() {
     if (!holds) {
       isValid = false;
       constraint.op->emitOpError()
-          << "has layouts that do not meet its demand: " << constraint.why
-          << ", got " << describe(table, constraint, layouts);
+          << (b == kNoLayout ? "has the unsupported layout "
+                             : "has the unsupported layouts ")
+          << describe(table, constraint, layouts) << "; it "
+          << describeConstraint(evaluator, constraint) << ": "
+          << constraint.why;
       continue;
     }
     int64_t part = evaluator.cost(constraint, a, b);
     cost += part;
     if (part >= kCycle)
       remarkAnalysis(constraint.op, getArgument())
-          << "costs " << part / kCycle << " cycles (" << constraint.why
-          << "): " << describe(table, constraint, layouts);
+          << "estimated cost: " << part / kCycle << " cycles with layout"
+          << (b == kNoLayout ? " " : "s ")
+          << describe(table, constraint, layouts) << ": " << constraint.why;
   }
   if (!isValid)
     return signalPassFailure();
   remarkAnalysis(module, getArgument())
-      << "the layouts cost " << cost / kCycle << " cycles and " << registers
-      << " registers";
+      << "estimated cost of all layouts: " << cost / kCycle << " cycles and "
+      << registers << " registers";
 }

@@ -72,12 +72,12 @@ static LogicalResult addConstraintsOf(Operation *op, ConstraintSystem &system) {
        llvm::concat<const Value>(op->getOperands(), op->getResults()))
     if (auto type = dyn_cast<VectorType>(value.getType());
         type && type.isScalable())
-      return op->emitOpError() << "takes or gives " << type
-                               << ": scalable vectors have no layout";
+      return op->emitOpError() << "uses or produces " << type
+                               << "; scalable vectors are not supported";
   auto rule = dyn_cast<LayoutInferenceOpInterface>(op);
   if (!rule)
     return op->emitOpError()
-           << "has no layout inference rule, but takes or gives "
+           << "has no layout inference rule, but uses or produces "
            << nameOf(*getMemory(first.getType())) << " (" << first.getType()
            << ")";
   system.setOp(op);
@@ -139,8 +139,9 @@ static const targets::Target *findNamedChip(ModuleOp module, StringRef option) {
     if (Attribute number = module->getAttr(name)) {
       auto integer = dyn_cast<IntegerAttr>(number);
       if (!integer || !integer.getValue().isSignedIntN(32)) {
-        module.emitOpError() << "attribute '" << name
-                             << "' must be a number of 32 bits, got " << number;
+        module.emitOpError()
+            << "attribute '" << name
+            << "' must be an integer of at most 32 bits, but is " << number;
         return nullptr;
       }
     }
@@ -151,11 +152,11 @@ static const targets::Target *findNamedChip(ModuleOp module, StringRef option) {
   const targets::Target *chip = targets::lookupComputeCapability(
       major.getValue().getSExtValue(), minor.getValue().getSExtValue());
   if (!chip)
-    module.emitOpError() << "is for compute capability "
-                         << major.getValue().getSExtValue() << "."
-                         << minor.getValue().getSExtValue()
-                         << ", which no known target has; known targets: "
-                         << targets::knownNames();
+    module.emitOpError()
+        << "has compute capability " << major.getValue().getSExtValue() << "."
+        << minor.getValue().getSExtValue()
+        << ", which does not match a known target; known targets: "
+        << targets::knownNames();
   return chip;
 }
 
@@ -167,13 +168,13 @@ const targets::Target *inference::findChip(ModuleOp module, StringRef option,
   int64_t most = chip->maxThreadsPerBlock / chip->waveSize;
   if (chip->isGPU() && warps > 0 && warps <= most)
     return chip;
-  InFlightDiagnostic diagnostic = module.emitOpError()
-                                  << "cannot be given layouts: ";
   if (chip->isGPU())
-    diagnostic << "option 'warps' must be from 1 to " << most << ", got "
-               << warps;
+    module.emitOpError() << "option 'warps' is " << warps
+                         << "; it must be from 1 to " << most << " on "
+                         << chip->name;
   else
-    diagnostic << "the target is no GPU";
+    module.emitOpError() << "target " << chip->name
+                         << " is not a GPU; layouts require a GPU target";
   return nullptr;
 }
 
@@ -512,11 +513,11 @@ void MosaicGPUInferLayouts::relieve(Solver &solver, ArrayRef<Problem> problems,
   for (const Pressure &pressure : measure(evaluator, result))
     if (pressure.most.count > pressure.available)
       remarkMissed(pressure.most.op, getArgument())
-          << "more registers are live than a thread has: vectors that are live "
-             "here take "
-          << pressure.most.count << " registers of a thread, which has "
+          << "register pressure exceeds the limit: vectors that are live here "
+             "need "
+          << pressure.most.count << " registers per thread; the limit is "
           << pressure.available << "; the largest is "
-          << pressure.most.largest.getType() << ", which takes "
+          << pressure.most.largest.getType() << " with "
           << pressure.most.largestCount;
 }
 
@@ -568,9 +569,11 @@ void MosaicGPUInferLayouts::commit(Evaluator &evaluator,
     known->setAttr(mosaic_gpu::kOutLayouts, builder.getArrayAttr({to}));
     operand->set(known.getResult());
     remarkApplied(user, getArgument())
-        << "inserted a relayout of operand " << operand->getOperandNumber()
-        << " from " << table.name(move.from) << " to " << table.name(move.to)
-        << ": " << evaluator.relayout(type, move.from, move.to).str();
+        << "relayout inserted: operand " << operand->getOperandNumber()
+        << " converted from " << table.name(move.from) << " to "
+        << table.name(move.to)
+        << " (cost: " << evaluator.relayout(type, move.from, move.to).str()
+        << ")";
   }
 }
 
@@ -580,7 +583,7 @@ void MosaicGPUInferLayouts::runOnOperation() {
     return signalPassFailure();
   if (fuel < 1) {
     getOperation().emitOpError()
-        << "cannot be given layouts: option 'fuel' must be positive";
+        << "option 'fuel' is " << fuel << "; it must be positive";
     return signalPassFailure();
   }
   LayoutTable table(&getContext(), warps, chip->waveSize);

@@ -570,7 +570,8 @@ ValueOr<RelayoutPlan> relayouts::planRelayoutSteps(const RegisterLayout &from,
                 lanes, elementBits);
   if (!needs)
     return Result::none("elements of " + std::to_string(elementBits) +
-                        " bits do not keep to their bytes");
+                        " bits that share a byte in one layout do not share a "
+                        "byte in the other");
   plan.sourceWords = needs->wordsOfSource;
   plan.resultWords = needs->wordsOfResult;
   StepBuilder(plan, *needs, lanes).run();

@@ -178,8 +178,8 @@ ScratchTrip relayouts::planScratch(const RegisterLayout &from,
     int64_t together = std::min(units, target.sharedMemoryPerBlock / bytes);
     if (together == 0) {
       if (best.cost.reason.empty())
-        best.cost.reason = "it takes " + std::to_string(bytes) +
-                           " bytes of shared memory, and " + target.name.str() +
+        best.cost.reason = "the relayout needs " + std::to_string(bytes) +
+                           " bytes of shared memory; " + target.name.str() +
                            " has " +
                            std::to_string(target.sharedMemoryPerBlock);
       continue;
@@ -204,7 +204,7 @@ ScratchTrip relayouts::planScratch(const RegisterLayout &from,
   }
   if (!best.cost.isPossible())
     best.cost.reason =
-        "elements would cross warps, and through shared memory " +
+        "elements move between warps, which requires shared memory: " +
         best.cost.reason;
   return best;
 }

@@ -217,8 +217,8 @@ RelayoutCost relayouts::planRelayout(const RegisterLayout &from,
   int64_t lanes = target.waveSize;
   if (elementBits <= 0 || !llvm::isPowerOf2_64(elementBits) ||
       elementBits > 64) {
-    cost.reason = "elements are 1 to 64 bits wide, a power of two, not " +
-                  std::to_string(elementBits);
+    cost.reason = "elements have " + std::to_string(elementBits) +
+                  " bits; the width must be a power of two from 1 to 64";
     return cost;
   }
   for (const RegisterLayout *layout : {&from, &to})
@@ -238,7 +238,8 @@ RelayoutCost relayouts::planRelayout(const RegisterLayout &from,
     return cost;
   }
   if (std::holds_alternative<SplatLayout>(to)) {
-    cost.reason = "elements that differ are no splat";
+    cost.reason =
+        "a vector whose elements may differ cannot have the splat layout";
     return cost;
   }
 
@@ -250,8 +251,8 @@ RelayoutCost relayouts::planRelayout(const RegisterLayout &from,
   }
   if (elements > kMostElements) {
     cost.reason = "the layouts repeat only after " + std::to_string(elements) +
-                  " elements, and no more than " +
-                  std::to_string(kMostElements) + " are looked at";
+                  " elements; at most " + std::to_string(kMostElements) +
+                  " are supported";
     return cost;
   }
   for (const RegisterLayout *layout : {&from, &to})

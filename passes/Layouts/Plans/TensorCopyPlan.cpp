@@ -136,12 +136,12 @@ std::optional<std::string> Planner::collectDigits() {
            std::to_string(kTensorMapStrideBytes) + " bytes";
   if (merged.back().memoryStride != 1)
     return "the innermost dimension in shared memory has stride " +
-           std::to_string(merged.back().memoryStride) + ", not 1";
+           std::to_string(merged.back().memoryStride) + "; it must be 1";
   if (problem.strides[merged.back().dim] != 1)
     return "dimension " + std::to_string(merged.back().dim) +
            ", the innermost in shared memory, has stride " +
            std::to_string(problem.strides[merged.back().dim]) +
-           " in the tensor, not 1";
+           " in the tensor; it must be 1";
   if (isSwizzled && rowBytes % problem.memory.swizzleBytes != 0)
     return "rows of " + std::to_string(rowBytes) +
            " bytes in shared memory are not a multiple of the swizzle of " +
@@ -160,9 +160,9 @@ std::optional<std::string> Planner::collectDigits() {
         size = largestDivisor(size, kMostBoxElements, multiple);
       if (size == 0)
         return "rows of " + std::to_string(digit.size) +
-               " elements have no part of at most " +
+               " elements cannot be split into boxes of at most " +
                std::to_string(kMostBoxElements) +
-               " elements and a multiple of " +
+               " elements that are a multiple of " +
                std::to_string(kTensorMapStrideBytes) + " bytes";
       digits.push_back({left.dim, size, left.step, left.memoryStride});
       if (size == left.size)
@@ -200,13 +200,14 @@ Planner::addBoxDims(ArrayRef<SliceDigit> box,
     dim.isInBox = true;
     if (isFinest && digit.step != 1)
       return "dimension " + std::to_string(digit.dim) +
-             " lies in shared memory in steps of " + std::to_string(digit.step);
+             " is stored in shared memory in steps of " +
+             std::to_string(digit.step);
     if (coarser) {
       dim.extent = coarser->step / digit.step;
     } else {
       if (digit.step > 1 && problem.indexDivisors[digit.dim] % digit.step != 0)
         return "the index along dimension " + std::to_string(digit.dim) +
-               " is not known to be a multiple of " +
+               " is not proven to be a multiple of " +
                std::to_string(digit.step);
       // What is outside of the tensor would be inside of the next tile.
       if (extent % digit.step != 0 && !problem.isInside[digit.dim])
@@ -280,19 +281,19 @@ void Planner::reduceDims(SmallVectorImpl<MapDim> &dims,
 
 std::optional<std::string> Planner::checkLimits(const TensorMap &map) const {
   if (static_cast<int64_t>(map.extents.size()) > kMostTensorMapDims)
-    return "a tensor map has at most " + std::to_string(kMostTensorMapDims) +
-           " dimensions, and this slice needs " +
-           std::to_string(map.extents.size());
+    return "the slice needs a tensor map of " +
+           std::to_string(map.extents.size()) + " dimensions; at most " +
+           std::to_string(kMostTensorMapDims) + " are supported";
   for (int64_t extent : map.extents)
     if (extent < 1 || extent > kMostExtent)
-      return "a tensor map has extents from 1 to 2^32 - 1, got " +
-             listText(map.extents);
+      return "the extents of the tensor map are " + listText(map.extents) +
+             "; each must be from 1 to 2^32 - 1";
   for (int64_t stride : ArrayRef(map.strides).drop_back())
     if (stride % kTensorMapStrideBytes != 0 || stride < 1 ||
         stride > kMostStride)
-      return "a tensor map has strides that are multiples of " +
-             std::to_string(kTensorMapStrideBytes) + " bytes below 2^40, got " +
-             std::to_string(stride) + " bytes";
+      return "a stride of the tensor map is " + std::to_string(stride) +
+             " bytes; it must be a multiple of " +
+             std::to_string(kTensorMapStrideBytes) + " bytes below 2^40";
   return std::nullopt;
 }
 
@@ -302,8 +303,7 @@ Planner::Result Planner::build(size_t count) const {
   int64_t elements = 1;
   for (const SliceDigit &digit : llvm::reverse(box)) {
     if (digit.memoryStride != elements)
-      return Result::none("a slice with gaps in shared memory needs several "
-                          "copies");
+      return Result::none("the slice is not contiguous in shared memory");
     elements *= digit.size;
   }
   SmallVector<MapDim> dims;
@@ -364,11 +364,11 @@ Planner::Result Planner::build(size_t count) const {
   }
   for (const TensorPiece &piece : plan.pieces)
     if (piece.sharedOffset % kTensorCopyAlignment != 0)
-      return Result::none("a copy to byte " +
+      return Result::none("a copy begins at byte " +
                           std::to_string(piece.sharedOffset) +
-                          " of the slice in shared memory is not at a multiple "
-                          "of " +
-                          std::to_string(kTensorCopyAlignment) + " bytes");
+                          " of the slice in shared memory; it must be a "
+                          "multiple of " +
+                          std::to_string(kTensorCopyAlignment));
   return plan;
 }
 
@@ -397,7 +397,8 @@ static std::optional<std::string> useBytes(Slice &slice) {
     }
   if (packed < 0 || problem.strides[packed] != 1)
     return "elements of " + std::to_string(problem.elementBits) +
-           " bits have no dimension along which they share bytes";
+           " bits cannot be copied as bytes: no dimension is contiguous on "
+           "both sides";
   MemoryLayout &memory = problem.memory;
   int64_t firstTiled = memory.shape.size() - memory.tile.size();
   SmallVector<int64_t *> counts{
@@ -415,8 +416,8 @@ static std::optional<std::string> useBytes(Slice &slice) {
     if (*number % perByte != 0)
       return "elements of " + std::to_string(problem.elementBits) +
              " bits are copied " + std::to_string(perByte) +
-             " at a time, and an extent, stride, index or tile is not known "
-             "to be a multiple of that, but of " +
+             " at a time, but an extent, stride, index or tile is only proven "
+             "to be a multiple of " +
              std::to_string(*number);
     *number /= perByte;
   }
@@ -480,7 +481,7 @@ transfers::planTensorCopy(const TensorCopyProblem &problem) {
       sharedDims(problem).size() != problem.memory.shape.size())
     return Result::none("the slice " + listText(problem.slice) +
                         " and a tensor of shape " + listText(problem.extents) +
-                        " do not have as many dimensions");
+                        " have different ranks");
   Slice slice{problem, {}, {}};
   for (int64_t dim = 0; dim < static_cast<int64_t>(rank); ++dim) {
     slice.terms.push_back({CoordinateTerm{dim}});

@@ -39,8 +39,8 @@ transfers::splitDigit(const TiledDim &dim, const MemorySteps &steps,
   if (steps.inner % dim.stride != 0 || end % steps.inner != 0)
     return std::to_string(dim.size) + " steps of " +
            std::to_string(dim.stride) + " along dimension " +
-           std::to_string(dim.logicalDim) + " do not nest with runs of " +
-           std::to_string(steps.inner) + " in memory";
+           std::to_string(dim.logicalDim) + " do not align with runs of " +
+           std::to_string(steps.inner) + " elements in memory";
   digits.push_back({end / steps.inner, steps.outerStride * elementBits});
   digits.push_back(inTile(steps.inner / dim.stride));
   return std::nullopt;
@@ -85,8 +85,9 @@ ValueOr<TransferDigits> transfers::getDigits(const TransferProblem &problem,
   if (auto reason = problem.memory.validate(bits))
     return Result::none(*reason);
   if (problem.warps <= 0)
-    return Result::none("a vector is held by at least one warp, not " +
-                        std::to_string(problem.warps));
+    return Result::none("the number of warps is " +
+                        std::to_string(problem.warps) +
+                        "; it must be positive");
   ArrayRef<int64_t> shape = problem.memory.shape;
   auto *ownTiled = std::get_if<TiledLayout>(&problem.registers);
   if (ownTiled)
@@ -108,8 +109,8 @@ ValueOr<TransferDigits> transfers::getDigits(const TransferProblem &problem,
       strided = *own;
     } else {
       if (problem.isLoad)
-        return Result::none("a splat layout holds one scalar, which a load "
-                            "cannot give");
+        return Result::none(
+            "a load cannot produce a splat layout, which holds one scalar");
       std::optional<StridedLayout> chosen =
           layout::strided(shape, bits, threads);
       strided =

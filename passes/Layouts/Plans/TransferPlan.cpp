@@ -285,9 +285,10 @@ std::string Planner::explainConflict() {
           model, candidate.bytes, problem.isLoad, addresses);
       if (conflict)
         return "lanes " + std::to_string(conflict->firstLane) + " and " +
-               std::to_string(conflict->secondLane) + " ask bank " +
-               std::to_string(conflict->bank) + " for different words (" +
-               std::to_string(conflict->ways) + " ways) at byte " +
+               std::to_string(conflict->secondLane) +
+               " access different words of bank " +
+               std::to_string(conflict->bank) + " (" +
+               std::to_string(conflict->ways) + "-way conflict) at byte " +
                std::to_string(offset);
     }
   return "";
@@ -319,7 +320,7 @@ static std::string instructionText(const Access &access, int64_t elementBytes) {
            (access.kind == AccessKind::Matrix ? "" : ", transposed,");
   case AccessKind::MatrixTransposed8:
     return "matrix accesses of " + std::to_string(access.pieces.size() * 2) +
-           " bytes a lane, transposed,";
+           " bytes per lane, transposed,";
   case AccessKind::TransposedRead:
     return "transposed reads of " + std::to_string(elementBytes) + " bytes";
   }
@@ -358,7 +359,8 @@ transfers::planTransfer(const TransferProblem &problem, const Target &target) {
   using Result = layout::ValueOr<TransferPlan>;
   BankModel model = BankModel::get(target);
   if (!model.hasBanks())
-    return Result::none(target.name.str() + " has no banks of shared memory");
+    return Result::none(target.name.str() +
+                        " does not have shared memory banks");
   layout::ValueOr<TransferDigits> digits = getDigits(problem, target.waveSize);
   if (!digits)
     return Result::none(digits.reason);
@@ -369,13 +371,13 @@ transfers::planTransfer(const TransferProblem &problem, const Target &target) {
   });
   if (candidates.empty())
     return Result::none("elements of " + std::to_string(problem.elementBits) +
-                        " bits that one thread holds are apart in memory: "
-                        "two threads would access one byte");
+                        " bits that one thread holds are not adjacent in "
+                        "memory, so two threads would access the same byte");
 
   if (int64_t fewest = candidates.front().numAccesses(); fewest > kMostAccesses)
-    return Result::none("a thread would make " + std::to_string(fewest) +
-                        " accesses, and at most " +
-                        std::to_string(kMostAccesses) + " are planned");
+    return Result::none("the transfer needs " + std::to_string(fewest) +
+                        " accesses per thread; at most " +
+                        std::to_string(kMostAccesses) + " are supported");
   llvm::erase_if(candidates, [](const Candidate &candidate) {
     return candidate.numAccesses() > kMostAccesses;
   });
@@ -415,7 +417,7 @@ transfers::planTransfer(const TransferProblem &problem, const Target &target) {
   planner.listAccesses(chosen.plan);
   if (!best)
     return Result::none(
-        "no accesses are free of bank conflicts; of the best, " +
+        "every access pattern has bank conflicts; the best is " +
         chosen.plan.str() + ": " + planner.explainConflict());
   return std::move(chosen.plan);
 }

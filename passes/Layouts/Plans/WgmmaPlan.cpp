@@ -30,10 +30,10 @@ transfers::splitWgmmaColumns(int64_t columns, bool isInteger) {
   for (const WgmmaBlock &block : blocks) {
     int64_t multiple = isInteger && block.size > 24 ? 16 : 8;
     if (block.size % multiple != 0)
-      return Result::none("an instruction has a multiple of " +
-                          std::to_string(multiple) + " columns, and " +
-                          std::to_string(columns) + " leave one with " +
-                          std::to_string(block.size));
+      return Result::none(
+          std::to_string(columns) + " columns leave an instruction with " +
+          std::to_string(block.size) + " columns; it requires a multiple of " +
+          std::to_string(multiple));
   }
   return blocks;
 }
@@ -91,27 +91,26 @@ transfers::planWgmmaOperand(const WgmmaOperandProblem &problem) {
     return Result::none(steps.reason);
   int64_t swizzle = memory.swizzleBytes;
   if (swizzle == 16)
-    return Result::none("its memory has no swizzle");
+    return Result::none(
+        "its memory has no swizzle; 32, 64 or 128 bytes are required");
   int64_t bytes = problem.elementBits / 8;
   Line outer{(*steps)[problem.outerDim], bytes},
       inner{(*steps)[1 - problem.outerDim], bytes};
   int64_t depth = memory.shape[1 - problem.outerDim],
           depthStep = kWgmmaDepthBytes / bytes;
   if (depth % depthStep != 0)
-    return Result::none("an instruction takes " + std::to_string(depthStep) +
-                        " elements along K, which do not divide " +
-                        std::to_string(depth));
+    return Result::none(
+        "K is " + std::to_string(depth) + "; it must be a multiple of the " +
+        std::to_string(depthStep) + " elements of an instruction");
 
   WgmmaOperandPlan plan;
   plan.isTransposed = inner.at(1) != bytes;
   if (plan.isTransposed && outer.at(1) != bytes)
-    return Result::none("elements are neighbours in memory along neither "
-                        "dimension");
+    return Result::none("neither dimension is contiguous in memory");
   if (plan.isTransposed && problem.elementBits != 16)
-    return Result::none(
-        "its neighbours in memory are not along K, which only 16-bit elements "
-        "may be; these have " +
-        std::to_string(problem.elementBits) + " bits");
+    return Result::none("K is not its contiguous dimension, which requires "
+                        "16-bit elements, but these have " +
+                        std::to_string(problem.elementBits) + " bits");
 
   int64_t pattern = kPatternRows * swizzle;
   plan.log2Alignment = llvm::Log2_64(pattern);
@@ -146,7 +145,7 @@ transfers::planWgmmaOperand(const WgmmaOperandProblem &problem) {
         plan.groupStride = distance;
       if (distance != group * plan.groupStride || distance % pattern != 0)
         return Result::none(shape + ", " + std::to_string(kWgmmaRows) +
-                            " of them for each group of warps");
+                            " rows for each warpgroup");
     }
     plan.offsets.push_back(std::move(offsets));
   }
@@ -158,7 +157,9 @@ transfers::planWgmmaOperand(const WgmmaOperandProblem &problem) {
       leading / kUnit > kMostUnits || stride / kUnit > kMostUnits)
     return Result::none("its parts are " + std::to_string(leading) + " and " +
                         std::to_string(stride) +
-                        " bytes apart, which no descriptor can say");
+                        " bytes apart; a descriptor requires multiples of " +
+                        std::to_string(kUnit) + " bytes up to " +
+                        std::to_string(kUnit * kMostUnits));
   uint64_t mode = swizzle == 128 ? 1 : swizzle == 64 ? 2 : 3;
   plan.descriptor = static_cast<uint64_t>(leading / kUnit) << 16 |
                     static_cast<uint64_t>(stride / kUnit) << 32 | mode << 62;

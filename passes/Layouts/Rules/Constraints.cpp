@@ -101,7 +101,7 @@ VarId ConstraintSystem::getAlias(Value value, int64_t kind, int64_t offset,
   }
   // Another type: what it demands is of its own.
   VarId first = entry->second, other = create(value);
-  equal(first, other, "slices with one alias are stored alike");
+  equal(first, other, "slices with the same alias number have the same layout");
   return other;
 }
 
@@ -191,8 +191,8 @@ void ConstraintSystem::link(OpOperand &operand, VarId producer, VarId user) {
   Constraint &constraint =
       add(isVector ? Constraint::Kind::Use : Constraint::Kind::Equal, producer,
           user,
-          isVector ? "only a splat becomes another layout by itself"
-                   : "all uses of memory see it alike");
+          isVector ? "only a splat is converted to another layout implicitly"
+                   : "all uses of a buffer have the same layout");
   constraint.operand = &operand;
   constraint.type = operand.get().getType();
 }
@@ -212,7 +212,7 @@ void ConstraintSystem::linkUses() {
           producer = create(site.operand->get());
           visited.push_back(false);
           if (isa<VectorType>(site.operand->get().getType()))
-            notSplat(producer, "nothing says that its elements are equal");
+            notSplat(producer, "its elements may differ");
         }
         if (!visited[producer])
           link(*site.operand, producer, var);

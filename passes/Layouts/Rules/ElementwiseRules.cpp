@@ -57,7 +57,7 @@ struct ConstantRule {
 struct PoisonRule {
   static LogicalResult derive(ub::PoisonOp op, ConstraintSystem &system) {
     system.assign(system.create(op.getResult()), system.getLayouts().splat(),
-                  "any element will do");
+                  "its elements are undefined");
     return success();
   }
 };

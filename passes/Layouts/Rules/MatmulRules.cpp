@@ -14,8 +14,8 @@ using namespace smalti::mosaic_gpu;
 
 namespace {
 
-constexpr StringLiteral kAccumulator = "the accumulator";
-constexpr StringLiteral kA = "operand 'a'";
+constexpr StringLiteral kAccumulator = "the layout of the accumulator";
+constexpr StringLiteral kA = "the layout of operand 'a'";
 
 /// The tile of an operand in shared memory is one that the tensor core reads.
 void addMmaTile(ConstraintSystem &system, VarId var, Value memory,
@@ -32,7 +32,7 @@ struct WGMMARule {
   static LogicalResult derive(WGMMAOp op, ConstraintSystem &system) {
     if (!system.getTarget().hasWGMMA)
       return op.emitOpError()
-             << "is no instruction of " << system.getTarget().name;
+             << "is not supported on " << system.getTarget().name;
     LayoutTable &layouts = system.getLayouts();
     int64_t warps = layouts.getWarps();
     VarId accumulator = system.create(op.getAccumulatorMutable());
@@ -51,7 +51,7 @@ struct WGMMARule {
     }
     // Both are stored alike; of one that is transposed, the tile is too.
     VarId a = system.share(op.getAMutable());
-    StringRef why = "'a' and 'b' are stored alike";
+    StringRef why = "'a' and 'b' have the same tile and swizzle";
     auto aType = cast<MemRefType>(op.getA().getType());
     auto bType = cast<MemRefType>(op.getB().getType());
     if (isTransposed(aType) == isTransposed(bType)) {
@@ -81,7 +81,7 @@ LogicalResult addMma(MMAOp op, ConstraintSystem &system, LayoutId accumulator,
           demand(system, op, accumulatorVar, accumulator, kAccumulator)) &&
       succeeded(demand(system, op, system.create(op.getAMutable()), a, kA)) &&
       succeeded(demand(system, op, system.create(op.getBMutable()), b,
-                       "operand 'b'")));
+                       "the layout of operand 'b'")));
 }
 
 struct MMARule {
@@ -111,9 +111,9 @@ struct MMARule {
                           aType.getDimSize(1), warps);
     if (!product)
       return op.emitOpError()
-             << "has no matrix instruction on " << system.getTarget().name
-             << " with which " << warps << " warps multiply " << aType
-             << " and " << op.getB().getType();
+             << "is not supported: no matrix instruction of "
+             << system.getTarget().name << " multiplies " << aType << " by "
+             << op.getB().getType() << " with " << warps << " warps";
     return addMma(op, system, layouts.tiled(product->accumulator),
                   layouts.tiled(product->a), layouts.tiled(product->b));
   }
@@ -123,7 +123,7 @@ struct TcGen05Rule {
   static LogicalResult derive(TcGen05MMAOp op, ConstraintSystem &system) {
     if (system.getTarget().tensorMemoryColumns == 0)
       return op.emitOpError()
-             << "is no instruction of " << system.getTarget().name;
+             << "is not supported on " << system.getTarget().name;
     auto accumulatorType = cast<MemRefType>(op.getAccumulator().getType());
     auto bType = cast<MemRefType>(op.getB().getType());
     if (failed(demandTensor(op, system,
@@ -146,7 +146,7 @@ struct TcGen05Rule {
         layout::tmemFor(type.getShape(), op.getCollective(), packing);
     if (!layout)
       return op.emitOpError()
-             << what << " has no layout in tensor memory: " << layout.reason;
+             << what << " in tensor memory is not defined: " << layout.reason;
     return demand(system, op, var, system.getLayouts().tensor(*layout), what);
   }
 
@@ -191,13 +191,13 @@ struct TcGen05Rule {
     return success(
         succeeded(demandOf(op.getASparseMetadataMutable(),
                            layout::tmemSparseMetadata(),
-                           "operand 'a_sparse_metadata'")) &&
+                           "the layout of operand 'a_sparse_metadata'")) &&
         succeeded(demandOf(op.getAScaleMutable(), layout::tmemScales(),
-                           "operand 'a_scale'")) &&
+                           "the layout of operand 'a_scale'")) &&
         succeeded(demandOf(op.getBScaleMutable(),
                            isSplit ? layout::tmemBScalesM64Collective()
                                    : layout::tmemScales(),
-                           "operand 'b_scale'")));
+                           "the layout of operand 'b_scale'")));
   }
 };
 
@@ -211,7 +211,7 @@ struct CopyToTensorRule {
     auto layout = layout::tmemDefault(packing);
     if (failed(demand(system, op, destination,
                       layout ? layouts.tensor(*layout) : kNoLayout,
-                      "the destination")))
+                      "the layout of the destination")))
       return failure();
     addMmaTile(system, source, op.getSource(), /*allowsUnswizzled=*/true);
     return success();
@@ -224,9 +224,9 @@ LogicalResult addUntiledCopy(OpTy op, ConstraintSystem &system,
   VarId source = system.share(op.getSourceMutable());
   VarId destination = system.share(op.getDestinationMutable());
   system.assign(source, system.getLayouts().noTransforms(),
-                "the shape of the source states its tiles");
+                "the shape of the source defines its tiles");
   return demand(system, op, destination, system.getLayouts().tensor(layout),
-                "the destination");
+                "the layout of the destination");
 }
 
 struct CopyMetadataRule {

@@ -12,7 +12,7 @@ using namespace smalti::inference;
 
 namespace {
 
-constexpr StringLiteral kView = "a view is stored as what it is a view of";
+constexpr StringLiteral kView = "a view has the layout of its source";
 
 SmallVector<int64_t, 4> getShape(Value memref) {
   return SmallVector<int64_t, 4>(cast<MemRefType>(memref.getType()).getShape());
@@ -36,8 +36,10 @@ struct SubViewRule {
       return success();
     for (int64_t stride : op.getStaticStrides())
       if (stride != 1)
-        return op.emitOpError("has a stride that is not 1: the part of each "
-                              "tile that it takes is no tile");
+        return op.emitOpError()
+               << "has stride " << stride
+               << "; strides must be 1, so that the view consists of whole "
+                  "tiles";
     VarId source = system.share(op.getSourceMutable());
     VarId result = system.create(op.getResult());
     // A tile of the source is one of the view where views begin and end at
@@ -53,7 +55,7 @@ struct SubViewRule {
       }
       multiples.push_back(divisorOf(std::gcd(*known, shape[dim]), offset));
     }
-    system.divides(source, multiples, "views begin and end at whole tiles");
+    system.divides(source, multiples, "views begin and end at tile boundaries");
     system.equal(source, result, kView);
     return success();
   }
@@ -90,7 +92,7 @@ struct ExpandShapeRule {
     if (isIgnored(op.getSrc()))
       return success();
     if (isTransposed(op.getSrcType()))
-      return op.emitOpError("of transposed shared memory has no layout rule");
+      return op.emitOpError("does not support transposed shared memory");
     VarId source = system.share(op.getSrcMutable());
     VarId result = system.create(op.getResult());
     // What is behind the last expanded dimension alone can be tiled.
@@ -121,14 +123,15 @@ struct CollapseShapeRule {
     // To a scalar: of one element, which has no tile.
     if (groups.empty()) {
       system.assign(source, system.getLayouts().noTransforms(),
-                    "memory of rank 0 has no transforms");
+                    "memory of rank 0 does not have transforms");
       system.equal(source, result, kView);
       return success();
     }
     if (!op.getSrcType().getLayout().isIdentity() &&
         !memref::CollapseShapeOp::isGuaranteedCollapsible(
             op.getSrcType(), op.getReassociationIndices()))
-      return op.emitOpError("of shared memory with gaps has no layout rule");
+      return op.emitOpError("does not support shared memory with gaps between "
+                            "the collapsed dimensions");
     system.becomes(
         source, result,
         {Step{Step::Kind::Collapse, getShape(op.getSrc()), {}, groups}}, kView);
@@ -147,7 +150,7 @@ template <typename OpTy> struct ElementRule {
     bool isScalar = type.hasStaticShape() && type.getNumElements() == 1;
     VarId var = isScalar ? system.createDetached(memref) : system.share(memref);
     system.assign(var, system.getLayouts().noTransforms(),
-                  "single elements are accessed by their index");
+                  "access by index requires untiled memory");
     return success();
   }
 };

@@ -58,10 +58,10 @@ LogicalResult inference::demand(ConstraintSystem &system, Operation *op,
   if (layout == kNoLayout || !layouts.fits(layout, type)) {
     InFlightDiagnostic diagnostic = op->emitOpError() << what;
     if (layout == kNoLayout)
-      diagnostic << " has no layout known";
+      diagnostic << " is not defined for " << type;
     else
-      diagnostic << " must have layout " << layouts.name(layout)
-                 << ", which does not fit " << type << ": "
+      diagnostic << " must be " << layouts.name(layout)
+                 << ", which is not valid for " << type << ": "
                  << layouts.whyNot(layout, type);
     return failure();
   }

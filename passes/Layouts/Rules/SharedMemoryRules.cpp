@@ -37,7 +37,7 @@ struct WithTransformsRule {
     LayoutTable &layouts = system.getLayouts();
     return demand(system, op, var,
                   layouts.fromAttribute(op.getTransforms(), op.getType()),
-                  "the memory");
+                  "the layout of the memory");
   }
 };
 
@@ -57,14 +57,14 @@ struct ReinterpretRule {
       return success();
     VarId source = system.share(op.getSourceMutable());
     VarId result = system.create(op.getResult());
-    StringRef why = "another shape shows no tiles";
+    StringRef why = "a cast to another shape requires untiled memory";
     if (getMemory(op.getSource().getType()) == Memory::Shared &&
         op.getSource().getType() != op.getResult().getType()) {
       system.assign(source, system.getLayouts().noTransforms(), why);
       system.assign(result, system.getLayouts().noTransforms(), why);
       return success();
     }
-    system.equal(source, result, "it is the same memory");
+    system.equal(source, result, "source and result are the same memory");
     return success();
   }
 };
@@ -74,7 +74,7 @@ template <typename OpTy> struct ClusterCancelRule {
     if (hasLayout(op.getCancellationResult()))
       system.assign(system.share(op.getCancellationResultMutable()),
                     system.getLayouts().noTransforms(),
-                    "the answer is 16 bytes in a row");
+                    "the response is 16 contiguous bytes");
     return success();
   }
 };
@@ -112,10 +112,9 @@ LogicalResult addGatherIndices(Operation *op, MutableOperandRange indices,
     if (candidates.empty())
       return op->emitOpError()
              << "gathers " << type.getNumElements()
-             << " rows: a copy takes 4 at a time, and the number is no "
-                "multiple of 4";
+             << " rows; the number of rows must be a multiple of 4";
     system.oneOf(system.create(index), candidates,
-                 "a copy takes the rows of a gather in fours");
+                 "a gather copies 4 rows at a time");
   }
   return success();
 }
@@ -141,18 +140,21 @@ LogicalResult addSlice(OpTy op, OpOperand &memory, MemRefType global,
     isGather = true;
     if (dim != 0)
       return op.emitOpError() << "gathers along dimension " << dim
-                              << "; copies gather along the first alone";
+                              << "; only dimension 0 is supported";
     if (global.getRank() != 2)
       return op.emitOpError()
              << "gathers from memory of rank " << global.getRank()
-             << "; copies gather rows of a matrix";
+             << "; the memory must have rank 2";
     multiples.push_back(size);
   }
   if (!hasLayout(memory.get()))
     return addGatherIndices(op, op.getIndicesMutable(), system);
   VarId var = system.share(memory);
-  system.divides(var, multiples, "the slice begins and ends at whole tiles");
-  system.add(Constraint::Kind::BulkCopy, var, kNoVar, "the copy moves its rows")
+  system.divides(var, multiples,
+                 "the slice begins and ends at tile boundaries");
+  system
+      .add(Constraint::Kind::BulkCopy, var, kNoVar,
+           "the bulk copy moves the rows of its tiles")
       .type = memory.get().getType();
   if (isGather) {
     int64_t divisor =
@@ -161,11 +163,11 @@ LogicalResult addSlice(OpTy op, OpOperand &memory, MemRefType global,
     if (op.getSliceLengths().back() % divisor != 0)
       return op.emitOpError()
              << "gathers rows of " << op.getSliceLengths().back()
-             << " elements, which are no multiple of " << divisor << " ("
-             << kGatherRowBits / 8 << " bytes)";
+             << " elements; the length must be a multiple of " << divisor
+             << " (" << kGatherRowBits / 8 << " bytes)";
     system
         .add(Constraint::Kind::MinorDivisible, var, kNoVar,
-             "a gather writes 32 bytes of a row at least")
+             "a gather writes at least 32 bytes of each row")
         .numbers.push_back(divisor);
   }
   return addGatherIndices(op, op.getIndicesMutable(), system);
@@ -197,7 +199,7 @@ struct AsyncCopyRule {
     if (hasLayout(op.getDestination()))
       system.assign(system.share(op.getDestinationMutable()),
                     system.getLayouts().noTransforms(),
-                    "the threads copy rows");
+                    "copies by threads require untiled memory");
     return success();
   }
 };

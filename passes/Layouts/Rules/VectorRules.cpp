@@ -23,12 +23,12 @@ SmallVector<int64_t, 4> getIntegers(ArrayAttr attribute) {
 struct BroadcastRule {
   static LogicalResult derive(vector::BroadcastOp op,
                               ConstraintSystem &system) {
-    StringRef why = "all elements are one scalar";
+    StringRef why = "all elements are the same scalar";
     LayoutId splat = system.getLayouts().splat();
     if (auto source = dyn_cast<VectorType>(op.getSource().getType())) {
       if (source.getRank() != 0)
-        return op.emitOpError("has no layout rule for a vector source; "
-                              "use mosaic_gpu.broadcast_in_dim");
+        return op.emitOpError("does not support a source vector of rank 1 or "
+                              "higher; use 'mosaic_gpu.broadcast_in_dim'");
       system.assign(system.create(op.getSourceMutable()), splat, why);
     }
     system.assign(system.create(op.getResult()), splat, why);
@@ -48,8 +48,7 @@ struct MultiReductionRule {
   static LogicalResult derive(vector::MultiDimReductionOp op,
                               ConstraintSystem &system) {
     VarId source = system.create(op.getSourceMutable());
-    system.notStrided(source,
-                      "a reduction needs the rows and columns of its source");
+    system.notStrided(source, "a strided layout cannot be reduced");
     // To a scalar, which all threads have.
     if (!isa<VectorType>(op.getResult().getType()))
       return success();
@@ -60,11 +59,11 @@ struct MultiReductionRule {
                         op.getReductionDims().end());
     // No axis: the result is the source.
     if (step.numbers.empty())
-      system.equal(source, result, "nothing is reduced");
+      system.equal(source, result, "no dimension is reduced");
     else
       system
           .becomes(source, result, {step},
-                   "the result is the source's layout, reduced")
+                   "the result has the layout of the source, reduced")
           .type = op.getResult().getType();
     return success();
   }
@@ -77,7 +76,7 @@ struct ShapeCastRule {
     VarId result = system.create(op.getResult());
     SmallVector<int64_t, 4> sourceShape = getShape(op.getSource()),
                             resultShape = getShape(op.getResult());
-    StringRef why = "every thread keeps its elements";
+    StringRef why = "each thread keeps its elements";
     system.becomes(source, result,
                    {Step{Step::Kind::Reshape, sourceShape, resultShape, {}}},
                    why);
@@ -99,7 +98,7 @@ struct TransposeRule {
       inverse[from] = to;
     // A strided layout is row-major: it has no transposed form.
     system.notStrided(source, "a strided layout cannot be transposed");
-    StringRef why = "every thread keeps its elements";
+    StringRef why = "each thread keeps its elements";
     system.becomes(
         source, result,
         {Step{Step::Kind::Transpose, getShape(op.getVector()), {}, forward}},
@@ -122,7 +121,7 @@ struct BitCastRule {
       return success();
     }
     VarId result = system.create(op.getResult());
-    StringRef why = "every thread keeps its bits";
+    StringRef why = "each thread keeps its bits";
     system.becomes(source, result, {Step{Step::Kind::BitCast, from, to, {}}},
                    why);
     system.becomes(result, source, {Step{Step::Kind::BitCast, to, from, {}}},
@@ -135,8 +134,8 @@ struct BitCastRule {
 /// tile, and so are sizes, since the layout fits the slice.
 void addSlice(ConstraintSystem &system, VarId whole, VarId part,
               ArrayRef<int64_t> offsets) {
-  system.divides(whole, offsets, "slices begin at whole tiles");
-  system.equal(whole, part, "a slice has the layout of the whole");
+  system.divides(whole, offsets, "slices begin at tile boundaries");
+  system.equal(whole, part, "a slice has the layout of the whole vector");
   system.notStrided(whole, "a strided layout cannot be sliced");
 }
 
@@ -153,7 +152,7 @@ struct ExtractSliceRule {
         offsets[dim] = 1;
     offsets.resize(op.getSourceVectorType().getRank(), 0);
     addSlice(system, source, result, offsets);
-    system.notSplat(result, "a splat is not sliced", /*isJAXOnly=*/true);
+    system.notSplat(result, "JAX does not slice splats", /*isJAXOnly=*/true);
     return success();
   }
 };
@@ -172,7 +171,7 @@ struct InsertSliceRule {
     VarId whole = system.create(op.getDestMutable());
     system.bind(whole, op.getResult());
     addSlice(system, whole, part, offsets);
-    system.notSplat(whole, "elements of two vectors differ");
+    system.notSplat(whole, "the result combines two vectors");
     return success();
   }
 };
@@ -182,17 +181,20 @@ struct ExtractRule {
     VarId source = system.create(op.getSourceMutable());
     if (!isa<VectorType>(op.getResult().getType())) {
       system.assign(source, system.getLayouts().splat(),
-                    "only of a splat is an element in every thread");
+                    "every thread needs the element, and only a splat has each "
+                    "element in every thread");
       return success();
     }
     if (!op.getDynamicPosition().empty())
       return op.emitOpError(
-          "has a dynamic position: which registers it takes is not known");
+          "has a dynamic position; the positions of a slice must be static");
     VarId result = system.create(op.getResult());
-    system.equal(source, result, "a slice has the layout of the whole");
-    system.divides(source, getShape(op.getSource()), "slices are whole tiles");
-    system.divides(source, getShape(op.getResult()), "slices are whole tiles");
-    system.notSplat(source, "a splat is not sliced", /*isJAXOnly=*/true);
+    system.equal(source, result, "a slice has the layout of the whole vector");
+    system.divides(source, getShape(op.getSource()),
+                   "slices consist of whole tiles");
+    system.divides(source, getShape(op.getResult()),
+                   "slices consist of whole tiles");
+    system.notSplat(source, "JAX does not slice splats", /*isJAXOnly=*/true);
     system.notStrided(source, "a strided layout cannot be sliced");
     return success();
   }

@@ -90,13 +90,13 @@ std::optional<Distribution> Distribution::get(VectorType type, Attribute layout,
                                               std::string &why) {
   ArrayRef<int64_t> shape = type.getShape();
   if (type.isScalable()) {
-    why = "scalable vectors have no layout";
+    why = "scalable vectors are not supported";
     return std::nullopt;
   }
   if (auto splat = dyn_cast<mosaic_gpu::WGSplatFragLayoutAttr>(layout)) {
     if (splat.getShape() != shape) {
       why = "its shape " + shapeText(splat.getShape()) +
-            " is not that of the vector";
+            " differs from the shape of the vector";
       return std::nullopt;
     }
     Distribution result;
@@ -106,7 +106,7 @@ std::optional<Distribution> Distribution::get(VectorType type, Attribute layout,
   if (auto strided = dyn_cast<mosaic_gpu::WGStridedFragLayoutAttr>(layout)) {
     if (strided.getShape() != shape) {
       why = "its shape " + shapeText(strided.getShape()) +
-            " is not that of the vector";
+            " differs from the shape of the vector";
       return std::nullopt;
     }
     return getStrided(shape, strided.getVectorSize(), grid, why);
@@ -127,9 +127,9 @@ std::optional<Distribution> Distribution::get(VectorType type, Attribute layout,
   result.tiled = result.tiled.canonical();
   if (result.tiled.numLanes() != grid.waveSize ||
       result.tiled.numWarps() != grid.numWarps()) {
-    why = "it is for " + std::to_string(result.tiled.numWarps()) +
+    why = "it is defined for " + std::to_string(result.tiled.numWarps()) +
           " warps of " + std::to_string(result.tiled.numLanes()) +
-          " lanes, the kernel has " + std::to_string(grid.numWarps()) +
+          " lanes, but the kernel has " + std::to_string(grid.numWarps()) +
           " warps of " + std::to_string(grid.waveSize) + " lanes";
     return std::nullopt;
   }

@@ -194,16 +194,16 @@ std::optional<std::string> LayoutTable::checkFit(LayoutId id, Type type) const {
     int64_t elements = cast<VectorType>(type).getNumElements();
     if (elements % (value.vectorSize * getThreads()) == 0)
       return std::nullopt;
-    return std::to_string(elements) + " elements are no multiple of " +
-           std::to_string(getThreads()) + " threads times " +
+    return std::to_string(elements) + " elements are not a multiple of " +
+           std::to_string(getThreads()) + " threads with vectors of " +
            std::to_string(value.vectorSize);
   }
   case LayoutValue::Kind::Tiled:
     if (value.tiled.numWarps() != getWarps() ||
         value.tiled.numLanes() != getLanes())
-      return "it is of " + std::to_string(value.tiled.numWarps()) +
+      return "it is defined for " + std::to_string(value.tiled.numWarps()) +
              " warps of " + std::to_string(value.tiled.numLanes()) +
-             " lanes, and the block has " + std::to_string(getWarps()) +
+             " lanes, but the block has " + std::to_string(getWarps()) +
              " of " + std::to_string(getLanes());
     return value.tiled.validateFor(cast<VectorType>(type).getShape());
   case LayoutValue::Kind::Tensor:

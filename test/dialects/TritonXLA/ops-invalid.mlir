@@ -10,7 +10,7 @@
 
 // -----
 
-// expected-error@+1 {{must not have results, but its type has 1; results leave a program through triton_xla.insert}}
+// expected-error@+1 {{must not have results, but its type has 1; a kernel returns results with triton_xla.insert}}
 "triton_xla.entry_func"() <{sym_name = "f", function_type = (index) -> f32, num_tiles = 1 : i64}> ({
 ^bb0(%tile: index):
   "triton_xla.return"() : () -> ()
@@ -117,7 +117,7 @@ func.func @f(%a: memref<8x8xf32>) {
 // -----
 
 func.func @f(%a: memref<8xf32>) {
-  // expected-error@+1 {{expected offsets to be non-negative, but got -1}}
+  // expected-error@+1 {{expected offsets to be non-negative, but found -1}}
   triton_xla.extract %a[-1] [4] [1] : memref<8xf32> to tensor<4xf32>
   return
 }
@@ -247,7 +247,7 @@ func.func @f(%a: memref<8xf32, affine_map<(d0) -> (d0 floordiv 2)>>) {
 // insert
 
 func.func @f(%t: tensor<4xf32>, %a: memref<8x8xf32>) {
-  // expected-error@+1 {{expected 2 offset values, got 1}}
+  // expected-error@+1 {{expected 2 offset values, but found 1}}
   triton_xla.insert %t into %a[0] [4] [1] : tensor<4xf32> into memref<8x8xf32>
   return
 }
@@ -289,7 +289,7 @@ func.func @f(%t: tensor<4xf32>, %a: memref<8xf32>) {
 // mask
 
 func.func @f(%t: tensor<4x8xf32>, %v: f32) {
-  // expected-error@+1 {{expected one bound for each of the tile's 2 dimensions, but got 1}}
+  // expected-error@+1 {{expected one bound for each of the tile's 2 dimensions, but found 1}}
   triton_xla.mask %t [2], %v : tensor<4x8xf32>
   return
 }
@@ -313,7 +313,7 @@ func.func @f(%t: tensor<4x8xf32>, %v: f32) {
 // -----
 
 func.func @f(%t: tensor<4xf32>, %v: f32, %n: index) {
-  // expected-error@+1 {{static_bounds has room for 0 dynamic bounds, but there are 1}}
+  // expected-error@+1 {{static_bounds has 0 dynamic entries, but the number of dynamic bounds is 1}}
   "triton_xla.mask"(%t, %n, %v) <{static_bounds = array<i64: 4>}> : (tensor<4xf32>, index, f32) -> tensor<4xf32>
   return
 }
@@ -411,7 +411,7 @@ func.func @f(%a: tensor<2x4xf16>, %b: tensor<5x8xf16>, %c: tensor<2x8xf32>) {
 // -----
 
 func.func @f(%a: tensor<2x4xf16>, %b: tensor<4x8xf16>, %c: tensor<8x2xf32>) {
-  // expected-error@+1 {{product is 2x8, but the accumulator is 8x2}}
+  // expected-error@+1 {{the matmul result is 2x8, but the layout of the accumulator is 8x2}}
   triton_xla.dot %a, %b, %c : tensor<2x4xf16>, tensor<4x8xf16> -> tensor<8x2xf32>
   return
 }
@@ -419,7 +419,7 @@ func.func @f(%a: tensor<2x4xf16>, %b: tensor<4x8xf16>, %c: tensor<8x2xf32>) {
 // -----
 
 func.func @f(%a: tensor<2x4xf16>, %b: tensor<4x8xf16>, %c: tensor<2x8xf32>) {
-  // expected-error@+1 {{tf32 is for f32 operands, but they are 'f16'}}
+  // expected-error@+1 {{tf32 requires f32 operands, but found 'f16'}}
   triton_xla.dot %a, %b, %c tf32 : tensor<2x4xf16>, tensor<4x8xf16> -> tensor<2x8xf32>
   return
 }

@@ -1,19 +1,19 @@
 // Chips and warps that no layouts are for.
 // RUN: smalti-opt %s -split-input-file -verify-diagnostics --mosaic-gpu-infer-layouts=warps=64
 
-// expected-error@+1 {{'builtin.module' op attribute 'mosaic_gpu.arch_major' must be a number of 32 bits, got "9"}}
+// expected-error@+1 {{'builtin.module' op attribute 'mosaic_gpu.arch_major' must be an integer of at most 32 bits, but is "9"}}
 module attributes {mosaic_gpu.arch_major = "9", mosaic_gpu.arch_minor = 0 : i32} {
 }
 
 // -----
 
-// expected-error@+1 {{'builtin.module' op cannot be given layouts: option 'warps' must be from 1 to 32, got 64}}
+// expected-error@+1 {{'builtin.module' op cannot be given layouts: option 'warps' must be from 1 to 32, but found 64}}
 module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32} {
 }
 
 // -----
 
-// expected-error@+1 {{'builtin.module' op cannot be given layouts: option 'warps' must be from 1 to 16, got 64}}
+// expected-error@+1 {{'builtin.module' op cannot be given layouts: option 'warps' must be from 1 to 16, but found 64}}
 module attributes {smalti.target = "gfx942"} {
 }
 
