@@ -1,4 +1,4 @@
-//===- LayoutKinds.cpp - Layouts of any kind ------------------------------===//
+//===- LayoutKinds.cpp - Register layout kinds ----------------------------===//
 
 #include "smalti/layouts/LayoutAlgebra.h"
 
@@ -14,7 +14,7 @@ using namespace smalti::layout;
 using llvm::ArrayRef;
 using llvm::SmallVector;
 
-static int64_t product(ArrayRef<int64_t> sizes) {
+static int64_t numElements(ArrayRef<int64_t> sizes) {
   return std::accumulate(sizes.begin(), sizes.end(), int64_t(1),
                          std::multiplies<int64_t>());
 }
@@ -103,10 +103,10 @@ ValueOr<RegisterLayout> smalti::layout::reduce(const RegisterLayout &layout,
   if (std::get_if<SplatLayout>(&layout))
     return RegisterLayout(SplatLayout{reduced});
   const auto &strided = std::get<StridedLayout>(layout);
-  int64_t behind = product(shape.drop_front(last + 1));
-  if (behind % (strided.vectorSize * threads) != 0)
+  int64_t inner = numElements(shape.drop_front(last + 1));
+  if (inner % (strided.vectorSize * threads) != 0)
     return Result::none(
-        "the " + std::to_string(behind) + " elements inside dimension " +
+        "the " + std::to_string(inner) + " elements inside dimension " +
         std::to_string(last) + " are not a multiple of the " +
         std::to_string(strided.vectorSize * threads) +
         " elements of one round over all threads, so the reduction would "
@@ -124,7 +124,7 @@ ValueOr<RegisterLayout> smalti::layout::reshape(const RegisterLayout &layout,
       return Result::none(result.reason);
     return RegisterLayout(*result);
   }
-  if (product(sourceShape) != product(targetShape))
+  if (numElements(sourceShape) != numElements(targetShape))
     return Result::none("shapes " + listText(sourceShape) + " and " +
                         listText(targetShape) +
                         " have different numbers of elements");
@@ -149,7 +149,8 @@ smalti::layout::transpose(const RegisterLayout &layout, ArrayRef<int64_t> shape,
                         " does not permute the dimensions of " +
                         listText(shape));
   if (std::get_if<StridedLayout>(&layout)) {
-    // Where only dimensions of size one move, the order of elements stays.
+    // If only dimensions of size one move, the order of elements does not
+    // change.
     SmallVector<int64_t> moved;
     for (int64_t dim : permutation)
       if (shape[dim] > 1)

@@ -48,7 +48,7 @@ void MosaicGPUDialect::registerTypes() {
 
 using ErrorFn = function_ref<InFlightDiagnostic()>;
 
-/// Emits the reason, if there is one.
+/// Emits an error with the reason, if any.
 static LogicalResult emitReason(ErrorFn emitError,
                                 const std::optional<std::string> &reason) {
   if (!reason)
@@ -122,7 +122,7 @@ static bool readNumbers(ArrayAttr list, SmallVectorImpl<int64_t> &numbers) {
   return true;
 }
 
-/// Reads what the warp or lane index is made of.
+/// Reads the digits of the warp or lane index.
 static std::optional<std::string>
 readParts(ArrayAttr list, StringRef name,
           SmallVectorImpl<smalti::layout::PartitionDim> &parts) {
@@ -135,7 +135,7 @@ readParts(ArrayAttr list, StringRef name,
     auto dim = dyn_cast<IntegerAttr>(entry);
     if (!dim || !dim.getType().isSignlessInteger(64))
       return (name + " must hold integers and #mosaic_gpu.Replicated").str();
-    // In the algebra 0 is a replicated factor, so it must not get there.
+    // In the layout algebra, 0 denotes a replicated part.
     if (dim.getInt() >= 0)
       return (name + " has dimension " + Twine(dim.getInt()) +
               ", but dimensions are counted from the end: -1 is the last")
@@ -145,8 +145,8 @@ readParts(ArrayAttr list, StringRef name,
   return std::nullopt;
 }
 
-/// Reads the parameters of a tiled layout; the message says which is not of the
-/// right kind.
+/// Reads the parameters of a tiled layout; returns a message if one has the
+/// wrong kind.
 static std::optional<std::string>
 readTiledLayout(ArrayAttr tiling, ArrayAttr warpDims, ArrayAttr laneDims,
                 int64_t vectorDim, smalti::layout::TiledLayout &layout) {
@@ -175,7 +175,7 @@ LogicalResult TiledLayoutAttr::verify(ErrorFn emitError, ArrayAttr tiling,
 
 smalti::layout::TiledLayout TiledLayoutAttr::getLayout() const {
   smalti::layout::TiledLayout layout;
-  // The verifier has read the same parameters.
+  // The verifier has already checked the parameters.
   (void)readTiledLayout(getTiling(), getWarpDims(), getLaneDims(),
                         getVectorDim(), layout);
   return layout;

@@ -1,4 +1,4 @@
-//===- Layouts.cpp - Layouts and transforms of values ---------------------===//
+//===- Layouts.cpp - Checks of layouts and transforms ---------------------===//
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/dialects/MosaicGPU/Verification.h"
@@ -10,7 +10,7 @@ using namespace smalti::mosaic_gpu;
 
 static bool isVector(Value value) { return isa<VectorType>(value.getType()); }
 
-/// Shared memory whose transforms are known to its users: barriers have none.
+/// Whether a value is shared memory with transforms. Barriers do not have any.
 static bool hasTransforms(Value value) {
   auto type = dyn_cast<MemRefType>(value.getType());
   return type && (isSharedMemory(type) || isClusterMemory(type)) &&
@@ -92,9 +92,9 @@ smalti::mosaic_gpu::checkTMEMLayout(Attribute attribute, MemRefType type) {
 // Transforms
 //===----------------------------------------------------------------------===//
 
-/// The dimension that is contiguous, among those that have more than one
-/// element; null where there are none or strides are not known, with the reason
-/// where memory cannot have transforms.
+/// Finds the contiguous dimension among those with more than one element; null
+/// if all have one element or the strides are dynamic. Returns a reason if the
+/// memory cannot have transforms.
 static std::optional<std::string> findMinorDim(MemRefType type, bool isSwizzled,
                                                std::optional<unsigned> &minor) {
   SmallVector<int64_t> strides;
@@ -119,8 +119,8 @@ static std::optional<std::string> findMinorDim(MemRefType type, bool isSwizzled,
   return std::nullopt;
 }
 
-/// Why a swizzle does not go with the tile, or with the memory where there is
-/// none.
+/// The reason if a swizzle is not valid for the tile, or for the memory if it
+/// is not tiled.
 static std::optional<std::string> checkSwizzle(SwizzleTransformAttr swizzle,
                                                ArrayRef<int64_t> tile,
                                                MemRefType type,
@@ -193,8 +193,8 @@ smalti::mosaic_gpu::checkTransforms(Attribute attribute, MemRefType type) {
 // Attributes of ops
 //===----------------------------------------------------------------------===//
 
-/// The entries of an attribute of an op that has one for each of `values`; an
-/// empty array where it is absent. `entry` says what an entry is.
+/// The entries of a list attribute of an op, one for each of `values`; a null
+/// array if it is absent. `entry` describes an entry in messages.
 static FailureOr<ArrayAttr> getEntries(Operation *op, StringRef name,
                                        ValueRange values, StringRef entry,
                                        StringRef valueKind) {
@@ -218,8 +218,8 @@ static LogicalResult emitMisfit(Operation *op, StringRef name, size_t index,
                            << " is not valid for " << type << ": " << reason;
 }
 
-/// How many warps and lanes the tiled layouts of an op are spread over, once
-/// one of them was seen.
+/// The number of warps and lanes of the tiled layouts of an op; 0 before the
+/// first one.
 namespace {
 struct ThreadCount {
   int64_t warps = 0;
@@ -271,8 +271,8 @@ static LogicalResult verifyTMEMLayoutList(Operation *op, StringRef name,
   return success();
 }
 
-/// The op's own transforms count barriers, as JAX does: they have none, but an
-/// entry.
+/// Whether the transforms of an op have an (empty) entry for barriers, as in
+/// JAX.
 static bool countsBarriers(Operation *op) { return isa<CustomPrimitiveOp>(op); }
 
 static LogicalResult verifyTransformList(Operation *op, StringRef name,

@@ -1,7 +1,7 @@
 //===- MosaicGPUEnums.td - Enumerations of the dialect -----*- tablegen -*-===//
 //
-// All are stored as i32 attributes, so that JAX's generic form
-// (`oob_fill_mode = 2 : i32`) parses. The numbers are JAX's.
+// The enumerations are i32 attributes with the numbers of JAX, so that JAX's
+// generic form (`oob_fill_mode = 2 : i32`) parses.
 //
 //===----------------------------------------------------------------------===//
 

@@ -144,7 +144,8 @@ TypedAttr ExtractOp::getFillOrZero() {
 }
 
 /// The dimensions of a window of `sizes` that a tile of `tileType` drops: the
-/// unit dimensions left over when the tile's shape is matched from the front.
+/// unit dimensions that remain after the tile's shape is matched from the
+/// front.
 static llvm::SmallBitVector droppedDims(ArrayRef<int64_t> sizes,
                                         RankedTensorType tileType) {
   llvm::SmallBitVector dropped(sizes.size());
@@ -181,7 +182,7 @@ void InsertOp::getEffects(
                        SideEffects::DefaultResource::get());
 }
 
-/// What `extract` and `insert` have in common: a window of `memref` and a tile.
+/// Shared checks of `extract` and `insert`: a window of `memref` and a tile.
 /// (The ranks of the lists and the signs of offsets and sizes are checked by
 /// OffsetSizeAndStrideOpInterface.)
 template <typename WindowOp>
@@ -212,8 +213,9 @@ static LogicalResult verifyWindow(WindowOp op, MemRefType memref,
     return op.emitOpError("tile elements are ")
            << tile.getElementType() << ", but memref elements are "
            << memref.getElementType();
-  // Dropping dimensions greedily from the front finds a way if there is one: a
-  // kept unit dimension can always stand for the first of its neighbours.
+  // Dropping dimensions greedily from the front finds a solution if one exists:
+  // a kept unit dimension can always match the first of adjacent unit
+  // dimensions.
   llvm::SmallBitVector dropped = op.getDroppedDims();
   bool reducible =
       sizes.size() - dropped.count() == static_cast<size_t>(tile.getRank());
@@ -271,8 +273,9 @@ void InsertOp::build(OpBuilder &builder, OperationState &state, Value tile,
 }
 
 namespace {
-/// Offsets that are non-negative constants become static. Upstream's pattern
-/// for this interface is of no use here: it refuses windows that overhang.
+/// Makes offsets that are non-negative constants static. Upstream's pattern for
+/// this interface does not apply: it rejects windows that extend past the
+/// memref.
 template <typename WindowOp>
 struct FoldConstantOffsets : OpRewritePattern<WindowOp> {
   using OpRewritePattern<WindowOp>::OpRewritePattern;
@@ -293,7 +296,7 @@ struct FoldConstantOffsets : OpRewritePattern<WindowOp> {
   }
 };
 
-/// `fill` that states the default goes.
+/// Removes a `fill` that is the default.
 struct DropDefaultFill : OpRewritePattern<ExtractOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -355,8 +358,9 @@ OpFoldResult MaskOp::fold(FoldAdaptor adaptor) {
   Attribute value = adaptor.getValue();
   if (!value)
     return {};
-  // A bound of 0 leaves nothing but `value`; a tile of nothing but `value`
-  // stays what it is. (Attributes compare by bits, so 0.0 and -0.0 differ.)
+  // A bound of 0 replaces all elements by `value`; a tile whose elements all
+  // are `value` is not changed. (Attributes compare by bits, so 0.0 and -0.0
+  // differ.)
   if (llvm::is_contained(getStaticBounds(), 0))
     return DenseElementsAttr::get(type, value);
   auto tile = dyn_cast_if_present<SplatElementsAttr>(adaptor.getTile());
@@ -366,7 +370,7 @@ OpFoldResult MaskOp::fold(FoldAdaptor adaptor) {
 }
 
 namespace {
-/// Bounds that are constants become static, clamped to [0, size].
+/// Makes constant bounds static, clamped to [0, size].
 struct FoldConstantBounds : OpRewritePattern<MaskOp> {
   using OpRewritePattern::OpRewritePattern;
 

@@ -1,4 +1,4 @@
-//===- Barriers.cpp - Barriers, and requests that complete on them --------===//
+//===- Barriers.cpp - Barriers and cluster launch control -----------------===//
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/dialects/MosaicGPU/Verification.h"
@@ -58,7 +58,7 @@ LogicalResult TcGen05CommitArriveOp::verify() {
   return verifyBarrier(*this, getBarrier());
 }
 
-/// Bytes of the answer to a request for another cluster's work.
+/// Bytes of the response to a cluster launch control request.
 static constexpr int64_t kAnswerBytes = 16;
 
 static LogicalResult verifyAnswer(Operation *op, MemRefType type) {

@@ -49,7 +49,7 @@ static void printDimensions(OpAsmPrinter &printer, Operation *,
 #include "smalti/dialects/MosaicGPU/Ops/Copies.cpp.inc"
 
 //===----------------------------------------------------------------------===//
-// In groups
+// Copies in async-groups
 //===----------------------------------------------------------------------===//
 
 static LogicalResult verifyCopied(Operation *op, Type element) {
@@ -90,8 +90,8 @@ LogicalResult AsyncCopyOp::verify() {
 // Slices of global memory
 //===----------------------------------------------------------------------===//
 
-/// Checks the slice of `global`, which the op calls `name`, and finds its shape
-/// in shared memory.
+/// Checks the slice of `global`, which messages call `name`, and computes its
+/// shape in shared memory.
 static LogicalResult verifySlice(Operation *op, StringRef name,
                                  MemRefType global, OperandRange indices,
                                  ArrayRef<int64_t> lengths,
@@ -143,7 +143,7 @@ static LogicalResult verifyDistinct(Operation *op, ArrayAttr dimensions) {
   return success();
 }
 
-/// Checks that memory in shared memory is the slice.
+/// Checks that the memref in shared memory has the shape of the slice.
 static LogicalResult verifySliceIs(Operation *op, StringRef name,
                                    ArrayRef<int64_t> slice, MemRefType shared) {
   if (shared.getShape() == slice)
@@ -152,8 +152,8 @@ static LogicalResult verifySliceIs(Operation *op, StringRef name,
                            << name << " is " << shared;
 }
 
-/// Makes the slice of a partitioned copy the part of one block: the size of the
-/// destination along the axis divides it.
+/// Reduces the slice of a partitioned copy to the part of one block, whose
+/// length is the size of the destination along the axis.
 static LogicalResult partitionSlice(AsyncLoadOp op,
                                     CopyPartitionedAttr partition,
                                     MutableArrayRef<int64_t> slice) {
@@ -167,7 +167,7 @@ static LogicalResult partitionSlice(AsyncLoadOp op,
            << ", but the rank of the slice is " << slice.size();
   if (destination.getRank() != static_cast<int64_t>(slice.size()) ||
       destination.isDynamicDim(axis) || destination.getDimSize(axis) == 0)
-    return success(); // verifySliceIs says what the destination is.
+    return success(); // verifySliceIs reports the destination.
   int64_t part = destination.getDimSize(axis);
   if (slice[axis] % part != 0)
     return op.emitOpError()
@@ -229,7 +229,7 @@ LogicalResult AsyncStoreOp::verify() {
 }
 
 //===----------------------------------------------------------------------===//
-// To other blocks
+// Copies to other blocks
 //===----------------------------------------------------------------------===//
 
 LogicalResult AsyncStoreSmemOp::verify() {

@@ -1,4 +1,4 @@
-//===- Mma.cpp - Matrix products ------------------------------------------===//
+//===- Mma.cpp - Matmul ops -----------------------------------------------===//
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/dialects/MosaicGPU/Verification.h"
@@ -12,13 +12,13 @@ using namespace smalti::mosaic_gpu;
 #include "smalti/dialects/MosaicGPU/Ops/Mma.cpp.inc"
 
 //===----------------------------------------------------------------------===//
-// What products have in common
+// Shared checks
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The shapes of a product's operands. `k` of `a` is half of that of `b` where
-/// `a` is sparse, and `n` of `b` half of the accumulator's where two blocks
-/// multiply together.
+/// The shapes of the operands of a matmul. K of `a` is half of K of `b` if `a`
+/// is sparse. N of `b` is half of N of the accumulator if two blocks compute
+/// the matmul together.
 struct Shapes {
   ArrayRef<int64_t> accumulator, a, b;
   bool isSparse = false;
@@ -59,12 +59,12 @@ static bool isEightBitFloat(Type type) {
   return isa<Float8E4M3FNType, Float8E5M2Type>(type);
 }
 
-/// Whether the product is of one type, or of two 8-bit floats.
+/// Whether the operands have one type, or are two 8-bit floats.
 static bool isOneKind(Type a, Type b) {
   return a == b || (isEightBitFloat(a) && isEightBitFloat(b));
 }
 
-/// What the products of asynchronous instructions are accumulated in.
+/// Checks the accumulator type of an asynchronous matmul.
 static LogicalResult verifySum(Operation *op, Type element, Type sum) {
   if (isa<IntegerType>(element)) {
     if (sum.isSignlessInteger(32))
@@ -97,7 +97,7 @@ const targets::Target *smalti::mosaic_gpu::getTarget(Operation *op) {
                                           minor.getValue().getSExtValue());
 }
 
-/// Whether a matrix product may have operands of these types.
+/// Whether `mma` supports operands of these types.
 static bool areMmaTypes(Type a, Type b) {
   if (isa<Float8E4M3FNUZType, Float8E5M2FNUZType>(a))
     return isa<Float8E4M3FNUZType, Float8E5M2FNUZType>(b);
@@ -106,7 +106,7 @@ static bool areMmaTypes(Type a, Type b) {
                              a.isSignlessInteger(8) || a.isSignlessInteger(4));
 }
 
-/// Whether the table's element is this type.
+/// Whether an element of the target table is this type.
 static bool isElement(targets::Element element, Type type, bool allowTF32) {
   if (element == targets::Element::TF32)
     return allowTF32 && type.isF32();
@@ -115,8 +115,8 @@ static bool isElement(targets::Element element, Type type, bool allowTF32) {
   return text == targets::toString(element);
 }
 
-/// Checks that the module's target, where it names one, has an instruction for
-/// the product.
+/// Checks that the target of the module, if any, has an instruction for the
+/// element types.
 static LogicalResult verifyForTarget(MMAOp op) {
   const targets::Target *target = getTarget(op);
   if (!target)
@@ -202,7 +202,7 @@ LogicalResult WGMMAOp::verify() {
 // tcgen05_mma
 //===----------------------------------------------------------------------===//
 
-/// What the rows of one instruction are a multiple of.
+/// The rows of one instruction are a multiple of this number.
 static constexpr int64_t kTcGen05Rows = 32;
 
 static LogicalResult verifyScales(TcGen05MMAOp op) {

@@ -1,4 +1,4 @@
-//===- References.cpp - Parts and views of shared memory ------------------===//
+//===- References.cpp - Slices and views of shared memory -----------------===//
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/dialects/MosaicGPU/Verification.h"
@@ -12,7 +12,7 @@ using namespace smalti::mosaic_gpu;
 #include "smalti/dialects/MosaicGPU/Ops/References.cpp.inc"
 
 //===----------------------------------------------------------------------===//
-// What verifiers ask of memory
+// Checks of memory spaces
 //===----------------------------------------------------------------------===//
 
 int64_t smalti::mosaic_gpu::getElementBytes(Type type) {
@@ -70,7 +70,8 @@ LogicalResult smalti::mosaic_gpu::verifySameElements(Operation *op, Type source,
 // slice_smem
 //===----------------------------------------------------------------------===//
 
-/// The number that both vendors' back ends have for shared memory.
+/// The number of the shared address space in the LLVM back ends of both
+/// vendors.
 static constexpr int64_t kSharedMemoryAddressSpace = 3;
 
 LogicalResult SliceSMEMOp::verify() {
@@ -78,7 +79,7 @@ LogicalResult SliceSMEMOp::verify() {
   if (!type.hasStaticShape())
     return emitOpError() << "result must have a static shape, but found "
                          << type;
-  // Programs of threads also write the number of the address space.
+  // Thread-level kernels also use the number of the address space.
   auto number = dyn_cast_or_null<IntegerAttr>(type.getMemorySpace());
   if (!isSharedMemory(type) &&
       !(number && number.getInt() == kSharedMemoryAddressSpace))
@@ -125,7 +126,7 @@ LogicalResult ReinterpretCastOp::verify() {
   return verifyLayouts(*this);
 }
 
-/// Whether an op carries layouts or transforms, which a fold would lose.
+/// Whether an op has layouts or transforms, which a fold would lose.
 static bool isAnnotated(Operation *op) {
   return !op->getDiscardableAttrs().empty();
 }
@@ -143,7 +144,7 @@ OpFoldResult ReinterpretCastOp::fold(FoldAdaptor) {
 }
 
 namespace {
-/// A cast of a slice is a slice of that type.
+/// Replaces a cast of a slice by a slice of the result type.
 struct CastOfSlice : OpRewritePattern<ReinterpretCastOp> {
   using OpRewritePattern::OpRewritePattern;
 

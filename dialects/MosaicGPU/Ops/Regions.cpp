@@ -12,7 +12,7 @@ using namespace smalti::mosaic_gpu;
 // Parts of assembly formats
 //===----------------------------------------------------------------------===//
 
-/// Operands and the arguments that they are in a region:
+/// Operands and the corresponding region arguments:
 /// `(%argument = %operand : type) { ... }`.
 static ParseResult
 parseMappedRegion(OpAsmParser &parser,
@@ -53,7 +53,7 @@ static void printMappedRegion(OpAsmPrinter &printer, Operation *,
 #define GET_OP_CLASSES
 #include "smalti/dialects/MosaicGPU/Ops/Regions.cpp.inc"
 
-/// Checks that a region has an argument for each operand, of its type.
+/// Checks that a region has one argument for each operand, of the same type.
 static LogicalResult verifyMapping(Operation *op, Region &region) {
   if (region.getArgumentTypes() == op->getOperandTypes())
     return success();
@@ -130,14 +130,14 @@ static Type getCommonCast(BlockArgument argument) {
 }
 
 namespace {
-/// Casts an operand in front of the op where the region does nothing else with
-/// it.
+/// Moves a cast of a region argument before the op if all uses of the argument
+/// are casts to one type.
 struct HoistCasts : OpRewritePattern<WarpMapOp> {
   using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(WarpMapOp op,
                                 PatternRewriter &rewriter) const override {
-    // The entries of layout attributes are those of the operands' types.
+    // Layout attributes have entries for the types of the operands.
     if (!op->getDiscardableAttrs().empty())
       return failure();
     bool changed = false;

@@ -13,7 +13,7 @@ using namespace smalti::mosaic_gpu;
 // Loads and stores
 //===----------------------------------------------------------------------===//
 
-/// Prints what there is to say about an op into one string.
+/// Prints all parts into one string.
 template <typename... Ts> static std::string toText(const Ts &...parts) {
   std::string text;
   llvm::raw_string_ostream stream(text);
@@ -35,7 +35,7 @@ VectorType smalti::mosaic_gpu::getVectorOf(MemRefType type,
   return {};
 }
 
-/// Infers one vector of all elements of the first operand.
+/// Infers the vector of all elements of the first operand.
 static LogicalResult inferVectorOf(std::optional<Location> loc,
                                    ValueRange operands,
                                    SmallVectorImpl<Type> &types) {
@@ -52,7 +52,7 @@ static LogicalResult inferVectorOf(std::optional<Location> loc,
   return success();
 }
 
-/// What a load and a store of a block-level vector have in common.
+/// Shared checks of loads and stores of block-level vectors.
 static LogicalResult verifyTransfer(Operation *op, MemRefType memory,
                                     VectorType vector) {
   if (!isSharedMemory(memory) && !isGlobalMemory(memory) &&
@@ -114,8 +114,7 @@ LogicalResult MultimemLoadReduceOp::inferReturnTypes(
   return inferVectorOf(loc, adaptor.getOperands(), types);
 }
 
-/// Whether devices' values of this type can be combined so; the reason where
-/// they cannot.
+/// The reason if a reduction across devices does not support this type.
 static std::optional<std::string>
 checkReduction(Type element, MultimemLoadReductionType reduction) {
   using Reduction = MultimemLoadReductionType;
@@ -153,7 +152,7 @@ LogicalResult MultimemLoadReduceOp::verify() {
 // Layouts and shapes
 //===----------------------------------------------------------------------===//
 
-/// Whether two layouts place every element alike.
+/// Whether two layouts are equal in canonical form.
 static bool areSameLayout(Attribute lhs, Attribute rhs) {
   auto lhsTiled = dyn_cast<TiledLayoutAttr>(lhs),
        rhsTiled = dyn_cast<TiledLayoutAttr>(rhs);
@@ -214,8 +213,7 @@ LogicalResult BroadcastInDimOp::verify() {
   return verifyLayouts(*this);
 }
 
-/// The type of vectors behind one another; null where there is none, with the
-/// reason.
+/// The type of concatenated vectors; null and the reason if it does not exist.
 static VectorType getConcatenated(ValueRange operands, int64_t dimension,
                                   std::string &reason) {
   if (operands.empty()) {

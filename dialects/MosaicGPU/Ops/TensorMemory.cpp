@@ -16,11 +16,10 @@ using namespace smalti::mosaic_gpu;
 //===----------------------------------------------------------------------===//
 
 static constexpr int64_t kColumnBits = 32;
-/// Columns that there are where no target says otherwise.
+/// Number of columns if the module does not state a target.
 static constexpr int64_t kMostColumns = 512;
 
-/// Checks that all or one of the elements that fit in a column are packed
-/// there.
+/// Checks that a column holds one element or is full.
 static LogicalResult verifyPacking(TmemAllocOp op) {
   MemRefType type = op.getResult().getType();
   int64_t packing = op.getPacking();
@@ -101,8 +100,8 @@ LogicalResult TmemLayoutCastOp::verify() {
 // Loads and stores
 //===----------------------------------------------------------------------===//
 
-/// The vectors that a load gives: all elements, and where it reduces, one for
-/// each row. Fails where there are none, with the reason.
+/// The result types of a load: all elements and, with `reduces`, one element
+/// for each row. Fails with the reason if a type does not exist.
 static LogicalResult getLoaded(MemRefType source, bool reduces,
                                SmallVectorImpl<Type> &types,
                                std::string &reason) {

@@ -1,4 +1,4 @@
-//===- Conflict.cpp - Why there are no layouts ----------------------------===//
+//===- Conflict.cpp - Diagnostics for unsatisfiable layout constraints ----===//
 
 #include "smalti/passes/Layouts/Inference/Conflict.h"
 
@@ -14,10 +14,10 @@ using namespace smalti::inference;
 using Kind = Constraint::Kind;
 
 //===----------------------------------------------------------------------===//
-// The smallest contradiction
+// Minimal contradiction
 //===----------------------------------------------------------------------===//
 
-/// Some constraints, with their variables.
+/// The problem of a subset of the constraints, with their variables.
 static Problem makeProblem(ArrayRef<Constraint> all,
                            ArrayRef<int> constraints) {
   Problem part;
@@ -34,19 +34,19 @@ static Problem makeProblem(ArrayRef<Constraint> all,
   return part;
 }
 
-/// Searches for a contradiction in parts of a problem, constraints that all of
-/// them may look at together, and assignments that each may try: what takes
-/// longer is taken for no contradiction, and what is not left out stays.
+/// Budget of the search for a minimal contradiction: number of tests,
+/// constraints of all tests, and assignments of one test. A test that exceeds
+/// it counts as not contradictory, and the constraints remain in the set.
 static constexpr int64_t kMaxTests = 400;
 static constexpr int64_t kMaxWork = 2 * 1000 * 1000;
 static constexpr int64_t kTestFuel = 500, kMinTestFuel = 16;
 static constexpr int64_t kTestWork = 20 * 1000;
-/// Assignments that look for a solution with a hint.
+/// Assignments of the search for a solution with a hint.
 static constexpr int64_t kHintFuel = 2000;
-/// Uses between the demands of a contradiction that are looked at one by one.
+/// Limit of the uses in a contradiction that are minimized individually.
 static constexpr size_t kMaxUses = 64;
 
-/// Whether a constraint says that a layout is handed on, and not which.
+/// Whether a constraint only propagates a layout.
 static bool isLink(const Constraint &constraint) {
   return constraint.kind == Kind::Use || constraint.kind == Kind::Equal;
 }
@@ -73,12 +73,12 @@ public:
     return solution.status == SolveStatus::Conflict;
   }
 
-  /// Takes also for a contradiction what no known layout meets.
+  /// Also treats constraints that no known layout satisfies as contradictory.
   void needCandidates() { needsCandidates = true; }
 
-  /// Those of `constraints` without which `background` and the others are no
-  /// contradiction. QuickXplain: halves are left out at once, so that k of n
-  /// are found with about k log(n / k) tests.
+  /// A minimal subset of `constraints` that is contradictory together with
+  /// `background`. The algorithm is QuickXplain: it removes halves, and finds k
+  /// of n constraints with about k log(n / k) tests.
   std::vector<int> minimize(std::vector<int> &background, bool hasNew,
                             ArrayRef<int> constraints) {
     if (constraints.empty())
@@ -100,8 +100,8 @@ public:
     return ofFirst;
   }
 
-  /// The links that connect the variables of some demands, by the shortest ways
-  /// from the first one.
+  /// The links that connect the variables of some constraints, on the shortest
+  /// paths from the first one.
   std::vector<int> connect(ArrayRef<int> demands, ArrayRef<int> links) {
     llvm::DenseMap<VarId, SmallVector<int, 2>> edges;
     for (int number : llvm::concat<const int>(demands, links))
@@ -109,22 +109,22 @@ public:
         edges[all[number].a].push_back(number);
         edges[all[number].b].push_back(number);
       }
-    llvm::DenseMap<VarId, int> way;
+    llvm::DenseMap<VarId, int> via;
     std::vector<VarId> queue{all[demands.front()].a};
-    way[queue.front()] = -1;
+    via[queue.front()] = -1;
     for (size_t next = 0; next < queue.size(); ++next)
       for (int number : edges[queue[next]]) {
         VarId other =
             all[number].a == queue[next] ? all[number].b : all[number].a;
-        if (way.try_emplace(other, number).second)
+        if (via.try_emplace(other, number).second)
           queue.push_back(other);
       }
     llvm::DenseSet<int> taken;
     for (int demand : demands)
       for (VarId var : {all[demand].a, all[demand].b})
-        while (var != kNoVar && way.count(var) && way[var] >= 0 &&
-               taken.insert(way[var]).second)
-          var = all[way[var]].a == var ? all[way[var]].b : all[way[var]].a;
+        while (var != kNoVar && via.count(var) && via[var] >= 0 &&
+               taken.insert(via[var]).second)
+          var = all[via[var]].a == var ? all[via[var]].b : all[via[var]].a;
     std::vector<int> result;
     for (int number : taken)
       if (isLink(all[number]))
@@ -180,7 +180,7 @@ std::vector<int> inference::findCore(Solver &solver, const Problem &problem) {
 }
 
 //===----------------------------------------------------------------------===//
-// In words
+// Message text
 //===----------------------------------------------------------------------===//
 
 static std::string listText(ArrayRef<int64_t> numbers) {
@@ -260,14 +260,14 @@ std::string inference::describeConstraint(Evaluator &evaluator,
          " together";
 }
 
-/// Whether an op is there to state a layout.
+/// Whether the purpose of an op is to state a layout.
 static bool isAnnotation(Operation *op) {
   return isa<mosaic_gpu::LayoutCastOp, mosaic_gpu::WithTransformsOp,
              mosaic_gpu::TmemLayoutCastOp>(op);
 }
 
-/// The next sizes that threads can share, where those of a vector have no
-/// layout at all.
+/// Suggests the next larger sizes that can be distributed evenly, if no layout
+/// is valid for the sizes of a vector.
 static bool suggestPadding(InFlightDiagnostic &diagnostic, Evaluator &evaluator,
                            const Variable &variable) {
   auto type = dyn_cast<VectorType>(variable.type);
@@ -304,9 +304,9 @@ public:
           usual.insert(number);
   }
 
-  /// `stuck`: a variable for which no candidate was left, if any.
+  /// `stuck`: a variable without remaining candidates, if any.
   void report(VarId stuck) {
-    // The op with the last demand; the others are what it meets.
+    // The error is on the op of the last constraint.
     int last = core.back();
     size_t demands = 0;
     llvm::SmallPtrSet<Operation *, 8> ops;
@@ -339,7 +339,7 @@ public:
   }
 
 private:
-  /// All demands, and where they meet unless that is a long way.
+  /// Attaches a note for each constraint, and for the links if they are few.
   void attachAll(InFlightDiagnostic &diagnostic) {
     constexpr size_t kShownLinks = 4, kShownDemands = 12;
     size_t links = llvm::count_if(
@@ -361,8 +361,8 @@ private:
         << describeConstraint(evaluator, constraint) << ": " << constraint.why;
   }
 
-  /// What the whole problem makes of the variables without some constraints, or
-  /// where relayouts may serve some uses; empty where it has no solution still.
+  /// A solution of the whole problem without some constraints, or with
+  /// relayouts at some uses; empty if none exists.
   std::vector<LayoutId> solveWithout(ArrayRef<int> dropped,
                                      const llvm::DenseSet<int> &relaxed) {
     Problem part = problem;
@@ -389,7 +389,7 @@ private:
     return layouts[llvm::lower_bound(problem.vars, var) - problem.vars.begin()];
   }
 
-  /// The constraints of the core of an op and a kind.
+  /// The constraints of an op and a kind in the core.
   SmallVector<int> select(Operation *op, Kind kind) const {
     SmallVector<int> numbers;
     for (int number : core)
@@ -398,7 +398,7 @@ private:
     return numbers;
   }
 
-  /// The uses where a cast is tried: on a long way, those at its ends.
+  /// The uses where a cast is tried; only those at both ends of a long path.
   SmallVector<int> usesToTry() const {
     size_t each = core.size() > 256 ? 2 : 8;
     SmallVector<int> uses;
@@ -410,16 +410,16 @@ private:
     return uses;
   }
 
-  /// One of the hints that resolve the problem as a whole.
+  /// Attaches a hint that resolves the whole problem.
   void suggest(InFlightDiagnostic &diagnostic) {
-    // Where relayouts are inserted, casts have been tried.
+    // If relayouts are allowed, casts have already been tried.
     if (!allowsRelayouts)
       for (int number : usesToTry())
         if (suggestCast(diagnostic, constraints[number]))
           return;
     if (suggestAnnotations(diagnostic))
       return;
-    // Views and slices that cut tiles first.
+    // First try views and slices that split tiles.
     for (bool cutsTile : {true, false})
       for (int number : llvm::reverse(core)) {
         const Constraint &constraint = constraints[number];
@@ -432,17 +432,17 @@ private:
       }
   }
 
-  /// Whether the problem has a solution once an op no longer demands what it
-  /// demands with a constraint.
+  /// Whether the problem has a solution without a constraint of an op.
   bool isResolvedAt(int number) {
     const Constraint &constraint = constraints[number];
     if (constraint.kind != Kind::SharedTransfer) {
-      // The ties of an op stand and fall together.
+      // The equalities of an op are dropped together.
       SmallVector<int> dropped;
       for (int other : problem.constraints)
         if (constraints[other].op == constraint.op &&
             (constraints[other].kind == constraint.kind ||
-             (isTie(constraint.kind) && isTie(constraints[other].kind))))
+             (isEquality(constraint.kind) &&
+              isEquality(constraints[other].kind))))
           dropped.push_back(other);
       return !solveWithout(dropped).empty();
     }
@@ -454,13 +454,13 @@ private:
     return isResolved;
   }
 
-  static bool isTie(Kind kind) {
+  static bool isEquality(Kind kind) {
     return kind == Kind::Equal || kind == Kind::Divides ||
            kind == Kind::Becomes || kind == Kind::Broadcast ||
            kind == Kind::OneOf;
   }
 
-  /// Layouts that ops state: one that is wrong, or else all of them.
+  /// Suggests to change one stated layout, or to remove all of them.
   bool suggestAnnotations(InFlightDiagnostic &diagnostic) {
     SmallVector<int> all;
     llvm::SmallPtrSet<Operation *, 4> ops;
@@ -476,7 +476,7 @@ private:
       std::vector<LayoutId> layouts = solveWithout(stated);
       if (layouts.empty())
         continue;
-      // Where the op moves a vector, it is needed for another layout.
+      // A cast that converts a vector to the new layout is still needed.
       bool isMove = false;
       for (int other : problem.constraints)
         if (constraints[other].kind == Kind::Relayout &&
@@ -484,7 +484,7 @@ private:
           isMove |= find(layouts, constraints[other].a) !=
                     find(layouts, constraints[other].b);
       LayoutId other = find(layouts, constraint.a);
-      // Nothing but a constant can be told to be a splat.
+      // A splat layout cannot be stated.
       bool isStated = !evaluator.getLayouts().isSplat(other);
       if (isMove && !isStated)
         continue;
@@ -511,7 +511,7 @@ private:
     return true;
   }
 
-  /// What helps where no cast does.
+  /// The hint for a constraint that a cast does not resolve.
   static std::string remedyFor(const Constraint &constraint) {
     std::string op =
         ("this '" + constraint.op->getName().getStringRef() + "'").str();
@@ -524,7 +524,8 @@ private:
       return "change the layout of the tensor memory of " + op +
              " with 'mosaic_gpu.tmem_layout_cast'";
     case Kind::MmaTile:
-      return "change the sizes in " + op + " to multiples of such a tile";
+      return "change the sizes in " + op +
+             " to multiples of one of these tiles";
     case Kind::MinorDivisible:
       return "change the rows of " + op + " to a multiple of 32 bytes";
     case Kind::Equal:
@@ -538,8 +539,8 @@ private:
     }
   }
 
-  /// A cast between producer and user, of all operands of the user that are the
-  /// value.
+  /// Suggests a cast of a value before a user, for all operands of the user
+  /// that are the value.
   bool suggestCast(InFlightDiagnostic &diagnostic, const Constraint &use) {
     llvm::DenseSet<int> relaxed = usual;
     SmallVector<unsigned> operands;
@@ -577,11 +578,11 @@ private:
   Evaluator &evaluator;
   ArrayRef<Constraint> constraints;
   ArrayRef<int> core;
-  /// The uses that the pass itself may serve with relayouts.
+  /// The uses at which the pass itself may insert relayouts.
   llvm::DenseSet<int> usual;
 };
 
-/// Values are named by the op and place that they are of.
+/// Attaches a note for each value without a layout.
 void attachStuck(InFlightDiagnostic &diagnostic, Evaluator &evaluator,
                  ArrayRef<VarId> stuck) {
   constexpr size_t kShown = 5;

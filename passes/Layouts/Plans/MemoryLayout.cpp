@@ -1,4 +1,4 @@
-//===- MemoryLayout.cpp - Where elements are in shared memory -------------===//
+//===- MemoryLayout.cpp - Element addresses in shared memory --------------===//
 
 #include "smalti/passes/Layouts/Plans/TransferDigits.h"
 
@@ -17,11 +17,11 @@ using layout::listText;
 using llvm::ArrayRef;
 using llvm::SmallVector;
 
-/// Bytes whose rows a swizzle counts, and bytes that it moves together.
+/// Bytes of a row and of a chunk in the definition of a swizzle.
 static constexpr int64_t kSwizzleRow = 128;
 static constexpr int64_t kSwizzleChunk = 16;
 
-/// No shared memory has as many.
+/// Larger than any shared memory.
 static constexpr int64_t kMostElements = std::numeric_limits<int32_t>::max();
 
 int64_t transfers::swizzleAddress(int64_t address, int64_t swizzleBytes) {
@@ -45,7 +45,7 @@ MemoryLayout MemoryLayout::rowMajor(ArrayRef<int64_t> shape) {
   return memory;
 }
 
-/// The strides of the tiled dimensions, in a tile and from tile to tile.
+/// The strides of the tiled dimensions, inside a tile and between tiles.
 static std::optional<std::string> tileSteps(const MemoryLayout &memory,
                                             SmallVector<MemorySteps> &steps) {
   size_t untiled = memory.shape.size() - memory.tile.size();

@@ -1,4 +1,4 @@
-//===- TransferDigits.cpp - Transfers as sums of strides ------------------===//
+//===- TransferDigits.cpp - Element addresses as sums of digits -----------===//
 
 #include "smalti/passes/Layouts/Plans/TransferDigits.h"
 
@@ -46,7 +46,7 @@ transfers::splitDigit(const TiledDim &dim, const MemorySteps &steps,
   return std::nullopt;
 }
 
-/// Whether the elements lie in row-major order without gaps.
+/// Whether the elements are in row-major order without gaps.
 static bool isRowMajor(const MemoryLayout &memory) {
   int64_t expected = 1;
   for (size_t dim = memory.shape.size(); dim-- > 0;) {
@@ -57,8 +57,8 @@ static bool isRowMajor(const MemoryLayout &memory) {
   return memory.tile.empty();
 }
 
-/// A strided layout as a tiled one of `memory`, whose shape may become a flat
-/// one.
+/// Converts a strided layout to a tiled layout of `memory`, whose shape may be
+/// flattened.
 static ValueOr<TiledLayout> tileStrided(const StridedLayout &strided,
                                         int64_t threads, int64_t waveSize,
                                         MemoryLayout &memory) {
@@ -147,7 +147,7 @@ ValueOr<TransferDigits> transfers::getDigits(const TransferProblem &problem,
     }
     return std::nullopt;
   };
-  /// Numbers the digits of what a thread holds.
+  /// Numbers the digits of the registers of a thread.
   auto number = [](SmallVectorImpl<Digit> &list, int64_t Digit::*member) {
     int64_t step = 1;
     for (Digit &digit : llvm::reverse(list)) {

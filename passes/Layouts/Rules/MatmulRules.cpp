@@ -1,4 +1,4 @@
-//===- MatmulRules.cpp - Matrix products ----------------------------------===//
+//===- MatmulRules.cpp - Layout rules of matmul ops -----------------------===//
 
 #include "smalti/passes/Layouts/Rules/Rules.h"
 
@@ -17,7 +17,8 @@ namespace {
 constexpr StringLiteral kAccumulator = "the layout of the accumulator";
 constexpr StringLiteral kA = "the layout of operand 'a'";
 
-/// The tile of an operand in shared memory is one that the tensor core reads.
+/// Requires a tile that MMA instructions support for an operand in shared
+/// memory.
 void addMmaTile(ConstraintSystem &system, VarId var, Value memory,
                 bool allowsUnswizzled = false) {
   Constraint &tile = system.add(
@@ -49,7 +50,7 @@ struct WGMMARule {
                                          : layout::wgmma(warps)),
                     kA);
     }
-    // Both are stored alike; of one that is transposed, the tile is too.
+    // Both have the same tile; it is transposed if only one operand is.
     VarId a = system.share(op.getAMutable());
     StringRef why = "'a' and 'b' have the same tile and swizzle";
     auto aType = cast<MemRefType>(op.getA().getType());
@@ -70,8 +71,8 @@ struct WGMMARule {
   }
 };
 
-/// The warps of NVIDIA's group are along the rows, as in JAX; elsewhere the
-/// chip's best instruction says how they share the product.
+/// On NVIDIA, the warps are along the rows, as in JAX; on AMD, the best
+/// instruction of the target determines the arrangement of the warps.
 LogicalResult addMma(MMAOp op, ConstraintSystem &system, LayoutId accumulator,
                      LayoutId a, LayoutId b) {
   VarId accumulatorVar = system.create(op.getAccumulatorMutable());
@@ -104,18 +105,18 @@ struct MMARule {
                                     elementC = getElement(op.getAccumulator());
     if (elementA == targets::Element::F32 && op.getAllowTf32())
       elementA = elementB = targets::Element::TF32;
-    std::optional<BlockMma> product;
+    std::optional<BlockMma> mma;
     if (elementA && elementB && elementC)
-      product = selectMma(system.getTarget(), *elementA, *elementB, *elementC,
-                          type.getDimSize(0), type.getDimSize(1),
-                          aType.getDimSize(1), warps);
-    if (!product)
+      mma = selectMma(system.getTarget(), *elementA, *elementB, *elementC,
+                      type.getDimSize(0), type.getDimSize(1),
+                      aType.getDimSize(1), warps);
+    if (!mma)
       return op.emitOpError()
              << "is not supported: no matrix instruction of "
              << system.getTarget().name << " multiplies " << aType << " by "
              << op.getB().getType() << " with " << warps << " warps";
-    return addMma(op, system, layouts.tiled(product->accumulator),
-                  layouts.tiled(product->a), layouts.tiled(product->b));
+    return addMma(op, system, layouts.tiled(mma->accumulator),
+                  layouts.tiled(mma->a), layouts.tiled(mma->b));
   }
 };
 
@@ -150,8 +151,8 @@ struct TcGen05Rule {
     return demand(system, op, var, system.getLayouts().tensor(*layout), what);
   }
 
-  /// With 64 rows, the lanes of tensor memory are two groups, each with half of
-  /// the columns: the swizzle of `b` may span no more.
+  /// With 64 rows, the lanes of tensor memory form two groups with half of the
+  /// columns each, and the swizzle of `b` must not exceed one half.
   static void limitSwizzle(ConstraintSystem &system, VarId b, MemRefType type) {
     int64_t bits = getElementBits(type), half = type.getDimSize(1) / 2;
     for (int64_t swizzle : {128, 64, 32, 16}) {

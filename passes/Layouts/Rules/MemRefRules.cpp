@@ -1,4 +1,4 @@
-//===- MemRefRules.cpp - Views of shared memory, and scalars in it --------===//
+//===- MemRefRules.cpp - Layout rules of memref ops -----------------------===//
 
 #include "smalti/passes/Layouts/Rules/Rules.h"
 
@@ -18,7 +18,7 @@ SmallVector<int64_t, 4> getShape(Value memref) {
   return SmallVector<int64_t, 4>(cast<MemRefType>(memref.getType()).getShape());
 }
 
-/// Whether a rule that speaks of one memory has anything to say.
+/// Whether a memref does not have a layout.
 bool isIgnored(Value memref) { return !hasLayout(memref); }
 
 struct CastRule {
@@ -42,8 +42,8 @@ struct SubViewRule {
                   "tiles";
     VarId source = system.share(op.getSourceMutable());
     VarId result = system.create(op.getResult());
-    // A tile of the source is one of the view where views begin and end at
-    // whole tiles. What is behind a dynamic size alone can be tiled.
+    // A view has the tiles of its source if it begins and ends at tile
+    // boundaries. Only dimensions after the last dynamic size can be tiled.
     SmallVector<int64_t, 4> multiples;
     ArrayRef<int64_t> shape = op.getSourceType().getShape();
     for (auto [dim, size, offset] :
@@ -95,7 +95,7 @@ struct ExpandShapeRule {
       return op.emitOpError("does not support transposed shared memory");
     VarId source = system.share(op.getSrcMutable());
     VarId result = system.create(op.getResult());
-    // What is behind the last expanded dimension alone can be tiled.
+    // Only dimensions after the last expanded dimension can be tiled.
     SmallVector<int64_t, 4> multiples;
     for (ReassociationIndices &group : op.getReassociationIndices()) {
       int64_t size = op.getResultType().getDimSize(group.front());
@@ -120,7 +120,7 @@ struct CollapseShapeRule {
     SmallVector<int64_t, 4> groups;
     for (ReassociationIndices &group : op.getReassociationIndices())
       groups.push_back(group.size());
-    // To a scalar: of one element, which has no tile.
+    // The result has rank 0 and one element, without a tile.
     if (groups.empty()) {
       system.assign(source, system.getLayouts().noTransforms(),
                     "memory of rank 0 does not have transforms");
@@ -139,8 +139,8 @@ struct CollapseShapeRule {
   }
 };
 
-/// Threads reach elements by their index: there are no transforms. A single
-/// element has none anyway, however the memory around it is stored.
+/// Threads access elements by index, which requires untiled memory. A memref of
+/// one element is independent of the transforms of the memory around it.
 template <typename OpTy> struct ElementRule {
   static LogicalResult derive(OpTy op, ConstraintSystem &system) {
     if (isIgnored(op.getMemref()))

@@ -1,4 +1,4 @@
-//===- RegisterRules.cpp - Ops of mosaic_gpu on vectors -------------------===//
+//===- RegisterRules.cpp - Layout rules of mosaic_gpu vector ops ----------===//
 
 #include "smalti/passes/Layouts/Rules/Rules.h"
 
@@ -12,7 +12,7 @@ using transfers::TransferNeed;
 
 namespace {
 
-/// A vector goes between registers and the memory of an operand.
+/// Adds a transfer between registers and the memory of an operand.
 void addTransfer(ConstraintSystem &system, OpOperand &memory, VarId registers,
                  bool isLoad, TransferNeed need) {
   StringRef why = isLoad ? "the vector is loaded from memory"
@@ -168,7 +168,7 @@ struct OptimizationBarrierRule {
   }
 };
 
-/// Ops that take a value as it is.
+/// Ops that accept a value in any layout.
 template <typename OpTy> struct ShowRule {
   static LogicalResult derive(OpTy op, ConstraintSystem &system) {
     OpOperand &value = op.getValueMutable();
@@ -180,7 +180,7 @@ template <typename OpTy> struct ShowRule {
   }
 };
 
-/// The body is of threads; the op says what it wants.
+/// The body is thread-level code; the op states its layouts.
 struct CustomPrimitiveRule {
   static LogicalResult derive(CustomPrimitiveOp op, ConstraintSystem &system) {
     LayoutTable &layouts = system.getLayouts();

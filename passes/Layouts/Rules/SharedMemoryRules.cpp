@@ -1,4 +1,4 @@
-//===- SharedMemoryRules.cpp - Ops of mosaic_gpu on shared memory ---------===//
+//===- SharedMemoryRules.cpp - Layout rules of shared memory ops ----------===//
 
 #include "smalti/passes/Layouts/Rules/Rules.h"
 
@@ -12,7 +12,7 @@ using namespace smalti::mosaic_gpu;
 
 namespace {
 
-/// Of `ConstraintSystem::getAlias`.
+/// Kind of `ConstraintSystem::getAlias`.
 constexpr int64_t kSharedAlias = 0;
 
 struct SliceRule {
@@ -49,8 +49,7 @@ struct ClusterRefRule {
   }
 };
 
-/// Elements are counted in another shape, in the order in which they lie in
-/// memory.
+/// A cast to another shape keeps the order of elements in memory.
 struct ReinterpretRule {
   static LogicalResult derive(ReinterpretCastOp op, ConstraintSystem &system) {
     if (!hasLayout(op.getSource()))
@@ -94,8 +93,8 @@ struct WarpMapRule {
 // Copies
 //===----------------------------------------------------------------------===//
 
-/// The indices of a gather: dealt to the warps if there are enough, or else
-/// every warp has all.
+/// The indices of a gather are distributed across the warps if their number is
+/// sufficient; otherwise every warp holds all of them.
 LogicalResult addGatherIndices(Operation *op, MutableOperandRange indices,
                                ConstraintSystem &system) {
   LayoutTable &layouts = system.getLayouts();
@@ -119,7 +118,7 @@ LogicalResult addGatherIndices(Operation *op, MutableOperandRange indices,
   return success();
 }
 
-/// Bits of a row that a gather writes at once: it moves 4 rows to addresses
+/// Minimum bits of a row that a gather writes: it moves 4 rows to addresses
 /// that are multiples of 128 bytes.
 constexpr int64_t kGatherRowBits = 256;
 
@@ -130,7 +129,7 @@ LogicalResult addSlice(OpTy op, OpOperand &memory, MemRefType global,
   bool isGather = false;
   for (auto [dim, size, index] :
        llvm::enumerate(op.getSliceLengths(), op.getIndices())) {
-    // A dimension that the copy squeezes.
+    // The destination does not have this dimension.
     if (size == -1)
       continue;
     if (!isa<VectorType>(index.getType())) {
@@ -193,7 +192,7 @@ struct AsyncPrefetchRule {
   }
 };
 
-/// A copy by the threads, which know no tiles.
+/// A copy by threads, which does not support tiles.
 struct AsyncCopyRule {
   static LogicalResult derive(AsyncCopyOp op, ConstraintSystem &system) {
     if (hasLayout(op.getDestination()))

@@ -1,4 +1,4 @@
-//===- TensorMemoryRules.cpp - Allocation, views and transfers ------------===//
+//===- TensorMemoryRules.cpp - Layout rules of tensor memory ops ----------===//
 
 #include "smalti/passes/Layouts/Rules/Rules.h"
 
@@ -13,7 +13,7 @@ using namespace smalti::mosaic_gpu;
 
 namespace {
 
-/// Of `ConstraintSystem::getAlias`.
+/// Kind of `ConstraintSystem::getAlias`.
 constexpr int64_t kTensorAlias = 1;
 
 struct AllocRule {
@@ -22,7 +22,7 @@ struct AllocRule {
       return op.emitOpError()
              << system.getTarget().name << " does not have tensor memory";
     VarId result = system.create(op.getResult());
-    // A layout with fewer elements in a column has more columns than there are.
+    // A layout with fewer elements per column exceeds the allocated columns.
     if (int64_t packing = op.getPacking(); packing > 1) {
       ArrayRef<int64_t> shape = cast<MemRefType>(op.getType()).getShape();
       int64_t columns = shape[1];
@@ -88,7 +88,7 @@ struct LoadRule {
                 "the vector is loaded from tensor memory");
     if (op->getNumResults() == 1)
       return success();
-    // The hardware reduces the elements of a row, which one thread has.
+    // The hardware reduces the elements of a row in one thread.
     LayoutTable &layouts = system.getLayouts();
     auto type = cast<VectorType>(op->getResult(0).getType());
     if (failed(demand(system, op, vector,

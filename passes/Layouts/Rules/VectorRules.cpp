@@ -1,4 +1,4 @@
-//===- VectorRules.cpp - Ops of the vector dialect ------------------------===//
+//===- VectorRules.cpp - Layout rules of vector ops -----------------------===//
 
 #include "smalti/passes/Layouts/Rules/Rules.h"
 
@@ -49,7 +49,7 @@ struct MultiReductionRule {
                               ConstraintSystem &system) {
     VarId source = system.create(op.getSourceMutable());
     system.notStrided(source, "a strided layout cannot be reduced");
-    // To a scalar, which all threads have.
+    // All threads hold a scalar result.
     if (!isa<VectorType>(op.getResult().getType()))
       return success();
     VarId result = system.create(op.getAccMutable());
@@ -57,7 +57,7 @@ struct MultiReductionRule {
     Step step{Step::Kind::Reduce, getShape(op.getSource()), {}, {}, false};
     step.numbers.assign(op.getReductionDims().begin(),
                         op.getReductionDims().end());
-    // No axis: the result is the source.
+    // Without axes, the result is the source.
     if (step.numbers.empty())
       system.equal(source, result, "no dimension is reduced");
     else
@@ -96,7 +96,7 @@ struct TransposeRule {
     SmallVector<int64_t, 4> forward(permutation), inverse(permutation.size());
     for (auto [to, from] : llvm::enumerate(permutation))
       inverse[from] = to;
-    // A strided layout is row-major: it has no transposed form.
+    // A strided layout is row-major and cannot be transposed.
     system.notStrided(source, "a strided layout cannot be transposed");
     StringRef why = "each thread keeps its elements";
     system.becomes(
@@ -130,8 +130,8 @@ struct BitCastRule {
   }
 };
 
-/// A slice of registers is one of whole tiles: offsets are multiples of the
-/// tile, and so are sizes, since the layout fits the slice.
+/// A slice of registers consists of whole tiles: offsets are multiples of the
+/// tile, and sizes too, because the layout is valid for the slice.
 void addSlice(ConstraintSystem &system, VarId whole, VarId part,
               ArrayRef<int64_t> offsets) {
   system.divides(whole, offsets, "slices begin at tile boundaries");
@@ -144,8 +144,8 @@ struct ExtractSliceRule {
                               ConstraintSystem &system) {
     VarId source = system.create(op.getSourceMutable());
     VarId result = system.create(op.getResult());
-    // Dimensions behind the stated ones begin at 0. A slice with gaps takes
-    // every so manieth register of a dimension that is not tiled.
+    // Dimensions after the listed ones begin at 0. A slice with a stride
+    // selects registers of a dimension that is not tiled.
     SmallVector<int64_t, 4> offsets = getIntegers(op.getOffsets());
     for (auto [dim, stride] : llvm::enumerate(getIntegers(op.getStrides())))
       if (stride != 1)
@@ -161,7 +161,7 @@ struct InsertSliceRule {
   static LogicalResult derive(vector::InsertStridedSliceOp op,
                               ConstraintSystem &system) {
     SmallVector<int64_t, 4> offsets = getIntegers(op.getOffsets());
-    // The strides are of the part's dimensions, the last ones.
+    // The strides are those of the last dimensions.
     SmallVector<int64_t, 4> strides = getIntegers(op.getStrides());
     size_t first = offsets.size() - strides.size();
     for (auto [dim, stride] : llvm::enumerate(strides))

@@ -1,4 +1,4 @@
-//===- Distribution.cpp - Block-level vectors over threads ----------------===//
+//===- Distribution.cpp - Distribution of vectors across threads ----------===//
 
 #include "smalti/passes/Layouts/Vectors/Distribution.h"
 
@@ -172,7 +172,7 @@ ThreadIndices::ThreadIndices(Block *block, Location loc, const ThreadGrid &grid)
     : builder(OpBuilder::atBlockEnd(block)), loc(loc), grid(grid) {
   threadOfBlock = gpu::ThreadIdOp::create(builder, loc, gpu::Dimension::x);
   thread = threadOfBlock;
-  // Everything of the head goes before this op.
+  // Index arithmetic is inserted before this op.
   marker = arith::ConstantIndexOp::create(builder, loc, 0);
   builder.setInsertionPoint(marker);
   if (grid.blockThreads > grid.numThreads)
@@ -244,7 +244,7 @@ void ThreadIndices::addParts(Value number, int64_t count,
                              ArrayRef<PartitionDim> parts,
                              ArrayRef<TiledDim> dims,
                              MutableArrayRef<Coordinate> coordinates) {
-  // `count` numbers are left above the parts that were taken off.
+  // `below` is the number of values of the digits that were split off.
   int64_t below = 1;
   for (const PartitionDim &part : llvm::reverse(parts)) {
     int64_t size =
@@ -308,7 +308,7 @@ ThreadIndices::getChunkCoordinates(ArrayRef<int64_t> shape, int64_t length,
   for (size_t dim = shape.size() - 1; dim > 0; --dim) {
     int64_t size = shape[dim];
     if (constant % size + bound <= size) {
-      // The chunks of all threads lie in one row.
+      // The chunks of all threads are in one row.
       coordinates[dim] = {varying, log2, constant % size};
       varying = {};
       log2 = 62;
@@ -325,7 +325,8 @@ ThreadIndices::getChunkCoordinates(ArrayRef<int64_t> shape, int64_t length,
     coordinates[dim] = {rem(varying, size), std::min(log2, log2Divisor(size)),
                         0};
     varying = div(varying, size);
-    // Quotients by anything but a divisor of every value have no known divisor.
+    // A quotient has a known divisor only if all values are multiples of
+    // `size`.
     log2 = llvm::isPowerOf2_64(size) && log2 >= log2Divisor(size)
                ? log2 - log2Divisor(size)
                : 0;

@@ -1,4 +1,4 @@
-//===- LayoutValues.cpp - What a variable of layout inference can be ------===//
+//===- LayoutValues.cpp - Uniqued layouts of layout inference -------------===//
 
 #include "smalti/passes/Layouts/Vectors/LayoutValues.h"
 
@@ -65,7 +65,7 @@ LayoutId LayoutTable::strided(int64_t vectorSize) {
 }
 
 LayoutId LayoutTable::tiled(const layout::TiledLayout &layout) {
-  // The search asks for the same few again and again.
+  // The search repeats the same few layouts: cache them.
   SmallVector<int64_t, 48> numbers;
   for (ArrayRef<int64_t> tile : layout.tiling) {
     numbers.push_back(tile.size());
@@ -151,7 +151,7 @@ LayoutId LayoutTable::fromAttribute(Attribute attribute, Type type) {
     else
       return kNoLayout;
   }
-  // As JAX: a tile that says nothing of a swizzle has the one it spans.
+  // As in JAX, a tile without a swizzle has the swizzle of its width.
   return swizzle ? transforms(tile, *swizzle) : tiledTransforms(tile, memref);
 }
 
@@ -182,7 +182,7 @@ Attribute LayoutTable::toAttribute(LayoutId id, Type type) const {
 }
 
 //===----------------------------------------------------------------------===//
-// Fit
+// Validity
 //===----------------------------------------------------------------------===//
 
 std::optional<std::string> LayoutTable::checkFit(LayoutId id, Type type) const {
@@ -232,7 +232,7 @@ LayoutId LayoutTable::widestStrided(VectorType type) {
       layout::strided(type.getShape(), getElementBits(type), getThreads());
   if (!layout)
     return kNoLayout;
-  // JAX's chunks may cross the end of a row, and no lowering takes those.
+  // Chunks of JAX may cross the end of a row, which lowerings do not support.
   int64_t columns = type.getRank() == 0 ? 1 : type.getShape().back();
   return strided(std::gcd(layout->vectorSize, columns));
 }

@@ -1,12 +1,12 @@
-//===- RelayoutWays.h - What relayouts are made from ------------*- C++ -*-===//
+//===- RelayoutScratch.h - Placement and shared memory round trip ---------===//
 //
-// Where the elements of a small vector are, and the trip through shared memory:
-// for what a relayout costs, and for its steps.
+// The placement of the elements of a small vector, and the round trip through
+// shared memory. The cost model and the steps of relayouts share them.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SMALTI_PASSES_LAYOUTS_PLANS_RELAYOUTWAYS_H
-#define SMALTI_PASSES_LAYOUTS_PLANS_RELAYOUTWAYS_H
+#ifndef SMALTI_PASSES_LAYOUTS_PLANS_RELAYOUTSCRATCH_H
+#define SMALTI_PASSES_LAYOUTS_PLANS_RELAYOUTSCRATCH_H
 
 #include "smalti/passes/Layouts/Plans/Relayouts.h"
 #include "smalti/passes/Layouts/Plans/TransferPlan.h"
@@ -17,8 +17,8 @@ namespace smalti::relayouts {
 
 inline constexpr int64_t kWordBits = 32;
 
-/// A layout of a small vector, element by element. Threads that hold the same
-/// elements are of one class, numbered by the first of them.
+/// The elements of each register of a small vector. Threads that hold the same
+/// elements form a class, numbered by its first thread.
 class Placement {
 public:
   Placement(const layout::RegisterLayout &layout, llvm::ArrayRef<int64_t> shape,
@@ -27,17 +27,16 @@ public:
   int64_t numRegisters, vectorLength;
   int64_t perWord;
   llvm::SmallVector<int64_t> warpClass, laneClass;
-  /// For the lowest thread of its class, register by register: the numbers of
-  /// the elements.
+  /// The number of an element of a register.
   int64_t elementAt(int64_t warp, int64_t lane, int64_t reg,
                     int64_t element) const {
     return warpPart[warp] + lanePart[lane] + registerPart[reg] +
            vectorPart[element];
   }
 
-  /// The lane of a class that a lane turns to for what they hold: itself, if it
-  /// is one, else one whose number differs in few bits, so that other lanes
-  /// turn to others.
+  /// The lane of a class from which a lane reads the elements of the class. It
+  /// is the lane itself if possible, or a lane whose number differs in the
+  /// fewest bits, which distributes the reads across the class.
   int64_t nearestLane(int64_t lane, int64_t holderClass) const {
     return nearest[lane][holderClass];
   }
@@ -47,35 +46,37 @@ private:
   std::vector<llvm::SmallVector<int64_t>> nearest;
 };
 
-/// Why the elements of a vector in this layout have no numbers, if they do not.
+/// The reason if the placement of a layout cannot be computed.
 std::optional<std::string> refusePlacement(const layout::RegisterLayout &layout,
                                            llvm::ArrayRef<int64_t> shape,
                                            int64_t warps, int64_t lanes);
 
-/// The smallest shape that is a whole number of both layouts' tiles.
-llvm::SmallVector<int64_t> unitShape(const layout::RegisterLayout &from,
-                                     const layout::RegisterLayout &to,
-                                     llvm::ArrayRef<int64_t> shape);
+/// The shape of the pattern: the smallest multiple of the tiles of both
+/// layouts.
+llvm::SmallVector<int64_t> patternShape(const layout::RegisterLayout &from,
+                                        const layout::RegisterLayout &to,
+                                        llvm::ArrayRef<int64_t> shape);
 
-/// The trip through shared memory of a vector that is cut into units, which all
-/// make it alike.
+/// The round trip through shared memory of a vector, one repeat of the pattern
+/// at a time.
 struct ScratchTrip {
   RelayoutCost cost;
-  /// Where a unit lies, and how it gets there and back.
+  /// The layout of a repeat in shared memory, and its store and load.
   transfers::MemoryLayout memory;
   std::optional<transfers::TransferPlan> store, load;
-  /// Bytes from a unit to the next, and the units that lie there together.
+  /// Bytes of a repeat, and the number of repeats in shared memory at a time.
   int64_t unitBytes = 0;
   int64_t together = 0;
 };
 
-/// The cheapest; its cost is impossible, with the reason, where there is none.
+/// The cheapest round trip. Its cost is impossible, with a reason, if none
+/// exists.
 ScratchTrip planScratch(const layout::RegisterLayout &from,
                         const layout::RegisterLayout &to,
-                        llvm::ArrayRef<int64_t> unit, int64_t units,
+                        llvm::ArrayRef<int64_t> pattern, int64_t repeats,
                         int64_t elementBits, const targets::Target &target,
                         int64_t warps);
 
 } // namespace smalti::relayouts
 
-#endif // SMALTI_PASSES_LAYOUTS_PLANS_RELAYOUTWAYS_H
+#endif // SMALTI_PASSES_LAYOUTS_PLANS_RELAYOUTSCRATCH_H
