@@ -21,7 +21,7 @@ def MosaicGPUInferLayouts : Pass<"mosaic-gpu-infer-layouts", "::mlir::ModuleOp">
     `target`, the attribute `smalti.target`, or JAX's attributes `mosaic_gpu.arch_major` and `mosaic_gpu.arch_minor`.
 
     **Constraints.** Each op adds constraints on the layouts of its operands and results. Operands and results of an
-    element-wise op have the same layout, the accumulator of `wgmma` has the layout WGMMA, and a load from shared memory
+    element-wise op have the same layout. The accumulator of `wgmma` has the layout WGMMA, and a load from shared memory
     has a layout without bank conflicts. A value is used in the layout in which it was produced, except that a splat is
     converted to any layout.
 
@@ -70,8 +70,8 @@ def MosaicGPUInferLayouts : Pass<"mosaic-gpu-infer-layouts", "::mlir::ModuleOp">
            "Maximum number of search steps for a first solution of an independent part of the module; an error reports "
            "an exceeded limit, e.g. `fuel=1000`">,
     Option<"improvements", "improvements", "int64_t", "1000",
-           "Maximum number of search steps for a cheaper solution of an independent part of the module, or of changes "
-           "for each value after an extended search; 0 keeps the first solution, e.g. `improvements=0`">
+           "Maximum number of search steps for a cheaper solution of an independent part, or of changes for each value "
+           "in an extended search; 0 keeps the first solution, e.g. `improvements=0`">
   ];
   let dependentDialects = ["::smalti::mosaic_gpu::MosaicGPUDialect"];
 }

@@ -256,8 +256,7 @@ std::string inference::describeConstraint(Evaluator &evaluator,
   return "relates the layouts of " +
          typeText(evaluator.getSystem().getVariables()[constraint.a].type) +
          " and " +
-         typeText(evaluator.getSystem().getVariables()[constraint.b].type) +
-         " together";
+         typeText(evaluator.getSystem().getVariables()[constraint.b].type);
 }
 
 /// Whether the purpose of an op is to state a layout.

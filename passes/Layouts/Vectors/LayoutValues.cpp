@@ -204,7 +204,7 @@ std::optional<std::string> LayoutTable::checkFit(LayoutId id, Type type) const {
       return "it is defined for " + std::to_string(value.tiled.numWarps()) +
              " warps of " + std::to_string(value.tiled.numLanes()) +
              " lanes, but the block has " + std::to_string(getWarps()) +
-             " of " + std::to_string(getLanes());
+             " warps of " + std::to_string(getLanes()) + " lanes";
     return value.tiled.validateFor(cast<VectorType>(type).getShape());
   case LayoutValue::Kind::Tensor:
     return mosaic_gpu::checkTMEMLayout(toAttribute(id, type),

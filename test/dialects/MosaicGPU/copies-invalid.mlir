@@ -122,7 +122,7 @@ func.func @load_shape(%m: memref<64x64xf16>, %s: memref<32x64xf16, #gpu.address_
 // -----
 
 func.func @load_gather(%m: memref<64x64xf16>, %s: memref<32x64xf16, #gpu.address_space<workgroup>>, %b: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>, %i: i32, %v: vector<16xi32>) {
-  // expected-error @+1 {{a vector of 16 indices does not make a slice of length 32}}
+  // expected-error @+1 {{an index vector of 16 elements requires a slice of the same length, but found 32}}
   mosaic_gpu.async_load %m[%v, %i] [32, 64] to %s barrier(%b)
       : memref<64x64xf16>[vector<16xi32>, i32] to memref<32x64xf16, #gpu.address_space<workgroup>>, memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
   return
@@ -140,7 +140,7 @@ func.func @load_two_gathers(%m: memref<64x64xf16>, %s: memref<32x64xf16, #gpu.ad
 // -----
 
 func.func @load_fill(%m: memref<64x64xf16>, %s: memref<32x64xf16, #gpu.address_space<workgroup>>, %b: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>, %i: i32) {
-  // expected-error @+1 {{attribute 'oob_fill_mode' failed to satisfy constraint: what a copy writes for elements outside of its source: undefined values, none because there are none, or zeros}}
+  // expected-error @+1 {{attribute 'oob_fill_mode' failed to satisfy constraint: value of elements outside of the source: undefined, promise_in_bounds or zeros}}
   mosaic_gpu.async_load %m[%i, %i] [32, 64] to %s barrier(%b) {oob_fill_mode = 3 : i32}
       : memref<64x64xf16>[i32, i32] to memref<32x64xf16, #gpu.address_space<workgroup>>, memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
   return
@@ -328,7 +328,7 @@ func.func @store_count(%s: memref<32x64xf16, #gpu.address_space<workgroup>>, %m:
 // -----
 
 func.func @store_scatter(%s: memref<32x64xf16, #gpu.address_space<workgroup>>, %m: memref<64x64xf16>, %i: i32, %v: vector<16xi32>) {
-  // expected-error @+1 {{a vector of 16 indices does not make a slice of length 32}}
+  // expected-error @+1 {{an index vector of 16 elements requires a slice of the same length, but found 32}}
   mosaic_gpu.async_store %s to %m[%v, %i] [32, 64] : memref<32x64xf16, #gpu.address_space<workgroup>> to memref<64x64xf16>[vector<16xi32>, i32]
   return
 }
@@ -336,7 +336,7 @@ func.func @store_scatter(%s: memref<32x64xf16, #gpu.address_space<workgroup>>, %
 // -----
 
 func.func @store_reduction(%s: memref<32x64xf16, #gpu.address_space<workgroup>>, %m: memref<64x64xf16>, %i: i32) {
-  // expected-error @+1 {{attribute 'reduction_op' failed to satisfy constraint: how a bulk store combines with memory: add, min, max, inc, dec, and, or, xor, umin, umax, smin or smax}}
+  // expected-error @+1 {{attribute 'reduction_op' failed to satisfy constraint: reduction of a bulk store: add, min, max, inc, dec, and, or, xor, umin, umax, smin or smax}}
   mosaic_gpu.async_store %s to %m[%i, %i] [32, 64] {reduction_op = 12 : i32} : memref<32x64xf16, #gpu.address_space<workgroup>> to memref<64x64xf16>[i32, i32]
   return
 }

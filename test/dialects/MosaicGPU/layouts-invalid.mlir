@@ -35,7 +35,7 @@ func.func @transforms_swizzles() {
 // -----
 
 func.func @transforms_rank() {
-  // expected-error @+1 {{the tile has more dimensions than the layout of the memory}}
+  // expected-error @+1 {{the tile has more dimensions than the memory}}
   %0 = mosaic_gpu.slice_smem 0 {out_transforms = [[#mosaic_gpu.tile<[8, 8]>]]}
       : memref<8xf32, #gpu.address_space<workgroup>>
   return
@@ -125,7 +125,7 @@ func.func @rank_0(%m: memref<f32, #gpu.address_space<workgroup>>) {
 // -----
 
 func.func @not_strided(%m: memref<8x64xf16, affine_map<(d0, d1) -> (d0 floordiv 2, d1)>, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{'transforms' is not valid for 'memref<8x64xf16, affine_map<(d0, d1) -> (d0 floordiv 2, d1)>, #gpu.address_space<workgroup>>': the layout of the memory is not strided}}
+  // expected-error @+1 {{'transforms' is not valid for 'memref<8x64xf16, affine_map<(d0, d1) -> (d0 floordiv 2, d1)>, #gpu.address_space<workgroup>>': the memory is not strided}}
   %0 = mosaic_gpu.with_transforms %m [#mosaic_gpu.swizzle<128 : i32>] : memref<8x64xf16, affine_map<(d0, d1) -> (d0 floordiv 2, d1)>, #gpu.address_space<workgroup>>
   return
 }

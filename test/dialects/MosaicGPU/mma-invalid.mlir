@@ -155,7 +155,7 @@ func.func @wgmma_depth(%c: vector<64x128xf32>, %a: memref<64x32xf16, #gpu.addres
 // -----
 
 func.func @wgmma_m(%c: vector<32x128xf32>, %a: vector<32x64xf16>, %b: memref<64x128xf16, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{the layout of the accumulator must have a multiple of 64 rows, but found 32}}
+  // expected-error @+1 {{the accumulator must have a multiple of 64 rows, but found 32}}
   %0 = mosaic_gpu.wgmma accumulator(%c : vector<32x128xf32>) a(%a : vector<32x64xf16>) b(%b : memref<64x128xf16, #gpu.address_space<workgroup>>) -> vector<32x128xf32>
   return
 }
@@ -204,7 +204,7 @@ func.func @tcgen05_static(%c: memref<?x128xf32, #mosaic_gpu.tmem>, %a: memref<12
 // -----
 
 func.func @tcgen05_accumulator(%c: memref<128x128xf32>, %a: memref<128x64xf16, #gpu.address_space<workgroup>>, %b: memref<64x128xf16, #gpu.address_space<workgroup>>, %p: i1) {
-  // expected-error @+1 {{the layout of the accumulator must be in tensor memory (#mosaic_gpu.tmem), but found 'memref<128x128xf32>'}}
+  // expected-error @+1 {{the accumulator must be in tensor memory (#mosaic_gpu.tmem), but found 'memref<128x128xf32>'}}
   mosaic_gpu.tcgen05_mma accumulator(%c : memref<128x128xf32>)
       a(%a : memref<128x64xf16, #gpu.address_space<workgroup>>) b(%b : memref<64x128xf16, #gpu.address_space<workgroup>>) accumulate(%p)
   return
@@ -267,7 +267,7 @@ func.func @tcgen05_columns(%c: memref<128x128xf32, #mosaic_gpu.tmem>, %a: memref
 // -----
 
 func.func @tcgen05_collective(%c: memref<128x128xf32, #mosaic_gpu.tmem>, %a: memref<128x64xf16, #gpu.address_space<workgroup>>, %b: memref<64x128xf16, #gpu.address_space<workgroup>>, %p: i1) {
-  // expected-error @+1 {{b must have half as many columns as the layout of the accumulator, but found 128 and 128}}
+  // expected-error @+1 {{b must have half as many columns as the accumulator, but found 128 and 128}}
   mosaic_gpu.tcgen05_mma accumulator(%c : memref<128x128xf32, #mosaic_gpu.tmem>)
       a(%a : memref<128x64xf16, #gpu.address_space<workgroup>>) b(%b : memref<64x128xf16, #gpu.address_space<workgroup>>) accumulate(%p) {collective = true}
   return
@@ -276,7 +276,7 @@ func.func @tcgen05_collective(%c: memref<128x128xf32, #mosaic_gpu.tmem>, %a: mem
 // -----
 
 func.func @tcgen05_m(%c: memref<48x128xf32, #mosaic_gpu.tmem>, %a: memref<48x64xf16, #gpu.address_space<workgroup>>, %b: memref<64x128xf16, #gpu.address_space<workgroup>>, %p: i1) {
-  // expected-error @+1 {{the layout of the accumulator must have a multiple of 32 rows, but found 48}}
+  // expected-error @+1 {{the accumulator must have a multiple of 32 rows, but found 48}}
   mosaic_gpu.tcgen05_mma accumulator(%c : memref<48x128xf32, #mosaic_gpu.tmem>)
       a(%a : memref<48x64xf16, #gpu.address_space<workgroup>>) b(%b : memref<64x128xf16, #gpu.address_space<workgroup>>) accumulate(%p)
   return

@@ -281,7 +281,7 @@ func.func @broadcast_order(%v: vector<8x4xf32>) {
 // -----
 
 func.func @broadcast_size(%v: vector<8xf32>) {
-  // expected-error @+1 {{dimension 0 must be of size 1 or of the size of the result's dimension 1, 4, but found 8}}
+  // expected-error @+1 {{dimension 0 must have size 1 or 4, the size of result dimension 1, but found 8}}
   %0 = mosaic_gpu.broadcast_in_dim(%v : vector<8xf32>) {broadcast_dimensions = array<i64: 1>} -> vector<8x4xf32>
   return
 }
@@ -393,7 +393,7 @@ func.func @multiple_float(%a: f32) {
 // -----
 
 func.func @multiple_large(%a: i8) {
-  // expected-error @+1 {{no value of 'i8' but 0 is a multiple of 256}}
+  // expected-error @+1 {{'multiple' is 256, which exceeds the range of 'i8'}}
   %0 = mosaic_gpu.assume_multiple %a, 256 : i8
   return
 }

@@ -41,7 +41,7 @@ func.func @alloc_rank(%p: memref<i32, #gpu.address_space<workgroup>>) {
 // -----
 
 func.func @alloc_packing(%p: memref<i32, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{a column of 32 bits holds 1 element of 'f16' or fills all 32 bits, but found 'packing' 4}}
+  // expected-error @+1 {{'packing' is 4; it must be 1 or fill a column of 32 bits with elements of 'f16'}}
   %0 = mosaic_gpu.tmem_alloc smem_ptr(%p : memref<i32, #gpu.address_space<workgroup>>) {packing = 4 : i32} -> memref<128x64xf16, #mosaic_gpu.tmem>
   return
 }
@@ -65,7 +65,7 @@ func.func @alloc_columns(%p: memref<i32, #gpu.address_space<workgroup>>) {
 // -----
 
 func.func @alloc_many(%p: memref<i32, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{tensor memory has 512 columns, but found 1024}}
+  // expected-error @+1 {{result needs 1024 columns; tensor memory has 512}}
   %0 = mosaic_gpu.tmem_alloc smem_ptr(%p : memref<i32, #gpu.address_space<workgroup>>) -> memref<128x1024xf16, #mosaic_gpu.tmem>
   return
 }

@@ -411,7 +411,7 @@ func.func @f(%a: tensor<2x4xf16>, %b: tensor<5x8xf16>, %c: tensor<2x8xf32>) {
 // -----
 
 func.func @f(%a: tensor<2x4xf16>, %b: tensor<4x8xf16>, %c: tensor<8x2xf32>) {
-  // expected-error@+1 {{the matmul result is 2x8, but the layout of the accumulator is 8x2}}
+  // expected-error@+1 {{the matmul result is 2x8, but the accumulator is 8x2}}
   triton_xla.dot %a, %b, %c : tensor<2x4xf16>, tensor<4x8xf16> -> tensor<8x2xf32>
   return
 }

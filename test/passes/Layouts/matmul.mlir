@@ -1,4 +1,4 @@
-// Matrix products, by vendor and generation.
+// Matmul ops by vendor and generation.
 // RUN: smalti-opt %s -split-input-file --mosaic-gpu-infer-layouts | FileCheck %s
 
 #smem = #gpu.address_space<workgroup>
@@ -26,7 +26,7 @@ module attributes {mosaic_gpu.arch_major = 8 : i32, mosaic_gpu.arch_minor = 0 : 
 
 // -----
 
-// Waves of 64 lanes, and the fragments of the chip's own instruction.
+// Waves of 64 lanes, and the fragments of the MMA instruction of the chip.
 module attributes {smalti.target = "gfx942"} {
   // CHECK-LABEL: func.func @mfma
   func.func @mfma(%x: memref<64x64xf16>, %y: memref<64x64xf16>, %out: memref<64x64xf32>) {

@@ -1,4 +1,4 @@
-// Shared memory: its tiles come from what reads it, through all views of it.
+// Shared memory: its users determine the tile, through all views.
 // RUN: smalti-opt %s --mosaic-gpu-infer-layouts | FileCheck %s
 
 #smem = #gpu.address_space<workgroup>

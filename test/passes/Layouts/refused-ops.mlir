@@ -1,4 +1,4 @@
-// What an op demands that no program can meet, on the op.
+// Errors on ops whose constraints cannot be satisfied.
 // RUN: smalti-opt %s -split-input-file -verify-diagnostics --mosaic-gpu-infer-layouts
 
 #smem = #gpu.address_space<workgroup>
@@ -93,7 +93,7 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
 module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32} {
   func.func @strided_view() {
     %a = mosaic_gpu.slice_smem 0 : memref<64x64xf16, #smem>
-    // expected-error@+1 {{'memref.subview' op has a stride that is not 1: the part of each tile that it takes is no tile}}
+    // expected-error@+1 {{'memref.subview' op has stride 2; strides must be 1, so that the view consists of whole tiles}}
     %s = memref.subview %a[0, 0] [32, 64] [2, 1] : memref<64x64xf16, #smem> to memref<32x64xf16, strided<[128, 1]>, #smem>
     return
   }
@@ -105,7 +105,7 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
 #smem = #gpu.address_space<workgroup>
 module attributes {mosaic_gpu.arch_major = 10 : i32, mosaic_gpu.arch_minor = 0 : i32} {
   func.func @rows(%c: memref<96x64xf32, #tmem>, %a: memref<96x64xf16, #smem>, %b: memref<64x64xf16, #smem>, %i1: i1) {
-    // expected-error@+1 {{'mosaic_gpu.tcgen05_mma' op the layout of the accumulator has no layout in tensor memory}}
+    // expected-error@+1 {{'mosaic_gpu.tcgen05_mma' op the layout of the accumulator in tensor memory is not defined}}
     mosaic_gpu.tcgen05_mma accumulator(%c : memref<96x64xf32, #tmem>) a(%a : memref<96x64xf16, #smem>)
         b(%b : memref<64x64xf16, #smem>) accumulate(%i1)
     return
@@ -126,7 +126,7 @@ module {
 
 // -----
 
-// expected-error@+1 {{cannot be given layouts: the target is no GPU}}
+// expected-error@+1 {{target cpu is not a GPU; layouts require a GPU target}}
 module attributes {smalti.target = "cpu"} {
 }
 
@@ -135,7 +135,7 @@ module attributes {smalti.target = "cpu"} {
 #wgmma = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
 module attributes {smalti.target = "gfx942"} {
   func.func @lanes_of_another_chip(%v: vector<64x64xf16>) {
-    // expected-error@+1 {{'mosaic_gpu.layout_cast' op the layout of the cast result must be WGMMA, which is not valid for 'vector<64x64xf16>': it is of 4 warps of 32 lanes, but the block has 4 of 64}}
+    // expected-error@+1 {{'mosaic_gpu.layout_cast' op the layout of the cast result must be WGMMA, which is not valid for 'vector<64x64xf16>': it is defined for 4 warps of 32 lanes, but the block has 4 warps of 64 lanes}}
     %a = mosaic_gpu.layout_cast x(%v : vector<64x64xf16>) {new_layout = #wgmma}
     return
   }
@@ -146,7 +146,7 @@ module attributes {smalti.target = "gfx942"} {
 #smem = #gpu.address_space<workgroup>
 module attributes {smalti.target = "sm_80"} {
   func.func @wgmma_of_another_chip(%c: vector<64x64xf32>, %a: memref<64x64xf16, #smem>) {
-    // expected-error@+1 {{'mosaic_gpu.wgmma' op is no instruction of sm_80}}
+    // expected-error@+1 {{'mosaic_gpu.wgmma' op is not supported on sm_80}}
     %r = mosaic_gpu.wgmma accumulator(%c : vector<64x64xf32>) a(%a : memref<64x64xf16, #smem>) b(%a : memref<64x64xf16, #smem>) -> vector<64x64xf32>
     return
   }

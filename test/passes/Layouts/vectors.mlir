@@ -1,4 +1,4 @@
-// Ops that change shapes: reductions, broadcasts, slices, casts.
+// Layouts of ops that change shapes: reductions, broadcasts, slices, casts.
 // RUN: smalti-opt %s --mosaic-gpu-infer-layouts | FileCheck %s
 
 #wgmma = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>

@@ -296,7 +296,7 @@ def test_strided_layout_refuses(shape: list[int], vector_size: int, message: str
 
 @pytest.mark.parametrize("threads", [3, 0, -4, 128])
 def test_strided_layout_refuses_threads(threads: int) -> None:
-    with pytest.raises(ValueError, match="cannot be dealt evenly"):
+    with pytest.raises(ValueError, match="cannot be distributed evenly"):
         StridedLayout([64], 2).num_registers(threads)
 
 

@@ -118,7 +118,7 @@ def test_splats() -> None:
         cost = plan_relayout(splat, layout, list(SHAPE), 16, "sm_90a")
         assert (cost.means, cost.cycles, cost.is_in_jax, cost.is_implicit_in_jax) == ("registers", 0, True, True)
         back = plan_relayout(layout, splat, list(SHAPE), 16, "sm_90a")
-        assert (back.means, back.reason, back.is_in_jax) == ("impossible", "elements that differ are no splat", False)
+        assert (back.means, back.reason, back.is_in_jax) == ("impossible", "a vector whose elements may differ cannot have the splat layout", False)
     assert plan_relayout(splat, splat, list(SHAPE), 16, "sm_90a").means == "none"
 
 
@@ -134,7 +134,7 @@ def test_splats() -> None:
             16,
             "sm_90a",
             8,
-            "the layout is spread over 4 warps of 32 lanes, but 256 threads in warps of 32 hold the vector",
+            "the layout is defined for 4 warps of 32 lanes, but the vector is held by 256 threads in warps of 32 lanes",
         ),
         (
             "WGMMA",
@@ -152,8 +152,8 @@ def test_splats() -> None:
             1,
             "sm_90a",
             4,
-            "elements would cross warps, and through shared memory elements of 1 bits that one thread holds are apart in "
-            "memory: two threads would access one byte",
+            "elements move between warps, which requires shared memory: elements of 1 bits that one thread holds are not "
+            "adjacent in memory, so two threads would access the same byte",
         ),
     ],
 )
