@@ -86,8 +86,8 @@ def MosaicGPUEvaluateLayouts : Pass<"mosaic-gpu-evaluate-layouts", "::mlir::Modu
     attribute, from `mosaic-gpu-infer-layouts`, from JAX or written by hand. The target is a GPU and is determined as in
     layout inference.
 
-    **Remarks.** An analysis remark reports the estimated cycles of each relayout and of each transfer to or from shared or
-    global memory. Each enclosing loop multiplies the cycles by 8. A remark on the module reports the total cycles,
+    **Remarks.** An analysis remark reports the estimated cycles of each relayout, reduction across lanes, bulk copy, and
+    transfer to or from shared or global memory. Each enclosing loop multiplies the cycles by 8. A remark on the module reports the total cycles,
     including element-wise ops, and the total registers. The registers are the 32-bit registers per thread of all results.
     The totals of two layouts of one kernel can be compared: cycles first, then registers.
 

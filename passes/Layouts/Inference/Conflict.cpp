@@ -102,15 +102,15 @@ public:
 
   /// The links that connect the variables of some constraints, on the shortest
   /// paths from the first one.
-  std::vector<int> connect(ArrayRef<int> demands, ArrayRef<int> links) {
+  std::vector<int> connect(ArrayRef<int> requirements, ArrayRef<int> links) {
     llvm::DenseMap<VarId, SmallVector<int, 2>> edges;
-    for (int number : llvm::concat<const int>(demands, links))
+    for (int number : llvm::concat<const int>(requirements, links))
       if (all[number].b != kNoVar) {
         edges[all[number].a].push_back(number);
         edges[all[number].b].push_back(number);
       }
     llvm::DenseMap<VarId, int> via;
-    std::vector<VarId> queue{all[demands.front()].a};
+    std::vector<VarId> queue{all[requirements.front()].a};
     via[queue.front()] = -1;
     for (size_t next = 0; next < queue.size(); ++next)
       for (int number : edges[queue[next]]) {
@@ -120,8 +120,8 @@ public:
           queue.push_back(other);
       }
     llvm::DenseSet<int> taken;
-    for (int demand : demands)
-      for (VarId var : {all[demand].a, all[demand].b})
+    for (int requirement : requirements)
+      for (VarId var : {all[requirement].a, all[requirement].b})
         while (var != kNoVar && via.count(var) && via[var] >= 0 &&
                taken.insert(via[var]).second)
           var = all[via[var]].a == var ? all[via[var]].b : all[via[var]].a;
@@ -158,11 +158,12 @@ std::vector<int> inference::findCore(Solver &solver, const Problem &problem) {
       return {};
   }
   ArrayRef<Constraint> all = solver.getEvaluator().getSystem().getConstraints();
-  std::vector<int> links, demands;
+  std::vector<int> links, requirements;
   for (int number : problem.constraints)
-    (isLink(all[number]) ? links : demands).push_back(number);
+    (isLink(all[number]) ? links : requirements).push_back(number);
   std::vector<int> background = links;
-  std::vector<int> core = finder.minimize(background, !links.empty(), demands);
+  std::vector<int> core =
+      finder.minimize(background, !links.empty(), requirements);
   if (!core.empty()) {
     std::vector<int> between = finder.connect(core, links);
     std::vector<int> both = core;
@@ -307,14 +308,14 @@ public:
   void report(VarId stuck) {
     // The error is on the op of the last constraint.
     int last = core.back();
-    size_t demands = 0;
+    size_t requirements = 0;
     llvm::SmallPtrSet<Operation *, 8> ops;
     for (int number : core) {
       const Constraint &constraint = constraints[number];
       if (isLink(constraint))
         continue;
       last = number;
-      demands += ops.insert(constraint.op).second;
+      requirements += ops.insert(constraint.op).second;
     }
     const Constraint &end = constraints[last];
     const Variable *variable =
@@ -328,8 +329,8 @@ public:
     else
       diagnostic << describeConstraint(evaluator, end)
                  << "; no layout assignment satisfies ";
-    if (demands > 1)
-      diagnostic << "all " << demands << " ops in the notes";
+    if (requirements > 1)
+      diagnostic << "all " << requirements << " ops in the notes";
     else
       diagnostic << "all of its constraints";
     attachAll(diagnostic);
@@ -357,7 +358,8 @@ private:
   void attach(InFlightDiagnostic &diagnostic, const Constraint &constraint) {
     diagnostic.attachNote(constraint.op->getLoc())
         << "'" << constraint.op->getName() << "' "
-        << describeConstraint(evaluator, constraint) << ": " << constraint.why;
+        << describeConstraint(evaluator, constraint) << ": "
+        << constraint.reason;
   }
 
   /// A solution of the whole problem without some constraints, or with
@@ -624,7 +626,8 @@ void inference::reportConflict(Solver &solver, const Problem &problem,
       continue;
     diagnostic.attachNote(constraint.op->getLoc())
         << "'" << constraint.op->getName() << "' "
-        << describeConstraint(evaluator, constraint) << ": " << constraint.why;
+        << describeConstraint(evaluator, constraint) << ": "
+        << constraint.reason;
   }
   suggestPadding(diagnostic, evaluator, variable);
 }

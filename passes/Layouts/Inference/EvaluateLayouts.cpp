@@ -199,7 +199,7 @@ void MosaicGPUEvaluateLayouts::runOnOperation() {
                              : "has the unsupported layouts ")
           << describe(table, constraint, layouts) << "; it "
           << describeConstraint(evaluator, constraint) << ": "
-          << constraint.why;
+          << constraint.reason;
       continue;
     }
     int64_t part = evaluator.cost(constraint, a, b);
@@ -208,7 +208,7 @@ void MosaicGPUEvaluateLayouts::runOnOperation() {
       remarkAnalysis(constraint.op, getArgument())
           << "estimated cost: " << part / kCycle << " cycles with layout"
           << (b == kNoLayout ? " " : "s ")
-          << describe(table, constraint, layouts) << ": " << constraint.why;
+          << describe(table, constraint, layouts) << ": " << constraint.reason;
   }
   if (!isValid)
     return signalPassFailure();

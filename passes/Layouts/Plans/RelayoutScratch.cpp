@@ -58,9 +58,8 @@ numberElements(const RegisterLayout &layout, ArrayRef<int64_t> shape,
 }
 
 std::optional<std::string>
-relayouts::refusePlacement(const RegisterLayout &layout,
-                           ArrayRef<int64_t> shape, int64_t warps,
-                           int64_t lanes) {
+relayouts::checkPlacement(const RegisterLayout &layout, ArrayRef<int64_t> shape,
+                          int64_t warps, int64_t lanes) {
   auto digits = numberElements(layout, shape, warps, lanes);
   if (!digits)
     return digits.reason;

@@ -47,9 +47,9 @@ private:
 };
 
 /// The reason if the placement of a layout cannot be computed.
-std::optional<std::string> refusePlacement(const layout::RegisterLayout &layout,
-                                           llvm::ArrayRef<int64_t> shape,
-                                           int64_t warps, int64_t lanes);
+std::optional<std::string> checkPlacement(const layout::RegisterLayout &layout,
+                                          llvm::ArrayRef<int64_t> shape,
+                                          int64_t warps, int64_t lanes);
 
 /// The shape of the pattern: the smallest multiple of the tiles of both
 /// layouts.

@@ -258,7 +258,7 @@ RelayoutCost relayouts::planRelayout(const RegisterLayout &from,
     return cost;
   }
   for (const RegisterLayout *layout : {&from, &to})
-    if (auto reason = refusePlacement(*layout, pattern, warps, lanes)) {
+    if (auto reason = checkPlacement(*layout, pattern, warps, lanes)) {
       cost.reason = *reason;
       return cost;
     }

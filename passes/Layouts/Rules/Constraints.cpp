@@ -120,48 +120,48 @@ VarId ConstraintSystem::lookup(Value value) const {
 //===----------------------------------------------------------------------===//
 
 Constraint &ConstraintSystem::add(Constraint::Kind kind, VarId a, VarId b,
-                                  StringRef why) {
+                                  StringRef reason) {
   constraints.emplace_back();
   Constraint &constraint = constraints.back();
   constraint.kind = kind;
   constraint.a = a;
   constraint.b = b;
   constraint.op = op;
-  constraint.why = why;
+  constraint.reason = reason;
   constraint.weight = weight;
   return constraint;
 }
 
-void ConstraintSystem::assign(VarId var, LayoutId layout, StringRef why) {
-  add(Constraint::Kind::Assign, var, kNoVar, why).layouts = {layout};
+void ConstraintSystem::assign(VarId var, LayoutId layout, StringRef reason) {
+  add(Constraint::Kind::Assign, var, kNoVar, reason).layouts = {layout};
 }
 
 void ConstraintSystem::oneOf(VarId var, ArrayRef<LayoutId> candidates,
-                             StringRef why) {
-  add(Constraint::Kind::OneOf, var, kNoVar, why)
+                             StringRef reason) {
+  add(Constraint::Kind::OneOf, var, kNoVar, reason)
       .layouts.assign(candidates.begin(), candidates.end());
 }
 
-void ConstraintSystem::equal(VarId a, VarId b, StringRef why) {
-  add(Constraint::Kind::Equal, a, b, why);
+void ConstraintSystem::equal(VarId a, VarId b, StringRef reason) {
+  add(Constraint::Kind::Equal, a, b, reason);
 }
 
-void ConstraintSystem::notSplat(VarId var, StringRef why, bool isJAXOnly) {
-  add(Constraint::Kind::NotSplat, var, kNoVar, why).isJAXOnly = isJAXOnly;
+void ConstraintSystem::notSplat(VarId var, StringRef reason, bool isJAXOnly) {
+  add(Constraint::Kind::NotSplat, var, kNoVar, reason).isJAXOnly = isJAXOnly;
 }
 
-void ConstraintSystem::notStrided(VarId var, StringRef why) {
-  add(Constraint::Kind::NotStrided, var, kNoVar, why);
+void ConstraintSystem::notStrided(VarId var, StringRef reason) {
+  add(Constraint::Kind::NotStrided, var, kNoVar, reason);
 }
 
 void ConstraintSystem::divides(VarId var, ArrayRef<int64_t> multiples,
-                               StringRef why) {
-  add(Constraint::Kind::Divides, var, kNoVar, why)
+                               StringRef reason) {
+  add(Constraint::Kind::Divides, var, kNoVar, reason)
       .numbers.assign(multiples.begin(), multiples.end());
 }
 
 Constraint &ConstraintSystem::becomes(VarId source, VarId result, Steps steps,
-                                      StringRef why) {
+                                      StringRef reason) {
   // Most programs repeat a few steps: search the most recent ones.
   constexpr int kRecent = 32;
   int number = allSteps.size() - 1;
@@ -172,7 +172,8 @@ Constraint &ConstraintSystem::becomes(VarId source, VarId result, Steps steps,
     number = allSteps.size();
     allSteps.push_back(std::move(steps));
   }
-  Constraint &constraint = add(Constraint::Kind::Becomes, source, result, why);
+  Constraint &constraint =
+      add(Constraint::Kind::Becomes, source, result, reason);
   constraint.steps = number;
   return constraint;
 }

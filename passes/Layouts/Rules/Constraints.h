@@ -29,11 +29,11 @@ inline constexpr VarId kNoVar = -1;
 /// The transformation of a layout by an op, in one direction.
 struct Step {
   enum class Kind {
-    Reduce,    ///< numbers: the axes
-    Reshape,   ///< of registers
-    Transpose, ///< numbers: the permutation
-    BitCast,   ///< of registers
-    Collapse   ///< of shared memory; numbers: dimensions of each group
+    Reduce,    ///< `numbers` are the axes.
+    Reshape,   ///< For registers.
+    Transpose, ///< `numbers` are the permutation.
+    BitCast,   ///< For registers.
+    Collapse   ///< For shared memory; `numbers` are the group sizes.
   };
   Kind kind;
   llvm::SmallVector<int64_t, 4> source, target, numbers;
@@ -49,28 +49,28 @@ using Steps = llvm::SmallVector<Step, 1>;
 
 struct Constraint {
   enum class Kind {
-    Equal,          ///< a and b are the same
-    Use,            ///< producer a, user b: equal, or a is a splat
-    Relayout,       ///< a vector is converted from a to b
-    Assign,         ///< a is `layouts[0]`
-    OneOf,          ///< a is one of `layouts`, best first
-    NotSplat,       ///< a is not a splat
-    NotStrided,     ///< a is not strided
-    SharedTransfer, ///< memory a, registers b
-    TensorTransfer, ///< tensor memory a, registers b
-    GlobalTransfer, ///< registers a; the memory has no layout
-    BulkCopy,       ///< a bulk copy of memory a: always satisfied, has a cost
-    MmaTile,        ///< the tile of a is supported by MMA instructions
-    Divides,        ///< the tile of a divides `numbers`, counted from the end
-    MinorDivisible, ///< the last tile size of a is a multiple of numbers[0]
-    Becomes,        ///< b is the result of `steps` on a
-    Broadcast ///< a is broadcast to b along all dimensions except `numbers`
+    Equal,          ///< Equality of a and b.
+    Use,            ///< Producer a and user b: equal, or a is a splat.
+    Relayout,       ///< Conversion of a vector from a to b.
+    Assign,         ///< Equality of a and `layouts[0]`.
+    OneOf,          ///< Membership of a in `layouts`, best first.
+    NotSplat,       ///< Any layout of a except splat.
+    NotStrided,     ///< Any layout of a except strided.
+    SharedTransfer, ///< Transfer between shared memory a and registers b.
+    TensorTransfer, ///< Transfer between tensor memory a and registers b.
+    GlobalTransfer, ///< Transfer between registers a and global memory.
+    BulkCopy,       ///< Bulk copy of memory a: always satisfied, has a cost.
+    MmaTile,        ///< Support of MMA instructions for the tile of a.
+    Divides,        ///< Divisibility of `numbers`, from the end, by the tile.
+    MinorDivisible, ///< Divisibility of the last tile size by numbers[0].
+    Becomes,        ///< Equality of b and the result of `steps` on a.
+    Broadcast       ///< Broadcast of a along all dimensions except `numbers`.
   };
   Kind kind;
   VarId a = kNoVar, b = kNoVar;
   mlir::Operation *op = nullptr;
   /// The reason of the constraint, for messages.
-  llvm::StringRef why;
+  llvm::StringRef reason;
   llvm::SmallVector<LayoutId, 1> layouts;
   llvm::SmallVector<int64_t, 2> numbers;
   /// For Becomes: an index into the steps of the system.
@@ -140,18 +140,19 @@ public:
   VarId getAlias(mlir::Value value, int64_t kind, int64_t offset,
                  int64_t alias);
 
-  void assign(VarId var, LayoutId layout, llvm::StringRef why);
+  void assign(VarId var, LayoutId layout, llvm::StringRef reason);
   void oneOf(VarId var, llvm::ArrayRef<LayoutId> candidates,
-             llvm::StringRef why);
-  void equal(VarId a, VarId b, llvm::StringRef why);
-  void notSplat(VarId var, llvm::StringRef why, bool isJAXOnly = false);
-  void notStrided(VarId var, llvm::StringRef why);
+             llvm::StringRef reason);
+  void equal(VarId a, VarId b, llvm::StringRef reason);
+  void notSplat(VarId var, llvm::StringRef reason, bool isJAXOnly = false);
+  void notStrided(VarId var, llvm::StringRef reason);
   void divides(VarId var, llvm::ArrayRef<int64_t> multiples,
-               llvm::StringRef why);
+               llvm::StringRef reason);
   Constraint &becomes(VarId source, VarId result, Steps steps,
-                      llvm::StringRef why);
+                      llvm::StringRef reason);
   /// Adds a constraint whose other fields the caller sets.
-  Constraint &add(Constraint::Kind kind, VarId a, VarId b, llvm::StringRef why);
+  Constraint &add(Constraint::Kind kind, VarId a, VarId b,
+                  llvm::StringRef reason);
 
   //===--------------------------------------------------------------------===//
   // Interface after all rules have run

@@ -38,25 +38,26 @@ struct WGMMARule {
     int64_t warps = layouts.getWarps();
     VarId accumulator = system.create(op.getAccumulatorMutable());
     system.bind(accumulator, op.getResult());
-    if (failed(demand(system, op, accumulator,
-                      layouts.tiled(layout::wgmma(warps)), kAccumulator)))
+    if (failed(requireLayout(system, op, accumulator,
+                             layouts.tiled(layout::wgmma(warps)),
+                             kAccumulator)))
       return failure();
     VarId b = system.share(op.getBMutable());
     addMmaTile(system, b, op.getB());
     if (isa<VectorType>(op.getA().getType())) {
       bool isByte = getElementBits(op.getA().getType()) == 8;
-      return demand(system, op, system.create(op.getAMutable()),
-                    layouts.tiled(isByte ? layout::wgmma8Bit(warps)
-                                         : layout::wgmma(warps)),
-                    kA);
+      return requireLayout(system, op, system.create(op.getAMutable()),
+                           layouts.tiled(isByte ? layout::wgmma8Bit(warps)
+                                                : layout::wgmma(warps)),
+                           kA);
     }
     // Both have the same tile; it is transposed if only one operand is.
     VarId a = system.share(op.getAMutable());
-    StringRef why = "'a' and 'b' have the same tile and swizzle";
+    StringRef reason = "'a' and 'b' have the same tile and swizzle";
     auto aType = cast<MemRefType>(op.getA().getType());
     auto bType = cast<MemRefType>(op.getB().getType());
     if (isTransposed(aType) == isTransposed(bType)) {
-      system.equal(b, a, why);
+      system.equal(b, a, reason);
       return success();
     }
     for (auto [from, to, type] :
@@ -66,7 +67,7 @@ struct WGMMARule {
                            SmallVector<int64_t, 4>(type.getShape()),
                            {},
                            {1, 0}}},
-                     why);
+                     reason);
     return success();
   }
 };
@@ -78,11 +79,12 @@ LogicalResult addMma(MMAOp op, ConstraintSystem &system, LayoutId accumulator,
   VarId accumulatorVar = system.create(op.getAccumulatorMutable());
   system.bind(accumulatorVar, op.getResult());
   return success(
+      succeeded(requireLayout(system, op, accumulatorVar, accumulator,
+                              kAccumulator)) &&
       succeeded(
-          demand(system, op, accumulatorVar, accumulator, kAccumulator)) &&
-      succeeded(demand(system, op, system.create(op.getAMutable()), a, kA)) &&
-      succeeded(demand(system, op, system.create(op.getBMutable()), b,
-                       "the layout of operand 'b'")));
+          requireLayout(system, op, system.create(op.getAMutable()), a, kA)) &&
+      succeeded(requireLayout(system, op, system.create(op.getBMutable()), b,
+                              "the layout of operand 'b'")));
 }
 
 struct MMARule {
@@ -127,9 +129,9 @@ struct TcGen05Rule {
              << "is not supported on " << system.getTarget().name;
     auto accumulatorType = cast<MemRefType>(op.getAccumulator().getType());
     auto bType = cast<MemRefType>(op.getB().getType());
-    if (failed(demandTensor(op, system,
-                            system.share(op.getAccumulatorMutable()),
-                            accumulatorType, 1, kAccumulator)))
+    if (failed(requireTensorLayout(op, system,
+                                   system.share(op.getAccumulatorMutable()),
+                                   accumulatorType, 1, kAccumulator)))
       return failure();
     VarId b = system.share(op.getBMutable());
     addMmaTile(system, b, op.getB());
@@ -140,15 +142,17 @@ struct TcGen05Rule {
     return addScales(op, system);
   }
 
-  static LogicalResult demandTensor(TcGen05MMAOp op, ConstraintSystem &system,
-                                    VarId var, MemRefType type, int64_t packing,
-                                    StringRef what) {
+  static LogicalResult requireTensorLayout(TcGen05MMAOp op,
+                                           ConstraintSystem &system, VarId var,
+                                           MemRefType type, int64_t packing,
+                                           StringRef what) {
     layout::ValueOr<layout::TiledLayout> layout =
         layout::tmemFor(type.getShape(), op.getCollective(), packing);
     if (!layout)
       return op.emitOpError()
              << what << " in tensor memory is not defined: " << layout.reason;
-    return demand(system, op, var, system.getLayouts().tensor(*layout), what);
+    return requireLayout(system, op, var, system.getLayouts().tensor(*layout),
+                         what);
   }
 
   /// With 64 rows, the lanes of tensor memory form two groups with half of the
@@ -174,31 +178,31 @@ struct TcGen05Rule {
       addMmaTile(system, a, op.getA());
       return success();
     }
-    return demandTensor(op, system, a, type, getPacking(type), kA);
+    return requireTensorLayout(op, system, a, type, getPacking(type), kA);
   }
 
   static LogicalResult addScales(TcGen05MMAOp op, ConstraintSystem &system) {
     LayoutTable &layouts = system.getLayouts();
-    auto demandOf = [&](MutableOperandRange operand,
-                        const layout::TiledLayout &layout, StringRef what) {
+    auto requireScale = [&](MutableOperandRange operand,
+                            const layout::TiledLayout &layout, StringRef what) {
       if (operand.empty())
         return success();
-      return demand(system, op, system.share(operand[0]),
-                    layouts.tensor(layout), what);
+      return requireLayout(system, op, system.share(operand[0]),
+                           layouts.tensor(layout), what);
     };
     bool isSplit =
         op.getCollective() &&
         cast<MemRefType>(op.getAccumulator().getType()).getDimSize(0) == 64;
     return success(
-        succeeded(demandOf(op.getASparseMetadataMutable(),
-                           layout::tmemSparseMetadata(),
-                           "the layout of operand 'a_sparse_metadata'")) &&
-        succeeded(demandOf(op.getAScaleMutable(), layout::tmemScales(),
-                           "the layout of operand 'a_scale'")) &&
-        succeeded(demandOf(op.getBScaleMutable(),
-                           isSplit ? layout::tmemBScalesM64Collective()
-                                   : layout::tmemScales(),
-                           "the layout of operand 'b_scale'")));
+        succeeded(requireScale(op.getASparseMetadataMutable(),
+                               layout::tmemSparseMetadata(),
+                               "the layout of operand 'a_sparse_metadata'")) &&
+        succeeded(requireScale(op.getAScaleMutable(), layout::tmemScales(),
+                               "the layout of operand 'a_scale'")) &&
+        succeeded(requireScale(op.getBScaleMutable(),
+                               isSplit ? layout::tmemBScalesM64Collective()
+                                       : layout::tmemScales(),
+                               "the layout of operand 'b_scale'")));
   }
 };
 
@@ -210,9 +214,9 @@ struct CopyToTensorRule {
     VarId destination = system.share(op.getDestinationMutable());
     int64_t packing = getPacking(op.getDestination().getType());
     auto layout = layout::tmemDefault(packing);
-    if (failed(demand(system, op, destination,
-                      layout ? layouts.tensor(*layout) : kNoLayout,
-                      "the layout of the destination")))
+    if (failed(requireLayout(system, op, destination,
+                             layout ? layouts.tensor(*layout) : kNoLayout,
+                             "the layout of the destination")))
       return failure();
     addMmaTile(system, source, op.getSource(), /*allowsUnswizzled=*/true);
     return success();
@@ -226,8 +230,9 @@ LogicalResult addUntiledCopy(OpTy op, ConstraintSystem &system,
   VarId destination = system.share(op.getDestinationMutable());
   system.assign(source, system.getLayouts().noTransforms(),
                 "the shape of the source defines its tiles");
-  return demand(system, op, destination, system.getLayouts().tensor(layout),
-                "the layout of the destination");
+  return requireLayout(system, op, destination,
+                       system.getLayouts().tensor(layout),
+                       "the layout of the destination");
 }
 
 struct CopyMetadataRule {

@@ -15,13 +15,14 @@ namespace {
 /// Adds a transfer between registers and the memory of an operand.
 void addTransfer(ConstraintSystem &system, OpOperand &memory, VarId registers,
                  bool isLoad, TransferNeed need) {
-  StringRef why = isLoad ? "the vector is loaded from memory"
-                         : "the vector is stored to memory";
-  Constraint &transfer = hasLayout(memory.get())
-                             ? system.add(Constraint::Kind::SharedTransfer,
-                                          system.share(memory), registers, why)
-                             : system.add(Constraint::Kind::GlobalTransfer,
-                                          registers, kNoVar, why);
+  StringRef reason = isLoad ? "the vector is loaded from memory"
+                            : "the vector is stored to memory";
+  Constraint &transfer =
+      hasLayout(memory.get())
+          ? system.add(Constraint::Kind::SharedTransfer, system.share(memory),
+                       registers, reason)
+          : system.add(Constraint::Kind::GlobalTransfer, registers, kNoVar,
+                       reason);
   transfer.type = memory.get().getType();
   transfer.need = need;
   transfer.isLoad = isLoad;
@@ -60,10 +61,10 @@ struct StoreToPeerRule {
     VarId value = system.create(op.getValueToStoreMutable());
     addTransfer(system, op.getDestinationMutable(), value, /*isLoad=*/false,
                 getStoreNeed(op));
-    StringRef why =
+    StringRef reason =
         "an asynchronous store writes whole registers of a tiled layout";
-    system.notStrided(value, why);
-    system.notSplat(value, why);
+    system.notStrided(value, reason);
+    system.notSplat(value, reason);
     return success();
   }
 };
@@ -90,8 +91,8 @@ struct LayoutCastRule {
     VarId operand = system.create(op.getXMutable());
     VarId result = system.create(op.getResult());
     LayoutId layout = layouts.fromAttribute(op.getNewLayout(), op.getType());
-    if (failed(demand(system, op, result, layout,
-                      "the layout of the cast result")))
+    if (failed(requireLayout(system, op, result, layout,
+                             "the layout of the cast result")))
       return failure();
     Constraint &move = system.add(Constraint::Kind::Relayout, operand, result,
                                   "the cast converts the vector");
@@ -188,7 +189,7 @@ struct CustomPrimitiveRule {
     for (OpOperand &operand : op->getOpOperands()) {
       Type type = operand.get().getType();
       if (isa<VectorType>(type)) {
-        if (failed(demand(
+        if (failed(requireLayout(
                 system, op, system.create(operand),
                 layouts.fromAttribute(op.getInLayouts()[nextLayout++], type),
                 "the layout of an operand of the primitive")))
@@ -200,9 +201,9 @@ struct CustomPrimitiveRule {
         // One entry for each operand in shared memory, barriers included.
         Attribute transforms = op.getInTransforms()[nextTransforms++];
         if (hasLayout(operand.get()) &&
-            failed(demand(system, op, system.create(operand),
-                          layouts.fromAttribute(transforms, type),
-                          "the layout of an operand of the primitive")))
+            failed(requireLayout(system, op, system.create(operand),
+                                 layouts.fromAttribute(transforms, type),
+                                 "the layout of an operand of the primitive")))
           return failure();
       } else if (hasLayout(operand.get())) {
         system.share(operand);
@@ -211,10 +212,11 @@ struct CustomPrimitiveRule {
     size_t nextResult = 0;
     for (Value result : op->getResults())
       if (isa<VectorType>(result.getType()) &&
-          failed(demand(system, op, system.create(result),
-                        layouts.fromAttribute(op.getOutLayouts()[nextResult++],
-                                              result.getType()),
-                        "the layout of a result of the primitive")))
+          failed(requireLayout(
+              system, op, system.create(result),
+              layouts.fromAttribute(op.getOutLayouts()[nextResult++],
+                                    result.getType()),
+              "the layout of a result of the primitive")))
         return failure();
     return success();
   }

@@ -51,8 +51,9 @@ int64_t inference::divisorOf(int64_t size, OpFoldResult index) {
   return divisor;
 }
 
-LogicalResult inference::demand(ConstraintSystem &system, Operation *op,
-                                VarId var, LayoutId layout, StringRef what) {
+LogicalResult inference::requireLayout(ConstraintSystem &system, Operation *op,
+                                       VarId var, LayoutId layout,
+                                       StringRef what) {
   LayoutTable &layouts = system.getLayouts();
   Type type = system.getVariables()[var].type;
   if (layout == kNoLayout || !layouts.fits(layout, type)) {
@@ -62,7 +63,7 @@ LogicalResult inference::demand(ConstraintSystem &system, Operation *op,
     else
       diagnostic << " must be " << layouts.name(layout)
                  << ", which is not valid for " << type << ": "
-                 << layouts.whyNot(layout, type);
+                 << layouts.getInvalidReason(layout, type);
     return failure();
   }
   system.assign(var, layout, what);

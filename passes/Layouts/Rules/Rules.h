@@ -63,8 +63,9 @@ int64_t divisorOf(int64_t size, mlir::OpFoldResult index);
 /// Requires a layout for the variable of an operand or result; emits an error
 /// on the op if it is not valid for the type. `what` is a noun phrase: "the
 /// layout of ...".
-llvm::LogicalResult demand(ConstraintSystem &system, mlir::Operation *op,
-                           VarId var, LayoutId layout, llvm::StringRef what);
+llvm::LogicalResult requireLayout(ConstraintSystem &system, mlir::Operation *op,
+                                  VarId var, LayoutId layout,
+                                  llvm::StringRef what);
 
 } // namespace smalti::inference
 

@@ -35,9 +35,10 @@ struct WithTransformsRule {
     VarId var = system.share(op.getRefMutable());
     system.bind(var, op.getResult());
     LayoutTable &layouts = system.getLayouts();
-    return demand(system, op, var,
-                  layouts.fromAttribute(op.getTransforms(), op.getType()),
-                  "the layout of the memory");
+    return requireLayout(
+        system, op, var,
+        layouts.fromAttribute(op.getTransforms(), op.getType()),
+        "the layout of the memory");
   }
 };
 
@@ -56,11 +57,11 @@ struct ReinterpretRule {
       return success();
     VarId source = system.share(op.getSourceMutable());
     VarId result = system.create(op.getResult());
-    StringRef why = "a cast to another shape requires untiled memory";
+    StringRef reason = "a cast to another shape requires untiled memory";
     if (getMemory(op.getSource().getType()) == Memory::Shared &&
         op.getSource().getType() != op.getResult().getType()) {
-      system.assign(source, system.getLayouts().noTransforms(), why);
-      system.assign(result, system.getLayouts().noTransforms(), why);
+      system.assign(source, system.getLayouts().noTransforms(), reason);
+      system.assign(result, system.getLayouts().noTransforms(), reason);
       return success();
     }
     system.equal(source, result, "source and result are the same memory");

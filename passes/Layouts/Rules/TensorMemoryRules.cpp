@@ -67,7 +67,7 @@ struct CastRule {
   static LogicalResult derive(TmemLayoutCastOp op, ConstraintSystem &system) {
     VarId var = system.share(op.getRefMutable());
     system.bind(var, op.getResult());
-    return demand(
+    return requireLayout(
         system, op, var,
         system.getLayouts().fromAttribute(op.getNewLayout(), op.getType()),
         "the layout of the memory");
@@ -75,9 +75,9 @@ struct CastRule {
 };
 
 void addTransfer(ConstraintSystem &system, OpOperand &memory, VarId registers,
-                 StringRef why) {
+                 StringRef reason) {
   Constraint &transfer = system.add(Constraint::Kind::TensorTransfer,
-                                    system.share(memory), registers, why);
+                                    system.share(memory), registers, reason);
   transfer.type = memory.get().getType();
 }
 
@@ -91,10 +91,11 @@ struct LoadRule {
     // The hardware reduces the elements of a row in one thread.
     LayoutTable &layouts = system.getLayouts();
     auto type = cast<VectorType>(op->getResult(0).getType());
-    if (failed(demand(system, op, vector,
-                      layouts.tiled(layout::tmemNative(2, layouts.getWarps(),
-                                                       layouts.getLanes())),
-                      "the layout of the loaded vector of a reducing load")))
+    if (failed(requireLayout(
+            system, op, vector,
+            layouts.tiled(
+                layout::tmemNative(2, layouts.getWarps(), layouts.getLanes())),
+            "the layout of the loaded vector of a reducing load")))
       return failure();
     system.becomes(vector, system.create(op->getResult(1)),
                    {Step{Step::Kind::Reduce,

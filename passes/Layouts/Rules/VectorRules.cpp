@@ -23,15 +23,15 @@ SmallVector<int64_t, 4> getIntegers(ArrayAttr attribute) {
 struct BroadcastRule {
   static LogicalResult derive(vector::BroadcastOp op,
                               ConstraintSystem &system) {
-    StringRef why = "all elements are the same scalar";
+    StringRef reason = "all elements are the same scalar";
     LayoutId splat = system.getLayouts().splat();
     if (auto source = dyn_cast<VectorType>(op.getSource().getType())) {
       if (source.getRank() != 0)
         return op.emitOpError("does not support a source vector of rank 1 or "
                               "higher; use 'mosaic_gpu.broadcast_in_dim'");
-      system.assign(system.create(op.getSourceMutable()), splat, why);
+      system.assign(system.create(op.getSourceMutable()), splat, reason);
     }
-    system.assign(system.create(op.getResult()), splat, why);
+    system.assign(system.create(op.getResult()), splat, reason);
     return success();
   }
 };
@@ -76,13 +76,13 @@ struct ShapeCastRule {
     VarId result = system.create(op.getResult());
     SmallVector<int64_t, 4> sourceShape = getShape(op.getSource()),
                             resultShape = getShape(op.getResult());
-    StringRef why = "each thread keeps its elements";
+    StringRef reason = "each thread keeps its elements";
     system.becomes(source, result,
                    {Step{Step::Kind::Reshape, sourceShape, resultShape, {}}},
-                   why);
+                   reason);
     system.becomes(result, source,
                    {Step{Step::Kind::Reshape, resultShape, sourceShape, {}}},
-                   why);
+                   reason);
     return success();
   }
 };
@@ -98,15 +98,15 @@ struct TransposeRule {
       inverse[from] = to;
     // A strided layout is row-major and cannot be transposed.
     system.notStrided(source, "a strided layout cannot be transposed");
-    StringRef why = "each thread keeps its elements";
+    StringRef reason = "each thread keeps its elements";
     system.becomes(
         source, result,
         {Step{Step::Kind::Transpose, getShape(op.getVector()), {}, forward}},
-        why);
+        reason);
     system.becomes(
         result, source,
         {Step{Step::Kind::Transpose, getShape(op.getResult()), {}, inverse}},
-        why);
+        reason);
     return success();
   }
 };
@@ -121,11 +121,11 @@ struct BitCastRule {
       return success();
     }
     VarId result = system.create(op.getResult());
-    StringRef why = "each thread keeps its bits";
+    StringRef reason = "each thread keeps its bits";
     system.becomes(source, result, {Step{Step::Kind::BitCast, from, to, {}}},
-                   why);
+                   reason);
     system.becomes(result, source, {Step{Step::Kind::BitCast, to, from, {}}},
-                   why);
+                   reason);
     return success();
   }
 };

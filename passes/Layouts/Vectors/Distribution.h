@@ -38,16 +38,16 @@ public:
   enum class Kind { Splat, Strided, Tiled };
 
   /// The distribution of a vector of this type with this layout attribute, or
-  /// the reason why it does not exist.
+  /// the reason reason it does not exist.
   static std::optional<Distribution> get(mlir::VectorType type,
                                          mlir::Attribute layout,
                                          const ThreadGrid &grid,
-                                         std::string &why);
+                                         std::string &reason);
   /// Chunks of `vectorLength` elements, distributed round-robin across threads.
   static std::optional<Distribution> getStrided(llvm::ArrayRef<int64_t> shape,
                                                 int64_t vectorLength,
                                                 const ThreadGrid &grid,
-                                                std::string &why);
+                                                std::string &reason);
 
   /// A distribution of a vector for stores, in chunks of `minLength` to
   /// `maxLength` elements. Elements are replicated if they cannot be
@@ -55,7 +55,7 @@ public:
   static std::optional<Distribution> share(mlir::VectorType type,
                                            int64_t minLength, int64_t maxLength,
                                            const ThreadGrid &grid,
-                                           std::string &why);
+                                           std::string &reason);
 
   Kind getKind() const { return kind; }
   bool isSplat() const { return kind == Kind::Splat; }

@@ -223,7 +223,7 @@ bool LayoutTable::fits(LayoutId id, Type type) {
   return entry->second;
 }
 
-std::string LayoutTable::whyNot(LayoutId id, Type type) const {
+std::string LayoutTable::getInvalidReason(LayoutId id, Type type) const {
   return checkFit(id, type).value_or("");
 }
 

@@ -91,7 +91,7 @@ public:
   /// Whether the layout is valid for a value of this type.
   bool fits(LayoutId id, mlir::Type type);
   /// The reason if the layout is not valid.
-  std::string whyNot(LayoutId id, mlir::Type type) const;
+  std::string getInvalidReason(LayoutId id, mlir::Type type) const;
 
   /// The widest strided layout of a vector: chunks of up to 64 bits that do not
   /// cross rows; `kNoLayout` if none exists.

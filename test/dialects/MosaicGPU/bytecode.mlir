@@ -1,4 +1,4 @@
-// Bytecode carries the version of the dialect: older ones are read, and newer ones refused.
+// Dialect version in bytecode: older versions are read, and newer ones are errors.
 // RUN: smalti-opt %s -o %t.mlir
 // RUN: smalti-opt %s --emit-bytecode -o %t.mlirbc && smalti-opt %t.mlirbc -o %t.read.mlir && diff %t.mlir %t.read.mlir
 // RUN: %python %S/Inputs/set_bytecode_version.py %t.mlirbc 1 %t.older.mlirbc

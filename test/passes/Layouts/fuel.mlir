@@ -1,4 +1,4 @@
-// Values without a layout after the fuel is used up. Each independent part of a module has all of the fuel.
+// Exceeded fuel: notes on values without a layout. Each independent part of a module has all of the fuel.
 // RUN: not smalti-opt %s --mosaic-gpu-infer-layouts=fuel=1 -split-input-file -o /dev/null 2>&1 | FileCheck %s --check-prefix=EMPTY
 // RUN: not smalti-opt %s --mosaic-gpu-infer-layouts=fuel=1 -split-input-file 2>/dev/null | FileCheck %s --check-prefix=APART
 // RUN: not smalti-opt %s --mosaic-gpu-infer-layouts=fuel=4 -split-input-file -o /dev/null 2>&1 | FileCheck %s --check-prefix=LITTLE

@@ -1,4 +1,4 @@
-// The cheapest relayout is inserted where ops require different layouts, with a remark.
+// Inserted relayouts: the cheapest one between ops that require different layouts, with a remark.
 // RUN: smalti-opt %s --mosaic-gpu-infer-layouts --remarks-filter=mosaic-gpu-infer-layouts 2>%t.remarks | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK < %t.remarks
 
