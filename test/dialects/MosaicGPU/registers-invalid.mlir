@@ -137,7 +137,7 @@ func.func @load_tensor_memory(%m: memref<8x8xf32, #mosaic_gpu.tmem>) {
 // -----
 
 func.func @store_atomic_number(%v: vector<8xf32>, %m: memref<8xf32>) {
-  // expected-error @+1 {{attribute 'atomic_type' failed to satisfy constraint: how an atomic store combines with what is elements in memory: add, min, max, and, or or xor}}
+  // expected-error @+1 {{attribute 'atomic_type' failed to satisfy constraint: operation of an atomic store: add, min, max, and, or or xor}}
   mosaic_gpu.vector_store %v, %m {atomic_type = 6 : i32} : vector<8xf32>, memref<8xf32>
   return
 }

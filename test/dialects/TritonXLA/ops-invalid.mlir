@@ -117,7 +117,7 @@ func.func @f(%a: memref<8x8xf32>) {
 // -----
 
 func.func @f(%a: memref<8xf32>) {
-  // expected-error@+1 {{expected offsets to be non-negative, but found -1}}
+  // expected-error@+1 {{expected offsets to be non-negative, but got -1}}
   triton_xla.extract %a[-1] [4] [1] : memref<8xf32> to tensor<4xf32>
   return
 }
@@ -247,7 +247,7 @@ func.func @f(%a: memref<8xf32, affine_map<(d0) -> (d0 floordiv 2)>>) {
 // insert
 
 func.func @f(%t: tensor<4xf32>, %a: memref<8x8xf32>) {
-  // expected-error@+1 {{expected 2 offset values, but found 1}}
+  // expected-error@+1 {{expected 2 offset values, got 1}}
   triton_xla.insert %t into %a[0] [4] [1] : tensor<4xf32> into memref<8x8xf32>
   return
 }
@@ -339,7 +339,7 @@ func.func @f(%t: tensor<4xf32>, %v: f32) {
 // dot
 
 func.func @f(%a: tensor<4xf16>, %b: tensor<4x8xf16>, %c: tensor<4x8xf32>) {
-  // expected-error@+1 {{expected operands of rank 2, but got 'tensor<4xf16>', 'tensor<4x8xf16>' and 'tensor<4x8xf32>'}}
+  // expected-error@+1 {{expected operands of rank 2, but found 'tensor<4xf16>', 'tensor<4x8xf16>' and 'tensor<4x8xf32>'}}
   triton_xla.dot %a, %b, %c : tensor<4xf16>, tensor<4x8xf16> -> tensor<4x8xf32>
   return
 }
@@ -355,7 +355,7 @@ func.func @f(%a: tensor<2x4xf16>, %b: tensor<4x8xbf16>, %c: tensor<2x8xf32>) {
 // -----
 
 func.func @f(%a: tensor<2x4xi16>, %b: tensor<4x8xi16>, %c: tensor<2x8xi32>) {
-  // expected-error@+1 {{expected lhs and rhs elements of f16, bf16, f32, f8E4M3FN, f8E5M2, f8E4M3FNUZ, f8E5M2FNUZ or i8, but got 'i16'}}
+  // expected-error@+1 {{expected lhs and rhs elements of f16, bf16, f32, f8E4M3FN, f8E5M2, f8E4M3FNUZ, f8E5M2FNUZ or i8, but found 'i16'}}
   triton_xla.dot %a, %b, %c : tensor<2x4xi16>, tensor<4x8xi16> -> tensor<2x8xi32>
   return
 }
@@ -363,7 +363,7 @@ func.func @f(%a: tensor<2x4xi16>, %b: tensor<4x8xi16>, %c: tensor<2x8xi32>) {
 // -----
 
 func.func @f(%a: tensor<2x4xf8E4M3B11FNUZ>, %b: tensor<4x8xf8E4M3B11FNUZ>, %c: tensor<2x8xf32>) {
-  // expected-error@+1 {{expected lhs and rhs elements of f16, bf16, f32, f8E4M3FN, f8E5M2, f8E4M3FNUZ, f8E5M2FNUZ or i8, but got 'f8E4M3B11FNUZ'}}
+  // expected-error@+1 {{expected lhs and rhs elements of f16, bf16, f32, f8E4M3FN, f8E5M2, f8E4M3FNUZ, f8E5M2FNUZ or i8, but found 'f8E4M3B11FNUZ'}}
   triton_xla.dot %a, %b, %c : tensor<2x4xf8E4M3B11FNUZ>, tensor<4x8xf8E4M3B11FNUZ> -> tensor<2x8xf32>
   return
 }
@@ -379,7 +379,7 @@ func.func @f(%a: tensor<2x4xf8E4M3FN>, %b: tensor<4x8xf8E5M2>, %c: tensor<2x8xf3
 // -----
 
 func.func @f(%a: tensor<2x4xi8>, %b: tensor<4x8xi8>, %c: tensor<2x8xf32>) {
-  // expected-error@+1 {{expected an accumulator of i32, but got 'f32'}}
+  // expected-error@+1 {{expected an accumulator of i32, but found 'f32'}}
   triton_xla.dot %a, %b, %c : tensor<2x4xi8>, tensor<4x8xi8> -> tensor<2x8xf32>
   return
 }
@@ -387,7 +387,7 @@ func.func @f(%a: tensor<2x4xi8>, %b: tensor<4x8xi8>, %c: tensor<2x8xf32>) {
 // -----
 
 func.func @f(%a: tensor<2x4xf8E5M2>, %b: tensor<4x8xf8E5M2>, %c: tensor<2x8xi32>) {
-  // expected-error@+1 {{expected an accumulator of f32, but got 'i32'}}
+  // expected-error@+1 {{expected an accumulator of f32, but found 'i32'}}
   triton_xla.dot %a, %b, %c : tensor<2x4xf8E5M2>, tensor<4x8xf8E5M2> -> tensor<2x8xi32>
   return
 }
@@ -395,7 +395,7 @@ func.func @f(%a: tensor<2x4xf8E5M2>, %b: tensor<4x8xf8E5M2>, %c: tensor<2x8xi32>
 // -----
 
 func.func @f(%a: tensor<2x4xf16>, %b: tensor<4x8xf16>, %c: tensor<2x8xf16>) {
-  // expected-error@+1 {{expected an accumulator of f32, but got 'f16'}}
+  // expected-error@+1 {{expected an accumulator of f32, but found 'f16'}}
   triton_xla.dot %a, %b, %c : tensor<2x4xf16>, tensor<4x8xf16> -> tensor<2x8xf16>
   return
 }
