@@ -170,7 +170,10 @@ def _all_layouts(operation: Any) -> list[str]:
 def cost(module: Any) -> tuple[int, int]:
     """The estimated cost of the layouts of a module: cycles, then registers."""
     remarks = Pipeline(f"builtin.module({EVALUATE})").run(module)
-    totals = [re.fullmatch(r"estimated cost of all layouts: (\d+) cycles and (\d+) registers", remark.message) for remark in remarks]
+    totals = [
+        re.fullmatch(r"estimated cost of all layouts: (\d+) cycles and (\d+) registers", remark.message)
+        for remark in remarks
+    ]
     (total,) = [found for found in totals if found]
     return int(total[1]), int(total[2])
 

@@ -133,7 +133,7 @@ def test_remark_where_registers_are_missing() -> None:
             f"mosaic_gpu.vector_store %d{i}, %m{i} : {tile}, memref<128x128xf32>",
         ]
     _, remarks = infer(program(lines, "%m0: memref<128x128xf32>, %m1: memref<128x128xf32>"))
-    (remark,) = [remark for remark in remarks if "registers of a thread" in remark]
+    (remark,) = [remark for remark in remarks if "register pressure exceeds the limit" in remark]
     count = int(re.search(r"need (\d+) registers per thread; the limit is 255", remark)[1])
     assert count > REGISTERS
 

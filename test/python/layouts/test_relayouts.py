@@ -118,7 +118,11 @@ def test_splats() -> None:
         cost = plan_relayout(splat, layout, list(SHAPE), 16, "sm_90a")
         assert (cost.means, cost.cycles, cost.is_in_jax, cost.is_implicit_in_jax) == ("registers", 0, True, True)
         back = plan_relayout(layout, splat, list(SHAPE), 16, "sm_90a")
-        assert (back.means, back.reason, back.is_in_jax) == ("impossible", "a vector whose elements may differ cannot have the splat layout", False)
+        assert (back.means, back.reason, back.is_in_jax) == (
+            "impossible",
+            "a vector whose elements may differ cannot have the splat layout",
+            False,
+        )
     assert plan_relayout(splat, splat, list(SHAPE), 16, "sm_90a").means == "none"
 
 
@@ -126,7 +130,15 @@ def test_splats() -> None:
     ("source", "result", "shape", "bits", "chip", "warps", "reason"),
     [
         ("WGMMA", "TCGEN05", [64, 64], 16, "sm_90a", 4, "shape [64, 64] is not a multiple of the tile [128, 8]"),
-        ("WGMMA", "TCGEN05", [128, 64], 12, "sm_90a", 4, "elements are 1 to 64 bits wide, a power of two, not 12"),
+        (
+            "WGMMA",
+            "TCGEN05",
+            [128, 64],
+            12,
+            "sm_90a",
+            4,
+            "elements have 12 bits; the width must be a power of two from 1 to 64",
+        ),
         (
             "WGMMA",
             "TCGEN05",
@@ -143,7 +155,7 @@ def test_splats() -> None:
             16,
             "sm_90a",
             4,
-            "the layout is that of a vector of shape [128, 64], not [64, 64]",
+            "the layout is defined for shape [128, 64], but the vector has shape [64, 64]",
         ),
         (
             "WGMMA_TRANSPOSED",
@@ -157,7 +169,7 @@ def test_splats() -> None:
         ),
     ],
 )
-def test_what_is_impossible_says_why(
+def test_reason_of_an_impossible_relayout(
     source: str, result: str, shape: list[int], bits: int, chip: str, warps: int, reason: str
 ) -> None:
     cost = plan_relayout(LAYOUTS[source], LAYOUTS[result], shape, bits, chip, warps)

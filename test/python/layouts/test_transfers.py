@@ -82,7 +82,9 @@ def test_every_plan_moves_every_element(chip: str, is_load: bool) -> None:
                 plan = plan_transfer(layout, memory, bits, chip, is_load=is_load, conflict_free=conflict_free)
             except ValueError as error:
                 assert conflict_free or bits < 8, where
-                assert "every access pattern has bank conflicts" in str(error) or "would access the same byte" in str(error), where
+                assert "every access pattern has bank conflicts" in str(error) or "would access the same byte" in str(
+                    error
+                ), where
                 continue
             try:
                 if str(plan) != text:
@@ -305,7 +307,7 @@ def test_a_splat_is_stored_and_never_loaded() -> None:
         ),
     ],
 )
-def test_what_has_no_plan_says_why(layout: TiledLayout, memory: MemoryLayout, bits: int, message: str) -> None:
+def test_reason_of_a_missing_plan(layout: TiledLayout, memory: MemoryLayout, bits: int, message: str) -> None:
     with pytest.raises(ValueError) as error:
         plan_transfer(layout, memory, bits, "sm_90a", conflict_free=True)
     assert str(error.value) == message
@@ -323,7 +325,7 @@ def test_a_layout_of_other_waves_has_no_plan() -> None:
         plan_transfer(named_layout("WGMMA"), MemoryLayout([64, 64]), 16, "sm_1")
 
 
-def test_vectors_beyond_reason_are_refused_at_once() -> None:
+def test_excessive_vectors_are_refused_quickly() -> None:
     with pytest.raises(ValueError) as error:
         plan_transfer(named_layout("WGMMA"), MemoryLayout([32768, 32768]), 32, "sm_90a")
     assert str(error.value) == "the transfer needs 4194304 accesses per thread; at most 16384 are supported"
@@ -356,7 +358,7 @@ def test_vectors_beyond_reason_are_refused_at_once() -> None:
         ),
     ],
 )
-def test_memory_that_is_none_says_why(arguments: tuple[Any, ...], message: str) -> None:
+def test_reason_of_invalid_memory(arguments: tuple[Any, ...], message: str) -> None:
     with pytest.raises(ValueError) as error:
         MemoryLayout(*arguments)
     assert str(error.value) == message
