@@ -1,8 +1,8 @@
-//===- Context.h - What every instruction can ask of its engine -----------===//
+//===- Context.h - Engine interface of pure instructions ------------------===//
 //
-// The interface that each engine that executes instructions implements. An
-// instruction whose file includes nothing but this header is a pure function of
-// its operands, its lane and the architecture, and runs without threads.
+// The interface that each engine implements to execute instructions. An
+// instruction whose file includes only this header is a pure function of its
+// operands, its lane and the architecture, and does not need threads.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,8 +21,8 @@ const char *architecture();
 /// The lane of its wave that executes the instruction, in an `ofThread`.
 int laneId();
 
-/// Reports that the instruction was used in a way that the document forbids,
-/// and does not return: the emulator ends the launch, Python raises.
+/// Reports a use of the instruction that the document forbids, and does not
+/// return: the emulator ends the launch, Python raises an exception.
 [[noreturn]] void fail(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 

@@ -8,8 +8,8 @@ using namespace smalti::emulator;
 namespace {
 
 void trap(const Call &) {
-  failAs("trap", "the kernel came to a trap, or to code that it says cannot be "
-                 "reached");
+  failAs("trap",
+         "the kernel executed a trap or reached code marked unreachable");
 }
 
 /// A counter that grows.

@@ -1,10 +1,9 @@
-//===- Instruction.h - Device instructions, as entries of a table
-//-----------===//
+//===- Instruction.h - Entries of the instruction table -------------------===//
 //
-// An instruction is an intrinsic of LLVM's (`llvm.nvvm.*`, `llvm.amdgcn.*`), a
-// statement of inline assembly, or a function that device code expects of its
-// system (`vprintf`). The table has one entry for each: its name, what it does
-// on the host, and the document that says so. A newcomer adds an entry.
+// An instruction is an LLVM intrinsic (`llvm.nvvm.*`, `llvm.amdgcn.*`), a
+// statement of inline assembly, or a system function (`vprintf`). The table has
+// one entry for each: the name, the implementation on the host, and the
+// document that specifies it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,16 +16,15 @@
 
 namespace smalti::emulator {
 
-/// The types of an instruction's call, made by the rewriter, one for each call
+/// The types of a call of an instruction, created by the rewriter for each call
 /// site.
 struct Site {
   /// Bytes of the result as it is stored: the fields of a struct follow one
   /// another without gaps. An `i1` takes a byte.
   uint32_t resultBytes;
   uint32_t numOperands;
-  /// The place among the call sites of its function, in an order in which a
-  /// branch comes before the block where its sides meet again: lanes that wait
-  /// at a lower one go first.
+  /// The position among the call sites of the function. A branch comes before
+  /// the block where its paths rejoin; lanes at a lower position run first.
   uint32_t order;
   uint32_t reserved;
   /// `numOperands` of them, stored like the result.
@@ -38,8 +36,8 @@ struct Call {
   const Site *site;
   void *result;
   const void *const *operands;
-  /// Where the call returns to: what a finding's place in the source is told
-  /// from.
+  /// The return address of the call; findings derive the source location from
+  /// it.
   const void *returnAddress;
 
   uint32_t numOperands() const { return site->numOperands; }
@@ -58,21 +56,21 @@ struct Call {
   }
 };
 
-/// One execution of an instruction by the lanes of a wave that came to it.
+/// One execution of an instruction by the lanes of a wave that reached it.
 struct Wave {
   static constexpr int maxSize = 64;
 
   Call lanes[maxSize];
   /// Lanes of a full wave, 32 or 64.
   int size;
-  /// The lanes that take part, one bit each; only their calls are there.
+  /// The active lanes, one bit each; only their calls are set.
   uint64_t active;
 
   bool isActive(int lane) const { return active >> lane & 1; }
   bool isFull() const {
     return active == (size == 64 ? ~uint64_t(0) : (uint64_t(1) << size) - 1);
   }
-  /// Calls `use(lane, call)` for each lane that takes part.
+  /// Calls `use(lane, call)` for each active lane.
   template <class Use> void forEach(Use use) const {
     for (int lane = 0; lane < size; ++lane)
       if (isActive(lane))
@@ -84,40 +82,39 @@ struct Wave {
 struct Instruction {
   using OfThread = void (*)(const Call &call);
   using OfWave = void (*)(const Wave &wave);
-  /// The lanes that must come to the instruction before any goes on, as one
-  /// lane says it (the `membermask` of a `.sync` instruction).
+  /// The lanes that must reach the instruction before any lane continues, from
+  /// the operands of one lane (the `membermask` of a `.sync` instruction).
   using Members = uint64_t (*)(const Call &call);
 
   /// The name, a pattern of fnmatch: `*` stands for the types that LLVM
   /// appends. For a statement of NVIDIA's inline assembly `asm:` and its
   /// opcode.
   const char *name;
-  /// What it does. One of the two is null.
+  /// The implementation. One of the two is null.
   OfThread ofThread;
   OfWave ofWave;
-  /// The document and its section; for a rule that is in no document, what it
-  /// was told from.
+  /// The document and its section; for an undocumented rule, its source.
   const char *document;
-  /// Null for an instruction without a mask: the lanes that the control flow
-  /// brings to it take part.
+  /// Null for an instruction without a mask: the lanes that control flow brings
+  /// there participate.
   Members members = nullptr;
-  /// Runs in each lane on its own, before the wave: where a lane reads or
-  /// writes memory it says so with `touchRead` and `touchWrite`, so that
-  /// sanitizers see who did it.
+  /// Runs in each lane before `ofWave`. It reports the memory accesses of the
+  /// lane with `touchRead` and `touchWrite`, so that sanitizers attribute them
+  /// to the lane.
   OfThread touch = nullptr;
-  /// Whether it is wrong to come here with a part of the wave.
+  /// Whether all lanes of the wave must reach the instruction.
   bool needsFullWave = false;
-  /// Whether lanes see what the others did to memory before it. On AMD each
-  /// instruction of a wave does that, whatever stands here: its lanes run in
-  /// step.
+  /// Whether the earlier accesses of the lanes happen before later accesses of
+  /// all of them. On AMD each wave-level instruction does that, independent of
+  /// this field.
   bool ordersMemory = false;
-  /// Whether a wave may execute it, as its first lane says. Null: always. Where
-  /// nobody else can go on the wave executes it all the same.
+  /// Whether a wave may execute it, from the operands of its first lane. Null:
+  /// always. If no thread can make progress, the wave executes it anyway.
   bool (*isReady)(const Call &call) = nullptr;
 };
 
-/// Some entries; each file of `Instructions/` has one such array, and
-/// `Instructions/Table.cpp` lists them.
+/// A list of entries; each file of `Instructions/` has one, and
+/// `Instructions/Table.cpp` collects them.
 struct InstructionList {
   const Instruction *first;
   size_t count;
@@ -127,7 +124,7 @@ struct InstructionList {
       : first(array), count(n) {}
 };
 
-/// The entry for a name, or null. Entries that name it without wildcards win.
+/// The entry for a name, or null. Entries without wildcards have priority.
 const Instruction *findInstruction(const char *name);
 /// The same among the pure instructions: those that need an engine's
 /// `Context.h` alone.

@@ -38,19 +38,19 @@ addAll(const double *a, int64_t rows, int64_t numK, const double *panels,
 #if defined(__x86_64__)
 __attribute__((target("avx512f,avx512dq,avx512vl,fma"))) static void
 multiplyAccumulate512(const double *a, int64_t rows, int64_t numK,
-               const double *panels, int64_t n, double *sums) {
+                      const double *panels, int64_t n, double *sums) {
   addAll<8>(a, rows, numK, panels, n, sums);
 }
 __attribute__((target("avx2,fma"))) static void
 multiplyAccumulate256(const double *a, int64_t rows, int64_t numK,
-               const double *panels, int64_t n, double *sums) {
+                      const double *panels, int64_t n, double *sums) {
   addAll<4>(a, rows, numK, panels, n, sums);
 }
 #endif
 
-void smalti::emulator::multiplyAccumulate(const double *a, int64_t rows, int64_t numK,
-                                   const double *panels, int64_t n,
-                                   double *sums) {
+void smalti::emulator::multiplyAccumulate(const double *a, int64_t rows,
+                                          int64_t numK, const double *panels,
+                                          int64_t n, double *sums) {
 #if defined(__x86_64__)
   static const int width =
       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")
@@ -71,7 +71,7 @@ int64_t roundUp(int64_t value, int64_t to) {
   return (value + to - 1) / to * to;
 }
 
-/// The elements of A in their places, with zeros between them.
+/// The elements of A at their columns, with zeros between them.
 template <class Number>
 std::vector<Number> expand(const Matmul &matmul, std::vector<Number> stored) {
   if (!matmul.positions)
@@ -176,7 +176,7 @@ void multiplyIntegers(const Matmul &matmul) {
 } // namespace
 
 void smalti::emulator::multiply(const Matmul &matmul) {
-  // Sums of products of 16 bits and less are exact in doubles.
+  // Sums of multiplications of 16 bits and less are exact in double.
   if (!matmul.typeA->isFloat() &&
       (matmul.typeA->bits > 16 || matmul.typeB->bits > 16 ||
        matmul.typeC->bits > 32))

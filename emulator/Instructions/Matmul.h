@@ -1,8 +1,7 @@
 //===- Matmul.h - Matrix products of any size and element type ------------===//
 //
-// Products are exact and sums are of doubles, rounded once: the vendors state
-// less, and not the order. Elements of f64 are multiplied and added like fma
-// (PTX ISA, "mma"), and integers wrap.
+// Multiplications are exact and sums are in double, rounded once; the vendors
+// do not specify the order. f64 uses fma (PTX ISA, "mma"), and integers wrap.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,12 +43,12 @@ inline int64_t panelIndex(int64_t numK, int64_t k, int64_t column) {
   return (column / panelWidth * numK + k) * panelWidth + column % panelWidth;
 }
 
-/// sums += a * b: `a` and `sums` have `rows` rows, of `numK` and of n elements,
+/// sums += a * b: `a` and `sums` have `rows` rows, of `numK` and of n elements;
 /// `panels` has B in the order of `panelIndex`. `rows` is a multiple of
-/// `panelHeight` and n of `panelWidth`. Each product must be exact, so that all
-/// hosts compute the same.
+/// `panelHeight` and n of `panelWidth`. Each multiplication must be exact, so
+/// that all hosts compute the same result.
 void multiplyAccumulate(const double *a, int64_t rows, int64_t numK,
-                 const double *panels, int64_t n, double *sums);
+                        const double *panels, int64_t n, double *sums);
 
 } // namespace smalti::emulator
 

@@ -1,8 +1,8 @@
 //===- MatrixInstruction.h - Matrix products of a wave --------------------===//
 //
-// What all matrix instructions share: operands are gathered from the lanes'
-// registers into matrices, multiplied, and given back. An instruction says
-// which element of its matrices an element of a lane is.
+// Common parts of matrix instructions: operands are gathered from the registers
+// of lanes into matrices, multiplied, and distributed back. An instruction
+// defines which element of a matrix each element of a lane is.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,9 +23,9 @@ struct Operands {
   int first, count;
 };
 
-/// D = A * B + C. The functions say which element of its matrix is element `e`
-/// of a lane, counted through the lane's registers; that of B has row and
-/// column of its transpose, as most documents state A and B alike.
+/// D = A * B + C. The functions return the matrix element of element `e` of a
+/// lane, counted through the registers of the lane. For B they return row and
+/// column of its transpose, because most documents state A and B alike.
 struct MatrixInstruction {
   int m, n, k;
   Operands a, b, c;

@@ -57,13 +57,13 @@ inline int exponentOf(double value, int minExponent) {
   return exponent < minExponent ? minExponent : exponent;
 }
 
-/// The value of the last place of numbers near `value` with `mantissaBits`
-/// behind the leading one, where exponents below `minExponent` are denormal.
+/// One unit in the last place of numbers near `value`, with `mantissaBits`
+/// after the leading bit; exponents below `minExponent` are denormal.
 inline double unitInLastPlace(double value, int mantissaBits, int minExponent) {
   return powerOfTwo(exponentOf(value, minExponent) - mantissaBits);
 }
 
-/// Rounds to such a number. Its exponent has no upper bound.
+/// Rounds to this precision. The exponent does not have an upper bound.
 inline double roundTo(double value, int mantissaBits, int minExponent,
                       Rounding rounding) {
   if (!std::isfinite(value) || value == 0)
@@ -72,8 +72,8 @@ inline double roundTo(double value, int mantissaBits, int minExponent,
   return std::copysign(roundToInteger(value / unit, rounding) * unit, value);
 }
 
-/// a * b + c, which rounds to odd where doubles are too short, so that rounding
-/// once more to a shorter type is right. The product must be exact.
+/// a * b + c, rounded to odd if double is too short, so that a second rounding
+/// to a shorter type is correct. The multiplication must be exact.
 inline double fmaToOdd(double a, double b, double c) {
   double product = a * b, sum = product + c;
   if (!std::isfinite(sum))
@@ -97,7 +97,7 @@ inline double fmaToOdd(double a, double b, double c) {
 struct Encoding {
   int bits, mantissa, minExponent;
   uint32_t maxCode;
-  /// Of what is too large: infinite, or NaN, or the largest.
+  /// The code for overflow: infinity, NaN, or the largest number.
   uint32_t overflowCode;
   uint32_t nanCode;
   bool hasNegativeZero = true;
@@ -118,9 +118,9 @@ inline double roundMagnitude(double scaled, bool isNegative,
 constexpr uint64_t doubleSign = uint64_t(1) << 63;
 constexpr uint64_t doubleInfinity = uint64_t(0x7ff) << 52;
 
-/// The code of a number, which is rounded once. What is too large, or infinite,
-/// becomes the largest with `saturate`. Without branches, for the compiler to
-/// make vectors of.
+/// The code of a number, rounded once. With `saturate`, infinity and numbers
+/// that are too large become the largest number. Without branches, so that
+/// compilers can vectorize it.
 template <bool isNearest>
 inline uint32_t encode(const Encoding &to, double value, Rounding rounding,
                        bool saturate) {
@@ -181,8 +181,8 @@ struct F32 {
 struct F16 {
   using Storage = _Float16;
   static constexpr Encoding encoding = {16, 10, -14, 0x7bff, 0x7c00, 0x7fff};
-  /// Not by the compiler's function, in which matrix products spent their time:
-  /// the bits of a half float are those of a float 2^-112 times as large.
+  /// Not the function of the compiler, which dominated the time of matmuls: the
+  /// bits of a half are those of a float 2^-112 times as large.
   static double read(Storage value) {
     auto bits = bitCast<uint16_t>(value);
     uint32_t magnitude = uint32_t(bits & 0x7fff) << 13;
@@ -220,7 +220,7 @@ struct TF32 {
 // Types of a byte and less
 //===----------------------------------------------------------------------===//
 
-/// What the codes with the highest exponent mean.
+/// The meaning of codes with the highest exponent.
 enum class Specials {
   /// Infinite with the mantissa 0, and else NaN.
   InfiniteAndNaN,
@@ -287,7 +287,7 @@ struct SmallFloat {
   static double read(Storage code) { return values()[code]; }
   static double maxValue() { return values()[maxCode]; }
 
-  /// What is too large, or infinite, becomes the largest number.
+  /// Infinity and numbers that are too large become the largest number.
   static Storage writeSaturated(double value,
                                 Rounding rounding = Rounding::NearestEven) {
     return Storage(

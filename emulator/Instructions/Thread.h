@@ -1,10 +1,10 @@
-//===- Thread.h - What an instruction can ask of the running thread -------===//
+//===- Thread.h - Engine interface for threads and memory -----------------===//
 //
 // The interface that an engine with threads and memory implements
-// (`Runtime/Thread.cpp`). All functions speak of the thread that runs now, or,
-// in an instruction of a wave, of the wave's block. Only instructions that
-// access memory, wait, or ask where their thread is include this file; all
-// others need `Context.h` alone.
+// (`Runtime/Thread.cpp`). All functions refer to the running thread, or in a
+// wave-level instruction to the block of the wave. Only instructions that
+// access memory, wait, or read the thread index include this file; all others
+// use `Context.h`.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,19 +30,19 @@ Dimensions threadId();
 Dimensions blockId();
 Dimensions blockSize();
 Dimensions gridSize();
-/// The thread's place in its block, x first.
+/// The index of the thread in its block, x first.
 int linearThreadId();
 int waveId();
 int waveSize();
 int numThreads();
 
-/// Shared memory of the block, below 4 GiB, so that a pointer to it and its
-/// 32 bits tell the same. Static arrays come first, then `dynamicSharedBytes`.
+/// Shared memory of the block. It is below 4 GiB, so that 32 bits of a pointer
+/// suffice. Static arrays come first, then `dynamicSharedBytes`.
 char *sharedBase();
 uint32_t sharedBytes();
 uint32_t dynamicSharedBytes();
 
-/// The kernel's arguments as the hardware would see them, for instructions that
+/// The kernel arguments as the hardware lays them out, for instructions that
 /// return their address (AMD's `kernarg.segment.ptr`).
 const void *kernelArguments();
 
@@ -50,24 +50,25 @@ const void *kernelArguments();
 // Clusters
 //===----------------------------------------------------------------------===//
 
-/// The blocks of a cluster, and the place of this one among them, x first.
+/// The size of the cluster, and the rank of this block, x first.
 Dimensions clusterSizes();
 int clusterSize();
 int clusterRank();
-/// The wave's place among those of the whole cluster.
+/// The index of the wave in the cluster.
 int waveIdInCluster();
 
-/// The block whose shared memory an address is in, or -1, and where that of a
-/// block begins. What is here is in all of them at the same distance.
+/// The rank whose shared memory contains an address, or -1, and the start of
+/// the shared memory of a rank. Offsets are the same in all blocks.
 int rankOfShared(const void *address);
 char *sharedBaseOf(int rank);
 
-/// Whether all threads of a block have ended: its shared memory is gone.
-bool isBlockOver(int rank);
+/// Whether all threads of a block have exited: its shared memory is no longer
+/// valid.
+bool hasBlockExited(int rank);
 
-/// The barrier of a cluster, as barriers of a block: it does not wait for
-/// threads that have ended. A relaxed arrival releases only what fences of its
-/// thread covered before.
+/// The barrier of a cluster. As barriers of a block, it does not wait for
+/// exited threads. A relaxed arrival releases only the accesses that earlier
+/// fences of its thread cover.
 void arriveInCluster(bool isRelaxed);
 void waitInCluster();
 
@@ -75,46 +76,46 @@ void waitInCluster();
 // Waiting
 //===----------------------------------------------------------------------===//
 
-/// Arrives at the barrier `id` of the block, of which `expected` threads take
-/// part (0: all of the block), and goes on. Barriers of the same id can be used
-/// again and again; `expected` must be the same for all that take part. Returns
-/// whether the thread is the first since the barrier was last complete.
+/// Arrives at barrier `id` of the block without waiting. `expected` threads
+/// participate (0: the whole block); all participants must pass the same
+/// number. Barriers can be reused. Returns whether the thread is the first
+/// since the last completion.
 bool arriveAtBarrier(int id, int expected = 0);
 
-/// Waits until the barrier that this thread last arrived at is complete. What
-/// threads did before they arrived is seen by those that waited.
+/// Waits until the barrier at which this thread last arrived is complete.
+/// Accesses before the arrivals happen before accesses after the wait.
 void waitAtBarrier(int id);
 
-/// Lets the other threads run until `ready` holds; `what` names it in the
-/// report of a deadlock. Returns at once where it holds already. A limited wait
-/// also ends when nobody can go on, and then returns false.
+/// Runs the other threads until `ready` is true; `what` names the wait in the
+/// report of a deadlock. Returns immediately if it is already true. A limited
+/// wait also ends when no thread can make progress, and then returns false.
 bool waitUntil(const char *what, const std::function<bool()> &ready,
                bool isLimited = false);
 
-/// Lets the other threads run: for a loop that waits for them.
+/// Runs the other threads, for a loop that waits for them.
 void yield();
 
-/// Ends the thread where it is.
+/// Exits the thread.
 [[noreturn]] void endThread();
 
 //===----------------------------------------------------------------------===//
 // Asynchronous work
 //===----------------------------------------------------------------------===//
 
-/// Whether asynchronous work is done at its last allowed moment, and not at
-/// once.
+/// Whether asynchronous operations complete at the latest permitted time, not
+/// immediately.
 bool isAsyncLate();
 
-/// Lists of things to do later, for each thread. `commit` closes a group;
-/// `wait(n)` does all groups but the last `n`. What is never waited for is
-/// never done.
+/// Deferred operations of each thread. `commit` closes a group; `wait(n)`
+/// completes all groups but the last `n`. Operations without a wait are never
+/// executed.
 enum AsyncQueue { cpAsyncQueue, bulkQueue, numAsyncQueues };
 void enqueueAsync(AsyncQueue queue, std::function<void()> work);
 void commitAsync(AsyncQueue queue);
 void waitAsync(AsyncQueue queue, size_t pending);
 
-/// Counters of a wave: what its lanes put off in one instruction is a unit.
-/// Units are done in their order.
+/// Counters of a wave. The operations that one instruction defers in all lanes
+/// are one entry. Entries complete in order.
 enum WaveCounter {
   loadCounter,
   asyncLoadCounter,
@@ -122,15 +123,15 @@ enum WaveCounter {
   tensorCounter,
   numWaveCounters
 };
-/// In an instruction's `touch`, for the lane that runs; `closeUnit` is for all
-/// lanes, in its `ofWave`.
-void addToUnit(WaveCounter counter, std::function<void()> work);
-void closeUnit(WaveCounter counter);
-/// Does the units of the thread's wave but the last `pending`, or those up to
-/// the last one of the slots that have a bit.
-void waitForUnits(WaveCounter counter, size_t pending);
+/// `addToCounter` is called in `touch`, for the running lane;
+/// `closeCounterEntry` in `ofWave`, for all lanes.
+void addToCounter(WaveCounter counter, std::function<void()> work);
+void closeCounterEntry(WaveCounter counter);
+/// Completes the entries of the thread's wave but the last `pending`, or those
+/// up to the last entry whose slot has a bit.
+void waitForCounter(WaveCounter counter, size_t pending);
 void waitForSlots(WaveCounter counter, uint64_t slots);
-/// The slot of the next unit of this thread's wave, 0 without it.
+/// The slot of the next entry of the wave; the default is 0.
 void setSlot(uint32_t slot);
 
 /// Bytes of shared memory.
@@ -138,12 +139,12 @@ struct SharedRange {
   char *to;
   size_t bytes;
 };
-/// From `beginWrite` to `endWrite` the memory is an asynchronous copy's: those
-/// who read or write there race with it, and find poison.
+/// From `beginWrite` to `endWrite` an asynchronous copy may write the bytes:
+/// other accesses race with it, and read poison.
 uint32_t beginWrite(const SharedRange &range);
 void endWrite(uint32_t write);
 
-/// `work`, which writes shared memory and is put off.
+/// Wraps deferred `work` that writes shared memory.
 template <class Work> auto inFlight(const SharedRange &range, Work work) {
   return [write = beginWrite(range), work = std::move(work)] {
     endWrite(write);
@@ -162,8 +163,9 @@ auto inFlight(const std::vector<SharedRange> &ranges, Work work) {
   };
 }
 
-/// What instructions keep of the running cluster: they forget it before one
-/// begins, and look at what is left when it is over. Either may be null.
+/// Callbacks for state that instructions keep about the running cluster: to
+/// reset it before a cluster begins, and to check it at the end. Either may be
+/// null.
 class BlockObserver {
 public:
   BlockObserver(void (*begin)(), void (*end)());
@@ -176,7 +178,7 @@ private:
   static const BlockObserver *first;
 };
 
-/// Who executed an instruction, and where.
+/// The thread that executed an instruction, and the location.
 struct Origin {
   int64_t block = -1;
   int thread = -1;
@@ -188,66 +190,64 @@ Origin originHere();
 // Memory and findings
 //===----------------------------------------------------------------------===//
 
-/// Tells the sanitizers that the running thread reads or writes memory, and
-/// checks it: an instruction calls this before it touches memory for a thread.
+/// Reports a read or write of the running thread to the sanitizers, and checks
+/// it. An instruction calls this before it accesses memory for a thread.
 void touchRead(const void *address, size_t bytes);
 void touchWrite(void *address, size_t bytes);
 
-/// The same through NVIDIA's asynchronous proxy: a read checks that a proxy
-/// fence follows what threads wrote to shared memory.
+/// The same through NVIDIA's async proxy. A read checks that a proxy fence
+/// follows generic writes to shared memory.
 void touchAsyncRead(const void *address, size_t bytes);
 void touchAsyncWrite(void *address, size_t bytes);
 
-/// What the compiler's own code writes to shared memory at the place that a
-/// call returns to, and the fence.
+/// Records a generic write to shared memory by compiled code, at the location
+/// of the call; and the proxy fence.
 void noteGenericWrite(const void *address, size_t bytes);
 void fenceProxies();
 
-/// Tells ThreadSanitizer alone of a read by the tensor cores of the running
-/// warpgroup, for an instruction that was executed before, and of what orders
-/// that.
-void touchReadAsUnit(const Origin &origin, const void *address, size_t bytes);
-void releaseOrderAsUnit(const void *object);
-void acquireOrderAsUnit(const void *object);
-/// `acquireOrder` of each lane of the running wave.
+/// Reports to ThreadSanitizer a read by the tensor cores of the running
+/// warpgroup, for an instruction that was executed before, and its ordering.
+void touchReadByTensorCores(const Origin &origin, const void *address,
+                            size_t bytes);
+void releaseByTensorCores(const void *object);
+void acquireByTensorCores(const void *object);
+/// Calls `acquireOrder` for each lane of the running wave.
 void acquireOrderOfWave(const void *object);
-/// Whether it listens.
-bool areRacesSought();
+/// Whether ThreadSanitizer is used.
+bool isCheckingRaces();
 
-/// The same of an atomic without order: none of them races with another, and
-/// each with what is not atomic.
+/// The same for a relaxed atomic: atomics do not race with each other, but with
+/// non-atomic accesses.
 void touchAtomicRead(const void *address, size_t bytes);
 void touchAtomic(void *address, size_t bytes);
 
-/// Orders everything before a `release` of an object before what comes after an
-/// `acquire` of it, for the sanitizers: an instruction that synchronises says
-/// so.
+/// A release and an acquire of an object, for the sanitizers. An instruction
+/// that synchronizes calls them.
 void releaseOrder(const void *object);
 void acquireOrder(const void *object);
 
-/// Orders memory as a fence for the device does, for the sanitizers: after what
-/// came before earlier fences of all threads. Atomics that are relaxed order
-/// nothing themselves.
+/// A fence of device scope, for the sanitizers: it happens after earlier fences
+/// of all threads. Relaxed atomics do not synchronize by themselves.
 void fenceMemory();
 
-/// Of a fence the release pattern with the thread's next arrival at the
-/// cluster's barrier alone, for the sanitizers: the threads of the block, or of
-/// the cluster, that wait there are ordered after what came before the fence.
+/// A fence that synchronizes only through the next arrival of the thread at the
+/// cluster barrier, for the sanitizers. The accesses before the fence happen
+/// before the accesses after the wait, of the threads of the block or of the
+/// cluster.
 void releaseAtClusterArrival(bool isForCluster);
-/// The same for the thread's initializations of mbarriers, each of which is
-/// noted.
+/// The same for the mbarrier initializations of the thread; each initialization
+/// is recorded.
 void fenceMbarrierInits();
 void noteMbarrierInit();
 
-/// `failAs`, with an instruction that was executed before as the other side.
-/// `address` can be null.
+/// `failAs`, with an earlier instruction as the other participant. `address`
+/// can be null.
 [[noreturn]] void failInOrder(const char *kind, const Origin &other,
                               const void *address, size_t bytes,
                               const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
-/// Prints what the program wants printed (`vprintf`), behind the launch's
-/// output.
+/// Prints output of the program (`vprintf`) to the output of the launch.
 void printOutput(const char *text, size_t length);
 
 } // namespace smalti::emulator

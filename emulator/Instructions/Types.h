@@ -1,7 +1,7 @@
 //===- Types.h - Element types by their MLIR names ------------------------===//
 //
-// What Numbers.h states for one type at compile time, for arrays of a type that
-// is chosen at run time. Elements of less than a byte take a byte each.
+// The types of Numbers.h for arrays whose type is selected at run time.
+// Elements of less than a byte take a byte each.
 //
 //===----------------------------------------------------------------------===//
 

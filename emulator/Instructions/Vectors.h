@@ -3,9 +3,10 @@
 #ifndef SMALTI_EMULATOR_INSTRUCTIONS_VECTORS_H
 #define SMALTI_EMULATOR_INSTRUCTIONS_VECTORS_H
 
-/// Before a function with a hot loop: it is compiled for several generations of
-/// the host, of which it takes the right one when the program starts. What it
-/// computes must not depend on whether products and sums are fused.
+/// An attribute for functions with hot loops: the function is compiled for
+/// several generations of the host, and the best one is selected at program
+/// start. Its results must not depend on whether multiplications and sums are
+/// fused.
 #if defined(__x86_64__)
 #define SMALTI_WIDE                                                            \
   __attribute__((                                                              \

@@ -1,9 +1,9 @@
 //===- Accumulators.cpp - Registers that wgmma writes ---------------------===//
 //
-// An asynchronous product writes its accumulators until it is waited for, and
-// LLVM IR has them at once, as values. Next to such a value goes the number of
-// the product that writes it, through everything that only moves registers;
-// who reads one asks the emulator whether the product was waited for.
+// A wgmma writes its accumulators asynchronously, but in LLVM IR they are
+// values that are available immediately. The pass tracks the number of the
+// wgmma that writes each value, through all instructions that only move
+// registers. Before each use, it inserts a check that the wgmma is complete.
 //
 //===----------------------------------------------------------------------===//
 
@@ -84,21 +84,21 @@ private:
     return cast && numLeaves(cast->getType()) == numLeaves(cast->getSrcTy());
   }
   void collect();
-  /// The number of the product that writes a part of `value`, 0 for none.
+  /// The number of the wgmma that writes a part of `value`, or 0.
   Value *numberOf(Value *value, unsigned leaf);
   Value *makeNumber(Value *value, unsigned leaf);
   void unifyJoins();
   void checkBefore(Instruction &user);
-  void connect(CallInst &product);
+  void connect(CallInst &wgmma);
 
   Function &function;
   Type *number;
   Value *none;
-  SetVector<CallInst *> products;
-  /// What may hold accumulators.
+  SetVector<CallInst *> wgmmas;
+  /// Values that may hold accumulators.
   SetVector<Value *> values;
   DenseMap<std::pair<Value *, unsigned>, WeakTrackingVH> numbers;
-  /// Those that join numbers, made here.
+  /// PHI nodes of numbers that this class created.
   SmallVector<PHINode *> joins;
   /// Numbers that were checked in a block since its last call.
   DenseMap<BasicBlock *, SmallPtrSet<Value *, 4>> checked;
@@ -108,8 +108,8 @@ private:
 void Tracker::collect() {
   for (Instruction &at : instructions(function))
     if (isMma(&at))
-      products.insert(cast<CallInst>(&at));
-  values.insert(products.begin(), products.end());
+      wgmmas.insert(cast<CallInst>(&at));
+  values.insert(wgmmas.begin(), wgmmas.end());
   for (unsigned i = 0; i < values.size(); ++i)
     for (User *user : values[i]->users())
       if (isMove(user))
@@ -127,8 +127,8 @@ Value *Tracker::numberOf(Value *value, unsigned leaf) {
   return made;
 }
 
-/// The accumulators of a product go side by side: of joins with the same
-/// operands one is enough.
+/// The accumulators of a wgmma usually have the same number: PHI nodes with the
+/// same operands are merged.
 void Tracker::unifyJoins() {
   using Key = std::pair<BasicBlock *, std::vector<Value *>>;
   for (bool isChanged = true; isChanged;) {
@@ -220,9 +220,9 @@ static CallInst *callCheck(Instruction &before, Value *number) {
   return call;
 }
 
-/// A product reads its accumulators in its own order.
-static bool isAccumulatorOf(const CallInst &product, const Use &use) {
-  return use.getOperandNo() + 1 < numLeaves(product.getType());
+/// A wgmma may read its own accumulators without a wait.
+static bool isAccumulatorOf(const CallInst &wgmma, const Use &use) {
+  return use.getOperandNo() + 1 < numLeaves(wgmma.getType());
 }
 
 void Tracker::checkBefore(Instruction &user) {
@@ -239,20 +239,21 @@ void Tracker::checkBefore(Instruction &user) {
       callCheck(user, number);
 }
 
-/// Tells a product which one wrote its accumulators last. Those of several, or
-/// in another place than before, were read by then.
-void Tracker::connect(CallInst &product) {
+/// Passes the number of the wgmma that last wrote the accumulators to the next
+/// wgmma. If the accumulators come from several wgmmas or in another order,
+/// each is checked.
+void Tracker::connect(CallInst &wgmma) {
   SmallSetVector<Value *, 4> found;
-  unsigned count = numLeaves(product.getType()) - 1;
+  unsigned count = numLeaves(wgmma.getType()) - 1;
   for (unsigned i = 0; i < count; ++i)
-    found.insert(numberOf(product.getArgOperand(i), 0));
+    found.insert(numberOf(wgmma.getArgOperand(i), 0));
   if (found.size() == 1) {
-    product.setArgOperand(product.arg_size() - 1, found[0]);
+    wgmma.setArgOperand(wgmma.arg_size() - 1, found[0]);
     return;
   }
   for (Value *number : found)
     if (number != none)
-      callCheck(product, number);
+      callCheck(wgmma, number);
 }
 
 static bool mayWait(const Instruction &at) {
@@ -263,7 +264,7 @@ static bool mayWait(const Instruction &at) {
 
 void Tracker::run() {
   collect();
-  if (products.empty())
+  if (wgmmas.empty())
     return;
   SmallVector<Instruction *> readers;
   for (BasicBlock &block : function)
@@ -272,7 +273,7 @@ void Tracker::run() {
             return values.contains(use.get());
           }))
         readers.push_back(&at);
-  // All of them first, so that equal ones are one value.
+  // Compute all numbers first, so that equal numbers are one value.
   auto prepare = [&](Instruction &reader) {
     for (Use &use : reader.operands())
       if (values.contains(use.get()))
@@ -290,8 +291,8 @@ void Tracker::run() {
       if (mayWait(at))
         checked[&block].clear();
     }
-  for (CallInst *product : products)
-    connect(*product);
+  for (CallInst *wgmma : wgmmas)
+    connect(*wgmma);
 }
 
 void followAccumulators(Module &module) {

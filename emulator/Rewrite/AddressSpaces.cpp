@@ -34,8 +34,8 @@ Expected<SharedMemory> placeSharedMemory(const Module &module) {
     if (global.getAddressSpace() != sharedSpace)
       continue;
     if (global.hasInitializer() && !isa<UndefValue>(global.getInitializer()))
-      return refuse("the shared variable @" + global.getName() +
-                    " has an initial value, which no device gives it");
+      return refuse("shared variable @" + global.getName() +
+                    " has an initializer, which GPUs do not support");
     if (isDynamic(global))
       continue;
     Align align = layout.getValueOrABITypeAlignment(global.getAlign(),
@@ -108,8 +108,8 @@ private:
   const SharedMemory &shared;
   Module &host;
   bool isAMD;
-  /// In the place of shared variables, where a block's memory is known when it
-  /// runs alone.
+  /// Placeholders for shared variables, whose address is known if a block runs
+  /// alone.
   SmallVector<std::pair<GlobalVariable *, uint64_t>> placeholders;
   ValueToValueMapTy values;
   DenseMap<Type *, Type *> types;
@@ -170,8 +170,8 @@ Constant *Copier::map(const Constant *constant) {
       return ConstantArray::get(cast<ArrayType>(type), operands);
     return ConstantVector::get(operands);
   }
-  complain("a constant that is not emulated: addresses of blocks, or signed "
-           "pointers");
+  complain(
+      "constants with block addresses or signed pointers are not emulated");
   return PoisonValue::get(type);
 }
 
@@ -184,7 +184,7 @@ Constant *Copier::mapExpression(const ConstantExpr *expression) {
     APInt offset(bits, 0);
     if (type->isVectorTy() ||
         !gep->accumulateConstantOffset(device.getDataLayout(), offset)) {
-      complain("a constant vector of addresses is not emulated");
+      complain("constant vectors of addresses are not emulated");
       return PoisonValue::get(type);
     }
     LLVMContext &context = type->getContext();
@@ -259,7 +259,7 @@ Error Copier::appendBytes(const GlobalVariable &global,
       host.getDataLayout().getTypeAllocSize(mapped->getType()) != size)
     return refuse("the initial value of @" + global.getName() +
                   " has the type " + printed(*type) +
-                  ", which the host cannot lay out as the device does");
+                  ", whose layout on the host differs from the device");
   if (offset > end)
     parts.push_back(Constant::getNullValue(
         ArrayType::get(Type::getInt8Ty(type->getContext()), offset - end)));
@@ -368,7 +368,7 @@ void Copier::resolveShared() {
       }
       use.set(place);
     }
-    // What is left is in initial values, which all blocks share.
+    // The remaining uses are in initial values, which all blocks share.
     placeholder->replaceAllUsesWith(ConstantExpr::getIntToPtr(
         ConstantInt::get(Type::getInt64Ty(context), sharedBaseAddress + offset),
         pointer));
@@ -427,8 +427,8 @@ void Copier::copyBody(const Function &function) {
   clean(*copy);
 }
 
-/// Whether a fence is for the threads of a block alone, which are ordered by
-/// more than that.
+/// Whether a fence has block scope or less. Threads of a block are ordered by
+/// barriers, not by these fences.
 static bool isWithinBlock(const FenceInst &fence) {
   std::optional<StringRef> scope =
       fence.getContext().getSyncScopeName(fence.getSyncScopeID());
@@ -437,7 +437,7 @@ static bool isWithinBlock(const FenceInst &fence) {
           scope->starts_with("singlethread") || *scope == "block");
 }
 
-/// What the host has in another form.
+/// Replaces instructions that have a different form on the host.
 void Copier::clean(Function &function) {
   for (Instruction &at : make_early_inc_range(instructions(function))) {
     if (auto *cast = dyn_cast<AddrSpaceCastInst>(&at)) {

@@ -1,9 +1,9 @@
 //===- Assembly.cpp - Inline assembly of NVIDIA becomes code --------------===//
 //
-// Each statement becomes LLVM's instructions, where it is about integers and
-// branches alone, or the call of an instruction of the emulator named
-// "asm:opcode": its operands are those that the statement reads, in their
-// order, as integers and addresses, and its result has those that it writes.
+// Statements with integers and branches become LLVM instructions. Each other
+// statement becomes a call of the emulator instruction "asm:opcode". Its
+// operands are the operands that the statement reads, in order, as integers and
+// addresses; its result has the operands that it writes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +22,8 @@ using namespace llvm;
 
 namespace smalti::emulator::assembly {
 
-/// Opcodes whose first operand is no address and none that they write.
+/// Opcodes that do not have a result, and whose first operand is not an
+/// address.
 static bool hasNoResult(StringRef root) {
   return StringSwitch<bool>(root)
       .Cases({"bar", "barrier", "fence", "membar", "setmaxnreg", "nanosleep",
@@ -45,7 +46,7 @@ AllocaInst *Expansion::makeVariable(unsigned bits, Value *initial) {
   return variable;
 }
 
-/// What a register has that nobody wrote: neither 0 nor a number.
+/// The value of an unwritten register: neither 0 nor a number.
 static Constant *unwritten(Type *type) {
   unsigned bits = type->getIntegerBitWidth();
   return bits < 8
@@ -114,8 +115,8 @@ Error Expansion::bindArguments(const InlineAsm &assembly) {
         !StringRef(constraint.Codes[0]).getAsInteger(10, tied)) {
       if (tied >= arguments.size() ||
           arguments[tied]->getAllocatedType() != value->getType())
-        return refuse(call, "inline assembly with an operand that does not fit "
-                            "its register is not emulated");
+        return refuse(call, "inline assembly with an operand that is larger "
+                            "than its register is not emulated");
       builder.CreateStore(value, arguments[tied]);
     }
     arguments.push_back(makeVariable(bits, value));
@@ -156,8 +157,8 @@ Value *Expansion::read(const Operand &operand, unsigned bits) {
         intrinsicOf(operand.name), FunctionType::get(type, false));
     return builder.CreateCall(callee);
   }
-  complain(operand.kind == Operand::Label ? "there is no " + operand.name
-                                          : "an operand of another kind");
+  complain(operand.kind == Operand::Label ? "undefined name " + operand.name
+                                          : "unsupported kind of operand");
   return Constant::getNullValue(builder.getIntNTy(bits));
 }
 
@@ -168,8 +169,7 @@ void Expansion::checkSize(const Operand &operand, unsigned bits) {
   // The call's narrow operands are in registers of the size of the constraint.
   if (size == bits || (operand.kind == Operand::Argument && size < 32))
     return;
-  complain("a register of " + Twine(size) + " bits where the type has " +
-           Twine(bits));
+  complain(Twine(size) + "-bit register for a " + Twine(bits) + "-bit type");
 }
 
 void Expansion::write(const Operand &operand, Value *value, bool isConversion) {
@@ -177,7 +177,7 @@ void Expansion::write(const Operand &operand, Value *value, bool isConversion) {
     return;
   AllocaInst *variable = variableOf(operand);
   if (!variable)
-    return complain("a result that is no register");
+    return complain("a result that is not a register");
   if (!isConversion)
     checkSize(operand, value->getType()->getIntegerBitWidth());
   builder.CreateStore(
@@ -216,7 +216,7 @@ void Expansion::appendRead(const Operand &operand, unsigned bits,
 // Instructions of the emulator
 //===----------------------------------------------------------------------===//
 
-/// The number behind `n` in the shape of a product, as m64n128k16.
+/// The number after `n` in the shape of an MMA, such as m64n128k16.
 static unsigned columnsOf(StringRef shape) {
   unsigned columns = 0;
   shape = shape.split('n').second;
@@ -227,7 +227,7 @@ Error Expansion::expandCall(const Statement &statement, const Parts &parts) {
   ArrayRef<Operand> operands = statement.operands;
   bool isMma =
       parts[0] == "wgmma" && parts.size() > 1 && parts[1] == "mma_async";
-  // What it writes stands first, where it writes any.
+  // Results come first, if there are any.
   ArrayRef<Operand> results;
   if (!operands.empty() && operands[0].kind != Operand::Address &&
       (isMma || !hasNoResult(parts[0]))) {
@@ -251,10 +251,11 @@ Error Expansion::expandCall(const Statement &statement, const Parts &parts) {
     unsigned each = parts.size() > 5 && parts[5] == "f16" ? 4 : 2;
     if (columns == 0 || columns % 8 || columns > 256 ||
         results.size() != columns / each)
-      return fail(statement, "a shape that there is not, or another number of "
-                             "accumulators than it has");
-    // The product that wrote its accumulators, and this one: followAccumulators
-    // knows what they are for.
+      return fail(
+          statement,
+          "undefined shape, or a wrong number of accumulators for the shape");
+    // The numbers of the wgmma that wrote the accumulators and of this one, for
+    // followAccumulators.
     values.push_back(builder.getInt64(0));
     types.push_back(builder.getInt64Ty());
   }
@@ -335,7 +336,7 @@ Error Expansion::expand(const Program &program) {
     bool isBranch = StringRef(statement.opcode).split('.').first == "bra";
     if (isBranch && (statement.operands.size() != 1 ||
                      statement.operands[0].kind != Operand::Label))
-      return fail(statement, "a branch to no label");
+      return fail(statement, "the branch target is not a label");
     BasicBlock *then = isBranch ? labels[statement.operands[0].value] : nullptr;
     BasicBlock *next = isBranch || statement.guard ? makeBlock() : nullptr;
     if (!isBranch && statement.guard)

@@ -1,10 +1,10 @@
 //===- AssemblyConstants.cpp - Constant expressions of NVIDIA's PTX -------===//
 //
 // PTX ISA, "Constants": literals, the operators of "Constant Expressions", and
-// the types of "Integer Constant Expression Evaluation". Where that section and
-// ptxas 13.0 differ, this is ptxas: `&`, `|` and `^` have the type of their
-// operands after the usual conversions, `%` has the type .u64, and amounts of
-// shifts count modulo 64.
+// the types of "Integer Constant Expression Evaluation". If that section and
+// ptxas 13.0 differ, this file follows ptxas. `&`, `|` and `^` have the type of
+// their operands after the usual conversions. `%` has type .u64. Shift amounts
+// are taken modulo 64.
 //
 //===----------------------------------------------------------------------===//
 
@@ -100,7 +100,7 @@ std::optional<Constant> ConstantParser::parseNumber() {
       ++length;
   }
   StringRef text = rest.take_front(length);
-  auto wrong = [&] { return complain("the number '" + text + "'"); };
+  auto wrong = [&] { return complain("invalid number '" + text + "'"); };
   rest = rest.drop_front(length);
   uint64_t value = 0;
   StringRef digits = text;
@@ -109,7 +109,7 @@ std::optional<Constant> ConstantParser::parseNumber() {
     digits = digits.drop_front(2);
     if (digits.size() != (isDouble ? 16 : 8) || digits.getAsInteger(16, value))
       return wrong();
-    // The bits of an f32 are no operand of an expression.
+    // An f32 cannot be an operand of an expression.
     return Constant{isDouble ? Constant::F64 : Constant::U64, value};
   }
   if (isFloat) {
@@ -133,29 +133,29 @@ std::optional<Constant> ConstantParser::parseNumber() {
 
 std::optional<Constant> ConstantParser::parseUnary() {
   if (++depth > maxDepth)
-    return complain("an expression of more than " + Twine(maxDepth) +
-                    " operators and parentheses one inside another");
+    return complain("expression with more than " + Twine(maxDepth) +
+                    " nested operators and parentheses");
   skipBlanks(rest);
   std::optional<Constant> result;
   if (rest.empty()) {
-    complain("an operand is missing");
+    complain("missing operand");
   } else if (consume("(")) {
     bool isCast = rest.ltrim().starts_with(".");
     bool isSigned = isCast && consume(".s64");
     if (isCast && !isSigned && !consume(".u64"))
-      return complain("a cast that is neither (.s64) nor (.u64)");
+      return complain("cast that is neither (.s64) nor (.u64)");
     if (isCast) {
       if (!consume(")"))
-        return complain("a '(' without its end");
+        return complain("unmatched '('");
       result = parseUnary();
       if (result && result->type == Constant::F64)
-        return complain("a cast of a float");
+        return complain("cast of a floating-point constant");
       if (result)
         result->type = isSigned ? Constant::S64 : Constant::U64;
     } else {
       result = parseChoice();
       if (result && !consume(")"))
-        return complain("a '(' without its end");
+        return complain("unmatched '('");
     }
   } else if (rest.front() == '+' || rest.front() == '-' ||
              rest.front() == '!' || rest.front() == '~') {
@@ -164,7 +164,8 @@ std::optional<Constant> ConstantParser::parseUnary() {
     result = parseUnary();
     bool isFloat = result && result->type == Constant::F64;
     if (isFloat && (name == '!' || name == '~'))
-      return complain(Twine("the operator ") + Twine(name) + " of a float");
+      return complain(Twine("operator ") + Twine(name) +
+                      " of a floating-point constant");
     if (result && name == '-')
       result = isFloat ? makeFloat(-asFloat(*result))
                        : Constant{result->type, 0 - result->bits};
@@ -178,7 +179,7 @@ std::optional<Constant> ConstantParser::parseUnary() {
   } else if (isDigit(rest.front()) || rest.front() == '.') {
     result = parseNumber();
   } else {
-    complain("what begins with '" + rest.take_front(8) + "'");
+    complain("unexpected text '" + rest.take_front(8) + "'");
   }
   --depth;
   return result;
@@ -187,7 +188,8 @@ std::optional<Constant> ConstantParser::parseUnary() {
 std::optional<Constant>
 ConstantParser::combine(StringRef name, const Constant &a, const Constant &b) {
   if ((a.type == Constant::F64) != (b.type == Constant::F64))
-    return complain("the operator " + name + " of a float and an integer");
+    return complain("operator " + name +
+                    " of a floating-point and an integer constant");
   if (a.type == Constant::F64) {
     double x = asFloat(a), y = asFloat(b);
     if (name == "+")
@@ -210,7 +212,7 @@ ConstantParser::combine(StringRef name, const Constant &a, const Constant &b) {
       return makeSigned(x > y);
     if (name == ">=")
       return makeSigned(x >= y);
-    return complain("the operator " + name + " of floats");
+    return complain("operator " + name + " of floating-point constants");
   }
   uint64_t x = a.bits, y = b.bits;
   if (name == "||")
@@ -224,7 +226,7 @@ ConstantParser::combine(StringRef name, const Constant &a, const Constant &b) {
                ? makeSigned(static_cast<int64_t>(x) >> (y & 63))
                : Constant{a.type, x >> (y & 63)};
   if ((name == "/" || name == "%") && y == 0)
-    return complain("a division by zero");
+    return complain("division by zero");
   if (name == "%")
     return Constant{Constant::U64, x % y};
   // The usual conversions.
@@ -283,17 +285,17 @@ std::optional<Constant> ConstantParser::parseBinary(unsigned least) {
 
 std::optional<Constant> ConstantParser::parseChoice() {
   if (++depth > maxDepth)
-    return complain("an expression of more than " + Twine(maxDepth) +
-                    " operators and parentheses one inside another");
+    return complain("expression with more than " + Twine(maxDepth) +
+                    " nested operators and parentheses");
   std::optional<Constant> condition = parseBinary(1);
   if (condition && consume("?")) {
     if (condition->type == Constant::F64)
-      return complain("a condition that is a float");
+      return complain("floating-point condition");
     std::optional<Constant> first = parseChoice();
     if (!first)
       return std::nullopt;
     if (!consume(":"))
-      return complain("a '?' without its ':'");
+      return complain("'?' without ':'");
     std::optional<Constant> second = parseChoice();
     if (!second)
       return std::nullopt;
@@ -304,7 +306,7 @@ std::optional<Constant> ConstantParser::parseChoice() {
 }
 
 bool startsConstant(StringRef text) {
-  // `!p` of a predicate is none.
+  // `!p` of a predicate is not a constant.
   text = text.ltrim("! \t\n");
   return !text.empty() && (StringRef("+-~(.").contains(text.front()) ||
                            isDigit(text.front()) || startsWarpSize(text));

@@ -73,8 +73,8 @@ private:
                   llvm::SmallVectorImpl<llvm::Value *> &values);
 
   llvm::Error fail(const Statement &statement, const llvm::Twine &what) const {
-    return refuse(call, "inline assembly that is not emulated: " + what +
-                            " in '" + statement.text + "'");
+    return refuse(call, "inline assembly is not emulated: " + what + " in '" +
+                            statement.text + "'");
   }
   void complain(const llvm::Twine &what) {
     if (problem.empty())
@@ -90,7 +90,7 @@ private:
   llvm::AllocaInst *carry = nullptr;
   llvm::SmallVector<llvm::BasicBlock *> labels;
   unsigned numOutputs = 0;
-  /// What an operand was that could not be read.
+  /// The description of an operand that could not be read.
   std::string problem;
 };
 

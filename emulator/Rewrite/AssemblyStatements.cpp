@@ -8,7 +8,7 @@ using namespace llvm;
 
 namespace smalti::emulator::assembly {
 
-/// Values packed into a wider one, and the other way round: PTX ISA, "mov".
+/// Packing and unpacking of values: PTX ISA, "mov".
 Expected<bool> Expansion::expandMove(const Statement &statement,
                                      const Parts &parts) {
   unsigned bits = bitsOfType(parts.back());

@@ -92,8 +92,8 @@ private:
   StringRef rest;
   Program program;
   std::vector<Scope> scopes;
-  /// Of the whole program, as branches go forwards too: the names with the
-  /// depth of the block they are in.
+  /// The labels of the whole program, because branches can go forward, with the
+  /// depth of their block.
   std::vector<std::string> labelNames;
   std::string problem;
 };
@@ -154,17 +154,17 @@ bool Parser::parseRegisters() {
   std::string type = takeOpcode();
   unsigned bits = bitsOfType(StringRef(type).drop_front(type.empty() ? 0 : 1));
   if (!bits)
-    return complain("registers of the type '" + type + "'");
+    return complain("unsupported register type '" + type + "'");
   do {
     std::string name = takeName();
     if (name.empty())
-      return complain("a declaration of registers without a name");
+      return complain("register declaration without a name");
     uint64_t count = 0;
     bool isRow = consume('<');
     if (isRow) {
       skipBlanks();
       if (rest.consumeInteger(10, count) || count > 4096 || !consume('>'))
-        return complain("the number of the registers " + name);
+        return complain("invalid number of registers " + name);
     }
     for (uint64_t i = 0; i < (isRow ? count : 1); ++i) {
       scopes.back().registers[isRow ? name + std::to_string(i) : name] =
@@ -172,7 +172,7 @@ bool Parser::parseRegisters() {
       program.registers.push_back(bits);
     }
   } while (consume(','));
-  return consume(';') || complain("a declaration of registers without its end");
+  return consume(';') || complain("register declaration without ';'");
 }
 
 std::optional<Operand> Parser::named(const std::string &name) {
@@ -209,9 +209,8 @@ bool Parser::convertFloats(Operand &operand, StringRef opcode) {
     return true;
   double value = bit_cast<double>(operand.value);
   if (!opcode.ends_with(".f32"))
-    return complain(
-        "the float " + operand.name +
-        ", which operands of the types .f32, .f64 and .b64 alone can be");
+    return complain("floating-point constant " + operand.name +
+                    "; only operands of type .f32, .f64 and .b64 can be one");
   APFloat number(value);
   bool losesBits;
   number.convert(APFloat::IEEEsingle(), APFloat::rmNearestTiesToEven,
@@ -239,11 +238,11 @@ std::optional<Operand> Parser::parseAddress() {
     if (!offset)
       return std::nullopt;
     if (offset->isFloat)
-      return complainNone("an offset that is a float");
+      return complainNone("floating-point offset");
     address.value = offset->value;
   } while (consume(','));
   if (!consume(']'))
-    return complainNone("an address without its end");
+    return complainNone("unmatched '['");
   return address;
 }
 
@@ -254,12 +253,12 @@ bool Parser::parseList(char end, std::vector<Operand> &into) {
       return false;
     into.push_back(std::move(*part));
   } while (consume(','));
-  return consume(end) || complain("a list of operands without its end");
+  return consume(end) || complain("operand list without its end");
 }
 
 std::optional<Operand> Parser::parseSimple() {
   if (isAtEnd())
-    return complainNone("an operand is missing");
+    return complainNone("missing operand");
   if (consume('[')) {
     return parseAddress();
   }
@@ -283,12 +282,12 @@ std::optional<Operand> Parser::parseSimple() {
     uint64_t index = 0;
     if (rest.consumeInteger(10, index) ||
         (isBraced && !rest.consume_front("}")))
-      return complainNone("an operand behind '$'");
+      return complainNone("missing operand number after '$'");
     return Operand(Operand::Argument, index);
   }
   std::string name = takeName();
   if (name.empty())
-    return complainNone("what begins with '" + rest.take_front(8) + "'");
+    return complainNone("unexpected text '" + rest.take_front(8) + "'");
   return named(name);
 }
 
@@ -314,13 +313,13 @@ bool Parser::parseStatement() {
   }
   if (consume('}')) {
     if (scopes.size() == 1)
-      return complain("a '}' without its begin");
+      return complain("unmatched '}'");
     scopes.pop_back();
     return true;
   }
   if (std::optional<std::string> label = takeLabel()) {
     if (is_contained(labelNames, *label))
-      return complain("the label " + *label + " stands twice");
+      return complain("label " + *label + " is defined twice");
     labelNames.push_back(*label);
     program.labels.push_back(program.statements.size());
     return true;
@@ -336,7 +335,7 @@ bool Parser::parseStatement() {
   if (statement.opcode == ".reg")
     return parseRegisters();
   if (statement.opcode.empty())
-    return complain("what begins with '" + rest.take_front(8) + "'");
+    return complain("unexpected text '" + rest.take_front(8) + "'");
   if (!isNext(';'))
     do {
       std::optional<Operand> operand = parseOperand();
@@ -347,7 +346,7 @@ bool Parser::parseStatement() {
   statement.text = begin.drop_back(rest.size()).rtrim().str();
   // The last one of a string may go without its end.
   if (!consume(';') && !isAtEnd())
-    return complain("what begins with '" + rest.take_front(8) + "'");
+    return complain("unexpected text '" + rest.take_front(8) + "'");
   program.statements.push_back(std::move(statement));
   return true;
 }
@@ -357,22 +356,21 @@ Expected<Program> Parser::run() {
     StringRef begin = rest;
     if (!parseStatement()) {
       if (rest.starts_with("/*"))
-        problem = "a comment without its end";
+        problem = "comment without its end";
       StringRef statement = begin.take_until([](char c) { return c == ';'; });
-      return refuse("inline assembly that is not understood: " + problem +
-                    " in '" + statement.trim() + "'");
+      return refuse("cannot parse inline assembly: " + problem + " in '" +
+                    statement.trim() + "'");
     }
   }
   if (scopes.size() != 1)
-    return refuse("inline assembly that is not understood: a '{' without its "
-                  "end");
+    return refuse("cannot parse inline assembly: unmatched '{'");
   for (Statement &statement : program.statements)
     for (Operand &operand : statement.operands) {
       if (operand.kind != Operand::Label)
         continue;
       auto found = find(labelNames, operand.name);
       if (found == labelNames.end())
-        return refuse("inline assembly that is not understood: there is no " +
+        return refuse("cannot parse inline assembly: undefined name " +
                       operand.name + " in '" + statement.text + "'");
       operand.value = found - labelNames.begin();
     }

@@ -30,13 +30,13 @@ struct Operand {
     Number,
     /// `_`: the result is not wanted.
     Sink,
-    /// `[a + value]`, and behind the address what else stands there.
+    /// `[a + value]`, with the other parts of the address after it.
     Address,
     /// `{a, b}`
     Vector,
     /// `a|b`
     Pair,
-    /// The place `value` in the program.
+    /// The label at statement `value`.
     Label,
   };
   Kind kind;
@@ -70,7 +70,7 @@ struct Program {
 /// Drops white space and comments, up to a comment without its end.
 void skipBlanks(llvm::StringRef &text);
 
-/// What is not understood is named by the error.
+/// The error names the first text that cannot be parsed.
 llvm::Expected<Program> parse(llvm::StringRef text);
 
 /// The bits of a fundamental type without its dot, as "b32"; 0 for others.

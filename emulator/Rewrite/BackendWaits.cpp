@@ -1,15 +1,15 @@
 //===- BackendWaits.cpp - Waits that the AMDGPU backend inserts -----------===//
 //
-// On CDNA a copy from global memory to LDS is asynchronous, and LLVM's backend
-// itself waits for it (SIInsertWaitcnts.cpp, SIMemoryLegalizer.cpp):
-// - before an access of LDS that may alias with what a copy writes. It knows
-//   copies apart by their alias scopes: those of the IR, and those that
-//   AMDGPULowerModuleLDSPass.cpp gives to the variables of a kernel that has
+// On CDNA, LDS DMA is asynchronous, and LLVM's backend inserts waits for it
+// (SIInsertWaitcnts.cpp, SIMemoryLegalizer.cpp):
+// - before an access to LDS that may alias the destination of a copy. Alias
+//   scopes distinguish copies: those of the IR, and those that
+//   AMDGPULowerModuleLDSPass.cpp adds to the variables of a kernel with
 //   several;
 // - before a release fence of the workgroup that orders LDS, and before fences
 //   of a wider scope.
-// It does not at a bare barrier. This step puts the same waits into the device
-// module, as calls that the emulator's table knows.
+// The backend does not wait at a bare barrier. This step inserts the same waits
+// into the device module, as calls of instructions of the emulator.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,14 +30,14 @@ namespace smalti::emulator {
 namespace {
 
 /// Where a copy writes LDS, or where LDS is accessed, as the backend sees it.
-struct LDSPlace {
+struct LDSAccess {
   AAMDNodes tags;
   /// The variable, in a kernel that has several.
   const GlobalVariable *variable = nullptr;
 
   bool hasScope() const { return tags.Scope || variable; }
   bool hasTags() const { return tags || variable; }
-  bool operator==(const LDSPlace &other) const {
+  bool operator==(const LDSAccess &other) const {
     return tags == other.tags && variable == other.variable;
   }
 };
@@ -53,15 +53,15 @@ private:
   static constexpr unsigned numSlots = 64;
 
   static bool isCopy(const Instruction &at);
-  LDSPlace placeOf(const Instruction &at, const Value *pointer) const;
-  uint64_t slotsOf(const LDSPlace &access) const;
+  LDSAccess accessOf(const Instruction &at, const Value *pointer) const;
+  uint64_t slotsOf(const LDSAccess &access) const;
   void waitBeforeAccess(Instruction &at);
   void waitBeforeFence(Instruction &at);
   void wait(Instruction &before, uint64_t slots);
 
   Module &module;
   /// Of copies with alias scopes; slot 0 is of those without.
-  SmallVector<LDSPlace> slots;
+  SmallVector<LDSAccess> slots;
   bool hasSeveralVariables = false;
 };
 
@@ -87,9 +87,9 @@ bool BackendWaits::isCopy(const Instruction &at) {
           name.ends_with(".buffer.load.lds"));
 }
 
-LDSPlace BackendWaits::placeOf(const Instruction &at,
-                               const Value *pointer) const {
-  LDSPlace place;
+LDSAccess BackendWaits::accessOf(const Instruction &at,
+                                 const Value *pointer) const {
+  LDSAccess place;
   place.tags = at.getAAMetadata();
   if (hasSeveralVariables)
     place.variable = dyn_cast<GlobalVariable>(getUnderlyingObject(pointer));
@@ -97,11 +97,11 @@ LDSPlace BackendWaits::placeOf(const Instruction &at,
 }
 
 /// The slots whose copies an access waits for.
-uint64_t BackendWaits::slotsOf(const LDSPlace &access) const {
+uint64_t BackendWaits::slotsOf(const LDSAccess &access) const {
   if (!access.hasTags())
     return ~uint64_t(0);
-  // Where both name the very same value and overlap, the backend waits whatever
-  // their scopes say; this does not.
+  // If both accesses use the same pointer value and overlap, the backend waits
+  // independent of their scopes; this step does not.
   uint64_t result = 0;
   for (auto [i, copy] : enumerate(slots)) {
     if (access.variable && copy.variable && access.variable != copy.variable)
@@ -135,7 +135,7 @@ static bool mayBeLDS(const Value *pointer) {
 void BackendWaits::waitBeforeAccess(Instruction &at) {
   auto waitFor = [&](const Value *pointer) {
     if (mayBeLDS(pointer))
-      wait(at, slotsOf(placeOf(at, pointer)));
+      wait(at, slotsOf(accessOf(at, pointer)));
   };
   if (const Value *pointer = getLoadStorePointerOperand(&at))
     return waitFor(pointer);
@@ -214,7 +214,7 @@ void BackendWaits::run() {
                !variable.use_empty();
       }) > 1;
   for (CallBase *copy : copies) {
-    LDSPlace place = placeOf(*copy, ldsPointer(*copy));
+    LDSAccess place = accessOf(*copy, ldsPointer(*copy));
     if (!place.hasScope())
       continue;
     size_t slot = find(slots, place) - slots.begin();

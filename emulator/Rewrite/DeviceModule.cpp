@@ -92,7 +92,7 @@ static void locateInText(Module &module, const AsmParserContext &places,
 Expected<std::unique_ptr<Module>>
 parseDeviceModule(StringRef input, StringRef name, LLVMContext &context) {
   auto buffer = MemoryBuffer::getMemBuffer(input, "kernel", false);
-  // Text needs a null behind its end.
+  // Text requires a null terminator.
   bool isText =
       !isBitcode(reinterpret_cast<const unsigned char *>(input.begin()),
                  reinterpret_cast<const unsigned char *>(input.end()));
@@ -113,7 +113,7 @@ parseDeviceModule(StringRef input, StringRef name, LLVMContext &context) {
       parseIR(*buffer, diagnostic, context, callbacks, &places);
   if (!module) {
     auto refusal = std::make_unique<Refusal>(
-        "the module is not LLVM IR that this LLVM reads: " +
+        "cannot parse the module as LLVM IR: " +
         (problem.empty() ? diagnostic.getMessage().str() : problem));
     if (isText && diagnostic.getLineNo() > 0) {
       refusal->file = name.str();
@@ -124,7 +124,7 @@ parseDeviceModule(StringRef input, StringRef name, LLVMContext &context) {
   }
   // The handler's text ends with this function.
   context.setDiagnosticHandler(std::make_unique<DiagnosticHandler>());
-  // Lines are enough for a place in the source.
+  // Line tables suffice for source locations.
   stripNonLineTableDebugInfo(*module);
   if (isText)
     locateInText(*module, places, name);
@@ -138,7 +138,7 @@ Expected<Vendor> vendorOf(const Module &module) {
   if (triple.isAMDGCN())
     return Vendor::AMD;
   return refuse("the module's target triple is '" + triple.str() +
-                "': one of NVPTX or of AMDGCN is wanted");
+                "'; it must be an NVPTX or AMDGCN triple");
 }
 
 bool isKernel(const Function &function) {
@@ -192,7 +192,8 @@ static Error linkLibraries(Module &module, ArrayRef<std::string> libraries) {
       return refuse("the library " + path +
                     " cannot be read: " + diagnostic.getMessage());
     stripNonLineTableDebugInfo(*library);
-    // Libraries are made for a family of chips and say less of it.
+    // Libraries are built for a family of chips and have less specific layouts
+    // and triples.
     library->setDataLayout(module.getDataLayout());
     library->setTargetTriple(module.getTargetTriple());
     module.getContext().setDiagnosticHandler(
@@ -241,8 +242,7 @@ static Error resolveReflect(Module &module, StringRef chip) {
   for (CallBase *call : calls) {
     std::optional<StringRef> asked = stringOperand(call->getArgOperand(0));
     if (!asked)
-      return refuse(*call,
-                    "a call of __nvvm_reflect without a constant string");
+      return refuse(*call, "__nvvm_reflect requires a constant string");
     uint64_t answer = 0;
     if (*asked == "__CUDA_ARCH")
       answer = cudaArchitecture(module, chip);
@@ -314,8 +314,7 @@ Error completeDeviceModule(Module &module, Vendor vendor,
   if (!module.getModuleInlineAsm().empty())
     return refuse("inline assembly outside of functions is not emulated");
   if (!module.ifunc_empty())
-    return refuse("functions that are chosen at load time (ifunc) are not "
-                  "emulated");
+    return refuse("ifunc symbols are not emulated");
   resolveAliases(module);
   if (Error error = linkLibraries(module, options.libraries))
     return error;
@@ -362,7 +361,7 @@ static bool usesBufferPointers(const Module &module) {
   return false;
 }
 
-/// The lowering makes functions anew, and compile units with them.
+/// The lowering recreates functions together with their debug information.
 static void listCompileUnits(Module &module) {
   DebugInfoFinder finder;
   finder.processModule(module);
@@ -405,7 +404,7 @@ Error lowerBufferPointers(Module &module, const HostOptions &options) {
   module.getContext().setDiagnosticHandler(
       std::make_unique<DiagnosticHandler>());
   if (!said.empty())
-    return refuse("LLVM does not lower the buffer pointers: " + said);
+    return refuse("lowering of buffer pointers failed: " + said);
   listCompileUnits(module);
   return Error::success();
 }

@@ -1,4 +1,4 @@
-//===- Entries.cpp - How the emulator calls a kernel ----------------------===//
+//===- Entries.cpp - Entry functions of kernels ---------------------------===//
 
 #include "smalti/emulator/Rewrite/Steps.h"
 
@@ -67,7 +67,8 @@ Error addEntries(Module &module, const Module &device) {
       continue;
     Function *body =
         module.getFunction((devicePrefix + kernel.getName()).str());
-    // An entry has no lines: what is inlined into it has no place any more.
+    // An entry does not have line information; code that is inlined into it
+    // would lose its location.
     body->removeFnAttr(Attribute::AlwaysInline);
     body->addFnAttr(Attribute::NoInline);
     Function *entry = Function::Create(
@@ -150,7 +151,7 @@ static json::Value describeParameter(const Argument &argument,
   return object;
 }
 
-/// The numbers of an attribute like "128,1,1"; empty where there is none.
+/// The numbers of an attribute such as "128,1,1"; empty without the attribute.
 static SmallVector<int64_t> numbersOf(const Function &kernel, StringRef name) {
   SmallVector<int64_t> numbers;
   SmallVector<StringRef> words;

@@ -1,8 +1,8 @@
 //===- Floats.cpp - Rounding and denormals of the device ------------------===//
 //
-// Arithmetic of LLVM's IR means the same on the device and on the host, but for
-// modes that attributes choose, and for operations that LLVM computes in a
-// larger type on hosts without instructions for them.
+// Arithmetic of LLVM IR has the same meaning on the device and on the host,
+// with two exceptions. Attributes can select modes, and LLVM computes some
+// operations in a larger type on hosts without the instruction.
 //
 //===----------------------------------------------------------------------===//
 
@@ -158,9 +158,9 @@ static void flushDenormals(Function &function, Vendor vendor) {
 // Fused multiply-add of small types
 //===----------------------------------------------------------------------===//
 
-/// `value` with its last bit set where `error`, what rounding left out of it,
-/// is not zero: rounding to odd, after which rounding to a type with at least
-/// two bits less gives what rounding at once would give.
+/// Rounds to odd: sets the last bit of `value` if `error`, the exact rounding
+/// error, is not zero. A second rounding to a type with at least two bits less
+/// is then the same as a single rounding.
 static Value *roundToOdd(IRBuilder<> &builder, Value *value, Value *error,
                          Type *integers) {
   Value *bits = builder.CreateBitCast(value, integers);
@@ -169,7 +169,7 @@ static Value *roundToOdd(IRBuilder<> &builder, Value *value, Value *error,
   Value *isExact = builder.CreateFCmpUEQ(error, zero);
   Value *isOdd =
       builder.CreateIsNotNull(builder.CreateAnd(bits, one), "is.odd");
-  // Towards the exact value: bits grow away from zero, on both sides of it.
+  // Toward the exact value: codes grow away from zero, for both signs.
   Constant *none = Constant::getNullValue(integers);
   Value *isLarger = builder.CreateICmpSGE(
       builder.CreateXor(bits, builder.CreateBitCast(error, integers)), none);
@@ -191,7 +191,7 @@ static Value *toSingle(IRBuilder<> &builder, Value *value) {
   Type *integers = withScalar(wide, builder.getInt32Ty());
   Value *narrow = builder.CreateFPTrunc(value, single);
   Value *left = builder.CreateFSub(value, builder.CreateFPExt(narrow, wide));
-  // What is left may be too small for a float: only its sign counts.
+  // The remainder may be too small for a float: only its sign is used.
   Value *sign = builder.CreateFPTrunc(
       builder.CreateBinaryIntrinsic(Intrinsic::copysign,
                                     ConstantFP::get(wide, 1.0), left),
@@ -219,7 +219,8 @@ static Value *fusedInDouble(IRBuilder<> &builder, CallBase &call) {
   Value *product = builder.CreateFMul(operands[0], operands[1]);
   Value *addend = operands[2];
   Value *sum = builder.CreateFAdd(product, addend);
-  // What the sum left out, exactly, whichever of the two is larger.
+  // The exact rounding error of the sum, independent of which operand is
+  // larger.
   Value *back = builder.CreateFSub(sum, product);
   Value *error = builder.CreateFAdd(
       builder.CreateFSub(product, builder.CreateFSub(sum, back)),
@@ -294,8 +295,8 @@ static void lowerBFloat(Function &function) {
   }
 }
 
-/// Arithmetic on bfloats as arithmetic on floats that is rounded: exact enough
-/// to be the same but for fused multiply-add, which comes before.
+/// Arithmetic on bfloat as rounded float arithmetic, which gives the same
+/// results except for fused multiply-add; that is lowered before.
 static void promoteBFloat(Function &function) {
   SmallVector<Instruction *> work;
   for (Instruction &at : instructions(function))

@@ -1,8 +1,8 @@
 //===- GenericWrites.cpp - Stores that the asynchronous proxy may miss ----===//
 //
-// Stores go through the generic proxy, and copies and products through the
-// asynchronous one, which sees them behind a proxy fence alone. Where a module
-// has both, each store to what may be shared memory is told to the emulator.
+// Stores use the generic proxy; asynchronous copies and wgmma read through the
+// async proxy, which requires a proxy fence after the store. In a module with
+// both, each store that may access shared memory is reported to the emulator.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +25,7 @@ static bool readsAsynchronously(const Function &function) {
          name.starts_with("llvm.nvvm.cp.async.bulk.");
 }
 
-/// What an instruction writes: an address and the number of its bytes, or null.
+/// The address and size that an instruction writes, or null.
 static std::pair<Value *, Value *> writtenBy(Instruction &at) {
   const DataLayout &layout = at.getDataLayout();
   auto bytesOf = [&](const Value *value) {
@@ -45,7 +45,8 @@ static std::pair<Value *, Value *> writtenBy(Instruction &at) {
 }
 
 static bool mayBeShared(const Value *pointer) {
-  // That of the shared memory of a cluster, which AMD has for something else.
+  // The address space of distributed shared memory, which has another meaning
+  // on AMD.
   constexpr unsigned clusterSpace = 7;
   unsigned space = pointer->getType()->getPointerAddressSpace();
   return space == sharedSpace || space == clusterSpace ||
@@ -53,7 +54,7 @@ static bool mayBeShared(const Value *pointer) {
           !isa<AllocaInst>(getUnderlyingObject(pointer)));
 }
 
-void tellGenericWrites(Module &module) {
+void reportGenericWrites(Module &module) {
   if (none_of(module, readsAsynchronously))
     return;
   Type *none = Type::getVoidTy(module.getContext());

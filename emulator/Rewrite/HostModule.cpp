@@ -91,7 +91,7 @@ Expected<HostObject> makeHostObject(StringRef input,
   followAccumulators(device);
   limitAlignment(device, *vendor, options.chip);
   if (*vendor == Vendor::NVIDIA && options.sanitizer == Sanitizer::Thread)
-    tellGenericWrites(device);
+    reportGenericWrites(device);
   Expected<std::unique_ptr<TargetMachine>> made = makeHostMachine(options);
   if (!made)
     return made.takeError();
@@ -119,7 +119,7 @@ Expected<HostObject> makeHostObject(StringRef input,
   if (Error error = addEntries(host, device))
     return error;
   addConstants(host, shared->staticBytes, hasWritableGlobals);
-  if (Error error = checkVerifies(host, "the module made for the host"))
+  if (Error error = checkVerifies(host, "the host module"))
     return error;
 
   HostObject object;

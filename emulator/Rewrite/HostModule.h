@@ -1,8 +1,8 @@
 //===- HostModule.h - Device code as an object file of the host -----------===//
 //
-// Takes a device module in LLVM IR, NVIDIA's or AMD's, and makes it a module of
-// the host: one address space, shared memory at a fixed address, and every
-// instruction of the device a call of the emulator.
+// Translates a device module in LLVM IR, for NVIDIA or AMD, to a host module.
+// The host module has one address space, shared memory at a fixed address, and
+// a call of the emulator for each device instruction.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,9 +20,9 @@ namespace smalti::emulator {
 enum class Sanitizer { None, Address, Thread };
 
 struct HostOptions {
-  /// The file that places in a text without line tables are said to be in.
+  /// The file name in locations of a text without line tables.
   std::string name = "-";
-  /// Where the module does not say its chip itself.
+  /// Used if the module does not state its chip.
   std::string chip;
   Sanitizer sanitizer = Sanitizer::None;
   /// Files of bitcode with the functions that the module does not define, taken
@@ -44,7 +44,7 @@ struct HostObject {
   std::string description;
 };
 
-/// What is wrong with a module, or is not emulated, and where.
+/// An error in a module, or a feature that is not emulated, with its location.
 struct Refusal : llvm::ErrorInfo<Refusal> {
   static char ID;
 
@@ -55,7 +55,7 @@ struct Refusal : llvm::ErrorInfo<Refusal> {
   }
 
   std::string message;
-  /// The place in the source, with a line of 0 where it is not known.
+  /// The source location; line 0 if unknown.
   std::string file;
   unsigned line = 0, column = 0;
 };
@@ -64,7 +64,8 @@ struct Refusal : llvm::ErrorInfo<Refusal> {
 llvm::Expected<HostObject> makeHostObject(llvm::StringRef input,
                                           const HostOptions &options);
 
-/// What code for this host depends on: its triple, processor and features.
+/// The properties of this host that code depends on: triple, processor and
+/// features.
 std::string hostProcessor();
 
 } // namespace smalti::emulator

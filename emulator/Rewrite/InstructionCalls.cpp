@@ -174,8 +174,9 @@ Error Calls::checkCall(CallBase &call) const {
     Type *type = use->getType();
     if (isa<MetadataAsValue>(use)) {
       if (!isa<MDString>(cast<MetadataAsValue>(use)->getMetadata()))
-        return refuse(call, "metadata that is no string as an operand of " +
-                                nameOf(call));
+        return refuse(call,
+                      "only string metadata is emulated as an operand of " +
+                          nameOf(call));
     } else if (!type->isSized() || type->isTargetExtTy() ||
                type->isScalableTy()) {
       return refuse(call, "an operand of type " + printed(*type) + " of " +

@@ -69,7 +69,8 @@ static void lowerAlloca(AllocaInst &alloca, const DataLayout &layout,
                      layout.getTypeAllocSize(type).getFixedValue()));
 }
 
-/// AMD's null of shared and private memory is all ones; LLVM's cast knows.
+/// The null pointer of shared and private memory is all ones on AMD; LLVM's
+/// cast handles that.
 static void lowerSpaceCast(AddrSpaceCastInst &cast) {
   auto isNarrow = [](unsigned space) {
     return space == sharedSpace || space == privateSpace;
@@ -155,9 +156,9 @@ public:
       if (!type)
         continue;
       if (at.isAtomic() && alignOf(at) < layout.getTypeStoreSize(type))
-        return refuse(at, "an atomic access of " +
-                              Twine(layout.getTypeStoreSize(type)) +
-                              " bytes that is aligned to less is not emulated");
+        return refuse(
+            at, "an atomic access of " + Twine(layout.getTypeStoreSize(type)) +
+                    " bytes with a smaller alignment is not emulated");
       if (!needsWork(type))
         continue;
       if (Error error = checkAccess(at, type))
@@ -207,13 +208,13 @@ private:
     unsigned space = pointer->getAddressSpace();
     if (space == sharedSpace || layout.getPointerTypeSize(pointer) == 8)
       return Error::success();
-    return refuse(at, "pointers in memory, or as integers, of " +
-                          (space == privateSpace
-                               ? Twine("private memory (addrspace(5))")
-                           : space == bufferResourceSpace
-                               ? Twine("buffer resources (addrspace(8))")
-                               : "addrspace(" + Twine(space) + ")") +
-                          " are not emulated");
+    return refuse(
+        at, "pointers that are stored in memory or converted to integers, to " +
+                (space == privateSpace ? Twine("private memory (addrspace(5))")
+                 : space == bufferResourceSpace
+                     ? Twine("buffer resources (addrspace(8))")
+                     : "addrspace(" + Twine(space) + ")") +
+                " are not emulated");
   }
 
   Error checkCast(Instruction &at) const {

@@ -1,4 +1,4 @@
-//===- Limits.cpp - What no device has, or the host cannot compile --------===//
+//===- Limits.cpp - Rejection of code that no device supports -------------===//
 //
 // LLVM's code generator ends the process where it meets these.
 //
@@ -53,15 +53,15 @@ static bool isOfHosts(StringRef name) {
 
 static Error checkFunction(const Function &function) {
   if (isKernel(function) && !function.hasName())
-    return refuse("a kernel has no name");
+    return refuse("a kernel does not have a name");
   if (isKernel(function) && function.getName().contains('\n'))
-    return refuse("the name of a kernel has a line break");
+    return refuse("a kernel name contains a line break");
   for (const Argument &argument : function.args())
     if (isForeign(argument.getType()))
       return refuse("parameter " + Twine(argument.getArgNo()) +
                     " of the function @" + function.getName() +
                     " has the type " + printed(*argument.getType()) +
-                    ", which no device has");
+                    ", which GPUs do not support");
   for (const Instruction &at : instructions(function)) {
     const Type *foreign = isForeign(at.getType()) ? at.getType() : nullptr;
     for (const Value *operand : at.operands())
@@ -72,7 +72,7 @@ static Error checkFunction(const Function &function) {
       foreign = alloca->getAllocatedType();
     if (foreign)
       return refuse(at, "a value of the type " + printed(*foreign) +
-                            ", which no device has");
+                            ", which GPUs do not support");
     const auto *call = dyn_cast<CallBase>(&at);
     const Function *callee = call ? call->getCalledFunction() : nullptr;
     if (!callee || !callee->isIntrinsic() || isInstruction(*callee))
@@ -81,7 +81,7 @@ static Error checkFunction(const Function &function) {
     if (id == Intrinsic::not_intrinsic || Intrinsic::isTargetIntrinsic(id) ||
         isOfHosts(callee->getName()))
       return refuse(at, "the intrinsic " + callee->getName() +
-                            ", which no device has");
+                            ", which GPUs do not support");
   }
   return Error::success();
 }
@@ -91,7 +91,7 @@ Error checkLimits(const Module &module) {
     Type *type = global.getValueType();
     if (isForeign(type))
       return refuse("the variable @" + global.getName() + " has the type " +
-                    printed(*type) + ", which no device has");
+                    printed(*type) + ", which GPUs do not support");
   }
   for (const Function &function : module)
     if (!function.isDeclaration())

@@ -50,24 +50,25 @@ makeHostMachine(const HostOptions &options) {
     return !InitializeNativeTarget() && !InitializeNativeTargetAsmPrinter();
   }();
   if (!initialized)
-    return refuse("this LLVM has no code generator for this host");
+    return refuse("this LLVM does not have a code generator for the host");
   Triple triple(sys::getProcessTriple());
   std::string problem;
   const Target *target = TargetRegistry::lookupTarget(triple, problem);
   if (!target)
-    return refuse("no code can be generated for this host: " + problem);
+    return refuse("cannot generate code for the host: " + problem);
   bool isThis = options.processor.empty();
   std::string name = isThis ? sys::getHostCPUName().str() : options.processor;
   std::unique_ptr<MCSubtargetInfo> known(
       target->createMCSubtargetInfo(triple, "", ""));
   if (!known || !known->isCPUStringValid(name))
-    return refuse("LLVM knows no processor '" + name + "' of this host's kind");
+    return refuse("LLVM does not support processor '" + name +
+                  "' on the host's architecture");
   auto level = CodeGenOpt::getLevel(int(options.optimization));
   std::unique_ptr<TargetMachine> machine(target->createTargetMachine(
       triple, name, isThis ? hostFeatures(triple) : "", TargetOptions(),
       Reloc::PIC_, std::nullopt, level.value_or(CodeGenOptLevel::Default)));
   if (!machine)
-    return refuse("LLVM has no target machine for " + triple.str());
+    return refuse("LLVM cannot create a target machine for " + triple.str());
   return machine;
 }
 
@@ -75,8 +76,8 @@ makeHostMachine(const HostOptions &options) {
 // Sanitizers
 //===----------------------------------------------------------------------===//
 
-/// ThreadSanitizer sees the simple read-modify-writes alone; the others become
-/// loops of compare-and-exchange.
+/// ThreadSanitizer instruments only the simple read-modify-write operations;
+/// the others become loops of compare-and-exchange.
 static void expandAtomics(Function &function) {
   SmallVector<AtomicRMWInst *> work;
   for (Instruction &at : instructions(function))
@@ -99,7 +100,7 @@ static void expandAtomics(Function &function) {
                                         Align align, AtomicOrdering ordering,
                                         SyncScope::ID scope, Value *&success,
                                         Value *&found, Instruction *) {
-      // The first read is no atomic one; the exchange checks it.
+      // The first read is not atomic; the exchange checks its value.
       for (Value *value : cast<PHINode>(loaded)->incoming_values())
         if (auto *first = dyn_cast<LoadInst>(value))
           hideFromSanitizers(*first);
@@ -157,16 +158,16 @@ private:
   FunctionCallee function;
 };
 
-/// Reports the accesses that LLVM's ThreadSanitizer pass does not instrument to
-/// the runtime: those of other sizes than 1, 2, 4, 8 and 16 bytes, and each
-/// lane of masked vectors, gathers and scatters.
+/// Reports accesses that LLVM's ThreadSanitizer pass does not instrument: sizes
+/// other than 1, 2, 4, 8 and 16 bytes, and each lane of masked vectors, gathers
+/// and scatters.
 ///
-/// The runtime's function for ranges reports bytes up to a multiple of 8 one by
-/// one, and remembers four accesses of each 8 bytes. So an access is reported
-/// as the powers of two that make up its size.
-class OddAccesses {
+/// The range function of the runtime reports the bytes up to a multiple of 8
+/// separately, and stores only four accesses for each 8 bytes. So an access is
+/// reported as the powers of two that make up its size.
+class UninstrumentedAccesses {
 public:
-  explicit OddAccesses(Module &module)
+  explicit UninstrumentedAccesses(Module &module)
       : layout(module.getDataLayout()), context(module.getContext()) {
     for (bool isWrite : {false, true})
       for (unsigned log2 = 0; log2 <= 4; ++log2)
@@ -256,8 +257,8 @@ private:
     reportBytes(builder, address, bytes, isWrite);
   }
 
-  /// `address` is that of the first lane, or a vector with one for each lane.
-  /// Packed lanes are without gaps for those that the mask leaves out.
+  /// `address` is the address of the first lane, or a vector of addresses.
+  /// Packed lanes do not have gaps for masked lanes.
   void reportLanes(IRBuilderBase &builder, Value *address, Type *accessed,
                    Value *mask, bool isPacked, bool isWrite) {
     bool isIndexed = address->getType()->isVectorTy();
@@ -332,7 +333,7 @@ static void addSanitizer(Module &module, Sanitizer sanitizer,
   if (sanitizer == Sanitizer::None)
     return;
   bool isAddress = sanitizer == Sanitizer::Address;
-  std::optional<OddAccesses> odd;
+  std::optional<UninstrumentedAccesses> odd;
   if (!isAddress)
     odd.emplace(module);
   for (Function &function : module) {
@@ -389,7 +390,7 @@ Error optimizeAndEmit(Module &module, TargetMachine &machine,
       continue;
     // No estimates of the host's in place of the device's.
     function.addFnAttr("reciprocal-estimates", "none");
-    // Stacks are walked for the place of a finding.
+    // Findings walk the stack for their location.
     function.setUWTableKind(UWTableKind::Async);
     if (options.sanitizer != Sanitizer::None)
       function.addFnAttr("frame-pointer", "all");
@@ -415,7 +416,7 @@ Error optimizeAndEmit(Module &module, TargetMachine &machine,
   legacy::PassManager emission;
   if (machine.addPassesToEmitFile(emission, stream, nullptr,
                                   CodeGenFileType::ObjectFile))
-    return refuse("LLVM writes no object files for this host");
+    return refuse("LLVM cannot write object files for the host");
   emission.run(module);
   code.assign(object.begin(), object.end());
   return Error::success();

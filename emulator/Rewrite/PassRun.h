@@ -1,4 +1,4 @@
-//===- PassRun.h - What it takes to run some of LLVM's passes -------------===//
+//===- PassRun.h - Runs of LLVM passes ------------------------------------===//
 
 #ifndef SMALTI_EMULATOR_REWRITE_PASSRUN_H
 #define SMALTI_EMULATOR_REWRITE_PASSRUN_H

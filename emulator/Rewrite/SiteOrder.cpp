@@ -30,7 +30,7 @@ public:
       all.push_back(entry.first);
     sort(all, [&](BasicBlock *a, BasicBlock *b) { return rank[a] < rank[b]; });
     place(nullptr, all);
-    // Blocks that nothing reaches have a place too.
+    // Unreachable blocks also have a position.
     for (BasicBlock &block : function)
       if (!rank.count(&block))
         order.push_back(&block);

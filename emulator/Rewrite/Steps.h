@@ -42,11 +42,11 @@ constexpr llvm::StringLiteral gridConstant = "nvvm.grid_constant";
 /// The attribute of a kernel whose blocks come in clusters: "2,1,1".
 constexpr llvm::StringLiteral clusterAttribute = "nvvm.cluster_dim";
 
-/// What `copyToHost` marks kernels with.
+/// The attribute with which `copyToHost` marks kernels.
 constexpr llvm::StringLiteral kernelAttribute = "smalti.kernel";
 
-/// What names of the device begin with in the host module: a kernel `memcpy` is
-/// not what the host's code generator calls.
+/// The prefix of device names in the host module: a kernel `memcpy` is not the
+/// function that the host's code generator calls.
 constexpr llvm::StringLiteral devicePrefix = "device.";
 
 //===----------------------------------------------------------------------===//
@@ -56,10 +56,10 @@ constexpr llvm::StringLiteral devicePrefix = "device.";
 /// `what` as an error.
 llvm::Error refuse(const llvm::Twine &what);
 
-/// The same, with the function and the place in the source of `at`.
+/// The same, with the function and the source location of `at`.
 llvm::Error refuse(const llvm::Instruction &at, const llvm::Twine &what);
 
-/// What LLVM prints of a type or a value.
+/// The text that LLVM prints for a type.
 std::string printed(const llvm::Type &type);
 
 //===----------------------------------------------------------------------===//
@@ -82,34 +82,35 @@ bool isInstruction(const llvm::Function &function);
 llvm::Error completeDeviceModule(llvm::Module &module, Vendor vendor,
                                  const HostOptions &options);
 
-/// Refuses what no device has and the host's code generator may not survive.
+/// Rejects code that no device supports and that the host's code generator may
+/// not handle.
 llvm::Error checkLimits(const llvm::Module &module);
 
-/// What `__CUDA_ARCH__` is for the chip, that of the kernels where it is empty,
-/// or 0.
+/// The value of `__CUDA_ARCH__` for the chip, or for the chip of the kernels if
+/// it is empty; or 0.
 int cudaArchitecture(const llvm::Module &module, llvm::StringRef chip);
 
-/// Lets no access need more alignment than on the device, and has that checked.
+/// Limits the alignment of accesses to that of the device, and inserts checks.
 void limitAlignment(llvm::Module &module, Vendor vendor, llvm::StringRef chip);
 
-/// Tells the emulator of stores that the asynchronous proxy may miss.
-void tellGenericWrites(llvm::Module &module);
+/// Reports stores that an async-proxy read may not observe.
+void reportGenericWrites(llvm::Module &module);
 
 /// Lowers buffer pointers to instructions.
 llvm::Error lowerBufferPointers(llvm::Module &module,
                                 const HostOptions &options);
 
-/// Makes explicit where AMD's backend waits for copies to LDS.
+/// Inserts calls where AMD's backend waits for LDS DMA.
 void addBackendWaits(llvm::Module &module);
 
-/// Makes LLVM's instructions, and calls of the emulator's, of the inline
-/// assembly of NVIDIA.
+/// Expands NVIDIA inline assembly to LLVM instructions and calls of the
+/// emulator.
 llvm::Error expandAssembly(llvm::Module &module);
 
-/// Makes explicit where registers are read that an asynchronous product writes.
+/// Inserts checks before uses of registers that an outstanding wgmma writes.
 void followAccumulators(llvm::Module &module);
 
-/// Makes explicit how the device rounds where the host would do otherwise.
+/// Inserts conversions where device and host round differently.
 void lowerFloats(llvm::Module &module, Vendor vendor);
 
 /// Drops attributes and metadata that hold on the device alone, and inlines
@@ -117,7 +118,7 @@ void lowerFloats(llvm::Module &module, Vendor vendor);
 /// across them.
 void inlineInstructions(llvm::Module &module);
 
-/// Makes sizes and offsets those of the device, whatever the data layout.
+/// Makes sizes and offsets those of the device, independent of the data layout.
 llvm::Error fixLayouts(llvm::Module &module, Vendor vendor,
                        const llvm::DataLayout &host);
 
@@ -131,10 +132,10 @@ bool hasHostLayout(llvm::Type *type, const llvm::DataLayout &device,
 
 /// Shared memory, as the module declares it.
 struct SharedMemory {
-  /// Of each variable, from the base.
+  /// The offset of each variable.
   llvm::DenseMap<const llvm::GlobalVariable *, uint64_t> offsets;
   uint64_t staticBytes = 0;
-  /// Whether a launch decides the size of an array behind the static ones.
+  /// Whether a launch sets the size of an array after the static ones.
   bool isDynamic = false;
 };
 
@@ -153,7 +154,7 @@ copyToHost(const llvm::Module &device, const SharedMemory &shared,
 // On the host module
 //===----------------------------------------------------------------------===//
 
-/// A name that the table must have, and the first place that uses it.
+/// A name that must be in the table, and the first location that uses it.
 struct UsedInstruction {
   std::string name;
   llvm::DebugLoc location;
@@ -163,17 +164,17 @@ struct UsedInstruction {
 /// sides of a branch before the block where they meet.
 llvm::SmallVector<llvm::BasicBlock *> orderBlocks(llvm::Function &function);
 
-/// Makes each call of an instruction one of the emulator.
+/// Replaces each call of an instruction by a call of the emulator.
 llvm::Expected<std::vector<UsedInstruction>> callEmulator(llvm::Module &module);
 
 /// Keeps sanitizers from an access to the emulator's own memory.
 void hideFromSanitizers(llvm::Instruction &at);
 
-/// Lets other threads run where a loop may wait for them.
+/// Inserts yields into loops that may wait for other threads.
 void yieldInLoops(llvm::Module &module);
 
-/// The functions that read a kernel's arguments from memory. `device` tells
-/// what the parameters are there.
+/// Adds the functions that read kernel arguments from memory. `device` has the
+/// parameter types of the device.
 llvm::Error addEntries(llvm::Module &module, const llvm::Module &device);
 
 void addConstants(llvm::Module &module, uint64_t sharedBytes,
@@ -193,7 +194,7 @@ llvm::json::Array describeKernels(const llvm::Module &device);
 
 std::string fileOf(const llvm::DebugLoc &location);
 
-/// The place as `{"file", "line", "column"}`, or null.
+/// The location as `{"file", "line", "column"}`, or null.
 llvm::json::Value describeLocation(const llvm::DebugLoc &location);
 
 } // namespace smalti::emulator

@@ -1,9 +1,9 @@
 //===- WideAccesses.cpp - The alignment that wide accesses need -----------===//
 //
-// LLVM IR aligns a vector to its size where nothing else is written, but a
-// device accesses 16 bytes at most in one instruction, and needs no more
-// alignment than that: NVIDIA's has 32 bytes of global memory since sm_100 (PTX
-// ISA, "ld"). The host's instructions for a longer vector must not need more.
+// By default, LLVM IR aligns a vector to its size. A device instruction
+// accesses at most 16 bytes (NVIDIA: 32 bytes of global memory since sm_100;
+// PTX ISA, "ld"), and requires no larger alignment. The host's instructions for
+// a longer vector must not require more.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===- AsyncWork.cpp - What threads and waves have put off ----------------===//
+//===- AsyncWork.cpp - Outstanding asynchronous operations ----------------===//
 
 #include "smalti/emulator/Runtime/AsyncWork.h"
 #include "smalti/emulator/Runtime/Block.h"
@@ -33,22 +33,22 @@ void AsyncWork::clear() {
   nextWork = nextGroup = 0;
 }
 
-void WaveUnits::wait(size_t pending) {
-  while (units.size() > pending) {
-    for (const std::function<void()> &work : units.front().works)
+void WaveCounterEntries::wait(size_t pending) {
+  while (entries.size() > pending) {
+    for (const std::function<void()> &work : entries.front().works)
       work();
-    units.pop_front();
+    entries.pop_front();
   }
 }
 
-void WaveUnits::waitForSlots(uint64_t slots) {
-  for (size_t i = units.size(); i > 0; --i)
-    if (slots >> units[i - 1].slot & 1)
-      return wait(units.size() - i);
+void WaveCounterEntries::waitForSlots(uint64_t slots) {
+  for (size_t i = entries.size(); i > 0; --i)
+    if (slots >> entries[i - 1].slot & 1)
+      return wait(entries.size() - i);
 }
 
-void WaveUnits::clear() {
-  units.clear();
+void WaveCounterEntries::clear() {
+  entries.clear();
   open.clear();
 }
 
@@ -56,8 +56,8 @@ void WaveUnits::clear() {
 // Writes in flight
 //===----------------------------------------------------------------------===//
 
-/// AddressSanitizer knows of eight bytes whether the first so many of them can
-/// be accessed.
+/// AddressSanitizer stores for each eight bytes how many of the first ones are
+/// accessible.
 static constexpr size_t granule = 8;
 
 /// Only bytes of shared memory are counted.
@@ -86,7 +86,7 @@ uint32_t WritesInFlight::begin(const Write &write) {
   return id;
 }
 
-/// Where all of a granule is in flight.
+/// Poisons each granule whose bytes are all in flight.
 void WritesInFlight::poison(const Write &write) const {
   if (sanitizer::kind != sanitizer::Kind::Address)
     return;
@@ -99,13 +99,13 @@ void WritesInFlight::poison(const Write &write) const {
 }
 
 void WritesInFlight::end(uint32_t write) {
-  Write &ended = writes[write];
-  uint16_t *count = &counts[offsetOf(ended.to)];
-  for (size_t i = 0; i < ended.bytes; ++i)
+  Write &completed = writes[write];
+  uint16_t *count = &counts[offsetOf(completed.to)];
+  for (size_t i = 0; i < completed.bytes; ++i)
     --count[i];
-  // The copy itself may also write where another one will.
-  sanitizer::unpoison(ended.to, ended.bytes);
-  ended.bytes = 0;
+  // The copy itself may also write bytes that another copy will write.
+  sanitizer::unpoison(completed.to, completed.bytes);
+  completed.bytes = 0;
   freeWrites.push_back(write);
 }
 
@@ -137,16 +137,18 @@ void WritesInFlight::describe(Finding &finding, const Write &write,
                               const void *address, size_t bytes,
                               bool isWrite) const {
   finding.kind = "race";
-  finding.message.append("a %s of %zu bytes that an asynchronous copy of "
-                         "thread %d writes, for which nobody has waited: ",
-                         isWrite ? "write" : "read", bytes, write.thread);
+  finding.message.append(
+      "data race: a %s of %zu bytes in the destination of an asynchronous copy "
+      "of thread %d; a wait for the copy must come first: ",
+      isWrite ? "write" : "read", bytes, write.thread);
   describeAddress(finding.message,
                   std::max(static_cast<const void *>(write.to), address));
-  if (Place *other = finding.addOther()) {
+  if (ThreadLocation *other = finding.addOther()) {
     other->block = write.block;
     other->thread = write.thread;
     other->isWrite = 1;
     other->addReturn(write.returnAddress);
-    other->note.append("the copy of %zu bytes, in flight", write.bytes);
+    other->note.append("the asynchronous copy of %zu bytes, in flight",
+                       write.bytes);
   }
 }

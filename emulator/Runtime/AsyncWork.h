@@ -1,4 +1,4 @@
-//===- AsyncWork.h - What threads and waves have put off ------------------===//
+//===- AsyncWork.h - Outstanding asynchronous operations ------------------===//
 
 #ifndef SMALTI_EMULATOR_RUNTIME_ASYNCWORK_H
 #define SMALTI_EMULATOR_RUNTIME_ASYNCWORK_H
@@ -14,7 +14,7 @@ namespace smalti::emulator {
 struct Finding;
 struct GPUThread;
 
-/// Work that a thread has put off, in groups.
+/// Deferred operations of a thread, in groups.
 class AsyncWork {
 public:
   void enqueue(std::function<void()> work) { works.push_back(std::move(work)); }
@@ -23,70 +23,72 @@ public:
   void clear();
 
 private:
-  /// Those before `nextWork` are done, as are the groups before `nextGroup`.
+  /// The operations before `nextWork` and the groups before `nextGroup` are
+  /// complete.
   std::vector<std::function<void()>> works;
   std::vector<size_t> groupEnds;
   size_t nextWork = 0, nextGroup = 0;
 };
 
-/// Work that instructions of a wave have put off. Each instruction is a unit of
-/// a counter, and units are done in their order.
-class WaveUnits {
+/// Deferred operations of a wave. Each wave-level instruction adds one entry to
+/// a counter; entries complete in order.
+class WaveCounterEntries {
 public:
-  /// Adds to the unit that `close` ends.
+  /// Adds to the entry that `close` ends.
   void add(std::function<void()> work) { open.push_back(std::move(work)); }
   void close(uint32_t slot) {
-    units.push_back({slot, std::move(open)});
+    entries.push_back({slot, std::move(open)});
     open.clear();
   }
-  /// Does all units but the last `pending`.
+  /// Completes all entries but the last `pending`.
   void wait(size_t pending);
-  /// Does all units up to the last one of the slots that have a bit.
+  /// Completes all entries up to the last entry whose slot has a bit in
+  /// `slots`.
   void waitForSlots(uint64_t slots);
   void clear();
 
 private:
-  struct Unit {
+  struct Entry {
     uint32_t slot;
     std::vector<std::function<void()>> works;
   };
-  std::deque<Unit> units;
+  std::deque<Entry> entries;
   std::vector<std::function<void()>> open;
 };
 
-/// Memory that asynchronous copies are to write: whoever touches it before they
-/// are waited for races with them.
+/// Destinations of outstanding asynchronous copies. An access before the wait
+/// for the copy is a race.
 class WritesInFlight {
 public:
   struct Write {
     char *to;
     size_t bytes;
-    /// Who issued it, and where.
+    /// The thread that issued the copy, and the location of the call.
     int64_t block;
     int thread;
     const void *returnAddress;
   };
 
-  /// The bytes become what was never written: poison. Returns what `end` takes.
+  /// Fills the destination with poison. Returns the argument of `end`.
   uint32_t begin(const Write &write);
-  /// Before it is done.
+  /// Called before the copy completes.
   void end(uint32_t write);
-  /// Forgets those of a block that is over.
+  /// Discards the writes of the previous block.
   void clear();
 
-  /// The write that an access races with, or null.
+  /// The outstanding write that an access races with, or null.
   const Write *find(const void *address, size_t bytes) const;
-  /// Makes a finding one of an access that races with `write`.
+  /// Describes the race of an access with `write`.
   void describe(Finding &finding, const Write &write, const void *address,
                 size_t bytes, bool isWrite) const;
 
 private:
   void poison(const Write &write) const;
 
-  /// Those without bytes are free.
+  /// Entries without bytes are free.
   std::vector<Write> writes;
   std::vector<uint32_t> freeWrites;
-  /// For each byte of shared memory the writes that there are.
+  /// For each byte of shared memory the number of outstanding writes.
   std::vector<uint16_t> counts;
 };
 

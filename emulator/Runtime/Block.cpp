@@ -19,9 +19,9 @@ using namespace smalti::emulator;
 Block *smalti::emulator::running = nullptr;
 GPUThread *smalti::emulator::current = nullptr;
 
-/// Private memory of a thread, on its stack.
+/// The private memory of a thread is its stack.
 static constexpr size_t stackBytes = size_t(256) * 1024;
-/// In front of it nothing can be accessed: as much as a function's frame has.
+/// An inaccessible range below the stack, as large as the frame of a function.
 static constexpr size_t guardBytes = size_t(256) * 1024;
 
 static uint64_t bitOf(const GPUThread &thread) {
@@ -62,7 +62,8 @@ std::string Block::allocate() {
   orderBytes = sizeof(*orderObjects) *
                (size_t(2) * maxBarriers + waves.size() + threads.size() + 6);
   if (!mapStacks())
-    return std::string("the stacks cannot be mapped: ") + strerror(errno);
+    return std::string("cannot map the stacks of the threads: ") +
+           strerror(errno);
   return "";
 }
 
@@ -108,15 +109,15 @@ void Block::begin(uint64_t index) {
   for (Barrier &barrier : barriers)
     barrier = {1, 0, 0, 0, nullptr};
   for (GPUWave &wave : waves) {
-    for (WaveUnits &units : wave.units)
-      units.clear();
+    for (WaveCounterEntries &entries : wave.entries)
+      entries.clear();
     wave.ready = wave.lanes;
     wave.inWave = wave.atBarrier = wave.waiting = wave.done = wave.yielded = 0;
   }
 
   for (size_t i = 0; i < waves.size(); ++i)
     visits[i] =
-        &waves[launch.order == Order::LastAhead ? waves.size() - 1 - i : i];
+        &waves[launch.order == Order::HighestFirst ? waves.size() - 1 - i : i];
 
   if (sanitizer::kind == sanitizer::Kind::Thread)
     beginSanitizerThreads();
@@ -139,15 +140,17 @@ void Block::begin(uint64_t index) {
   }
 }
 
-/// Memory that ThreadSanitizer knows no access to, and threads.
+/// Gives the block fresh stacks and order objects, which ThreadSanitizer has
+/// not seen before, and a set of ThreadSanitizer fibers.
 void Block::beginSanitizerThreads() {
   if (!mapStacks()) {
     Finding finding("internal");
-    finding.message.append("the stacks cannot be mapped: %s", strerror(errno));
+    finding.message.append("cannot map the stacks of the threads: %s",
+                           strerror(errno));
     report(finding);
     endProcess(exitFindings);
   }
-  // An odd number, so that blocks at the usual distances have different sets.
+  // An odd number, so that blocks at power-of-two distances use different sets.
   constexpr size_t manyThreads = 1024;
   if (sanitizerSets.empty()) {
     size_t count = std::max<size_t>(4, manyThreads / threads.size()) - 1;
@@ -162,46 +165,46 @@ void Block::beginSanitizerThreads() {
           rankInCluster * setsOfBlock + int(set), thread.index));
     return;
   }
-  // Their last block comes before this one: what they race with they are.
-  for (auto *threads : {&currentSet->threads, &currentSet->units})
+  // The set was used by an earlier block: that block happens before this one.
+  for (auto *threads : {&currentSet->threads, &currentSet->entries})
     for (void *thread : *threads)
       sanitizer::release(thread, currentSet);
-  for (auto *threads : {&currentSet->threads, &currentSet->units})
+  for (auto *threads : {&currentSet->threads, &currentSet->entries})
     for (void *thread : *threads)
       sanitizer::acquire(thread, currentSet);
 }
 
-void *Block::unitOf(const GPUWave &wave) {
+void *Block::tensorCoresOf(const GPUWave &wave) {
   if (!currentSet)
     return nullptr;
   int each = 4, unit = wave.index / each;
-  while (int(currentSet->units.size()) <= unit) {
-    int first = int(currentSet->units.size()) * each * launch.waveSize;
-    currentSet->units.push_back(sanitizer::createThread(
+  while (int(currentSet->entries.size()) <= unit) {
+    int first = int(currentSet->entries.size()) * each * launch.waveSize;
+    currentSet->entries.push_back(sanitizer::createThread(
         rankInCluster * setsOfBlock + int(currentSet - sanitizerSets.data()),
         first));
   }
-  return currentSet->units[unit];
+  return currentSet->entries[unit];
 }
 
-void Block::describeSet(int set, Place &place) const {
+void Block::describeSet(int set, ThreadLocation &location) const {
   const SanitizerSet &of = sanitizerSets[set % setsOfBlock];
   if (&of == currentSet || of.blocks.size() == 1) {
-    place.block = int64_t(of.blocks.back());
+    location.block = int64_t(of.blocks.back());
     return;
   }
-  place.note.append("one of the blocks ");
+  location.note.append("one of the blocks ");
   for (size_t i = 0; i < of.blocks.size(); ++i)
-    place.note.append("%s%llu", i ? ", " : "",
-                      (unsigned long long)of.blocks[i]);
-  place.note.append(": ");
+    location.note.append("%s%llu", i ? ", " : "",
+                         (unsigned long long)of.blocks[i]);
+  location.note.append(": ");
 }
 
 //===----------------------------------------------------------------------===//
 // The schedule
 //===----------------------------------------------------------------------===//
 
-/// splitmix64: a stream of numbers for each block.
+/// splitmix64: a random sequence for each block.
 uint64_t Block::random() {
   uint64_t z = randomState += 0x9e3779b97f4a7c15;
   z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
@@ -215,9 +218,9 @@ bool Block::step() {
       std::swap(visits[i], visits[random() % (i + 1)]);
   bool progress = false;
   for (GPUWave *wave : visits) {
-    int maxSteps = launch.order == Order::InStep   ? 1
-                   : launch.order == Order::Random ? int(random() % 8) + 1
-                                                   : INT_MAX;
+    int maxSteps = launch.order == Order::RoundRobin ? 1
+                   : launch.order == Order::Random   ? int(random() % 8) + 1
+                                                     : INT_MAX;
     progress |= visit(*wave, maxSteps);
   }
   return progress;
@@ -229,8 +232,8 @@ bool Block::forceGroup() {
   });
 }
 
-/// Runs the lanes of a wave up to an instruction of the wave, and that, again
-/// and again. Returns whether anything happened.
+/// Alternately runs the ready lanes of a wave up to a wave-level instruction
+/// and executes that instruction. Returns whether there was progress.
 bool Block::visit(GPUWave &wave, int maxSteps) {
   bool progress = wave.waiting && pollConditions(wave);
   for (int steps = 0; steps < maxSteps; ++steps) {
@@ -283,13 +286,13 @@ bool Block::endLimitedWaits() {
 }
 
 void Block::runReady(GPUWave &wave) {
-  // Lanes of AMD's waves run in step, and those of NVIDIA's in any order.
+  // Lanes of an AMD wave run in order, lanes of an NVIDIA warp in any order.
   bool isInOrder = launch.vendor == Vendor::AMD ||
-                   launch.order == Order::FirstAhead ||
-                   launch.order == Order::InStep;
+                   launch.order == Order::LowestFirst ||
+                   launch.order == Order::RoundRobin;
   while (wave.ready) {
     int lane = firstLane(wave.ready);
-    if (!isInOrder && launch.order == Order::LastAhead) {
+    if (!isInOrder && launch.order == Order::HighestFirst) {
       lane = 63 - __builtin_clzll(wave.ready);
     } else if (!isInOrder) {
       uint64_t rest = wave.ready;
@@ -303,7 +306,7 @@ void Block::runReady(GPUWave &wave) {
   }
 }
 
-/// Executes an instruction of the wave if enough lanes have come to it.
+/// Executes a wave-level instruction if enough lanes have reached it.
 bool Block::formGroup(GPUWave &wave, bool isForced) {
   uint64_t withoutMembers = 0;
   for (uint64_t rest = wave.inWave; rest; rest &= rest - 1) {
@@ -312,7 +315,7 @@ bool Block::formGroup(GPUWave &wave, bool isForced) {
       withoutMembers |= bitOf(thread);
       continue;
     }
-    // PTX ISA, "shfl.sync": it waits for those that have not exited.
+    // PTX ISA, "shfl.sync": exited lanes are not waited for.
     uint64_t group = thread.members & wave.lanes & ~wave.done;
     if ((wave.inWave & group) != group)
       continue;
@@ -386,7 +389,8 @@ void Block::execute(GPUWave &wave, uint64_t group) {
   wave.ready |= group;
 }
 
-/// What the lanes of a group did before is seen by each of them.
+/// Orders the earlier accesses of each lane of the group before the later
+/// accesses of all lanes of the group.
 void Block::order(GPUWave &wave, uint64_t group) {
   const void *object = waveOrder(wave.index);
   for (uint64_t rest = group; rest; rest &= rest - 1)
@@ -405,7 +409,7 @@ void Block::runThread() {
   running->endThread();
 }
 
-/// Lets the schedule go on; the thread has left its set of ready lanes.
+/// Returns to the schedule. The thread is no longer in its set of ready lanes.
 void Block::suspend(GPUThread &thread) {
   thread.wave->ready &= ~bitOf(thread);
   thread.fiber.switchTo(schedule);
@@ -441,7 +445,8 @@ void Block::call(const Instruction &instruction, const Call &call) {
     thread.members = instruction.members(call);
     if (!(thread.members & bitOf(thread)))
       failAs("divergence",
-             "lane %d executes %s for the lanes 0x%llx, of which it is none",
+             "lane %d executes %s with member mask 0x%llx, which does not "
+             "include the lane",
              thread.lane, instruction.name, (unsigned long long)thread.members);
   }
   thread.state = GPUThread::State::InWave;
@@ -474,16 +479,16 @@ bool Block::waitUntil(const char *what, const std::function<bool()> &ready,
   return !thread.isTimeOver;
 }
 
-/// CDNA and RDNA guides, "S_BARRIER": waves that have ended do not count, and a
-/// wave comes to the barrier with the lanes that it still has. PTX ISA, "exit":
-/// nor do threads that have.
+/// CDNA and RDNA guides, "S_BARRIER": exited waves do not participate, and a
+/// wave participates with its remaining lanes. PTX ISA, "exit": exited threads
+/// do not participate.
 int Block::expectedAt(const Barrier &barrier) const {
   if (barrier.expected)
     return barrier.expected;
-  return int(threads.size()) - numDone + barrier.ended;
+  return int(threads.size()) - numDone + barrier.exited;
 }
 
-bool Block::endBarriersOfEnded() {
+bool Block::completeBarriersOfExited() {
   bool progress = false;
   for (int id = 0; id < maxBarriers; ++id) {
     Barrier &barrier = barriers[id];
@@ -502,14 +507,14 @@ bool Block::endBarriersOfEnded() {
   return progress;
 }
 
-/// A thread that has ended is not waited for.
+/// Barriers do not wait for an exited thread.
 void Block::leaveBarriers(const GPUThread &thread) {
   for (int id = 0; id < maxBarriers; ++id) {
     Barrier &barrier = barriers[id];
     if (barrier.arrived == 0 || barrier.expected)
       continue;
     if (arrivals[size_t(thread.index) * maxBarriers + id] == barrier.generation)
-      ++barrier.ended;
+      ++barrier.exited;
     if (barrier.arrived >= expectedAt(barrier))
       complete(barrier);
   }
@@ -517,9 +522,10 @@ void Block::leaveBarriers(const GPUThread &thread) {
 
 bool Block::arrive(int id, int expected) {
   if (id < 0 || id >= maxBarriers)
-    fail("barrier %d: there are the barriers 0 to %d", id, maxBarriers - 1);
+    fail("barrier %d does not exist; a block has barriers 0 to %d", id,
+         maxBarriers - 1);
   if (expected < 0 || expected > int(threads.size()))
-    failAs("deadlock", "barrier %d waits for %d threads, the block has %zu", id,
+    failAs("deadlock", "barrier %d expects %d threads; the block has %zu", id,
            expected, threads.size());
   Barrier &barrier = barriers[id];
   if (barrier.arrived > 0 && barrier.expected != expected) {
@@ -527,8 +533,8 @@ bool Block::arrive(int id, int expected) {
       return number ? number : int(threads.size());
     };
     failAs("deadlock",
-           "barrier %d: this thread expects %d threads, those that arrived "
-           "before expect %d",
+           "barrier %d: this thread expects %d threads, but earlier arrivals "
+           "expect %d; all participants must pass the same count",
            id, count(expected), count(barrier.expected));
   }
   barrier.expected = expected;
@@ -543,12 +549,15 @@ bool Block::arrive(int id, int expected) {
 
 void Block::wait(int id) {
   if (id < 0 || id >= maxBarriers)
-    fail("barrier %d: there are the barriers 0 to %d", id, maxBarriers - 1);
+    fail("barrier %d does not exist; a block has barriers 0 to %d", id,
+         maxBarriers - 1);
   GPUThread &thread = *current;
   Barrier &barrier = barriers[id];
   uint32_t generation = arrivals[size_t(thread.index) * maxBarriers + id];
   if (generation == 0)
-    failAs("deadlock", "barrier %d: the thread waits and has not arrived", id);
+    failAs("deadlock",
+           "barrier %d: wait by a thread that has not arrived at the barrier",
+           id);
   if (generation == barrier.generation) {
     thread.barrier = id;
     thread.nextAtBarrier = barrier.firstWaiting;
@@ -563,7 +572,7 @@ void Block::wait(int id) {
 void Block::complete(Barrier &barrier) {
   cluster.noteProgress();
   ++barrier.generation;
-  barrier.arrived = barrier.ended = 0;
+  barrier.arrived = barrier.exited = 0;
   for (GPUThread *thread = barrier.firstWaiting; thread;
        thread = thread->nextAtBarrier) {
     thread->state = GPUThread::State::Ready;
@@ -577,7 +586,8 @@ void Block::complete(Barrier &barrier) {
 // What goes wrong
 //===----------------------------------------------------------------------===//
 
-void Block::addCaller(Place &place, const void *stackPointer) const {
+void Block::addCaller(ThreadLocation &location,
+                      const void *stackPointer) const {
   if (!current)
     return;
   const char *stack = current->fiber.stack();
@@ -590,7 +600,7 @@ void Block::addCaller(Place &place, const void *stackPointer) const {
     const void *word;
     memcpy(static_cast<void *>(&word), stack + offset, sizeof word);
     if (kernelLibrary.containsCode(word)) {
-      place.addReturn(word);
+      location.addReturn(word);
       return;
     }
   }
@@ -598,13 +608,13 @@ void Block::addCaller(Place &place, const void *stackPointer) const {
 
 namespace {
 
-/// Threads that are at the same place for the same reason.
-struct Crowd {
+/// Threads with the same location and state.
+struct ThreadGroup {
   const GPUThread *first;
   std::bitset<2048> members;
 };
 
-bool isSamePlace(const GPUThread &a, const GPUThread &b) {
+bool isSameState(const GPUThread &a, const GPUThread &b) {
   if (a.state != b.state || a.returnAddress != b.returnAddress)
     return false;
   switch (a.state) {
@@ -623,7 +633,12 @@ bool isSamePlace(const GPUThread &a, const GPUThread &b) {
   return false;
 }
 
-/// "threads 0-31 and 40"
+/// The vendor's word for a wave.
+const char *waveName() {
+  return launch.vendor == Vendor::NVIDIA ? "warp" : "wave";
+}
+
+/// "threads 0-31, 40"
 void appendThreads(TextBuffer &text, const std::bitset<2048> &members) {
   text.append(members.count() == 1 ? "thread " : "threads ");
   bool isFirst = true;
@@ -644,33 +659,33 @@ void appendThreads(TextBuffer &text, const std::bitset<2048> &members) {
 } // namespace
 
 void Block::describeThreads(Finding &finding) {
-  static Crowd crowds[32];
-  int numCrowds = 0;
-  bool areAllThere = true;
+  static ThreadGroup threadGroups[32];
+  int numThreadGroups = 0;
+  bool isComplete = true;
   for (const GPUThread &thread : threads) {
     int i = 0;
-    while (i < numCrowds && !isSamePlace(*crowds[i].first, thread))
+    while (i < numThreadGroups && !isSameState(*threadGroups[i].first, thread))
       ++i;
     if (i == 32) {
-      areAllThere = false;
+      isComplete = false;
       continue;
     }
-    if (i == numCrowds) {
-      crowds[numCrowds++].first = &thread;
-      crowds[i].members.reset();
+    if (i == numThreadGroups) {
+      threadGroups[numThreadGroups++].first = &thread;
+      threadGroups[i].members.reset();
     }
-    crowds[i].members.set(thread.index);
+    threadGroups[i].members.set(thread.index);
   }
 
-  for (int i = 0; i < numCrowds; ++i) {
-    const Crowd &crowd = crowds[i];
-    const GPUThread &thread = *crowd.first;
-    bool isOne = crowd.members.count() == 1;
+  for (int i = 0; i < numThreadGroups; ++i) {
+    const ThreadGroup &threadGroup = threadGroups[i];
+    const GPUThread &thread = *threadGroup.first;
+    bool isOne = threadGroup.members.count() == 1;
     BoundedText<256> note;
     std::bitset<2048> missing;
     switch (thread.state) {
     case GPUThread::State::Done:
-      note.append(isOne ? "has ended" : "have ended");
+      note.append(isOne ? "has exited" : "have exited");
       break;
     case GPUThread::State::Ready:
       if (&thread == current)
@@ -681,7 +696,7 @@ void Block::describeThreads(Finding &finding) {
         note.append("can run");
       break;
     case GPUThread::State::Waiting:
-      note.append("%s for %s", isOne ? "waits" : "wait", thread.what);
+      note.append("%s at %s", isOne ? "waits" : "wait", thread.what);
       break;
     case GPUThread::State::AtBarrier: {
       const Barrier &barrier = barriers[thread.barrier];
@@ -700,46 +715,48 @@ void Block::describeThreads(Finding &finding) {
       note.append("%s at %s", isOne ? "waits" : "wait",
                   thread.instruction->name);
       if (thread.instruction->members) {
-        note.append(" for the lanes 0x%llx of wave %d",
-                    (unsigned long long)thread.members, thread.wave->index);
+        note.append(" with member mask 0x%llx in %s %d",
+                    (unsigned long long)thread.members, waveName(),
+                    thread.wave->index);
         uint64_t others =
             thread.members & thread.wave->lanes & ~thread.wave->done;
         for (; others; others &= others - 1) {
           const GPUThread &other =
               threads[thread.wave->first + firstLane(others)];
-          missing[other.index] = !isSamePlace(thread, other);
+          missing[other.index] = !isSameState(thread, other);
         }
       } else {
-        note.append(" for the rest of wave %d", thread.wave->index);
+        note.append(" for the other lanes of %s %d", waveName(),
+                    thread.wave->index);
       }
       break;
     }
     finding.message.append(i ? "; " : "");
-    appendThreads(finding.message, crowd.members);
+    appendThreads(finding.message, threadGroup.members);
     finding.message.append(" %s", note.text());
     if (missing.any()) {
-      finding.message.append(", and not ");
+      finding.message.append(", missing: ");
       appendThreads(finding.message, missing);
     }
-    Place *place = finding.addOther();
-    if (!place)
+    ThreadLocation *location = finding.addOther();
+    if (!location)
       continue;
-    place->block = int64_t(blockIndex);
-    place->thread = thread.index;
+    location->block = int64_t(blockIndex);
+    location->thread = thread.index;
     if (thread.returnAddress)
-      place->addReturn(thread.returnAddress);
-    place->note.append("%s", note.text());
+      location->addReturn(thread.returnAddress);
+    location->note.append("%s", note.text());
   }
-  if (!areAllThere)
-    finding.message.append("; and so on");
+  if (!isComplete)
+    finding.message.append("; further threads are omitted");
 }
 
-void Block::setPlaceOfSome(Finding &finding) const {
-  finding.place.block = int64_t(blockIndex);
+void Block::setLocationOfActiveThread(Finding &finding) const {
+  finding.location.block = int64_t(blockIndex);
   for (const GPUThread &thread : threads)
     if (thread.state != GPUThread::State::Done) {
-      finding.place.thread = thread.index;
-      finding.place.addReturn(thread.returnAddress);
+      finding.location.thread = thread.index;
+      finding.location.addReturn(thread.returnAddress);
       break;
     }
 }
@@ -747,12 +764,13 @@ void Block::setPlaceOfSome(Finding &finding) const {
 void Block::failPartialWave(const GPUWave &wave, uint64_t group) {
   static Finding finding("divergence");
   const GPUThread &thread = threads[wave.first + firstLane(group)];
-  finding.place.block = int64_t(blockIndex);
-  finding.place.thread = thread.index;
-  finding.place.addReturn(thread.returnAddress);
+  finding.location.block = int64_t(blockIndex);
+  finding.location.thread = thread.index;
+  finding.location.addReturn(thread.returnAddress);
   finding.message.append(
-      "%s needs all %d lanes of a wave, %d have come to it: ",
-      thread.instruction->name, launch.waveSize, __builtin_popcountll(group));
+      "%s requires all %d lanes of the %s, but only %d reach it: ",
+      thread.instruction->name, launch.waveSize, waveName(),
+      __builtin_popcountll(group));
   describeThreads(finding);
   report(finding);
   endProcess(exitFindings);
@@ -763,10 +781,10 @@ void Block::checkRedZone() {
   if (!written)
     return;
   static Finding finding("red-zone");
-  finding.place.block = int64_t(blockIndex);
-  finding.place.isWrite = 1;
+  finding.location.block = int64_t(blockIndex);
+  finding.location.isWrite = 1;
   finding.setAddress(written);
-  finding.message.append("the block wrote memory that it does not have, ");
+  finding.message.append("out-of-bounds write, found when the block exited: ");
   describeAddress(finding.message, written);
   report(finding);
   endProcess(exitFindings);

@@ -1,8 +1,8 @@
 //===- Block.h - The threads of a block and their schedule ----------------===//
 //
-// Each GPU thread is a fiber. A thread runs until it comes to an instruction of
-// its wave, waits, or ends; the schedule runs on the stack of the process and
-// decides who is next.
+// Each GPU thread is a fiber. A thread runs until it reaches a wave-level
+// instruction, waits, or exits. The schedule runs on the stack of the process
+// and selects the next thread.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,12 +25,12 @@ struct GPUWave;
 
 struct GPUThread {
   enum class State {
-    /// Runs, or would if it was its turn.
+    /// Running, or ready to run.
     Ready,
-    /// At an instruction of its wave.
+    /// At a wave-level instruction.
     InWave,
     AtBarrier,
-    /// Until a condition holds.
+    /// At a wait for a condition.
     Waiting,
     Done,
   };
@@ -41,82 +41,81 @@ struct GPUThread {
   GPUWave *wave;
   Block *block;
   State state;
-  /// Where the instruction returns to that the thread executes; null in code of
-  /// the kernel itself.
+  /// The return address of the instruction that the thread executes; null in
+  /// code of the kernel itself.
   const void *returnAddress;
   const Instruction *instruction;
-  /// In an instruction of the wave.
+  /// Set at a wave-level instruction.
   Call call;
   uint64_t members;
-  /// At a barrier.
+  /// Set at a barrier.
   int barrier;
   GPUThread *nextAtBarrier;
-  /// The use of the cluster's barrier that it last arrived at.
+  /// The generation of the cluster's barrier at which the thread last arrived.
   uint32_t clusterArrival;
   /// Whether a fence for mbarrier.init follows the thread's last mbarrier.init,
   /// and no arrival at the cluster's barrier follows the fence.
   bool areInitsFenced;
-  /// While it waits for a condition.
+  /// Set while the thread waits for a condition.
   const char *what;
   const std::function<bool()> *condition;
   bool isLimited, isTimeOver;
   AsyncWork async[numAsyncQueues];
-  /// Of the unit of a counter that it adds to next.
+  /// The slot of the next entry of a wave counter.
   uint32_t slot;
-  /// What ThreadSanitizer calls it.
+  /// The ThreadSanitizer fiber of the thread.
   void *sanitizerThread;
 };
 
-/// A set of lanes has a bit for each.
+/// A wave. Sets of lanes are bit masks.
 struct GPUWave {
   int first, index;
-  /// The lanes that there are.
+  /// The lanes that exist.
   uint64_t lanes;
   uint64_t ready, inWave, atBarrier, waiting, done;
-  /// Those that let the others run first, this time.
+  /// Lanes that let the other lanes run first in this step.
   uint64_t yielded;
-  WaveUnits units[numWaveCounters];
+  WaveCounterEntries entries[numWaveCounters];
 };
 
 struct Barrier {
-  /// Counted up when it completes.
+  /// Incremented at each completion.
   uint32_t generation;
   int expected, arrived;
-  /// Of those that arrived, the threads that have ended since.
-  int ended;
+  /// The number of threads that have arrived and then exited.
+  int exited;
   GPUThread *firstWaiting;
 };
 
 class Block {
 public:
   static constexpr int maxBarriers = 64;
-  /// More sets of ThreadSanitizer's threads than a block has.
+  /// An upper bound of the ThreadSanitizer sets of a block.
   static constexpr int setsOfBlock = 1 << 12;
 
   explicit Block(int rank) : rankInCluster(rank) {}
 
-  /// Makes room for the threads of the launch; returns what is wrong, or an
-  /// empty string.
+  /// Allocates the threads of the launch; returns an error or an empty string.
   std::string allocate();
 
   void begin(uint64_t index);
   bool isDone() const { return numDone == int(threads.size()); }
 
-  /// Lets each wave run; returns whether anything happened.
+  /// Runs each wave; returns whether there was progress.
   bool step();
-  /// Where nobody else can come any more: executes an instruction for those
-  /// that are there.
+  /// Called if no other lane can make progress: executes a wave-level
+  /// instruction for the lanes that have reached it.
   bool forceGroup();
-  /// Ends waits that have a limit.
+  /// Ends waits that have a time limit.
   bool endLimitedWaits();
-  /// Where nobody else can come any more: ends barriers of a part of the block
-  /// that wait for nobody but threads that have ended.
-  bool endBarriersOfEnded();
+  /// Called if no other thread can make progress: completes barriers with a
+  /// thread count that wait for exited threads only.
+  bool completeBarriersOfExited();
 
-  /// Ends the process where the block wrote memory that it does not have.
+  /// Reports writes past the end of shared memory and ends the process.
   void checkRedZone();
 
-  /// What threads ask for; see Thread.h.
+  /// The operations of threads; see Thread.h.
   bool arrive(int barrier, int expected);
   void wait(int barrier);
   bool waitUntil(const char *what, const std::function<bool()> &ready,
@@ -125,21 +124,22 @@ public:
   void call(const Instruction &instruction, const Call &call);
   [[noreturn]] void endThread();
 
-  /// Says of threads that do not run where they are, and who is missing.
+  /// Describes the state and location of each thread, and the threads that are
+  /// missing.
   void describeThreads(Finding &finding);
-  /// Makes the place of a finding that of a thread which has not ended.
-  void setPlaceOfSome(Finding &finding) const;
+  /// Sets the location of a finding to that of a thread that has not exited.
+  void setLocationOfActiveThread(Finding &finding) const;
 
-  /// Adds the place in the kernel that called what runs now: the first on the
-  /// running thread's stack.
-  void addCaller(Place &place, const void *stackPointer) const;
+  /// Adds the location in the kernel of the innermost call on the running
+  /// thread's stack.
+  void addCaller(ThreadLocation &location, const void *stackPointer) const;
 
-  /// Says which block a thread of ThreadSanitizer belongs to, by its set.
-  void describeSet(int set, Place &place) const;
+  /// Describes the block of a ThreadSanitizer fiber by its set.
+  void describeSet(int set, ThreadLocation &location) const;
   bool hasSet(int set) const { return set / setsOfBlock == rankInCluster; }
 
-  /// The thread whose private memory an address belongs to, its guard included,
-  /// or -1.
+  /// The thread whose private memory, guard included, contains an address, or
+  /// -1.
   int threadOfStack(const void *address) const;
   bool isStackGuard(const void *address) const;
 
@@ -148,22 +148,22 @@ public:
   int rank() const { return rankInCluster; }
   int numWaves() const { return int(waves.size()); }
   int numThreads() const { return int(threads.size()); }
-  int numEnded() const { return numDone; }
-  /// What the lanes of a wave are ordered by.
+  int numExited() const { return numDone; }
+  /// The order object of the lanes of a wave.
   const void *waveOrder(size_t wave) const {
     return orderObjects + size_t(2) * maxBarriers + wave;
   }
-  /// The thread of ThreadSanitizer that stands for the tensor cores of a wave's
+  /// The ThreadSanitizer fiber that represents the tensor cores of a wave's
   /// warpgroup.
-  void *unitOf(const GPUWave &wave);
-  /// What a thread's last mbarrier.init is ordered by.
+  void *tensorCoresOf(const GPUWave &wave);
+  /// The order object of a thread's last mbarrier.init.
   const void *initOrder(int thread) const {
     return orderObjects + size_t(2) * maxBarriers + waves.size() + thread;
   }
-  /// What orders the threads of the block at a use of the cluster's barrier,
-  /// and, in the first block, those of the cluster. There are three, as a
-  /// thread executes fences for its next arrival while others have not returned
-  /// from the use before.
+  /// The order object of the block's threads for a generation of the cluster's
+  /// barrier, and in the first block that of the cluster's threads. Three
+  /// generations exist at a time: a thread executes fences for its next arrival
+  /// while others have not returned from the previous generation.
   const void *clusterOrder(uint32_t use, bool isForCluster) const {
     return orderObjects + size_t(2) * maxBarriers + waves.size() +
            threads.size() + (isForCluster ? 3 : 0) + use % 3;
@@ -195,7 +195,7 @@ private:
   std::vector<GPUThread> threads;
   std::vector<GPUWave> waves;
   std::vector<GPUWave *> visits;
-  /// For each thread and barrier the generation that it arrived at, 0: none.
+  /// For each thread and barrier the generation of the last arrival; 0: none.
   std::vector<uint32_t> arrivals;
   Barrier barriers[maxBarriers];
   int rankInCluster;
@@ -204,30 +204,29 @@ private:
   Dimensions blockId = {0, 0, 0};
   uint64_t randomState = 0;
   char *stacks = nullptr;
-  /// What ThreadSanitizer orders threads by: two for each barrier, as threads
-  /// arrive again before others went on, one for each wave and each thread, and
-  /// six for the cluster's barrier. They are new memory for each block, so that
-  /// no block is ordered after an earlier one.
+  /// Addresses for acquires and releases. A barrier has two, because threads
+  /// can arrive again before others have returned. Each wave and each thread
+  /// has one, the cluster barrier six. Each block gets new memory, so that
+  /// earlier blocks do not happen before it.
   uint64_t *orderObjects = nullptr;
   size_t orderBytes = 0;
-  /// Threads of ThreadSanitizer, of which each block takes a set in turn. It
-  /// takes those that used a set before for its predecessors.
+  /// A set of ThreadSanitizer fibers. Blocks use the sets in turn. Blocks that
+  /// used a set before happen before the current block.
   struct SanitizerSet {
-    std::vector<void *> threads, units;
+    std::vector<void *> threads, entries;
     std::vector<uint64_t> blocks;
   };
   std::vector<SanitizerSet> sanitizerSets;
   SanitizerSet *currentSet = nullptr;
 };
 
-/// The blocks of a cluster, which run together; mostly there is one.
+/// The blocks of a cluster, which run together; usually one block.
 class Cluster {
 public:
-  /// Makes room for the blocks of the launch; returns what is wrong, or an
-  /// empty string.
+  /// Allocates the blocks of the launch; returns an error or an empty string.
   std::string allocate();
 
-  /// Runs a cluster. Ends the process where it does what it must not.
+  /// Runs a cluster. Ends the process after a finding.
   void run(uint64_t index);
 
   /// The index of a block of a cluster in the grid.
@@ -236,18 +235,17 @@ public:
 
   void arrive(GPUThread &thread, bool isRelaxed);
   void wait(GPUThread &thread);
-  /// What a fence of a thread releases to: a relaxed arrival after the fence
-  /// releases what the fence covers, to the threads of the block or of the
-  /// cluster.
+  /// The object that a fence of a thread releases: a later relaxed arrival
+  /// publishes it to the threads of the block or of the cluster.
   const void *fenceOrder(const GPUThread &thread, bool isForCluster) const;
-  /// A thread has ended.
+  /// Called when a thread exits.
   void leave(const GPUThread &thread);
 
-  /// Somebody went on for more than the end of a wait with a limit.
+  /// Called on progress other than the end of a wait with a time limit.
   void noteProgress() { numTimeouts = 0; }
 
   void describeThreads(Finding &finding);
-  void describeSet(int set, Place &place) const;
+  void describeSet(int set, ThreadLocation &location) const;
   int threadOfStack(const void *address) const;
   bool isStackGuard(const void *address) const;
 
@@ -258,11 +256,12 @@ private:
 
   std::vector<std::unique_ptr<Block>> blocks;
   std::vector<Block *> visits;
-  /// Of the barrier: its uses, who arrived, and who has ended without.
+  /// State of the cluster barrier: its generation, arrivals, and exited threads
+  /// that have not arrived.
   uint32_t generation = 1;
-  int numArrived = 0, numGone = 0;
-  /// By use modulo 3, the threads that arrived relaxed after a fence for their
-  /// initializations of mbarriers.
+  int numArrived = 0, numExitedWithoutArrival = 0;
+  /// By generation modulo 3, the threads with a relaxed arrival after a fence
+  /// for their mbarrier initializations.
   std::vector<const GPUThread *> fencedInits[3];
   int numTimeouts = 0;
 };

@@ -18,7 +18,7 @@ std::string Cluster::allocate() {
     if (std::string error = blocks.back()->allocate(); !error.empty())
       return error;
   }
-  if (launch.order == Order::LastAhead)
+  if (launch.order == Order::HighestFirst)
     std::reverse(visits.begin(), visits.end());
   running = blocks.front().get();
   return "";
@@ -36,7 +36,7 @@ uint64_t Cluster::blockIndex(uint64_t index, int rank) const {
 
 void Cluster::run(uint64_t index) {
   generation = 1;
-  numArrived = numGone = numTimeouts = 0;
+  numArrived = numExitedWithoutArrival = numTimeouts = 0;
   for (std::vector<const GPUThread *> &inits : fencedInits)
     inits.clear();
   writesInFlight.clear();
@@ -53,7 +53,7 @@ void Cluster::run(uint64_t index) {
     });
   };
   while (any([](Block &block) { return !block.isDone(); })) {
-    // What one does first depends on its own numbers.
+    // The first block of a step depends on the random sequences of the blocks.
     if (launch.order == Order::Random)
       std::rotate(visits.begin(), visits.begin() + 1, visits.end());
     bool progress = false;
@@ -62,7 +62,7 @@ void Cluster::run(uint64_t index) {
       progress |= block->step();
     }
     if (!progress && !any([](Block &block) { return block.forceGroup(); }) &&
-        !any([](Block &block) { return block.endBarriersOfEnded(); }) &&
+        !any([](Block &block) { return block.completeBarriersOfExited(); }) &&
         !endLimitedWaits())
       reportDeadlock();
   }
@@ -73,8 +73,9 @@ void Cluster::run(uint64_t index) {
   });
 }
 
-/// The time of those that wait with a limit is over, as nobody can go on. Most
-/// wait again at once: when that did not help a few times, nothing will.
+/// Ends waits with a time limit, because no thread can make progress. Most
+/// threads wait again immediately; after a few rounds without progress there is
+/// a deadlock.
 bool Cluster::endLimitedWaits() {
   constexpr int maxTimeouts = 3;
   if (numTimeouts++ == maxTimeouts)
@@ -91,8 +92,8 @@ bool Cluster::endLimitedWaits() {
 
 void Cluster::arrive(GPUThread &thread, bool isRelaxed) {
   if (thread.clusterArrival == generation)
-    failAs("deadlock", "barrier.cluster.arrive: the thread arrives again, and "
-                       "has not waited");
+    failAs("deadlock", "barrier.cluster.arrive: second arrival of the thread "
+                       "without barrier.cluster.wait in between");
   if (!isRelaxed)
     sanitizer::release(thread.sanitizerThread, fenceOrder(thread, true));
   else if (thread.areInitsFenced)
@@ -107,7 +108,7 @@ void Cluster::wait(GPUThread &thread) {
   uint32_t use = thread.clusterArrival;
   if (use == 0)
     failAs("deadlock",
-           "barrier.cluster.wait: the thread waits and has not arrived");
+           "barrier.cluster.wait: wait by a thread that has not arrived");
   running->waitUntil(
       "barrier.cluster.wait", [&] { return generation != use; },
       /*isLimited=*/false);
@@ -130,21 +131,21 @@ const void *Cluster::fenceOrder(const GPUThread &thread,
 
 void Cluster::leave(const GPUThread &thread) {
   if (thread.clusterArrival != generation)
-    ++numGone;
+    ++numExitedWithoutArrival;
   if (numArrived > 0)
     completeIfAll();
 }
 
 void Cluster::completeIfAll() {
   int count = int(blocks.size()) * running->numThreads();
-  if (numArrived + numGone < count)
+  if (numArrived + numExitedWithoutArrival < count)
     return;
   noteProgress();
   ++generation;
   fencedInits[generation % 3].clear();
-  numArrived = numGone = 0;
+  numArrived = numExitedWithoutArrival = 0;
   for (const std::unique_ptr<Block> &block : blocks)
-    numGone += block->numEnded();
+    numExitedWithoutArrival += block->numExited();
 }
 
 //===----------------------------------------------------------------------===//
@@ -164,10 +165,10 @@ bool Cluster::isStackGuard(const void *address) const {
   });
 }
 
-void Cluster::describeSet(int set, Place &place) const {
+void Cluster::describeSet(int set, ThreadLocation &location) const {
   for (const std::unique_ptr<Block> &block : blocks)
     if (block->hasSet(set))
-      block->describeSet(set, place);
+      block->describeSet(set, location);
 }
 
 void Cluster::describeThreads(Finding &finding) {
@@ -187,10 +188,10 @@ void Cluster::reportDeadlock() {
   static Finding finding("deadlock");
   for (const std::unique_ptr<Block> &block : blocks)
     if (!block->isDone()) {
-      block->setPlaceOfSome(finding);
+      block->setLocationOfActiveThread(finding);
       break;
     }
-  finding.message.append("nothing can go on: ");
+  finding.message.append("deadlock: no thread can make progress: ");
   describeThreads(finding);
   report(finding);
   endProcess(exitFindings);

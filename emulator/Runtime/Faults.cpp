@@ -1,4 +1,4 @@
-//===- Faults.cpp - Signals that end a worker -----------------------------===//
+//===- Faults.cpp - Signals as findings -----------------------------------===//
 
 #include "smalti/emulator/Runtime/Faults.h"
 #include "smalti/emulator/Runtime/Block.h"
@@ -9,6 +9,7 @@
 #include "smalti/emulator/Runtime/Sanitizers.h"
 
 #include <csignal>
+#include <cstring>
 #include <sys/mman.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -21,11 +22,11 @@ static constexpr size_t handlerStackBytes = size_t(256) * 1024;
 
 namespace {
 
-/// What the processor says of the instruction that a signal interrupted.
+/// The state of the processor at the instruction that a signal interrupted.
 struct Interrupted {
   const void *pc = nullptr;
   const char *stackPointer = nullptr;
-  /// -1 where it is not known.
+  /// -1 if unknown.
   int isWrite = -1;
 
   explicit Interrupted(const void *context) {
@@ -39,7 +40,8 @@ struct Interrupted {
     // Intel SDM, "Page-Fault Exception": trap 14; bit 1 of its code is a write.
     if (registers[REG_TRAPNO] == 14)
       isWrite = int(registers[REG_ERR] >> 1 & 1);
-    // A store reads first there, to compare (`StoredValue`).
+    // With ThreadSanitizer, a store first reads the address to compare the
+    // value (`StoredValue`).
     if (isWrite == 0 && sanitizer::kind == sanitizer::Kind::Thread)
       isWrite = -1;
 #elif defined(__aarch64__)
@@ -53,55 +55,58 @@ struct Interrupted {
 
 } // namespace
 
-/// Adds the place in the kernel: the call of an instruction, the interrupted
-/// instruction, or what called the function of the system that it is in.
-static void addPlace(Place &place, const Interrupted &at) {
-  place.block = int64_t(running->index());
+/// Adds the location in the kernel: the call of an instruction, the interrupted
+/// instruction, or the caller of the interrupted system function.
+static void addLocation(ThreadLocation &location, const Interrupted &at) {
+  location.block = int64_t(running->index());
   if (!current)
     return;
-  place.thread = current->index;
+  location.thread = current->index;
   if (current->returnAddress) {
-    place.addReturn(current->returnAddress);
+    location.addReturn(current->returnAddress);
     return;
   }
   if (kernelLibrary.containsCode(at.pc)) {
-    place.addInstruction(at.pc);
+    location.addInstruction(at.pc);
     return;
   }
-  running->addCaller(place, at.stackPointer);
+  running->addCaller(location, at.stackPointer);
 }
 
 static void describeAccess(Finding &finding, const siginfo_t &info,
                            const Interrupted &at) {
   const void *address = info.si_addr;
 #if defined(__x86_64__)
-  // Intel SDM, "General Protection Exception": it tells no address.
+  // Intel SDM, "General Protection Exception": the processor does not report an
+  // address.
   if (info.si_code == SI_KERNEL) {
     finding.kind = "misaligned";
-    finding.message.append("an access that is not aligned, or to an address "
-                           "that no memory can have");
+    finding.message.append(
+        "misaligned access, or access to an address that cannot exist");
     return;
   }
 #endif
   finding.setAddress(address);
   if (info.si_signo == SIGBUS && info.si_code == BUS_ADRALN) {
     finding.kind = "misaligned";
-    finding.message.append("an access that is not aligned: ");
+    finding.message.append("misaligned access: ");
     describeAddress(finding.message, address);
     return;
   }
   if (cluster.isStackGuard(address)) {
-    finding.message.append("the thread needs more private memory than there is "
-                           "(%zu bytes)",
+    finding.message.append("stack overflow: the thread needs more than %zu "
+                           "bytes of private memory",
                            current ? current->fiber.stackBytes() : 0);
     return;
   }
   if (argumentMemory.contains(address) || sharedMemory.contains(address))
     finding.kind = "out-of-bounds";
-  finding.place.isWrite = at.isWrite;
-  finding.message.append("%s: ", at.isWrite < 0   ? "an access"
-                                 : at.isWrite > 0 ? "a write"
-                                                  : "a read");
+  finding.location.isWrite = at.isWrite;
+  finding.message.append(
+      "%s %s: ", strcmp(finding.kind, "fault") == 0 ? "invalid" : finding.kind,
+      at.isWrite < 0   ? "access"
+      : at.isWrite > 0 ? "write"
+                       : "read");
   describeAddress(finding.message, address);
 }
 
@@ -109,25 +114,25 @@ static void onFault(int signal, siginfo_t *info, void *context) {
   sanitizer::leaveKernel();
   static Finding finding("fault");
   Interrupted at(context);
-  addPlace(finding.place, at);
+  addLocation(finding.location, at);
   switch (signal) {
   case SIGSEGV:
   case SIGBUS:
     describeAccess(finding, *info, at);
     break;
   case SIGFPE:
-    finding.message.append("a division of integers by zero, or of the "
-                           "least integer by -1");
+    finding.message.append(
+        "integer division by zero, or of the smallest integer by -1");
     break;
   case SIGILL:
   case SIGTRAP:
     finding.kind = "trap";
-    finding.message.append("the kernel came to a trap, or to code that it says "
-                           "is never reached");
+    finding.message.append(
+        "the kernel executed a trap or reached code marked unreachable");
     break;
   default:
     finding.kind = "internal";
-    finding.message.append("the emulator gave up (signal %d)", signal);
+    finding.message.append("the emulator failed with signal %d", signal);
     break;
   }
   report(finding);
@@ -136,11 +141,12 @@ static void onFault(int signal, siginfo_t *info, void *context) {
 
 static void reportTimeout(const void *context) {
   static Finding finding("timeout");
-  finding.place.block = int64_t(running->index());
+  finding.location.block = int64_t(running->index());
   if (context)
-    addPlace(finding.place, Interrupted(context));
-  finding.message.append("the launch took more than %g s: in block %llu ",
-                         launch.timeout, (unsigned long long)running->index());
+    addLocation(finding.location, Interrupted(context));
+  finding.message.append(
+      "the launch exceeded the time limit of %g s; in block %llu, ",
+      launch.timeout, (unsigned long long)running->index());
   cluster.describeThreads(finding);
   report(finding);
   endProcess(exitFindings);
@@ -151,7 +157,7 @@ static void onTimeout(int, siginfo_t *, void *context) {
 }
 
 void smalti::emulator::handleFaults() {
-  // A thread's own stack may be what has overflowed.
+  // The stack of the thread may have overflowed.
   stack_t stack = {};
   stack.ss_size = handlerStackBytes;
   stack.ss_sp = mmap(nullptr, handlerStackBytes, PROT_READ | PROT_WRITE,
@@ -159,7 +165,7 @@ void smalti::emulator::handleFaults() {
   sigaltstack(&stack, nullptr);
 
   struct sigaction action = {};
-  // A fault in the handler ends the process, which its supervisor reports.
+  // A fault in the handler ends the process; the supervisor reports it.
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | int(SA_RESETHAND);
   action.sa_sigaction = onFault;
   sigemptyset(&action.sa_mask);

@@ -1,14 +1,15 @@
-//===- Faults.h - Signals that end a worker -------------------------------===//
+//===- Faults.h - Signals as findings -------------------------------------===//
 
 #ifndef SMALTI_EMULATOR_RUNTIME_FAULTS_H
 #define SMALTI_EMULATOR_RUNTIME_FAULTS_H
 
 namespace smalti::emulator {
 
-/// The signal that says that the time is over.
+/// The signal for an exceeded time limit.
 extern const int timeoutSignal;
 
-/// From here on a fault of the kernel, and the end of its time, is a finding.
+/// Installs handlers that report faults of the kernel and an exceeded time
+/// limit as findings.
 void handleFaults();
 
 } // namespace smalti::emulator

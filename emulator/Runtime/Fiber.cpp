@@ -1,4 +1,4 @@
-//===- Fiber.cpp - A stack of its own for each GPU thread -----------------===//
+//===- Fiber.cpp - Stacks of GPU threads ----------------------------------===//
 
 #include "smalti/emulator/Runtime/Fiber.h"
 #include "smalti/emulator/Runtime/Sanitizers.h"
@@ -106,8 +106,8 @@ static void *prepareStack(char *end, void (*entry)()) {
 // Fiber
 //===----------------------------------------------------------------------===//
 
-/// Where the stack that the last switch left is noted: the sanitizer alone
-/// knows that of the process.
+/// The stack that the last switch left. Only the sanitizer has the bounds of
+/// the stack of the process.
 static void **leftStack = nullptr;
 static size_t *leftBytes = nullptr;
 

@@ -1,4 +1,4 @@
-//===- Fiber.h - A stack of its own for each GPU thread -------------------===//
+//===- Fiber.h - Stacks of GPU threads ------------------------------------===//
 
 #ifndef SMALTI_EMULATOR_RUNTIME_FIBER_H
 #define SMALTI_EMULATOR_RUNTIME_FIBER_H
@@ -13,17 +13,17 @@
 
 namespace smalti::emulator {
 
-/// Code that runs on a stack of its own until it switches to another. A fiber
-/// that is never prepared stands for the stack that the process began on.
+/// Code on its own stack. A fiber that is never prepared represents the initial
+/// stack of the process.
 class Fiber {
 public:
   /// `entry` begins at the next switch to this fiber, on the given stack. It
   /// must never return.
   void prepare(void *stack, size_t bytes, void (*entry)());
 
-  /// Leaves this fiber, which runs, for `next`; returns when something switches
-  /// back. `ends` says that this will not be, so that the sanitizers forget the
-  /// frames of this one.
+  /// Switches from this fiber to `next`; returns when another fiber switches
+  /// back. With `ends`, no fiber switches back, and the sanitizers discard the
+  /// frames of this fiber.
   void switchTo(Fiber &next, bool ends = false);
 
   const char *stack() const { return static_cast<const char *>(bottom); }
@@ -40,7 +40,7 @@ private:
   void *fakeStack = nullptr;
 };
 
-/// To be called first in the entry of a fiber, for the sanitizers.
+/// Must be called first in the entry of a fiber, for the sanitizers.
 void beginFiber();
 
 } // namespace smalti::emulator

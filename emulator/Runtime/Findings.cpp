@@ -1,4 +1,4 @@
-//===- Findings.cpp - What is told to Python, a line of JSON each ---------===//
+//===- Findings.cpp - Findings and progress as lines of JSON --------------===//
 
 #include "smalti/emulator/Runtime/Findings.h"
 #include "smalti/emulator/Runtime/Launch.h"
@@ -51,7 +51,8 @@ void TextBuffer::append(const char *format, ...) {
   va_end(list);
 }
 
-/// Bytes of the UTF-8 sequence at the begin of a text, 0 where there is none.
+/// The number of bytes of the UTF-8 sequence at the start of a text, or 0 if
+/// the bytes are not valid UTF-8.
 static size_t sequenceLength(const char *text, size_t length) {
   auto lead = static_cast<unsigned char>(text[0]);
   size_t bytes = lead >= 0xc2 && lead < 0xe0   ? 2
@@ -97,14 +98,14 @@ static void appendQuoted(TextBuffer &buffer, const char *text) {
   appendJSONString(buffer, text, strlen(text));
 }
 
-/// By the system call: sanitizers put nothing in between.
+/// Uses the system call, which the sanitizers do not intercept.
 static void writeAll(const char *text, size_t length) {
   while (length > 0) {
     long written = syscall(SYS_write, reportDescriptor, text, length);
     if (written < 0 && errno == EINTR)
       continue;
     if (written < 0)
-      return; // Nobody reads any more.
+      return; // The reader has exited.
     text += written;
     length -= written;
   }
@@ -119,13 +120,13 @@ static void writeLine(TextBuffer &buffer) {
 // Findings
 //===----------------------------------------------------------------------===//
 
-void Place::addInstruction(const void *address) {
+void ThreadLocation::addInstruction(const void *address) {
   if (numFrames < maxFrames && kernelLibrary.contains(address))
     frames[numFrames++] = kernelLibrary.offsetOf(address);
 }
 
-void Place::addReturn(const void *address) {
-  // The call is the instruction before.
+void ThreadLocation::addReturn(const void *address) {
+  // The call is the previous instruction.
   addInstruction(static_cast<const char *>(address) - 1);
 }
 
@@ -141,19 +142,20 @@ static void appendPosition(TextBuffer &line, const char *key, int64_t index,
               (long long)(index / dimensions.x / dimensions.y));
 }
 
-static void appendPlace(TextBuffer &line, const Place &place) {
-  appendPosition(line, "block", place.block, launch.grid);
+static void appendLocation(TextBuffer &line, const ThreadLocation &location) {
+  appendPosition(line, "block", location.block, launch.grid);
   line.append(", ");
-  appendPosition(line, "thread", place.thread, launch.block);
-  line.append(", \"write\": %s, \"pc\": [", place.isWrite < 0   ? "null"
-                                            : place.isWrite > 0 ? "true"
-                                                                : "false");
-  for (int i = 0; i < place.numFrames; ++i)
-    line.append("%s%llu", i ? ", " : "", (unsigned long long)place.frames[i]);
+  appendPosition(line, "thread", location.thread, launch.block);
+  line.append(", \"write\": %s, \"pc\": [", location.isWrite < 0   ? "null"
+                                            : location.isWrite > 0 ? "true"
+                                                                   : "false");
+  for (int i = 0; i < location.numFrames; ++i)
+    line.append("%s%llu", i ? ", " : "",
+                (unsigned long long)location.frames[i]);
   line.append("]");
-  if (place.note.length() > 0) {
+  if (location.note.length() > 0) {
     line.append(", \"note\": ");
-    appendQuoted(line, place.note.text());
+    appendQuoted(line, location.note.text());
   }
 }
 
@@ -164,7 +166,7 @@ void smalti::emulator::report(const Finding &finding) {
   line.append("{\"kind\": \"%s\", \"message\": ", finding.kind);
   appendQuoted(line, finding.message.text());
   line.append(", ");
-  appendPlace(line, finding.place);
+  appendLocation(line, finding.location);
   if (finding.hasAddress)
     line.append(", \"address\": %llu", (unsigned long long)finding.address);
   else
@@ -176,7 +178,7 @@ void smalti::emulator::report(const Finding &finding) {
   line.append(", \"others\": [");
   for (int i = 0; i < finding.numOthers; ++i) {
     line.append("%s{", i ? ", " : "");
-    appendPlace(line, finding.others[i]);
+    appendLocation(line, finding.others[i]);
     line.append("}");
   }
   line.append("]}");
@@ -184,11 +186,11 @@ void smalti::emulator::report(const Finding &finding) {
 }
 
 void smalti::emulator::reportOutput(const char *text, size_t length) {
-  // Pieces, so that a line always fits.
+  // Pieces, so that each line fits the buffer.
   constexpr size_t piece = 4096;
   do {
     size_t part = length < piece ? length : piece;
-    // Not in the middle of a character.
+    // Do not split a character.
     while (part < length && part > 1 && (text[part] & 0xc0) == 0x80)
       --part;
     BoundedText<6 * piece + 64> line;

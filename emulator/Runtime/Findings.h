@@ -1,6 +1,7 @@
-//===- Findings.h - What is told to Python, a line of JSON each -----------===//
+//===- Findings.h - Findings and progress as lines of JSON ----------------===//
 //
-// Nothing here allocates memory: signal handlers and sanitizers report too.
+// This file does not allocate memory, because signal handlers and sanitizers
+// report, too.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,10 +17,11 @@ namespace smalti::emulator {
 /// Exit codes of workers and of the executable.
 enum ExitCode { exitDone = 0, exitFindings = 1, exitUsage = 2 };
 
-/// Ends the process at once: sanitizers have a code of their own for `_exit`.
+/// Ends the process immediately, because sanitizers replace the exit code of
+/// `_exit`.
 [[noreturn]] void endProcess(ExitCode code);
 
-/// A text of bounded length; what does not fit is cut and ends with dots.
+/// A text of bounded length; a longer text is cut and ends with dots.
 class TextBuffer {
 public:
   TextBuffer(char *data, size_t capacity) : data(data), capacity(capacity) {
@@ -50,21 +52,21 @@ private:
   char storage[bytes];
 };
 
-/// A thread of a block and its place in the code.
-struct Place {
+/// A thread and its location in the code.
+struct ThreadLocation {
   static constexpr int maxFrames = 8;
-  /// -1 where it is not known.
+  /// -1 if unknown.
   int64_t block = -1;
   int thread = -1;
-  /// Offsets in the kernel library, the innermost first.
+  /// Offsets in the kernel library, innermost first.
   uint64_t frames[maxFrames];
   int numFrames = 0;
-  /// 0 or 1; -1 where it is not known.
+  /// 0 or 1; -1 if unknown.
   int isWrite = -1;
-  /// What it does there, or empty.
+  /// A description of the access or state, or empty.
   BoundedText<256> note;
 
-  /// Adds where a call returns to, or the instruction itself.
+  /// Adds the return address of a call, or the instruction itself.
   void addReturn(const void *address);
   void addInstruction(const void *address);
 };
@@ -74,12 +76,12 @@ struct Finding {
 
   const char *kind;
   BoundedText<4096> message;
-  Place place;
+  ThreadLocation location;
   bool hasAddress = false;
   uint64_t address = 0;
-  /// 0 where it is not known.
+  /// 0 if unknown.
   uint64_t bytes = 0;
-  Place others[maxOthers];
+  ThreadLocation others[maxOthers];
   int numOthers = 0;
 
   explicit Finding(const char *kind) : kind(kind) {}
@@ -87,26 +89,27 @@ struct Finding {
     hasAddress = true;
     address = reinterpret_cast<uint64_t>(value);
   }
-  /// One more, or null where there are enough.
-  Place *addOther() {
+  /// Adds another participant; null if the list is full.
+  ThreadLocation *addOther() {
     return numOthers < maxOthers ? &others[numOthers++] : nullptr;
   }
 };
 
-/// Where lines go: standard output, or in a worker the pipe to the supervisor.
+/// The destination of lines: standard output, or in a worker the pipe to the
+/// supervisor.
 void setReportDescriptor(int descriptor);
 
 void report(const Finding &finding);
 void reportOutput(const char *text, size_t length);
 void reportProgress(uint64_t done, uint64_t total);
 void reportDone(double seconds);
-/// Passes on lines that a worker wrote.
+/// Forwards lines of a worker.
 void reportLines(const char *text, size_t length);
 
 /// Prints a string as JSON.
 void appendJSONString(TextBuffer &buffer, const char *text, size_t length);
 
-/// How many findings a process reported.
+/// The number of findings that this process has reported.
 int numFindings();
 
 } // namespace smalti::emulator

@@ -1,4 +1,4 @@
-//===- Launch.cpp - What a process is to run ------------------------------===//
+//===- Launch.cpp - The description of a launch ---------------------------===//
 
 #include "smalti/emulator/Runtime/Launch.h"
 #include "smalti/emulator/Runtime/Layout.h"
@@ -15,13 +15,13 @@ Launch smalti::emulator::launch;
 
 namespace {
 
-/// Arguments are held in a table of this size at most.
+/// The maximum number of arguments.
 constexpr uint64_t maxArguments = 4096;
-/// More threads than a block of any GPU has.
+/// An upper bound for the threads of a block on any GPU.
 constexpr uint64_t maxThreads = 2048;
 constexpr uint64_t maxWorkers = 1024;
 
-/// One line: its words are taken from the front.
+/// One line, read word by word.
 class Line {
 public:
   explicit Line(const std::string &text) : text(text), words(text) {}
@@ -29,16 +29,16 @@ public:
   std::string word() {
     std::string result;
     if (!(words >> result))
-      setError("a word is missing");
+      setError("a value is missing");
     return result;
   }
 
-  /// The rest, which may have blanks in it.
+  /// The rest of the line, which may contain spaces.
   std::string rest() {
     std::string result;
     std::getline(words >> std::ws, result);
     if (result.empty())
-      setError("a word is missing");
+      setError("a value is missing");
     return result;
   }
 
@@ -54,8 +54,8 @@ public:
       return least;
     }
     if (value < least || value > most) {
-      setError(digits + " is not from " + std::to_string(least) + " to " +
-               std::to_string(most));
+      setError(digits + " is not in the range " + std::to_string(least) +
+               " to " + std::to_string(most));
       return least;
     }
     return value;
@@ -92,7 +92,7 @@ public:
     if (digits.size() % 2 ||
         digits.find_first_not_of("0123456789abcdefABCDEF") !=
             std::string::npos) {
-      setError("'" + digits + "' are not bytes in hexadecimal");
+      setError("'" + digits + "' is not a list of bytes in hexadecimal");
       return result;
     }
     for (size_t i = 0; i < digits.size(); i += 2)
@@ -109,7 +109,7 @@ public:
         return index;
       ++index;
     }
-    setError("'" + name + "' is not known here");
+    setError("'" + name + "' is not a known keyword");
     return 0;
   }
 
@@ -118,11 +118,11 @@ public:
       error = what;
   }
 
-  /// What was wrong with the line, or an empty string.
+  /// The error of the line, or an empty string.
   std::string finish() {
     std::string more;
     if (error.empty() && words >> more)
-      setError("'" + more + "' is too much");
+      setError("'" + more + "' is an extra value");
     return error.empty() ? "" : "'" + text + "': " + error;
   }
 
@@ -132,7 +132,7 @@ private:
   std::string error;
 };
 
-/// One launch as it is read.
+/// Reads one launch.
 class Reader {
 public:
   explicit Reader(Launch &launch) : launch(launch) {}
@@ -180,15 +180,15 @@ public:
     else if (key == "address")
       readAddress(line);
     else
-      line.setError("'" + key + "' is not known here");
+      line.setError("'" + key + "' is not a known keyword");
   }
 
-  /// What does not fit together, or an empty string.
+  /// The first inconsistency between lines, or an empty string.
   std::string check() {
     if (launch.library.empty())
-      return "there is no 'library'";
+      return "'library' is missing";
     if (launch.kernel.empty())
-      return "there is no 'kernel'";
+      return "'kernel' is missing";
     uint64_t threads = 1, blocks = 1;
     for (int32_t axis : {launch.block.x, launch.block.y, launch.block.z}) {
       threads *= axis;
@@ -204,31 +204,31 @@ public:
     if (std::string error = checkCluster(blocks); !error.empty())
       return error;
     if (launch.endBlock > blocks || launch.firstBlock > launch.endBlock)
-      return "'blocks' are none of the grid";
+      return "'blocks' is not a range of blocks of the grid";
     for (const auto *ranges : {&launch.holes, &launch.guards})
       for (const Range &range : *ranges)
         if (!isInMemory(range))
-          return "a range lies outside 'memory'";
+          return "a range is outside 'memory'";
     for (const Range &range : launch.guards)
       if (uint64_t page = sysconf(_SC_PAGESIZE);
           range.offset % page || range.bytes % page)
-        return "a 'guard' is not of whole pages";
+        return "a 'guard' is not a multiple of the page size";
     for (size_t i = 0; i < launch.arguments.size(); ++i) {
       const Argument &argument = launch.arguments[i];
       if (!argument.isArray && argument.value.empty())
         return "argument " + std::to_string(i) + " is missing";
       if (argument.isArray && !isInMemory(argument.array))
-        return "argument " + std::to_string(i) + " lies outside 'memory'";
+        return "argument " + std::to_string(i) + " is outside 'memory'";
     }
     for (const AddressOf &address : launch.addresses) {
       bool isValue = address.argument >= 0;
       if (isValue && address.argument >= int(launch.arguments.size()))
-        return "an 'address' is in an argument that there is not";
+        return "an 'address' names an argument that does not exist";
       uint64_t room = isValue ? launch.arguments[address.argument].value.size()
                               : launch.memoryBytes;
       if (room < sizeof(void *) || address.offset > room - sizeof(void *) ||
           address.target >= launch.memoryBytes)
-        return "an 'address' lies outside of what holds it";
+        return "an 'address' is outside its argument or 'memory'";
     }
     return "";
   }
@@ -244,9 +244,9 @@ private:
                " blocks";
     }
     if (grid.x % cluster.x || grid.y % cluster.y || grid.z % cluster.z)
-      return "the grid is not of whole clusters";
+      return "the grid is not a multiple of the cluster size";
     if (size > 1 && (launch.firstBlock != 0 || launch.endBlock != blocks))
-      return "'blocks' cannot be some where a cluster has several";
+      return "'blocks' must be the whole grid if a cluster has several blocks";
     return "";
   }
 
@@ -258,19 +258,19 @@ private:
   void readOrder(Line &line) {
     std::string name = line.word();
     if (name == "first-ahead")
-      launch.order = Order::FirstAhead;
+      launch.order = Order::LowestFirst;
     else if (name == "last-ahead")
-      launch.order = Order::LastAhead;
+      launch.order = Order::HighestFirst;
     else if (name == "in-step")
-      launch.order = Order::InStep;
+      launch.order = Order::RoundRobin;
     else if (name.rfind("random:", 0) == 0) {
       launch.order = Order::Random;
       Line seed(name.substr(strlen("random:")));
       launch.seed = seed.number(0, UINT64_MAX);
       if (!seed.finish().empty())
-        line.setError("'" + name + "' has no seed that is a number");
+        line.setError("'" + name + "' does not have a numeric seed");
     } else
-      line.setError("'" + name + "' is not known here");
+      line.setError("'" + name + "' is not a known keyword");
   }
 
   void readBlocks(Line &line) {
@@ -290,7 +290,7 @@ private:
       launch.arguments.resize(index + 1);
     Argument &result = launch.arguments[index];
     if (result.isArray || !result.value.empty())
-      line.setError("this argument is there twice");
+      line.setError("the argument is given twice");
     return result;
   }
 
@@ -330,7 +330,7 @@ std::string smalti::emulator::readLaunch(int descriptor, Launch &launch) {
     if (length < 0 && errno == EINTR)
       continue;
     if (length <= 0)
-      return "the launch ended before 'run'";
+      return "the launch description ends before 'run'";
     for (ssize_t i = 0; i < length; ++i) {
       if (buffer[i] != '\n') {
         line += buffer[i];

@@ -1,4 +1,4 @@
-//===- Launch.h - What a process is to run --------------------------------===//
+//===- Launch.h - The description of a launch -----------------------------===//
 
 #ifndef SMALTI_EMULATOR_RUNTIME_LAUNCH_H
 #define SMALTI_EMULATOR_RUNTIME_LAUNCH_H
@@ -12,15 +12,15 @@ namespace smalti::emulator {
 
 enum class Vendor { NVIDIA, AMD };
 
-/// The order in which waves run.
+/// The order of waves.
 enum class Order {
-  /// Each as far as it comes, the first wave first.
-  FirstAhead,
-  /// Each as far as it comes, the last wave first.
-  LastAhead,
-  /// Each up to its next instruction of a wave, in turn.
-  InStep,
-  /// In an order, and by as many instructions, as a seed says.
+  /// The first wave runs until it cannot continue, then the next wave.
+  LowestFirst,
+  /// The last wave runs until it cannot continue, then the previous wave.
+  HighestFirst,
+  /// Each wave in turn runs to its next wave-level instruction.
+  RoundRobin,
+  /// The order of waves and the number of steps are random, from a seed.
   Random,
 };
 
@@ -35,8 +35,8 @@ struct Argument {
   std::vector<char> value;
 };
 
-/// Where the address of a place in the argument memory is to stand: in that
-/// memory too, or in the value of an argument.
+/// A location that receives an address of the argument memory: in that memory,
+/// or in the value of an argument.
 struct AddressOf {
   int argument = -1;
   uint64_t offset = 0;
@@ -47,15 +47,15 @@ struct Launch {
   std::string library, kernel;
   Dimensions grid = {1, 1, 1}, block = {1, 1, 1}, cluster = {1, 1, 1};
   Vendor vendor = Vendor::NVIDIA;
-  /// As the target table names it.
+  /// The name from the target table.
   std::string architecture;
   int waveSize = 32;
   uint32_t dynamicSharedBytes = 0;
   int workers = 1;
-  Order order = Order::FirstAhead;
+  Order order = Order::LowestFirst;
   uint64_t seed = 0;
   bool copiesLate = true;
-  /// 0: none.
+  /// 0: no limit.
   double timeout = 0;
   uint64_t firstBlock = 0;
   uint64_t endBlock = 0;
@@ -75,8 +75,8 @@ struct Launch {
 /// The launch of this process.
 extern Launch launch;
 
-/// Reads a launch in the text protocol up to `run`; returns what is wrong with
-/// it, or an empty string.
+/// Reads a launch in the text protocol up to `run`; returns an error or an
+/// empty string.
 std::string readLaunch(int descriptor, Launch &launch);
 
 } // namespace smalti::emulator

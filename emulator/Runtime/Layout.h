@@ -1,7 +1,7 @@
-//===- Layout.h - Where things lie that the rewriter and the runtime share ===//
+//===- Layout.h - Constants shared by rewriter and runtime ----------------===//
 //
-// The rewriter puts these numbers into kernel libraries: they are built against
-// one version of this file.
+// The rewriter embeds these numbers in kernel libraries, so both must be built
+// with the same version of this file.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,19 +12,19 @@
 
 namespace smalti::emulator {
 
-/// Where shared memory of the running block lies, in every kernel library and
-/// process: below 4 GiB, so that its addresses fit 32 bits, and where neither
-/// an executable nor a sanitizer puts anything.
+/// The address of shared memory of the running block, in every kernel library
+/// and process. It is below 4 GiB, so that addresses fit in 32 bits.
+/// Executables and sanitizers do not use this range.
 constexpr uint64_t sharedBaseAddress = 0x50000000;
 
-/// The most bytes of shared memory: more than any GPU has.
+/// The maximum size of shared memory: more than on any GPU.
 constexpr uint64_t sharedCapacity = 1 << 20;
 
-/// Blocks of a cluster have theirs one behind the other.
+/// The shared memories of the blocks of a cluster are contiguous.
 constexpr uint64_t maxClusterBlocks = 16;
 
-/// Static arrays come first; dynamic shared memory begins at the next multiple
-/// of this behind `smalti_emu_shared_bytes`.
+/// Static arrays come first; dynamic shared memory begins after
+/// `smalti_emu_shared_bytes`, at the next multiple of this number.
 constexpr uint64_t dynamicSharedAlignment = 16;
 
 /// Bits of `smalti_emu_flags` of a kernel library.

@@ -59,7 +59,7 @@ std::string KernelLibrary::load(const std::string &path,
   entry = reinterpret_cast<void (*)(void **)>(
       symbol("smalti_emu_kernel_" + kernel));
   if (!entry)
-    return "the kernel library has no kernel '" + kernel + "'";
+    return "the kernel library does not have a kernel '" + kernel + "'";
   auto *names = static_cast<const char *const *>(symbol("smalti_emu_names"));
   auto *entries =
       static_cast<const Instruction **>(symbol("smalti_emu_entries"));
@@ -67,7 +67,7 @@ std::string KernelLibrary::load(const std::string &path,
       static_cast<const uint32_t *>(symbol("smalti_emu_shared_bytes"));
   auto *flagBits = static_cast<const uint32_t *>(symbol("smalti_emu_flags"));
   if (!names || !entries || !shared || !flagBits)
-    return "'" + path + "' is no kernel library";
+    return "'" + path + "' is not a kernel library";
   sharedBytes = *shared;
   flags = *flagBits;
   for (size_t i = 0; names[i]; ++i) {
@@ -78,7 +78,9 @@ std::string KernelLibrary::load(const std::string &path,
 
   link_map *map = nullptr;
   if (dlinfo(handle, RTLD_DI_LINKMAP, static_cast<void *>(&map)))
-    return std::string("the kernel library cannot be placed: ") + dlerror();
+    return std::string(
+               "the address of the kernel library cannot be determined: ") +
+           dlerror();
   Extent extent;
   extent.base = map->l_addr;
   dl_iterate_phdr(addSegments, &extent);

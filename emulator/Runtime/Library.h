@@ -11,8 +11,8 @@ namespace smalti::emulator {
 
 class KernelLibrary {
 public:
-  /// Returns what is wrong, or an empty string. `missing` gets the names of
-  /// instructions that the table does not have.
+  /// Returns an error or an empty string. `missing` receives the names of
+  /// instructions that are not in the table.
   std::string load(const std::string &path, const std::string &kernel,
                    std::vector<std::string> &missing);
 
@@ -20,7 +20,7 @@ public:
   uint32_t staticSharedBytes() const { return sharedBytes; }
   bool hasWritableGlobals() const;
 
-  /// Whether an address is one of its code or data.
+  /// Whether an address belongs to its code or data.
   bool contains(const void *address) const {
     auto value = reinterpret_cast<uint64_t>(address);
     return value >= begin && value < end;

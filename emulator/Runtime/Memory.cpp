@@ -71,7 +71,7 @@ std::string ArgumentMemory::map() {
       arrays[i] = base + argument.array.offset;
     argumentPointers[i] = static_cast<void *>(&arrays[i]);
     if (!argument.isArray) {
-      // Aligned as the largest that a kernel takes by value.
+      // Aligned like the largest by-value argument of a kernel.
       size_t room = alignTo(argument.value.size() + 1, valueAlignment);
       values[i].reset(aligned_alloc(valueAlignment, room));
       memcpy(values[i].get(), argument.value.data(), argument.value.size());
@@ -97,20 +97,20 @@ void ArgumentMemory::checkHoles() const {
       continue;
     Finding finding("red-zone");
     uint64_t count = std::count_if(first, end, isWritten);
-    finding.message.append("%llu bytes outside the arguments were written, the "
-                           "first is ",
-                           (unsigned long long)count);
+    finding.message.append(
+        "%llu bytes outside the arguments were written; the first is ",
+        (unsigned long long)count);
     describe(finding.message, first);
     finding.setAddress(first);
     finding.bytes = count;
-    finding.place.isWrite = 1;
+    finding.location.isWrite = 1;
     report(finding);
   }
 }
 
 void ArgumentMemory::describe(TextBuffer &text, const void *address) const {
   uint64_t offset = static_cast<const char *>(address) - base;
-  // The array that is nearest; of those that overlap, the first.
+  // The nearest array; if arrays overlap, the first one.
   int nearest = -1;
   uint64_t least = UINT64_MAX;
   for (size_t i = 0; i < launch.arguments.size(); ++i) {
@@ -140,7 +140,7 @@ void ArgumentMemory::describe(TextBuffer &text, const void *address) const {
   }
   auto inside = (unsigned long long)(offset - array.offset);
   if (inside >= size) {
-    text.append("%llu bytes behind the end of argument %d (%llu bytes)",
+    text.append("%llu bytes past the end of argument %d (%llu bytes)",
                 inside - size, nearest, size);
     return;
   }
@@ -168,7 +168,7 @@ static std::string mapShared(char *base, uint64_t accessible) {
     return std::string("shared memory cannot be mapped: ") + strerror(errno);
   // A kernel from before the flag takes it for a wish.
   if (mapped != base)
-    return "shared memory cannot be mapped: its addresses are taken";
+    return "shared memory cannot be mapped: its address range is in use";
   if (accessible > 0 && mprotect(base, accessible, PROT_READ | PROT_WRITE))
     return std::string("shared memory cannot be mapped: ") + strerror(errno);
   return "";
@@ -190,7 +190,7 @@ std::string SharedMemory::map(uint32_t staticBytes, uint32_t dynamicBytes) {
                    : staticBytes;
   if (bytes > sharedCapacity)
     return "the kernel has " + std::to_string(bytes) +
-           " bytes of shared memory, more than any GPU";
+           " bytes of shared memory, more than any GPU has";
   total = uint32_t(bytes);
   accessible = alignTo(bytes, sysconf(_SC_PAGESIZE));
   std::string error;
@@ -205,7 +205,7 @@ std::string SharedMemory::map(uint32_t staticBytes, uint32_t dynamicBytes) {
 void SharedMemory::begin(int rank) {
   char *shared = base(rank);
   if (sanitizer::kind == sanitizer::Kind::Thread) {
-    // What earlier blocks did here is no race with this one.
+    // Accesses of earlier blocks to this memory do not race with this block.
     munmap(shared, sharedCapacity);
     if (std::string error = mapShared(shared, accessible); !error.empty()) {
       Finding finding("internal");
@@ -222,7 +222,7 @@ void SharedMemory::begin(int rank) {
 }
 
 const char *SharedMemory::findWrittenRedZone(int rank) const {
-  // AddressSanitizer sees who writes there.
+  // AddressSanitizer reports the access itself.
   if (sanitizer::kind == sanitizer::Kind::Address)
     return nullptr;
   const char *shared = base(rank);
@@ -248,7 +248,7 @@ void smalti::emulator::describeAddress(TextBuffer &text, const void *address) {
     if (offset < total)
       text.append("byte %llu of shared memory (%u bytes)", offset, total);
     else
-      text.append("%llu bytes behind the end of shared memory (%u bytes)",
+      text.append("%llu bytes past the end of shared memory (%u bytes)",
                   offset - total, total);
     if (launch.clusterSize() > 1)
       text.append(", of block %d of the cluster", rank);
@@ -257,10 +257,10 @@ void smalti::emulator::describeAddress(TextBuffer &text, const void *address) {
   } else if (int thread = cluster.threadOfStack(address); thread >= 0) {
     text.append("the private memory of thread %d", thread);
   } else if (sanitizer::kind == sanitizer::Kind::None) {
-    text.append("address 0x%llx, which belongs to no argument",
+    text.append("address 0x%llx, which does not belong to an argument",
                 (unsigned long long)reinterpret_cast<uint64_t>(address));
   } else {
-    // Where it was in the sanitizer's own table that nothing was found.
-    text.append("an address that belongs to no argument");
+    // The faulting address is one of the sanitizer's shadow memory.
+    text.append("an address that does not belong to an argument");
   }
 }

@@ -12,9 +12,9 @@
 
 namespace smalti::emulator {
 
-/// What was never written. A float that starts at a multiple of its size is NaN
-/// (but in types of 8 bits whose only NaN is 0x80), and an integer of 16 bits
-/// or more is neither 0 nor -1.
+/// The value of memory that was never written. A float at a multiple of its
+/// size is NaN, except 8-bit types whose only NaN is 0x80. An integer of 16
+/// bits or more is neither 0 nor -1.
 inline unsigned char poisonAt(const void *address) {
   return reinterpret_cast<uintptr_t>(address) % 2 ? 0x7f : 0xff;
 }
@@ -23,17 +23,17 @@ inline unsigned char poisonAt(const void *address) {
 // Arguments
 //===----------------------------------------------------------------------===//
 
-/// The arguments of a launch: arrays lie in one mapping that all workers share,
-/// with poison in its holes and guards that cannot be accessed.
+/// The arguments of a launch. Arrays reside in one mapping that all workers
+/// share, with poison in its gaps and inaccessible guard pages.
 class ArgumentMemory {
 public:
-  /// Maps it; returns what is wrong, or an empty string.
+  /// Maps the memory; returns an error or an empty string.
   std::string map();
 
-  /// What the kernel's wrapper reads its arguments from.
+  /// The array from which the kernel's wrapper reads its arguments.
   void **pointers() { return argumentPointers.data(); }
 
-  /// All arguments one after the other, each at a multiple of its size.
+  /// All arguments in sequence, each at a multiple of its size.
   const void *segment() const { return argumentSegment.data(); }
 
   /// Reports holes that were written.
@@ -43,7 +43,7 @@ public:
     auto value = static_cast<const char *>(address);
     return base && value >= base && value < base + bytes;
   }
-  /// Says what lies at an address of the mapping.
+  /// Describes an address of the mapping.
   void describe(TextBuffer &text, const void *address) const;
 
 private:
@@ -64,23 +64,23 @@ extern ArgumentMemory argumentMemory;
 // Shared memory
 //===----------------------------------------------------------------------===//
 
-/// Shared memory of the blocks that run, at a distance of `sharedCapacity`.
-/// Behind each comes a red zone up to the end of the page, and then nothing
-/// that can be accessed.
+/// Shared memory of the running blocks, at a distance of `sharedCapacity`. The
+/// shared memory of each block is followed by a red zone up to the end of the
+/// page, and then by an inaccessible range.
 class SharedMemory {
 public:
-  /// Returns what is wrong, or an empty string.
+  /// Returns an error or an empty string.
   std::string map(uint32_t staticBytes, uint32_t dynamicBytes);
 
-  /// Makes it new for the block of that rank in its cluster.
+  /// Resets the shared memory of the block with that rank in its cluster.
   void begin(int rank);
 
   /// The first byte of the red zone that the block wrote, or null.
   const char *findWrittenRedZone(int rank) const;
 
-  /// Where the memory of a block begins.
+  /// The start of the shared memory of a rank.
   char *base(int rank) const;
-  /// The block that an address belongs to, and the end of its memory.
+  /// The rank that owns an address, and the end of its shared memory.
   int rankOf(const void *address) const;
   const char *endFor(const void *address) const {
     return base(rankOf(address)) + total;
@@ -98,7 +98,7 @@ extern SharedMemory sharedMemory;
 
 //===----------------------------------------------------------------------===//
 
-/// Says what lies at an address: "byte 8 of argument 1 (64 bytes)".
+/// Describes an address: "byte 8 of argument 1 (64 bytes)".
 void describeAddress(TextBuffer &text, const void *address);
 
 } // namespace smalti::emulator

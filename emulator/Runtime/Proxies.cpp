@@ -1,4 +1,4 @@
-//===- Proxies.cpp - What the asynchronous proxy may not see --------------===//
+//===- Proxies.cpp - Generic-proxy writes without a proxy fence -----------===//
 
 #include "smalti/emulator/Runtime/Proxies.h"
 #include "smalti/emulator/Runtime/Block.h"

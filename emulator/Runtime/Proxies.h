@@ -1,4 +1,4 @@
-//===- Proxies.h - What the asynchronous proxy may not see ----------------===//
+//===- Proxies.h - Generic-proxy writes without a proxy fence -------------===//
 
 #ifndef SMALTI_EMULATOR_RUNTIME_PROXIES_H
 #define SMALTI_EMULATOR_RUNTIME_PROXIES_H
@@ -9,32 +9,32 @@
 
 namespace smalti::emulator {
 
-/// What threads wrote to the shared memory of the running cluster through the
-/// generic proxy, and the proxy fences that they executed. NVIDIA's copies and
-/// products read through the asynchronous proxy, which sees a write behind a
-/// fence alone: one of the thread that wrote, or of the thread that reads.
-/// Known where ThreadSanitizer listens.
+/// The writes of threads to shared memory of the running cluster through the
+/// generic proxy, and the proxy fences of threads. NVIDIA's asynchronous copies
+/// and wgmma read through the async proxy. An async-proxy read observes a
+/// generic write only after a proxy fence of the writing thread or of the
+/// thread that issues the read. Recorded only with ThreadSanitizer.
 class GenericWrites {
 public:
-  /// Who wrote, and where.
+  /// The last writer and its location.
   struct Write {
-    /// The number of fences before it, plus one; 0 is no write.
+    /// The number of fences before the write, plus one; 0: not written.
     uint64_t time = 0;
     int rank = 0, thread = 0;
     int64_t block = 0;
     const void *returnAddress = nullptr;
   };
 
-  /// The running thread writes.
+  /// Records a write of the running thread.
   void note(const void *address, size_t bytes, const void *returnAddress);
-  /// The asynchronous proxy writes.
+  /// Records a write of the async proxy.
   void forget(const void *address, size_t bytes);
-  /// The running thread executes a fence.
+  /// Records a proxy fence of the running thread.
   void fence();
-  /// A write that the asynchronous proxy may not see when the running thread
-  /// lets it read, or null.
+  /// A write that is not visible to an async-proxy read by the running thread,
+  /// or null.
   const Write *findUnfenced(const void *address, size_t bytes) const;
-  /// For the next cluster.
+  /// Resets the state for the next cluster.
   void clear();
 
 private:
@@ -42,9 +42,10 @@ private:
   void forEachChunk(const void *address, size_t bytes, Use use) const;
   uint64_t lastFence(int rank, int thread) const;
 
-  /// The last one for each 16 bytes, of which asynchronous reads are multiples.
+  /// The last write of each 16 bytes; async-proxy reads are multiples of 16
+  /// bytes.
   std::vector<Write> writes;
-  /// Of each thread, when it executed its last fence.
+  /// The time of the last fence of each thread.
   std::vector<uint64_t> fences;
   uint64_t time = 1;
 };

@@ -1,7 +1,7 @@
-//===- Sanitizers.cpp - What the sanitizers are told ----------------------===//
+//===- Sanitizers.cpp - Interface to the sanitizers -----------------------===//
 //
-// Compiled once for each executable: SMALTI_EMULATOR_ADDRESS_SANITIZER and
-// SMALTI_EMULATOR_THREAD_SANITIZER say which it is.
+// Compiled once for each executable, with SMALTI_EMULATOR_ADDRESS_SANITIZER,
+// SMALTI_EMULATOR_THREAD_SANITIZER or neither.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,14 +20,14 @@
 
 using namespace smalti::emulator;
 
-// The sanitizers' runtimes own these names; most are in no header of theirs.
-// NOLINTBEGIN(bugprone-reserved-identifier)
+// The sanitizers' runtimes define these names; most are not declared in a
+// public header.
 
 #if defined(SMALTI_EMULATOR_ADDRESS_SANITIZER) ||                              \
     defined(SMALTI_EMULATOR_THREAD_SANITIZER)
 
-/// Findings of a sanitizer, of which each costs milliseconds, before a launch
-/// ends.
+/// The number of findings after which a launch ends; each finding of a
+/// sanitizer costs milliseconds.
 static constexpr int maxFindings = 16;
 
 static void endIfEnough() {
@@ -37,7 +37,8 @@ static void endIfEnough() {
 
 extern "C" void __sanitizer_set_report_fd(void *descriptor);
 
-/// The texts of the sanitizer go nowhere: its findings are ours.
+/// Discards the text reports of the sanitizer; its findings are reported as
+/// JSON.
 static void silence() {
   static intptr_t descriptor = open("/dev/null", O_WRONLY | O_CLOEXEC);
   if (descriptor >= 0)
@@ -49,14 +50,15 @@ static void silence() {
 // Address space layout
 //===----------------------------------------------------------------------===//
 
-/// Older sanitizers need addresses that are not random, or not very: this runs
-/// before they begin, and starts the executable again without.
+/// Older sanitizers require little or no address space randomization. This
+/// function runs before their initialization and restarts the executable
+/// without randomization.
 static void disableRandomAddresses(int, char **argv, char **environment) {
   long old = syscall(SYS_personality, 0xffffffffUL);
   if (old < 0 || (old & ADDR_NO_RANDOMIZE) ||
       syscall(SYS_personality, old | ADDR_NO_RANDOMIZE) < 0)
     return;
-  // Some sandboxes only pretend.
+  // Some sandboxes ignore the request.
   if (!(syscall(SYS_personality, 0xffffffffUL) & ADDR_NO_RANDOMIZE))
     return;
   syscall(SYS_execve, "/proc/self/exe", argv, environment);
@@ -98,23 +100,23 @@ __attribute__((visibility("default"))) const char *__asan_default_options() {
          "detect_odr_violation=0:print_legend=0";
 }
 
-/// Called for each report when what it says is known.
+/// Called for each report, after the report is complete.
 __attribute__((visibility("default"))) void __asan_on_error() {
   static Finding finding("out-of-bounds");
   finding.message.clear();
-  finding.place.numFrames = 0;
+  finding.location.numFrames = 0;
   const char *address = static_cast<char *>(__asan_get_report_address());
   size_t bytes = __asan_get_report_access_size();
   bool isWrite = __asan_get_report_access_type();
-  finding.place.block = int64_t(running->index());
-  finding.place.thread = current ? current->index : -1;
-  finding.place.isWrite = isWrite;
-  finding.place.addReturn(__asan_get_report_pc());
-  // Functions as memcpy report places of their own.
-  if (finding.place.numFrames == 0 && current && current->returnAddress)
-    finding.place.addReturn(current->returnAddress);
-  else if (finding.place.numFrames == 0)
-    running->addCaller(finding.place, __asan_get_report_sp());
+  finding.location.block = int64_t(running->index());
+  finding.location.thread = current ? current->index : -1;
+  finding.location.isWrite = isWrite;
+  finding.location.addReturn(__asan_get_report_pc());
+  // Functions such as memcpy report locations in themselves.
+  if (finding.location.numFrames == 0 && current && current->returnAddress)
+    finding.location.addReturn(current->returnAddress);
+  else if (finding.location.numFrames == 0)
+    running->addCaller(finding.location, __asan_get_report_sp());
   finding.setAddress(address);
   finding.bytes = bytes;
   finding.kind = "out-of-bounds";
@@ -125,8 +127,8 @@ __attribute__((visibility("default"))) void __asan_on_error() {
     endIfEnough();
     return;
   }
-  finding.message.append("a %s of %zu bytes: ", isWrite ? "write" : "read",
-                         bytes);
+  finding.message.append(
+      "out-of-bounds %s of %zu bytes: ", isWrite ? "write" : "read", bytes);
   const void *bad =
       bytes ? __asan_region_is_poisoned(const_cast<char *>(address), bytes)
             : nullptr;
@@ -227,8 +229,8 @@ __attribute__((visibility("default"))) const char *__tsan_default_options() {
          "history_size=2:suppress_equal_addresses=0";
 }
 
-// Kernel libraries call these, and older runtimes do not have them. Its own
-// memcpy, memmove and memset are checked.
+// Kernel libraries call these functions; older sanitizer runtimes do not define
+// them. Their own memcpy, memmove and memset are checked.
 __attribute__((visibility("default"), weak)) void *
 __tsan_memcpy(void *to, const void *from, size_t bytes) {
   return memcpy(to, from, bytes);
@@ -245,7 +247,8 @@ __tsan_memset(void *to, int value, size_t bytes) {
 
 const sanitizer::Kind sanitizer::kind = Kind::Thread;
 
-/// The runtime. Fibers are switched without order: the GPU has none.
+/// The fiber of the runtime. Switches between fibers do not synchronize,
+/// because GPU threads do not.
 static void *runtimeFiber = nullptr;
 static constexpr unsigned withoutOrder = 1;
 
@@ -265,7 +268,7 @@ void *sanitizer::createThread(int set, int thread) {
   return fiber;
 }
 
-/// Whether code of a kernel runs, and nothing is in the middle of a switch.
+/// Whether kernel code runs and no switch is in progress.
 static volatile std::sig_atomic_t isInKernel = false;
 static void (*volatile pendingHandle)(const void *context) = nullptr;
 
@@ -307,8 +310,8 @@ void sanitizer::acquire(void *thread, const void *object) {
   switchTo(runtimeFiber);
 }
 
-/// Atomics of up to 8 bytes are one access where they are aligned; what is
-/// wider is an atomic for each dword, or each byte.
+/// Aligned atomics of up to 8 bytes are one access; wider ones are an atomic
+/// for each dword or byte.
 static void accessAtomically(void *address, size_t bytes, bool isWrite) {
   constexpr int relaxed = 0;
   auto isAligned = [&](size_t width) {
@@ -341,7 +344,7 @@ static void accessAtomically(void *address, size_t bytes, bool isWrite) {
 void sanitizer::access(void *thread, const void *address, size_t bytes,
                        bool isWrite, bool isAtomic, const void *pc) {
   switchTo(thread);
-  // The frame of the instruction, in which the access is.
+  // The stack frame of the instruction that makes the access.
   __tsan_func_entry(const_cast<void *>(pc));
   if (isAtomic)
     accessAtomically(const_cast<void *>(address), bytes, isWrite);
@@ -353,8 +356,8 @@ void sanitizer::access(void *thread, const void *address, size_t bytes,
   switchTo(runtimeFiber);
 }
 
-/// The runtime's own knows no fences. In a kernel library there are those for
-/// the device and wider ones.
+/// ThreadSanitizer's own version ignores fences. Kernel libraries contain only
+/// fences of device or wider scope.
 extern "C" __attribute__((visibility("default"))) void
 __tsan_atomic_thread_fence(int order) {
   auto *object = const_cast<uint64_t *>(&sanitizer::fenceObject);
@@ -367,12 +370,12 @@ __tsan_atomic_thread_fence(int order) {
       const_cast<void *>(cluster.fenceOrder(*current, /*isForCluster=*/true)));
 }
 
-/// Whether the store that is reported leaves the memory as it is.
+/// Whether the reported store does not change the memory.
 static bool keepsMemory = false;
 
-/// A store by the kernel follows. The sanitizer reports two places once: a
-/// store that keeps memory as it is has a place of its own, so that it does not
-/// stand for one that changes memory.
+/// Called before a store of the kernel. ThreadSanitizer reports each pair of
+/// locations once. A store that does not change the memory therefore has its
+/// own location, so that it does not hide a store that changes the memory.
 extern "C" __attribute__((visibility("default"))) void
 smalti_emu_report_write(void *address, uint32_t bytes, uint32_t isSame) {
   auto *pc = static_cast<char *>(__builtin_return_address(0)) + isSame;
@@ -405,20 +408,21 @@ struct Access {
   bool isAtomic;
 };
 
-/// Reads the access `index` of a race.
-Access readAccess(void *race, int index, int numThreads, Place &place) {
+/// Reads access `index` of a race.
+Access readAccess(void *race, int index, int numThreads,
+                  ThreadLocation &location) {
   void *trace[64] = {}, *address = nullptr;
   int tid = -1, size = 0, isWrite = 0, isAtomic = 0;
   __tsan_get_report_mop(race, index, &tid, &address, &size, &isWrite, &isAtomic,
                         trace, 64);
-  place.block = place.thread = -1;
-  place.numFrames = 0;
-  place.note.clear();
-  place.isWrite = isWrite;
+  location.block = location.thread = -1;
+  location.numFrames = 0;
+  location.note.clear();
+  location.isWrite = isWrite;
   for (void *pc : trace) {
     if (!pc)
       break;
-    place.addReturn(pc);
+    location.addReturn(pc);
   }
   for (int i = 0; i < numThreads; ++i) {
     void *creation[1];
@@ -429,23 +433,24 @@ Access readAccess(void *race, int index, int numThreads, Place &place) {
                              creation, 1);
     if (id != tid || !name)
       continue;
-    // The runtime's has no such name.
+    // The fiber of the runtime has a different name.
     char *end = nullptr;
     long set = strtol(name, &end, 10);
     if (*end != ' ')
       continue;
-    place.thread = int(strtol(end + 1, nullptr, 10));
-    cluster.describeSet(int(set), place);
+    location.thread = int(strtol(end + 1, nullptr, 10));
+    cluster.describeSet(int(set), location);
   }
-  if (place.thread < 0)
-    place.note.append("no thread of the kernel: ");
+  if (location.thread < 0)
+    location.note.append("outside the kernel: ");
   return {address, size, isAtomic != 0};
 }
 
-/// Who it is by says the place.
-void appendAccess(TextBuffer &text, const Place &place, const Access &access) {
+/// Describes an access; the thread is part of the location.
+void appendAccess(TextBuffer &text, const ThreadLocation &location,
+                  const Access &access) {
   text.append("%s %s of %d bytes", access.isAtomic ? "an atomic" : "a",
-              place.isWrite ? "write" : "read", access.bytes);
+              location.isWrite ? "write" : "read", access.bytes);
 }
 
 } // namespace
@@ -470,8 +475,8 @@ __tsan_on_report(void *race) {
   if (numAccesses < 2) {
     finding.message.append("%s", description);
   } else {
-    Place *other = finding.addOther();
-    Access now = readAccess(race, 0, numThreads, finding.place);
+    ThreadLocation *other = finding.addOther();
+    Access now = readAccess(race, 0, numThreads, finding.location);
     Access before = readAccess(race, 1, numThreads, *other);
     // CUDA, "Compute Sanitizer: Racecheck Severity Levels": a write after a
     // write of the same value has no impact.
@@ -483,12 +488,12 @@ __tsan_on_report(void *race) {
     }
     finding.setAddress(now.address);
     finding.bytes = now.bytes;
-    finding.message.append("%s", finding.place.note.text());
-    finding.place.note.clear();
-    appendAccess(finding.message, finding.place, now);
-    finding.message.append(" and ");
+    finding.message.append("data race: %s", finding.location.note.text());
+    finding.location.note.clear();
+    appendAccess(finding.message, finding.location, now);
+    finding.message.append(" is unordered with ");
     appendAccess(finding.message, *other, before);
-    finding.message.append(" by another thread, and nothing orders them: ");
+    finding.message.append(" by another thread: ");
     describeAddress(finding.message, now.address);
     appendAccess(other->note, *other, before);
   }
@@ -499,7 +504,8 @@ __tsan_on_report(void *race) {
   isInKernel = wasInKernel;
 }
 
-// The sanitizer's own puts signals off, until a thread calls the system.
+// ThreadSanitizer's version delays signals until the thread makes a system
+// call.
 extern "C" int __sigaction(int, const struct sigaction *, struct sigaction *);
 int sanitizer::setSignalAction(int signal, const struct sigaction &action) {
   return __sigaction(signal, &action, nullptr);

@@ -1,12 +1,12 @@
-//===- Sanitizers.h - What AddressSanitizer and ThreadSanitizer are told --===//
+//===- Sanitizers.h - Interface to the sanitizers -------------------------===//
 //
-// The executables differ in one source file, Sanitizers.cpp, and in what they
-// are linked with: kernel libraries carry the checks, the runtime and the
-// instructions carry none and say what they do.
+// The executables differ in one source file, Sanitizers.cpp, and in the
+// libraries that they link. Kernel libraries are instrumented. The runtime and
+// the instructions are not; they report their accesses.
 //
-// ThreadSanitizer sees each GPU thread as a fiber of its own, and the runtime
-// as another that it ignores: code of the runtime runs between `leaveKernel`
-// and `enterKernel`.
+// For ThreadSanitizer, each GPU thread is a fiber. The runtime is another
+// fiber, whose accesses are ignored: code of the runtime runs between
+// `leaveKernel` and `enterKernel`.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,8 +22,8 @@ namespace smalti::emulator::sanitizer {
 enum class Kind { None, Address, Thread };
 extern const Kind kind;
 
-/// Before the kernel library is loaded, and again in each worker: the runtimes
-/// open another file for what they say where the process is another.
+/// Called before the kernel library is loaded, and again in each worker,
+/// because the sanitizers open one report file for each process.
 void initialize();
 
 //===----------------------------------------------------------------------===//
@@ -37,23 +37,23 @@ void afterSwitch(void *fakeStack, void **leftStack, size_t *leftBytes);
 // Threads
 //===----------------------------------------------------------------------===//
 
-/// A thread of ThreadSanitizer, which costs about a millisecond: each set of
-/// threads runs one block after the other.
+/// Creates a ThreadSanitizer fiber, which costs about a millisecond. Blocks
+/// that use the same set run one after the other.
 void *createThread(int set, int thread);
 
-/// The code that runs from here on is the kernel's, by this thread.
+/// Marks the following code as kernel code of this thread.
 void enterKernel(void *thread);
-/// It is the runtime's.
+/// Marks the following code as runtime code.
 void leaveKernel();
 
-/// What fences order threads by.
+/// The object that fences acquire and release.
 extern const uint64_t fenceObject;
 
 void release(void *thread, const void *object);
 void acquire(void *thread, const void *object);
 
-/// A thread reads or writes memory in the instruction that returns to `pc`. An
-/// atomic one orders nothing.
+/// Reports a read or write of a thread, in the instruction that returns to
+/// `pc`. An atomic access does not synchronize.
 void access(void *thread, const void *address, size_t bytes, bool isWrite,
             bool isAtomic, const void *pc);
 
@@ -70,12 +70,12 @@ const void *findPoisoned(const void *address, size_t bytes);
 // Signals
 //===----------------------------------------------------------------------===//
 
-/// sigaction, whose handler runs at once and is not put off.
+/// sigaction with a handler that runs immediately and is not delayed.
 int setSignalAction(int signal, const struct sigaction &action);
 
-/// Calls `handle` from a handler as the runtime, with what the handler knows:
-/// at once, or, where a signal came in the middle of the runtime's work, before
-/// it goes on to the kernel, with null.
+/// Calls `handle` from a signal handler, as runtime code. If the signal
+/// interrupted the runtime, `handle` is called later, before the runtime
+/// returns to the kernel, with null as context.
 void handleSignal(void (*handle)(const void *context), const void *context);
 
 } // namespace smalti::emulator::sanitizer

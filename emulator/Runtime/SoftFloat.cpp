@@ -1,8 +1,8 @@
 //===- SoftFloat.cpp - Conversions that kernel libraries call -------------===//
 //
-// Code for the host calls functions of the compiler's library where a processor
-// has no instruction. That of GCC 12 has those of half floats, and none of
-// bfloat.
+// Host code calls functions of the compiler's library if a processor does not
+// have an instruction. The library of GCC 12 has these functions for half, but
+// not for bfloat.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,8 +17,8 @@ static _Float16 fromBits(uint32_t bits) {
   return result;
 }
 
-/// To the nearest of the values whose low `dropped` bits are zero, ties to
-/// even, without them.
+/// Rounds to the nearest value whose low `dropped` bits are zero, ties to even,
+/// and removes these bits.
 static uint64_t roundToEven(uint64_t bits, int dropped) {
   uint64_t half = uint64_t(1) << (dropped - 1);
   return (bits + half - 1 + (bits >> dropped & 1)) >> dropped;
@@ -39,8 +39,7 @@ __truncsfbf2(float value) {
 
 __attribute__((visibility("default"), weak)) _Float16
 __truncdfbf2(double value) {
-  // To float with the last bit odd where it is not exact, so that the second
-  // rounding is the only one.
+  // Converts to float with round-to-odd, so that the second rounding is exact.
   auto nearest = float(value);
   uint32_t bits;
   memcpy(&bits, &nearest, sizeof bits);

@@ -1,8 +1,8 @@
 //===- Supervisor.cpp - The processes of a launch -------------------------===//
 //
-// The process that was started reads and checks the launch, and forks workers
-// that take blocks from a shared counter until there are none. It passes on
-// what they report, and tells of those that die and of the time.
+// The initial process reads and checks the launch, and forks workers, which
+// take blocks from a shared counter. It forwards the reports of workers, and
+// reports crashed workers and an exceeded time limit.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,7 +31,7 @@ using namespace smalti::emulator;
 
 namespace {
 
-/// What all processes of a launch share.
+/// State that all processes of a launch share.
 struct Control {
   std::atomic<uint64_t> nextBlock, numDone;
   /// The block that each worker runs.
@@ -40,7 +40,7 @@ struct Control {
 
 struct Worker {
   pid_t process;
-  /// Where its lines come from; -1 when it has ended.
+  /// The pipe with its lines; -1 after it has exited.
   int descriptor;
   std::string rest;
 };
@@ -66,11 +66,11 @@ private:
   void checkTime();
   void showProgress();
   uint64_t total() const { return launch.endBlock - launch.firstBlock; }
-  /// Workers take clusters, which are blocks where they have one.
+  /// Workers take clusters, which are single blocks without a cluster size.
   static uint64_t endUnit() { return launch.endBlock / launch.clusterSize(); }
 
   static constexpr double progressSeconds = 0.5;
-  /// What a worker has to tell where it is when its time is over.
+  /// The time that a worker has to report its threads after the time limit.
   static constexpr double graceSeconds = 3;
 
   Clock::time_point begin = Clock::now();
@@ -92,7 +92,7 @@ static ExitCode failEarly(const char *kind, ExitCode code,
   return code;
 }
 
-/// Everything that workers have in common.
+/// Prepares everything that workers have in common.
 std::string Supervisor::prepare() {
   if (std::string error = argumentMemory.map(); !error.empty())
     return error;
@@ -106,7 +106,8 @@ std::string Supervisor::prepare() {
 std::string Supervisor::start() {
   uint64_t count =
       std::min<uint64_t>(launch.workers, total() / launch.clusterSize());
-  // One that sees all threads; variables that blocks share are in one process.
+  // ThreadSanitizer must observe all threads, and blocks must share global
+  // variables: one process.
   if (sanitizer::kind == sanitizer::Kind::Thread ||
       kernelLibrary.hasWritableGlobals())
     count = std::min<uint64_t>(count, 1);
@@ -114,11 +115,12 @@ std::string Supervisor::start() {
       mmap(nullptr, sizeof(Control) + 8 * (count + 1), PROT_READ | PROT_WRITE,
            MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (mapped == MAP_FAILED)
-    return std::string("the workers have no memory: ") + strerror(errno);
+    return std::string("cannot allocate memory for the worker processes: ") +
+           strerror(errno);
   control = static_cast<Control *>(mapped);
   control->nextBlock = launch.firstBlock;
 
-  // A worker whose time is over before it can say so gets the signal then.
+  // Blocked until a worker can handle the signal for the time limit.
   sigset_t timeout;
   sigemptyset(&timeout);
   sigaddset(&timeout, timeoutSignal);
@@ -127,10 +129,11 @@ std::string Supervisor::start() {
   for (uint64_t i = 0; i < count; ++i) {
     int ends[2];
     if (pipe(ends))
-      return std::string("a worker has no pipe: ") + strerror(errno);
+      return std::string("cannot create a pipe for a worker process: ") +
+             strerror(errno);
     pid_t process = fork();
     if (process < 0)
-      return std::string("a worker cannot be started: ") + strerror(errno);
+      return std::string("cannot start a worker process: ") + strerror(errno);
     if (process == 0) {
       close(ends[0]);
       for (Worker &worker : workers)
@@ -148,7 +151,7 @@ std::string Supervisor::start() {
 void Supervisor::work(int index, pid_t supervisor) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != supervisor)
-    endProcess(exitFindings); // It died before.
+    endProcess(exitFindings); // The supervisor exited first.
   sanitizer::initialize();
   handleFaults();
   while (true) {
@@ -169,7 +172,7 @@ void Supervisor::killAll() {
       kill(worker.process, SIGKILL);
 }
 
-/// Passes on whole lines.
+/// Forwards complete lines.
 void Supervisor::readLines(Worker &worker) {
   char buffer[65536];
   ssize_t length = read(worker.descriptor, buffer, sizeof buffer);
@@ -200,18 +203,18 @@ void Supervisor::end(Worker &worker) {
     return;
   hasFailed = true;
   if (!hasFindings && !areKilled) {
-    Finding finding("ended");
-    finding.place.block =
+    Finding finding("crash");
+    finding.location.block =
         int64_t(control->running[&worker - workers.data()].load());
     if (WIFSIGNALED(status))
-      finding.message.append("a worker was ended by signal %d (%s)",
+      finding.message.append("a worker process was killed by signal %d (%s)",
                              WTERMSIG(status), strsignal(WTERMSIG(status)));
     else
-      finding.message.append("a worker ended with the code %d",
+      finding.message.append("a worker process exited with code %d",
                              WEXITSTATUS(status));
     report(finding);
   }
-  // When the time is over all of them say where they are.
+  // After the time limit, all workers report the locations of their threads.
   if (!areKilled && !isTimeOver)
     killAll();
 }
@@ -230,8 +233,8 @@ void Supervisor::checkTime() {
   if (seconds < launch.timeout + graceSeconds)
     return;
   Finding finding("timeout");
-  finding.message.append("the launch took more than %g s, and its workers do "
-                         "not say where they are",
+  finding.message.append("the launch exceeded the time limit of %g s, and its "
+                         "worker processes did not report their threads",
                          launch.timeout);
   report(finding);
   killAll();
@@ -251,7 +254,8 @@ void Supervisor::showProgress() {
 void Supervisor::supervise() {
   std::vector<pollfd> descriptors;
   while (numOpen > 0) {
-    // Who reads our lines is seen by its end alone.
+    // The reader of the output does not send anything; poll only detects that
+    // it has exited.
     descriptors.assign(1, {STDOUT_FILENO, 0, 0});
     for (const Worker &worker : workers)
       descriptors.push_back({worker.descriptor, POLLIN, 0});

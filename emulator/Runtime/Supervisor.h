@@ -7,7 +7,7 @@
 
 namespace smalti::emulator {
 
-/// Runs the launch that standard input tells of, in worker processes that share
+/// Runs the launch described on standard input, in worker processes that share
 /// the memory of the arguments. Returns the exit code.
 ExitCode runLaunch();
 

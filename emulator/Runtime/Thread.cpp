@@ -1,4 +1,4 @@
-//===- Thread.cpp - What an instruction can ask of the running thread -----===//
+//===- Thread.cpp - Implementation of the interface of instructions -------===//
 
 #include "smalti/emulator/Instructions/Thread.h"
 #include "smalti/emulator/Runtime/Block.h"
@@ -85,7 +85,7 @@ int smalti::emulator::rankOfShared(const void *address) {
 char *smalti::emulator::sharedBaseOf(int rank) {
   return sharedMemory.base(rank);
 }
-bool smalti::emulator::isBlockOver(int rank) {
+bool smalti::emulator::hasBlockExited(int rank) {
   return cluster.blockOf(rank).isDone();
 }
 void smalti::emulator::arriveInCluster(bool isRelaxed) {
@@ -131,45 +131,47 @@ void smalti::emulator::waitAsync(AsyncQueue queue, size_t pending) {
   current->async[queue].wait(pending);
 }
 
-/// Whoever of the wave waits, it is the lane that issued it who writes, and all
-/// lanes see it then.
-void smalti::emulator::addToUnit(WaveCounter counter,
-                                 std::function<void()> work) {
+/// The write is attributed to the lane that issued the copy, whichever lane
+/// waits, and is then ordered before the later accesses of all lanes of the
+/// wave.
+void smalti::emulator::addToCounter(WaveCounter counter,
+                                    std::function<void()> work) {
   if (!isAsyncLate())
     return work();
   GPUThread *owner = current;
   const void *issuedAt = owner->returnAddress;
-  current->wave->units[counter].add([owner, issuedAt, work = std::move(work)] {
-    GPUThread *waiter = current;
-    const void *waiterAt = owner->returnAddress;
-    current = owner;
-    owner->returnAddress = issuedAt;
-    work();
-    releaseOrder(running->waveOrder(owner->wave->index));
-    owner->returnAddress = waiterAt;
-    current = waiter;
-  });
+  current->wave->entries[counter].add(
+      [owner, issuedAt, work = std::move(work)] {
+        GPUThread *waiter = current;
+        const void *waiterAt = owner->returnAddress;
+        current = owner;
+        owner->returnAddress = issuedAt;
+        work();
+        releaseOrder(running->waveOrder(owner->wave->index));
+        owner->returnAddress = waiterAt;
+        current = waiter;
+      });
 }
 
-void smalti::emulator::closeUnit(WaveCounter counter) {
+void smalti::emulator::closeCounterEntry(WaveCounter counter) {
   if (isAsyncLate())
-    current->wave->units[counter].close(current->slot);
+    current->wave->entries[counter].close(current->slot);
   current->slot = 0;
 }
 
-void smalti::emulator::waitForUnits(WaveCounter counter, size_t pending) {
-  current->wave->units[counter].wait(pending);
+void smalti::emulator::waitForCounter(WaveCounter counter, size_t pending) {
+  current->wave->entries[counter].wait(pending);
   acquireOrder(running->waveOrder(current->wave->index));
 }
 
 void smalti::emulator::waitForSlots(WaveCounter counter, uint64_t slots) {
-  current->wave->units[counter].waitForSlots(slots);
+  current->wave->entries[counter].waitForSlots(slots);
   acquireOrder(running->waveOrder(current->wave->index));
 }
 
 void smalti::emulator::setSlot(uint32_t slot) { current->slot = slot; }
 
-/// What is at once done is no time in flight.
+/// A write that completes immediately is never in flight.
 static constexpr uint32_t noWrite = UINT32_MAX;
 
 uint32_t smalti::emulator::beginWrite(const SharedRange &range) {
@@ -211,19 +213,19 @@ Origin smalti::emulator::originHere() {
 // Findings
 //===----------------------------------------------------------------------===//
 
-static void setPlace(Finding &finding, const GPUThread *thread) {
-  finding.place.block = int64_t(running->index());
+static void setLocation(Finding &finding, const GPUThread *thread) {
+  finding.location.block = int64_t(running->index());
   if (!thread)
     return;
-  finding.place.thread = thread->index;
+  finding.location.thread = thread->index;
   if (thread->returnAddress)
-    finding.place.addReturn(thread->returnAddress);
+    finding.location.addReturn(thread->returnAddress);
 }
 
 [[noreturn]] static void failAt(const char *kind, const GPUThread *thread,
                                 const char *format, va_list list) {
   static Finding finding(kind);
-  setPlace(finding, thread);
+  setLocation(finding, thread);
   finding.message.appendList(format, list);
   report(finding);
   endProcess(exitFindings);
@@ -253,7 +255,7 @@ void smalti::emulator::failInOrder(const char *kind, const Origin &other,
                                    const char *format, ...) {
   static Finding finding(kind);
   finding.kind = kind;
-  setPlace(finding, current);
+  setLocation(finding, current);
   va_list list;
   va_start(list, format);
   finding.message.appendList(format, list);
@@ -263,11 +265,11 @@ void smalti::emulator::failInOrder(const char *kind, const Origin &other,
     finding.message.append(": ");
     describeAddress(finding.message, address);
   }
-  if (Place *place = finding.addOther()) {
-    place->block = other.block;
-    place->thread = other.thread;
-    place->addReturn(other.returnAddress);
-    place->note.append("which was executed here");
+  if (ThreadLocation *location = finding.addOther()) {
+    location->block = other.block;
+    location->thread = other.thread;
+    location->addReturn(other.returnAddress);
+    location->note.append("the operation that it conflicts with");
   }
   report(finding);
   endProcess(exitFindings);
@@ -284,12 +286,12 @@ void smalti::emulator::printOutput(const char *text, size_t length) {
 [[noreturn]] static void failAccess(const void *address, size_t bytes,
                                     const void *bad, bool isWrite) {
   static Finding finding("out-of-bounds");
-  setPlace(finding, current);
-  finding.place.isWrite = isWrite;
+  setLocation(finding, current);
+  finding.location.isWrite = isWrite;
   finding.setAddress(address);
   finding.bytes = bytes;
-  finding.message.append("%s of %zu bytes: ", isWrite ? "a write" : "a read",
-                         bytes);
+  finding.message.append(
+      "out-of-bounds %s of %zu bytes: ", isWrite ? "write" : "read", bytes);
   describeAddress(finding.message, bad);
   report(finding);
   endProcess(exitFindings);
@@ -298,8 +300,8 @@ void smalti::emulator::printOutput(const char *text, size_t length) {
 [[noreturn]] static void failInFlight(const void *address, size_t bytes,
                                       const WritesInFlight::Write &write) {
   static Finding finding("race");
-  setPlace(finding, current);
-  finding.place.isWrite = 0;
+  setLocation(finding, current);
+  finding.location.isWrite = 0;
   finding.setAddress(address);
   finding.bytes = bytes;
   writesInFlight.describe(finding, write, address, bytes, /*isWrite=*/false);
@@ -320,14 +322,14 @@ static void touch(const void *address, size_t bytes, bool isWrite,
                  first > sharedEnd ? address : const_cast<char *>(sharedEnd),
                  isWrite);
   }
-  // Two copies may write the same, which is told from their results.
+  // Two copies may write the same bytes; the results show that error.
   const WritesInFlight::Write *write = writesInFlight.find(address, bytes);
   if (write && !isWrite)
     failInFlight(address, bytes, *write);
   if (const void *bad =
           write ? nullptr : sanitizer::findPoisoned(address, bytes))
     failAccess(address, bytes, bad, isWrite);
-  // Where there is nothing this faults here, as this thread.
+  // An access to unmapped memory faults here, attributed to this thread.
   (void)*first;
   (void)end[-1];
   sanitizer::access(current->sanitizerThread, address, bytes, isWrite, isAtomic,
@@ -350,9 +352,9 @@ void smalti::emulator::touchAsyncRead(const void *address, size_t bytes) {
   if (write)
     failInOrder("race", {write->block, write->thread, write->returnAddress},
                 address, bytes,
-                "a read of %zu bytes through the asynchronous proxy, of what "
-                "thread %d wrote through the generic one: neither executed "
-                "fence.proxy.async in between",
+                "missing proxy fence: an async-proxy read of %zu bytes that "
+                "thread %d wrote through the generic proxy; the writing or the "
+                "reading thread must execute fence.proxy.async in between",
                 bytes, write->thread);
 }
 
@@ -367,19 +369,20 @@ void smalti::emulator::noteGenericWrite(const void *address, size_t bytes) {
 
 void smalti::emulator::fenceProxies() { genericWrites.fence(); }
 
-void smalti::emulator::touchReadAsUnit(const Origin &origin,
-                                       const void *address, size_t bytes) {
-  sanitizer::access(running->unitOf(*current->wave), address, bytes,
+void smalti::emulator::touchReadByTensorCores(const Origin &origin,
+                                              const void *address,
+                                              size_t bytes) {
+  sanitizer::access(running->tensorCoresOf(*current->wave), address, bytes,
                     /*isWrite=*/false, /*isAtomic=*/false,
                     origin.returnAddress);
 }
 
-void smalti::emulator::releaseOrderAsUnit(const void *object) {
-  sanitizer::release(running->unitOf(*current->wave), object);
+void smalti::emulator::releaseByTensorCores(const void *object) {
+  sanitizer::release(running->tensorCoresOf(*current->wave), object);
 }
 
-void smalti::emulator::acquireOrderAsUnit(const void *object) {
-  sanitizer::acquire(running->unitOf(*current->wave), object);
+void smalti::emulator::acquireByTensorCores(const void *object) {
+  sanitizer::acquire(running->tensorCoresOf(*current->wave), object);
 }
 
 void smalti::emulator::acquireOrderOfWave(const void *object) {
@@ -388,7 +391,7 @@ void smalti::emulator::acquireOrderOfWave(const void *object) {
         running->thread(current->wave->first + lane).sanitizerThread, object);
 }
 
-bool smalti::emulator::areRacesSought() {
+bool smalti::emulator::isCheckingRaces() {
   return sanitizer::kind == sanitizer::Kind::Thread;
 }
 

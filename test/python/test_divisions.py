@@ -122,7 +122,7 @@ def test_elements_outside_of_the_memref_are_zero() -> None:
 @pytest.mark.parametrize("target", ["emu:sm_80", "emu:gfx942"])
 def test_on_the_emulator(target: str) -> None:
     kernel = smalti.compile(of_tiles("divsi"), target=target)
-    with pytest.raises(EmulationError, match="a division of integers by zero, or of the least integer by -1") as caught:
+    with pytest.raises(EmulationError, match="integer division by zero, or of the smallest integer by -1") as caught:
         kernel(*arrays(0))
     assert line_of(caught.value) == TILES_LINE
     kernel(*arrays(2))

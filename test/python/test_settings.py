@@ -180,8 +180,8 @@ def test_arrays_are_filled_with_numbers(text: str, wanted: float) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("i32[4]=nan", "'nan' is neither an integer, a file (.npy) nor one of: random, zeros, ones, iota"),
-        ("f32[4]=-infinite", "'-infinite' is neither a number, a file (.npy) nor one of"),
+        ("i32[4]=nan", "'nan' is not an integer, a .npy file or one of: random, zeros, ones, iota"),
+        ("f32[4]=-infinite", "'-infinite' is not a number, a .npy file or one of"),
         ("i8[4]=300", "300 does not fit i8"),
     ],
 )

@@ -1,12 +1,13 @@
 //===- sync-fuzz.cpp - The placement of barriers against brute force ------===//
 //
-// Makes small random programs, places their barriers, and runs them in every
-// way that branches and loops allow, step by step with real slot numbers. In no
-// run may a hazard be left without a barrier that orders it, and without any
-// one of the barriers there must be such a run. For the smallest programs all
-// placements are tried, to see how often there is one with fewer barriers.
+// Creates small random programs, places their barriers, and runs each program
+// on every path of its branches and loops, with concrete slot numbers. In every
+// run, each hazard must be ordered by a barrier. If one barrier is removed,
+// some run must have an unordered hazard. For the smallest programs all
+// placements are tried, to count how often a placement with fewer barriers
+// exists.
 //
-// It shares no code with the solver but the program's own data.
+// It shares only the data of the program with the solver.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,8 +31,8 @@ unsigned firstSeed = 0;
 unsigned count = 2000;
 bool verbose = false;
 
-/// Takes the arguments by hand: `llvm::cl` would put copies of LLVM's templates
-/// into this executable, beside those of its library.
+/// Parses the arguments without `llvm::cl`, which would add copies of LLVM's
+/// templates to this executable.
 bool parseArguments(llvm::ArrayRef<char *> arguments) {
   for (llvm::StringRef argument : arguments) {
     if (argument == "--print")
@@ -80,7 +81,8 @@ private:
     usesSlots = chance(50);
     usesFootprints = chance(30);
     unsigned buffers = 1 + below(3);
-    // Sets keep neighbours together: buffers that are far apart, too.
+    // Sets store neighbors together, so buffers with distant indices are
+    // tested, too.
     if (isSpread)
       program.buffers.resize(below(32));
     for (unsigned i = 0; i < buffers; ++i) {
@@ -194,7 +196,7 @@ private:
         }
       }
     }
-    // Loops that ran before, whatever way was taken.
+    // Loops that ran before on every path.
     behind.resize(behind.size() - made);
   }
 
@@ -582,7 +584,7 @@ bool test(unsigned seed, Totals &totals) {
 
   for (auto &entry : barriers.inserted)
     if (!sample.program.isUniform(entry.first))
-      return fail("a barrier where not all threads come by");
+      return fail("a barrier under divergent control flow");
   Checker checker(sample, sample.options.required);
   for (const Run &run : runs) {
     auto hazard = checker.check(run, barriers);
@@ -593,7 +595,7 @@ bool test(unsigned seed, Totals &totals) {
           return known.second == hazard->second;
         });
     if (!isReported)
-      return fail("nothing orders " + llvm::Twine(hazard->first) + " and " +
+      return fail("not ordered: " + llvm::Twine(hazard->first) + " and " +
                   llvm::Twine(hazard->second));
     ++totals.refused;
     return true;
@@ -603,8 +605,8 @@ bool test(unsigned seed, Totals &totals) {
   });
   totals.refused += isRefused;
 
-  // Of what is not required, too, the hazards that stay are found, and no
-  // others where slots do not have to be counted.
+  // Hazards that are not required must be reported if they remain, and no
+  // others unless slots must be counted.
   Checker all(sample, kAllSpaces);
   llvm::SmallVector<NodeId> staying;
   for (const Run &run : runs)
@@ -613,9 +615,9 @@ bool test(unsigned seed, Totals &totals) {
       if (llvm::none_of(placement.unordered, [&](const Hazard &known) {
             return known.second == hazard->second;
           }))
-        return fail("not reported: nothing orders " +
-                    llvm::Twine(hazard->first) + " and " +
-                    llvm::Twine(hazard->second));
+        return fail(
+            "not reported and not ordered: " + llvm::Twine(hazard->first) +
+            " and " + llvm::Twine(hazard->second));
     }
   if (staying.empty() && !placement.unordered.empty()) {
     if (!sample.hasSlots && isSafe(all, runs, barriers, /*isStrict=*/true))
@@ -644,10 +646,10 @@ bool test(unsigned seed, Totals &totals) {
       if (needed)
         continue;
       if (!sample.hasSlots)
-        return fail("nothing needs the barrier at " + llvm::Twine(id));
+        return fail("unnecessary barrier at " + llvm::Twine(id));
       ++totals.notNeeded;
       if (verbose)
-        fail("NOT NEEDED: the barrier at " + llvm::Twine(id));
+        fail("UNNECESSARY: barrier at " + llvm::Twine(id));
     }
 
   if (!sample.hasOld && sample.options.required &&
@@ -656,7 +658,7 @@ bool test(unsigned seed, Totals &totals) {
     if (hasCheaper(sample, checker, runs, barriers)) {
       ++totals.notLeast;
       if (verbose)
-        fail("NOT LEAST");
+        fail("NOT MINIMUM");
     }
   }
   return true;
@@ -677,15 +679,14 @@ int main(int argc, char **argv) {
   llvm::outs() << totals.programs << " programs in " << totals.runs
                << " runs: " << totals.barriers << " barriers, "
                << totals.removed << " removed, " << totals.refused
-               << " with a hazard that none can order, " << totals.tooLarge
-               << " too large to run; " << totals.notNeeded
-               << " barriers not needed; " << totals.notThere
-               << " programs with reported hazards and none that stays; "
-               << totals.notLeast << " of " << totals.tried
-               << " could do with fewer\n";
-  // Where slots meet several loops the solver does not follow each number, and
-  // on a ring of hazards the first barrier may stand in a bad place; both are
-  // rare.
+               << " with a hazard that no barrier can order, "
+               << totals.tooLarge << " too large to run; " << totals.notNeeded
+               << " unnecessary barriers; " << totals.notThere
+               << " programs with false reports; " << totals.notLeast << " of "
+               << totals.tried << " have a placement with fewer barriers\n";
+  // If slots depend on several loops, the solver does not track each number. On
+  // a ring of hazards, the position of the first barrier may be suboptimal.
+  // Both are rare.
   return totals.notNeeded * 100 > totals.barriers ||
          totals.notThere * 100 > totals.programs ||
          totals.notLeast * 20 > totals.tried;

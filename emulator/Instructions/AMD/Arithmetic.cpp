@@ -1,7 +1,7 @@
 //===- Arithmetic.cpp - Arithmetic of AMD ---------------------------------===//
 //
 // Approximate functions are rounded correctly here; the guides allow an error
-// of one place (f32, f16) or some of them (f64).
+// of one unit in the last place (f32, f16) or a few (f64).
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +20,7 @@ namespace {
 // Functions of one float
 //===----------------------------------------------------------------------===//
 
-/// The single-precision units of these functions know no denormal numbers
+/// The single-precision hardware of these functions flushes denormal numbers
 /// (LLVM, AMDGPUCodeGenPrepare: "v_rcp_f32, v_rsq_f32 flush").
 template <class Format> double flushed(double value) {
   if (std::is_same<Format, F32>::value && std::fabs(value) < 0x1p-126)
@@ -154,9 +154,10 @@ void multiplyAddFlushed(const Call &call) {
   call.set<float>(flush(product + flush(call.get<float>(2))));
 }
 
-/// What the division of `Float` is made of: `div_scale` brings both sides to
-/// where no step of an iteration leaves the range, `div_fmas` is the last step
-/// and takes it back, `div_fixup` answers for what is no normal quotient.
+/// The steps of a division of `Float`. `div_scale` scales both operands so that
+/// no iteration overflows or underflows. `div_fmas` is the last iteration and
+/// undoes the scaling. `div_fixup` handles quotients that are not normal
+/// numbers.
 template <class Float> struct Division;
 template <> struct Division<float> {
   using Bits = uint32_t;
@@ -178,9 +179,9 @@ template <class Float> bool isDenormal(Float value) {
   return std::fpclassify(value) == FP_SUBNORMAL;
 }
 
-/// The guides scale the denominator up where both the reciprocal and the
-/// quotient are denormal. It is scaled down here: the other way leaves the
-/// range and gives wrong quotients.
+/// The guides scale the denominator up if the reciprocal and the quotient are
+/// denormal. It is scaled down here, because scaling up overflows and gives
+/// wrong quotients.
 template <class Float> void scaleForDivision(const Call &call) {
   using D = Division<Float>;
   auto numerator = call.get<Float>(0), denominator = call.get<Float>(1);
@@ -225,13 +226,13 @@ template <class Float> void finishDivision(const Call &call) {
   Float value = std::fma(a, b, c);
   if (!call.get<uint8_t>(3))
     return call.set(value);
-  // RDNA4 ISA: up where the quotient is large and down where it is small. The
-  // older guides name one factor.
+  // RDNA4 ISA: up if the quotient is large and down if it is small. The older
+  // guides have one scale.
   int shift = biasedExponent(c) > D::bias ? D::shift : -D::shift;
   Float scaled = std::ldexp(value, shift);
   if (std::isfinite(value) && isDenormal(scaled)) {
-    // The two roundings must be one: where the second is of a number half way
-    // between two others, what the first cut off decides.
+    // The two roundings must act as one: if the second operand is exactly
+    // between two numbers, the part that the first rounding dropped decides.
     Float rest = std::fma(a, b, c - value),
           difference = value - std::ldexp(scaled, -shift),
           half =
@@ -266,7 +267,8 @@ template <class Float> void fixDivision(const Call &call) {
            D::underflow)
     value = isNegative ? Float(-0.0) : Float(0);
   else if (std::isnan(quotient))
-    // Of numbers only a quotient out of range becomes NaN on its way here.
+    // For numeric operands, only a quotient out of range becomes NaN in these
+    // steps.
     value = isNegative ? -infinity : infinity;
   else
     value = std::copysign(quotient, isNegative ? Float(-1) : Float(1));
@@ -360,7 +362,7 @@ template <class Integer> void extractBits(const Call &call) {
   call.set(Integer(shifted >> (size - width)));
 }
 
-/// The place of the first bit from above that is not the sign, or -1.
+/// The index of the first bit, from the top, that differs from the sign, or -1.
 void firstBitBelowSign(const Call &call) {
   auto value = call.get<int32_t>(0);
   uint32_t changes = uint32_t(value < 0 ? ~value : value);

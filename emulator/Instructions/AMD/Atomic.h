@@ -102,14 +102,15 @@ template <class Number> struct NumberMax {
 /// Marks the one whose new value depends on a second operand.
 template <class Number> struct CompareExchange;
 
-/// Changes memory at once; returns what was there. The operand, and for
-/// `CompareExchange` what to compare with, are the call's first ones, or from
-/// `first` on.
+/// Changes memory immediately; returns the old value. The operand, and for
+/// `CompareExchange` the compared value, are the first operands of the call, or
+/// start at `first`.
 template <class Number, template <class> class Operation>
 Number updateMemory(void *address, const Call &call, int first = 0) {
   using Bits = std::conditional_t<sizeof(Number) == 8, uint64_t, uint32_t>;
   if (uintptr_t(address) % sizeof(Bits))
-    failAs("misaligned", "an atomic of %zu bytes at %p is not aligned",
+    failAs("misaligned",
+           "%zu-byte atomic access: address %p is not a multiple of the size",
            sizeof(Bits), address);
   touchAtomic(address, sizeof(Bits));
   auto *memory = static_cast<Bits *>(address);

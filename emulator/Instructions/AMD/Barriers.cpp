@@ -14,7 +14,8 @@ constexpr int workGroupBarrierOperand = -1;
 
 void checkIsOfWorkGroup(int operand) {
   if (operand != workGroupBarrierOperand)
-    fail("barrier %d: only that of the work group is emulated", operand);
+    fail("barrier %d is not emulated; only the workgroup barrier (-1) is",
+         operand);
 }
 
 /// Which wave came first to the barrier of the work group since it was last
@@ -54,24 +55,24 @@ void waveBarrier(const Wave &) {}
 // Waits
 //===----------------------------------------------------------------------===//
 
-// Registers that loads give are waited for by the backend. A wait in the IR
-// says when copies are done: all units of its counter but the last n. On vmcnt
-// the hardware also counts other loads, and on CDNA stores; here they are no
-// units, as the backend merges, moves and drops what is no copy. The hardware
-// then has at least those copies done that are done here, and a program whose
-// count relies on its other loads is found to wait too little.
+// LLVM's backend waits for the result registers of loads. A wait in the IR
+// completes LDS DMA: all entries of its counter but the last n. On vmcnt the
+// hardware also counts other loads, and on CDNA stores. They are not entries
+// here, because the backend merges, moves and drops them. The hardware then has
+// completed at least the copies that are complete here. A program that relies
+// on the count of its other loads gets a finding.
 
 /// The fields of the immediate: CDNA3 ISA and RDNA3 ISA, S_WAITCNT.
 void waitForCounts(const Call &call) {
   auto counts = call.get<uint32_t>(0);
   if (isCDNA(generation()))
-    waitForUnits(loadCounter, (counts & 15) | (counts >> 14 & 3) << 4);
+    waitForCounter(loadCounter, (counts & 15) | (counts >> 14 & 3) << 4);
   else
-    waitForUnits(loadCounter, counts >> 10 & 63);
+    waitForCounter(loadCounter, counts >> 10 & 63);
 }
 
 template <WaveCounter counter> void waitForCount(const Call &call) {
-  waitForUnits(counter, call.get<uint16_t>(0) & 63);
+  waitForCounter(counter, call.get<uint16_t>(0) & 63);
 }
 
 /// CDNA5 ISA, "Asynchronous Memory Load and Store": which of a load and a store
@@ -81,7 +82,8 @@ void waitForAsyncCount(const Call &call) {
   waitForCount<asyncStoreCounter>(call);
 }
 
-// The lanes come to a wait together, and each of them sees what is done then.
+// The lanes reach a wait together, and the completed copies happen before the
+// later accesses of each lane.
 void afterWait(const Wave &) {}
 
 //===----------------------------------------------------------------------===//
@@ -106,7 +108,7 @@ constexpr char splitDocument[] =
 constexpr char waitDocument[] =
     "CDNA3 ISA, \"SOPP Instructions: S_WAITCNT\"; RDNA3 ISA, the same";
 constexpr char splitWaitDocument[] =
-    "RDNA4 ISA, \"SOPP Instructions: S_WAIT_LOADCNT\" and the like; CDNA5 ISA, "
+    "RDNA4 ISA, \"SOPP Instructions: S_WAIT_LOADCNT\", ...; CDNA5 ISA, "
     "\"S_WAIT_ASYNCCNT\"";
 constexpr char backendDocument[] =
     "LLVM, SIInsertWaitcnts.cpp and SIMemoryLegalizer.cpp; output of llc 22";
@@ -138,10 +140,10 @@ constexpr Instruction table[] = {
     {"llvm.amdgcn.s.sleep", letOthersRun, nullptr, sleepDocument},
     {"llvm.amdgcn.s.sleep.var", letOthersRun, nullptr, sleepDocument},
     {"llvm.amdgcn.s.monitor.sleep", letOthersRun, nullptr, sleepDocument},
-    // What Rewrite/BackendWaits.cpp makes explicit
+    // Calls that Rewrite/BackendWaits.cpp inserts
     {"smalti.amdgcn.copy.slot", setCopySlot, nullptr, backendDocument},
     {"smalti.amdgcn.wait.slots", waitForSlotsOf, nullptr, backendDocument},
-    // What steers when instructions are issued
+    // Scheduling hints
     {"llvm.amdgcn.s.nop", nothing, nullptr, scheduleDocument},
     {"llvm.amdgcn.s.setprio", nothing, nullptr, scheduleDocument},
     {"llvm.amdgcn.s.setprio.inc.wg", nothing, nullptr, scheduleDocument},

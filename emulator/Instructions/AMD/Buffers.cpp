@@ -23,14 +23,15 @@ using namespace smalti::emulator;
 
 namespace {
 
-/// A pointer has no room for a resource: they are kept, and pointed to.
+/// A pointer cannot hold a resource. Resources are stored, and the pointer
+/// refers to the stored one.
 void makeResource(const Call &call) {
   static std::deque<Buffer> buffers;
   Buffer buffer = {};
   buffer.base = call.get<char *>(0);
   buffer.stride = call.get<uint16_t>(1);
   if (buffer.stride >> 14)
-    fail("a swizzled buffer is not emulated");
+    fail("swizzled buffer resources are not emulated");
   buffer.records =
       call.bytes(2) == 8 ? call.get<uint64_t>(2) : call.get<uint32_t>(2);
   // The field has 45 bits in GFX12.5.
@@ -56,7 +57,7 @@ Buffer readResource(const Call &call, int operand) {
   }
   // CDNA3 ISA, "Buffer Resource Descriptor"; RDNA3 ISA, the same.
   if (generation() == Generation::GFX125)
-    fail("a buffer resource of four dwords is not emulated on this chip");
+    fail("buffer resources of four dwords are not emulated on this chip");
   uint32_t words[4];
   memcpy(words, call.data(operand), sizeof words);
   Buffer buffer = {};
@@ -65,7 +66,7 @@ Buffer readResource(const Call &call, int operand) {
   buffer.base = reinterpret_cast<char *>(base);
   buffer.stride = words[1] >> 16 & 0x3fff;
   if (words[1] >> 30)
-    fail("a swizzled buffer is not emulated");
+    fail("swizzled buffer resources are not emulated");
   buffer.records = words[2];
   buffer.flags = words[3];
   return buffer;
@@ -73,13 +74,13 @@ Buffer readResource(const Call &call, int operand) {
 
 } // namespace
 
-BufferPlace smalti::emulator::readPlace(const Call &call, int first,
-                                        Addressing addressing,
-                                        uint64_t extraOffset) {
-  BufferPlace place = {};
+BufferAddress smalti::emulator::readBufferAddress(const Call &call, int first,
+                                                  Addressing addressing,
+                                                  uint64_t extraOffset) {
+  BufferAddress place = {};
   place.buffer = readResource(call, first);
   if (place.buffer.flags >> 23 & 1)
-    fail("a buffer that adds the lane to the index is not emulated");
+    fail("buffer resources that add the lane to the index are not emulated");
   place.addressing = addressing;
   int next = first + 1;
   if (addressing == Addressing::Structured)
@@ -90,7 +91,8 @@ BufferPlace smalti::emulator::readPlace(const Call &call, int first,
   return place;
 }
 
-bool BufferPlace::contains(uint64_t first, uint64_t bytes, uint64_t all) const {
+bool BufferAddress::contains(uint64_t first, uint64_t bytes,
+                             uint64_t all) const {
   uint64_t end = offset + first + bytes;
   bool hasIndex = addressing == Addressing::Structured;
   if (isCDNA(generation())) {
@@ -102,11 +104,12 @@ bool BufferPlace::contains(uint64_t first, uint64_t bytes, uint64_t all) const {
     return end + scalarOffset <= buffer.records;
   }
   // RDNA3 ISA, "Buffer Addressing: Range checking", OOB_SELECT. The scalar
-  // offset counts where bytes do (CDNA5 ISA, the same; for RDNA what AMD's
-  // rocjitsu and LLVM's #207796 tell of the chips: LLVM's documentation of the
-  // intrinsics says that it never does). GFX12.5 has no such field: MLIR's
-  // conversion of `amdgpu.fat_raw_buffer_cast` leaves the flags of a checked
-  // raw buffer zero.
+  // offset is included when bytes are compared (CDNA5 ISA, the same). For RDNA,
+  // AMD's rocjitsu and LLVM's #207796 report this behavior of the chips; LLVM's
+  // documentation of the intrinsics states that it is never included. GFX12.5
+  // does not have the OOB_SELECT field: MLIR's conversion of
+  // `amdgpu.fat_raw_buffer_cast` sets the flags of a checked raw buffer to
+  // zero.
   switch (generation() == Generation::GFX125 ? 3 : buffer.flags >> 28 & 3) {
   case 0:
     return index < buffer.records &&
@@ -120,10 +123,10 @@ bool BufferPlace::contains(uint64_t first, uint64_t bytes, uint64_t all) const {
   }
 }
 
-/// Calls `access(first, bytes)` for each part inside the buffer: dwords are
-/// checked one by one, and what is narrower as it is.
+/// Calls `access(first, bytes)` for each part inside the buffer. Each dword is
+/// checked separately; a narrower access is checked as a whole.
 template <class Access>
-static void forEachPart(const BufferPlace &place, uint32_t bytes,
+static void forEachPart(const BufferAddress &place, uint32_t bytes,
                         Access access) {
   if (place.contains(0, bytes, bytes))
     return access(0, bytes);
@@ -134,7 +137,7 @@ static void forEachPart(const BufferPlace &place, uint32_t bytes,
   }
 }
 
-void smalti::emulator::readBuffer(const BufferPlace &place, char *to,
+void smalti::emulator::readBuffer(const BufferAddress &place, char *to,
                                   uint32_t bytes, bool isAtomic) {
   memset(to, 0, bytes);
   forEachPart(place, bytes, [&](uint32_t first, uint32_t width) {
@@ -154,12 +157,12 @@ namespace {
 
 template <Addressing addressing, bool isAtomic = false>
 void load(const Call &call) {
-  readBuffer(readPlace(call, 0, addressing), static_cast<char *>(call.result),
-             call.resultBytes(), isAtomic);
+  readBuffer(readBufferAddress(call, 0, addressing),
+             static_cast<char *>(call.result), call.resultBytes(), isAtomic);
 }
 
 template <Addressing addressing> void store(const Call &call) {
-  BufferPlace place = readPlace(call, 1, addressing);
+  BufferAddress place = readBufferAddress(call, 1, addressing);
   forEachPart(place, call.bytes(0), [&](uint32_t first, uint32_t width) {
     touchWrite(place.address() + first, width);
     memcpy(place.address() + first, call.data(0) + first, width);
@@ -168,11 +171,11 @@ template <Addressing addressing> void store(const Call &call) {
 
 /// Operands resource, offset.
 void loadScalar(const Call &call) {
-  BufferPlace place = {};
+  BufferAddress place = {};
   place.buffer = readResource(call, 0);
   place.offset = call.get<uint32_t>(1);
-  // RDNA3 ISA, "Scalar memory: buffer loads": bytes are compared, whatever
-  // OOB_SELECT says.
+  // RDNA3 ISA, "Scalar memory: buffer loads": bytes are compared, independent
+  // of OOB_SELECT.
   auto *result = static_cast<char *>(call.result);
   memset(result, 0, call.resultBytes());
   uint64_t size =
@@ -186,11 +189,11 @@ void loadScalar(const Call &call) {
   }
 }
 
-/// Operands data, [what to compare with,] then the place.
+/// Operands data, [compared value,] then the address.
 template <class Number, template <class> class Operation, Addressing addressing,
           int first = 1>
 void update(const Call &call) {
-  BufferPlace place = readPlace(call, first, addressing);
+  BufferAddress place = readBufferAddress(call, first, addressing);
   if (!place.contains(0, sizeof(Number), sizeof(Number)))
     return call.set(Number());
   call.set(updateMemory<Number, Operation>(place.address(), call));

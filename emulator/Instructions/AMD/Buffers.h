@@ -7,7 +7,7 @@
 
 namespace smalti::emulator {
 
-/// What a buffer resource says.
+/// The fields of a buffer resource.
 struct Buffer {
   char *base;
   uint32_t stride;
@@ -17,8 +17,8 @@ struct Buffer {
   uint32_t flags;
 };
 
-/// How an instruction names a place in a buffer: the operands that begin with
-/// the resource.
+/// How an instruction addresses a buffer: the operands that begin with the
+/// resource.
 enum class Addressing {
   /// Resource, offset, scalar offset.
   Raw,
@@ -30,8 +30,8 @@ constexpr int addressingOperands(Addressing addressing) {
   return addressing == Addressing::Raw ? 3 : 4;
 }
 
-/// The place that an instruction names.
-struct BufferPlace {
+/// The address that an instruction names.
+struct BufferAddress {
   Buffer buffer;
   Addressing addressing;
   uint64_t index, offset, scalarOffset;
@@ -43,13 +43,14 @@ struct BufferPlace {
   bool contains(uint64_t first, uint64_t bytes, uint64_t all) const;
 };
 
-/// The place that the operands from `first` on name. `extraOffset` belongs to
-/// the offset.
-BufferPlace readPlace(const Call &call, int first, Addressing addressing,
-                      uint64_t extraOffset = 0);
+/// The address from the operands that begin with `first`. `extraOffset` is
+/// added to the offset.
+BufferAddress readBufferAddress(const Call &call, int first,
+                                Addressing addressing,
+                                uint64_t extraOffset = 0);
 
 /// Reads `bytes`; dwords outside the buffer are 0.
-void readBuffer(const BufferPlace &place, char *to, uint32_t bytes,
+void readBuffer(const BufferAddress &place, char *to, uint32_t bytes,
                 bool isAtomic = false);
 
 } // namespace smalti::emulator

@@ -177,7 +177,7 @@ template <class To> void convertStochasticToHalf(const Call &call) {
 // With a scale (CDNA4)
 //===----------------------------------------------------------------------===//
 
-/// Of the scale only the exponent counts.
+/// Only the exponent of the scale is used.
 double scaleOf(float scale) {
   int exponent = int(bitCast<uint32_t>(scale) >> 23 & 0xff);
   return E8M0::read(uint8_t(exponent));
@@ -303,7 +303,7 @@ constexpr char cdna4[] = "CDNA4 ISA, \"VOP3A and VOP3B Instructions\": the "
                          "instruction of the same name";
 constexpr char gfx1250[] = "LLVM, IntrinsicsAMDGPU.td, the comment at the "
                            "intrinsic; RDNA4 ISA, \"VOP3 Instructions: "
-                           "V_CVT_SR_FP8_F32\" and the like";
+                           "V_CVT_SR_FP8_F32\", ...";
 
 // clang-format off: one line an instruction
 constexpr Instruction table[] = {

@@ -13,8 +13,8 @@ using namespace smalti::emulator;
 namespace {
 
 /// Sums in double and rounds once: the guides state neither order nor rounding
-/// of the sum. CDNA2 flushes denormal factors (PyTorch, "Numerical
-/// accuracy", on AMD Instinct MI200 devices).
+/// of the sum. CDNA2 flushes denormal operands (PyTorch, "Numerical accuracy",
+/// on AMD Instinct MI200 devices).
 template <class A, class B, int count, class Sum>
 void dotOfFloats(const Call &call) {
   double sum = Sum::read(call.get<typename Sum::Storage>(2));
@@ -83,7 +83,7 @@ constexpr char rdna3[] =
     "\"Deep learning intrinsics\"";
 constexpr char rdna4[] =
     "RDNA4 ISA, \"VOP3P Instructions: V_DOT4_F32_FP8_BF8\" "
-    "and the like";
+    "...";
 
 // clang-format off: one line an instruction
 constexpr Instruction table[] = {

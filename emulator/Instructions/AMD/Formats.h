@@ -7,9 +7,9 @@
 
 namespace smalti::emulator {
 
-/// A float of 8 bits with one zero, one NaN (the code of the other zero) and no
-/// infinity (CDNA3 ISA, "Data formats: FP8 and BF8"): the bias is one more than
-/// that of the OCP's types.
+/// An 8-bit float with one zero, one NaN (the code of the other zero) and no
+/// infinity (CDNA3 ISA, "Data formats: FP8 and BF8"). Its bias is one more than
+/// that of the OCP types.
 template <int exponentBits, int mantissaBits> struct OneZeroFloat {
   using Storage = uint8_t;
   static constexpr int bits = 8;
@@ -112,9 +112,10 @@ template <class Format> typename Format::Storage roundNearest(double value) {
       roundTo(value, R::mantissa, R::minExponent, Rounding::NearestEven));
 }
 
-/// Adds `random`, of which 2^32 would be one place of the result, and cuts off.
-/// The guides add the upper bits of the random number below the result's last
-/// place; how many differs, and no more of them count than the operand has.
+/// Adds `random` and truncates; 2^32 would be one unit in the last place of the
+/// result. The guides add the upper bits of the random number below the last
+/// place of the result. The number of bits differs between instructions, and at
+/// most as many bits as the operand has are used.
 template <class Format>
 typename Format::Storage roundStochastic(double value, uint32_t random,
                                          int sourceMantissa) {

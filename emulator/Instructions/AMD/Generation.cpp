@@ -17,8 +17,7 @@ static Generation find(const char *name) {
   for (const auto &candidate : known)
     if (strcmp(candidate.name, name) == 0)
       return candidate.generation;
-  fail("this instruction's meaning on the architecture '%s' is not known",
-       name);
+  fail("this instruction is not emulated on architecture '%s'", name);
 }
 
 Generation smalti::emulator::generation() {

@@ -8,7 +8,7 @@ namespace smalti::emulator {
 /// In the order in which they came, CDNA and RDNA apart.
 enum class Generation { CDNA2, CDNA3, CDNA4, RDNA3, RDNA4, GFX125 };
 
-/// That of the emulated chip; fails where it is none of these.
+/// The generation of the emulated chip; fails for other chips.
 Generation generation();
 
 inline bool isCDNA(Generation generation) {

@@ -43,11 +43,13 @@ struct DispatchPacket {
 };
 static_assert(sizeof(DispatchPacket) == 64);
 
-/// What follows the arguments in code object version 5 and later.
+/// The implicit arguments after the explicit ones, in code object version 5 and
+/// later.
 struct ImplicitArguments {
   uint32_t blockCount[3];
   uint16_t groupSize[3];
-  /// Of the last group, where the grid is no multiple of the groups.
+  /// The size of the last group, if the grid is not a multiple of the group
+  /// size.
   uint16_t remainder[3] = {};
   uint8_t reserved0[16] = {};
   uint64_t globalOffset[3] = {};

@@ -1,7 +1,7 @@
 //===- LDS.cpp - Copies to and transposed reads from LDS, of AMD ----------===//
 //
-// Copies to LDS are done at once, or at the wait that covers them: those of the
-// program are in Barriers.cpp, and those of LLVM's backend in
+// Copies to LDS complete immediately, or at the wait that covers them. Waits of
+// the program are in Barriers.cpp, waits of LLVM's backend in
 // Rewrite/BackendWaits.cpp.
 //
 //===----------------------------------------------------------------------===//
@@ -24,25 +24,25 @@ namespace {
 void writeLDSLate(WaveCounter counter, char *to, uint32_t bytes,
                   const std::function<void(char *)> &read) {
   touchWrite(to, bytes);
-  addToUnit(counter, inFlight(SharedRange{to, bytes}, [to, bytes, read] {
-              char data[16];
-              read(data);
-              touchWrite(to, bytes);
-              memcpy(to, data, bytes);
-            }));
+  addToCounter(counter, inFlight(SharedRange{to, bytes}, [to, bytes, read] {
+                 char data[16];
+                 read(data);
+                 touchWrite(to, bytes);
+                 memcpy(to, data, bytes);
+               }));
 }
 
-/// A lane's place behind the wave's: a dword for each lane, for what is
-/// narrower too, which is filled up with zeros; four for 12 and 16 bytes.
-char *placeOfLane(const Call &call, int operand, uint32_t size,
-                  uint32_t offset) {
+/// The address of a lane, relative to that of the wave: one dword per lane,
+/// also for narrower elements, which are zero-extended; four dwords for 12 and
+/// 16 bytes.
+char *addressOfLane(const Call &call, int operand, uint32_t size,
+                    uint32_t offset) {
   auto *base = call.get<char *>(operand) + offset;
   if (uintptr_t(base) % 4)
-    failAs("misaligned", "copies to LDS at %p, which is not aligned to a dword",
+    failAs("misaligned", "LDS DMA load: LDS address %p is not a multiple of 4",
            static_cast<void *>(base));
   if (!isCDNA(generation()))
-    fail("copies from global memory to LDS by their wave, which the chip "
-         "cannot");
+    fail("LDS DMA load on a chip without it; only CDNA chips have these loads");
   switch (size) {
   case 1:
   case 2:
@@ -56,7 +56,9 @@ char *placeOfLane(const Call &call, int operand, uint32_t size,
   default:
     break;
   }
-  fail("copies %u bytes to LDS, which the chip cannot", size);
+  fail("LDS DMA load of %u bytes per lane; chips support 1, 2 and 4 bytes, and "
+       "CDNA4 also 12 and 16",
+       size);
 }
 
 /// Operands source, place in LDS, size, offset of both.
@@ -64,7 +66,7 @@ void gatherToLDS(const Call &call) {
   auto size = call.get<uint32_t>(2);
   auto offset = call.get<int32_t>(3);
   auto *from = call.get<const char *>(0) + offset;
-  char *to = placeOfLane(call, 1, size, uint32_t(offset));
+  char *to = addressOfLane(call, 1, size, uint32_t(offset));
   touchRead(from, size);
   writeLDSLate(loadCounter, to, size < 4 ? 4 : size, [from, size](char *data) {
     memset(data, 0, 4);
@@ -79,7 +81,7 @@ template <Addressing addressing> void gatherBufferToLDS(const Call &call) {
   constexpr int immediate = 2 + addressingOperands(addressing);
   auto size = call.get<uint32_t>(2);
   auto offset = call.get<uint32_t>(immediate);
-  // The place's operands stand on both sides of two others.
+  // The operands of the buffer address are on both sides of two other operands.
   const void *operands[4] = {call.operands[0]};
   uint32_t bytes[4] = {call.bytes(0)};
   for (int i = 1; i < addressingOperands(addressing); ++i) {
@@ -91,15 +93,15 @@ template <Addressing addressing> void gatherBufferToLDS(const Call &call) {
   Call ofPlace = call;
   ofPlace.site = &site;
   ofPlace.operands = operands;
-  BufferPlace place = readPlace(ofPlace, 0, addressing, offset);
-  char *to = placeOfLane(call, 1, size, offset);
+  BufferAddress place = readBufferAddress(ofPlace, 0, addressing, offset);
+  char *to = addressOfLane(call, 1, size, offset);
   writeLDSLate(loadCounter, to, size < 4 ? 4 : size, [place, size](char *data) {
     memset(data, 0, 4);
     readBuffer(place, data, size);
   });
 }
 
-/// The hardware takes the place of the first lane (M0).
+/// The hardware uses the address of the first lane (M0).
 void finishGather(const Wave &wave) {
   char *first = nullptr;
   wave.forEach([&](int lane, const Call &call) {
@@ -108,14 +110,15 @@ void finishGather(const Wave &wave) {
       first = place;
     if (place != first)
       failLane(call, lane,
-               "copies to LDS at %p, where the wave's first lane has %p",
+               "LDS DMA load: LDS address %p differs from %p of the first "
+               "lane; the address must be wave-uniform",
                static_cast<void *>(place), static_cast<void *>(first));
   });
-  closeUnit(loadCounter);
+  closeCounterEntry(loadCounter);
 }
 
-/// Operands source, place in LDS, offset of both. Each lane names its own
-/// place.
+/// Operands source, LDS address, offset of both. Each lane has its own LDS
+/// address.
 template <uint32_t size> void loadToLDS(const Call &call) {
   auto offset = call.get<int32_t>(2);
   auto *from = call.get<const char *>(0) + offset;
@@ -127,10 +130,12 @@ template <uint32_t size> void loadToLDS(const Call &call) {
   });
 }
 
-/// Behind those of `loadToLDS` comes a mask of work groups.
+/// After the operands of `loadToLDS` there is a mask of workgroups.
 template <uint32_t size> void loadForCluster(const Call &call) {
   if (auto mask = call.get<uint32_t>(4))
-    fail("loads for the work groups %#x: a cluster has one work group", mask);
+    fail("cluster load with workgroup mask %#x; only clusters of one workgroup "
+         "are emulated",
+         mask);
   loadToLDS<size>(call);
 }
 
@@ -141,7 +146,7 @@ template <uint32_t size> void storeFromLDS(const Call &call) {
   auto *from = call.get<const char *>(1) + offset;
   touchRead(from, size);
   touchWrite(to, size);
-  addToUnit(asyncStoreCounter, [from, to] {
+  addToCounter(asyncStoreCounter, [from, to] {
     touchRead(from, size);
     touchWrite(to, size);
     memcpy(to, from, size);
@@ -150,7 +155,7 @@ template <uint32_t size> void storeFromLDS(const Call &call) {
 
 /// Loads are done in their order and stores in theirs.
 template <WaveCounter counter> void finishAsync(const Wave &) {
-  closeUnit(counter);
+  closeCounterEntry(counter);
 }
 
 //===----------------------------------------------------------------------===//
@@ -161,7 +166,7 @@ template <uint32_t bytes, uint32_t alignment>
 void touchTransposed(const Call &call) {
   auto *address = call.get<const char *>(0);
   if (uintptr_t(address) % alignment)
-    failAs("misaligned", "a transposed read at %p is not aligned to %u bytes",
+    failAs("misaligned", "transposed load: address %p is not a multiple of %u",
            static_cast<const void *>(address), alignment);
   touchRead(address, bytes);
 }
@@ -186,9 +191,9 @@ void readTransposed(const Wave &wave) {
   });
 }
 
-/// Elements of 8 bits on RDNA4 and GFX12.5: 4 lanes read 8 columns of 4 rows,
-/// the next 4 the other 8 columns of them, and the 8 behind the rows after
-/// those.
+/// 8-bit elements on RDNA4 and GFX12.5. In each group of 16 lanes, the first 4
+/// read 8 columns of 4 rows and the next 4 the other 8 columns. The last 8
+/// lanes read the next 4 rows.
 void readTransposedBytes(const Wave &wave) {
   wave.forEach([&](int lane, const Call &call) {
     char result[8];
@@ -207,7 +212,8 @@ void readTransposedBytes(const Wave &wave) {
 void touchCounter(const Call &call) {
   auto *counter = call.get<uint32_t *>(0);
   if (uintptr_t(counter) % sizeof(*counter))
-    failAs("misaligned", "a counter at %p is not aligned to %zu bytes",
+    failAs("misaligned",
+           "ds_append or ds_consume: address %p is not a multiple of %zu",
            static_cast<void *>(counter), sizeof(*counter));
   touchAtomic(counter, sizeof(*counter));
 }

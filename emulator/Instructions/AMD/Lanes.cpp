@@ -23,9 +23,11 @@ void copyOperand(const Wave &wave, int lane, int source, int operand) {
 }
 
 /// The hardware would read what an earlier instruction left there.
-void checkTakesPart(const Wave &wave, int lane, int source) {
+void checkActive(const Wave &wave, int lane, int source) {
   if (!wave.isActive(source))
-    failLane(wave.lanes[lane], lane, "reads lane %d, which does not take part",
+    failLane(wave.lanes[lane], lane,
+             "read from lane %d, which is inactive; the hardware returns a "
+             "stale register value",
              source);
 }
 
@@ -44,7 +46,7 @@ void readFirstLane(const Wave &wave) {
 void readLane(const Wave &wave) {
   wave.forEach([&](int lane, const Call &call) {
     int source = call.get<int32_t>(1) & (wave.size - 1);
-    checkTakesPart(wave, lane, source);
+    checkActive(wave, lane, source);
     copyOperand(wave, lane, source, 0);
   });
 }
@@ -61,7 +63,7 @@ void writeLane(const Wave &wave) {
 // Through the LDS's crossbar
 //===----------------------------------------------------------------------===//
 
-/// Operands four times the lane, value. Lanes that do not take part give 0.
+/// Operands four times the lane, value. Inactive lanes give 0.
 void gatherFromLanes(const Wave &wave) {
   wave.forEach([&](int lane, const Call &call) {
     int source = int(call.get<uint32_t>(0) / 4) & (wave.size - 1);
@@ -75,7 +77,7 @@ void gatherFromLanes(const Wave &wave) {
 void gatherFromAnyLanes(const Wave &wave) {
   wave.forEach([&](int lane, const Call &call) {
     int source = int(call.get<uint32_t>(0) / 4) & (wave.size - 1);
-    checkTakesPart(wave, lane, source);
+    checkActive(wave, lane, source);
     copyOperand(wave, lane, source, 1);
   });
 }
@@ -176,7 +178,7 @@ template <int value> void moveDPP(const Wave &wave) {
     int source = dppLane(call, lane, control, wave.size);
     if (isEnabled && source >= 0 && wave.isActive(source))
       return copyOperand(wave, lane, source, value);
-    // Without an old value the register keeps what nobody knows.
+    // Without an old value, the content of the register is undefined.
     if (value == 0 || (isEnabled && zeroes))
       return setZero(call);
     copyOperand(call, call, 0);
@@ -194,8 +196,8 @@ void moveDPP8(const Wave &wave) {
   });
 }
 
-/// Operands old value, value, selectors, whether lanes that do not take part
-/// are read, whether they are 0 otherwise.
+/// Operands old value, value, selectors, whether inactive lanes are read,
+/// whether they are 0 otherwise.
 template <bool fromOtherRow, bool selectorOfLane>
 void permuteRow(const Wave &wave) {
   constexpr int fetch = selectorOfLane ? 3 : 4;
@@ -213,7 +215,7 @@ void permuteRow(const Wave &wave) {
     if (wave.isActive(source))
       return copyOperand(wave, lane, source, 1);
     if (call.get<uint8_t>(fetch))
-      checkTakesPart(wave, lane, source);
+      checkActive(wave, lane, source);
     if (call.get<uint8_t>(fetch + 1))
       return setZero(call);
     copyOperand(call, call, 0);
@@ -224,7 +226,7 @@ void permuteRow(const Wave &wave) {
 void swapHalves(const Wave &wave) {
   wave.forEach([&](int lane, const Call &) {
     int source = wave.size == 64 ? lane ^ 32 : lane;
-    checkTakesPart(wave, lane, source);
+    checkActive(wave, lane, source);
     copyOperand(wave, lane, source, 0);
   });
 }
@@ -235,7 +237,7 @@ template <int width> void swapRows(const Wave &wave) {
   wave.forEach([&](int lane, const Call &call) {
     int other = lane ^ width;
     bool isUpper = lane & width;
-    checkTakesPart(wave, lane, other);
+    checkActive(wave, lane, other);
     uint32_t result[2];
     result[0] =
         isUpper ? wave.lanes[other].get<uint32_t>(1) : call.get<uint32_t>(0);
@@ -248,7 +250,7 @@ template <int width> void swapRows(const Wave &wave) {
 void shuffle(const Wave &wave) {
   wave.forEach([&](int lane, const Call &call) {
     int source = call.get<int32_t>(1) & (wave.size - 1);
-    checkTakesPart(wave, lane, source);
+    checkActive(wave, lane, source);
     copyOperand(wave, lane, source, 0);
   });
 }
@@ -257,7 +259,7 @@ void shuffle(const Wave &wave) {
 // Votes
 //===----------------------------------------------------------------------===//
 
-/// One bit for each lane that takes part and for which `holds`.
+/// One bit for each active lane for which `holds` is true.
 template <class Holds> void vote(const Wave &wave, Holds holds) {
   uint64_t mask = 0;
   wave.forEach([&](int lane, const Call &call) {
@@ -412,7 +414,7 @@ void reduce(const Wave &wave) {
 // Whole waves and quads
 //===----------------------------------------------------------------------===//
 
-/// Where all lanes take part there is nothing to switch on.
+/// All lanes are active, so whole-wave mode does not enable more lanes.
 void copyValue(const Wave &wave) {
   wave.forEach([](int, const Call &call) { copyOperand(call, call, 0); });
 }

@@ -8,7 +8,7 @@
 
 #include "smalti/emulator/Instructions/AMD/Formats.h"
 #include "smalti/emulator/Instructions/AMD/Generation.h"
-#include "smalti/emulator/Instructions/AMD/ScaledFactors.h"
+#include "smalti/emulator/Instructions/AMD/ScaledOperands.h"
 #include "smalti/emulator/Instructions/Context.h"
 #include "smalti/emulator/Instructions/Lists.h"
 #include "smalti/emulator/Instructions/MatrixInstruction.h"
@@ -21,9 +21,9 @@ namespace {
 
 constexpr int lanes = 64;
 
-/// Where an element of the factors is: lanes go through the rows, then the
-/// blocks, then K in chunks of what a lane has.
-template <int m, int k, int blocks> struct FactorLayout {
+/// The layout of A and B: lanes go through the rows, then the blocks, then K in
+/// chunks of the elements of a lane.
+template <int m, int k, int blocks> struct OperandLayout {
   static constexpr int perLane = m * k * blocks / lanes;
   static int row(int lane) { return lane % m; }
   static int block(int lane) { return lane / m % blocks; }
@@ -32,9 +32,9 @@ template <int m, int k, int blocks> struct FactorLayout {
   }
 };
 
-/// Where an element of C and D is: `height` rows of a column are in a lane one
-/// after another, such groups of rows go through the lanes, and then through
-/// the lane's registers.
+/// The layout of C and D. A lane has `height` consecutive rows of a column.
+/// These groups of rows go through the lanes, and then through the registers of
+/// a lane.
 template <int m, int blocks, int height> struct ResultLayout {
   static constexpr int perLane = m * m * blocks / lanes;
   static constexpr int blocksAtOnce =
@@ -71,10 +71,10 @@ int laneOfB(int lane, int pattern) {
   }
 }
 
-/// Cuts off what is below 10 bits of mantissa. The guide does not say how it is
-/// rounded; a model that agrees with MI300X bit for bit cuts it off ("MMA-Sim:
-/// Bit-Accurate Reference Model of Tensor Cores and Matrix Cores", arXiv
-/// 2511.10909; mmasim/simulator/amd.py).
+/// Truncates to 10 bits of mantissa. The guide does not state the rounding. A
+/// model that agrees with MI300X bit for bit truncates ("MMA-Sim: Bit-Accurate
+/// Reference Model of Tensor Cores and Matrix Cores", arXiv 2511.10909;
+/// mmasim/simulator/amd.py).
 struct XF32 {
   using Storage = float;
   static double read(Storage value) {
@@ -82,7 +82,8 @@ struct XF32 {
   }
 };
 
-/// Chains of fused steps in f64: there is nothing wider to sum in.
+/// Chains of fused multiply-add in f64, because no wider type is available for
+/// the sum.
 template <int m, int k>
 void accumulateFused(const double (&a)[m][k], const double (&b)[m][k],
                      double (&c)[m][m]) {
@@ -95,10 +96,9 @@ void accumulateFused(const double (&a)[m][k], const double (&b)[m][k],
 template <class Accumulator>
 constexpr bool isInteger = std::is_same<Accumulator, S32>::value;
 
-/// On CDNA2 products of f16 and bf16 know no denormal numbers, neither as
-/// operands nor as results (PyTorch, "Numerical accuracy: Reduced Precision
-/// FP16 and BF16 GEMMs and Convolutions on AMD Instinct MI200 devices"); the
-/// later ones keep them.
+/// On CDNA2, MFMAs of f16 and bf16 flush denormal operands and results
+/// (PyTorch, "Numerical accuracy: Reduced Precision FP16 and BF16 GEMMs and
+/// Convolutions on AMD Instinct MI200 devices"). Later generations keep them.
 template <class Element> constexpr double smallestNormal = 0;
 template <> constexpr double smallestNormal<F16> = 0x1p-14;
 template <> constexpr double smallestNormal<BF16> = 0x1p-126;
@@ -112,7 +112,7 @@ template <int m, int k, int blocks, class A, class B = A,
 void multiply(const Wave &wave) {
   constexpr bool isF64 = std::is_same<Accumulator, F64>::value;
   using Number = std::conditional_t<isInteger<Accumulator>, int64_t, double>;
-  using Factors = FactorLayout<m, k, blocks>;
+  using Factors = OperandLayout<m, k, blocks>;
   using Results = ResultLayout<m, blocks, isF64 ? 1 : 4>;
   static_assert(Factors::perLane > 0);
 
@@ -199,11 +199,11 @@ void multiply8(const Wave &wave) {
 }
 
 /// Operands A, B, C, the indices, CBSZ and ABID. A lane has two of each four
-/// elements of its row of A, which two bits of the indices name one after the
-/// other, and B as in a dense product. ABID chooses among four sets of 8 bits
-/// where CBSZ is 0; else it is the first.
+/// elements of its row of A; two bits of the indices select each of them. B is
+/// as in a dense MFMA. If CBSZ is 0, ABID selects one of four sets of 8 bits;
+/// otherwise the first set is used.
 template <int m, int k, class Element> void multiplySparse(const Wave &wave) {
-  using Factors = FactorLayout<m, k, 1>;
+  using Factors = OperandLayout<m, k, 1>;
   using Results = ResultLayout<m, 1, 4>;
   static_assert(Factors::perLane == 8);
   const Call &first = wave.lanes[0];
@@ -238,12 +238,12 @@ template <int m, int k, class Element> void multiplySparse(const Wave &wave) {
 // Microscaling formats (CDNA4)
 //===----------------------------------------------------------------------===//
 
-/// Operands A, B, C, formats of A and B, which byte of the scales of A, the
-/// scales of A, and both of B. A lane has 32 elements of a row: of 4 bits those
-/// that follow one another; of 6 and 8 bits 16 of each half of K. Its scale is
-/// that of the 32 elements of the row at 32 times its group, whatever it has
-/// itself. Scales that are all 0 stand for the instruction without scales, as
-/// LLVM has it.
+/// Operands A, B, C, formats of A and B, the byte of the scales of A, the
+/// scales of A, and both of B. A lane has 32 elements of a row. Elements of 4
+/// bits are contiguous; elements of 6 and 8 bits are 16 of each half of K. The
+/// scale of a lane applies to the 32 elements of the row at 32 times its group,
+/// which may be elements of other lanes. If all scales are 0, the instruction
+/// does not scale, as in LLVM.
 template <int m, int k> void multiplyScaled(const Wave &wave) {
   using Results = ResultLayout<m, 1, 4>;
   const Call &first = wave.lanes[0];
@@ -254,7 +254,7 @@ template <int m, int k> void multiplyScaled(const Wave &wave) {
   double factors[2][m][k], scales[2][m][k / 32], c[m][m];
   for (int side = 0; side < 2; ++side) {
     int format = first.get<int32_t>(3 + side);
-    checkScaledFactor(first, side, format, 32);
+    checkScaledOperand(first, side, format, 32);
     int selected = first.get<int32_t>(5 + 2 * side);
     wave.forEach([&](int lane, const Call &call) {
       int row = lane % m, group = lane / m;

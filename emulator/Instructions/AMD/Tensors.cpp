@@ -47,14 +47,14 @@ private:
   std::array<uint32_t, 20> words = {};
 };
 
-/// What a descriptor says.
+/// The fields of a descriptor.
 struct Descriptor {
   bool isValid;
   char *lds, *global;
   uint32_t elementBytes;
   /// 0 where nothing is between.
   uint32_t padInterval = 0, padBytes = 0;
-  /// 0 for a dimension that is not used, but for the first.
+  /// 0 for an unused dimension; the first one is always used.
   uint32_t tile[maxRank];
   uint64_t tensor[maxRank];
   /// In elements; of the dimensions but the first.
@@ -76,21 +76,21 @@ Descriptor::Descriptor(const Groups &groups) {
                 g3 = Groups::fourth;
   uint64_t count = groups.field(g0, 0, 2);
   if (count > 1 || groups.field(g0, 2, 28))
-    fail("tensor descriptor: the first dword is %#llx, with fields of a saved "
-         "context",
+    fail("tensor descriptor: first dword %#llx restores a saved context, which "
+         "is not emulated",
          static_cast<unsigned long long>(groups.field(g0, 0, 32)));
   isValid = count == 1;
   if (!isValid)
     return;
   if (groups.field(g0, 126, 2) != 2)
-    fail("tensor descriptor: its type is %d, that of a tensor is 2",
+    fail("tensor descriptor: type field is %d; it must be 2",
          int(groups.field(g0, 126, 2)));
   if (groups.field(g1, 0, 16))
-    fail("tensor descriptor: the mask of work groups is %#x: a cluster has one "
-         "work group",
+    fail("tensor descriptor: workgroup mask is %#x; only clusters of one "
+         "workgroup are emulated",
          unsigned(groups.field(g1, 0, 16)));
   if (groups.field(g1, 18, 1))
-    fail("tensor descriptor: that a barrier in LDS is told of the end is not "
+    fail("tensor descriptor: an arrival at an LDS barrier on completion is not "
          "emulated");
   // NOLINTBEGIN(performance-no-int-to-ptr)
   lds = reinterpret_cast<char *>(groups.field(g0, 32, 32));
@@ -123,8 +123,8 @@ Descriptor::Descriptor(const Groups &groups) {
     return;
   }
   if (has32Bits)
-    fail("tensor descriptor: bit 30 says that rows are chosen by 32 bits, and "
-         "bit 31 that none are chosen (MLIR 22 exchanges the two)");
+    fail("tensor descriptor: bit 30 (32-bit row indices) is set without bit 31 "
+         "(gather); MLIR 22 swaps the two bits");
   if (!groups.field(g1, 19, 1))
     return;
   iterations = tile[3] + 1;
@@ -132,7 +132,7 @@ Descriptor::Descriptor(const Groups &groups) {
   globalIncrement = strides[2];
   tile[3] = tile[4] = 0;
   if (iterations > 256)
-    fail("tensor descriptor: %u iterations, 256 are possible", iterations);
+    fail("tensor descriptor: %u iterations; the maximum is 256", iterations);
 }
 
 void Descriptor::readGather(const Groups &groups) {
@@ -140,7 +140,7 @@ void Descriptor::readGather(const Groups &groups) {
   uint32_t most = has32Bits ? 8 : 16, bits = has32Bits ? 32 : 16;
   tile[2] = tile[3] = tile[4] = 0;
   if (tile[1] > most)
-    fail("tensor descriptor: it chooses %u rows, %u are possible", tile[1],
+    fail("tensor descriptor: gather of %u rows; the maximum is %u", tile[1],
          most);
   bool isSorted = true, isInside = true;
   for (uint32_t i = 0; i < tile[1]; ++i) {
@@ -149,15 +149,15 @@ void Descriptor::readGather(const Groups &groups) {
     isInside &= rows[i] < tensor[1];
   }
   if (!isSorted && !isInside)
-    fail("tensor descriptor: rows outside of the tensor are only handled where "
-         "they are chosen in order");
+    fail("tensor descriptor: a gather with rows outside the tensor is emulated "
+         "only if the row indices are sorted");
 }
 
-/// Elements that lie one after the other on both sides.
+/// Elements that are contiguous in LDS and in global memory.
 struct Run {
   char *lds, *global;
   uint32_t bytes;
-  /// Of the first bytes whether they are in the tensor.
+  /// The number of leading bytes that are inside the tensor.
   uint32_t bytesInside;
 };
 
@@ -173,8 +173,8 @@ std::vector<Run> runsOf(const Descriptor &d, bool isLoad) {
     return runs;
   bool pads = isLoad && d.padInterval;
   if (pads && rowBytes % dwordBytes)
-    fail("tensor descriptor: a row of %u bytes cannot be padded: it is no "
-         "multiple of a dword",
+    fail("tensor descriptor: padding with rows of %u bytes; the row size must "
+         "be a multiple of 4 bytes",
          rowBytes);
   for (uint32_t iteration = 0; iteration < d.iterations; ++iteration) {
     char *lds = d.lds + iteration * d.ldsIncrement * width;
@@ -221,7 +221,8 @@ Groups groupsOf(const Wave &wave) {
   wave.forEach([&](int lane, const Call &call) {
     if (!(Groups(call) == groups))
       failLane(call, lane,
-               "the tensor descriptor is not that of the wave's first lane");
+               "the tensor descriptor differs from that of the first lane; it "
+               "must be wave-uniform");
   });
   return groups;
 }
@@ -237,18 +238,18 @@ void load(const Wave &wave) {
       touchWrite(run.lds, run.bytes);
       ranges.push_back({run.lds, run.bytes});
     }
-    addToUnit(tensorCounter, inFlight(ranges, [runs] {
-                for (const Run &run : runs) {
-                  touchRead(run.global, run.bytesInside);
-                  touchWrite(run.lds, run.bytes);
-                  memcpy(run.lds, run.global, run.bytesInside);
-                  memset(run.lds + run.bytesInside, 0,
-                         run.bytes - run.bytesInside);
-                }
-              }));
+    addToCounter(tensorCounter, inFlight(ranges, [runs] {
+                   for (const Run &run : runs) {
+                     touchRead(run.global, run.bytesInside);
+                     touchWrite(run.lds, run.bytes);
+                     memcpy(run.lds, run.global, run.bytesInside);
+                     memset(run.lds + run.bytesInside, 0,
+                            run.bytes - run.bytesInside);
+                   }
+                 }));
   }
   // One that copies nothing is counted too.
-  closeUnit(tensorCounter);
+  closeCounterEntry(tensorCounter);
 }
 
 void store(const Wave &wave) {
@@ -259,7 +260,7 @@ void store(const Wave &wave) {
       touchRead(run.lds, run.bytes);
       touchWrite(run.global, run.bytesInside);
     }
-    addToUnit(tensorCounter, [runs] {
+    addToCounter(tensorCounter, [runs] {
       for (const Run &run : runs) {
         touchRead(run.lds, run.bytes);
         touchWrite(run.global, run.bytesInside);
@@ -267,7 +268,7 @@ void store(const Wave &wave) {
       }
     });
   }
-  closeUnit(tensorCounter);
+  closeCounterEntry(tensorCounter);
 }
 
 constexpr char document[] =

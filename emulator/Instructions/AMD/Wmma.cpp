@@ -1,14 +1,14 @@
 //===- Wmma.cpp - V_WMMA: matrix products of RDNA -------------------------===//
 //
-// All but one are of 16 rows and 16 columns, in waves of 32. What a lane has
-// differs between the generations; a lane's row of A, or column of B, is always
-// its number modulo 16.
+// All but one have 16 rows and 16 columns, in waves of 32. The elements of a
+// lane differ between generations. The row of A or column of B of a lane is
+// always its index modulo 16.
 //
 //===----------------------------------------------------------------------===//
 
 #include "smalti/emulator/Instructions/AMD/Formats.h"
 #include "smalti/emulator/Instructions/AMD/Generation.h"
-#include "smalti/emulator/Instructions/AMD/ScaledFactors.h"
+#include "smalti/emulator/Instructions/AMD/ScaledOperands.h"
 #include "smalti/emulator/Instructions/Context.h"
 #include "smalti/emulator/Instructions/Lists.h"
 #include "smalti/emulator/Instructions/MatrixInstruction.h"
@@ -42,9 +42,9 @@ struct RDNA4 {
   static int row(int lane, int e) { return lane / size * (size / 2) + e; }
 };
 
-/// The halves of the wave take turns along K, in chunks of 8 elements of 16 and
-/// 8 bits, and of 2 of f32; C as in RDNA4 (CDNA5 ISA, "Wave Matrix Multiply
-/// Accumulate", the figures of A and B).
+/// The halves of the wave alternate along K, in chunks of 8 elements of 16 and
+/// 8 bits, and of 2 elements of f32. C is as in RDNA4 (CDNA5 ISA, "Wave Matrix
+/// Multiply Accumulate", the figures of A and B).
 struct GFX125 {
   static constexpr bool sharesK = true;
   template <int bits> static int column(int lane, int e, int) {
@@ -57,7 +57,7 @@ struct GFX125 {
 /// The operands of an intrinsic; -1 for what it has not.
 struct Form {
   int a, b, c;
-  /// Whether the factors are signed, or negated where they are floats.
+  /// Whether the operands are signed, or negated if they are floats.
   int signOfA = -1, signOfB = -1;
   /// 1 negates C, 2 takes its magnitude.
   int modifierOfC = -1;
@@ -188,13 +188,13 @@ double readScale(const Call &call, uint8_t code, int format) {
   case 2:
     return E4M3::read(code);
   default:
-    failLane(call, 0, "%d is no format of a scale", format);
+    failLane(call, 0, "scale format %d is not defined", format);
   }
 }
 
-/// The scales of a factor's rows, of which each block of K has one: a byte for
-/// each block, in the lane of the row. Those of 16 rows are in the lower or the
-/// upper half of the wave. Operands from `first` on: the half, the format, the
+/// The scales of the rows of an operand. Each block of K has one scale, a byte
+/// in the lane of the row. The scales of 16 rows are in the lower or the upper
+/// half of the wave. Operands from `first` on: the half, the format, the
 /// scales.
 template <class Scales, int rows, int blocks>
 void readScales(const Wave &wave, int first, double (&scales)[rows][blocks]) {
@@ -202,8 +202,10 @@ void readScales(const Wave &wave, int first, double (&scales)[rows][blocks]) {
   const Call &call = wave.lanes[0];
   int half = call.get<int32_t>(first), format = call.get<int32_t>(first + 1);
   if (half < 0 || half > (rows == size ? 1 : 0))
-    failLane(call, 0, "scales of %d rows cannot begin at lane %d", rows,
-             half * size);
+    failLane(
+        call, 0,
+        "scales of %d rows start at lane %d, which is not a valid first lane",
+        rows, half * size);
   for (int row = 0; row < rows; ++row) {
     auto codes = wave.lanes[half * size + row].get<Scales>(first + 2);
     for (int block = 0; block < blocks; ++block)
@@ -212,11 +214,11 @@ void readScales(const Wave &wave, int first, double (&scales)[rows][blocks]) {
   }
 }
 
-/// Operands A and B, each behind its format where there are 16 rows (else both
-/// are of 4 bits), the modifier of C, C, and where there are scales for each
-/// factor those of `readScales`. The halves of the wave take turns along K, in
-/// chunks of 16 elements of 8 bits, and of 32 of narrower ones. 32 rows are two
-/// times 16, in registers that follow one another.
+/// Operands: A and B, each after its format if there are 16 rows (otherwise
+/// both have 4 bits), the modifier of C, C. With scales, the operands of
+/// `readScales` for A and for B follow. The halves of the wave alternate along
+/// K, in chunks of 16 elements of 8 bits, and of 32 narrower elements. 32 rows
+/// are two times 16, in consecutive registers.
 template <int rows, class Scales = void> void multiplyScaled(const Wave &wave) {
   constexpr int k = 128, perRow = k / 2;
   constexpr bool hasFormats = rows == size, hasScales = !std::is_void_v<Scales>;
@@ -229,7 +231,7 @@ template <int rows, class Scales = void> void multiplyScaled(const Wave &wave) {
     int format = hasFormats ? first.get<int32_t>(operand - 1) : int(formatFP4);
     constexpr int height =
         std::extent_v<std::remove_reference_t<decltype(factor)>>;
-    checkScaledFactor(first, operand, format, perRow * height / size);
+    checkScaledOperand(first, operand, format, perRow * height / size);
     int chunk = bitsOfFormat(format) == 8 ? 16 : 32;
     for (int lane = 0; lane < lanes; ++lane)
       for (int e = 0; e < perRow * height / size; ++e) {

@@ -1,9 +1,10 @@
 //===- Arithmetic.cpp - Floating point arithmetic of NVIDIA ---------------===//
 //
 // PTX ISA, "Floating Point Instructions" and "Half Precision Floating Point
-// Instructions". Instructions with a rounding are exact but for it. Those
-// called approximate are here the double's result, rounded to nearest: within
-// the error that the document states, which each entry's section has.
+// Instructions". Instructions with a rounding modifier are exact up to that
+// rounding. Approximate instructions return the result in double, rounded to
+// nearest. It is within the error that the document states; the section of each
+// entry has the bound.
 //
 //===----------------------------------------------------------------------===//
 
@@ -194,7 +195,8 @@ void negate(const Call &call) {
   });
 }
 
-/// -0 is below +0. A NaN gives way to a number, but with `.NaN`.
+/// -0 is less than +0. If one operand is NaN, the result is the other one,
+/// unless `.NaN` is given.
 template <class Type, int count, bool isMax, bool ftz, bool keepsNaN,
           bool xorSign>
 void extremum(const Call &call) {
@@ -244,7 +246,8 @@ void fusedMultiplyAdd(const Call &call) {
   });
 }
 
-/// add, sub and mul of types whose products doubles have.
+/// add, sub and mul of types whose element-wise multiplication is exact in
+/// double.
 template <Operation operation, class Type, int count, bool ftz = false,
           Clamp clamp = Clamp::None>
 void computeSmall(const Call &call) {

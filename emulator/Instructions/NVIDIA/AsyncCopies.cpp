@@ -19,22 +19,24 @@ void doLater(AsyncQueue queue, std::function<void()> work) {
 
 void checkAligned(const char *name, const void *address, size_t alignment) {
   if (uintptr_t(address) % alignment)
-    failAs("misaligned", "%s: %p is not aligned to %zu bytes", name, address,
-           alignment);
+    failAs("misaligned", "%s: address %p is not a multiple of %zu", name,
+           address, alignment);
 }
 
 //--- cp.async -----------------------------------------------------------------
 
-/// What is read less than written is zero.
+/// The destination is zero-filled beyond the source bytes.
 template <int bytes, bool hasSourceBytes> void copyAsync(const Call &call) {
   auto *to = call.get<char *>(0);
   auto *from = call.get<const char *>(1);
   int sourceBytes = hasSourceBytes ? call.get<int32_t>(2) : bytes;
   if (sourceBytes < 0 || sourceBytes > bytes)
-    fail("cp.async of %d bytes reads %d", bytes, sourceBytes);
+    fail("cp.async: cp-size is %d and src-size is %d; src-size must be from 0 "
+         "to cp-size",
+         bytes, sourceBytes);
   checkAligned("cp.async", to, bytes);
   checkAligned("cp.async", from, bytes);
-  // It may happen at any time from now to its wait.
+  // The copy may happen at any time from now to its wait.
   touchWrite(to, bytes);
   touchRead(from, sourceBytes);
   doLater(cpAsyncQueue, inFlight(SharedRange{to, bytes}, [=] {
@@ -54,9 +56,9 @@ void waitAll(const Call &) {
   waitAsync(cpAsyncQueue, 0);
 }
 
-/// The barrier is told when this thread's copies are done: no later than here,
-/// as nobody waits for them but at the barrier. Without `.noinc` one more
-/// arrival is expected in this phase.
+/// Arrives at the barrier when the copies of this thread are complete. They
+/// complete here, because other threads can only wait for them at the barrier.
+/// Without `.noinc`, one more arrival is expected in this phase.
 template <bool increments> void arriveAfterCopies(const Call &call) {
   Mbarrier barrier(call.get<void *>(0));
   if (increments)
@@ -79,7 +81,8 @@ struct BulkCopy {
     checkAligned("cp.async.bulk", this->to, 16);
     checkAligned("cp.async.bulk", this->from, 16);
     if (this->bytes % 16)
-      fail("cp.async.bulk of %u bytes: must be a multiple of 16", this->bytes);
+      fail("cp.async.bulk: size is %u bytes; it must be a multiple of 16",
+           this->bytes);
   }
   void perform() const {
     touchRead(from, bytes);
@@ -93,17 +96,18 @@ struct BulkCopy {
   }
 };
 
-/// Into shared memory: the copy is over when the barrier has its bytes.
+/// Into shared memory: the copy is complete when its bytes have arrived at the
+/// barrier.
 void copyToShared(const BulkCopy &copy, void *address) {
   Mbarrier barrier(address);
   copy.touch();
-  barrier.whenWaited(inFlight(SharedRange{copy.to, copy.bytes}, [=] {
+  barrier.deferUntilWait(inFlight(SharedRange{copy.to, copy.bytes}, [=] {
     copy.perform();
     Mbarrier(barrier).completeBytes(copy.bytes);
   }));
 }
 
-/// Operands place, barrier, source, bytes.
+/// Operands destination, barrier, source, bytes.
 void copyToBlock(const Call &call) {
   copyToShared(BulkCopy(call, 0, 2, 3), call.get<void *>(1));
 }
@@ -141,7 +145,7 @@ void copyMaskedToGlobalOfText(const Call &call) {
                      call.get<uint16_t>(int(call.numOperands()) - 1));
 }
 
-/// The same to the shared memory of several blocks of the cluster.
+/// The same copy to the shared memory of several blocks of the cluster.
 void copyToBlocks(const BulkCopy &copy, void *address, uint16_t blocks) {
   forEachBlock("cp.async.bulk", blocks, copy.to, address,
                [&](char *to, void *barrier) {

@@ -1,7 +1,7 @@
 //===- Atomic.h - Atomic instructions of NVIDIA ---------------------------===//
 //
-// Blocks may run in several processes that share memory: whatever the scope, it
-// is an atomic of the host.
+// Blocks may run in several processes that share memory, so each scope is an
+// atomic of the host.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,10 +12,11 @@
 
 namespace smalti::emulator::nvidia {
 
-/// What the instruction changes, of which the sanitizers are told.
+/// The address that the instruction changes, which is reported to the
+/// sanitizers.
 template <class Type> Type *atomicAt(void *address) {
   if (uintptr_t(address) % sizeof(Type))
-    failAs("misaligned", "atom: %p is not aligned to %zu bytes", address,
+    failAs("misaligned", "atom: address %p is not a multiple of %zu", address,
            sizeof(Type));
   touchAtomic(address, sizeof(Type));
   return static_cast<Type *>(address);

@@ -1,6 +1,6 @@
 //===- Atomics.cpp - Atomic instructions with a scope ---------------------===//
 //
-// What IR has no instruction for.
+// Atomics that do not have an LLVM IR instruction.
 //
 //===----------------------------------------------------------------------===//
 

@@ -16,15 +16,16 @@ constexpr int numBarriers = 16;
 int barrierOf(const Call &call) {
   int id = call.get<int32_t>(0);
   if (id < 0 || id >= numBarriers)
-    fail("barrier %d: a block has the barriers 0 to %d", id, numBarriers - 1);
+    fail("barrier %d does not exist; a block has barriers 0 to %d", id,
+         numBarriers - 1);
   return id;
 }
 
 int countOf(const Call &call) {
   int count = call.get<int32_t>(1);
   if (count <= 0 || count % waveSize())
-    fail("barrier %d for %d threads: the count must be a multiple of the warp "
-         "size %d",
+    fail("barrier %d: thread count is %d; it must be a positive multiple of "
+         "the warp size %d",
          call.get<int32_t>(0), count, waveSize());
   return count;
 }
@@ -54,8 +55,9 @@ void syncOfText(const Call &call) {
     sync(call);
 }
 
-/// barrier.red: what the threads of one use of a barrier say. Those of two uses
-/// can be on their way, the slower ones to read the first result.
+/// barrier.red: the values of the threads in one generation of a barrier. Two
+/// generations can overlap, because slow threads may still read the result of
+/// the first.
 struct Reduction {
   int arrivals = 0;
   int trueCounts[2] = {};
@@ -91,7 +93,7 @@ template <bool relaxed> void arriveOfCluster(const Call &) {
 }
 void waitOfCluster(const Call &) { waitInCluster(); }
 
-// The runtime waits for the members and orders their memory.
+// The runtime waits for the member lanes and orders their accesses.
 void syncWarp(const Wave &) {}
 
 constexpr char barrierDocument[] =

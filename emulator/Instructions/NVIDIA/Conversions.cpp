@@ -72,8 +72,8 @@ template <Rounding rounding, bool ftz> void doubleToFloat(const Call &call) {
 
 //--- Floats of a byte and less ------------------------------------------------
 
-/// `.satfinite` is always on: what is too large becomes the largest number, and
-/// NaN, where there is none, the largest positive one.
+/// `.satfinite` is always on: values that are too large become the largest
+/// number. NaN becomes the largest positive number in types without NaN.
 template <class To, bool relu> uint8_t convertSmall(double value) {
   if (relu && value < 0)
     value = 0;

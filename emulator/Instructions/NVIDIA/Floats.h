@@ -12,8 +12,8 @@ namespace smalti::emulator::nvidia {
 /// NaN results of f32 instructions (PTX ISA, "Floating Point Instructions").
 constexpr uint32_t canonicalNaN = 0x7fffffff;
 
-/// The host's rounding, for as long as it lives. What is computed meanwhile
-/// must be volatile: compilers know nothing of it.
+/// Sets the rounding mode of the host for its lifetime. Values computed
+/// meanwhile must be volatile, because compilers assume the default mode.
 class RoundingMode {
 public:
   explicit RoundingMode(int mode) : old(fegetround()) { fesetround(mode); }

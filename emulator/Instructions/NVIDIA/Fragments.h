@@ -1,12 +1,11 @@
-//===- Fragments.h - Where the elements of mma's matrices are -------------===//
+//===- Fragments.h - Fragment layouts of mma ------------------------------===//
 //
-// All fragments of mma.m8n8k* and mma.m16n8k* but those of mma.m8n8k4 with f16
-// follow one rule (PTX ISA, "Matrix Fragments for mma.m8n8k16" to
-// "mma.m16n8k256
-// "): lane l has, of the rows l / 4 and, where there are 16, l / 4 + 8, in
-// turns, as many elements as fill a register; the four lanes of a row stand
-// side by side, and the next registers are to their right. The rows of B are
-// the columns that the document speaks of.
+// All fragments of mma.m8n8k* and mma.m16n8k*, except those of mma.m8n8k4 with
+// f16, follow one rule (PTX ISA, "Matrix Fragments for mma.m8n8k16" to
+// "mma.m16n8k256"). Lane l has row l / 4 and, if there are 16 rows, row l / 4 +
+// 8; its registers alternate between the two. Each register holds as many
+// elements as fit. The four lanes of a row hold adjacent columns, and the next
+// registers continue to the right. For B, rows are the columns of the document.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,12 +13,13 @@
 #define SMALTI_EMULATOR_INSTRUCTIONS_NVIDIA_FRAGMENTS_H
 
 #include "smalti/emulator/Instructions/Context.h"
-#include "smalti/emulator/Instructions/NVIDIA/Warp.h"
 #include "smalti/emulator/Instructions/MatrixInstruction.h"
+#include "smalti/emulator/Instructions/NVIDIA/Warp.h"
 
 namespace smalti::emulator::nvidia {
 
-/// An element of a matrix as it lies in a register. `Type` has the numbers.
+/// The representation of a matrix element in a register. `Type` has the
+/// numbers.
 template <class Type> struct Packed {
   using Storage = typename Type::Storage;
   static constexpr int registerBytes = sizeof(Storage) == 8 ? 8 : 4;
@@ -92,7 +92,7 @@ void forEachAccumulator(int lane, Matrix &matrix, Use use) {
     use(e, matrix[lane / 4 + 8 * (e / 2)][2 * (lane % 4) + e % 2]);
 }
 
-/// Reads C from the operands behind `first`, which hold as many elements each
+/// Reads C from the operands after `first`. Each operand holds as many elements
 /// as fit: `f16` comes in pairs.
 template <class Type, int rows, class Number>
 void gatherAccumulators(const Wave &wave, int first, Number (&c)[rows][8]) {
@@ -129,7 +129,7 @@ template <class Type> constexpr int numAccumulatorOperands(int elements) {
   return elements / warpSize / (sizeof(typename Type::Storage) == 2 ? 2 : 1);
 }
 
-/// i32 accumulators: a sum that does not fit wraps, or with `.satfinite`
+/// i32 accumulators: a sum that is out of range wraps, or with `.satfinite`
 /// becomes the closest number (PTX ISA, "mma").
 template <bool saturate> int32_t narrow(int64_t sum) {
   if (saturate)
@@ -156,10 +156,10 @@ void applyScales(const Wave &wave, int first, const char *name,
       thread = any.get<uint16_t>(first + 2);
   constexpr int lanes = rows / 8;
   if (byte % blocks || byte >= 4)
-    failLane(any, 0, "byte-id-%s %d: must be a multiple of %d below 4", name,
-             byte, blocks);
+    failLane(any, 0, "byte-id-%s is %d; it must be a multiple of %d below 4",
+             name, byte, blocks);
   if (thread >= 4 / lanes)
-    failLane(any, 0, "thread-id-%s %d: must be below %d", name, thread,
+    failLane(any, 0, "thread-id-%s is %d; it must be below %d", name, thread,
              4 / lanes);
   for (int row = 0; row < rows; ++row) {
     const Call &call = wave.lanes[4 * (row % 8) + lanes * thread + row / 8];

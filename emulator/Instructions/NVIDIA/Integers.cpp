@@ -13,7 +13,7 @@ template <class Type, class Wide> void multiplyHigh(const Call &call) {
   call.set(Type(product >> (8 * sizeof(Type))));
 }
 
-/// The low 32 bits of the product of the low 24 of each.
+/// The low 32 bits of the multiplication of the low 24 bits of each operand.
 void multiply24(const Call &call) {
   int64_t a = int32_t(call.get<uint32_t>(0) << 8) >> 8;
   int64_t b = int32_t(call.get<uint32_t>(1) << 8) >> 8;
@@ -33,7 +33,7 @@ template <class Type, class Unsigned> void sumOfDifferences(const Call &call) {
   call.set(Unsigned(call.get<Unsigned>(2) + difference));
 }
 
-/// Four products of bytes.
+/// dp4a: multiplies four pairs of bytes and adds the results.
 template <class A, class B> void dotProduct4(const Call &call) {
   uint32_t sum = call.get<uint32_t>(2);
   for (int i = 0; i < 4; ++i)
@@ -41,7 +41,8 @@ template <class A, class B> void dotProduct4(const Call &call) {
   call.set(sum);
 }
 
-/// Two products of 16 bits and a byte of the low or the high half.
+/// dp2a: multiplies two 16-bit values with two bytes of the low or the high
+/// half, and adds the results.
 template <class A, class B> void dotProduct2(const Call &call) {
   int first = call.get<uint8_t>(2) & 1 ? 2 : 0;
   uint32_t sum = call.get<uint32_t>(3);

@@ -68,8 +68,9 @@ private:
            column % 8 * swizzle + column / 8 * stride;
   }
 
-  /// Chunks are exchanged within 32, 64 or 128 bytes, by which multiple of 128
-  /// bytes they are in; the base offset says with which the pattern begins.
+  /// Swizzle: chunks are permuted within 32, 64 or 128 bytes, depending on the
+  /// index of their 128-byte row. The base offset states the row with which the
+  /// pattern begins.
   uint32_t swizzled(uint32_t at) const {
     if (!swizzle)
       return at;

@@ -23,8 +23,8 @@ template <int rows> char *rowAddress(const Call &call) {
     return nullptr;
   auto *address = call.get<char *>(0);
   if (uintptr_t(address) % rowBytes)
-    failAs("misaligned", "the row at %p is not aligned to %d bytes", address,
-           rowBytes);
+    failAs("misaligned", "matrix row: address %p is not a multiple of %d",
+           address, rowBytes);
   return address;
 }
 template <int rows> void readRow(const Call &call) {
@@ -74,8 +74,8 @@ template <int matrices, bool transposed> void store16(const Wave &wave) {
     }
 }
 
-/// How the 16 elements of a row lie in memory: `bits` each, one behind the
-/// other, the lowest first. In registers each has a byte, above it zeros.
+/// The layout of the 16 elements of a row in memory: `bits` each, contiguous,
+/// lowest first. In registers each element has a byte, zero-extended.
 template <int bits> void unpackRow(const char *row, uint8_t (&bytes)[16]) {
   for (int i = 0; i < 16; ++i) {
     int bit = i * bits;

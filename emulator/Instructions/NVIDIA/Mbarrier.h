@@ -21,8 +21,8 @@ public:
   void init(uint32_t count);
   void invalidate();
 
-  /// Arrives `count` times; `drop` also takes them from the arrivals that later
-  /// phases expect. Returns the state before, what waits are given.
+  /// Arrives `count` times; with `drop`, later phases expect so many arrivals
+  /// less. Returns the state before, which is the operand of waits.
   uint64_t arrive(uint32_t count, bool drop = false);
   /// The same where it must not complete the phase.
   uint64_t arriveNoComplete(uint32_t count, bool drop);
@@ -31,18 +31,20 @@ public:
   void expectBytes(uint32_t bytes);
   void completeBytes(uint32_t bytes);
 
-  /// Whether the phase of a state, or the last one with that parity, is over.
-  bool isOver(uint64_t state);
-  bool isParityOver(uint32_t parity);
+  /// Whether the phase of a state, or the last phase with that parity, is
+  /// complete.
+  bool isPhaseComplete(uint64_t state);
+  bool isParityComplete(uint32_t parity);
   /// Arrivals that a state's phase still expected.
   static uint32_t pendingCount(uint64_t state);
 
-  /// Does asynchronous work at the latest when a thread waits here.
-  void whenWaited(std::function<void()> work);
-  /// Does that of this barrier, if the phase misses nothing else.
-  void doPending();
+  /// Runs `work` at the latest when a thread waits for this mbarrier.
+  void deferUntilWait(std::function<void()> work);
+  /// Runs the deferred work of this mbarrier if the phase is otherwise
+  /// complete.
+  void completePending();
 
-  /// What the sanitizers are to know.
+  /// Release and acquire for the sanitizers.
   void release();
   void acquire();
 
@@ -50,7 +52,7 @@ private:
   struct State;
   State read() const;
   void write(State state);
-  /// Ends the phase where nothing is missing.
+  /// Completes the phase if no arrivals and bytes are pending.
   void advance(State state);
 
   void *address;

@@ -19,8 +19,9 @@ namespace {
 /// object").
 constexpr int64_t maxCount = (1 << 20) - 1;
 
-/// Work that waits for somebody to wait. For the sanitizers its address orders
-/// it behind its issue: who does it may know nothing else of who issued it.
+/// Work that is deferred to the next wait. For the sanitizers, its address is
+/// the object that orders the work after its issue: the thread that runs it may
+/// not be synchronized with the issuing thread otherwise.
 struct PendingWork {
   void *barrier;
   std::function<void()> work;
@@ -32,9 +33,9 @@ const BlockObserver observer(forget, nullptr);
 
 } // namespace
 
-/// 64 bits: one that says that there is a barrier, the phase's parity, arrivals
-/// that are missing, those of a phase, and bytes that are missing plus
-/// `bytesBias`. Neither 0 nor poison is a barrier.
+/// 64 bits: a valid bit, the parity of the phase, pending arrivals, expected
+/// arrivals of a phase, and pending bytes plus `bytesBias`. Neither 0 nor
+/// poison is a valid mbarrier.
 struct Mbarrier::State {
   static constexpr int countBits = 20, bytesBits = 22;
   static constexpr int64_t bytesBias = int64_t(1) << (bytesBits - 1);
@@ -55,13 +56,17 @@ struct Mbarrier::State {
 
 Mbarrier::Mbarrier(void *address) : address(address) {
   if (uintptr_t(address) % 8)
-    failAs("misaligned", "mbarrier: %p is not aligned to 8 bytes", address);
+    failAs("misaligned", "mbarrier: address %p is not a multiple of 8",
+           address);
   int rank = rankOfShared(address);
   if (rank < 0 ||
       static_cast<char *>(address) + 8 > sharedBaseOf(rank) + sharedBytes())
-    failAs("out-of-bounds", "mbarrier: %p is not in shared memory", address);
-  if (isBlockOver(rank))
-    fail("mbarrier: block %d of the cluster, whose it is, has ended", rank);
+    failAs("out-of-bounds", "mbarrier: address %p is not in shared memory",
+           address);
+  if (hasBlockExited(rank))
+    fail("mbarrier: block %d of the cluster, which owns the mbarrier, has "
+         "exited",
+         rank);
 }
 
 Mbarrier::State Mbarrier::read() const {
@@ -69,15 +74,14 @@ Mbarrier::State Mbarrier::read() const {
   memcpy(&bits, address, 8);
   State state = State::decode(bits);
   if (!(bits >> 63) || state.bytes > maxCount || state.bytes < -maxCount)
-    fail(
-        "mbarrier: there is none at %p: it was not initialised, or overwritten",
-        address);
+    fail("mbarrier at %p is not initialized, or its memory was overwritten",
+         address);
   return state;
 }
 
 void Mbarrier::write(State state) {
   if (state.bytes > maxCount || state.bytes < -maxCount)
-    fail("mbarrier: its tx-count is %lld, the range is -%lld to %lld",
+    fail("mbarrier: tx-count is %lld; it must be in the range -%lld to %lld",
          static_cast<long long>(state.bytes), static_cast<long long>(maxCount),
          static_cast<long long>(maxCount));
   uint64_t bits = state.encode();
@@ -94,7 +98,7 @@ void Mbarrier::advance(State state) {
 
 void Mbarrier::init(uint32_t count) {
   if (count < 1 || count > maxCount)
-    fail("mbarrier.init: the count is %u, the range is 1 to %lld", count,
+    fail("mbarrier.init: count is %u; it must be in the range 1 to %lld", count,
          static_cast<long long>(maxCount));
   write({0, count, count, 0});
 }
@@ -108,8 +112,8 @@ uint64_t Mbarrier::arrive(uint32_t count, bool drop) {
   State state = read();
   uint64_t before = state.encode();
   if (count < 1 || count > state.pending)
-    fail("mbarrier: %u arrivals where %lld are missing", count,
-         static_cast<long long>(state.pending));
+    fail("mbarrier: %u arrivals, but the phase has a pending count of %lld",
+         count, static_cast<long long>(state.pending));
   state.pending -= count;
   if (drop)
     state.expected -= count;
@@ -120,7 +124,7 @@ uint64_t Mbarrier::arrive(uint32_t count, bool drop) {
 uint64_t Mbarrier::arriveNoComplete(uint32_t count, bool drop) {
   State state = read();
   if (count == state.pending && state.bytes == 0)
-    fail("mbarrier: an arrival with .noComplete completes the phase");
+    fail("mbarrier: an arrival with .noComplete must not complete the phase");
   return arrive(count, drop);
 }
 
@@ -128,7 +132,7 @@ void Mbarrier::expectArrivals(uint32_t count) {
   State state = read();
   state.pending += count;
   if (state.pending > maxCount)
-    fail("mbarrier: more than %lld arrivals are missing",
+    fail("mbarrier: the pending count exceeds %lld",
          static_cast<long long>(maxCount));
   write(state);
 }
@@ -145,13 +149,13 @@ void Mbarrier::completeBytes(uint32_t bytes) {
   advance(state);
 }
 
-bool Mbarrier::isOver(uint64_t state) {
+bool Mbarrier::isPhaseComplete(uint64_t state) {
   return read().parity != State::decode(state).parity;
 }
 
-bool Mbarrier::isParityOver(uint32_t parity) {
+bool Mbarrier::isParityComplete(uint32_t parity) {
   if (parity > 1)
-    fail("mbarrier: the parity of a phase is %u", parity);
+    fail("mbarrier: phase parity is %u; it must be 0 or 1", parity);
   return read().parity != parity;
 }
 
@@ -159,7 +163,7 @@ uint32_t Mbarrier::pendingCount(uint64_t state) {
   return uint32_t(State::decode(state).pending);
 }
 
-void Mbarrier::whenWaited(std::function<void()> work) {
+void Mbarrier::deferUntilWait(std::function<void()> work) {
   if (!isAsyncLate()) {
     work();
     release();
@@ -169,13 +173,13 @@ void Mbarrier::whenWaited(std::function<void()> work) {
   releaseOrder(&pendingWork.back());
 }
 
-void Mbarrier::doPending() {
+void Mbarrier::completePending() {
   uint32_t phase = read().parity;
   for (auto next = pendingWork.begin(); next != pendingWork.end();) {
     auto pending = next++;
     if (pending->barrier != address)
       continue;
-    // As late as can be: when nothing else is missing, and of this phase.
+    // As late as possible: when all other arrivals of this phase have happened.
     State state = read();
     if (state.pending > 0 || state.parity != phase)
       return;
@@ -211,7 +215,8 @@ void invalidate(const Call &call) {
   barrier.invalidate();
 }
 
-/// Forms for the memory of another block of the cluster have no result.
+/// Forms for the shared memory of another block of the cluster do not have a
+/// result.
 void setState(const Call &call, uint64_t state) {
   if (call.resultBytes())
     call.set(state);
@@ -258,24 +263,25 @@ void completeBytes(const Call &call) {
 Mbarrier barrierOfBlock(const Call &call) {
   auto *address = call.get<void *>(0);
   if (int rank = rankOfShared(address); rank >= 0 && rank != clusterRank())
-    fail("mbarrier: a wait for a barrier of block %d of the cluster, by one of "
-         "block %d",
+    fail("mbarrier: wait on an mbarrier of block %d of the cluster by block "
+         "%d; a block can wait on its own mbarriers only",
          rank, clusterRank());
   return Mbarrier(address);
 }
 
-template <bool byParity> bool isOver(Mbarrier &barrier, const Call &call) {
-  return byParity ? barrier.isParityOver(call.get<uint32_t>(1))
-                  : barrier.isOver(call.get<uint64_t>(1));
+template <bool byParity>
+bool isPhaseComplete(Mbarrier &barrier, const Call &call) {
+  return byParity ? barrier.isParityComplete(call.get<uint32_t>(1))
+                  : barrier.isPhaseComplete(call.get<uint64_t>(1));
 }
 
-/// A wait for a phase that is over does nothing: what is in flight then belongs
-/// to another one.
+/// A wait for a complete phase does not complete copies: those in flight belong
+/// to another phase.
 template <bool byParity> bool poll(Mbarrier &barrier, const Call &call) {
-  if (isOver<byParity>(barrier, call))
+  if (isPhaseComplete<byParity>(barrier, call))
     return true;
-  barrier.doPending();
-  return isOver<byParity>(barrier, call);
+  barrier.completePending();
+  return isPhaseComplete<byParity>(barrier, call);
 }
 
 template <bool relaxed, bool byParity> void testWait(const Call &call) {
@@ -289,9 +295,9 @@ template <bool relaxed, bool byParity> void testWait(const Call &call) {
     yield();
 }
 
-/// Blocks until the phase is over: the time after which it may give up is the
-/// system's, and here without end, so that a barrier that nobody completes is
-/// reported.
+/// Blocks until the phase is complete. The time limit of the hardware is
+/// system-dependent; here it is infinite, so that a barrier that never
+/// completes is reported.
 template <bool relaxed, bool byParity> void tryWait(const Call &call) {
   Mbarrier barrier = barrierOfBlock(call);
   waitUntil("mbarrier.try_wait", [&] { return poll<byParity>(barrier, call); });
@@ -300,7 +306,8 @@ template <bool relaxed, bool byParity> void tryWait(const Call &call) {
   call.set<uint8_t>(1);
 }
 
-/// With a limit of the program's, which is over when nobody else can go on.
+/// A wait with a time limit of the program. The limit expires when no other
+/// thread can make progress.
 template <bool relaxed, bool byParity> void tryWaitLimited(const Call &call) {
   Mbarrier barrier = barrierOfBlock(call);
   bool over = waitUntil(
@@ -352,7 +359,7 @@ void pendingCount(const Call &call) {
     {"asm:mbarrier." name ".b64", function, nullptr, SMALTI_PTX(section)}, \
     {"asm:mbarrier." name ".shared.b64", function, nullptr, SMALTI_PTX(section)}, \
     {"asm:mbarrier." name ".shared::cta.b64", function, nullptr, SMALTI_PTX(section)},
-// With and without the words for the order, the scope and the memory.
+// With and without the qualifiers for semantics, scope and state space.
 #define SMALTI_ORDERED(name, space, sem, function, section) \
     {"asm:mbarrier." name "." sem ".cta" space ".b64", function, nullptr, SMALTI_PTX(section)}, \
     {"asm:mbarrier." name "." sem ".cluster" space ".b64", function, nullptr, SMALTI_PTX(section)},

@@ -1,10 +1,10 @@
 //===- Mma.cpp - mma.sync with dense matrices -----------------------------===//
 //
-// What the PTX ISA ("mma") leaves open: for f16, bf16, tf32 and smaller floats
-// products and sums have at least the precision of the accumulator; their
-// order, their roundings and what becomes of denormals is not specified. Here
-// products are exact, and sums are of doubles, rounded once. f64 rounds each
-// product and sum like fma.
+// The PTX ISA ("mma") leaves details open. For f16, bf16, tf32 and smaller
+// floats, multiplications and sums have at least the precision of the
+// accumulator; order, rounding and denormals are not specified. Here
+// multiplications are exact, and sums are in double, rounded once. f64 rounds
+// each step like fma.
 //
 //===----------------------------------------------------------------------===//
 
@@ -53,7 +53,7 @@ void multiplyIntegers(const Wave &wave) {
   gatherRows<A>(wave, 0, a);
   gatherRows<B>(wave, firstB, b);
   gatherAccumulators<Sum32<saturate>>(wave, firstC, c);
-  // 128 products of 16 bits fit 32.
+  // 128 multiplications of 16 bits fit in 32 bits.
   accumulate(a, b, products);
   for (int i = 0; i < m; ++i)
     for (int j = 0; j < 8; ++j)
@@ -64,7 +64,7 @@ void multiplyIntegers(const Wave &wave) {
 uint32_t bitsAnd(uint32_t a, uint32_t b) { return a & b; }
 uint32_t bitsXor(uint32_t a, uint32_t b) { return a ^ b; }
 
-/// Single bits, 32 of them an element: C + popcount(A op B), and no product.
+/// Single bits, 32 per element: C + popcount(A op B).
 struct Bits {
   using Storage = uint32_t;
   static uint32_t read(Storage value) { return value; }
@@ -90,9 +90,9 @@ void multiplyBits(const Wave &wave) {
 
 //--- mma.m8n8k4 with f16 ------------------------------------------------------
 
-/// Four products at once, each of two groups of four lanes (PTX ISA, "Matrix
-/// Fragments for mma.m8n8k4 with .f16 floating point type"). A lane's own
-/// index, 0 to 7, counts through both groups.
+/// Four independent MMAs, each in two groups of four lanes (PTX ISA, "Matrix
+/// Fragments for mma.m8n8k4 with .f16 floating point type"). The own index of a
+/// lane, 0 to 7, counts through both groups.
 int laneOfPair(int pair, int own) {
   return 4 * pair + own % 4 + 16 * (own / 4);
 }

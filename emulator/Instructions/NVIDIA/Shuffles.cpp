@@ -11,7 +11,7 @@ using namespace smalti::emulator::nvidia;
 
 namespace {
 
-/// What comes from a lane that does not take part: undefined, a NaN here.
+/// The value from an inactive lane: undefined, a NaN here.
 constexpr uint32_t undefined = 0xffffffff;
 
 /// Fields of a struct result follow one another without gaps.

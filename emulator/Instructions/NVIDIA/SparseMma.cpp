@@ -1,8 +1,8 @@
 //===- SparseMma.cpp - mma.sp.sync: A with structured zeros ---------------===//
 //
-// Half of A is zero and not stored: what is stored has the fragments of half as
-// many columns, and metadata say where it belongs. What the PTX ISA leaves open
-// about roundings is chosen as for dense products.
+// Half of A is zero and not stored. The stored elements have the fragments of
+// half as many columns, and metadata states their columns. Rounding is as for
+// dense MMA.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,8 +14,8 @@ using namespace smalti::emulator::nvidia;
 
 namespace {
 
-/// What is not zero (PTX ISA, "Sparse matrix storage"). Each chunk of a row has
-/// four bits of metadata, two indices.
+/// The pattern of non-zero elements (PTX ISA, "Sparse matrix storage"). Each
+/// chunk of a row has four bits of metadata, two indices.
 enum class Sparsity {
   /// 2 of 4.
   Elements,
@@ -30,9 +30,9 @@ constexpr int chunkOf(Sparsity sparsity) {
                                         : 2;
 }
 
-/// Where the metadata of a row lie (PTX ISA, the figures of "Matrix Fragments
-/// for sparse mma.m16n8k*"): in the four lanes of row % 8, or those that the
-/// selector chooses.
+/// The lanes with the metadata of a row (PTX ISA, the figures of "Matrix
+/// Fragments for sparse mma.m16n8k*"): the four lanes of row % 8, or those that
+/// the selector selects.
 template <Sparsity sparsity, bool inHalves, int chunks>
 uint32_t metadataOf(const Wave &wave, int operand, int selector, int row,
                     int chunk) {
@@ -58,7 +58,7 @@ void expand(const Wave &wave, int operand, const Number (&stored)[16][k / 2],
   const Call &any = wave.lanes[0];
   int selector = any.get<int32_t>(operand + 1);
   if (selector < 0 || selector >= 4 / lanes)
-    failLane(any, 0, "the sparsity selector is %d: must be below %d", selector,
+    failLane(any, 0, "sparsity selector is %d; it must be below %d", selector,
              4 / lanes);
   memset(a, 0, sizeof(a));
   for (int row = 0; row < 16; ++row)
@@ -71,7 +71,9 @@ void expand(const Wave &wave, int operand, const Number (&stored)[16][k / 2],
                    : ordered ? first < second
                              : first != second;
       if (!valid)
-        failLane(any, 0, "the metadata of row %d, columns %d to %d, are %#x",
+        failLane(any, 0,
+                 "sparsity metadata of row %d, columns %d to %d is %#x, which "
+                 "is not a valid selection",
                  row, i * chunk, i * chunk + chunk - 1, bits);
       const Number *from = &stored[row][i * chunk / 2];
       Number *to = &a[row][i * chunk];

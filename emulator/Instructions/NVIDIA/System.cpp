@@ -32,7 +32,7 @@ void isSharedSpace(const Call &call) {
 }
 void isClusterSpace(const Call &call) { call.set<uint8_t>(rankOf(call) >= 0); }
 
-/// Local and constant memory have no range of their own here: what is not
+/// Local and constant memory do not have an own range: all memory other than
 /// shared is global.
 void isGlobalSpace(const Call &call) { call.set<uint8_t>(rankOf(call) < 0); }
 void isNot(const Call &call) { call.set<uint8_t>(0); }
@@ -49,15 +49,16 @@ const char *addressOf(const Call &call) {
              : call.get<const char *>(0);
 }
 
-/// The same place in the memory of another block of the cluster.
+/// The same offset in the shared memory of another block of the cluster.
 void mapToBlock(const Call &call) {
   int rank = call.get<int32_t>(1);
   const char *address = addressOf(call);
   int own = rankOfShared(address);
   if (rank < 0 || rank >= clusterSize())
-    fail("mapa of block %d of the cluster: it has %d", rank, clusterSize());
+    fail("mapa: block %d does not exist; the cluster has %d blocks", rank,
+         clusterSize());
   if (own < 0)
-    fail("mapa: %p is not in shared memory",
+    fail("mapa: address %p is not in shared memory",
          static_cast<const void *>(address));
   const char *mapped = sharedBaseOf(rank) + (address - sharedBaseOf(own));
   if (call.resultBytes() == 4)
@@ -73,7 +74,7 @@ void blockOfAddress(const Call &call) {
 void loadGlobal(const Call &call) {
   auto *address = call.get<const char *>(0);
   if (uintptr_t(address) % call.get<uint32_t>(1))
-    failAs("misaligned", "ldu: %p is not aligned to %u bytes",
+    failAs("misaligned", "ldu: address %p is not a multiple of %u",
            static_cast<const void *>(address), call.get<uint32_t>(1));
   touchRead(address, call.resultBytes());
   memcpy(call.result, address, call.resultBytes());
@@ -84,19 +85,18 @@ void storeBulk(const Call &call) {
   auto *address = call.get<char *>(0);
   auto bytes = call.get<uint64_t>(1);
   if (bytes % 8 || uintptr_t(address) % 8)
-    failAs("misaligned",
-           "st.bulk of %llu bytes to %p: both must be multiples "
-           "of 8",
-           static_cast<unsigned long long>(bytes),
-           static_cast<void *>(address));
+    failAs(
+        "misaligned",
+        "st.bulk of %llu bytes to %p; size and address must be multiples of 8",
+        static_cast<unsigned long long>(bytes), static_cast<void *>(address));
   touchWrite(address, bytes);
   memset(address, 0, bytes);
 }
 
 //--- vprintf and __assertfail -------------------------------------------------
 
-/// Walks the values that a call of vprintf has put one behind the other, each
-/// aligned to its size.
+/// Reads the values that a call of vprintf stored contiguously, each aligned to
+/// its size.
 class PrintedValues {
 public:
   explicit PrintedValues(const char *at) : at(at) {}
@@ -192,16 +192,16 @@ void failAssertion(const Call &call) {
 
 //--- Cluster launch control ---------------------------------------------------
 
-/// No block is ever left to be taken over: the answer is zeros.
+/// No block is ever canceled: the response is zero.
 void tryCancel(const Call &call) {
   auto *response = call.get<char *>(0);
   if (uintptr_t(response) % 16)
-    failAs("misaligned",
-           "clusterlaunchcontrol.try_cancel: %p is not aligned to "
-           "16 bytes",
-           static_cast<void *>(response));
+    failAs(
+        "misaligned",
+        "clusterlaunchcontrol.try_cancel: address %p is not a multiple of 16",
+        static_cast<void *>(response));
   Mbarrier barrier(call.get<void *>(1));
-  barrier.whenWaited([=] {
+  barrier.deferUntilWait([=] {
     touchWrite(response, 16);
     memset(response, 0, 16);
     Mbarrier(barrier).completeBytes(16);
@@ -211,11 +211,12 @@ void isCanceled(const Call &call) {
   call.set<uint8_t>(call.get<uint64_t>(0) != 0);
 }
 void firstBlockOfCanceled(const Call &) {
-  fail("clusterlaunchcontrol.query_cancel.get_first_ctaid: nothing was "
-       "cancelled");
+  fail("clusterlaunchcontrol.query_cancel.get_first_ctaid: no block was "
+       "canceled; test is_canceled first");
 }
 
-/// Of the warps of a warpgroup all execute it: the number of uses by each.
+/// All warps of a warpgroup must execute it: the number of executions by each
+/// warp.
 std::map<int, int> registerUses;
 
 void forget() { registerUses.clear(); }
@@ -227,11 +228,11 @@ void checkWholeWarpgroups() {
     for (int other = first; other < first + numWarps; ++other) {
       auto found = registerUses.find(other);
       if (found == registerUses.end() || found->second != uses)
-        failInOrder("divergence", {}, nullptr, 0,
-                    "setmaxnreg: warp %d executed it %d times, and warp %d of "
-                    "its warpgroup %d times",
-                    wave, uses, other,
-                    found == registerUses.end() ? 0 : found->second);
+        failInOrder(
+            "divergence", {}, nullptr, 0,
+            "setmaxnreg: warp %d executed it %d times, but warp %d of the same "
+            "warpgroup %d times; all warps of a warpgroup must execute it",
+            wave, uses, other, found == registerUses.end() ? 0 : found->second);
     }
   }
 }
@@ -240,18 +241,19 @@ const BlockObserver observer(forget, checkWholeWarpgroups);
 void setRegisters(const Wave &wave) {
   auto count = wave.lanes[0].get<uint32_t>(0);
   if (count < 24 || count > 256 || count % 8)
-    fail("setmaxnreg: %u registers; it is a multiple of 8 from 24 to 256",
+    fail("setmaxnreg: %u registers; the count must be a multiple of 8 from 24 "
+         "to 256",
          count);
   ++registerUses[waveIdInCluster()];
 }
 
-/// Operands address and bytes: a store that stands before the call.
+/// Operands address and bytes of the store before the call.
 void written(const Call &call) {
   noteGenericWrite(call.get<const void *>(0), call.get<uint64_t>(1));
 }
 
-/// Operands address, bytes, and the alignment that global memory needs: an
-/// access of more than 16 bytes stands behind the call.
+/// Operands address, bytes, and the alignment that global memory requires. An
+/// access of more than 16 bytes follows the call.
 void checkAlignment(const Call &call) {
   auto *address = call.get<const void *>(0);
   auto bytes = call.get<uint32_t>(1), alignment = call.get<uint32_t>(2);
@@ -259,17 +261,18 @@ void checkAlignment(const Call &call) {
     alignment = 16;
   if (uintptr_t(address) % alignment)
     failAs("misaligned",
-           "an access of %u bytes: the address %p is not a multiple of %u, the "
-           "bytes of one instruction",
+           "%u-byte access: address %p is not a multiple of %u, the size of "
+           "one memory instruction",
            bytes, address, alignment);
 }
 
 void fenceAsyncProxy(const Call &) { fenceProxies(); }
 
 void fenceDevice(const Call &) { fenceMemory(); }
-/// Threads of a block are ordered by more than fences.
+/// Threads of a block are ordered by barriers, not by fences.
 void fenceBlock(const Call &) { releaseAtClusterArrival(false); }
-/// `.release` alone, and for shared memory alone, which is not told apart.
+/// Only `.release`, and only for shared memory; the address space is not
+/// distinguished.
 void fenceRelease(const Call &) { releaseAtClusterArrival(true); }
 void fenceAsyncProxyRelease(const Call &) {
   fenceProxies();

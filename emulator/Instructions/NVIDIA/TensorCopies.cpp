@@ -28,24 +28,27 @@ Coordinates coordinatesOf(const Call &call, int first, int rank) {
 
 void checkBox(const void *place) {
   if (uintptr_t(place) % TensorMap::boxAlignment)
-    failAs("misaligned", "cp.async.bulk.tensor: %p is not aligned to %u bytes",
+    failAs("misaligned",
+           "cp.async.bulk.tensor: shared memory address %p is not a multiple "
+           "of %u",
            place, TensorMap::boxAlignment);
 }
 
-/// The copy is over when the barrier has its bytes, those outside of the tensor
-/// included.
+/// The copy is complete when its bytes have arrived at the barrier, including
+/// those outside of the tensor.
 void copyToShared(char *to, void *barrierAddress, const TensorMap &map,
                   const Coordinates &coordinates) {
   checkBox(to);
   Mbarrier barrier(barrierAddress);
-  map.load(to, coordinates.data(), /*isForReal=*/false);
-  barrier.whenWaited(inFlight(SharedRange{to, map.boxBytes()}, [=] {
-    map.load(to, coordinates.data(), /*isForReal=*/true);
+  map.load(to, coordinates.data(), /*isCompletion=*/false);
+  barrier.deferUntilWait(inFlight(SharedRange{to, map.boxBytes()}, [=] {
+    map.load(to, coordinates.data(), /*isCompletion=*/true);
     Mbarrier(barrier).completeBytes(map.boxBytes());
   }));
 }
 
-/// To the same places of the blocks that have a bit, each with its own barrier.
+/// Copies to the same offsets of the blocks whose bit is set, each with its own
+/// barrier.
 void copyToBlocks(uint16_t blocks, char *to, void *barrier,
                   const TensorMap &map, const Coordinates &coordinates) {
   forEachBlock("cp.async.bulk.tensor", blocks, to, barrier,
@@ -54,12 +57,11 @@ void copyToBlocks(uint16_t blocks, char *to, void *barrier,
                });
 }
 
-/// Operands place, barrier, map, coordinates, blocks, hint, whether there are
-/// blocks, a hint, and whose barrier it is.
+/// Operands destination, barrier, map, coordinates, blocks, hint, whether there
+/// are blocks, a hint, and the CTA group.
 template <int rank> void loadTile(const Call &call) {
   if (call.get<uint32_t>(7 + rank) > 1)
-    fail("cp.async.bulk.tensor for a pair of blocks (.cta_group::2) is not "
-         "emulated");
+    fail("cp.async.bulk.tensor with .cta_group::2 is not emulated");
   TensorMap map(call.get<void *>(2), rank);
   Coordinates coordinates = coordinatesOf(call, 3, rank);
   if (call.get<uint8_t>(5 + rank))
@@ -69,14 +71,15 @@ template <int rank> void loadTile(const Call &call) {
     copyToShared(call.get<char *>(0), call.get<void *>(1), map, coordinates);
 }
 
-/// Operands place, barrier, map, coordinates, hint and whether there is one.
+/// Operands destination, barrier, map, coordinates, hint and whether there is
+/// one.
 template <int rank> void loadTileOfBlock(const Call &call) {
   copyToShared(call.get<char *>(0), call.get<void *>(1),
                TensorMap(call.get<void *>(2), rank),
                coordinatesOf(call, 3, rank));
 }
 
-/// Operands place, map, coordinates, barrier, [blocks,] [hint].
+/// Operands destination, map, coordinates, barrier, [blocks,] [hint].
 template <int rank, bool hasBlocks> void loadTileOfText(const Call &call) {
   TensorMap map(call.get<void *>(1), rank);
   Coordinates coordinates = coordinatesOf(call, 2, rank);
@@ -91,13 +94,13 @@ template <int rank, bool hasBlocks> void loadTileOfText(const Call &call) {
 void copyToGlobal(const char *from, const TensorMap &map,
                   const Coordinates &coordinates) {
   checkBox(from);
-  map.store(from, coordinates.data(), /*isForReal=*/false);
+  map.store(from, coordinates.data(), /*isCompletion=*/false);
   enqueueAsync(bulkQueue, [=] {
-    map.store(from, coordinates.data(), /*isForReal=*/true);
+    map.store(from, coordinates.data(), /*isCompletion=*/true);
   });
 }
 
-/// Operands place, map, coordinates, hint and whether there is one.
+/// Operands source, map, coordinates, hint and whether there is one.
 template <int rank> void storeTile(const Call &call) {
   copyToGlobal(call.get<char *>(0), TensorMap(call.get<void *>(1), rank),
                coordinatesOf(call, 2, rank));
@@ -109,13 +112,13 @@ template <int rank, Reduction reduction> void reduceTile(const Call &call) {
   TensorMap map(call.get<void *>(1), rank);
   Coordinates coordinates = coordinatesOf(call, 2, rank);
   checkBox(from);
-  map.reduce(from, coordinates.data(), reduction, /*isForReal=*/false);
+  map.reduce(from, coordinates.data(), reduction, /*isCompletion=*/false);
   enqueueAsync(bulkQueue, [=] {
-    map.reduce(from, coordinates.data(), reduction, /*isForReal=*/true);
+    map.reduce(from, coordinates.data(), reduction, /*isCompletion=*/true);
   });
 }
 
-/// Operands map, coordinates, place, [hint].
+/// Operands map, coordinates, source, [hint].
 template <int rank> void storeTileOfText(const Call &call) {
   copyToGlobal(call.get<char *>(1 + rank), TensorMap(call.get<void *>(0), rank),
                coordinatesOf(call, 1, rank));
@@ -123,7 +126,7 @@ template <int rank> void storeTileOfText(const Call &call) {
 
 void prefetchTensorMap(const Call &) {}
 
-/// The map is looked at, and nothing is copied.
+/// The map is checked, but the emulator does not copy.
 template <int rank> void prefetchTile(const Call &call) {
   TensorMap(call.get<void *>(0), rank);
 }

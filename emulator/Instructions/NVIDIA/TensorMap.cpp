@@ -13,12 +13,12 @@ using namespace smalti::emulator::nvidia;
 static constexpr uint32_t chunkBytes = 16;
 static constexpr uint32_t mapBytes = 128;
 
-/// "SMALTITM", behind what is known of the bytes.
+/// "SMALTITM", after the documented bytes.
 static constexpr uint64_t mark = 0x4d5449544c414d53;
 static constexpr uint32_t markWord = 16;
 
-/// PTX ISA, "tensormap.replace": by the code of the element type; 0 = one that
-/// no map has here.
+/// PTX ISA, "tensormap.replace": bytes by the code of the element type; 0 for
+/// types that are not emulated.
 static constexpr uint8_t bytesOfType[16] = {1, 2, 4, 4, 8, 8, 2, 4,
                                             0, 8, 2, 0, 0, 0, 0, 0};
 
@@ -28,12 +28,14 @@ static uint32_t bits(uint32_t word, uint32_t first, uint32_t count) {
 
 TensorMap::TensorMap(const void *address, uint32_t rank) {
   if (uintptr_t(address) % 64)
-    failAs("misaligned", "tensor map: %p is not aligned to 64 bytes", address);
+    failAs("misaligned", "tensor map: address %p is not a multiple of 64",
+           address);
   touchRead(address, mapBytes);
   uint32_t words[mapBytes / sizeof(uint32_t)];
   memcpy(words, address, sizeof(words));
   if ((words[markWord] | uint64_t(words[markWord + 1]) << 32) != mark)
-    fail("tensor map: there is none at %p: pass smalti.emulator.tensor_map()",
+    fail("tensor map: address %p does not hold a tensor map; pass a result of "
+         "smalti.emulator.tensor_map()",
          address);
   fields.base = words[0] | uint64_t(words[1]) << 32;
   fields.rank = bits(words[2], 4, 3) + 1;
@@ -51,14 +53,13 @@ TensorMap::TensorMap(const void *address, uint32_t rank) {
         (i ? bits(words[14], 8 * (i - 1), 8) : bits(words[13], 24, 8)) + 1;
   }
   if (fields.rank != rank)
-    fail("tensor map: it has %u dimensions, the instruction %u", fields.rank,
-         rank);
+    fail("tensor map: the map has %u dimensions; the instruction requires %u",
+         fields.rank, rank);
   if (!fields.elementBytes)
-    fail("tensor map: its element type is not one that the emulator knows");
+    fail("tensor map: the element type is not emulated");
   if (fields.base % chunkBytes)
     failAs("misaligned",
-           "tensor map: the tensor at %#llx is not aligned to %u "
-           "bytes",
+           "tensor map: global address %#llx is not a multiple of %u",
            static_cast<unsigned long long>(fields.base), chunkBytes);
 }
 
@@ -75,10 +76,10 @@ uint32_t TensorMap::boxBytes() const {
   return bytes;
 }
 
-/// PTX ISA, "Tensors: Swizzling modes": chunks of 16 bytes are exchanged within
-/// 32, 64 or 128 bytes, by which multiple of 128 bytes they are in.
+/// PTX ISA, "Tensors: Swizzling modes": chunks of 16 bytes are permuted within
+/// 32, 64 or 128 bytes, depending on the index of their 128-byte row.
 template <class Pointer> Pointer TensorMap::swizzled(Pointer chunk) const {
-  // Nothing is exchanged within 16 bytes.
+  // Within 16 bytes, the order is unchanged.
   uintptr_t mask = fields.swizzle - chunkBytes;
   // NOLINTNEXTLINE(performance-no-int-to-ptr)
   return reinterpret_cast<Pointer>(uintptr_t(chunk) ^
@@ -112,14 +113,14 @@ void TensorMap::forEachRow(const int32_t *coordinates, Use use) const {
 }
 
 void TensorMap::load(char *to, const int32_t *coordinates,
-                     bool isForReal) const {
+                     bool isCompletion) const {
   touchAsyncWrite(to, boxBytes());
   uint32_t width = fields.elementBytes, rowBytes = count(0) * width;
   std::vector<char> row(rowBytes);
   forEachRow(coordinates,
              [&](uint32_t offset, int64_t first, int64_t end, const char *at) {
                touchRead(at, (end - first) * width);
-               if (!isForReal)
+               if (!isCompletion)
                  return;
                memset(row.data(), 0, rowBytes);
                // A NaN of any float: all bits but the sign and the last.
@@ -132,23 +133,24 @@ void TensorMap::load(char *to, const int32_t *coordinates,
              });
 }
 
-/// At the issue it must be behind its fence; who writes later races anyway.
-static void readBox(const char *from, uint32_t bytes, bool isForReal) {
-  if (isForReal)
+/// At issue, a proxy fence must precede the read. A later write is a race in
+/// any case.
+static void readBox(const char *from, uint32_t bytes, bool isCompletion) {
+  if (isCompletion)
     touchRead(from, bytes);
   else
     touchAsyncRead(from, bytes);
 }
 
 void TensorMap::store(const char *from, const int32_t *coordinates,
-                      bool isForReal) const {
-  readBox(from, boxBytes(), isForReal);
+                      bool isCompletion) const {
+  readBox(from, boxBytes(), isCompletion);
   uint32_t width = fields.elementBytes, rowBytes = count(0) * width;
   std::vector<char> row(rowBytes);
   forEachRow(
       coordinates, [&](uint32_t offset, int64_t first, int64_t end, char *at) {
         touchWrite(at, (end - first) * width);
-        if (!isForReal)
+        if (!isCompletion)
           return;
         for (uint32_t i = 0; i < rowBytes; i += chunkBytes)
           memcpy(row.data() + i, swizzled(from + offset + i), chunkBytes);
@@ -189,8 +191,8 @@ template <class Type> Type combine(Type old, Type value, Reduction reduction) {
       return old ^ value;
     }
   }
-  fail("cp.reduce.async.bulk.tensor: floats have sums, the least and the "
-       "largest");
+  fail("cp.reduce.async.bulk.tensor: floating-point elements support only "
+       ".add, .min and .max");
 }
 
 template <class Type>
@@ -229,20 +231,20 @@ constexpr Combine combineOfType[16] = {nullptr,
 } // namespace
 
 void TensorMap::reduce(const char *from, const int32_t *coordinates,
-                       Reduction reduction, bool isForReal) const {
+                       Reduction reduction, bool isCompletion) const {
   Combine combine = combineOfType[fields.type];
   if (!combine)
-    fail("cp.reduce.async.bulk.tensor: the elements of the tensor have a type "
-         "of %u bytes without reductions",
+    fail("cp.reduce.async.bulk.tensor: the %u-byte element type of the tensor "
+         "does not support reductions",
          fields.elementBytes);
-  readBox(from, boxBytes(), isForReal);
+  readBox(from, boxBytes(), isCompletion);
   uint32_t width = fields.elementBytes, rowBytes = count(0) * width;
   std::vector<char> row(rowBytes);
   forEachRow(
       coordinates, [&](uint32_t offset, int64_t first, int64_t end, char *at) {
         if (first < end)
           touchAtomic(at, (end - first) * width);
-        if (!isForReal)
+        if (!isCompletion)
           return;
         for (uint32_t i = 0; i < rowBytes; i += chunkBytes)
           memcpy(row.data() + i, swizzled(from + offset + i), chunkBytes);

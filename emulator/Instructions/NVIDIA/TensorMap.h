@@ -13,7 +13,7 @@
 
 namespace smalti::emulator::nvidia {
 
-/// What cp.reduce.async.bulk does.
+/// The operations of cp.reduce.async.bulk.
 enum class Reduction { Add, Min, Max, Increment, Decrement, And, Or, Xor };
 
 /// A tensor in global memory and the box of it that instructions copy. The
@@ -21,33 +21,35 @@ enum class Reduction { Add, Min, Max, Increment, Decrement, And, Or, Xor };
 class TensorMap {
 public:
   static constexpr uint32_t maxRank = 5;
-  /// What shared memory of a box is aligned to.
+  /// The alignment of a box in shared memory.
   static constexpr uint32_t boxAlignment = 128;
 
-  /// Reports an address that has none, and one of another rank.
+  /// Reports an address without a tensor map, and a map of another rank.
   TensorMap(const void *address, uint32_t rank);
 
-  /// Of a box in shared memory, what lies outside of the tensor included.
+  /// The size of a box in shared memory, including elements outside of the
+  /// tensor.
   uint32_t boxBytes() const;
 
-  /// Copies the box whose first element has the coordinates. `isForReal` is
+  /// Copies the box whose first element has the coordinates. `isCompletion` is
   /// false where only the sanitizers are to know.
-  void load(char *to, const int32_t *coordinates, bool isForReal) const;
+  void load(char *to, const int32_t *coordinates, bool isCompletion) const;
   void store(const char *from, const int32_t *coordinates,
-             bool isForReal) const;
+             bool isCompletion) const;
 
-  /// Combines the tensor's elements with those of the box, each at once.
+  /// Combines the elements of the tensor with those of the box, one atomic per
+  /// element.
   void reduce(const char *from, const int32_t *coordinates, Reduction reduction,
-              bool isForReal) const;
+              bool isCompletion) const;
 
 private:
-  /// Calls `use(row, offset, first, end, at)` for each row of the box: its
-  /// place in shared memory is `offset`; its elements from `first` to `end` are
-  /// in the tensor, the first of them at `at`.
+  /// Calls `use(row, offset, first, end, at)` for each row of the box. `offset`
+  /// is the offset in shared memory. The elements from `first` to `end` are
+  /// inside the tensor, and `at` is the address of the first.
   template <class Use>
   void forEachRow(const int32_t *coordinates, Use use) const;
   uint32_t count(uint32_t dimension) const;
-  /// Where a chunk of 16 bytes lies instead.
+  /// The swizzled address of a chunk of 16 bytes.
   template <class Pointer> Pointer swizzled(Pointer chunk) const;
 
   struct Fields {

@@ -19,18 +19,18 @@ namespace smalti::emulator::nvidia {
 void unpackScales(const uint8_t *packed, int64_t tiles, int64_t columnGroups,
                   int64_t tileRows, uint8_t *scales);
 
-/// The bytes of metadata in the form in which they are copied to tensor memory,
-/// [rowTiles][columnTiles][height][width], as [rowTiles * height]
-/// [columnTiles * width]: tiles have 128 rows of 64 metadata, of two bits each.
+/// Converts metadata from the form that is copied to tensor memory,
+/// [rowTiles][columnTiles][height][width], to [rowTiles * height] [columnTiles
+/// * width]. Tiles have 128 rows of 64 metadata entries of two bits.
 void unpackMetadata(const uint8_t *packed, int64_t rowTiles,
                     int64_t columnTiles, int64_t height, int64_t width,
                     uint8_t *metadata);
 
-/// The positions, each of two bits, of the elements of a sparse A, two of each
-/// four, from the metadata that tensor memory has: `rows` rows, a multiple of
-/// 16, of `columns`, a multiple of 16. If the elements have 16 bits, a lane has
-/// 8 columns of a row and of the row 8 below, and the lane 8 below has the next
-/// 8 columns of both (PTX ISA, "Sparsity selector", `kind::f16`; JAX,
+/// The positions, of two bits each, of the stored elements of a sparse A, from
+/// the metadata in tensor memory. There are two stored elements of each four.
+/// `rows` and `columns` are multiples of 16. For 16-bit elements, a lane has 8
+/// columns of a row and of the row 8 below. The lane 8 below has the next 8
+/// columns of both rows (PTX ISA, "Sparsity selector", `kind::f16`; JAX,
 /// `format_tcgen05_sparse_metadata`).
 void sparsePositions(const uint8_t *metadata, int64_t rows, int64_t columns,
                      int elementBits, uint8_t *positions);

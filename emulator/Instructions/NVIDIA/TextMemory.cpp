@@ -38,7 +38,7 @@ template <bool acquires> void loadStrong(const Call &call) {
     fenceMemory();
 }
 
-/// Operands address and values, one behind the other.
+/// Operands address and values, which are contiguous.
 template <bool isStrong, bool releases> void store(const Call &call) {
   auto *address = call.get<char *>(0);
   if (releases)
@@ -55,14 +55,16 @@ template <bool isStrong, bool releases> void store(const Call &call) {
 
 //--- st.async, red.async ------------------------------------------------------
 
-/// What an instruction writes to a place and the barrier beside it.
+/// Checks that destination and mbarrier are in the shared memory of one block.
 void checkIsOfBarrier(const char *name, const char *place, void *barrier) {
   if (rankOfShared(place) < 0 || rankOfShared(place) != rankOfShared(barrier))
-    fail("%s: %p and its mbarrier %p are not in the shared memory of one block",
+    fail("%s: destination %p and mbarrier %p must be in the shared memory of "
+         "the same block",
          name, static_cast<const void *>(place), barrier);
 }
 
-/// Operands place, values and barrier, which gets the number of their bytes.
+/// Operands destination, values and barrier, which receives the number of
+/// bytes.
 void storeAsync(const Call &call) {
   auto *to = call.get<char *>(0);
   int last = int(call.numOperands()) - 1;
@@ -76,14 +78,14 @@ void storeAsync(const Call &call) {
   }
   Mbarrier barrier(address);
   touchAsyncWrite(to, bytes);
-  barrier.whenWaited(inFlight(SharedRange{to, bytes}, [=] {
+  barrier.deferUntilWait(inFlight(SharedRange{to, bytes}, [=] {
     touchAsyncWrite(to, bytes);
     memcpy(to, values.data(), bytes);
     Mbarrier(barrier).completeBytes(bytes);
   }));
 }
 
-/// The barrier gets the number of the bytes.
+/// The barrier receives the number of bytes.
 template <class Operation> void reduceAsync(const Call &call) {
   auto *to = call.get<char *>(0);
   auto value = call.get<uint32_t>(1);
@@ -91,7 +93,7 @@ template <class Operation> void reduceAsync(const Call &call) {
   checkIsOfBarrier("red.async", to, address);
   Mbarrier barrier(address);
   touchAtomic(to, sizeof value);
-  barrier.whenWaited([=] {
+  barrier.deferUntilWait([=] {
     Operation::perform(to, &value);
     Mbarrier(barrier).completeBytes(sizeof value);
   });

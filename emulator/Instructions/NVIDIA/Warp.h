@@ -1,4 +1,4 @@
-//===- Warp.h - What instructions of a warp share -------------------------===//
+//===- Warp.h - Common parts of warp-level instructions -------------------===//
 
 #ifndef SMALTI_EMULATOR_INSTRUCTIONS_NVIDIA_WARP_H
 #define SMALTI_EMULATOR_INSTRUCTIONS_NVIDIA_WARP_H

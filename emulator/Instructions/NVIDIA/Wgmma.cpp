@@ -1,17 +1,16 @@
 //===- Wgmma.cpp - wgmma of NVIDIA ----------------------------------------===//
 //
 // PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions". The four warps
-// of a warpgroup execute a product together; each computes 16 rows of it when
-// it comes to it. The product completes for all of them at once: a warp does
-// not return from a wait before all four have executed the product, and CUTLASS
-// releases an operand by one thread of the warpgroup (PipelineTmaAsync). What
-// the product reads in shared memory must stay as it is until the product is
-// waited for, and until then nobody may read what it writes: both is checked at
-// the wait, and by `smalti.nvvm.accumulator`, which the rewriter puts where
-// accumulators are read.
+// of a warpgroup execute a wgmma together; each computes 16 rows when it
+// executes the instruction. A wgmma completes for the whole warpgroup: a wait
+// returns only after all four warps have executed the wgmma. CUTLASS releases
+// an operand by one thread of the warpgroup (PipelineTmaAsync).
 //
-// As with mma.sync products are exact, and sums are of doubles, rounded once
-// for each instruction.
+// Until the wait, operands in shared memory must not change, and no thread may
+// read the accumulators. Both are checked: operands at the wait, accumulators
+// by `smalti.nvvm.accumulator`, which the rewriter inserts before their uses.
+// Multiplications are exact and sums are in double, rounded once per
+// instruction, as for mma.sync.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,8 +30,8 @@ using namespace smalti::emulator::nvidia;
 namespace {
 
 constexpr int numWarps = 4, rows = 64, warpRows = 16, maxColumns = 256;
-/// Of an operand, for each row of A and column of B: two chunks of 16 bytes, or
-/// as many elements the other way round.
+/// The bytes of an operand for each row of A and column of B: two chunks of 16
+/// bytes, or the same number of elements in a transposed layout.
 constexpr int rowBytes = 32;
 
 //===----------------------------------------------------------------------===//
@@ -43,16 +42,16 @@ constexpr int rowBytes = 32;
 struct SharedOperand {
   MatrixDescriptor descriptor;
   MatrixShape shape;
-  /// The chunks as they were when the first warp came.
+  /// The chunks at the time when the first warp executed the wgmma.
   std::vector<char> bytes;
 };
 
-/// A product of a warpgroup.
+/// A wgmma of a warpgroup.
 struct Wgmma {
   const void *opcode;
   uint64_t descriptorA, descriptorB;
   uint32_t modifiers;
-  /// A is without bytes where registers have it.
+  /// The bytes of A are empty if A is in registers.
   SharedOperand a, b;
   /// B as numbers, in the order of `panelIndex`.
   std::vector<double> columns;
@@ -61,17 +60,17 @@ struct Wgmma {
 };
 
 struct Warpgroup {
-  /// Those that some warp has still to execute or to wait for; the first has
-  /// the number `first`.
-  std::deque<std::unique_ptr<Wgmma>> products;
+  /// The wgmmas that some warp has not yet executed or waited for; the number
+  /// of the first is `first`.
+  std::deque<std::unique_ptr<Wgmma>> wgmmas;
   uint64_t first = 1;
 };
 
-/// What a warp has done.
+/// The state of a warp.
 struct Warp {
   bool hasFenced = false;
-  /// Numbers of products: those that were executed, that are done, and at the
-  /// ends of groups.
+  /// Numbers of the last wgmma that was executed, of the last complete one, and
+  /// of the last one in each group.
   uint64_t numIssued = 0, numDone = 0;
   std::deque<uint64_t> groups;
 };
@@ -86,29 +85,30 @@ void forget() {
 
 void checkWholeWarpgroups() {
   for (const auto &[index, group] : warpgroups)
-    for (const std::unique_ptr<Wgmma> &product : group.products)
-      if (product->numIssued < numWarps)
-        failInOrder("divergence", product->origin, nullptr, 0,
-                    "wgmma.mma_async was executed by %d warps of a warpgroup, "
-                    "and not by all of its %d",
-                    product->numIssued, numWarps);
+    for (const std::unique_ptr<Wgmma> &wgmma : group.wgmmas)
+      if (wgmma->numIssued < numWarps)
+        failInOrder("divergence", wgmma->origin, nullptr, 0,
+                    "wgmma.mma_async was executed by only %d warps of a "
+                    "warpgroup; all %d warps must execute it",
+                    wgmma->numIssued, numWarps);
 }
 
 const BlockObserver observer(forget, checkWholeWarpgroups);
 
 Warp &currentWarp() { return warps[waveIdInCluster()]; }
-/// By the first of its warps.
+/// The key is the first warp of the warpgroup.
 Warpgroup &currentWarpgroup() {
   return warpgroups[waveIdInCluster() - waveId() % numWarps];
 }
 int rankInWarpgroup() { return waveId() % numWarps; }
 
-/// Chunks of an operand: all of them, or, of A, those with the rows of this
+/// The chunks of an operand: all of them, or for A those with the rows of this
 /// warp.
 template <class Use>
 void forEachChunk(const SharedOperand &operand, bool ofWarp, Use use) {
   int first = 0, end = operand.bytes.empty() ? 0 : operand.shape.numChunks();
-  // The rows of A are outermost where k is inside, and else 8 lie in a chunk.
+  // Rows of A are the outer dimension if K is contiguous; otherwise a chunk
+  // holds 8 rows.
   if (ofWarp) {
     int each = end / numWarps;
     first = rankInWarpgroup() * each;
@@ -118,21 +118,21 @@ void forEachChunk(const SharedOperand &operand, bool ofWarp, Use use) {
     use(operand.descriptor.chunk(operand.shape, i), i);
 }
 
-[[noreturn]] void failOverwritten(const Wgmma &product, const char *at,
+[[noreturn]] void failOverwritten(const Wgmma &wgmma, const char *at,
                                   const char *when) {
-  failInOrder("race", product.origin, at, MatrixDescriptor::chunkBytes,
-              "an operand of wgmma.mma_async changed %s, for which nobody has "
-              "waited",
+  failInOrder("race", wgmma.origin, at, MatrixDescriptor::chunkBytes,
+              "data race: a shared-memory operand of wgmma.mma_async was "
+              "overwritten %s; wait for the wgmma before the write",
               when);
 }
 
 /// The chunks must be what they were.
-void checkUnchanged(const Wgmma &product, const SharedOperand &operand,
+void checkUnchanged(const Wgmma &wgmma, const SharedOperand &operand,
                     bool ofWarp, const char *when) {
   constexpr int size = MatrixDescriptor::chunkBytes;
   forEachChunk(operand, ofWarp, [&](const char *at, int i) {
     if (memcmp(operand.bytes.data() + i * size, at, size) != 0)
-      failOverwritten(product, at, when);
+      failOverwritten(wgmma, at, when);
   });
 }
 
@@ -146,39 +146,41 @@ void readOperand(SharedOperand &operand) {
   }
 }
 
-/// What this warp reads, at the earliest.
+/// Reports the earliest reads of this warp.
 void touchOperand(const SharedOperand &operand, bool ofWarp) {
   forEachChunk(operand, ofWarp, [&](const char *at, int) {
     touchRead(at, MatrixDescriptor::chunkBytes);
   });
 }
 
-/// Tells ThreadSanitizer of the reads at the completion. They are those of the
-/// tensor cores, after what the first lane of each warp did before it executed
-/// the product.
-void touchOperands(const Wgmma &product) {
-  acquireOrderAsUnit(&product);
-  for (const SharedOperand *operand : {&product.a, &product.b})
+/// Reports the reads of operands at completion to ThreadSanitizer. The tensor
+/// cores read them, after the accesses of the first lane of each warp before
+/// the wgmma.
+void touchOperands(const Wgmma &wgmma) {
+  acquireByTensorCores(&wgmma);
+  for (const SharedOperand *operand : {&wgmma.a, &wgmma.b})
     forEachChunk(*operand, /*ofWarp=*/false, [&](const char *at, int) {
-      touchReadAsUnit(product.origin, at, MatrixDescriptor::chunkBytes);
+      touchReadByTensorCores(wgmma.origin, at, MatrixDescriptor::chunkBytes);
     });
-  releaseOrderAsUnit(&product);
+  releaseByTensorCores(&wgmma);
 }
 
-/// The first warp that waits completes the product: this is the last moment at
-/// which it may read its operands.
-void finish(Wgmma &product) {
-  if (product.numDone == 0 && isAsyncLate()) {
-    checkUnchanged(product, product.a, /*ofWarp=*/false, "in flight");
-    checkUnchanged(product, product.b, /*ofWarp=*/false, "in flight");
+/// The first wait completes the wgmma: this is the last time at which it may
+/// read its operands.
+void finish(Wgmma &wgmma) {
+  if (wgmma.numDone == 0 && isAsyncLate()) {
+    checkUnchanged(wgmma, wgmma.a, /*ofWarp=*/false,
+                   "while the wgmma was in flight");
+    checkUnchanged(wgmma, wgmma.b, /*ofWarp=*/false,
+                   "while the wgmma was in flight");
   }
-  if (product.numDone == 0 && areRacesSought())
-    touchOperands(product);
-  ++product.numDone;
+  if (wgmma.numDone == 0 && isCheckingRaces())
+    touchOperands(wgmma);
+  ++wgmma.numDone;
 }
 
 //===----------------------------------------------------------------------===//
-// Products
+// wgmma
 //===----------------------------------------------------------------------===//
 
 template <class Type> struct Elements {
@@ -200,7 +202,7 @@ double elementAt(const SharedOperand &operand, int index, int k) {
             (2 * index + k / inChunk) * MatrixDescriptor::chunkBytes;
     element = k % inChunk;
   } else {
-    // Eight along the rows lie in a chunk, one chunk for each k.
+    // A chunk holds eight rows of one k.
     chunk = operand.bytes.data() + (index / inChunk * Elements<Type>::k + k) *
                                        MatrixDescriptor::chunkBytes;
     element = index % inChunk;
@@ -208,14 +210,14 @@ double elementAt(const SharedOperand &operand, int index, int k) {
   return double(Packed<Type>::read(chunk, element));
 }
 
-/// Where the operands of a call stand: accumulators, A as a descriptor or four
+/// The operand indices of a call: accumulators, A as a descriptor or four
 /// registers, B, scale-d, [scale-a, scale-b,] [trans-a,] [trans-b,] and the
-/// number of the product that wrote the accumulators.
-struct Places {
+/// number of the wgmma that wrote the accumulators.
+struct OperandIndices {
   int numAccumulators, a, b, scaleD;
   bool isAShared;
 
-  explicit Places(const Call &call)
+  explicit OperandIndices(const Call &call)
       : numAccumulators(int(call.resultBytes() - 8) / 4), a(numAccumulators) {
     isAShared = call.bytes(a) == 8;
     b = a + (isAShared ? 1 : 4);
@@ -226,88 +228,87 @@ struct Places {
 double scaleOf(const Call &call, int operand) {
   int scale = call.get<int32_t>(operand);
   if (scale != 1 && scale != -1)
-    fail("wgmma.mma_async: an operand is scaled by %d, which must be 1 or -1",
-         scale);
+    fail("wgmma.mma_async: imm-scale is %d; it must be 1 or -1", scale);
   return scale;
 }
 
 bool isTransposed(const Call &call, int operand) {
   uint32_t value = call.get<uint32_t>(operand);
   if (value > 1)
-    fail("wgmma.mma_async: an operand is transposed by %u, which must be 0 or "
-         "1",
-         value);
+    fail("wgmma.mma_async: imm-trans is %u; it must be 0 or 1", value);
   return value;
 }
 
-/// The product that this warp comes to; the first warp of the four makes it.
-Wgmma &issue(const Call &call, const Places &places, const void *opcode,
-               uint32_t modifiers, MatrixShape shapeA, MatrixShape shapeB) {
+/// The wgmma that this warp executes; the first of the four warps creates it.
+Wgmma &issue(const Call &call, const OperandIndices &indices,
+             const void *opcode, uint32_t modifiers, MatrixShape shapeA,
+             MatrixShape shapeB) {
   Warp &warp = currentWarp();
   Warpgroup &group = currentWarpgroup();
   if (numThreads() / (warpSize * numWarps) <= waveId() / numWarps)
     failAs("divergence",
-           "wgmma.mma_async in a block whose last %d threads are "
-           "no whole warpgroup",
+           "wgmma.mma_async in the last %d threads of the block, which are not "
+           "a whole warpgroup of 128 threads",
            numThreads() % (warpSize * numWarps));
   if (!warp.hasFenced)
-    failAs("race", "wgmma.mma_async without a wgmma.fence before it, which "
-                   "orders its registers behind what wrote them");
+    failAs("race", "wgmma.mma_async without a wgmma.fence before it; the fence "
+                   "orders the wgmma after earlier accesses to its registers");
   uint64_t number = ++warp.numIssued;
   auto descriptorA =
-      places.isAShared ? call.get<uint64_t>(places.a) : uint64_t(0);
-  auto descriptorB = call.get<uint64_t>(places.b);
-  if (number - group.first < group.products.size()) {
-    Wgmma &product = *group.products[number - group.first];
-    if (product.opcode != opcode || product.descriptorA != descriptorA ||
-        product.descriptorB != descriptorB || product.modifiers != modifiers)
-      failInOrder("divergence", product.origin, nullptr, 0,
-                  "the warps of a warpgroup execute different products, or the "
-                  "same with other descriptors");
-    checkUnchanged(product, product.a, /*ofWarp=*/true,
-                   "between two warps of its warpgroup");
-    checkUnchanged(product, product.b, /*ofWarp=*/false,
-                   "between two warps of its warpgroup");
-    if (areRacesSought()) {
-      touchOperand(product.a, /*ofWarp=*/true);
-      touchOperand(product.b, /*ofWarp=*/false);
-      releaseOrder(&product);
+      indices.isAShared ? call.get<uint64_t>(indices.a) : uint64_t(0);
+  auto descriptorB = call.get<uint64_t>(indices.b);
+  if (number - group.first < group.wgmmas.size()) {
+    Wgmma &wgmma = *group.wgmmas[number - group.first];
+    if (wgmma.opcode != opcode || wgmma.descriptorA != descriptorA ||
+        wgmma.descriptorB != descriptorB || wgmma.modifiers != modifiers)
+      failInOrder("divergence", wgmma.origin, nullptr, 0,
+                  "the warps of a warpgroup execute different wgmma.mma_async "
+                  "instructions, or pass different descriptors");
+    checkUnchanged(wgmma, wgmma.a, /*ofWarp=*/true,
+                   "before all warps of the warpgroup executed the wgmma");
+    checkUnchanged(wgmma, wgmma.b, /*ofWarp=*/false,
+                   "before all warps of the warpgroup executed the wgmma");
+    if (isCheckingRaces()) {
+      touchOperand(wgmma.a, /*ofWarp=*/true);
+      touchOperand(wgmma.b, /*ofWarp=*/false);
+      releaseOrder(&wgmma);
     }
-    ++product.numIssued;
-    return product;
+    ++wgmma.numIssued;
+    return wgmma;
   }
-  group.products.push_back(std::make_unique<Wgmma>());
-  Wgmma &product = *group.products.back();
-  product.opcode = opcode;
-  product.descriptorA = descriptorA;
-  product.descriptorB = descriptorB;
-  product.modifiers = modifiers;
-  product.origin = originHere();
-  if (places.isAShared) {
-    product.a.descriptor = MatrixDescriptor(descriptorA);
-    product.a.shape = shapeA;
-    readOperand(product.a);
+  group.wgmmas.push_back(std::make_unique<Wgmma>());
+  Wgmma &wgmma = *group.wgmmas.back();
+  wgmma.opcode = opcode;
+  wgmma.descriptorA = descriptorA;
+  wgmma.descriptorB = descriptorB;
+  wgmma.modifiers = modifiers;
+  wgmma.origin = originHere();
+  if (indices.isAShared) {
+    wgmma.a.descriptor = MatrixDescriptor(descriptorA);
+    wgmma.a.shape = shapeA;
+    readOperand(wgmma.a);
   }
-  product.b.descriptor = MatrixDescriptor(descriptorB);
-  product.b.shape = shapeB;
-  readOperand(product.b);
-  releaseOrder(&product);
-  product.numIssued = 1;
-  return product;
+  wgmma.b.descriptor = MatrixDescriptor(descriptorB);
+  wgmma.b.shape = shapeB;
+  readOperand(wgmma.b);
+  releaseOrder(&wgmma);
+  wgmma.numIssued = 1;
+  return wgmma;
 }
 
-/// Accumulators that another product still writes: that of the same shape
-/// before it, and no other.
+/// Checks accumulators of an outstanding wgmma: only a wgmma of the same shape
+/// may accumulate into them.
 void checkAccumulators(uint64_t previous, const void *opcode) {
   Warp &warp = currentWarp();
   if (previous <= warp.numDone || !isAsyncLate())
     return;
   Warpgroup &group = currentWarpgroup();
-  const Wgmma &product = *group.products[previous - group.first];
-  if (product.opcode != opcode)
-    failInOrder("race", product.origin, nullptr, 0,
-                "wgmma.mma_async adds to accumulators that one of another "
-                "shape writes, for which nobody has waited");
+  const Wgmma &wgmma = *group.wgmmas[previous - group.first];
+  if (wgmma.opcode != opcode)
+    failInOrder("race", wgmma.origin, nullptr, 0,
+                "data race: wgmma.mma_async accumulates into registers of an "
+                "outstanding wgmma of another shape; wgmma.wait_group must "
+                "come in between");
 }
 
 template <class A, class B, class D, bool saturate>
@@ -318,9 +319,9 @@ void multiply(const Wave &wave) {
   using Accumulator = typename D::Storage;
   constexpr int inRegister = 4 / sizeof(Accumulator);
   const Call &any = wave.lanes[0];
-  Places places(any);
-  int n = 2 * places.numAccumulators * inRegister;
-  int next = places.scaleD + 1;
+  OperandIndices indices(any);
+  int n = 2 * indices.numAccumulators * inRegister;
+  int next = indices.scaleD + 1;
   double sign = 1;
   if (!isInteger) {
     sign = scaleOf(any, next) * scaleOf(any, next + 1);
@@ -328,63 +329,63 @@ void multiply(const Wave &wave) {
   }
   bool transposedA = false, transposedB = false;
   if (canTranspose) {
-    if (places.isAShared)
+    if (indices.isAShared)
       transposedA = isTransposed(any, next++);
     transposedB = isTransposed(any, next++);
   }
-  bool adds = any.get<uint8_t>(places.scaleD) & 1;
+  bool adds = any.get<uint8_t>(indices.scaleD) & 1;
   // The function is one for the types, n for the shape.
   auto opcode =
       reinterpret_cast<const char *>(&multiply<A, B, D, saturate>) + n;
   uint32_t modifiers = transposedA | transposedB << 1 | adds << 2 |
-                       (sign < 0) << 3 | places.isAShared << 4;
+                       (sign < 0) << 3 | indices.isAShared << 4;
   wave.forEach([&](int lane, const Call &call) {
-    if ((places.isAShared &&
-         call.get<uint64_t>(places.a) != any.get<uint64_t>(places.a)) ||
-        call.get<uint64_t>(places.b) != any.get<uint64_t>(places.b) ||
-        (call.get<uint8_t>(places.scaleD) & 1) != adds)
+    if ((indices.isAShared &&
+         call.get<uint64_t>(indices.a) != any.get<uint64_t>(indices.a)) ||
+        call.get<uint64_t>(indices.b) != any.get<uint64_t>(indices.b) ||
+        (call.get<uint8_t>(indices.scaleD) & 1) != adds)
       failLane(call, lane,
-               "wgmma.mma_async: lane %d has another descriptor or scale-d "
-               "than lane 0",
+               "wgmma.mma_async: lane %d passes a descriptor or scale-d other "
+               "than lane 0; both must be warp-uniform",
                lane);
   });
   uint64_t previous = any.get<uint64_t>(next);
   if (adds)
     checkAccumulators(previous, opcode);
-  Wgmma &product = issue(any, places, opcode, modifiers,
-                           {rows, k, !transposedA}, {n, k, !transposedB});
+  Wgmma &wgmma = issue(any, indices, opcode, modifiers, {rows, k, !transposedA},
+                       {n, k, !transposedB});
 
   static double a[warpRows][k];
-  if (places.isAShared) {
+  if (indices.isAShared) {
     int first = warpRows * rankInWarpgroup();
     for (int row = 0; row < warpRows; ++row)
       for (int i = 0; i < k; ++i)
-        a[row][i] = elementAt<A>(product.a, first + row, i);
+        a[row][i] = elementAt<A>(wgmma.a, first + row, i);
   } else if constexpr (isInteger) {
     static int32_t numbers[warpRows][k];
-    gatherRows<Packed<A>>(wave, places.a, numbers);
+    gatherRows<Packed<A>>(wave, indices.a, numbers);
     for (int row = 0; row < warpRows; ++row)
       for (int i = 0; i < k; ++i)
         a[row][i] = numbers[row][i];
   } else {
-    gatherRows<Packed<A>>(wave, places.a, a);
+    gatherRows<Packed<A>>(wave, indices.a, a);
   }
   if (sign < 0)
     for (auto &row : a)
       for (double &element : row)
         element = -element;
-  if (product.columns.empty()) {
-    product.columns.resize(size_t(k) * n);
+  if (wgmma.columns.empty()) {
+    wgmma.columns.resize(size_t(k) * n);
     for (int column = 0; column < n; ++column)
       for (int i = 0; i < k; ++i)
-        product.columns[size_t(panelIndex(k, i, column))] =
-            elementAt<B>(product.b, column, i);
+        wgmma.columns[size_t(panelIndex(k, i, column))] =
+            elementAt<B>(wgmma.b, column, i);
   }
 
   static double sums[warpRows * maxColumns];
   auto forEachSum = [&](auto use) {
     for (int lane = 0; lane < warpSize; ++lane)
-      for (int e = 0; e < places.numAccumulators * inRegister; ++e) {
+      for (int e = 0; e < indices.numAccumulators * inRegister; ++e) {
         int row = lane / 4 + 8 * (e / 2 % 2);
         int column = 8 * (e / 4) + 2 * (lane % 4) + e % 2;
         use(lane, e, sums[row * n + column]);
@@ -401,7 +402,7 @@ void multiply(const Wave &wave) {
     });
   else
     std::fill(sums, sums + warpRows * n, 0.0);
-  multiplyAccumulate(&a[0][0], warpRows, k, product.columns.data(), n, sums);
+  multiplyAccumulate(&a[0][0], warpRows, k, wgmma.columns.data(), n, sums);
   forEachSum([&](int lane, int e, double &sum) {
     Accumulator value;
     if constexpr (isInteger)
@@ -413,48 +414,48 @@ void multiply(const Wave &wave) {
   });
   uint64_t number = currentWarp().numIssued;
   wave.forEach([&](int, const Call &call) {
-    memcpy(static_cast<char *>(call.result) + 4 * places.numAccumulators,
+    memcpy(static_cast<char *>(call.result) + 4 * indices.numAccumulators,
            &number, sizeof(number));
   });
-  if (product.numIssued == numWarps)
-    std::vector<double>().swap(product.columns);
+  if (wgmma.numIssued == numWarps)
+    std::vector<double>().swap(wgmma.columns);
 }
 
 /// Single bits: sums of what both have.
 void multiplyBits(const Wave &wave) {
   const Call &any = wave.lanes[0];
-  Places places(any);
-  int n = 2 * places.numAccumulators;
+  OperandIndices indices(any);
+  int n = 2 * indices.numAccumulators;
   constexpr int words = rowBytes / 4;
-  bool adds = any.get<uint8_t>(places.scaleD) & 1;
+  bool adds = any.get<uint8_t>(indices.scaleD) & 1;
   auto opcode = reinterpret_cast<const char *>(&multiplyBits) + n;
   if (adds)
-    checkAccumulators(any.get<uint64_t>(places.scaleD + 1), opcode);
-  Wgmma &product =
-      issue(any, places, opcode, adds, {rows, words, true}, {n, words, true});
+    checkAccumulators(any.get<uint64_t>(indices.scaleD + 1), opcode);
+  Wgmma &wgmma =
+      issue(any, indices, opcode, adds, {rows, words, true}, {n, words, true});
   uint32_t a[warpRows][words];
-  if (places.isAShared)
-    memcpy(a, product.a.bytes.data() + warpRows * rowBytes * rankInWarpgroup(),
+  if (indices.isAShared)
+    memcpy(a, wgmma.a.bytes.data() + warpRows * rowBytes * rankInWarpgroup(),
            sizeof a);
   else
     for (int lane = 0; lane < warpSize; ++lane)
       for (int r = 0; r < 4; ++r)
         a[lane / 4 + 8 * (r % 2)][lane % 4 + 4 * (r / 2)] =
-            wave.lanes[lane].get<uint32_t>(places.a + r);
+            wave.lanes[lane].get<uint32_t>(indices.a + r);
   uint64_t number = currentWarp().numIssued;
   wave.forEach([&](int lane, const Call &call) {
     auto *result = static_cast<char *>(call.result);
-    for (int e = 0; e < places.numAccumulators; ++e) {
+    for (int e = 0; e < indices.numAccumulators; ++e) {
       int row = lane / 4 + 8 * (e / 2 % 2);
       int column = 8 * (e / 4) + 2 * (lane % 4) + e % 2;
       uint32_t b[words];
-      memcpy(b, product.b.bytes.data() + column * rowBytes, sizeof b);
+      memcpy(b, wgmma.b.bytes.data() + column * rowBytes, sizeof b);
       uint32_t sum = adds ? call.get<uint32_t>(e) : 0;
       for (int w = 0; w < words; ++w)
         sum += uint32_t(__builtin_popcount(a[row][w] & b[w]));
       memcpy(result + 4 * e, &sum, 4);
     }
-    memcpy(result + 4 * places.numAccumulators, &number, 8);
+    memcpy(result + 4 * indices.numAccumulators, &number, 8);
   });
 }
 
@@ -478,7 +479,7 @@ template <class Count> bool canWait(const Call &call) {
   const Warpgroup &group = currentWarpgroup();
   uint64_t last = warp.groups[warp.groups.size() - pending - 1];
   for (uint64_t number = warp.numDone + 1; number <= last; ++number)
-    if (group.products[number - group.first]->numIssued < numWarps)
+    if (group.wgmmas[number - group.first]->numIssued < numWarps)
       return false;
   return true;
 }
@@ -490,32 +491,31 @@ template <class Count> void waitGroup(const Wave &wave) {
   const Wgmma *last = nullptr;
   while (warp.groups.size() > pending) {
     for (; warp.numDone < warp.groups.front(); ++warp.numDone) {
-      Wgmma &product = *group.products[warp.numDone + 1 - group.first];
-      finish(product);
-      last = &product;
+      Wgmma &wgmma = *group.wgmmas[warp.numDone + 1 - group.first];
+      finish(wgmma);
+      last = &wgmma;
     }
     warp.groups.pop_front();
   }
-  // Products complete in their order.
-  if (last && areRacesSought())
+  // wgmmas complete in order.
+  if (last && isCheckingRaces())
     acquireOrderOfWave(last);
-  while (!group.products.empty() &&
-         group.products.front()->numDone == numWarps) {
-    group.products.pop_front();
+  while (!group.wgmmas.empty() && group.wgmmas.front()->numDone == numWarps) {
+    group.wgmmas.pop_front();
     ++group.first;
   }
 }
 
-/// A thread reads accumulators of the product with that number.
+/// A thread reads accumulators of the wgmma with that number.
 void checkAccumulator(const Call &call) {
   auto number = call.get<uint64_t>(0);
   const Warp &warp = currentWarp();
   if (number <= warp.numDone || !isAsyncLate())
     return;
   const Warpgroup &group = currentWarpgroup();
-  failInOrder("race", group.products[number - group.first]->origin, nullptr, 0,
-              "a read of accumulators that wgmma.mma_async writes, for which "
-              "nobody has waited");
+  failInOrder("race", group.wgmmas[number - group.first]->origin, nullptr, 0,
+              "data race: read of accumulator registers of an outstanding "
+              "wgmma.mma_async; wgmma.wait_group must come first");
 }
 
 //--- The table ----------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Kernels on an emulated GPU: the device code of a chip, run on this machine's CPU.
+"""Kernels on an emulated GPU: the device code of a chip runs on the CPU.
 
 smalti.compile("matmul.mlir", target="emu:sm_80")(a, b, c)
 smalti.emulator.load("kernel.ll", "emu:gfx942").launch(grid, block, a, b, c)
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .options import SCHEDULES, Emulation
     from .tensor_maps import TensorMap, tensor_map
 
-# Loaded when first used: compiling asks for the options alone.
+# Modules are loaded on first use: compilation needs the options only.
 _HOMES = {
     "Finding": "findings",
     "Module": "module",

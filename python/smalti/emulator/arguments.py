@@ -2,9 +2,9 @@
 
     TYPE[SHAPE]          an array of random numbers: f16[64x32]
     TYPE[SHAPE]=FILL     an array of zeros, ones, random, iota (0, 1, 2, ...), or of a number: 7, -inf, nan
-    TYPE[SHAPE]=FILE     an array that numpy saved (.npy)
+    TYPE[SHAPE]=FILE     an array from a .npy file
     TYPE:NUMBER          a number: i32:7, f32:0.5; ptr:0 is the null pointer
-    bytes:HEX            what is passed by value, as it lies in memory
+    bytes:HEX            the bytes of a by-value argument
 
 Types are written as in MLIR: f16, bf16, f32, f8E4M3FN, i32, ui8, ...
 """
@@ -27,12 +27,12 @@ _ARRAY = re.compile(r"(?P<type>\w+)\[(?P<shape>\d+(?:x\d+)*)\](?:=(?P<fill>.+))?
 _FILLS = ("random", "zeros", "ones", "iota")
 
 
-def parse(given: Mapping[int, str], seed: int = 0) -> list[Any]:
+def parse(texts: Mapping[int, str], seed: int = 0) -> list[Any]:
     """The arguments of a launch, from their texts by index."""
-    if missing := [index for index in range(max(given, default=-1) + 1) if index not in given]:
-        raise LaunchError(f"argument {missing[0]} is missing: give --arg {missing[0]}=...")
+    if missing := [index for index in range(max(texts, default=-1) + 1) if index not in texts]:
+        raise LaunchError(f"argument {missing[0]} is missing; add --arg {missing[0]}=...")
     rng = np.random.default_rng(seed)
-    return [_argument(index, given[index], rng) for index in range(len(given))]
+    return [_argument(index, texts[index], rng) for index in range(len(texts))]
 
 
 def _argument(index: int, text: str, rng: np.random.Generator) -> Any:
@@ -42,11 +42,11 @@ def _argument(index: int, text: str, rng: np.random.Generator) -> Any:
         try:
             return _array(index, ty, shape, found["fill"] or "random", rng)
         except (MemoryError, ValueError):
-            raise LaunchError(f"argument {index}: there is no memory for {ty.mlir}[{found['shape']}]") from None
+            raise LaunchError(f"argument {index}: cannot allocate {ty.mlir}[{found['shape']}]") from None
     kind, colon, value = text.partition(":")
     if not colon:
         raise LaunchError(
-            f"argument {index}: '{text}' is no argument",
+            f"argument {index}: cannot parse '{text}'",
             hint="an array is TYPE[SHAPE] or TYPE[SHAPE]=FILL, such as f16[64x32]=zeros; a number is TYPE:NUMBER",
         )
     try:
@@ -59,14 +59,14 @@ def _argument(index: int, text: str, rng: np.random.Generator) -> Any:
         data = np.array(number).astype(ty.numpy) if ty.kind == "f" else np.array(number, ty.numpy)
         return data[()]
     except (ValueError, OverflowError):
-        raise LaunchError(f"argument {index}: '{value}' is no {kind}") from None
+        raise LaunchError(f"argument {index}: '{value}' is not a value of type {kind}") from None
 
 
 def _type(index: int, name: str) -> dtypes.ElementType:
     ty = dtypes.from_mlir(name)
     if ty is None:
         known = ", ".join(known.mlir for known in dtypes.ELEMENT_TYPES)
-        raise LaunchError(f"argument {index}: there is no type '{name}'; there are: {known}")
+        raise LaunchError(f"argument {index}: unknown type '{name}'; known types: {known}")
     return ty
 
 
@@ -86,13 +86,15 @@ def _array(
         return np.full(shape, _filling(index, ty, fill), ty.numpy)
     data = load(f"argument {index}", fill)
     if data.shape != shape:
-        raise LaunchError(f"argument {index}: {fill} has the shape {_words(data.shape)}, not {_words(shape)}")
+        raise LaunchError(
+            f"argument {index}: {fill} has shape {_words(data.shape)}; the argument has shape {_words(shape)}"
+        )
     if data.dtype == ty.numpy:
         return np.ascontiguousarray(data)
-    # numpy saves types that it does not know as bytes.
+    # numpy saves unknown types as bytes.
     if data.dtype.kind == "V" and data.dtype.itemsize == ty.numpy.itemsize:
         return np.ascontiguousarray(data).view(ty.numpy)
-    raise LaunchError(f"argument {index}: {fill} holds {data.dtype}, not {ty}")
+    raise LaunchError(f"argument {index}: {fill} has element type {data.dtype}; the argument has {ty}")
 
 
 def _filling(index: int, ty: dtypes.ElementType, fill: str) -> Any:
@@ -102,20 +104,20 @@ def _filling(index: int, ty: dtypes.ElementType, fill: str) -> Any:
     except ValueError:
         kind = "a number" if ty.kind == "f" else "an integer"
         raise LaunchError(
-            f"argument {index}: '{fill}' is neither {kind}, a file (.npy) nor one of: {', '.join(_FILLS)}"
+            f"argument {index}: '{fill}' is not {kind}, a .npy file or one of: {', '.join(_FILLS)}"
         ) from None
     argument = Argument(index, ty.mlir, ty, None, None, True, False)
     return np.asarray(calls.scalar(argument, number)).astype(ty.numpy)
 
 
 def load(title: str, path: str) -> np.ndarray:
-    """An array that numpy saved."""
+    """Loads an array from a .npy file."""
     try:
         return np.load(path, allow_pickle=False)
     except OSError as error:
         raise LaunchError(f"{title}: {path}: {error.strerror or error}") from None
     except ValueError as error:
-        raise LaunchError(f"{title}: {path} is no array that numpy saved: {error}") from None
+        raise LaunchError(f"{title}: {path} is not a numpy array file: {error}") from None
 
 
 def _words(shape: Sequence[int]) -> str:
@@ -125,30 +127,32 @@ def _words(shape: Sequence[int]) -> str:
 def save(path: str, arguments: Sequence[Any]) -> None:
     """Saves the arrays as arg0, arg1, ... in a file of numpy's (.npz)."""
     if Path(path).suffix != ".npz":
-        raise LaunchError(f"{path}: results are saved as .npz")
-    found: dict[str, Any] = {
+        raise LaunchError(f"{path}: the file name must end with .npz")
+    named: dict[str, Any] = {
         f"arg{index}": value for index, value in enumerate(arguments) if isinstance(value, np.ndarray)
     }
     with files.replacing(path) as stream:
-        np.savez(stream, **found)
+        np.savez(stream, **named)
 
 
-def expect(index: int, got: Any, path: str, rtol: float | None, atol: float) -> float:
-    """Compares an array with a file; returns the largest difference. Without `rtol` it is 4 roundings of its type."""
+def expect(index: int, actual: Any, path: str, rtol: float | None, atol: float) -> float:
+    """Compares an array with a file; returns the largest difference. The default of `rtol` is 4 roundings of the type."""
     title = f"argument {index}"
-    if not isinstance(got, np.ndarray) or got.ndim == 0:
-        raise LaunchError(f"{title} is no array: there is nothing to compare {path} with")
-    got = cast(np.ndarray[Any, Any], got)
-    wanted = load(title, path)
-    if wanted.dtype.kind == "V" and wanted.dtype.itemsize == got.itemsize:
-        wanted = wanted.view(got.dtype)
-    if wanted.shape != got.shape:
-        raise LaunchError(f"{title}: {path} has the shape {_words(wanted.shape)}, not {_words(got.shape)}")
-    ty = dtypes.from_name(got.dtype.name)
+    if not isinstance(actual, np.ndarray) or actual.ndim == 0:
+        raise LaunchError(f"{title} is not an array and cannot be compared with {path}")
+    actual = cast(np.ndarray[Any, Any], actual)
+    expected = load(title, path)
+    if expected.dtype.kind == "V" and expected.dtype.itemsize == actual.itemsize:
+        expected = expected.view(actual.dtype)
+    if expected.shape != actual.shape:
+        raise LaunchError(
+            f"{title}: {path} has shape {_words(expected.shape)}; the argument has shape {_words(actual.shape)}"
+        )
+    ty = dtypes.from_name(actual.dtype.name)
     if rtol is None:
         rtol = 4 * ty.rounding if ty is not None else 0.0
-    exact: Any = np.float64 if ty is not None and ty.kind == "f" else got.dtype
-    a, b = got.astype(exact), wanted.astype(exact)
+    exact: Any = np.float64 if ty is not None and ty.kind == "f" else actual.dtype
+    a, b = actual.astype(exact), expected.astype(exact)
     with np.errstate(invalid="ignore"):
         same = (a == b) | ((a != a) & (b != b))
         difference = np.where(same, 0.0, np.abs(a.astype(np.float64) - b.astype(np.float64)))
@@ -157,8 +161,8 @@ def expect(index: int, got: Any, path: str, rtol: float | None, atol: float) -> 
     if count := int(np.count_nonzero(bad)):
         first = tuple(int(i) for i in np.argwhere(bad)[0])
         raise CheckError(
-            f"{title}: {count} of {got.size} elements are not those of {path}; the first is "
-            f"[{', '.join(map(str, first))}]: {got[first]}, {wanted[first]} is expected "
+            f"{title}: {count} of {actual.size} elements differ from {path}; the first is "
+            f"[{', '.join(map(str, first))}]: {actual[first]}, expected {expected[first]} "
             f"(rtol {rtol:.3g}, atol {atol:.3g})"
         )
     return float(difference.max(initial=0.0))

@@ -5,10 +5,10 @@ Every entry is a file `<name>.entry`:
     magic, 16 bytes | tag of the name, 32 bytes | tag of the name and the content, 32 bytes | content
 
 Tags are HMAC-SHA256 with a random key of the user, which is stored outside of the folder, in a file that only the user can
-read. The name is the tag of the entry's key. So an entry that was changed, truncated, exchanged with another one or written
-by somebody else is not returned, and no file without a valid tag of its name is deleted. Nothing is unpickled.
+read. The name is the tag of the entry's key. An entry that was changed, truncated, swapped with another one or written by
+another user is therefore not returned. Only files with a valid tag of their name are deleted. The cache does not unpickle.
 
-Files are written beside their name and then renamed, so that several processes can use one folder. Every failure (a full
+Files are written under a temporary name and then renamed, so that several processes can use one folder. Every failure (a full
 or read-only disk, a file that another process deletes) is a miss.
 """
 
@@ -37,14 +37,14 @@ _ENTRY = re.compile(r"([0-9a-f]{64})\.(?:entry|[^./]+\.part)")
 
 
 class Refused(Exception):
-    """Why a folder or a key cannot be trusted or used."""
+    """The reason why a folder or a key cannot be trusted or used."""
 
 
 def _check_owner(path: Path, found: os.stat_result, forbidden: int, change: str) -> None:
     if found.st_uid != os.geteuid():
         raise Refused(f"{path} belongs to another user")
     if found.st_mode & forbidden:
-        raise Refused(f"other users have access to {path}; `chmod {change} {path}` withdraws it")
+        raise Refused(f"other users have access to {path}; run `chmod {change} {path}`")
 
 
 def _private_folder(path: Path) -> None:
@@ -115,13 +115,13 @@ def _user_key(path: Path) -> bytes:
             continue
         if not stat.S_ISREG(found.st_mode):
             kind = "a symbolic link" if stat.S_ISLNK(found.st_mode) else "not a file"
-            raise Refused(f"{path} is {kind}; move it away, and a new key is created")
+            raise Refused(f"{path} is {kind}; remove it to create a new key")
         _check_owner(path, found, stat.S_IRWXG | stat.S_IRWXO, "go-rwx")
         if found.st_size == 0:
             _wait_for_content(path)
         key = _read(path, _TAG)
         if len(key) != _TAG:
-            raise Refused(f"{path} does not have {_TAG} bytes; delete the file, and a new key is created")
+            raise Refused(f"{path} does not have {_TAG} bytes; remove it to create a new key")
         return key
     raise Refused(f"{path} cannot be created")
 
@@ -228,7 +228,7 @@ class DiskCache:
 
 
 def why_unusable(folder: Path) -> str | None:
-    """Why there can be no cache in a folder, in one clause; None where there can."""
+    """The reason why a folder cannot be used as a cache, in one clause; None if it can."""
     try:
         DiskCache(folder, 1)
     except Refused as refused:
@@ -245,5 +245,5 @@ def open_cache(folder: Path, limit: int) -> DiskCache | None:
     if reason is None:
         with suppress(Refused, OSError):
             return DiskCache(folder, limit)
-    warnings.warn(f"nothing is cached on disk: {reason}", RuntimeWarning, stacklevel=2)
+    warnings.warn(f"the disk cache is disabled: {reason}", RuntimeWarning, stacklevel=2)
     return None

@@ -1,4 +1,4 @@
-"""What a kernel did that it must not, with its place in the source."""
+"""Findings of the emulator, with locations in the source."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Finding(findings.Finding):
     others: tuple[Finding, ...] = ()
     thread: Position | None = None
     frames: tuple[SourceLocation, ...] = ()
-    """The locations that led there, innermost first."""
+    """The call stack, innermost location first."""
     address: int | None = None
     bytes: int | None = None
     write: bool | None = None
@@ -36,7 +36,7 @@ class Finding(findings.Finding):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Places in the kernel library -> places in the source
+# From code addresses to source locations
 # ---------------------------------------------------------------------------------------------------------------------
 
 
@@ -47,7 +47,7 @@ def _pcs(raw: Mapping[str, Any]) -> Iterable[int]:
 
 
 def symbolize(library: str, offsets: Iterable[int]) -> dict[int, tuple[SourceLocation, ...]]:
-    """The source places of offsets in a library, innermost first; nothing where the tool is missing."""
+    """The source locations of offsets in a library, innermost first; empty if llvm-symbolizer is missing."""
     wanted = sorted(set(offsets))
     tool = toolchain.find_llvm_tool("llvm-symbolizer")
     if not wanted or tool is None:
@@ -68,25 +68,26 @@ def _frames(symbols: Iterable[Mapping[str, Any]]) -> Iterable[SourceLocation]:
 
 
 def _file(name: str) -> str:
-    # MLIR calls a text "-"; in debug information a folder stands in front of it.
+    # MLIR names a text "-"; debug information adds a folder before it.
     if re.fullmatch(r"(.*/)?-", name):
         return sources.TEXT
-    # As a person would name it from here.
+    # Relative to the current folder if possible.
     path = Path(os.path.normpath(name))
     return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
 
 
 def source_location(item: Mapping[str, Any] | None) -> SourceLocation | None:
-    """A place as the rewriter describes it."""
+    """A location as the rewriter describes it."""
     return SourceLocation(_file(item["file"]), item["line"], item["column"] or 1) if item else None
 
 
 def refusal(item: Mapping[str, Any]) -> Diagnostic:
-    """What the rewriter says of a module that it cannot take."""
-    told = Diagnostic.from_json(item)
-    if told.location is None:
-        return told
-    return dataclasses.replace(told, location=dataclasses.replace(told.location, file=_file(told.location.file)))
+    """The rewriter's error for a module that it rejects."""
+    diagnostic = Diagnostic.from_json(item)
+    if diagnostic.location is None:
+        return diagnostic
+    location = dataclasses.replace(diagnostic.location, file=_file(diagnostic.location.file))
+    return dataclasses.replace(diagnostic, location=location)
 
 
 def _position(value: Sequence[int] | None) -> Position | None:
@@ -94,11 +95,11 @@ def _position(value: Sequence[int] | None) -> Position | None:
 
 
 def from_json(raw: Sequence[Mapping[str, Any]], library: str) -> tuple[Finding, ...]:
-    """Findings as the emulator wrote them, with places in the source."""
-    places = symbolize(library, (pc for item in raw for pc in _pcs(item)))
+    """Converts the output of the emulator to findings with source locations."""
+    locations = symbolize(library, (pc for item in raw for pc in _pcs(item)))
 
     def convert(item: Mapping[str, Any], of: str) -> Finding:
-        frames = tuple(frame for pc in item.get("pc") or () for frame in places.get(pc, ()))
+        frames = tuple(frame for pc in item.get("pc") or () for frame in locations.get(pc, ()))
         return Finding(
             kind=item.get("kind", of),
             message=item.get("message") or item.get("note") or _access(item),
@@ -118,7 +119,7 @@ def from_json(raw: Sequence[Mapping[str, Any]], library: str) -> tuple[Finding, 
 def _access(item: Mapping[str, Any]) -> str:
     size = f" of {item['bytes']} bytes" if item.get("bytes") else ""
     if item.get("write") is None:
-        return "here"
+        return "an access"
     return f"a {'write' if item['write'] else 'read'}{size}"
 
 

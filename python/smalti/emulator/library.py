@@ -1,4 +1,4 @@
-"""From a chip's code to a library that the emulator loads, kept between runs by its content."""
+"""Translation of device code to kernel libraries, with a cache."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Parameter:
 
     name: str
     type: str
-    """As LLVM writes it: `ptr`, `i32`, `half`."""
+    """The LLVM type: `ptr`, `i32`, `half`."""
     bytes: int
     is_pointer: bool
 
@@ -45,29 +45,29 @@ class KernelFacts:
     name: str
     parameters: tuple[Parameter, ...]
     block: tuple[int, int, int] | None
-    """The size of its blocks, where the code requires one."""
+    """The block size that the code requires, or None."""
     most_threads: int | None
-    """The threads that a block has at most, where the code says so."""
+    """The maximum number of threads of a block that the code declares, or None."""
     cluster: tuple[int, int, int] = (1, 1, 1)
-    """The blocks that run together."""
+    """The size of a cluster, in blocks."""
 
 
 class Library:
-    """A kernel library in memory, which the emulator opens by its path."""
+    """A kernel library in memory, which the emulator opens by path."""
 
     def __init__(self, code: bytes, description: Mapping[str, Any]) -> None:
         self.kernels = {kernel.name: kernel for kernel in map(_kernel, description["kernels"])}
         self.vendor: str = description["vendor"]
-        """Whose code it was."""
+        """The vendor of the device code."""
         self.shared_bytes: int = description["shared_bytes"]
-        """Shared memory that the code declares itself."""
+        """Static shared memory of the code, in bytes."""
         self.descriptor = os.memfd_create("smalti-kernels")
         with open(self.descriptor, "wb", closefd=False) as stream:
             stream.write(code)
 
     @property
     def path(self) -> str:
-        """Where other processes find it."""
+        """The path for other processes."""
         return f"/proc/{os.getpid()}/fd/{self.descriptor}"
 
     def __del__(self) -> None:
@@ -93,7 +93,7 @@ def _kernel(item: Mapping[str, Any]) -> KernelFacts:
 
 
 def cache_folder() -> Path:
-    """Where libraries are cached."""
+    """The folder of cached libraries."""
     return files.cache_folder("emulator")
 
 
@@ -124,12 +124,12 @@ def _file_digest(path: Path) -> str:
 
 
 def _rewriter() -> Path:
-    """The library that makes host code of device code."""
+    """The library that translates device code to host code."""
     return Path(__file__).parent.parent / "_mlir_libs" / "libSmaltiCAPI.so"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Making one
+# Translation
 # ---------------------------------------------------------------------------------------------------------------------
 
 
@@ -141,10 +141,10 @@ def build(
     source: str | None = None,
     file: str = "-",
 ) -> Library:
-    """The library of a chip's code: LLVM IR as text or as bitcode.
+    """Builds the library of device code: LLVM IR as text or as bitcode.
 
-    `what` is what errors call it, `source` the text that they show lines of, where it is no file, `file` the one that a
-    text was in.
+    `what` is its name in errors. `source` is the text whose lines errors show if it is not a file, and `file` the file of a
+    text.
     """
     executable = toolchain.require_emulator(sanitize).path
     key = _digest(
@@ -175,36 +175,36 @@ def _rewrite(
     except codegen_worker.WorkerDied as died:
         reason, diagnostics = died.reason, []
     except codegen_worker.WorkerTimeout:
-        reason, diagnostics = "it took too long and was ended", []
+        reason, diagnostics = "the translation exceeded its time limit", []
     except codegen_worker.WorkerRefused as refused:
         reason, diagnostics = str(refused), [findings.refusal(item) for item in refused.diagnostics]
-    message = f"{what} could not be made code of this machine for {target}"
+    message = f"translating {what} for {target} failed"
     raise CompileError(message if diagnostics else f"{message}: {reason}", diagnostics=diagnostics, source=source)
 
 
 def _libraries(ir: bytes, target: targets.Chip) -> list[str]:
-    """The files with mathematical functions, where the code names such."""
+    """The files with mathematical functions, if the code calls them."""
     if not any(prefix in ir for prefix in (b"__nv_", b"__ocml_", b"__ockl_")):
         return []
     return [str(path) for path in toolchain.device_libraries(target.vendor, target.wave_size)]
 
 
 def _require_instructions(description: Mapping[str, Any], target: targets.Chip, what: str, source: str | None) -> None:
-    """Raises if the code has instructions that the emulator does not know, with the first location of each."""
+    """Raises an error for instructions that are not emulated, with the first location of each."""
     used = {item["name"]: item.get("location") for item in description["instructions"]}
-    # All executables have the same instructions, and those with a sanitizer take longer to start.
+    # All executables have the same instructions; those with a sanitizer take longer to start.
     if missing := _missing(toolchain.require_emulator().path, frozenset(used)):
         raise CompileError(
-            f"{what} has instructions of {target.chip} that are not emulated",
+            f"{what} uses instructions of {target.chip} that are not emulated",
             diagnostics=[Diagnostic("error", name, findings.source_location(used[name])) for name in missing],
             source=source,
-            hint="docs/emulation.md says how to add one",
+            hint="emulator/README.md describes how to add one",
         )
 
 
 @functools.lru_cache(maxsize=64)
 def _missing(executable: Path, names: frozenset[str]) -> list[str]:
-    """Which of these instructions the emulator does not know: its process is asked once for kernels of a kind."""
+    """The instructions that are not emulated. The result is cached, because a query starts a process."""
     if not names:
         return []
     done = subprocess.run([executable, "--missing", *sorted(names)], capture_output=True, text=True, check=True)
@@ -227,5 +227,6 @@ def _link(code: bytes, what: str) -> bytes:
         except OSError as error:
             reason = error.strerror or str(error)
         raise CompileError(
-            f"linking {what} for the emulator with {tool.path} failed: {reason}", hint="SMALTI_LD names another linker"
+            f"linking {what} for the emulator with {tool.path} failed: {reason}",
+            hint="set SMALTI_LD to use another linker",
         )

@@ -1,8 +1,7 @@
-"""The memory of a launch: copies of its arrays, each between poison and pages that nobody may touch.
+"""The memory of a launch: copies of its arrays, each between poison and inaccessible pages.
 
-An array ends where the mapped memory ends, but for its alignment. The emulator fills the holes between and inside of the
-arrays with NaN and looks into them afterwards: what reads past an array faults or gets NaN, what writes past it faults
-or is found.
+An array ends at the end of its mapped memory, up to its alignment. The emulator fills the gaps between and inside of the
+arrays with NaN and checks them after the run. A read past an array faults or gives NaN; a write faults or is found.
 """
 
 from __future__ import annotations
@@ -34,25 +33,25 @@ class Array:
     view: arrays.ArrayView
     itemsize: int
     alignment: int
-    """What the code assumes of its address, in bytes."""
+    """The alignment of the address that the code assumes, in bytes."""
     writes: bool
-    """Whether it may change."""
+    """Whether the kernel may write it."""
     title: str
-    """What messages call it."""
+    """Its name in messages."""
     address: Address | None = None
-    """What the emulator writes into it."""
+    """An address that the emulator writes into it."""
 
 
 @dataclass(frozen=True)
 class Address:
-    """The address of an array, which the emulator alone knows, and where it stands in another argument."""
+    """The address of an array inside another argument. The emulator inserts it at run time."""
 
     offset: int
     """In bytes."""
     of: int
     """The index of the array."""
     plus: int = 0
-    """What is added to it, in bytes."""
+    """An offset that is added to it, in bytes."""
 
 
 ADDRESS_BYTES = 8
@@ -66,15 +65,15 @@ class _Placed:
         view = array.view
         if any(stride < 0 for stride in view.strides):
             raise LaunchError(
-                f"{array.title}: its strides {view.strides} are negative, which the emulator does not take",
+                f"{array.title}: strides {view.strides} are negative; the emulator does not support negative strides",
                 hint="pass a row-major copy (numpy.ascontiguousarray)",
             )
         self.first, last = calls.extent(view, array.itemsize)
         self.bytes = last - self.first
         room = -(-self.bytes // array.alignment) * array.alignment
-        # Aligned as it must be and no better.
+        # Aligned as required, and not to the next power of two.
         room += array.alignment if room % (2 * array.alignment) == 0 else 0
-        # A page of holes at least in front of it.
+        # At least a page of poison before it.
         body = (-(-room // _PAGE) + 1) * _PAGE
         self.begin = begin
         self.end = begin + body
@@ -87,11 +86,11 @@ class _Placed:
         return self.bytes == math.prod(self.array.view.shape) * self.array.itemsize
 
     def inside(self, memory: np.ndarray) -> np.ndarray:
-        """The copy's elements."""
+        """The elements of the copy."""
         return np.ndarray(self.array.view.shape, self._type, memory.data, self.start, self.strides)
 
     @functools.cached_property
-    def given(self) -> np.ndarray:
+    def original(self) -> np.ndarray:
         """The elements of the array itself."""
         if not self.bytes:
             return np.zeros(self.array.view.shape, self._type)
@@ -112,19 +111,19 @@ class _Placed:
         return [(self.start + int(first), int(end - first)) for first, end in zip(edges[::2], edges[1::2], strict=True)]
 
     def holes(self) -> Iterator[tuple[int, int]]:
-        """All bytes between the guards that are no element."""
+        """All bytes between the guards that are not elements."""
         yield self.begin, self.start - self.begin
         yield from self.gaps
         yield self.start + self.bytes, self.end - self.start - self.bytes
 
 
 class Memory:
-    """The arrays of a launch in one file without a name, which the emulator maps."""
+    """The arrays of a launch in one anonymous file, which the emulator maps."""
 
-    def __init__(self, given: Sequence[Array]) -> None:
+    def __init__(self, arrays: Sequence[Array]) -> None:
         self._placed: list[_Placed] = []
         end = _PAGE
-        for array in given:
+        for array in arrays:
             placed = _Placed(array, end)
             self._placed.append(placed)
             end = placed.end + _PAGE
@@ -135,17 +134,17 @@ class Memory:
             self._map = mmap.mmap(self.descriptor, self.size)
         except OSError as error:
             os.close(self.descriptor)
-            raise LaunchError(f"no memory for the {self.size} B of the arguments: {error.strerror}") from None
+            raise LaunchError(f"cannot allocate {self.size} B for the arguments: {error.strerror}") from None
         self._bytes = np.frombuffer(self._map, np.uint8)
         for placed in self._placed:
-            placed.inside(self._bytes)[...] = placed.given
+            placed.inside(self._bytes)[...] = placed.original
 
     def close(self) -> None:
-        """Gives the memory back."""
+        """Releases the memory."""
         os.close(self.descriptor)
 
     def description(self) -> Iterator[str]:
-        """The lines that tell the emulator what is where."""
+        """The lines that describe the memory to the emulator."""
         yield f"memory {self.descriptor} {self.size}"
         for offset in itertools.chain((0,), (placed.end for placed in self._placed)):
             yield f"guard {offset} {_PAGE}"
@@ -157,30 +156,30 @@ class Memory:
                 yield f"address memory {placed.start + address.offset} {self.target(address)}"
 
     def target(self, address: Address) -> int:
-        """Where an address points to."""
+        """The target of an address."""
         return next(placed.start for placed in self._placed if placed.array.index == address.of) + address.plus
 
     def findings(self) -> list[Finding]:
-        """What changed in arrays that are only read."""
+        """Findings for read-only arrays that have changed."""
         return [
-            Finding("read-only", f"{placed.array.title}: the program only reads it, and it changed")
+            Finding("read-only", f"{placed.array.title} changed, but the kernel must not write it")
             for placed in self._placed
             if not placed.array.writes and not self._same(placed)
         ]
 
     def _same(self, placed: _Placed) -> bool:
-        got, given = _as_bytes(placed.inside(self._bytes)), _as_bytes(placed.given)
+        copy, original = _as_bytes(placed.inside(self._bytes)), _as_bytes(placed.original)
         if address := placed.array.address:
             there = slice(address.offset, address.offset + ADDRESS_BYTES)
-            got = got.copy()
-            got[there] = given[there]
-        return np.array_equal(got, given)
+            copy = copy.copy()
+            copy[there] = original[there]
+        return np.array_equal(copy, original)
 
     def copy_back(self) -> None:
-        """Puts the results into the arrays that were given."""
+        """Copies the results to the arrays of the caller."""
         for placed in self._placed:
             if placed.array.writes:
-                placed.given[...] = placed.inside(self._bytes)
+                placed.original[...] = placed.inside(self._bytes)
 
 
 def _as_bytes(elements: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Device modules that others made: LLVM IR for a GPU, by hand or from another compiler."""
+"""Device modules in LLVM IR, hand-written or from another compiler."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from .options import Emulation, chosen
 Size = int | Sequence[int]
 
 ALIGNMENT = 16
-"""What is kept of the alignment of an array's address, in bytes, unless a launch says otherwise."""
+"""The default alignment of array addresses in a launch, in bytes."""
 
 _ALIGNMENTS = tuple(1 << shift for shift in range(mmap.PAGESIZE.bit_length()))
 
 _VENDORS = {"nvidia": "NVIDIA", "amd": "AMD"}
 
-# What a launch takes at most in x, y and z. NVIDIA's are in the CUDA C++ Programming Guide, 'Technical Specifications per
-# Compute Capability'; AMD limits the threads of a block in all, which `Target.max_threads_per_block` knows.
+# Maximum sizes of a launch in x, y and z. NVIDIA: CUDA C++ Programming Guide, 'Technical Specifications per Compute
+# Capability'. AMD limits only the number of threads of a block (`Target.max_threads_per_block`).
 _INT_MAX = 2**31 - 1
 _MAX_GRID = {"nvidia": (_INT_MAX, 65535, 65535), "amd": (_INT_MAX, _INT_MAX, _INT_MAX)}
 _MAX_BLOCK = {"nvidia": (1024, 1024, 64), "amd": (1024, 1024, 1024)}
 
 _NUMPY = {"half": "f16", "float": "f32", "double": "f64", "bfloat": "bf16"}
-"""LLVM's names of floats, as MLIR has them."""
+"""MLIR names of LLVM's floating-point types."""
 
 
 class Module:
@@ -44,7 +44,7 @@ class Module:
     ) -> None:
         self.target = target
         self.name = name
-        """What messages call it."""
+        """Its name in messages."""
         self._ir = ir
         self._source = source
         self._file = file
@@ -55,13 +55,13 @@ class Module:
 
     def _library(self, emulation: Emulation) -> library.Library:
         if emulation.sanitize not in self._libraries:
-            made = library.build(self._ir, self.target, emulation.sanitize, self.name, self._source, self._file)
-            if made.vendor != self.target.vendor:
+            built = library.build(self._ir, self.target, emulation.sanitize, self.name, self._source, self._file)
+            if built.vendor != self.target.vendor:
                 raise TargetError(
-                    f"{self.name} is code for {_VENDORS[made.vendor]}, and {self.target} is a chip of "
-                    f"{_VENDORS[self.target.vendor]}"
+                    f"{self.name} is code for {_VENDORS[built.vendor]}; target {self.target} is an "
+                    f"{_VENDORS[self.target.vendor]} chip"
                 )
-            self._libraries[emulation.sanitize] = made
+            self._libraries[emulation.sanitize] = built
         return self._libraries[emulation.sanitize]
 
     @property
@@ -73,10 +73,10 @@ class Module:
         known = ", ".join(f"@{n}" for n in of.kernels) or "none"
         if name is None:
             if len(of.kernels) != 1:
-                raise LaunchError(f"{self.name}: name one of its kernels: {known}")
+                raise LaunchError(f"{self.name} does not have exactly one kernel; name one of: {known}")
             return next(iter(of.kernels.values()))
         if name not in of.kernels:
-            raise LaunchError(f"{self.name} has no kernel @{name}; it has: {known}")
+            raise LaunchError(f"{self.name} does not have a kernel @{name}; its kernels: {known}")
         return of.kernels[name]
 
     def launch(
@@ -91,15 +91,15 @@ class Module:
     ) -> float:
         """Runs a kernel in place; returns how long its blocks took, in seconds.
 
-        `arguments` are arrays for its pointers, numbers for its numbers, and bytes for what it takes by value. A tensor
-        map of NVIDIA's (`smalti.emulator.tensor_map`) is for a pointer, or for 128 bytes by value.
-        `block` can be None where the code requires a size. `kernel` names one where there are several. `shared` is
-        dynamic shared memory of a block, in bytes. The kernel sees copies of the arrays whose addresses are multiples
-        of `alignment` and of no more; an array that cannot be written must not change.
+        `arguments` are arrays for pointers, numbers for scalars, and bytes for by-value aggregates. A tensor map
+        (`smalti.emulator.tensor_map`) is for a pointer, or for 128 bytes by value. `block` can be None if the code
+        declares a size. `kernel` selects one of several kernels. `shared` is the dynamic shared memory of a block, in
+        bytes. The kernel gets copies of the arrays, whose addresses are multiples of `alignment`, but not of its double.
+        A read-only array must not change.
         """
         emulation = chosen(emulation, Emulation())
-        made = self._library(emulation)
-        facts = self._kernel(kernel, made)
+        built = self._library(emulation)
+        facts = self._kernel(kernel, built)
         calls.check_count(facts.name, [str(parameter) for parameter in facts.parameters], len(arguments))
         placed: list[memory.Array] = []
         values: dict[int, bytes] = {}
@@ -118,17 +118,19 @@ class Module:
             parameter = facts.parameters[index]
             title = f"argument {index} ({parameter})"
             if not parameter.is_pointer and parameter.bytes != tensor_maps.BYTES:
-                raise LaunchError(f"{title}: a tensor map has {tensor_maps.BYTES} bytes, it takes {parameter.bytes}")
+                raise LaunchError(
+                    f"{title}: a tensor map has {tensor_maps.BYTES} bytes; the parameter has {parameter.bytes}"
+                )
             placing.place(index, title, value, parameter.is_pointer)
         _check_overlap(placed)
         return session.run(
             session.Launch(
-                library=made,
+                library=built,
                 target=self.target,
                 symbol=facts.name,
                 grid=self._grid(grid),
                 block=self._block(facts, block),
-                shared_bytes=_shared(self.target, made, shared),
+                shared_bytes=_shared(self.target, built, shared),
                 arrays=placed,
                 values=values,
                 addresses=addresses,
@@ -137,53 +139,53 @@ class Module:
             emulation,
         )
 
-    def _grid(self, given: Size) -> tuple[int, int, int]:
-        grid = _size("grid", given)
+    def _grid(self, size: Size) -> tuple[int, int, int]:
+        grid = _size("grid", size)
         self._check_most("grid", grid, _MAX_GRID)
         return grid
 
     def _check_most(self, what: str, sizes: tuple[int, int, int], limits: Mapping[str, tuple[int, int, int]]) -> None:
         limit = limits[self.target.vendor]
         if any(size > most for size, most in zip(sizes, limit, strict=True)):
-            raise LaunchError(f"the {what} is {sizes}; {self.target.chip} takes {limit} at most")
+            raise LaunchError(f"{what} size {sizes} exceeds the maximum {limit} of {self.target.chip}")
 
-    def _block(self, facts: library.KernelFacts, given: Size | None) -> tuple[int, int, int]:
-        if given is None:
+    def _block(self, facts: library.KernelFacts, size: Size | None) -> tuple[int, int, int]:
+        if size is None:
             if facts.block is None:
-                raise LaunchError(f"@{facts.name} requires no block size: give one")
+                raise LaunchError(f"@{facts.name} does not declare a block size; pass one")
             return facts.block
-        block = _size("block", given)
+        block = _size("block", size)
         if facts.block is not None and block != facts.block:
-            raise LaunchError(f"@{facts.name} requires blocks of {facts.block} threads, not {block}")
+            raise LaunchError(f"@{facts.name} requires blocks of {facts.block} threads; the launch has {block}")
         self._check_most("block", block, _MAX_BLOCK)
         threads = block[0] * block[1] * block[2]
         most = min(facts.most_threads or threads, self.target.max_threads_per_block)
         if threads > most:
-            raise LaunchError(f"a block of {threads} threads is too large: @{facts.name} takes {most} at most")
+            raise LaunchError(f"block has {threads} threads; @{facts.name} allows at most {most}")
         return block
 
 
-def _size(what: str, given: Size) -> tuple[int, int, int]:
+def _size(what: str, size: Size) -> tuple[int, int, int]:
     try:
-        sizes = [operator.index(size) for size in (given if isinstance(given, Sequence) else [given])]
+        sizes = [operator.index(axis) for axis in (size if isinstance(size, Sequence) else [size])]
     except TypeError:
         sizes = []
     if not 1 <= len(sizes) <= 3 or any(size < 1 for size in sizes):
-        raise LaunchError(f"the {what} is {given!r}; it is one to three positive numbers")
+        raise LaunchError(f"{what} is {size!r}; it must be one to three positive integers")
     x, y, z = [*sizes, 1, 1][:3]
     return x, y, z
 
 
-def _shared(target: targets.Target, made: library.Library, given: Any) -> int:
-    """Dynamic shared memory; with what the code declares itself it must fit the chip."""
-    if not isinstance(given, int) or given < 0:
-        raise LaunchError(f"shared is {given!r}: a number of bytes is wanted")
-    if made.shared_bytes + given > target.shared_memory_per_block:
+def _shared(target: targets.Target, built: library.Library, shared: Any) -> int:
+    """The dynamic shared memory, which together with the static one must not exceed the limit of the chip."""
+    if not isinstance(shared, int) or shared < 0:
+        raise LaunchError(f"shared is {shared!r}; it must be a number of bytes")
+    if built.shared_bytes + shared > target.shared_memory_per_block:
         raise LaunchError(
-            f"{made.shared_bytes} B of shared memory that the code declares and {given} B of dynamic shared memory: "
-            f"a block of {target.chip} has {target.shared_memory_per_block} B at most"
+            f"{built.shared_bytes} B of static and {shared} B of dynamic shared memory; "
+            f"a block of {target.chip} has at most {target.shared_memory_per_block} B"
         )
-    return given
+    return shared
 
 
 def _check_overlap(placed: Sequence[memory.Array]) -> None:
@@ -193,8 +195,8 @@ def _check_overlap(placed: Sequence[memory.Array]) -> None:
     if found:
         written, other = (placed[i] for i in found)
         raise LaunchError(
-            f"{written.title}: it shares memory with argument {other.index}, and the kernel sees a copy of each",
-            hint="pass a copy of one of the two, or arrays that cannot be written",
+            f"{written.title} overlaps argument {other.index} in memory; the emulator copies each array, so a written array must not overlap another",
+            hint="pass a copy of one of the two, or mark both as read-only",
         )
 
 
@@ -204,29 +206,29 @@ def _array(index: int, title: str, value: Any, alignment: int) -> memory.Array:
     except arrays.NotAnArray as error:
         raise LaunchError(f"{title}: {error}") from None
     if view.device != arrays.CPU:
-        raise LaunchError(f"{title}: its memory is on {view.device}, the emulator runs on the CPU")
+        raise LaunchError(f"{title} is on {view.device}; the emulator requires CPU memory")
     ty = dtypes.from_name(view.dtype)
     if isinstance(value, np.generic):
-        raise LaunchError(f"{title}: it takes an array, and a number was given")
+        raise LaunchError(f"{title}: an array is required; the value is a scalar")
     if isinstance(value, np.ndarray) and cast(np.ndarray[Any, Any], value).dtype.hasobject:
-        raise LaunchError(f"{title}: an array of Python objects is nothing that a kernel can read")
+        raise LaunchError(f"{title}: arrays of Python objects are not supported")
     if isinstance(alignment, bool) or alignment not in _ALIGNMENTS:
-        raise LaunchError(f"alignment is {alignment!r}: a power of two up to {_ALIGNMENTS[-1]} is wanted")
+        raise LaunchError(f"alignment is {alignment!r}; it must be a power of two up to {_ALIGNMENTS[-1]}")
     if ty is not None:
         itemsize = max(ty.bits // 8, 1)
     elif isinstance(value, np.ndarray):
         itemsize = value.itemsize
     else:
-        raise LaunchError(f"{title}: its element type is {view.dtype}, which is not known here")
+        raise LaunchError(f"{title}: element type {view.dtype} is not supported")
     return memory.Array(index, view, itemsize, alignment, not view.readonly, title)
 
 
 def _value(parameter: library.Parameter, title: str, value: Any) -> bytes:
-    """A value that is no array, as it lies in memory."""
+    """The bytes of a by-value argument."""
     if isinstance(value, (bytes, bytearray, np.generic, np.ndarray)):
         data = value if isinstance(value, (bytes, bytearray)) else value.tobytes()
         if len(data) != parameter.bytes:
-            raise LaunchError(f"{title}: {len(data)} bytes given, it takes {parameter.bytes}")
+            raise LaunchError(f"{title}: the value has {len(data)} bytes; the parameter has {parameter.bytes}")
         return bytes(data)
     ty = dtypes.from_mlir(_NUMPY.get(parameter.type, parameter.type))
     try:
@@ -235,7 +237,7 @@ def _value(parameter: library.Parameter, title: str, value: Any) -> bytes:
         number = int(value.__index__())
         return (number % (1 << 8 * parameter.bytes)).to_bytes(parameter.bytes, "little")
     except (AttributeError, TypeError, ValueError):
-        raise LaunchError(f"{title}: {type(value).__name__} does not fit; give a number, or its bytes") from None
+        raise LaunchError(f"{title}: cannot convert {type(value).__name__}; pass a number or bytes") from None
 
 
 def load(source: str | bytes | os.PathLike[str], target: str | targets.Target) -> Module:
@@ -243,7 +245,7 @@ def load(source: str | bytes | os.PathLike[str], target: str | targets.Target) -
     chosen = targets.get(target)
     if not chosen.is_emulated:
         raise TargetError(
-            f"'{chosen}' is not emulated: modules in LLVM IR run on an emulated GPU",
+            f"'{chosen}' is not an emulated target; modules in LLVM IR require one",
             hint=f"use '{targets.EMULATED}{chosen}'" if chosen.is_gpu else None,
         )
     if isinstance(source, bytes):

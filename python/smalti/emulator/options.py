@@ -1,4 +1,4 @@
-"""How a kernel runs on an emulated chip."""
+"""Options of emulated GPUs."""
 
 from __future__ import annotations
 
@@ -21,37 +21,37 @@ MAX_WORKERS = 1024
 
 @dataclass(frozen=True)
 class Emulation:
-    """What a GPU leaves open, what is looked for, and how long that may take."""
+    """The schedule, the checks and the limits of a run on an emulated GPU."""
 
     sanitize: Sanitizer | None = None
-    """`thread` finds races, `address` every access outside an array or outside shared memory."""
+    """`thread` finds data races, `address` every access outside an array or outside shared memory."""
     order: str = "first-ahead"
-    """Which wave of a block goes on while several can: the first, the last, each in turn (`in-step`), or one that a
-    generator picks (`random:SEED`)."""
+    """The wave of a block to run if several can: the first (`first-ahead`), the last (`last-ahead`), all in turn
+    (`in-step`), or a random one (`random:SEED`)."""
     copies: Literal["late", "early"] = "late"
-    """Whether asynchronous copies happen at the wait for them, or when they are issued."""
+    """Whether asynchronous operations complete at the wait for them, or when they are issued."""
     workers: int | None = None
-    """Processes that run blocks; None for one a core."""
+    """The number of processes that run blocks; None for one per core."""
     time_limit: float = DEFAULT_TIME_LIMIT
-    """Seconds after which a launch is ended."""
+    """Seconds after which a launch ends with a `timeout`."""
     blocks: range | None = None
-    """The blocks to run, counted through the grid with x first; None for all of them."""
+    """The blocks to run, numbered with x fastest; None for all blocks."""
     progress: Callable[[int, int], None] | None = field(default=None, compare=False, repr=False)
-    """Called with the number of blocks that are done, and of all."""
+    """Called with the number of complete blocks and of all blocks."""
 
     def __post_init__(self) -> None:
         if self.sanitize is not None and self.sanitize not in SANITIZERS:
-            raise LaunchError(f"sanitize is '{self.sanitize}'; it can be {' or '.join(SANITIZERS)}")
+            raise LaunchError(f"sanitize is '{self.sanitize}'; it must be {' or '.join(SANITIZERS)}")
         if self.order not in ORDERS and not _is_random(self.order):
-            raise LaunchError(f"the order '{self.order}' is none of: {', '.join(ORDERS)}, random:SEED (of 64 bits)")
+            raise LaunchError(f"order is '{self.order}'; it must be one of: {', '.join(ORDERS)}, random:SEED (64 bits)")
         if self.copies not in COPIES:
-            raise LaunchError(f"copies are {' or '.join(COPIES)}, not '{self.copies}'")
+            raise LaunchError(f"copies is '{self.copies}'; it must be {' or '.join(COPIES)}")
         workers: Any = self.workers
         if workers is not None and not (isinstance(workers, int) and 1 <= workers <= MAX_WORKERS):
-            raise LaunchError(f"{self.workers!r} workers: a number from 1 to {MAX_WORKERS} is wanted")
+            raise LaunchError(f"workers is {self.workers!r}; it must be an integer from 1 to {MAX_WORKERS}")
         pace.check_time_limit(self.time_limit)
         if self.blocks is not None and not _is_range_of_blocks(self.blocks):
-            raise LaunchError(f"{self.blocks!r} is no range of blocks: it needs a first one, an end and the step 1")
+            raise LaunchError(f"blocks is {self.blocks!r}; it must be a non-empty range with step 1")
 
 
 def _is_random(order: Any) -> bool:
@@ -63,14 +63,16 @@ def _is_range_of_blocks(blocks: Any) -> bool:
     return isinstance(blocks, range) and blocks.step == 1 and blocks.start >= 0 and len(blocks) > 0
 
 
-def chosen(given: Any, default: Emulation) -> Emulation:
-    """The emulation that a launch was given, or the default."""
-    if given is None:
-        given = default
-    if not isinstance(given, Emulation):
-        raise LaunchError(f"emulation is {given!r}: a smalti.Emulation is wanted, such as Emulation(sanitize='thread')")
-    return given
+def chosen(value: Any, default: Emulation) -> Emulation:
+    """The emulation of a launch, or the default."""
+    if value is None:
+        value = default
+    if not isinstance(value, Emulation):
+        raise LaunchError(
+            f"emulation is {value!r}; it must be a smalti.Emulation, such as Emulation(sanitize='thread')"
+        )
+    return value
 
 
 SCHEDULES = tuple(Emulation(order=order, copies=copies) for order, copies in itertools.product(ORDERS, COPIES))
-"""One of each kind of what a GPU leaves open."""
+"""Each order, with late and with early copies."""

@@ -1,4 +1,4 @@
-"""The emulator's process: what it is told, what it answers, and its end."""
+"""The emulator's process: input, output and termination."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from typing import IO, Any
 from ..errors import LaunchError, ToolMissing
 
 _GRACE = 20.0
-"""Seconds behind its own time limit after which the process is ended from outside."""
+"""Seconds after its own time limit after which the process is killed."""
 
 
 @dataclass
 class Outcome:
-    """What a run of the emulator said."""
+    """The output of a run of the emulator."""
 
     findings: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     seconds: float | None = None
-    """How long the blocks took; None where they did not end."""
+    """The time of the blocks; None if they did not complete."""
 
 
 def run(
@@ -38,7 +38,7 @@ def run(
     timeout: float,
     progress: Callable[[int, int], None] | None = None,
 ) -> Outcome:
-    """Runs a launch. What the kernel prints goes to standard output."""
+    """Runs a launch. Output of the kernel goes to standard output."""
     text = "\n".join((*description, "run", "")).encode()
     outcome = Outcome()
     with tempfile.TemporaryFile() as log:
@@ -49,11 +49,11 @@ def run(
                 stdout=subprocess.PIPE,
                 stderr=log,
                 pass_fds=descriptors,
-                # One group with its workers, so that none of them stays behind.
+                # One process group with its workers, so that all of them can be killed.
                 start_new_session=True,
             )
         except OSError as error:
-            raise ToolMissing(f"{executable} does not run: {error.strerror}") from None
+            raise ToolMissing(f"cannot run {executable}: {error.strerror}") from None
         try:
             assert process.stdin is not None and process.stdout is not None
             with contextlib.suppress(BrokenPipeError), process.stdin as stream:
@@ -64,16 +64,18 @@ def run(
         finally:
             _end(process)
         log.seek(0)
-        said = log.read().decode(errors="replace").strip()
+        log_text = log.read().decode(errors="replace").strip()
     if not ended:
-        raise LaunchError(f"the emulator did not answer for {timeout + _GRACE:g} s and was ended{_quote(said)}")
+        raise LaunchError(
+            f"the emulator did not respond within {timeout + _GRACE:g} s and was killed{_quote(log_text)}"
+        )
     if outcome.seconds is None and not outcome.findings:
-        raise LaunchError(f"the emulator {_how(process.returncode)}{_quote(said)}")
+        raise LaunchError(f"the emulator {_how(process.returncode)}{_quote(log_text)}")
     return outcome
 
 
 def _listen(stream: IO[bytes], deadline: float, outcome: Outcome, progress: Callable[[int, int], None] | None) -> bool:
-    """Takes in lines until the stream ends, or until the deadline: then it returns False."""
+    """Reads lines until the stream ends. Returns False at the deadline."""
     rest = b""
     with selectors.DefaultSelector() as selector:
         selector.register(stream, selectors.EVENT_READ)
@@ -94,7 +96,7 @@ def _take(line: bytes, outcome: Outcome, progress: Callable[[int, int], None] | 
     try:
         item = json.loads(line)
     except ValueError:
-        raise LaunchError(f"the emulator said what is not understood: {line[:200].decode(errors='replace')}") from None
+        raise LaunchError(f"invalid output of the emulator: {line[:200].decode(errors='replace')}") from None
     if "output" in item:
         sys.stdout.write(item["output"])
         sys.stdout.flush()
@@ -109,7 +111,7 @@ def _take(line: bytes, outcome: Outcome, progress: Callable[[int, int], None] | 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):
-        # The group outlives its first process while workers run.
+        # The process group exists until its last worker has exited.
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
     if process.stdout is not None:
@@ -118,11 +120,11 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 def _how(code: int) -> str:
     if code >= 0:
-        return f"ended with code {code}"
+        return f"exited with code {code}"
     with contextlib.suppress(ValueError):
-        return f"was ended by {signal.Signals(-code).name}"
-    return f"was ended by signal {-code}"
+        return f"was killed by {signal.Signals(-code).name}"
+    return f"was killed by signal {-code}"
 
 
-def _quote(said: str) -> str:
-    return f":\n{said[-4000:]}" if said else ""
+def _quote(log_text: str) -> str:
+    return f":\n{log_text[-4000:]}" if log_text else ""

@@ -1,4 +1,4 @@
-"""One launch: its memory, the emulator's process, and what both say of it afterwards."""
+"""One launch: its memory, the emulator's process, and the findings of both."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from .options import MAX_WORKERS, Emulation
 
 Dimensions = tuple[int, int, int]
 
-_HINTS = "Emulation has blocks and time_limit"
-_AFTER_TIMEOUT = f"{MORE_TIME}; a loop whose step is 0 or negative does not end"
-"""What helps after a `timeout`. Loops are branches in a GPU's code, which does not check their steps."""
+_HINTS = "set blocks or time_limit of smalti.Emulation"
+_AFTER_TIMEOUT = f"{MORE_TIME}; a loop with a zero or negative step does not terminate"
+"""The hint of a `timeout`. Loops are branches in GPU code, so their steps are not checked."""
 
 
 @dataclass(frozen=True)
 class Launch:
-    """What is launched."""
+    """A kernel with its arguments and sizes."""
 
     library: Library
     target: targets.Chip
@@ -32,14 +32,14 @@ class Launch:
     grid: Dimensions
     block: Dimensions
     shared_bytes: int
-    """Dynamic shared memory of a block: what comes on top of what the code declares itself."""
+    """Dynamic shared memory of a block, in addition to the static one."""
     arrays: Sequence[Array]
     values: Mapping[int, bytes]
-    """The other arguments, as they lie in memory."""
+    """The bytes of the other arguments."""
     addresses: Mapping[int, Address] = field(default_factory=dict[int, Address])
-    """What the emulator writes into those values."""
+    """Addresses that the emulator writes into those values."""
     source: str | None = field(default=None, repr=False)
-    """The text that messages show lines of, where it is no file."""
+    """The text whose lines messages show, if it is not a file."""
 
 
 def _describe(what: Launch, how: Emulation, memory: Memory) -> Iterator[str]:
@@ -70,16 +70,16 @@ def _words(sizes: Dimensions) -> str:
 
 
 def run(what: Launch, how: Emulation) -> float:
-    """Runs it in place and returns how long the blocks took, in seconds; an `EmulationError` says what went wrong."""
+    """Runs it in place and returns the time of the blocks in seconds. Findings raise an `EmulationError`."""
     executable = toolchain.require_emulator(how.sanitize)
     count = what.grid[0] * what.grid[1] * what.grid[2]
     if how.blocks is not None and how.blocks.stop > count:
-        raise LaunchError(f"the blocks {how.blocks.start} to {how.blocks.stop} are none of the grid, which has {count}")
+        raise LaunchError(f"blocks {how.blocks.start}:{how.blocks.stop} is outside the grid, which has {count} blocks")
     cluster = what.library.kernels[what.symbol].cluster
     if any(size % blocks for size, blocks in zip(what.grid, cluster, strict=True)):
-        raise LaunchError(f"@{what.symbol}: a grid of {what.grid} blocks is not of whole clusters of {cluster}")
+        raise LaunchError(f"@{what.symbol}: grid {what.grid} is not a multiple of the cluster size {cluster}")
     if how.blocks is not None and cluster != (1, 1, 1):
-        raise LaunchError(f"@{what.symbol} has clusters of {cluster} blocks: `blocks` cannot choose some of them")
+        raise LaunchError(f"@{what.symbol} has clusters of {cluster} blocks; `blocks` is not supported with clusters")
     memory = Memory(what.arrays)
     progress = how.progress
     if progress is None:

@@ -17,25 +17,25 @@ BYTES = tensor_maps.BYTES
 
 _MARK_OFFSET = 64
 _MARK = b"SMALTITM"
-"""Stands behind what is known of a map's bytes: the emulator knows by it that there is one."""
+"""A mark after the documented bytes, by which the emulator recognizes a tensor map."""
 
 
 @dataclass(frozen=True)
 class TensorMap:
-    """A tensor map of an array; `smalti.emulator.tensor_map` makes one."""
+    """A tensor map of an array; `smalti.emulator.tensor_map` creates one."""
 
     array: Any
     fields: bytes
-    """What lies in memory but for the address."""
+    """Its bytes without the address."""
 
 
 def encode(described: tensor_maps.TensorMap) -> bytes:
-    """What lies in memory but for the address."""
+    """The bytes of a tensor map without the address."""
     if described.swizzle > 16 and described.row_bytes != described.swizzle:
-        # The driver allows less; where the rows lie then is in no document that we know.
+        # The driver allows shorter rows, but their layout is not documented.
         raise LaunchError(
-            f"tensor map: a row of the box has {described.row_bytes} B; with a swizzle of {described.swizzle} B it must "
-            "have as many"
+            f"tensor map: a row of the box has {described.row_bytes} B; swizzle {described.swizzle} requires "
+            f"{described.swizzle} B"
         )
     known = tensor_maps.encode(described)
     return known[:_MARK_OFFSET] + _MARK + known[_MARK_OFFSET + len(_MARK) :]
@@ -49,12 +49,12 @@ def tensor_map(
     swizzle: int = 0,
     oob_fill: str = "zeros",
 ) -> TensorMap:
-    """A tensor map of `array`, as an argument of a launch: for a parameter that is a pointer, or 128 bytes by value.
+    """A tensor map of `array`, as an argument of a launch: for a pointer parameter, or for 128 bytes by value.
 
-    `box` has the sizes of the tile that an instruction copies and `element_strides` the steps in which it does, in the
-    order of the array's dimensions (the driver takes both the other way round). `swizzle` is 32, 64 or 128, or 0 for
-    none; `oob_fill` is what elements outside of the array are, "zeros" or "nan". Limits are those of
-    `cuTensorMapEncodeTiled` without interleaving.
+    `box` has the sizes of the tile that an instruction copies, and `element_strides` its steps. Both are in the order of the
+    array's dimensions; the order of the driver is reversed. `swizzle` is 32, 64 or 128, or 0 for none. `oob_fill` is the
+    value of elements outside of the array, "zeros" or "nan". Limits are those of `cuTensorMapEncodeTiled` without
+    interleaving.
     """
     try:
         view = arrays.view(array)
@@ -62,11 +62,11 @@ def tensor_map(
         raise LaunchError(f"tensor map: {error}") from None
     ty = dtypes.from_name(view.dtype)
     if view.device != arrays.CPU:
-        raise LaunchError(f"tensor map: the array is on {view.device}, the emulator runs on the CPU")
+        raise LaunchError(f"tensor map: the array is on {view.device}; the emulator requires CPU memory")
     if ty is None:
-        raise LaunchError(f"tensor map: its element type is {view.dtype}; it takes 8, 16, 32 or 64 bits")
+        raise LaunchError(f"tensor map: element type {view.dtype} is not supported; it must have 8, 16, 32 or 64 bits")
     if swizzle not in (0, *tensor_maps.SWIZZLES[1:]):
-        raise LaunchError(f"tensor map: swizzle is {swizzle}; it is 0, 32, 64 or 128")
+        raise LaunchError(f"tensor map: swizzle is {swizzle}; it must be 0, 32, 64 or 128")
     width = max(ty.bits // 8, 1)
     described = tensor_maps.TensorMap(
         element=ty.mlir,
@@ -86,19 +86,19 @@ class Placing:
 
     count: int
     arrays: list[memory.Array]
-    """The launch's, to which those of the maps are added."""
+    """The arrays of the launch; those of the maps are added."""
     values: dict[int, bytes]
     addresses: dict[int, memory.Address]
 
-    def place(self, index: int, title: str, given: TensorMap, is_pointer: bool) -> None:
-        """Adds one, and its array where that is no argument itself."""
-        view = arrays.view(given.array)
+    def place(self, index: int, title: str, value: TensorMap, is_pointer: bool) -> None:
+        """Adds a tensor map, and its array unless the array is an argument."""
+        view = arrays.view(value.array)
         same = (view.pointer, view.shape, view.strides)
         known = [array for array in self.arrays if (array.view.pointer, array.view.shape, array.view.strides) == same]
         if known:
             of = known[0].index
         else:
-            # Behind the arguments that the kernel has.
+            # After the arguments of the kernel.
             of = max([self.count - 1, *(array.index for array in self.arrays)]) + 1
             ty = dtypes.from_name(view.dtype)
             assert ty is not None
@@ -107,8 +107,8 @@ class Placing:
             self.arrays.append(memory.Array(of, view, size, tensor_maps.ADDRESS_ALIGNMENT, not view.readonly, name))
         address = memory.Address(tensor_maps.ADDRESS_OFFSET, of)
         if is_pointer:
-            fields = arrays.view(np.frombuffer(given.fields, np.uint8))
+            fields = arrays.view(np.frombuffer(value.fields, np.uint8))
             self.arrays.append(memory.Array(index, fields, 1, tensor_maps.ALIGNMENT, False, title, address))
             return
-        self.values[index] = given.fields
+        self.values[index] = value.fields
         self.addresses[index] = address

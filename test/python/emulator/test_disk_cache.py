@@ -185,7 +185,7 @@ def test_entries_that_were_used_last_stay(cache: DiskCache, tmp_path: Path) -> N
     cache.set("3", b"c" * (LIMIT // 4))
     kept = [number for number in range(4) if cache.get(str(number)) is not None]
     assert kept == [0, 3] and sum(path.stat().st_size for path in entries(tmp_path)) <= LIMIT
-    # What an interrupted process left is an own file, too.
+    # A file of an interrupted process is an own file, too.
     part = tmp_path / "cache" / f"{cache._name('p')}.abc.part"
     part.write_bytes(cache._header(cache._name("p")) + b"p" * LIMIT)
     os.utime(part, (0, 0))
@@ -292,7 +292,7 @@ def test_an_empty_key_is_an_error_in_the_end(
 ) -> None:
     monkeypatch.setattr(disk_cache, "_KEY_SECONDS", 0.1)
     key.write_bytes(b"")
-    with pytest.raises(Refused, match="does not have 32 bytes; delete the file"):
+    with pytest.raises(Refused, match="does not have 32 bytes; remove it"):
         DiskCache(tmp_path / "cache", LIMIT, key)
 
 
@@ -304,7 +304,7 @@ def test_a_key_that_is_not_a_file(kind: str, tmp_path: Path, key: Path) -> None:
         key.symlink_to(tmp_path / "elsewhere")
     else:
         key.mkdir(0o755)
-    with pytest.raises(Refused, match=f"cache.key is {kind}; move it away, and a new key is created"):
+    with pytest.raises(Refused, match=f"cache.key is {kind}; remove it to create a new key"):
         DiskCache(tmp_path / "cache", LIMIT, key)
     key.rename(tmp_path / "away")
     assert DiskCache(tmp_path / "cache", LIMIT, key) is not None

@@ -1,6 +1,6 @@
 """Emulated GPUs from Python: targets, launches, the memory of a launch, the process.
 
-What single instructions compute is tested beside them; whole kernels against float64 are in test_gpu_numerics.py.
+The results of single instructions have their own tests; whole kernels against float64 are in test_gpu_numerics.py.
 """
 
 from __future__ import annotations
@@ -82,22 +82,22 @@ def test_no_assembler_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"sanitize": "memory"}, "it can be thread or address"),
+        ({"sanitize": "memory"}, "it must be thread or address"),
         ({"order": "sideways"}, "first-ahead, last-ahead, in-step, random:SEED"),
         ({"order": "random:"}, "random:SEED"),
         ({"order": f"random:{1 << 64}"}, "64 bits"),
         ({"order": None}, "random:SEED"),
         ({"copies": "never"}, "late or early"),
-        ({"workers": 0}, "0 workers"),
-        ({"workers": 1.5}, "1.5 workers"),
+        ({"workers": 0}, "workers is 0;"),
+        ({"workers": 1.5}, "workers is 1.5;"),
         ({"workers": 1025}, "from 1 to 1024"),
         ({"time_limit": 0.0}, "time_limit is"),
         ({"time_limit": float("nan")}, "time_limit is"),
         ({"time_limit": float("inf")}, "time_limit is"),
         ({"time_limit": "3"}, "time_limit is '3'"),
-        ({"blocks": 3}, "no range of blocks"),
-        ({"blocks": range(3, 3)}, "no range of blocks"),
-        ({"blocks": range(0, 4, 2)}, "no range of blocks"),
+        ({"blocks": 3}, "must be a non-empty range"),
+        ({"blocks": range(3, 3)}, "must be a non-empty range"),
+        ({"blocks": range(0, 4, 2)}, "must be a non-empty range"),
     ],
 )
 def test_options_are_checked(options: dict[str, Any], message: str) -> None:
@@ -178,7 +178,7 @@ def test_an_array_at_any_address_will_do() -> None:
 
 
 def test_blocks_outside_the_grid() -> None:
-    with pytest.raises(smalti.LaunchError, match="none of the grid"):
+    with pytest.raises(smalti.LaunchError, match="outside the grid"):
         scale(nvidia(), emulation=Emulation(blocks=range(3, 5)))
 
 
@@ -277,10 +277,10 @@ print('{"kind": "race", "message": "m"}\n{"done": 0.25}')"""
 @pytest.mark.parametrize(
     ("script", "message"),
     [
-        ("print('Segmentation', file=sys.stderr); sys.exit(3)", "ended with code 3:\nSegmentation"),
-        ("os.kill(os.getpid(), signal.SIGSEGV)", "was ended by SIGSEGV"),
-        ("print('what?')", "what is not understood: what?"),
-        ("time.sleep(60)", "did not answer for 0.2 s and was ended"),
+        ("print('Segmentation', file=sys.stderr); sys.exit(3)", "exited with code 3:\nSegmentation"),
+        ("os.kill(os.getpid(), signal.SIGSEGV)", "was killed by SIGSEGV"),
+        ("print('what?')", "invalid output of the emulator: what?"),
+        ("time.sleep(60)", "did not respond within 0.2 s and was killed"),
     ],
 )
 def test_an_emulator_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, message: str) -> None:
@@ -290,7 +290,7 @@ def test_an_emulator_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
 
 
 def wait_for_the_end_of(pid: int) -> None:
-    """Fails where a process still runs after 5 s. One that nobody has waited for yet has ended."""
+    """Fails where a process still runs after 5 s. A process without a wait has exited, too."""
     for _ in range(100):
         try:
             if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
@@ -301,7 +301,7 @@ def wait_for_the_end_of(pid: int) -> None:
     pytest.fail(f"process {pid} still runs")
 
 
-def test_no_process_stays_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_process_survives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process, "_GRACE", 0.5)
     # A child of the emulator that holds the pipe open.
     script = f"""
@@ -310,7 +310,7 @@ if child:
     open({str(tmp_path / "child")!r}, "w").write(str(child))
     sys.exit(0)
 time.sleep(60)"""
-    with pytest.raises(smalti.LaunchError, match="did not answer"):
+    with pytest.raises(smalti.LaunchError, match="did not respond"):
         process.run(fake(tmp_path, script), [], (), 0.5)
     child = int((tmp_path / "child").read_text())
     wait_for_the_end_of(child)

@@ -128,7 +128,7 @@ def test_what_is_emulated_is_what_is_shipped(chip: str, name: str) -> None:
         data = ir.encode() if isinstance(ir, str) else ir
         command = [opt.path, "--strip-debug", "-S", "-"]
         stripped = subprocess.run(command, input=data, capture_output=True, check=True).stdout.decode()
-        # What is left of debug information is a flag of the module.
+        # Only a module flag remains of the debug information.
         return re.sub(r"^(?:!\d+ = .*|!llvm.module.flags.*|; ModuleID.*|)\n", "", stripped, flags=re.MULTILINE)
 
     emulated, shipped = smalti.compile(path, target=f"emu:{chip}"), smalti.compile(path, target=chip)
@@ -172,7 +172,7 @@ def assembly(text: str) -> str:
     ("text", "message"),
     [
         ("define void @f( {", "expected type"),
-        ("BC\xc0\xdegarbage", "not LLVM IR"),
+        ("BC\xc0\xdegarbage", "cannot parse the module as LLVM IR"),
         ("", "target triple is ''"),
         ('target triple = "x86_64-linux-gnu"\n' + EMPTY, "target triple is 'x86_64-linux-gnu'"),
         (NVIDIA + "define void @f() { ret void }", "no kernel"),
@@ -190,7 +190,7 @@ def assembly(text: str) -> str:
         (
             NVIDIA + "@s = addrspace(3) global i32 7\ndefine ptx_kernel void @k(ptr %p) {\n"
             "%v = load i32, ptr addrspace(3) @s\n store i32 %v, ptr %p\n ret void }",
-            "@s has an initial value",
+            "@s has an initializer",
         ),
         (
             NVIDIA + "@llvm.global_ctors = appending global [1 x { i32, ptr, ptr }] [{ i32, ptr, ptr } "
@@ -200,22 +200,22 @@ def assembly(text: str) -> str:
         (
             NVIDIA + "declare i32 @__nvvm_reflect(ptr)\ndefine ptx_kernel void @k(ptr %p) {\n"
             "%v = call i32 @__nvvm_reflect(ptr %p)\n store i32 %v, ptr %p\n ret void }",
-            "__nvvm_reflect without a constant string",
+            "__nvvm_reflect requires a constant string",
         ),
-        (assembly("mov.b32 $0, $1; /* x"), "a comment without its end in '/* x'"),
-        (assembly("mov.b32 $0, $1 /* x */ /* ;"), "a comment without its end in 'mov.b32 $0, $1 /* x */ /*'"),
-        (assembly("mov.b64 $0, $1;"), "a register of 32 bits where the type has 64 in 'mov.b64 $0, $1'"),
+        (assembly("mov.b32 $0, $1; /* x"), "comment without its end in '/* x'"),
+        (assembly("mov.b32 $0, $1 /* x */ /* ;"), "comment without its end in 'mov.b32 $0, $1 /* x */ /*'"),
+        (assembly("mov.b64 $0, $1;"), "32-bit register for a 64-bit type in 'mov.b64 $0, $1'"),
         (
             assembly("{ .reg .b64 a; cvt.u64.u32 a, $1; mov.b32 $0, a; }"),
-            "a register of 64 bits where the type has 32 in 'mov.b32 $0, a'",
+            "64-bit register for a 32-bit type in 'mov.b32 $0, a'",
         ),
         (
             assembly("{ .reg .b32 a<2>; mov.b32 {a0, a1}, $1; mov.b32 $0, a0; }"),
-            "a register of 32 bits where the type has 16 in 'mov.b32 {a0, a1}, $1'",
+            "32-bit register for a 16-bit type in 'mov.b32 {a0, a1}, $1'",
         ),
         (
             assembly("{ .reg .b64 a; cvt.u64.u32 a, $1; add.u64 $0, a, a; }"),
-            "a register of 32 bits where the type has 64 in 'add.u64 $0, a, a'",
+            "32-bit register for a 64-bit type in 'add.u64 $0, a, a'",
         ),
     ],
 )
@@ -242,7 +242,10 @@ def test_text_that_does_not_parse_has_its_place() -> None:
             "%v = atomicrmw xchg ptr %p, ptr addrspace(3) null monotonic\n store ptr addrspace(3) %v, ptr %p",
             "atomics on ptr addrspace(3)",
         ),
-        ("%v = atomicrmw add ptr %p, i32 1 seq_cst, align 1\n store i32 %v, ptr %p", "4 bytes that is aligned to less"),
+        (
+            "%v = atomicrmw add ptr %p, i32 1 seq_cst, align 1\n store i32 %v, ptr %p",
+            "4 bytes with a smaller alignment",
+        ),
         (
             "callbr void @llvm.amdgcn.kill(i1 false) to label %a [label %b]\nb:\n unreachable\na:",
             "the operation 'callbr'",
@@ -265,11 +268,11 @@ def test_parameters_that_no_launch_can_give_are_refused() -> None:
 @pytest.mark.parametrize(
     ("module", "message"),
     [
-        ("define ptx_kernel void @0() { ret void }", "a kernel has no name"),
-        ('define ptx_kernel void @"a\\0Ab"() { ret void }', "the name of a kernel has a line break"),
+        ("define ptx_kernel void @0() { ret void }", "a kernel does not have a name"),
+        ('define ptx_kernel void @"a\\0Ab"() { ret void }', "a kernel name contains a line break"),
         (
             "define ptx_kernel void @k(ptr %p) { %v = load <vscale x 4 x float>, ptr %p\n ret void }",
-            "the type <vscale x 4 x float>, which no device has (in @k)",
+            "the type <vscale x 4 x float>, which GPUs do not support (in @k)",
         ),
         ("define ptx_kernel void @k(ptr %p) { %a = alloca <vscale x 4 x i32>\n ret void }", "<vscale x 4 x i32>"),
         ("define ptx_kernel void @k(x86_fp80 %x) { ret void }", "parameter 0 of the function @k has the type x86_fp80"),
@@ -281,7 +284,7 @@ def test_parameters_that_no_launch_can_give_are_refused() -> None:
         *(
             (
                 f"declare void @{name}()\ndefine ptx_kernel void @k() {{ call void @{name}()\n ret void }}",
-                f"the intrinsic {name}, which no device has",
+                f"the intrinsic {name}, which GPUs do not support",
             )
             for name in ("llvm.x86.sse2.pause", "llvm.no.such.thing", "llvm.eh.unwind.init")
         ),
@@ -337,7 +340,7 @@ def test_a_block_size_that_is_not_whole_is_no_requirement() -> None:
 
 def test_bad_options_are_refused() -> None:
     for options, message in (
-        ({"processor": "teapot"}, "no processor 'teapot'"),
+        ({"processor": "teapot"}, "LLVM does not support processor 'teapot'"),
         ({"sanitize": "memory"}, "no sanitizer 'memory'"),
         ({"libraries": [3]}, "'libraries' are paths"),
     ):

@@ -45,7 +45,7 @@ def test_a_barrier_orders_threads(tmp_path: Path, order: str) -> None:
 
 
 def test_named_barriers_count_their_threads(tmp_path: Path) -> None:
-    # Each wave of a pair meets the other at a barrier of its own; nobody waits for all.
+    # The two waves of a pair synchronize at their own barrier; no barrier waits for all waves.
     named = """\
 %pair = udiv i32 %tid, 64
 %id = add i32 %pair, 1
@@ -103,7 +103,7 @@ ret void
 
 
 def test_lanes_of_amd_that_ended_do_not_count_at_a_barrier(tmp_path: Path) -> None:
-    # Lanes 0 to 19 of each wave: the wave itself comes to the barrier.
+    # Lanes 0 to 19 of each wave: the wave arrives at the barrier.
     body = """\
 %tid = device i32 "llvm.amdgcn.workitem.id.x"()
 %lane = urem i32 %tid, 64
@@ -122,7 +122,7 @@ ret void
 
 
 def test_a_wave_of_amd_that_signals_and_ends_stands_for_itself_alone(tmp_path: Path) -> None:
-    # The second wave writes before it signals, the first reads after both have, the third ends when it has signalled.
+    # The second wave writes before it signals, the first reads after both have, the third ends when it has signaled.
     shared = f"%base = inttoptr i64 {SHARED} to ptr\n"
     body = f"""\
 {shared}%tid = device i32 "llvm.amdgcn.workitem.id.x"()
@@ -239,7 +239,7 @@ ret void
     assert result.finding["kind"] == "deadlock"
     message = result.finding["message"]
     assert (
-        "threads 0-8, 10-31 wait at llvm.nvvm.bar.warp.sync for the lanes 0xffffffff of wave 0, and not thread 9"
+        "threads 0-8, 10-31 wait at llvm.nvvm.bar.warp.sync with member mask 0xffffffff in warp 0, missing: thread 9"
         in (message)
     )
     assert "thread 9 waits at barrier 0, where 1 of 32 threads have arrived" in message
@@ -250,7 +250,10 @@ def test_a_lane_outside_of_the_mask_is_found(tmp_path: Path) -> None:
     finding = run(build(tmp_path, body)).finding
     assert finding["kind"] == "divergence"
     assert finding["thread"] == [8, 0, 0]
-    assert "lane 8 executes llvm.nvvm.bar.warp.sync for the lanes 0xff, of which it is none" in finding["message"]
+    assert (
+        "lane 8 executes llvm.nvvm.bar.warp.sync with member mask 0xff, which does not include the lane"
+        in finding["message"]
+    )
 
 
 def test_an_instruction_that_needs_the_wave_is_not_done_by_a_part(tmp_path: Path) -> None:
@@ -267,5 +270,5 @@ ret void
 """
     finding = run(build(tmp_path, body, shared=1024)).finding
     assert finding["kind"] == "divergence"
-    assert "needs all 32 lanes of a wave, 31 have come to it" in finding["message"]
-    assert "thread 5 has ended" in finding["message"]
+    assert "requires all 32 lanes of the warp, but only 31 reach it" in finding["message"]
+    assert "thread 5 has exited" in finding["message"]

@@ -1,4 +1,4 @@
-"""How launches end that do not: deadlocks, loops without end, threads that spin."""
+"""Deadlocks, endless loops and spinning threads."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ ret void
     assert finding["block"] == [1, 0, 0]
     assert finding["thread"] == [0, 0, 0]
     missing = ", ".join(f"{16 * y}-{16 * y + 3}" for y in range(8))
-    assert f"where 96 of 128 threads have arrived, and not threads {missing}" in finding["message"]
+    assert f"where 96 of 128 threads have arrived, missing: threads {missing}" in finding["message"]
     assert f"threads {missing} wait at barrier 1" in finding["message"]
     assert len(finding["pc"]) == 1
     waiting = next(other for other in finding["others"] if "at barrier 1" in other["note"])
@@ -49,7 +49,7 @@ ret void
 
 @pytest.mark.parametrize("barrier", ['all"(i32 0)', 'count"(i32 1, i32 128)'])
 @pytest.mark.parametrize("early", [4, 32, 127])
-def test_nobody_waits_for_threads_that_have_ended(tmp_path: Path, barrier: str, early: int) -> None:
+def test_barriers_do_not_wait_for_exited_threads(tmp_path: Path, barrier: str, early: int) -> None:
     """PTX ISA, "exit". A part of a warp may have ended, too."""
     body = f"""\
 {TID}
@@ -74,11 +74,11 @@ ret void
     finding = run(build(tmp_path, body), block="64 1 1").finding
     assert finding["kind"] == "deadlock"
     assert (
-        "threads 0-31 wait at barrier 0, where 32 of 64 threads have arrived, and not threads 32-63"
+        "threads 0-31 wait at barrier 0, where 32 of 64 threads have arrived, missing: threads 32-63"
         in (finding["message"])
     )
     assert (
-        "threads 32-63 wait at barrier 1, where 32 of 64 threads have arrived, and not threads 0-31"
+        "threads 32-63 wait at barrier 1, where 32 of 64 threads have arrived, missing: threads 0-31"
         in (finding["message"])
     )
     assert [other["thread"] for other in finding["others"]] == [[0, 0, 0], [32, 0, 0]]
@@ -93,7 +93,9 @@ device void "llvm.nvvm.barrier.cta.sync.aligned.count"(i32 1, i32 %count)
 ret void
 """
     finding = run(build(tmp_path, body), block="96 1 1").finding
-    assert finding["message"] == ("barrier 1: this thread expects 96 threads, those that arrived before expect 64")
+    assert finding["message"] == (
+        "barrier 1: this thread expects 96 threads, but earlier arrivals expect 64; all participants must pass the same count"
+    )
     assert finding["thread"] == [32, 0, 0]
 
 
@@ -119,10 +121,10 @@ ret void
     finding = result.finding
     assert finding["kind"] == "timeout"
     assert finding["thread"] == [3, 0, 0]
-    assert "the launch took more than 0.5 s: in block 0 " in finding["message"]
+    assert "the launch exceeded the time limit of 0.5 s; in block 0, " in finding["message"]
     assert "thread 3 runs" in finding["message"]
     assert (
-        "threads 0-2 wait at barrier 0, where 3 of 32 threads have arrived, and not threads 3-31"
+        "threads 0-2 wait at barrier 0, where 3 of 32 threads have arrived, missing: threads 3-31"
         in (finding["message"])
     )
     assert len(finding["pc"]) == 1
@@ -157,7 +159,7 @@ def test_threads_that_spin_for_ever_are_named(tmp_path: Path, emulator: Path) ->
     finding = run(build(tmp_path, body, "ptr %out"), ints(1), timeout=0.5, emulator=emulator).finding
     assert finding["kind"] == "timeout"
     assert re.search(r"spin", finding["message"])
-    assert "thread 31 has ended" in finding["message"]
+    assert "thread 31 has exited" in finding["message"]
 
 
 def test_blocks_of_several_workers_wait_for_each_other(tmp_path: Path) -> None:

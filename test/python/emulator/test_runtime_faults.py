@@ -1,4 +1,4 @@
-"""What kernels do wrong that the runtime of the emulator finds without a sanitizer."""
+"""Findings of the emulator's runtime without a sanitizer."""
 
 from __future__ import annotations
 
@@ -19,44 +19,44 @@ pytestmark = pytest.mark.usefixtures("no_files")
         (
             "%to = getelementptr i8, ptr %out, i64 4096\nstore volatile i32 1, ptr %to",
             "out-of-bounds",
-            "a write: 3968 bytes behind the end of argument 0 (128 bytes)",
+            "out-of-bounds write: 3968 bytes past the end of argument 0 (128 bytes)",
             True,
         ),
         (
             "%to = getelementptr i8, ptr %out, i64 -4096\n%v = load volatile i32, ptr %to",
             "out-of-bounds",
-            "a read: 4096 bytes before argument 0 (128 bytes)",
+            "out-of-bounds read: 4096 bytes before argument 0 (128 bytes)",
             False,
         ),
         (
             "store volatile i32 1, ptr inttoptr (i64 64 to ptr)",
             "fault",
-            "a write: address 0x40, which belongs to no argument",
+            "invalid write: address 0x40, which does not belong to an argument",
             True,
         ),
         (
             f"store volatile i32 1, ptr inttoptr (i64 {SHARED + 8192} to ptr)",
             "out-of-bounds",
-            "a write: 8092 bytes behind the end of shared memory (100 bytes)",
+            "out-of-bounds write: 8092 bytes past the end of shared memory (100 bytes)",
             True,
         ),
         (
             "%v = load volatile i32, ptr inttoptr (i64 -81985529216486896 to ptr)",
             "misaligned",
-            "an access that is not aligned, or to an address that no memory can have",
+            "misaligned access, or access to an address that cannot exist",
             None,
         ),
         (
             "%zero = load volatile i32, ptr %zeros\n%d = udiv i32 5, %zero\nstore volatile i32 %d, ptr %out",
             "fault",
-            "a division of integers by zero",
+            "integer division by zero",
             None,
         ),
-        ("call void @llvm.trap()", "trap", "the kernel came to a trap", None),
+        ("call void @llvm.trap()", "trap", "the kernel executed a trap", None),
         (
             "%m = alloca i8, i64 400000\nstore volatile i8 1, ptr %m",
             "fault",
-            "the thread needs more private memory than there is",
+            "stack overflow: the thread needs more than",
             None,
         ),
     ],
@@ -97,7 +97,7 @@ def test_an_instruction_that_fails_says_where(tmp_path: Path) -> None:
     body = at_thread('device void "llvm.nvvm.barrier.cta.sync.aligned.all"(i32 16)')
     finding = run(build(tmp_path, body)).finding
     assert finding["thread"] == [7, 0, 0]
-    assert finding["message"] == "barrier 16: a block has the barriers 0 to 15"
+    assert finding["message"] == "barrier 16 does not exist; a block has barriers 0 to 15"
     assert len(finding["pc"]) == 1
 
 
@@ -129,7 +129,7 @@ ret void
 
 @pytest.mark.parametrize("value", ["i32 1", "i16 -1", "i32 -1"])
 @pytest.mark.parametrize("emulator", [PLAIN, THREAD], ids=lambda path: path.name)
-def test_a_write_behind_shared_memory_is_found(tmp_path: Path, emulator: Path, value: str) -> None:
+def test_a_write_past_shared_memory_is_found(tmp_path: Path, emulator: Path, value: str) -> None:
     action = f"store volatile {value}, ptr inttoptr (i64 {SHARED + 120} to ptr)"
     library = build(tmp_path, at_thread(action), shared=100)
     run(library, shared=12, emulator=emulator).check()
@@ -140,7 +140,7 @@ def test_a_write_behind_shared_memory_is_found(tmp_path: Path, emulator: Path, v
     assert finding["block"] == [0, 0, 0]
     # The first byte of -1 is what lay there.
     first = 1 if "-1" in value else 0
-    assert f"{first} bytes behind the end of shared memory (120 bytes)" in finding["message"]
+    assert f"{first} bytes past the end of shared memory (120 bytes)" in finding["message"]
 
 
 def test_a_write_between_arguments_is_found(tmp_path: Path) -> None:
@@ -150,7 +150,7 @@ def test_a_write_between_arguments_is_found(tmp_path: Path) -> None:
     finding = result.finding
     assert finding["kind"] == "red-zone"
     assert finding["message"] == (
-        "4 bytes outside the arguments were written, the first is 6 bytes before argument 0 (128 bytes)"
+        "4 bytes outside the arguments were written; the first is 6 bytes before argument 0 (128 bytes)"
     )
 
 
@@ -161,6 +161,6 @@ def test_a_write_to_a_gap_of_an_argument_is_found(tmp_path: Path) -> None:
     memory.lines.append(f"hole {place + 24} 8")
     finding = run(build(tmp_path, at_thread(action), "ptr %out"), memory=memory).finding
     assert finding["message"] == (
-        "2 bytes outside the arguments were written, the first is byte 24 of argument 0 (128 bytes), "
+        "2 bytes outside the arguments were written; the first is byte 24 of argument 0 (128 bytes), "
         "in a gap between its rows"
     )

@@ -49,8 +49,8 @@ def test_a_worker_that_is_killed_is_reported(tmp_path: Path) -> None:
     output, _ = process.communicate(timeout=20)
     assert process.returncode == 1
     (finding,) = [json.loads(line) for line in output.splitlines()]
-    assert finding["kind"] == "ended"
-    assert finding["message"] == "a worker was ended by signal 9 (Killed)"
+    assert finding["kind"] == "crash"
+    assert finding["message"] == "a worker process was killed by signal 9 (Killed)"
     assert finding["block"] is not None
     os.close(memory.descriptor)
 
@@ -77,7 +77,7 @@ def test_workers_end_with_their_parents(tmp_path: Path, end: str) -> None:
     os.close(memory.descriptor)
 
 
-def test_progress_is_told(tmp_path: Path) -> None:
+def test_progress_is_reported(tmp_path: Path) -> None:
     # A block takes some tens of milliseconds.
     body = """\
 br label %loop
@@ -114,27 +114,27 @@ def test_a_library_with_variables_runs_in_one_worker(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        (["grid 1 2"], "'grid 1 2': a word is missing"),
-        (["grid 1 2 3 4"], "'grid 1 2 3 4': '4' is too much"),
-        (["grid 1 0 3"], "'grid 1 0 3': 0 is not from 1 to 2147483647"),
+        (["grid 1 2"], "'grid 1 2': a value is missing"),
+        (["grid 1 2 3 4"], "'grid 1 2 3 4': '4' is an extra value"),
+        (["grid 1 0 3"], "'grid 1 0 3': 0 is not in the range 1 to 2147483647"),
         (["block 1 x 3"], "'block 1 x 3': 'x' is not a number"),
         (["block 64 64 1"], "a block has at most 2048 threads"),
-        (["wave 65"], "'wave 65': 65 is not from 1 to 64"),
-        (["vendor intel"], "'vendor intel': 'intel' is not known here"),
-        (["order random:x"], "'order random:x': 'random:x' has no seed that is a number"),
-        (["order slow"], "'order slow': 'slow' is not known here"),
+        (["wave 65"], "'wave 65': 65 is not in the range 1 to 64"),
+        (["vendor intel"], "'vendor intel': 'intel' is not a known keyword"),
+        (["order random:x"], "'order random:x': 'random:x' does not have a numeric seed"),
+        (["order slow"], "'order slow': 'slow' is not a known keyword"),
         (["timeout never"], "'timeout never': 'never' is not a number of seconds"),
-        (["blocks 0 2"], "'blocks' are none of the grid"),
-        (["hole 0 1"], "a range lies outside 'memory'"),
-        (["address memory 0 0"], "an 'address' lies outside of what holds it"),
-        (["value 0 00", "address value 0 0 0"], "an 'address' lies outside of what holds it"),
-        (["value 0 00", "address value 1 0 0"], "an 'address' is in an argument that there is not"),
-        (["address stack 0 0"], "'address stack 0 0': 'stack' is not known here"),
+        (["blocks 0 2"], "'blocks' is not a range of blocks of the grid"),
+        (["hole 0 1"], "a range is outside 'memory'"),
+        (["address memory 0 0"], "an 'address' is outside its argument or 'memory'"),
+        (["value 0 00", "address value 0 0 0"], "an 'address' is outside its argument or 'memory'"),
+        (["value 0 00", "address value 1 0 0"], "an 'address' names an argument that does not exist"),
+        (["address stack 0 0"], "'address stack 0 0': 'stack' is not a known keyword"),
         (["value 1 00"], "argument 0 is missing"),
-        (["value 0 0g"], "'value 0 0g': '0g' are not bytes in hexadecimal"),
-        (["value 0 00", "value 0 01"], "'value 0 01': this argument is there twice"),
-        (["speed 3"], "'speed 3': 'speed' is not known here"),
-        (["kernel other"], "the kernel library has no kernel 'other'"),
+        (["value 0 0g"], "'value 0 0g': '0g' is not a list of bytes in hexadecimal"),
+        (["value 0 00", "value 0 01"], "'value 0 01': the argument is given twice"),
+        (["speed 3"], "'speed 3': 'speed' is not a known keyword"),
+        (["kernel other"], "the kernel library does not have a kernel 'other'"),
         (["library /nowhere.so"], "the kernel library cannot be loaded: "),
         (["shared 1048576"], "the kernel has 1048832 bytes of shared memory, more than any GPU"),
     ],
@@ -152,7 +152,7 @@ def test_a_launch_that_cannot_be(tmp_path: Path, lines: list[str], message: str)
 def test_a_launch_that_ends_early(tmp_path: Path) -> None:
     done = subprocess.run([str(PLAIN)], input="kernel k\n", capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert json.loads(done.stdout)["message"] == "the launch ended before 'run'"
+    assert json.loads(done.stdout)["message"] == "the launch description ends before 'run'"
 
 
 def test_instructions_that_are_not_emulated_are_all_named_before_anything_runs(tmp_path: Path) -> None:

@@ -63,7 +63,7 @@ def test_a_missing_barrier_is_a_race(tmp_path: Path, order: str) -> None:
         assert (finding["address"] - SHARED) // 4 in (finding["thread"][0], other["thread"][0])
         assert finding["pc"] and other["pc"] and finding["pc"] != other["pc"]
         assert "of shared memory (256 bytes)" in finding["message"]
-        assert "and nothing orders them" in finding["message"]
+        assert "is unordered with" in finding["message"]
 
 
 def test_a_barrier_of_others_orders_nothing(tmp_path: Path) -> None:
@@ -326,38 +326,38 @@ def test_many_races_end_a_launch(tmp_path: Path) -> None:
     [
         (
             "%to = getelementptr i8, ptr %out, i64 116\nstore i32 1, ptr %to",
-            "a write of 4 bytes: 0 bytes behind the end of argument 0 (116 bytes)",
+            "out-of-bounds write of 4 bytes: 0 bytes past the end of argument 0 (116 bytes)",
             4,
             True,
         ),
         (
             "%to = getelementptr i8, ptr %out, i64 114\n%v = load volatile i32, ptr %to, align 1",
-            # The sanitizer tells the last byte of what is not aligned.
-            "a read of 4 bytes: 1 bytes behind the end of argument 0 (116 bytes)",
+            # The sanitizer reports the last byte of a misaligned access.
+            "out-of-bounds read of 4 bytes: 1 bytes past the end of argument 0 (116 bytes)",
             4,
             False,
         ),
         (
             "%to = getelementptr i8, ptr %out, i64 -8\n%v = load volatile i64, ptr %to",
-            "a read of 8 bytes: 8 bytes before argument 0 (116 bytes)",
+            "out-of-bounds read of 8 bytes: 8 bytes before argument 0 (116 bytes)",
             8,
             False,
         ),
         (
             f"%v = load volatile i32, ptr inttoptr (i64 {SHARED + 104} to ptr)",
-            "a read of 4 bytes: 4 bytes behind the end of shared memory (100 bytes)",
+            "out-of-bounds read of 4 bytes: 4 bytes past the end of shared memory (100 bytes)",
             4,
             False,
         ),
         (
             "%to = getelementptr i8, ptr %out, i64 112\ncall void @llvm.memset.p0.i64(ptr %to, i8 1, i64 16, i1 false)",
-            "a write of 16 bytes: 0 bytes behind the end of argument 0 (116 bytes)",
+            "out-of-bounds write of 16 bytes: 0 bytes past the end of argument 0 (116 bytes)",
             16,
             True,
         ),
         (
             "%to = getelementptr i8, ptr %out, i64 24\n%v = load volatile i64, ptr %to",
-            "a read of 8 bytes: byte 24 of argument 0 (116 bytes), in a gap between its rows",
+            "out-of-bounds read of 8 bytes: byte 24 of argument 0 (116 bytes), in a gap between its rows",
             8,
             False,
         ),
@@ -367,7 +367,7 @@ def test_many_races_end_a_launch(tmp_path: Path) -> None:
 def test_an_access_outside_of_memory_is_found(
     tmp_path: Path, action: str, message: str, size: int, write: bool
 ) -> None:
-    # 12 bytes lie between the array and the end of its page.
+    # There are 12 bytes between the array and the end of its page.
     memory = Memory([np.zeros(29, np.int32)])
     place = int(memory.lines[0].split()[2])
     memory.lines.append(f"hole {place + 24} 8")
@@ -423,7 +423,7 @@ device void "llvm.nvvm.cp.async.wait.all"()
     finding = run(library, np.zeros(4, np.int32), emulator=ADDRESS).finding
     assert finding["kind"] == "out-of-bounds"
     assert finding["thread"] == [7, 0, 0]
-    assert finding["message"] == "a read of 16 bytes: 16 bytes before argument 0 (16 bytes)"
+    assert finding["message"] == "out-of-bounds read of 16 bytes: 16 bytes before argument 0 (16 bytes)"
     assert len(finding["pc"]) == 1
 
 

@@ -186,7 +186,9 @@ def test_ragged_dots(product: Callable[..., None]) -> None:
     over at once, and everywhere with a wait for all of them but the last."""
     text = (PALLAS / f"small_{product.__name__}.mlir").read_text()
     product(text, copies="early")
-    with pytest.raises(smalti.EmulationError, match=r"an operand of wgmma\.mma_async changed in flight"):
+    with pytest.raises(
+        smalti.EmulationError, match=r"operand of wgmma\.mma_async was overwritten while the wgmma was in flight"
+    ):
         product(text)
     commit = "nvvm.wgmma.commit.group.sync.aligned\n"
     assert text.count(commit) == 1

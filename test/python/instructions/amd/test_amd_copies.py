@@ -1,4 +1,4 @@
-"""When AMD's copies to LDS are done: at the counters' waits, and where LLVM's backend waits by itself."""
+"""Completion of LDS DMA: at waits for counters, and at waits that LLVM's backend inserts."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def run(text: str, chip: str = "gfx950", **options: Any) -> Array:
     return out
 
 
-# What stands between a copy and the read that must not go before it, and whether the backend waits.
+# The instruction between a copy and the read after it, and whether the backend waits.
 BACKEND = {
     "read": ("{copy}\n{read}", True),
     "read-noalias": ("{copy}, !alias.scope !2\n{read}, !noalias !2", False),
@@ -116,7 +116,7 @@ def backend_waits(text: str, chip: str) -> bool:
 @pytest.mark.parametrize("chip", ["gfx90a", "gfx942", "gfx950"])
 @pytest.mark.parametrize("name", BACKEND)
 def test_waits_of_the_backend(name: str, chip: str) -> None:
-    """The emulator waits where LLVM's output does, and nowhere else."""
+    """The emulator waits exactly where LLVM's output does."""
     body, waits = BACKEND[name]
     text = kernel(order(body))
     assert backend_waits(text, chip) == waits
@@ -136,7 +136,7 @@ def test_variables_tell_copies_apart(is_same: bool, chip: str) -> None:
         source="@lds" if is_same else "@other",
     )
     assert backend_waits(text, chip) == is_same
-    # The copy is not done when something else is read: that is only seen from its own place.
+    # The copy is outstanding while other memory is read: only its own destination shows that.
     text = text.replace(
         "store i32 %v, ptr addrspace(1) %o",
         """%mine = getelementptr i8, ptr addrspace(3) @lds, i32 %at
@@ -251,7 +251,7 @@ def test_waves_wait_for_their_own() -> None:
 
 @pytest.mark.parametrize("chip", ["gfx1100", "gfx1201", "gfx1250"])
 def test_chips_without_the_copy(chip: str) -> None:
-    with pytest.raises(errors.EmulationError, match="which the chip cannot"):
+    with pytest.raises(errors.EmulationError, match="LDS DMA load on a chip without it"):
         run(kernel(f"{COPY}\n{READ}"), chip)
 
 
@@ -278,10 +278,12 @@ def test_address_sanitizer_names_both_sides(access: str) -> None:
     found = finding(kernel(f"{COPY}, !alias.scope !2\n{access}"), sanitize="address")
     word = "write" if "store" in access else "read"
     assert found.kind == "race"
-    assert found.message.startswith(f"a {word} of 4 bytes that an asynchronous copy of thread 0 writes")
+    assert found.message.startswith(
+        f"data race: a {word} of 4 bytes in the destination of an asynchronous copy of thread 0"
+    )
     assert "byte 0 of shared memory" in found.message
     assert found.thread == (0, 0, 0) and len(found.others) == 1
-    assert found.others[0].message == "the copy of 4 bytes, in flight"
+    assert found.others[0].message == "the asynchronous copy of 4 bytes, in flight"
     assert found.location != found.others[0].location
 
 

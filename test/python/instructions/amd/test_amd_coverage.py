@@ -1,4 +1,4 @@
-"""That every entry of the emulator's table for AMD has a test and a document, and what it leaves out."""
+"""Coverage of the instruction table for AMD: tests and documents of its entries, and omitted instructions."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ MODULES = (
     test_amd_wmma,
 )
 LEFT_OUT = {
-    # Sparse products whose layouts only code says that nobody compared with a chip.
+    # Sparse MMAs whose layouts are only stated by code that was not compared with a chip.
     "llvm.amdgcn.smfmac.f32.16x16x64.fp8.fp8": "gfx942",
     "llvm.amdgcn.smfmac.f32.16x16x64.f16": "gfx950",
     "llvm.amdgcn.swmmac.f32.16x16x32.f16.v8f32.v8f16.v16f16.i16": "gfx1201",
-    # Which lanes go together no public document that we know says, or only code that nobody compared with a chip.
+    # The grouping of lanes is not documented, or only stated by code that was not compared with a chip.
     "llvm.amdgcn.ds.load.tr4.b64.v2i32": "gfx1250",
     "llvm.amdgcn.ds.load.tr6.b96.v3i32": "gfx1250",
     "llvm.amdgcn.global.load.tr4.b64.v2i32": "gfx1250",
@@ -91,7 +91,7 @@ def _tests(module: ModuleType) -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def tested() -> set[str]:
-    """What the modules that the tests load call: they run here with an emulator that does nothing."""
+    """The functions that the modules of the tests call; the tests run here with a stub of the emulator."""
     names: set[str] = set()
 
     class Nothing:
@@ -111,7 +111,7 @@ def tested() -> set[str]:
                 try:
                     test(**arguments)
                 except (Exception, pytest.fail.Exception):
-                    # Nothing came back that it could be content with.
+                    # The stub does not return valid results.
                     continue
     return names
 

@@ -1,4 +1,4 @@
-"""AMD's exchange between the lanes of a wave: each against numpy, with lanes that do not take part."""
+"""AMD's cross-lane instructions against numpy, with inactive lanes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def words(count: int, seed: int = 0, dtype: Any = np.uint32) -> Array:
 
 
 def off(count: int, mask: int) -> Array:
-    """Which lanes do not take part."""
+    """The inactive lanes."""
     return np.array([not mask >> lane & 1 for lane in range(count)])
 
 
@@ -51,7 +51,7 @@ def test_readlane(chip: str) -> None:
     x = words(count)
     for lane in (0, 7, count - 1):
         assert (call(chip, "readlane.i32", "i32", ("i32", x), ("i32", lane), dtype=np.uint32) == x[lane]).all()
-    with pytest.raises(errors.EmulationError, match="lane 2, which does not take part"):
+    with pytest.raises(errors.EmulationError, match="lane 2, which is inactive"):
         call(chip, "readlane.i32", "i32", ("i32", x), ("i32", 2), active=ODD)
 
 

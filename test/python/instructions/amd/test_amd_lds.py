@@ -98,7 +98,7 @@ def test_gather_of_addresses(name: str, chip: str, size: int) -> None:
 @pytest.mark.parametrize("has_words", [False, True])
 @pytest.mark.parametrize("is_structured", [False, True])
 def test_gather_of_a_buffer(is_structured: bool, has_words: bool, chip: str, size: int) -> None:
-    """What is outside of the buffer is 0 in LDS."""
+    """Elements outside of the buffer are 0 in LDS."""
     kind, resource = "struct" if is_structured else "raw", "<4 x i32>" if has_words else "ptr addrspace(8)"
     name = f"llvm.amdgcn.{kind}{'' if has_words else '.ptr'}.buffer.load.lds"
     index_type, index = ("i32, ", "i32 0, ") if is_structured else ("", "")
@@ -190,7 +190,7 @@ def test_asynchronous_load(kind: str, size: int) -> None:
     for lane in range(32):
         expected[24 * lane + 16 : 24 * lane + 16 + size] = SOURCE[20 * lane + 16 : 20 * lane + 16 + size]
     np.testing.assert_array_equal(copied("gfx1250", declaration, body, SOURCE), expected)
-    # What is in flight is poison.
+    # The destination of an outstanding copy is poison.
     wait = "call void @llvm.amdgcn.s.wait.asynccnt(i16 1)"
     got = copied("gfx1250", declaration, body, SOURCE, wait)
     poison = np.where(np.arange(4096) % 2, 0x7F, 0xFF)
@@ -200,7 +200,7 @@ def test_asynchronous_load(kind: str, size: int) -> None:
 def test_a_load_for_other_work_groups() -> None:
     name = "llvm.amdgcn.cluster.load.async.to.lds.b32"
     body = f"  call void @{name}(ptr addrspace(1) %from, ptr addrspace(3) @lds, i32 0, i32 0, i32 2)"
-    with pytest.raises(errors.EmulationError, match="a cluster has one work group"):
+    with pytest.raises(errors.EmulationError, match="only clusters of one workgroup"):
         copied("gfx1250", f"declare void @{name}(ptr addrspace(1), ptr addrspace(3), i32, i32, i32)", body, SOURCE)
 
 

@@ -59,8 +59,8 @@ def gather(lanes: Array, table: Array, shape: tuple[int, int, int]) -> Array:
 TYPES = {"f32": "float", "f64": "double", "i32": "i32"}
 NUMPY: dict[str, Any] = {"f32": np.float32, "f64": np.float64, "i32": np.int32}
 
-# Name, m, k, blocks, type of the factors in LLVM, its elements' type, type of the result, chip.
-PRODUCTS: list[tuple[str, int, int, int, str, Any, str, str]] = [
+# Name, m, k, blocks, type of the operands in LLVM, its elements' type, type of the result, chip.
+MFMAS: list[tuple[str, int, int, int, str, Any, str, str]] = [
     ("mfma.f32.32x32x1f32", 32, 1, 2, "float", np.float32, "f32", "gfx90a"),
     ("mfma.f32.16x16x1f32", 16, 1, 4, "float", np.float32, "f32", "gfx90a"),
     ("mfma.f32.4x4x1f32", 4, 1, 16, "float", np.float32, "f32", "gfx90a"),
@@ -160,22 +160,22 @@ def check(got: Array, a: Array, b: Array, c: Array, exact: bool) -> None:
 
 
 @pytest.mark.parametrize("exact", [True, False], ids=["exact", "random"])
-@pytest.mark.parametrize("product", PRODUCTS, ids=lambda p: p[0])
-def test_product(product: tuple[str, int, int, int, str, Any, str, str], exact: bool) -> None:
-    name, m, k, blocks, ty, dtype, result, chip = product
+@pytest.mark.parametrize("mfma", MFMAS, ids=lambda p: p[0])
+def test_mfma(mfma: tuple[str, int, int, int, str, Any, str, str], exact: bool) -> None:
+    name, m, k, blocks, ty, dtype, result, chip = mfma
     rng = np.random.default_rng(len(name) + k)
     a, b = (numbers(rng, (blocks, m, k), dtype, exact) for _ in range(2))
     c = (rng.standard_normal((blocks, m, m)) * 8).round(0 if exact or result == "i32" else 9).astype(NUMPY[result])
     got = run(name, chip, ty, a, b, c, result)
     if name.endswith("xf32"):
-        # What is below the type's 10 bits of mantissa is cut off.
+        # Bits below the 10 bits of mantissa are truncated.
         a, b = ((x.view(np.uint32) & np.uint32(0xFFFFE000)).view(np.float32) for x in (a, b))
     check(got, a, b, c, exact)
 
 
 @pytest.mark.parametrize("chip", ["gfx942", "gfx950"])
 @pytest.mark.parametrize("name", EIGHT_BIT_NAMES)
-def test_product_of_8_bit_floats(name: str, chip: str) -> None:
+def test_mfma_of_8_bit_floats(name: str, chip: str) -> None:
     """CDNA3 has the types with one zero, CDNA4 those of the OCP."""
     m, k = (16, 32) if "16x16x32" in name else (32, 16)
     types = [(FNUZ if chip == "gfx942" else OCP)[ty] for ty in name.split(".")[-2:]]
@@ -267,7 +267,7 @@ FORMATS: list[tuple[Any, int, str]] = [
 @pytest.mark.parametrize("has_scales", [True, False], ids=["scales", "plain"])
 @pytest.mark.parametrize("of_a, of_b", [(i, i) for i in range(5)] + [(0, 4), (3, 1), (4, 2)])
 @pytest.mark.parametrize("name", ["mfma.scale.f32.16x16x128.f8f6f4", "mfma.scale.f32.32x32x64.f8f6f4"])
-def test_product_of_scaled_formats(name: str, of_a: int, of_b: int, has_scales: bool) -> None:
+def test_mfma_of_scaled_formats(name: str, of_a: int, of_b: int, has_scales: bool) -> None:
     m, k = (16, 128) if "16x16x128" in name else (32, 64)
     rng = np.random.default_rng(5 * of_a + of_b)
     factors, operands, scaled = [], [], []
@@ -313,7 +313,7 @@ def test_product_of_scaled_formats(name: str, of_a: int, of_b: int, has_scales: 
 @pytest.mark.parametrize("broadcast, chosen, used", [(0, 0, 0), (0, 1, 1), (0, 2, 2), (0, 3, 3), (1, 2, 0)])
 @pytest.mark.parametrize("dtype, elements", [(np.float16, "half"), (ml_dtypes.bfloat16, "i16")], ids=["f16", "bf16"])
 @pytest.mark.parametrize("m, k", [(16, 32), (32, 16)])
-def test_sparse_product(m: int, k: int, dtype: Any, elements: str, broadcast: int, chosen: int, used: int) -> None:
+def test_sparse_mfma(m: int, k: int, dtype: Any, elements: str, broadcast: int, chosen: int, used: int) -> None:
     """Two of each four elements of a row of A, which are named by two bits each."""
     rng = np.random.default_rng(m + chosen)
     b = rng.standard_normal((m, k)).astype(dtype)

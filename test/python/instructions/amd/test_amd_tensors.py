@@ -151,7 +151,7 @@ def part(array: Array, tile: Sequence[int], at: Sequence[int]) -> Array:
 
 
 def in_lds(tile: Array, pad: tuple[int, int] | None = None, lds: int = 0, before: Array | None = None) -> Array:
-    """How the tile lies in LDS: after each interval come dwords that nobody writes."""
+    """The layout of the tile in LDS: after each interval there are padding dwords, which are not written."""
     out = np.full(LDS_BYTES, 0xEE, np.uint8) if before is None else before.copy()
     data = np.ascontiguousarray(tile).view(np.uint8).reshape(-1)
     step = 4 * pad[0] if pad else len(data)
@@ -193,7 +193,7 @@ def test_loads(dtype: Any, shape: Sequence[int], tile: Sequence[int], at: Sequen
 @pytest.mark.parametrize("pad", [(2, 1), (4, 3), (8, 4), (16, 128), (256, 1)])
 @pytest.mark.parametrize("shape, tile, at", [CASES[1], CASES[3], CASES[4], CASES[6]])
 def test_padded_loads(shape: Sequence[int], tile: Sequence[int], at: Sequence[int], pad: tuple[int, int]) -> None:
-    """What lies between stays as it is."""
+    """The padding is unchanged."""
     array = data(shape, np.float16)
     got = run(array, descriptor(array, tile, at, pad), offset(array, at))
     np.testing.assert_array_equal(got, in_lds(part(array, tile, at), pad))
@@ -201,7 +201,7 @@ def test_padded_loads(shape: Sequence[int], tile: Sequence[int], at: Sequence[in
 
 @pytest.mark.parametrize("shape, tile, at", CASES)
 def test_stores(shape: Sequence[int], tile: Sequence[int], at: Sequence[int]) -> None:
-    """What is outside of the tensor is dropped, and pads are nothing to a store."""
+    """Elements outside of the tensor are dropped, and a store ignores padding."""
     lds = np.random.default_rng(6).integers(1, 200, LDS_BYTES).astype(np.uint8)
     values = lds[32:].view(np.float16)[: int(np.prod(tile))].reshape(tile)
     for pad, schedule in itertools.product((None, (2, 3)), LATE_AND_EARLY):
@@ -259,7 +259,7 @@ def test_chosen_rows_outside_of_the_tensor() -> None:
         bits.put(2, 16 * i, 16, row)
     np.testing.assert_array_equal(run(array, bits, 0), in_lds(np.stack([array[1], array[3], np.zeros_like(array[0])])))
     bits.put(2, 0, 16, 9)
-    with pytest.raises(errors.EmulationError, match="chosen in order"):
+    with pytest.raises(errors.EmulationError, match="row indices are sorted"):
         run(array, bits, 0)
 
 
@@ -338,16 +338,16 @@ def test_reads_in_flight_are_races() -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# What is wrong
+# Invalid descriptors
 # ---------------------------------------------------------------------------------------------------------------------
 
 WRONG = [
-    ((0, 126, 2, 1), "its type is 1"),
+    ((0, 126, 2, 1), "type field is 1"),
     ((0, 2, 1, 1), "a saved context"),
     ((0, 0, 2, 2), "a saved context"),
-    ((1, 0, 16, 1), "the mask of work groups is 0x1"),
-    ((1, 18, 1, 1), "a barrier in LDS"),
-    ((0, 30, 1, 1), "MLIR 22 exchanges the two"),
+    ((1, 0, 16, 1), "workgroup mask is 0x1"),
+    ((1, 18, 1, 1), "an arrival at an LDS barrier"),
+    ((0, 30, 1, 1), "MLIR 22 swaps the two"),
 ]
 
 
@@ -362,7 +362,7 @@ def test_descriptors_that_are_wrong(field: tuple[int, int, int, int], message: s
 
 def test_rows_that_cannot_be_padded() -> None:
     array = data((9, 40), np.uint8)
-    with pytest.raises(errors.EmulationError, match="cannot be padded"):
+    with pytest.raises(errors.EmulationError, match="padding with rows of"):
         run(array, descriptor(array, (4, 15), (0, 0), (2, 1)), 0)
 
 
@@ -375,11 +375,11 @@ def test_too_many_iterations() -> None:
 def test_descriptors_are_of_the_wave() -> None:
     array = data((9, 40), np.float32)
     copy = f"%mine = insertelement <4 x i32> %g0, i32 %lane, i32 1\n  {LOAD_2D.replace('%g0', '%mine')}"
-    with pytest.raises(errors.EmulationError, match="not that of the wave's first lane"):
+    with pytest.raises(errors.EmulationError, match="differs from that of the first lane"):
         run(array, descriptor(array, (4, 16), (0, 0)), 0, copy)
 
 
 def test_tiles_outside_of_lds() -> None:
     array = data((9, 40), np.float32)
-    with pytest.raises(errors.EmulationError, match="behind the end of shared memory"):
+    with pytest.raises(errors.EmulationError, match="past the end of shared memory"):
         run(array, descriptor(array, (4, 16), (0, 0), lds=LDS_BYTES - 64), 0)

@@ -63,13 +63,13 @@ def check(got: Array, a: Array, b: Array, c: Array) -> None:
     exact = a @ b.T + c
     expected = exact.astype(np.float32).astype(got.dtype) if got.dtype == BF16 else exact.astype(got.dtype)
     got64, expected64 = got.astype(float), expected.astype(float)
-    # The reference's sum may round to the other neighbour.
+    # The reference's sum may round to the other neighbor.
     ulp = {2: 2.0**-7 if got.dtype == BF16 else 2.0**-10, 4: 2.0**-23}[got.itemsize]
     near = abs(got64 - exact) <= ulp / 2 * np.maximum(abs(expected64), 2.0**-14) * 1.001 + 1e-13 * (abs(a) @ abs(b).T)
     assert ((got64 == expected64) | near).all()
 
 
-# Name, generation, k, types of A and B, type of the result, LLVM's type of the factors.
+# Name, generation, k, types of A and B, type of the result, LLVM's type of the operands.
 FLOATS: list[tuple[str, str, int, Any, Any, Any, str]] = [
     ("wmma.f32.16x16x16.f16", "rdna3", 16, F16, F16, F32, "<16 x half>"),
     ("wmma.f32.16x16x16.bf16", "rdna3", 16, BF16, BF16, F32, "<16 x i16>"),
@@ -138,7 +138,7 @@ def run(case: tuple[str, str, int, Any, Any, Any, str], a: Array, b: Array, c: A
 
 @pytest.mark.parametrize("exact", [True, False], ids=["exact", "random"])
 @pytest.mark.parametrize("case", FLOATS, ids=lambda c: f"{c[0]}-{c[1]}")
-def test_product_of_floats(case: tuple[str, str, int, Any, Any, Any, str], exact: bool) -> None:
+def test_wmma_of_floats(case: tuple[str, str, int, Any, Any, Any, str], exact: bool) -> None:
     name, _, k, of_a, of_b, of_d, _ = case
     rng = np.random.default_rng(k + len(name))
     a, b = floats(rng, (16, k), of_a, exact), floats(rng, (16, k), of_b, exact)
@@ -178,7 +178,7 @@ def test_results_in_halves_of_registers(name: str, dtype: Any, element: str, tie
     assert (other == 77).all() if tied else np.isnan(other).all()
 
 
-# Name, generation, k, bits, LLVM's type of the factors.
+# Name, generation, k, bits, LLVM's type of the operands.
 INTEGERS = [
     ("wmma.i32.16x16x16.iu8", "rdna3", 16, 8, "<4 x i32>"),
     ("wmma.i32.16x16x16.iu4", "rdna3", 16, 4, "<2 x i32>"),
@@ -192,7 +192,7 @@ INTEGERS = [
 @pytest.mark.parametrize("clamp", [0, 1])
 @pytest.mark.parametrize("sign_of_a, sign_of_b", [(0, 0), (0, 1), (1, 0), (1, 1)])
 @pytest.mark.parametrize("case", INTEGERS, ids=lambda c: f"{c[0]}-{c[1]}")
-def test_product_of_integers(case: tuple[str, str, int, int, str], sign_of_a: int, sign_of_b: int, clamp: int) -> None:
+def test_wmma_of_integers(case: tuple[str, str, int, int, str], sign_of_a: int, sign_of_b: int, clamp: int) -> None:
     name, generation, k, bits, ty = case
     rng = np.random.default_rng(k + bits)
     codes = [rng.integers(0, 1 << bits, (16, k)) for _ in range(2)]
@@ -242,7 +242,7 @@ def pack(codes: Array, bits: int) -> Array:
 
 
 def factor_lanes(values: Array, bits: int) -> Array:
-    """A factor's registers: along K the halves of the wave take turns, by 16 elements of 8 bits and 32 of others."""
+    """The registers of an operand: the halves of the wave alternate along K, by 16 elements of 8 bits and 32 of others."""
     run = 16 if bits == 8 else 32
     codes = np.zeros((32, values.size // 32), np.uint8)
     for row in range(len(values)):
@@ -282,7 +282,7 @@ def run_scaled(
     halves: tuple[int, int] = (0, 0),
     modifier: int = 0,
 ) -> None:
-    """A product of random factors; `block` elements have a scale."""
+    """A WMMA of random operands; `block` elements have a scale."""
     factors: list[Array] = []
     operands: list[amd.Operand] = []
     scales: list[amd.Operand] = []
@@ -326,26 +326,26 @@ PAIRS = [(0, 0), (1, 0), (0, 2), (3, 1), (2, 3), (4, 4), (4, 0), (1, 4), (3, 4)]
 
 @pytest.mark.parametrize("forms", PAIRS, ids=str)
 @pytest.mark.parametrize("block", [0, 32, 16])
-def test_product_of_small_formats(block: int, forms: tuple[int, int]) -> None:
+def test_wmma_of_small_formats(block: int, forms: tuple[int, int]) -> None:
     run_scaled(np.random.default_rng(7 * forms[0] + forms[1]), forms, 16, block)
 
 
 @pytest.mark.parametrize("modifier", range(4))
 @pytest.mark.parametrize("block", [0, 32, 16])
-def test_product_of_32_rows(block: int, modifier: int) -> None:
+def test_wmma_of_32_rows(block: int, modifier: int) -> None:
     run_scaled(np.random.default_rng(block), (4, 4), 32, block, halves=(0, modifier & 1), modifier=modifier)
 
 
 @pytest.mark.parametrize("kinds", [(0, 0), (1, 2), (2, 1), (2, 2)], ids=str)
 @pytest.mark.parametrize("halves", [(0, 1), (1, 0), (1, 1)], ids=str)
 @pytest.mark.parametrize("block", [32, 16])
-def test_scales_of_products(block: int, halves: tuple[int, int], kinds: tuple[int, int]) -> None:
+def test_scales_of_wmma(block: int, halves: tuple[int, int], kinds: tuple[int, int]) -> None:
     run_scaled(np.random.default_rng(block), (4, 4), 16, block, kinds, halves, modifier=3)
 
 
 @pytest.mark.parametrize("rows, kinds, halves, why", [
-    (16, (3, 0), (0, 0), "3 is no format of a scale"),
-    (32, (0, 0), (1, 0), "scales of 32 rows cannot begin at lane 16"),
+    (16, (3, 0), (0, 0), "scale format 3 is not defined"),
+    (32, (0, 0), (1, 0), "scales of 32 rows start at lane 16"),
 ])  # fmt: skip
 def test_scales_that_are_wrong(rows: int, kinds: tuple[int, int], halves: tuple[int, int], why: str) -> None:
     with pytest.raises(errors.EmulationError, match=why):

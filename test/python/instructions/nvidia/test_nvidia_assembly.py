@@ -57,7 +57,7 @@ def signed(values: Any) -> Any:
 
 
 def halves(compute: Any, a: Any, b: Any, dtype: Any = np.int16) -> Any:
-    """Two numbers of 16 bits in each word; what does not fit wraps."""
+    """Two numbers of 16 bits in each word; overflow wraps."""
     return compute(a.view(dtype), b.view(dtype)).astype(dtype).view(np.uint32)
 
 
@@ -126,7 +126,7 @@ STATEMENTS: dict[str, Any] = {
         lambda a, b: np.array([bin(v).count("1") for v in a], np.uint32)
     ),
     "mov.u32 $0, %tid.x;": lambda a, b: np.arange(THREADS, dtype=np.uint32),
-    # What JAX writes to convert integers of 4 bits.
+    # JAX's conversion of 4-bit integers.
     "lop3.b32 $0, $1, $2, 0x0f0f3355, (0xf0 & 0xcc) ^ 0xaa;": _lop3(0x6A),
     "{ .reg .pred p; setp.lt.s32 p, $1, 0; selp.u32 $0, 1 + 2, 2 * -1, !p; @!p add.u32 $0, $0, WARP_SZ * 2; }": (
         lambda a, b: np.where(signed(a) < 0, np.uint32(0xFFFFFFFE), np.uint32(67))
@@ -161,32 +161,32 @@ def test_tied_operands() -> None:
 WRONG = {
     "frobnicate.b32 $0, $1;": "asm:frobnicate.b32",
     "{ mov.b32 $0, $1; ld.imaginary.b32 $0, [$1]; }": "asm:ld.imaginary.b32",
-    "add.u32 $0, $1, other;": "there is no other in 'add.u32 \\$0, \\$1, other'",
-    "add.u32 $0, $1, 1.5;": "the float 1.5, which operands of the types .f32, .f64 and .b64 alone can be in "
+    "add.u32 $0, $1, other;": "undefined name other in 'add.u32 \\$0, \\$1, other'",
+    "add.u32 $0, $1, 1.5;": "floating-point constant 1.5; only operands of type .f32, .f64 and .b64 can be one in "
     "'add.u32 \\$0, \\$1, 1.5'",
-    "add.u32 $0, $1, 08;": "the number '08'",
-    "add.u32 $0, $1, 0b12;": "the number '0b12'",
-    "add.u32 $0, $1, 1e;": "the number '1e'",
-    "add.u32 $0, $1, (1;": r"a '\(' without its end",
-    "add.u32 $0, $1, 1 + ;": "what begins with ';'",
-    "add.u32 $0, $1, 1 +": "an operand is missing",
-    "add.u32 $0, $1, 5 / (2 - 2);": "a division by zero",
-    "add.u32 $0, $1, 5 % 0;": "a division by zero",
-    "add.u32 $0, $1, 1 ? 2;": r"a '\?' without its ':'",
-    "add.u32 $0, $1, (.s32)1;": r"a cast that is neither \(.s64\) nor \(.u64\)",
-    "add.f32 $0, $1, 1 + 1.0;": r"the operator \+ of a float and an integer",
-    "add.f32 $0, $1, 3.0 % 2.0;": "the operator % of floats",
-    "add.f32 $0, $1, ~1.0;": "the operator ~ of a float",
-    "add.f32 $0, $1, 1.0 ? 2.0 : 3.0;": "a condition that is a float",
-    "ld.shared.b32 $0, [$1 + 1.0];": "an offset that is a float",
-    f"add.u32 $0, $1, {'(' * 1000}1{')' * 1000};": "more than 256 operators and parentheses",
-    f"add.u32 $0, $1, {'-' * 1000}1;": "more than 256 operators and parentheses",
-    "{ .reg .c32 x; }": "registers of the type '.c32'",
-    "{ mov.b32 $0, $1;": "a '{' without its end",
-    "mov.b32 $0, $1; }": "a '}' without its begin",
-    "mov.b32 $0 $1;": "what begins with",
-    "bra NOWHERE;": "there is no NOWHERE in 'bra NOWHERE'",
-    "mov.b32 $0, $9;": "an operand of another kind in 'mov.b32 \\$0, \\$9'",
+    "add.u32 $0, $1, 08;": "invalid number '08'",
+    "add.u32 $0, $1, 0b12;": "invalid number '0b12'",
+    "add.u32 $0, $1, 1e;": "invalid number '1e'",
+    "add.u32 $0, $1, (1;": r"unmatched '\('",
+    "add.u32 $0, $1, 1 + ;": "unexpected text ';'",
+    "add.u32 $0, $1, 1 +": "missing operand",
+    "add.u32 $0, $1, 5 / (2 - 2);": "division by zero",
+    "add.u32 $0, $1, 5 % 0;": "division by zero",
+    "add.u32 $0, $1, 1 ? 2;": r"'\?' without ':'",
+    "add.u32 $0, $1, (.s32)1;": r"cast that is neither \(.s64\) nor \(.u64\)",
+    "add.f32 $0, $1, 1 + 1.0;": r"operator \+ of a floating-point and an integer constant",
+    "add.f32 $0, $1, 3.0 % 2.0;": "operator % of floating-point constants",
+    "add.f32 $0, $1, ~1.0;": "operator ~ of a floating-point constant",
+    "add.f32 $0, $1, 1.0 ? 2.0 : 3.0;": "floating-point condition",
+    "ld.shared.b32 $0, [$1 + 1.0];": "floating-point offset",
+    f"add.u32 $0, $1, {'(' * 1000}1{')' * 1000};": "more than 256 nested operators and parentheses",
+    f"add.u32 $0, $1, {'-' * 1000}1;": "more than 256 nested operators and parentheses",
+    "{ .reg .c32 x; }": "unsupported register type '.c32'",
+    "{ mov.b32 $0, $1;": "unmatched '{'",
+    "mov.b32 $0, $1; }": "unmatched '}'",
+    "mov.b32 $0 $1;": "unexpected text",
+    "bra NOWHERE;": "undefined name NOWHERE in 'bra NOWHERE'",
+    "mov.b32 $0, $9;": "unsupported kind of operand in 'mov.b32 \\$0, \\$9'",
 }
 
 
@@ -366,18 +366,18 @@ def test_mbarriers(space: str, wait: str) -> None:
         np.testing.assert_array_equal(out, np.full(THREADS, Y[0]))
 
 
-def test_a_loop_that_waits_for_nobody_is_a_deadlock() -> None:
+def test_an_endless_loop_of_waits_is_a_deadlock() -> None:
     """Though each wait has a limit."""
     body = asm("@$1 mbarrier.init.shared.b64 [$0], 1;", "r,b", "ptr addrspace(3) @bar, i1 %first")
     body += asm("bar.sync 0;", "", "")
     body += asm(WAIT_LOOP % ("try_wait.parity", ".shared", ", 1000"), "r,r", "ptr addrspace(3) @bar, i32 0")
-    with pytest.raises(smalti.EmulationError, match="wait for mbarrier") as error:
+    with pytest.raises(smalti.EmulationError, match="wait at mbarrier") as error:
         nvidia.run_kernel(kernel(body), THREADS, X, Y, X.copy())
     assert error.value.findings[0].kind == "deadlock"
 
 
 def test_a_limited_wait_gives_up() -> None:
-    """Nobody arrives: the wait says so, and the program goes on."""
+    """Without arrivals, the wait returns false, and the program continues."""
     body = asm("@$1 mbarrier.init.shared.b64 [$0], 1;", "r,b", "ptr addrspace(3) @bar, i1 %first")
     body += asm("bar.sync 0;", "", "")
     body += asm(

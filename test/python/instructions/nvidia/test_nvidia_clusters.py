@@ -232,7 +232,7 @@ def test_multicast(way: str, schedule: Emulation) -> None:
 def test_a_block_without_a_bit_gets_nothing() -> None:
     array = np.arange(4 * 16, dtype=np.int32).reshape(4, 16)
     body = _init(1) + EXPECT + LEADS + TO + BULK.format(mask=1) + COPIED
-    with pytest.raises(smalti.EmulationError, match=r"block 1 of the cluster: threads 0-63 wait for mbarrier") as error:
+    with pytest.raises(smalti.EmulationError, match=r"block 1 of the cluster: threads 0-63 wait at mbarrier") as error:
         run(body, array, parameters="ptr %out, ptr %map")
     assert error.value.findings[0].kind == "deadlock"
     assert error.value.findings[0].block is not None
@@ -513,37 +513,37 @@ WRONG = {
         + SYNC
         + "  ret void\nspin:\n  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)\n"
         + WAIT,
-        "there is none at",
+        "is not initialized",
     ),
     "a rank that there is not": (
         "  %q = call ptr addrspace(7) @llvm.nvvm.mapa.shared.cluster(ptr addrspace(3) %mine, i32 2)\n",
-        "mapa of block 2 of the cluster: it has 2",
+        "mapa: block 2 does not exist; the cluster has 2 blocks",
     ),
     "a wait without arriving": (
         "  call void @llvm.nvvm.barrier.cluster.wait.aligned()\n",
-        "the thread waits and has not arrived",
+        "wait by a thread that has not arrived",
     ),
     "two arrivals": (
         "  call void @llvm.nvvm.barrier.cluster.arrive.aligned()\n" * 2,
-        "the thread arrives again, and has not waited",
+        "second arrival of the thread without barrier.cluster.wait",
     ),
     "a block that has ended": (
         _init(1)
         + "  %one = icmp eq i32 %rank, 1\n  br i1 %one, label %over, label %later\nover:\n  ret void\nlater:\n"
         + asm("nanosleep.u32 10;", "", "") * 3
         + asm(ARRIVE, "b,r,r", "i1 true, ptr addrspace(3) @bar, i32 %peer"),
-        "block 1 of the cluster, whose it is, has ended",
+        "block 1 of the cluster, which owns the mbarrier, has exited",
     ),
     "a copy to a block that there is not": (
         _init(1) + TO + BULK.format(mask=5).replace("%map", "%out"),
-        "to the blocks 0x5 of a cluster: it has 2",
+        "block mask is 0x5; it must name blocks of the cluster, which has 2",
     ),
     "a wait for the other's barrier": (
         _init(1)
         + "  %theirs = call ptr addrspace(7) @llvm.nvvm.mapa.shared.cluster(ptr addrspace(3) @bar, i32 %peer)\n"
         + "  %not = addrspacecast ptr addrspace(7) %theirs to ptr\n  %b3 = addrspacecast ptr %not to ptr addrspace(3)\n"
         + WAIT.replace("@bar", "%b3"),
-        "a wait for a barrier of block",
+        "wait on an mbarrier of block",
     ),
 }
 
@@ -556,9 +556,9 @@ def test_what_is_wrong_is_found(name: str) -> None:
 
 
 def test_grids_are_of_whole_clusters() -> None:
-    with pytest.raises(smalti.errors.LaunchError, match="not of whole clusters"):
+    with pytest.raises(smalti.errors.LaunchError, match="not a multiple of the cluster size"):
         run("", grid=3)
-    with pytest.raises(smalti.errors.LaunchError, match="cannot choose some"):
+    with pytest.raises(smalti.errors.LaunchError, match="not supported with clusters"):
         run("", emulation=Emulation(blocks=range(2)))
 
 
@@ -578,12 +578,14 @@ def test_registers_of_warpgroups(way: str, text: bool) -> None:
     nvidia.run_kernel(kernel(body(40), declarations=declarations), 128, out, grid=2)
     # LLVM checks the intrinsics itself.
     for count in (16, 44, 264) if text else ():
-        with pytest.raises(smalti.EmulationError, match=f"{count} registers; it is a multiple of 8 from 24 to 256"):
+        with pytest.raises(
+            smalti.EmulationError, match=f"{count} registers; the count must be a multiple of 8 from 24 to 256"
+        ):
             nvidia.run_kernel(kernel(body(count), declarations=declarations), 128, out, grid=2)
     part = (
         f"  %is = icmp ult i32 %tid, 96\n  br i1 %is, label %some, label %end\nsome:\n{body(40)}  br label %end\nend:\n"
     )
-    with pytest.raises(smalti.EmulationError, match="of its warpgroup 0 times"):
+    with pytest.raises(smalti.EmulationError, match="of the same warpgroup 0 times"):
         nvidia.run_kernel(kernel(part, declarations=declarations), 128, out, grid=2)
 
 

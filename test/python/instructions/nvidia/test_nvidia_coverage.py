@@ -1,4 +1,4 @@
-"""That every entry of the emulator's table for NVIDIA has a test and a document, and what it leaves out."""
+"""Coverage of the instruction table for NVIDIA: tests and documents of its entries, and omitted instructions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions of libdevice: every one of them has code that the emulator knows, and the common ones are right."""
+"""Functions of libdevice: all of them translate, and the common ones are correct."""
 
 from __future__ import annotations
 

@@ -244,7 +244,7 @@ def test_copies_wait_for_their_group() -> None:
         out = np.zeros_like(data)
         nvidia.run_kernel(_copy_kernel(name, wait), 32, data, out, emulation=schedule)
         seen.add(int(out[0, 0]))
-    # What is in flight is poison, and not what was there before.
+    # The destination of an outstanding copy is poison, not its old content.
     assert seen == {0xFF, 9}
 
 
@@ -252,7 +252,7 @@ def test_copies_are_aligned() -> None:
     text = _copy_kernel("cp.async.ca.shared.global.8", GROUP).replace(
         "i8, ptr addrspace(1) %in, i32 %at", "i8, ptr addrspace(1) %in, i32 %tid"
     )
-    with pytest.raises(smalti.EmulationError, match="not aligned to 8 bytes"):
+    with pytest.raises(smalti.EmulationError, match="not a multiple of 8"):
         nvidia.run_kernel(text, 32, np.zeros(256, np.uint8), np.zeros(256, np.uint8))
 
 
@@ -515,7 +515,7 @@ def test_mbarrier_try_wait_blocks(name: str) -> None:
         out = np.zeros(32, np.uint32)
         nvidia.run_kernel(text, 64, out, emulation=schedule)
         np.testing.assert_array_equal(out, np.arange(32))
-    # Nobody arrives: it is reported.
+    # Without arrivals, a deadlock is reported.
     silent = text.replace("%token = call i64 @llvm.nvvm.mbarrier.arrive.shared(ptr addrspace(3) @barrier)\n", "\n")
     with pytest.raises(smalti.EmulationError, match="mbarrier"):
         nvidia.run_kernel(silent, 64, np.zeros(32, np.uint32))
@@ -538,7 +538,7 @@ def _blocking(arrive: str, wait: str) -> str:
 
 
 def test_mbarrier_orders_memory() -> None:
-    """Under ThreadSanitizer what was written before an arrival is there after the wait, but not with .relaxed."""
+    """Under ThreadSanitizer, writes before an arrival happen before the wait returns, but not with .relaxed."""
     arrive, wait = "mbarrier.arrive{}.scope.cta.space.cta", "mbarrier.try.wait.parity{}.scope.cta.space.cta"
     under = Emulation(sanitize="thread")
     out = np.zeros(32, np.uint32)
@@ -556,7 +556,7 @@ def test_mbarrier_inval(name: str) -> None:
     script.call(name)
     assert script.run()
     script.call("mbarrier.arrive.shared")
-    with pytest.raises(smalti.EmulationError, match="it was not initialised"):
+    with pytest.raises(smalti.EmulationError, match="is not initialized"):
         script.run()
 
 
@@ -564,7 +564,7 @@ def test_mbarrier_too_many_arrivals() -> None:
     script = Script()
     script.call("mbarrier.init.shared", "i32 1")
     script.call("mbarrier.arrive.scope.cta.space.cta", "i32 2")
-    with pytest.raises(smalti.EmulationError, match="2 arrivals where 1 are missing"):
+    with pytest.raises(smalti.EmulationError, match="2 arrivals, but the phase has a pending count of 1"):
         script.run()
 
 
@@ -720,7 +720,7 @@ ATOMICS = {
 
 
 def _atomic(op: str, old: Any, b: Any) -> Any:
-    """What is in memory afterwards: the entry of the table in "atom"."""
+    """The memory after the instruction: the entry of the table in "atom"."""
     if op in ("min", "max"):
         bits = old.dtype.itemsize * 8
         signed = [int(v) - (1 << bits) if int(v) >> (bits - 1) else int(v) for v in (old, b)]
@@ -1028,7 +1028,7 @@ def test_nothing_is_left_to_cancel(name: str) -> None:
 @pytest.mark.parametrize("name", FIRST_BLOCK)
 def test_block_of_nothing(name: str) -> None:
     body = f"  %r = call i32 @{PREFIX}{name}(i128 0)\n  store i32 %r, ptr %out\n  ret void\n"
-    with pytest.raises(smalti.EmulationError, match="nothing was cancelled"):
+    with pytest.raises(smalti.EmulationError, match="no block was canceled"):
         nvidia.run_kernel(kernel(body, declare("i32", name, "i128")), 1, np.zeros(1, np.uint32))
 
 

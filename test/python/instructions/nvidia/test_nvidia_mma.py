@@ -10,7 +10,7 @@ import pytest
 from mma_kernels import ACCUMULATORS, C_PLACES, CASES, check, drawn, gathered, group_of
 from nvidia import Array
 
-# mma.m8n8k4 with f16: four products, each of eight lanes.
+# mma.m8n8k4 with f16: four MMAs, each of eight lanes.
 QUADS = {
     f"llvm.nvvm.mma.m8n8k4.{a}.{b}.{d}.{c}": (a, b, d, c)
     for a in ("row", "col")
@@ -33,13 +33,13 @@ GROUPS = sorted({group_of(name) for name in CASES})
 @pytest.mark.grid(20)
 @pytest.mark.parametrize("exact", [True, False], ids=["exact", "random"])
 @pytest.mark.parametrize("group", GROUPS)
-def test_products(group: str, exact: bool) -> None:
+def test_mma(group: str, exact: bool) -> None:
     built = {name: _build(name, exact) for name in CASES if group_of(name) == group}
     found = nvidia.run({name: made for name, (made, _) in built.items()})
     for name, (_, expected) in built.items():
-        product = CASES[name]
-        fields = [f.view(np.int32) if product.accumulator == "s32" else f for f in found[name]]
-        check(gathered(fields, C_PLACES[product.m], product.m), name, expected, exact)
+        mma = CASES[name]
+        fields = [f.view(np.int32) if mma.accumulator == "s32" else f for f in found[name]]
+        check(gathered(fields, C_PLACES[mma.m], mma.m), name, expected, exact)
 
 
 def _quad_place(layout: str, is_a: bool, lane: int, i: int) -> tuple[int, int]:
@@ -63,7 +63,7 @@ def _quad_c_place(ty: str, lane: int, i: int) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("name", QUADS)
-def test_quad_products(name: str) -> None:
+def test_quad_mma(name: str) -> None:
     a_layout, b_layout, d_type, c_type = QUADS[name]
     random = nvidia.seeded(name)
     a = random.integers(-4, 5, (4, 8, 4)).astype(np.float16)

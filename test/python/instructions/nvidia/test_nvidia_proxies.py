@@ -1,4 +1,4 @@
-"""What threads store to shared memory is seen by copies and products behind a proxy fence alone."""
+"""Proxy fences between stores to shared memory and async-proxy reads by copies and wgmma."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import nvidia
 import pytest
 import smalti
 from smalti.emulator import Emulation, tensor_map
-from test_nvidia_wgmma import HEAD as PRODUCT_HEAD
+from test_nvidia_wgmma import HEAD as WGMMA_HEAD
 from test_nvidia_wgmma import chain, run_chain
 
 HEAD = """target triple = "nvptx64-nvidia-cuda"
@@ -71,7 +71,7 @@ def run(
     sanitize: Any = "thread",
     copies: Any = "late",
 ) -> None:
-    """All threads store, then the first lets a copy read; with texts before the stores, behind them and at the copy."""
+    """All threads store, then the first lets a copy read; with code before the stores, after them and at the copy."""
     text = f"""{HEAD}
   {before}
   {STORES[store]}
@@ -97,7 +97,7 @@ end:
 @pytest.mark.parametrize("store, read", [*((store, "bulk") for store in STORES), ("a store", "tensor")])
 def test_a_store_without_a_fence(store: str, read: str) -> None:
     run(store, after=FENCE, read=read)
-    with pytest.raises(smalti.EmulationError, match=r"neither executed fence\.proxy\.async in between") as raised:
+    with pytest.raises(smalti.EmulationError, match=r"must execute fence\.proxy\.async in between") as raised:
         run(store, read=read)
     (finding,) = raised.value.findings
     assert finding.kind == "race" and finding.thread == (0, 0, 0) and finding.location is not None
@@ -111,7 +111,7 @@ def test_a_store_without_a_fence(store: str, read: str) -> None:
 def test_where_fences_are(fence: str) -> None:
     run(after=fence)
     run(by_reader=fence, copies="early")
-    with pytest.raises(smalti.EmulationError, match="asynchronous proxy"):
+    with pytest.raises(smalti.EmulationError, match="missing proxy fence"):
         run(before=fence, copies="early")
 
 
@@ -120,15 +120,15 @@ def test_fences_that_are_none() -> None:
         "call void @llvm.nvvm.fence.proxy.async.global()",
         'call void asm sideeffect "fence.proxy.alias;", ""()',
     ):
-        with pytest.raises(smalti.EmulationError, match="asynchronous proxy"):
+        with pytest.raises(smalti.EmulationError, match="missing proxy fence"):
             run(after=other)
 
 
-def test_operands_of_a_product_without_a_fence() -> None:
+def test_operands_of_a_wgmma_without_a_fence() -> None:
     run_chain(chain(), emulation=Emulation(sanitize="thread"))
     fence = "  call void @llvm.nvvm.fence.proxy.async.shared_cta()\n"
-    assert fence in chain() and fence not in PRODUCT_HEAD
-    with pytest.raises(smalti.EmulationError, match="asynchronous proxy"):
+    assert fence in chain() and fence not in WGMMA_HEAD
+    with pytest.raises(smalti.EmulationError, match="missing proxy fence"):
         run_chain(chain().replace(fence, ""), emulation=Emulation(sanitize="thread"))
 
 

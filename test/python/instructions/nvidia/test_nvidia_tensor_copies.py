@@ -175,7 +175,7 @@ def reference(array: Array, box: Sequence[int], at: Sequence[int], steps: Sequen
 
 
 def swizzled(tile: Array, swizzle: int) -> Array:
-    """How the tile lies in shared memory: CUTLASS calls it Swizzle<1, 2 or 3, 4, 3>."""
+    """The layout of the tile in shared memory: CUTLASS calls it Swizzle<1, 2 or 3, 4, 3>."""
     data = np.ascontiguousarray(tile).view(np.uint8).reshape(-1)
     if not swizzle:
         return data
@@ -369,7 +369,7 @@ def test_prefetches(name: str) -> None:
 
 @pytest.mark.parametrize("space", MLIR_BARRIERS)
 def test_barriers_of_mlir(space: str) -> None:
-    """Half of the threads initialise nothing and arrive nowhere; all wait."""
+    """Half of the threads neither initialize nor arrive; all wait."""
     names = MLIR_BARRIERS[space]
     _, signature, operands = LOADS[LOAD_2D]
     pointer, letter = ("ptr addrspace(3) @bar", "r") if space else ("ptr %generic", "l")
@@ -408,7 +408,7 @@ def test_barriers_of_mlir(space: str) -> None:
 
 
 def test_the_wrong_parity_brings_nothing() -> None:
-    """A wait for the phase before is over at once."""
+    """A wait for the previous phase returns immediately."""
     _, signature, operands = LOADS[LOAD_2D]
     array = np.ones((8, 16), np.float32)
     got = []
@@ -450,12 +450,12 @@ def test_reads_in_flight_have_both_sides() -> None:
             emulation=Emulation(sanitize="address"),
         )  # fmt: skip
     (finding,) = caught.value.findings
-    assert finding.kind == "race" and finding.others[0].message == "the copy of 512 bytes, in flight"
+    assert finding.kind == "race" and finding.others[0].message == "the asynchronous copy of 512 bytes, in flight"
 
 
 def test_no_map() -> None:
     _, signature, operands = LOADS[LOAD_2D]
-    with pytest.raises(smalti.EmulationError, match="there is none at"):
+    with pytest.raises(smalti.EmulationError, match="does not hold a tensor map"):
         data = np.zeros(32, np.float32)
         emulator.load(nvidia.HEADER + load_kernel(LOAD_2D, 2, signature, operands, 512), "emu:sm_90a").launch(
             1, 1, data, np.zeros((8, 16), np.float32), 1, 0, 0, 0, 0, 0, alignment=64
@@ -464,7 +464,7 @@ def test_no_map() -> None:
 
 def test_map_of_another_rank() -> None:
     _, signature, operands = LOADS[LOAD_2D]
-    with pytest.raises(smalti.EmulationError, match="it has 3 dimensions, the instruction 2"):
+    with pytest.raises(smalti.EmulationError, match="the map has 3 dimensions; the instruction requires 2"):
         array = np.zeros((4, 4, 16), np.float32)
         text = load_kernel(LOAD_2D, 2, signature, operands, 512)
         run(text, tensor_map(array, (2, 2, 16)), np.zeros(512, np.uint8), 1, 0, 0, 0, 0, 0)
@@ -552,7 +552,7 @@ end:
 @pytest.mark.parametrize("rank", range(1, 6))
 @pytest.mark.parametrize("op", REDUCTIONS)
 def test_reductions(op: str, rank: int) -> None:
-    """What lies outside of the tensor is left out."""
+    """Elements outside of the tensor are skipped."""
     random = np.random.default_rng(rank)
     array = random.integers(0, 9, SHAPES[rank], dtype=np.uint32)
     tile = random.integers(0, 9, BOXES[rank], dtype=np.uint32)

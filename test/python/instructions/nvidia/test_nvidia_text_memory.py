@@ -29,7 +29,7 @@ SEMANTICS = {"red": ("relaxed", "release"), "atom": ("relaxed", "acquire", "rele
 
 
 def _forms(instruction: str) -> list[str]:
-    """What can stand between the instruction and its operation."""
+    """The optional qualifiers between the instruction and its operation."""
     return [*UNORDERED, *(form.format(sem) for form in ORDERED for sem in SEMANTICS[instruction])]
 
 
@@ -249,9 +249,9 @@ def test_arrivals(name: str) -> None:
     body += asm(wait, "r", "ptr addrspace(3) @bar")
     body += "  %r = load i32, ptr addrspace(3) @words\n  store i32 %r, ptr %po\n"
     if "drop" in name:
-        # The next phase expects nobody: one more arrival is an error.
+        # The next phase expects no arrivals: one more is an error.
         again = asm("@$1 mbarrier.arrive.shared.b64 _, [$0];", "r,b", "ptr addrspace(3) @bar, i1 %first")
-        with pytest.raises(smalti.EmulationError, match="1 arrivals where 0 are missing"):
+        with pytest.raises(smalti.EmulationError, match="1 arrivals, but the phase has a pending count of 0"):
             nvidia.run_kernel(_kernel(body + again), 64, np.zeros(64, np.uint32))
     for schedule in SCHEDULES:
         out = np.zeros(64, np.uint32)
@@ -344,7 +344,7 @@ def test_arrivals_that_do_not_complete(name: str) -> None:
     out = np.zeros(64, np.uint32)
     nvidia.run_kernel(_kernel(body), 64, out)
     assert list(out[:2]) == [3, 1 if "drop" in name else 3]
-    with pytest.raises(smalti.EmulationError, match=r"\.noComplete completes the phase"):
+    with pytest.raises(smalti.EmulationError, match=r"\.noComplete must not complete the phase"):
         nvidia.run_kernel(_kernel(wrong), 64, out)
 
 
@@ -407,7 +407,7 @@ def test_bulk_copies_to_global(name: str, wait: str) -> None:
         np.testing.assert_array_equal(out.view(np.uint8), np.where(taken, DATA.view(np.uint8), 0xEE))
 
 
-def test_a_copy_that_nobody_waits_for() -> None:
+def test_a_copy_without_a_wait() -> None:
     out = np.full(64, 0xEEEEEEEE, np.uint32)
     nvidia.run_kernel(_store_kernel(STORE, ""), 64, DATA, out, emulation=Emulation(copies="late"))
     assert (out == 0xEEEEEEEE).all()
@@ -432,7 +432,7 @@ def test_a_copy_whose_source_changes() -> None:
 
 def test_a_copy_without_a_fence() -> None:
     out = np.zeros(64, np.uint32)
-    with pytest.raises(smalti.EmulationError, match=r"neither executed fence\.proxy\.async in between"):
+    with pytest.raises(smalti.EmulationError, match=r"must execute fence\.proxy\.async in between"):
         nvidia.run_kernel(_store_kernel(STORE, BULK_WAITS[0], fence=""), 64, DATA, out,
                           emulation=Emulation(sanitize="thread"))  # fmt: skip
 
@@ -555,7 +555,7 @@ FIRST_BLOCK = {
 @pytest.mark.parametrize("name", CANCEL)
 @pytest.mark.parametrize("first_block", FIRST_BLOCK)
 def test_nothing_is_left_to_cancel(name: str, first_block: str) -> None:
-    """As JAX asks: the block of a launch that was not cancelled is not read."""
+    """As JAX asks: the block of a launch that was not canceled is not read."""
     body = _init(1) + asm("mbarrier.arrive.expect_tx.shared.b64 _, [$0], 16;", "r", "ptr addrspace(3) @bar")
     body += asm(f"{name} [$0], [$1];", "r,r", "ptr addrspace(3) @words, ptr addrspace(3) @bar")
     wait = "{ .reg .pred p; W: mbarrier.try_wait.parity.shared.b64 p, [$0], 0; @!p bra W; }"
@@ -579,7 +579,7 @@ def test_nothing_is_left_to_cancel(name: str, first_block: str) -> None:
             nvidia.run_kernel(_kernel(body + made), 1, out)
             assert list(out) == [7, 0]
         else:
-            with pytest.raises(smalti.EmulationError, match="nothing was cancelled"):
+            with pytest.raises(smalti.EmulationError, match="no block was canceled"):
                 nvidia.run_kernel(_kernel(body + made), 1, out)
 
 

@@ -203,7 +203,7 @@ end:
         (PREFIX + "vote.ballot.sync", "i32 u0xAAAAAAAA, i1 true", np.full(32, 0xAAAAAAAA)),
         (PREFIX + "shfl.sync.idx.i32", "i32 u0xAAAAAAAA, i32 %tid, i32 5, i32 31", np.full(32, 5)),
         (PREFIX + "redux.sync.add", "i32 1, i32 u0xAAAAAAAA", np.full(32, 16)),
-        # What comes from a lane that does not take part is undefined: all ones here.
+        # The value from an inactive lane is undefined: all ones here.
         (PREFIX + "shfl.sync.idx.i32", "i32 u0xAAAAAAAA, i32 %tid, i32 4, i32 31", np.full(32, FULL)),
     ],
 )
@@ -229,7 +229,7 @@ DYNAMIC_BYTES = 256
 
 
 def _registers() -> dict[str, Array]:
-    """What each thread of each block reads: blocks in rows."""
+    """The values that each thread of each block reads: blocks in rows."""
     blocks, threads = len(_BLOCKS), len(_THREAD)
     lane = _THREAD % 32
     bit = np.uint64(1) << lane.astype(np.uint64)
@@ -502,7 +502,7 @@ def test_matrix_stores(name: str) -> None:
 def test_rows_are_aligned(name: str) -> None:
     image, offsets, values = np.zeros((64, 16), np.uint8), np.arange(32, dtype=np.uint32) * 16, np.zeros(32, np.uint32)
     offsets[5] += 8
-    with pytest.raises(smalti.EmulationError, match="is not aligned to 16 bytes"):
+    with pytest.raises(smalti.EmulationError, match="is not a multiple of 16"):
         nvidia.run_kernel(_memory_kernel(name, 1, name.startswith("ld"), 1024), 32, image, offsets, values)
 
 

@@ -71,7 +71,7 @@ def swizzled(offsets: Array, swizzle: int, base: int = 0) -> Array:
 
 @dataclass(frozen=True)
 class Form:
-    """How a matrix lies in shared memory."""
+    """The layout of a matrix in shared memory."""
 
     swizzle: int
     major_k: bool = True
@@ -95,7 +95,7 @@ class Form:
 
 
 def form(swizzle: int, major_k: bool, rows: int, extra: int = 0, start: int = 0, base: int = 0) -> Form:
-    """One without gaps, but for `extra` bytes, or an eighth of them, between what is strided."""
+    """A layout without gaps, except `extra` bytes, or an eighth of them, between strided parts."""
     small = 128 + extra // 8
     if major_k:
         if not swizzle:
@@ -136,7 +136,7 @@ FILL = """
 
 @dataclass(frozen=True)
 class Kind:
-    """The types of a product, as its opcode has them."""
+    """The types of a wgmma, as in its opcode."""
 
     d: str
     a: str
@@ -161,7 +161,7 @@ class Kind:
 
 @dataclass(frozen=True)
 class Modifiers:
-    """Immediates of a product, and whether A is in registers."""
+    """Immediates of a wgmma, and whether A is in registers."""
 
     adds: bool = True
     scale_a: int = 1
@@ -171,7 +171,7 @@ class Modifiers:
     in_registers: bool = False
 
 
-def product(kind: Kind, n: int, how: Modifiers, a: str, b: str, accumulators: Sequence[str], name: str) -> str:
+def mma_async(kind: Kind, n: int, how: Modifiers, a: str, b: str, accumulators: Sequence[str], name: str) -> str:
     """A call as MLIR's nvvm.wgmma.mma_async writes it, or with A in registers."""
     count = len(accumulators)
     a_names = [f"i32 {x}" for x in a.split()] if how.in_registers else [f"i64 {a}"]
@@ -242,10 +242,10 @@ def kernel(body: str) -> str:
 
 
 def whole(kind: Kind, n: int, how: Modifiers) -> str:
-    """One product between its fence and its wait."""
+    """One wgmma between its fence and its wait."""
     load, accumulators = load_accumulators(kind, n)
     load_registers, registers = load_a() if how.in_registers else ("", "%da")
-    made = product(kind, n, how, registers, "%db", accumulators, "d")
+    made = mma_async(kind, n, how, registers, "%db", accumulators, "d")
     body = load + load_registers + wgmma(FENCE) + made + wgmma(COMMIT) + wgmma(WAIT, "i64 0")
     return kernel(body + store_accumulators(kind, n, "d"))
 
@@ -268,7 +268,7 @@ def fragment_of_a(thread: int, i: int, per_register: int) -> tuple[int, int]:
 
 
 def gather(matrix: Array, count: int, place: Any) -> Array:
-    """What each thread holds of a matrix."""
+    """The fragment of each thread."""
     return np.array([[matrix[place(t, i)] for i in range(count)] for t in range(THREADS)])
 
 
@@ -280,7 +280,7 @@ def scatter(registers: Array, shape: tuple[int, int], place: Any) -> Array:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Products
+# Results of wgmma
 # ---------------------------------------------------------------------------------------------------------------------
 
 
@@ -311,18 +311,18 @@ class Problem:
             # So that sums stay in range.
             a = self._small(random, "a")
             b = self._small(random, "b")
-        products = a * self.how.scale_a @ (b * self.how.scale_b).T
+        expected = a * self.how.scale_a @ (b * self.how.scale_b).T
         if kind.d == "s32":
             c = random.integers(-(2**31), 2**31, (ROWS, n))
             c[:4] = 2**31 - 5
             c[4:8] = -(2**31) + 5
-            exact = products.astype(np.int64) + (c if how_adds(self.how) else 0)
+            exact = expected.astype(np.int64) + (c if how_adds(self.how) else 0)
             clamped = np.clip(exact, -(2**31), 2**31 - 1) if kind.saturate else exact
             self.wanted, self.c = clamped.astype(np.uint32).view(np.int32), c.astype(np.int32)
         else:
             dtype = np.float32 if kind.d == "f32" else np.float16
             self.c = random.standard_normal((ROWS, n)).astype(dtype)
-            self.wanted = products + (self.c.astype(np.float64) if how_adds(self.how) else 0)
+            self.wanted = expected + (self.c.astype(np.float64) if how_adds(self.how) else 0)
 
     def _small(self, random: np.random.Generator, which: str) -> Array:
         codes = getattr(self, f"{which}_codes")
@@ -428,7 +428,7 @@ def test_parts_of_a_swizzled_row(part: int) -> None:
 
 @pytest.mark.parametrize("base", [1, 3, 7])
 def test_base_offset(base: int) -> None:
-    """A pattern that begins at a line of 128 bytes which is no multiple of 1024."""
+    """A pattern that begins at a line of 128 bytes which is not a multiple of 1024."""
     moved = form(128, True, ROWS, start=128 * base, base=base)
     Problem(Kind("f32", "f16", "f16"), 24, Modifiers(), moved, form(128, True, 24)).run()
 
@@ -447,7 +447,7 @@ def test_sanitized(sanitize: Any) -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# A chain of products, and what can be wrong with it
+# A chain of wgmmas with errors
 # ---------------------------------------------------------------------------------------------------------------------
 
 CHAINED = Kind("f32", "f16", "f16")
@@ -459,17 +459,17 @@ OVERWRITE = """  %over = getelementptr i8, ptr addrspace(3) @image, i32 %row
 
 def chain(*, fence: bool = True, first_wait: str = "", last_wait: str = "i64 0", between: str = "", commit: bool = True,
           other: Kind = CHAINED, text: bool = False) -> str:  # fmt: skip
-    """Two products into the same accumulators."""
+    """Two wgmmas into the same accumulators."""
 
     def call(name: str, operand: str = "") -> str:
         return f'  call void asm sideeffect "{name} {operand[4:]};", ""()\n' if text else wgmma(name, operand)
 
     load, accumulators = load_accumulators(CHAINED, CHAIN_N)
     body = load + (call(FENCE) if fence else "")
-    body += product(CHAINED, CHAIN_N, Modifiers(), "%da", "%db", accumulators, "d") + call(COMMIT)
+    body += mma_async(CHAINED, CHAIN_N, Modifiers(), "%da", "%db", accumulators, "d") + call(COMMIT)
     body += call(WAIT, first_wait) if first_wait else ""
     body += between
-    body += product(other, CHAIN_N, Modifiers(), "%da", "%db", [f"%d.{i}" for i in range(len(accumulators))], "e")
+    body += mma_async(other, CHAIN_N, Modifiers(), "%da", "%db", [f"%d.{i}" for i in range(len(accumulators))], "e")
     body += call(COMMIT) if commit else ""
     body += call(WAIT, last_wait) if last_wait else ""
     return kernel(body + store_accumulators(CHAINED, CHAIN_N, "e"))
@@ -496,15 +496,21 @@ def test_chain(schedule: Emulation, text: bool) -> None:
 
 
 WRONG = {
-    "no wait": (chain(last_wait=""), "a read of accumulators that wgmma.mma_async writes"),
-    "a wait for all but one": (chain(last_wait="i64 1"), "a read of accumulators that wgmma.mma_async writes"),
-    "no commit": (chain(commit=False), "a read of accumulators that wgmma.mma_async writes"),
+    "no wait": (chain(last_wait=""), "read of accumulator registers of an outstanding wgmma.mma_async"),
+    "a wait for all but one": (
+        chain(last_wait="i64 1"),
+        "read of accumulator registers of an outstanding wgmma.mma_async",
+    ),
+    "no commit": (chain(commit=False), "read of accumulator registers of an outstanding wgmma.mma_async"),
     "no fence": (chain(fence=False), "without a wgmma.fence before it"),
     "another shape": (
         chain(other=Kind("f32", "tf32", "tf32")),
-        "adds to accumulators that one of another shape writes",
+        "accumulates into registers of an outstanding wgmma of another shape",
     ),
-    "an operand that is overwritten": (chain(between=OVERWRITE), "an operand of wgmma.mma_async changed"),
+    "an operand that is overwritten": (
+        chain(between=OVERWRITE),
+        "operand of wgmma.mma_async was overwritten",
+    ),
 }
 
 
@@ -520,7 +526,7 @@ def test_what_is_wrong_is_found(name: str) -> None:
 
 @pytest.mark.parametrize("order", ["first-ahead", "last-ahead"])
 def test_an_overwritten_operand_is_a_race(order: str) -> None:
-    """Of a thread that waits for nothing: the sanitizer sees it whenever the store comes."""
+    """A store of a thread without a wait: the sanitizer reports it in every schedule."""
     body = """
   %is = icmp eq i32 %tid, 128
   br i1 %is, label %write, label %multiply
@@ -531,7 +537,7 @@ write:
 multiply:
 """
     load, accumulators = load_accumulators(CHAINED, CHAIN_N)
-    body += load + wgmma(FENCE) + product(CHAINED, CHAIN_N, Modifiers(), "%da", "%db", accumulators, "d")
+    body += load + wgmma(FENCE) + mma_async(CHAINED, CHAIN_N, Modifiers(), "%da", "%db", accumulators, "d")
     body += wgmma(COMMIT) + wgmma(WAIT, "i64 0") + store_accumulators(CHAINED, CHAIN_N, "d")
     copy = "  call void @llvm.memcpy.p3.p0.i64(ptr addrspace(3) %to, ptr %from, i64 512, i1 false)\n"
     text = kernel(body).replace(copy, FILL_BY_FIRST)
@@ -584,7 +590,7 @@ multiply:
 """
     load, accumulators = load_accumulators(CHAINED, CHAIN_N)
     body += load + between + wgmma(FENCE)
-    body += product(CHAINED, CHAIN_N, Modifiers(), "%da", "%db", accumulators, "d") + wgmma(COMMIT)
+    body += mma_async(CHAINED, CHAIN_N, Modifiers(), "%da", "%db", accumulators, "d") + wgmma(COMMIT)
     wait = wgmma(WAIT, "i64 0")
     body += (arrive + wait if early else wait + arrive) + after + store_accumulators(CHAINED, CHAIN_N, "d")
     copy = "  call void @llvm.memcpy.p3.p0.i64(ptr addrspace(3) %to, ptr %from, i64 512, i1 false)\n"
@@ -601,7 +607,7 @@ def run_released(text: str, schedule: Emulation) -> Array:
 @pytest.mark.parametrize("releaser", [0, 37, 127])
 @pytest.mark.parametrize("schedule", SCHEDULES, ids=lambda s: f"{s.order}-{s.copies}")
 def test_one_thread_releases_an_operand(schedule: Emulation, releaser: int) -> None:
-    """A product completes for its whole warpgroup: whichever warp waits, all operands are read."""
+    """A wgmma completes for its whole warpgroup: whichever warp waits, all operands are read."""
     wanted = chain_problem().wanted
     np.testing.assert_allclose(run_released(released(releaser), schedule), wanted, 1e-5, 1e-5)
     with pytest.raises(smalti.EmulationError) as error:
@@ -610,8 +616,8 @@ def test_one_thread_releases_an_operand(schedule: Emulation, releaser: int) -> N
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES, ids=lambda s: f"{s.order}-{s.copies}")
-def test_a_wait_for_a_product_does_not_order_threads(schedule: Emulation) -> None:
-    """A store of one warp before the product, and a load of another one after its wait."""
+def test_a_wait_for_a_wgmma_does_not_order_threads(schedule: Emulation) -> None:
+    """A store of one warp before the wgmma, and a load of another one after its wait."""
     store = """  %stores = icmp eq i32 %tid, 37
   br i1 %stores, label %store, label %stored
 store:
@@ -647,7 +653,7 @@ def test_what_is_outside_is_found() -> None:
     problem = chain_problem()
     arguments = problem.arguments()
     arguments[5] = Form(32, True, 16, 256).descriptor(SHARED_BYTES - 32)
-    with pytest.raises(smalti.EmulationError, match="behind the end of shared memory"):
+    with pytest.raises(smalti.EmulationError, match="past the end of shared memory"):
         nvidia.run_kernel(chain(), THREADS, *arguments)
 
 
@@ -655,21 +661,21 @@ def test_a_part_of_a_warpgroup() -> None:
     """Three warps of four."""
     body = "  %is = icmp ult i32 %tid, 96\n  br i1 %is, label %multiply, label %done\ndone:\n  ret void\nmultiply:\n"
     load, accumulators = load_accumulators(CHAINED, CHAIN_N)
-    body += load + wgmma(FENCE) + product(CHAINED, CHAIN_N, Modifiers(), "%da", "%db", accumulators, "d")
+    body += load + wgmma(FENCE) + mma_async(CHAINED, CHAIN_N, Modifiers(), "%da", "%db", accumulators, "d")
     body += wgmma(COMMIT) + wgmma(WAIT, "i64 0") + store_accumulators(CHAINED, CHAIN_N, "d")
-    with pytest.raises(smalti.EmulationError, match="executed by 3 warps of a warpgroup") as error:
+    with pytest.raises(smalti.EmulationError, match="executed by only 3 warps of a warpgroup") as error:
         run_chain(kernel(body))
     assert error.value.findings[0].kind == "divergence"
 
 
 def test_a_block_without_a_whole_warpgroup() -> None:
     problem = chain_problem()
-    with pytest.raises(smalti.EmulationError, match="no whole warpgroup"):
+    with pytest.raises(smalti.EmulationError, match="not a whole warpgroup"):
         nvidia.run_kernel(chain(), 96, *problem.arguments())
 
 
-def test_a_loop_keeps_a_product_in_flight() -> None:
-    """The accumulators go through a phi, as a struct, while the product before is in flight."""
+def test_a_loop_keeps_a_wgmma_in_flight() -> None:
+    """The accumulators go through a phi, as a struct, while the previous wgmma is in flight."""
     load, accumulators = load_accumulators(CHAINED, CHAIN_N)
     count = len(accumulators)
     struct = f"{{ {', '.join(['float'] * count)} }}"
@@ -681,7 +687,7 @@ def test_a_loop_keeps_a_product_in_flight() -> None:
     body += f"  %acc = phi {struct} [ %s{count - 1}, %entry ], [ %d, %loop ]\n"
     body += "  %i = phi i32 [ 0, %entry ], [ %next, %loop ]\n"
     body += "".join(f"  %x{i} = extractvalue {struct} %acc, {i}\n" for i in range(count))
-    body += product(CHAINED, CHAIN_N, Modifiers(), "%da", "%db", [f"%x{i}" for i in range(count)], "d")
+    body += mma_async(CHAINED, CHAIN_N, Modifiers(), "%da", "%db", [f"%x{i}" for i in range(count)], "d")
     body += wgmma(COMMIT) + wgmma(WAIT, "i64 1")
     body += "  %next = add i32 %i, 1\n  %more = icmp ult i32 %next, 5\n  br i1 %more, label %loop, label %end\nend:\n"
     store = store_accumulators(CHAINED, CHAIN_N, "d")
@@ -690,7 +696,7 @@ def test_a_loop_keeps_a_product_in_flight() -> None:
     wanted = 5 * (problem.wanted - problem.c) + problem.c
     for schedule in SCHEDULES:
         np.testing.assert_allclose(run_chain(text, emulation=schedule), wanted, 1e-5, 1e-4)
-    with pytest.raises(smalti.EmulationError, match="a read of accumulators that wgmma"):
+    with pytest.raises(smalti.EmulationError, match="read of accumulator registers"):
         run_chain(kernel(body + store).replace(") {\n", ") {\nentry:\n", 1))
 
 
@@ -699,10 +705,13 @@ def test_a_loop_keeps_a_product_in_flight() -> None:
     [
         (
             "wgmma.mma_async.sync.aligned.m64n12k16.f32.f16.f16 {$0}, $1, $2, 1, 1, 1, 0, 0;",
-            "a shape that there is not",
+            "undefined shape",
         ),
-        ("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {$0}, $1, $2, 1, 1, 1, 0, 0;", "another number of accumul"),
-        ("wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {$0}, $1, $2, 1, 1, 1, 0, 0;", "a shape that there is"),
+        (
+            "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {$0}, $1, $2, 1, 1, 1, 0, 0;",
+            "a wrong number of accumulators",
+        ),
+        ("wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {$0}, $1, $2, 1, 1, 1, 0, 0;", "undefined shape"),
     ],
 )
 def test_other_shapes_are_refused(text: str, message: str) -> None:

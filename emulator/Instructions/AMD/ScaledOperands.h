@@ -1,15 +1,15 @@
-//===- ScaledFactors.h - Factors of F8F6F4 products, of AMD ---------------===//
+//===- ScaledOperands.h - Operands of scaled MMAs -------------------------===//
 
-#ifndef SMALTI_EMULATOR_INSTRUCTIONS_AMD_SCALEDFACTORS_H
-#define SMALTI_EMULATOR_INSTRUCTIONS_AMD_SCALEDFACTORS_H
+#ifndef SMALTI_EMULATOR_INSTRUCTIONS_AMD_SCALEDOPERANDS_H
+#define SMALTI_EMULATOR_INSTRUCTIONS_AMD_SCALEDOPERANDS_H
 
 #include "smalti/emulator/Instructions/AMD/Formats.h"
 #include "smalti/emulator/Instructions/Context.h"
 
 namespace smalti::emulator {
 
-/// The formats of a factor, as the instructions number them (CDNA4 ISA, CBSZ
-/// and BLGP; LLVM, MATRIX_FMT).
+/// The formats of a scaled operand, with the numbers of the instructions (CDNA4
+/// ISA, CBSZ and BLGP; LLVM, MATRIX_FMT).
 enum ScaledFormat { formatFP8, formatBF8, formatFP6, formatBF6, formatFP4 };
 
 inline int bitsOfFormat(int format) {
@@ -32,15 +32,15 @@ inline double readScaledElement(const char *data, int e, int format) {
 }
 
 /// Fails where `operand` cannot be the `elements` of a lane.
-inline void checkScaledFactor(const Call &call, int operand, int format,
-                              int elements) {
+inline void checkScaledOperand(const Call &call, int operand, int format,
+                               int elements) {
   if (format < formatFP8 || format > formatFP4)
-    failLane(call, 0, "%d is no format of a factor", format);
+    failLane(call, 0, "matrix operand format %d is not defined", format);
   if (int(call.bytes(operand)) * 8 < elements * bitsOfFormat(format))
-    failLane(call, 0, "a factor of format %d has %u bytes a lane", format,
-             call.bytes(operand));
+    failLane(call, 0, "matrix operand of format %d has only %u bytes per lane",
+             format, call.bytes(operand));
 }
 
 } // namespace smalti::emulator
 
-#endif // SMALTI_EMULATOR_INSTRUCTIONS_AMD_SCALEDFACTORS_H
+#endif // SMALTI_EMULATOR_INSTRUCTIONS_AMD_SCALEDOPERANDS_H
