@@ -26,10 +26,10 @@ from .machine.options import Simulation
 from .machine.recorder import Recorder
 from .machine.timeline import Timeline
 from .threads import has_threads
-from .translation import drawing, given
-from .translation.given import Given
-from .translation.places import keep_places
+from .translation import bound_arguments, random_arguments
+from .translation.bound_arguments import BoundArgument
 from .translation.program import Parameter, Program
+from .translation.source_locations import attach_source_locations
 from .translation.translator import internal_error, walk
 
 CALL_OPTIONS = ("simulation", "time_limit")
@@ -70,8 +70,8 @@ class SimulatedKernel(Settings):
 
     def __reduce__(self) -> tuple[Any, ...]:
         raise SmaltiError(
-            f"cannot pickle @{self.name}: a simulated kernel cannot be stored in a file",
-            hint="pass the program, and call smalti.compile there",
+            f"cannot pickle @{self.name}: a simulated kernel cannot be serialized",
+            hint="pass the program instead, and call smalti.compile in the other process",
         )
 
     def __copy__(self) -> SimulatedKernel:
@@ -114,9 +114,11 @@ class SimulatedKernel(Settings):
         says that a run is a long one."""
         how = simulation or self.simulation
         if how.progress is None:
-            how = dataclasses.replace(how, progress=Pace(self._warn, "Simulation has blocks, numbers and time_limit"))
+            how = dataclasses.replace(
+                how, progress=Pace(self._warn, "set the fields blocks, numbers and time_limit of Simulation instead")
+            )
         with self._internal_errors():
-            return launch.run(self.program, self._given(arguments), how)
+            return launch.run(self.program, self._bind(arguments), how)
 
     def _warn(self, message: str) -> None:
         warnings.warn(f"@{self.name} on {self.target}: {message}", RuntimeWarning, stacklevel=2)
@@ -129,7 +131,7 @@ class SimulatedKernel(Settings):
         except SmaltiError:
             raise
         except MemoryError as problem:
-            raise LaunchError(f"@{self.name} needs more memory than there is: {problem}") from None
+            raise LaunchError(f"@{self.name}: out of memory: {problem}") from None
         except RecursionError:
             raise LaunchError(f"@{self.name} {TOO_DEEP}") from None
         except Exception as problem:
@@ -147,19 +149,21 @@ class SimulatedKernel(Settings):
         they are. What the kernel must not do is a `SimulationError`, as far as it shows without checks for races."""
         timing = targets.table()[self.target.chip].timing
         if timing is None:
-            raise TargetError(f"the table has no latencies of {self.target.chip}: there is no timeline")
+            raise TargetError(f"no timeline: the target table has no latencies for {self.target.chip}")
         recorder = Recorder(targets.table()[self.target.chip], timing)
         how = Simulation("round-robin", "early", races=False, blocks=blocks, time_limit=time_limit, progress=progress)
         with self._internal_errors():
             program = load(self.module, self.name, self.target, timed=True)
-            found = launch.run(program, self._given(arguments), how, recorder, keep=True).findings
+            found = launch.run(program, self._bind(arguments), how, recorder, keep=True).findings
         if found:
             raise findings.error(f"@{self.name} on {self.target}", found, self.program.source)
         return Timeline(self.name, self.target.chip, timing, tuple(recorder.slices))
 
-    def _given(self, arguments: Sequence[Any]) -> list[Given]:
+    def _bind(self, arguments: Sequence[Any]) -> list[BoundArgument]:
         calls.check_count(self.name, [str(parameter.type) for parameter in self.parameters], len(arguments))
-        values = [given.bind(parameter, value) for parameter, value in zip(self.parameters, arguments, strict=True)]
+        values = [
+            bound_arguments.bind(parameter, value) for parameter, value in zip(self.parameters, arguments, strict=True)
+        ]
         if self.entry is not None:
             # Tiles run in any order, so that arrays must not overlap.
             memrefs = [argument for argument in self.entry.arguments if argument.is_memref]
@@ -172,12 +176,14 @@ class SimulatedKernel(Settings):
     ) -> list[np.ndarray[Any, Any]]:
         """Arrays that fit: random numbers, the same for a seed. `shapes` says, by the numbers of arguments, those that
         the program leaves open."""
-        generator, known = np.random.default_rng(seed), drawing.roles(self.module)
-        parameters = given.with_shapes(self.parameters, shapes or {})
+        generator, known = np.random.default_rng(seed), random_arguments.roles(self.module)
+        parameters = bound_arguments.with_shapes(self.parameters, shapes or {})
         try:
-            return [drawing.drawn(parameter, known.get(parameter.index), generator) for parameter in parameters]
+            return [
+                random_arguments.drawn(parameter, known.get(parameter.index), generator) for parameter in parameters
+            ]
         except (MemoryError, ValueError) as problem:
-            raise LaunchError(f"there is no memory for arguments of @{self.name}: {problem}") from None
+            raise LaunchError(f"out of memory for the arguments of @{self.name}: {problem}") from None
 
     @property
     def arguments(self) -> tuple[entry.Argument, ...]:
@@ -200,7 +206,7 @@ class SimulatedKernel(Settings):
         return best
 
 
-TOO_DEEP = "has loops and conditions inside of each other, more than the simulator can follow"
+TOO_DEEP = "nests loops and conditions more deeply than the simulator supports"
 LEVELS = {"block": "pipelined", "thread": "thread"}
 """The levels at which programs are simulated, and how far they are lowered for it."""
 
@@ -225,11 +231,11 @@ def simulate(
     """
     chosen = targets.get(target)
     if not chosen.is_gpu:
-        raise TargetError(f"'{chosen}' is no GPU: there is nothing to simulate")
+        raise TargetError(f"'{chosen}' is not a GPU; the simulator requires a GPU target")
     if level is not None and level not in LEVELS:
-        raise TargetError(f"the level '{level}' is none of: {', '.join(LEVELS)}")
+        raise TargetError(f"unknown level '{level}'; the levels are: {', '.join(LEVELS)}")
     module = driver.parse(source)
-    keep_places(source, module)
+    attach_source_locations(source, module)
     described = None
     tiles = any(op.operation.name == "triton_xla.entry_func" for op in module.body.operations)
     if tiles:
@@ -252,7 +258,9 @@ def simulate(
             module = lowered(LEVELS["thread"])
     elif options or stop:
         given = [*options, *(["stop_after"] if stop else [])]
-        raise TargetError(f"a program of a block or of threads is simulated as it is: {', '.join(given)} says nothing")
+        raise TargetError(
+            f"{', '.join(given)} not applicable: a block-level or thread-level kernel is simulated without lowering"
+        )
     try:
         return SimulatedKernel(load(module, name, chosen), chosen, module, described)
     except SmaltiError:
@@ -260,7 +268,7 @@ def simulate(
     except RecursionError:
         raise CompileError(f"the program {TOO_DEEP}") from None
     except MemoryError as problem:
-        raise CompileError(f"the program needs more memory than there is: {problem}") from None
+        raise CompileError(f"out of memory while loading the program: {problem}") from None
     except Exception as problem:
         place = source_location(module.operation.location)
         raise CompileError("", diagnostics=[Diagnostic("error", internal_error(problem), place)]) from problem

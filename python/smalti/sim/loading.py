@@ -66,14 +66,14 @@ def load(module: ir.Module, name: str | None, target: Any, timed: bool = False) 
             candidates.pop(_name(threads.kernel_of(launch)), None)
         candidates[_name(function)] = (function, launch)
     if name in twice or (name is None and twice):
-        raise CompileError(f"the module has several programs @{name or min(twice)}: no two may have one name")
+        raise CompileError(f"the module has several kernels named @{name or min(twice)}; kernel names must be unique")
     if name is not None and name not in candidates:
         known = ", ".join(f"@{n}" for n in candidates) or "none"
-        raise CompileError(f"no program @{name}; the module has: {known}")
+        raise CompileError(f"the module does not have a kernel @{name}; it has: {known}")
     if name is None and len(candidates) != 1:
         if not candidates:
-            raise CompileError("the module has no gpu.launch and no kernel to simulate")
-        raise CompileError(f"the module has several programs: name one ({', '.join(f'@{n}' for n in candidates)})")
+            raise CompileError("nothing to simulate: the module has neither gpu.launch nor a kernel")
+        raise CompileError(f"the module has several kernels; name one of: {', '.join(f'@{n}' for n in candidates)}")
     chosen = name or next(iter(candidates))
     function, launch = candidates[chosen]
     numbers = {op: number for number, op in enumerate(walk(module.operation))}

@@ -1,4 +1,4 @@
-"""Mutants: programs with one mistake in their synchronisation, and whether the simulator notices.
+"""Mutants: programs with one mistake in their synchronization, and whether the simulator notices.
 
 A mistake that makes no difference is no mistake: a barrier from which nobody learns anything, a wait for what is over.
 The run of the program itself tells which these are, and no mutants are made there.
@@ -23,7 +23,7 @@ from .loading import load
 from .machine.findings import Finding
 from .machine.options import Simulation
 from .ops.cluster import REMOTE_ARRIVAL
-from .translation.translator import attribute, normalised, walk
+from .translation.translator import attribute, normalized, walk
 
 _MISTAKES = {
     "barrier removed": "removed",
@@ -248,7 +248,7 @@ _FENCES |= {"nvvm.fence.sync_restrict", "nvvm.fence.proxy.sync_restrict"}
 def _changes(op: ir.Operation, architecture: str) -> Iterator[tuple[str, Change]]:
     name = op.name
     if name == "llvm.inline_asm":
-        text = normalised(ir.StringAttr(op.attributes["asm_string"]).value)
+        text = normalized(ir.StringAttr(op.attributes["asm_string"]).value)
         if text.startswith("bar.sync"):
             yield "barrier removed", _erase
         elif text == REMOTE_ARRIVAL:
@@ -407,7 +407,7 @@ def score(
         wanted = [array.copy() for array in arguments]
         result = kernel.run(*wanted, simulation=dataclasses.replace(schedule, blocks=blocks))
         if result.findings:
-            raise LaunchError(f"@{kernel.name} is not sound itself: {result.findings[0]}")
+            raise LaunchError(f"@{kernel.name} has a finding without any mutation: {result.findings[0]}")
         effective |= result.effective
     possible = mutants(kernel.module, kernel.target.architecture)
     chosen = [m for m in possible if kinds is None or m.kind in kinds]

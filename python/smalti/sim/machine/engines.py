@@ -14,7 +14,7 @@ from .findings import Finding, Site
 from .machine import Group
 from .memory import Array, MemRef, Registers, fill, poison
 from .recorder import Recorder
-from .synchronisation import Mbarrier, Stream, Use
+from .synchronization import Mbarrier, Stream, Use
 
 
 def multiply(accumulator: Array, a: Array, b: Array, tf32: bool = False, **how: Any) -> Array:
@@ -35,7 +35,7 @@ def start(group: Group, work: Copy | Matmul | TensorWork, stream: Stream | None,
         work.read, work.end = work.recorded(group, group.machine.recorder)
     if isinstance(work, Copy) and stream is None:
         group.block.started.append(work)
-    if happens_at_once(group):
+    if completes_immediately(group):
         work.complete()
         return
     if group.machine.how.numbers:
@@ -45,7 +45,7 @@ def start(group: Group, work: Copy | Matmul | TensorWork, stream: Stream | None,
         group.block.flights.append(work)
 
 
-def happens_at_once(group: Any) -> bool:
+def completes_immediately(group: Any) -> bool:
     """Whether what is started now happens at once."""
     machine = group.machine
     if machine.chance is not None:
@@ -126,7 +126,7 @@ class Copy:
     def waited(self) -> None:
         """The program knows that it is done."""
 
-    leaks = "a copy into shared memory that nothing waits for before the program ends"
+    leaks = "the copy into shared memory is outstanding at the end of the kernel; no wait covers it"
 
 
 class Matmul:
@@ -182,7 +182,7 @@ class TensorWork:
         self.done = False
         self.read = self.end = 0.0
         # What waits for its end knows what was known when it began.
-        group.tensor.knowledge.join(group.known)
+        group.tensor.clocks.join(group.known)
         self.before: list[TensorWork] = group.tensor.in_flight()[-1:]
         for agent, stream in group.block.cluster.pipes.items():
             upto = group.tensor_known.get(agent, 0)
@@ -191,10 +191,10 @@ class TensorWork:
                 self.before += works[-1:]
                 for work in works:
                     work.followed = True
-                join(group.tensor.knowledge.seen, {stream.agent: upto})
+                join(group.tensor.clocks.seen, {stream.agent: upto})
 
     def recorded(self, group: Group, recorder: Recorder) -> tuple[float, float]:
-        raise TargetError(f"there is no timeline of programs with {self.site.name}")
+        raise TargetError(f"no timeline: '{self.site.name}' is not supported in timelines")
 
     def complete(self) -> None:
         waiting: list[TensorWork] = [self]
@@ -224,7 +224,7 @@ class Commit:
         self.stream = group.tensor
         self.stream.commit()
         self.number = self.stream.committed
-        self.told = self.stream.knowledge.copy()
+        self.told = self.stream.clocks.copy()
         agent = self.stream.agent
         self.told.seen[agent] = self.told.visible[agent] = self.told.visible[-agent] = self.number
         self.told.used = {**group.known.used, agent: self.number}
@@ -234,7 +234,7 @@ class Commit:
         self.ends = ((self.stream.agent, self.number),)
         group.block.started.append(self)
 
-    leaks = "an arrival of the tensor core that nothing waits for before the program ends"
+    leaks = "the tcgen05 commit is outstanding at the end of the kernel; no wait covers its mbarrier arrival"
 
     def complete(self) -> None:
         # What was started first is done first.
@@ -246,9 +246,9 @@ class Commit:
             if barrier.pending < 1:
                 self.group.report(
                     "barrier",
-                    f"the tensor core arrives on {barrier.name}, whose phase {barrier.phase} has all its arrivals",
+                    f"too many arrivals: the tensor core arrives on {barrier.name}, and phase {barrier.phase} already has all its arrivals",
                     self.site,
-                    edge="a wait for the phase before",
+                    hint="wait for the previous phase before the commit, or initialize the mbarrier with a larger count",
                 )
                 continue
             barrier.last = self.use
@@ -260,15 +260,15 @@ def read_registers(group: Group, registers: Registers, site: Site) -> Array:
     product = registers.product
     if product is not None:
         committed = any(product in works for works in group.products.groups.values())
-        edge = "nvvm.wgmma.wait.group that covers it"
+        hint = "wait for the wgmma with nvvm.wgmma.wait.group before the result is used"
         if not committed:
-            edge = "nvvm.wgmma.commit.group after the product, and " + edge
-        what = "the product is started here"
+            hint = "commit the wgmma with nvvm.wgmma.commit.group, and " + hint
+        what = "the wgmma is issued here"
         group.report(
             "accumulator",
-            f"{site.name} uses the result of a product that may not be there",
+            f"{site.name} uses the result of a wgmma that may be in flight",
             site,
-            edge=edge,
+            hint=hint,
             others=[
                 Finding("accumulator", what, group.block.position, agent=group.name, location=product.site.location)
             ],

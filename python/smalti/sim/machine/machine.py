@@ -12,14 +12,14 @@ from typing import Any, NoReturn, Protocol
 import numpy as np
 
 from .agents import Agent
-from .clocks import Clock, Knowledge
+from .clocks import HappensBefore, VectorClock
 from .explain import explain
 from .findings import Finding, Findings, Site, TimeLimit
 from .memory import Buffer, MemRef
 from .options import Simulation, seed_of
 from .races import LEADER, TENSOR, Access, Checker
 from .recorder import Recorder, words_of_access
-from .synchronisation import ClusterMeeting, Mbarrier, Stream, ThreadBarrier, Wait
+from .synchronization import ClusterMeeting, Mbarrier, Stream, ThreadBarrier, Wait
 
 Three = tuple[int, int, int]
 Program = Generator[Wait | None, None, None]
@@ -46,7 +46,7 @@ class Machine:
         self.changes = 0
         """How often threads changed it, in such a program."""
         self.effective: set[tuple[int, str]] = set()
-        """Synchronisation that someone learned from who then did something: the number of the operation, and what
+        """Synchronization that someone learned from who then did something: the number of the operation, and what
         would be a mistake."""
         seed = seed_of(how.completion)
         self.chance = random.Random(seed) if seed is not None else None
@@ -127,14 +127,14 @@ class Cluster:
         """What one block did to the memory of another: who, whose memory, what tells of it (agents and their steps), in
         words, and where."""
 
-    def arrive(self, agent: Agent, knowledge: Knowledge) -> ClusterMeeting:
+    def arrive(self, agent: Agent, clocks: HappensBefore) -> ClusterMeeting:
         """An arrival at the barrier of the cluster, with what it tells the others."""
         if self.meeting is None or not self.missing(self.meeting):
             self.meeting = ClusterMeeting()
         meeting = self.meeting
         meeting.arrived.add(agent)
-        meeting.knowledge.join(knowledge)
-        meeting.initialised.update(b for b in agent.block.barriers.values() if b.fenced)
+        meeting.clocks.join(clocks)
+        meeting.initialized.update(b for b in agent.block.barriers.values() if b.fenced)
         return meeting
 
     def missing(self, meeting: ClusterMeeting) -> list[Agent]:
@@ -142,21 +142,21 @@ class Cluster:
         found = (agent for block in self.blocks for agent in block.members)
         return [agent for agent in found if agent not in meeting.arrived and not agent.finished]
 
-    def check_ends(self) -> None:
+    def check_remote_accesses(self) -> None:
         """A block must not end before it knows of what others do to its shared memory."""
         for agent, block, told, what, site in self.remote:
 
-            def knows(clock: Clock, told: list[tuple[int, int]] = told) -> bool:
+            def knows(clock: VectorClock, told: list[tuple[int, int]] = told) -> bool:
                 return any(clock.get(of, 0) >= step for of, step in told)
 
             members = [one for member in block.members for one in member.all()]
-            knowing = [one for one in members if knows(one.known.seen) or knows(one.known.over)]
+            knowing = [one for one in members if knows(one.known.seen) or knows(one.known.completed)]
             if not knowing:
                 agent.report(
                     "leak",
-                    f"{what} in the shared memory of block {block.position}, which may have ended before",
+                    f"{what} targets the shared memory of block {block.position}, which may have exited",
                     site,
-                    edge=f"a wait by block {block.position} for it, or a barrier of the cluster before its end",
+                    hint=f"let block {block.position} wait for it, or reach a cluster barrier before the block exits",
                 )
             last = {one.last_wait[0] for one in knowing if one.last_wait and not knows(one.last_wait[1])}
             if len(last) == 1 and all(one.last_wait and not knows(one.last_wait[1]) for one in knowing):
@@ -219,7 +219,7 @@ class Block:
 
     def thread_barrier(self, number: int) -> ThreadBarrier:
         if number not in self.thread_barriers:
-            name = "the barrier of the block" if number == 0 else f"barrier {number} of the block"
+            name = "the block barrier" if number == 0 else f"block barrier {number}"
             self.thread_barriers[number] = ThreadBarrier(name, self.machine.agent(), self.counted, self.ended)
         return self.thread_barriers[number]
 
@@ -272,9 +272,9 @@ class Group(Agent):
         """Products and copies of the tensor core of Blackwell."""
         self.tensor_loads = Stream(self.machine.agent())
         self.tensor_stores = Stream(self.machine.agent())
-        self.tensor_known: Clock = {}
+        self.tensor_known: VectorClock = {}
         """What it knows of the tensor core behind a fence."""
-        self.tensor_before: Clock = {}
+        self.tensor_before: VectorClock = {}
         """What it knew behind the fence before that."""
         self.tensor_fence: Any = None
         """The last fence."""
@@ -317,7 +317,7 @@ class Group(Agent):
 
     # -- Clocks --------------------------------------------------------------------------------------------------------
 
-    def release(self) -> Knowledge:
+    def release(self) -> HappensBefore:
         """What those learn that all threads tell what they did."""
         told = super().release()
         for warp in self.warps:
@@ -332,10 +332,10 @@ class Group(Agent):
 
     def synchronize(self, site: Site) -> None:
         """A barrier of its own threads."""
-        self.meets(self.threads)
+        self.arrive_at_barrier(self.threads)
         self.acquire(self.release(), site, self.threads)
 
-    def alone(self) -> Knowledge:
+    def alone(self) -> HappensBefore:
         """What those learn that one thread of the group tells what it did."""
         told = self.known.copy()
         told.moment = self.now
@@ -367,7 +367,7 @@ class Group(Agent):
             verb = "writes" if write else "reads"
             self.report("out-of-bounds", f"{what} {verb} {outside}", site)
             return False
-        self.acts()
+        self.mark_effective()
         if stream is None:
             self.dirty = True
             if self.machine.recorder is not None:
@@ -379,9 +379,9 @@ class Group(Agent):
         besides = self.leader if owner == self.elected() else self.own if owner == TENSOR else {}
         written = self.machine.checker.access(memory, now, self.known, besides, alike)
         if not written and not write and memory.buffer.shared:
-            edge = "a write of all of it that is ordered before"
-            message = f"{what} reads {memory.describe()}, of which a part was never written"
-            self.report("uninitialised", message, site, edge=edge)
+            hint = "write all of these bytes before the read, and order the write before it"
+            message = f"{what} reads {memory.describe()}; some of these bytes are uninitialized"
+            self.report("uninitialized", message, site, hint=hint)
         return True
 
     def _takes_time(self, recorder: Recorder, memory: MemRef, write: bool, what: str, site: Site) -> None:
@@ -392,7 +392,7 @@ class Group(Agent):
     # -- Findings ------------------------------------------------------------------------------------------------------
 
     def report(
-        self, kind: str, message: str, site: Site | None, *, edge: str | None = None, others: Iterable[Finding] = ()
+        self, kind: str, message: str, site: Site | None, *, hint: str | None = None, others: Iterable[Finding] = ()
     ) -> None:
         self.machine.findings.add(
             Finding(
@@ -403,7 +403,7 @@ class Group(Agent):
                 location=site.location if site is not None else None,
                 iteration=tuple(self.loops),
                 others=tuple(others),
-                edge=edge,
+                hint=hint,
             )
         )
 

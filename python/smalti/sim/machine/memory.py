@@ -133,7 +133,7 @@ class MemRef:
             return self.outside
         low, high = self.extent()
         if low < 0 or high > self.buffer.data.size:
-            return f"bytes {low} to {high} of {self.buffer.name}, which has {self.buffer.data.size}"
+            return f"bytes [{low}, {high}) of {self.buffer.name}, whose size is {self.buffer.data.size} B"
         return None
 
     def key(self) -> tuple[Any, ...]:
@@ -143,7 +143,7 @@ class MemRef:
     def describe(self) -> str:
         """The place in words."""
         low, high = self.extent()
-        return f"bytes {low} to {high} of {self.buffer.name}"
+        return f"bytes [{low}, {high}) of {self.buffer.name}"
 
 
 POISON = 0xFF

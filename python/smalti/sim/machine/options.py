@@ -30,12 +30,12 @@ class Simulation:
     races: bool = True
     """Whether accesses are checked for races."""
     numbers: bool = True
-    """Whether numbers are computed. Without them, synchronisation and addresses alone are simulated."""
+    """Whether numbers are computed. Without them, synchronization and addresses alone are simulated."""
     own_waits: bool = False
     """Whether waits of the program alone cover its copies to LDS that vmcnt counts. Else barriers of AMD's chips do, too,
     for which LLVM waits by itself: a wait that counts too little then costs nothing but time."""
     own_barriers: bool = False
-    """Whether barriers of the program alone order its threads: then `scf.forall` is no point of synchronisation, as where
+    """Whether barriers of the program alone order its threads: then `scf.forall` is no point of synchronization, as where
     a compiler shares its iterations among threads without a barrier behind them."""
     blocks: range | None = None
     """The blocks to run, counted through the grid with x first; None for all of them."""
@@ -50,17 +50,21 @@ class Simulation:
 
     def __post_init__(self) -> None:
         if self.order not in ORDERS and seed_of(self.order) is None:
-            raise LaunchError(f"the order '{self.order}' is none of: {', '.join(ORDERS)}, random:SEED")
+            raise LaunchError(f"unknown order '{self.order}'; the orders are: {', '.join(ORDERS)}, random:SEED")
         if self.completion not in COMPLETIONS and seed_of(self.completion) is None:
-            raise LaunchError(f"the completion '{self.completion}' is none of: {', '.join(COMPLETIONS)}, random:SEED")
+            raise LaunchError(
+                f"unknown completion '{self.completion}'; the completions are: {', '.join(COMPLETIONS)}, random:SEED"
+            )
         if not isinstance(self.max_findings, int) or self.max_findings < 1:
-            raise LaunchError(f"max_findings is {self.max_findings!r}: a number from 1 on is wanted")
+            raise LaunchError(f"max_findings is {self.max_findings!r}; it must be an integer of at least 1")
         check_time_limit(self.time_limit)
         blocks = self.blocks
         if blocks is not None and not (
             isinstance(blocks, range) and blocks.step == 1 and blocks.start >= 0 and len(blocks) > 0
         ):
-            raise LaunchError(f"{blocks!r} is no range of blocks: it needs a first one, an end and the step 1")
+            raise LaunchError(
+                f"blocks is {blocks!r}; it must be a nonempty range with a start of at least 0 and step 1"
+            )
 
 
 def seed_of(text: Any) -> int | None:

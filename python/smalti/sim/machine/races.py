@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .clocks import GLOBAL, SHARED, Clock, Knowledge
+from .clocks import GLOBAL, SHARED, HappensBefore, VectorClock
 from .findings import Site
 from .memory import MemRef
 
@@ -76,7 +76,7 @@ class Access:
         self.iteration = tuple(group.loops)
 
 
-def _follows(before: Access, now: Access, known: Knowledge) -> bool:
+def _follows(before: Access, now: Access, known: HappensBefore) -> bool:
     """Whether `before` is over whenever `now` is: known to be, or of the same threads or stream, which are in order."""
     if known.seen.get(before.agent, 0) >= before.step:
         return True
@@ -117,7 +117,7 @@ class Checker:
         return True
 
     @staticmethod
-    def _visible(before: Access, now: Access, known: Knowledge, sign: int) -> bool:
+    def _visible(before: Access, now: Access, known: HappensBefore, sign: int) -> bool:
         """Whether the asynchronous proxy, or an access of tensor memory, sees what `before` wrote."""
         if before.owner == PIPE and now.owner in (PIPE, TENSOR) and before.agent != now.agent:
             if not before.write:
@@ -139,8 +139,8 @@ class Checker:
         self,
         number: int,
         now: Access,
-        known: Knowledge,
-        besides: Clock,
+        known: HappensBefore,
+        besides: VectorClock,
         memory: MemRef,
         alike: Callable[[], bool] | None = None,
     ) -> None:
@@ -152,8 +152,8 @@ class Checker:
         ended = besides.get(before.agent, 0) >= before.step
         ended = ended or (before.agent == now.agent and before.owner == now.owner == PIPE)
         ended = ended or known.seen.get(before.agent, 0) >= before.step
-        if known.over and now.write and (before.asynchronous or not before.write):
-            ended = ended or known.over.get(before.agent, 0) >= before.step
+        if known.completed and now.write and (before.asynchronous or not before.write):
+            ended = ended or known.completed.get(before.agent, 0) >= before.step
         if now.owner == FREE and before.owner == TENSOR and not before.write:
             ended = ended or known.seen.get(before.group.agent, 0) >= before.begun
         if not ended and not _same_threads(before, now):
@@ -168,7 +168,12 @@ class Checker:
             self._report("missing-fence", before, now, memory)
 
     def access(
-        self, memory: MemRef, now: Access, known: Knowledge, besides: Clock, alike: Callable[[], bool] | None = None
+        self,
+        memory: MemRef,
+        now: Access,
+        known: HappensBefore,
+        besides: VectorClock,
+        alike: Callable[[], bool] | None = None,
     ) -> bool:
         """Checks and remembers an access. Returns whether all of the memory was written before.
 
@@ -204,7 +209,7 @@ class Checker:
             readers[...] = values[np.searchsorted(keys, readers)]
         return written
 
-    def _with(self, name: int, number: int, now: Access, known: Knowledge) -> int:
+    def _with(self, name: int, number: int, now: Access, known: HappensBefore) -> int:
         """The set of reads with one more; those that are over before it need not be remembered."""
         kept = [r for r in self._sets[name] if not _follows(self._accesses[r], now, known)]
         return self._number(frozenset([*kept, number]))

@@ -27,12 +27,12 @@ _WORDS = {
     "shared_bytes": "the throughput of shared memory",
     "results": "the throughput of arithmetic",
     "special_results": "the throughput of special functions",
-    "f16_macs": "the rate of 16-bit products",
-    "tf32_macs": "the rate of tf32 products",
-    "eight_bit_macs": "the rate of 8-bit products",
+    "f16_macs": "the 16-bit matmul rate",
+    "tf32_macs": "the tf32 matmul rate",
+    "eight_bit_macs": "the 8-bit matmul rate",
     "units": "the number of compute units",
-    "megahertz": "the clock",
-    "parts": "the parts of a compute unit",
+    "megahertz": "the clock rate",
+    "parts": "the number of partitions of a compute unit",
 }
 
 _RATES = {"f16": "f16_macs", "bf16": "f16_macs", "tf32": "tf32_macs", "i8": "eight_bit_macs"}
@@ -102,8 +102,7 @@ class Recorder:
     def unknown(self, what: str) -> TargetError:
         """The error where the table has no number."""
         return TargetError(
-            f"the table knows nothing about {what} of {self.target.chip} ({self.timing.product}): there is no "
-            "timeline of this program"
+            f"no timeline: the target table has no value for {what} of {self.target.chip} ({self.timing.product})"
         )
 
     def _number(self, name: str) -> float:
@@ -204,7 +203,7 @@ class Recorder:
         if known is None and element == "f32":
             rate = self._number("results")
         elif not known:
-            raise self.unknown(f"the rate of instructions that multiply {element}")
+            raise self.unknown(f"the rate of MMA instructions for {element}")
         else:
             quoted = getattr(self.timing, _RATES[element]) if element in _RATES else None
             rate = min(known, quoted or known)
@@ -215,7 +214,7 @@ class Recorder:
         begin = _take(parts, agent.now, time)
         track = "matrix unit"
         if agent.warp_index is not None:
-            track = f"{track}, part {agent.warp_index % len(unit.matrix)}"
+            track = f"{track}, partition {agent.warp_index % len(unit.matrix)}"
         name, span = f"{site.name}, {agent.name}", (begin, begin + time)
         self._add(agent, "product", track, name, span, site, macs, share, key=agent.warp_index)
         agent.now = begin

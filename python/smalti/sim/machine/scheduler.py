@@ -9,7 +9,7 @@ from collections.abc import Callable
 from .findings import Finding, Stop
 from .machine import Block, Group, Machine
 from .options import seed_of
-from .synchronisation import Poll, Wait
+from .synchronization import Poll, Wait
 
 
 class Scheduler:
@@ -72,7 +72,7 @@ class Scheduler:
 
     def _pick(self, able: list[Group]) -> Group:
         if self.machine.recorder is not None:
-            return min(able, key=lambda g: g.now if g.wait is None else max(g.now, g.wait.knowledge().moment))
+            return min(able, key=lambda g: g.now if g.wait is None else max(g.now, g.wait.clocks().moment))
         if self.random is not None:
             return self.random.choice(able)
         if not self.in_turn:
@@ -142,10 +142,10 @@ class Scheduler:
             if barrier is not None and not barrier.pending and barrier.transactions > 0:
                 group.report(
                     "transaction",
-                    f"{barrier.name} was told to expect {barrier.expected} bytes in phase {barrier.phase}, "
-                    f"of which copies brought {barrier.expected - barrier.transactions}",
+                    f"phase {barrier.phase} of {barrier.name} expects {barrier.expected} B; "
+                    f"copies delivered {barrier.expected - barrier.transactions} B",
                     group.wait.site if group.wait else None,
-                    edge=f"a copy of {barrier.transactions} bytes that this barrier counts",
+                    hint=f"expect {barrier.expected - barrier.transactions} B, or copy {barrier.transactions} B more with this mbarrier",
                 )
         first = told[0]
         wanted = dict.fromkeys(_wanted(g.wait) for g in waiting if g.wait is not None)
@@ -155,13 +155,13 @@ class Scheduler:
         self.machine.findings.add(
             Finding(
                 "deadlock",
-                f"nobody in the {together} can go on; this one {first.message}",
+                f"deadlock: no thread of the {together} can make progress; this one {first.message}",
                 first.block,
                 agent=first.agent,
                 location=first.location,
                 iteration=first.iteration,
                 others=tuple(told[1:]),
-                edge="; or ".join(itertools.islice(wanted, MOST_WANTED)),
+                hint="progress requires " + "; or ".join(itertools.islice(wanted, MOST_WANTED)),
             ),
             alike="deadlock",
         )
@@ -175,9 +175,9 @@ MOST_WANTED = 4
 def _wanted(wait: Wait) -> str:
     """What would end a wait, in words."""
     if isinstance(wait, Poll):
-        return "a write of what is polled"
+        return "a write to the polled memory"
     if wait.barrier is not None:
         return f"{wait.barrier.missing()} for phase {wait.barrier.phase} of {wait.barrier.name}"
     where, _, missing = wait.describe().partition("; missing: ")
     names = ", ".join(name.partition(", which")[0] for name in missing.split("; "))
-    return f"{names} at {where.partition(':')[0]}" if missing else where
+    return f"an arrival of {names} at {where.partition(':')[0]}" if missing else where

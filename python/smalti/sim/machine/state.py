@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
-from .clocks import Knowledge
+from .clocks import HappensBefore
 from .findings import Finding, Findings, Site
 
 
@@ -28,8 +28,8 @@ class Actor(Protocol):
 
     now: float
     """The moment up to which it has run, in a run with a timeline."""
-    known: Knowledge
-    learned: list[tuple[Site, int]]
+    known: HappensBefore
+    pending_acquires: list[tuple[Site, int]]
 
     @property
     def warp_index(self) -> int | None:
@@ -54,10 +54,10 @@ class Actor(Protocol):
     @property
     def machine(self) -> Reporting: ...
 
-    def meets(self, threads: int, /) -> list[tuple[Site, int]]: ...
+    def arrive_at_barrier(self, threads: int, /) -> list[tuple[Site, int]]: ...
 
-    def release(self) -> Knowledge: ...
+    def release(self) -> HappensBefore: ...
 
     def report(
-        self, kind: str, message: str, site: Site, *, edge: str | None = None, others: Iterable[Finding] = ()
+        self, kind: str, message: str, site: Site, *, hint: str | None = None, others: Iterable[Finding] = ()
     ) -> None: ...

@@ -85,8 +85,8 @@ class Packing:
     def bytes_of(self, elements: int) -> int:
         """The bytes that so many elements are."""
         if elements % self.count:
-            message = f"{elements} elements, of which {self.count} share a byte, are no whole bytes"
-            raise LaunchError(f"the simulator has no views of parts of bytes: {message}")
+            message = f"{elements} elements, {self.count} per byte, do not fill whole bytes"
+            raise LaunchError(f"the simulator does not support views that begin or end inside a byte: {message}")
         return elements // self.count
 
     def in_bytes(self, counts: Sequence[int]) -> list[int]:
@@ -96,7 +96,9 @@ class Packing:
     def of(self, kept: Sequence[int]) -> Packing:
         """The same of a view that has these dimensions, in this order."""
         if self.dimension not in kept:
-            raise LaunchError("the simulator has no views of parts of bytes: one without the dimension of bytes")
+            raise LaunchError(
+                "the simulator does not support views without the dimension along which elements share bytes"
+            )
         return replace(self, dimension=kept.index(self.dimension))
 
 

@@ -36,7 +36,7 @@ def _function(expression: Any, dimensions: int) -> Function:
         symbol = dimensions + expression.position
         return lambda given: given[symbol]
     if not isinstance(expression, ir.AffineBinaryExpr):
-        raise Unsupported(f"the expression {expression}")
+        raise Unsupported(f"affine expression {expression}")
     left, right = _function(expression.lhs, dimensions), _function(expression.rhs, dimensions)
     if isinstance(expression, ir.AffineAddExpr):
         return lambda given: left(given) + right(given)
@@ -48,7 +48,7 @@ def _function(expression: Any, dimensions: int) -> Function:
         return lambda given: quotient(left(given), right(given))
     if isinstance(expression, ir.AffineCeilDivExpr):
         return lambda given: -quotient(-left(given), right(given))
-    raise Unsupported(f"the expression {expression}")
+    raise Unsupported(f"affine expression {expression}")
 
 
 def functions(op: ir.Operation) -> list[Function]:
@@ -71,7 +71,7 @@ def _apply(op: ir.Operation, translator: Translator) -> Step:
     def step(st: State) -> None:
         given = [st.v[slot] for slot in operands]
         if any(isinstance(value, np.ndarray) for value in given):
-            st.stop("divergence", "an index that threads compute with different numbers", site)
+            st.stop("divergence", "an affine index that diverges between threads", site)
         st.v[result] = pick(function(given) for function in computed)
 
     return step

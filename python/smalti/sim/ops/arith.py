@@ -31,7 +31,7 @@ def type_of(ty: ir.Type) -> np.dtype[Any]:
     """The numpy type of elements, or a refusal."""
     found = numpy_type(element_type(ty))
     if found is None:
-        raise Unsupported(f"the simulator has no numbers of type {element_type(ty)}")
+        raise Unsupported(f"element type {element_type(ty)}")
     return found
 
 
@@ -429,6 +429,6 @@ def _select(op: ir.Operation, translator: Translator) -> Step:
         elif scalar is not None:
             v[result] = collapse(np.where(chosen, np.asarray(v[yes], scalar), np.asarray(v[no], scalar)))
         else:
-            st.stop("divergence", "threads of the warpgroup choose different values", site)
+            st.stop("divergence", "divergent condition: threads of the warpgroup select different operands", site)
 
     return step

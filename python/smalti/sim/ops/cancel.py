@@ -37,17 +37,17 @@ def _try_cluster_cancel(op: Any, translator: Translator) -> Translated:
             return
         cluster = st.block.cluster
         if cluster.refused:
-            # The behaviour is undefined (PTX, clusterlaunchcontrol.try_cancel).
-            edge = "no request after an answer that said so"
-            st.report("assertion", "asks for a cluster after an answer that there is none", site, edge=edge)
+            # The behavior is undefined (PTX, clusterlaunchcontrol.try_cancel).
+            hint = "do not request a cluster after a response that no cluster is left; the behavior is undefined"
+            st.report("assertion", "requests a cluster after a response that no cluster is left", site, hint=hint)
         moves, counting, places = [], [], []
         data = in_registers(_answer(st))
         # The answer goes to each block of the cluster, and a barrier of its own tells it.
         for block in cluster.blocks:
             place = there(block, st.v[result])
-            barrier = barriers.find(st, there(block, _memory(st.v[address])), site, "an answer")
+            barrier = barriers.find(st, there(block, _memory(st.v[address])), site, "the response")
             moment = (barrier.agent, barrier.phase + 1)
-            if not st.touch(place, True, "the answer", site, st.elected(), stream=moment, asynchronous=True):
+            if not st.touch(place, True, "the response", site, st.elected(), stream=moment, asynchronous=True):
                 return
             barrier.issued += BYTES
             barriers.check_bytes(st, barrier, site, barrier.pending)

@@ -16,7 +16,7 @@ from ..translation.translator import Translated, Translator, attribute, operatio
 def _together(st: State, value: Any, site: Site) -> int:
     """A number that decides where the group goes."""
     if isinstance(value, np.ndarray):
-        st.stop("divergence", "threads of the warpgroup go different ways", site)
+        st.stop("divergence", "divergent condition: threads of the warpgroup take different paths", site)
     return int(value)
 
 
@@ -72,7 +72,7 @@ def _for(op: ir.Operation, translator: Translator) -> Translated:
         if unsigned:
             first, last, by = first & mask, last & mask, by & mask
         if by <= 0:
-            st.stop("assertion", f"the step of the loop is {by}", site)
+            st.stop("assertion", f"the loop step is {by}; it must be positive", site)
         check_iterations(st, (last - first) // by, site)
         return range(first, last, by)
 
@@ -200,7 +200,7 @@ def _while(op: ir.Operation, translator: Translator) -> Translated:
             again(st)
             st.loops[-1] += 1
             if st.loops[-1] > LONGEST:
-                st.stop("deadlock", f"a loop that did not end after {LONGEST} iterations", site)
+                st.stop("deadlock", f"the loop did not exit after {LONGEST} iterations", site)
         st.loops.pop()
         end(st)
 

@@ -31,7 +31,7 @@ def _starts(op: ir.Operation, translator: Translator, slots: list[int]) -> Calla
         for slot in slots:
             value = st.v[slot]
             if isinstance(value, np.ndarray):
-                st.stop("divergence", "threads of the warpgroup name different places to copy", site)
+                st.stop("divergence", "threads of the warpgroup pass different copy offsets", site)
             found.append(int(value))
         return found
 
@@ -75,7 +75,7 @@ def _in_bytes(op: Any, gathered: bool) -> Callable[[MemRef, list[int], list[int]
         return lambda memory, starts, lengths: (starts, lengths)
     rows = [how.dimension == ty.rank - 1 for how, ty in zip(layouts, types, strict=False) if how]
     if gathered or types[0].element_type != types[1].element_type or not all(rows):
-        raise Unsupported(f"such a copy from {types[0]} to {types[1]}: several elements share a byte")
+        raise Unsupported(f"this copy from {types[0]} to {types[1]}, whose elements are smaller than a byte")
 
     def read(memory: MemRef, starts: list[int], lengths: list[int]) -> tuple[list[int], list[int]]:
         how = memory.packing
@@ -106,10 +106,10 @@ def _async_load(op: ir.Operation, translator: Translator) -> Translated:
     site = translator.site(op)
     gathered, boxes_of = _boxes(op, translator, given["indices"], 3)
     if gathered and shared_along:
-        raise Unsupported("rows that a vector names, for several blocks")
+        raise Unsupported("a multicast copy of rows selected by a vector")
     tracked = attribute(op, "leader_tracked")
     if tracked is not None and not shared_along:
-        raise Unsupported("a copy that the first block's barrier counts, for one block")
+        raise Unsupported("a collective copy of a single block")
     axis = tracked.axis if isinstance(tracked, CopyPartitionedAttr) else None
     starts = _starts(op, translator, given["indices"])
     enabled = _predicate(given.get("predicate", []))
@@ -139,17 +139,17 @@ def _async_load(op: ir.Operation, translator: Translator) -> Translated:
         complete = all(box.complete for box in boxes)
         size = math.prod(abs(length) for length in shape) * memory.dtype.itemsize
         if fill == 1 and not complete:
-            st.report("out-of-bounds", "a copy leaves the array although it promises not to", site)
+            st.report("out-of-bounds", "the copy leaves the array although it is marked in bounds", site)
         counting, destinations = [], []
         for block in blocks:
             own = not shared_along
             place = destination if own else there(block, destination)
             if own:
-                barrier = barriers.find(st, st.v[address], site, "a copy")
+                barrier = barriers.find(st, st.v[address], site, "the copy")
             else:
                 counts = sharing[0] if tracked else block
                 at = Pointer(counts.shared, barriers.place(st.v[address]))
-                barrier = barriers.find(st, at, site, "a copy")
+                barrier = barriers.find(st, at, site, "the copy")
             barriers.check_fence(st, barrier, site)
             moment = (barrier.agent, barrier.phase + 1)
             for box in boxes:
@@ -208,7 +208,7 @@ def _partition(
     kept = [dimension for dimension, length in enumerate(lengths) if length != -1]
     dimension = kept[axis] if axis < len(kept) else -1
     if dimension < 0 or lengths[dimension] % len(blocks):
-        st.stop("assertion", f"a copy of {lengths} has no equal parts for {len(blocks)} blocks", site)
+        st.stop("assertion", f"a copy of shape {lengths} cannot be divided equally among {len(blocks)} blocks", site)
     first, shape = list(starts), list(lengths)
     shape[dimension] //= len(blocks)
     first[dimension] += blocks.index(st.block) * shape[dimension]
@@ -235,7 +235,7 @@ def _share(
                 for i, n in enumerate(destination.shape)
             )
             return first, shape, part(destination, place)
-    st.stop("assertion", f"a copy of {lengths} has no equal parts for {parts} blocks", site)
+    st.stop("assertion", f"a copy of shape {lengths} cannot be divided equally among {parts} blocks", site)
     raise AssertionError
 
 

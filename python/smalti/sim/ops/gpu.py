@@ -11,7 +11,7 @@ from ... import ir
 from ..machine.clocks import GLOBAL, SHARED
 from ..machine.findings import Site
 from ..machine.machine import Group
-from ..machine.synchronisation import Meeting, Wait, wrong_barrier
+from ..machine.synchronization import Meeting, Wait, wrong_barrier
 from ..machine.values import collapse
 from ..translation.translator import (
     PROGRAM_THREADS,
@@ -76,7 +76,7 @@ def thread_barrier(number: Callable[[Any], Any], count: Callable[[Any], int], si
     def waiting(st: Group) -> Any:
         which = number(st)
         if isinstance(which, np.ndarray):
-            st.stop("divergence", "threads of the warpgroup take different barriers", site)
+            st.stop("divergence", "threads of the warpgroup use different barrier numbers", site)
         if (wrong := wrong_barrier(int(which), count(st), 32)) is not None:
             st.stop("barrier", wrong, site)
         barrier = st.block.thread_barrier(int(which))
@@ -88,13 +88,13 @@ def thread_barrier(number: Callable[[Any], Any], count: Callable[[Any], int], si
         def describe() -> str:
             there = ", ".join(sorted({group.name for group in meeting.groups}))
             others = [g for g in st.block.groups if g not in meeting.groups]
-            absent = [f"{g.name}, which {'has ended' if g.finished else 'does not come'}" for g in others]
+            absent = [f"{g.name}, which {'has exited' if g.finished else 'does not reach it'}" for g in others]
             missing = f"; missing: {'; '.join(absent)}" if absent else ""
-            return f"{barrier.name}: {meeting.arrived} of {meeting.count} threads are there ({there}){missing}"
+            return f"{barrier.name}: {meeting.arrived} of {meeting.count} threads have arrived ({there}){missing}"
 
-        yield Wait(site, lambda: meeting.done, describe, lambda: meeting.knowledge)
-        st.met_others(meeting.told)
-        st.acquire(meeting.knowledge, site, meeting.count)
+        yield Wait(site, lambda: meeting.done, describe, lambda: meeting.clocks)
+        st.acquired_from_barrier(meeting.told)
+        st.acquire(meeting.clocks, site, meeting.count)
 
     return Translated(waiting, True)
 
@@ -153,16 +153,16 @@ def _registers(op: ir.Operation, translator: Translator) -> None:
         owner = owner.parent and owner.parent.operation
     if owner is not None and PROGRAM_THREADS not in owner.attributes:
         # It is one group, which cannot go several ways.
-        raise Unsupported('warps that have roles in a program of a block; level="thread" runs it')
+        raise Unsupported('specialized warps in a block-level kernel; use level="thread"')
 
 
 @operation("nvvm.fence.mbarrier.init")
-def _fence_initialisation(op: ir.Operation, translator: Translator) -> Step:
+def _fence_initialization(op: ir.Operation, translator: Translator) -> Step:
     site = translator.site(op)
 
     def step(st: Group) -> None:
         for barrier in st.block.barriers.values():
-            if barrier.initialised.group is st:
+            if barrier.initialized.group is st:
                 barrier.fenced = barrier.fenced or site
 
     return step
@@ -173,7 +173,7 @@ def fenced(op: ir.Operation) -> tuple[int, ...]:
     kind = attribute(op, "kind", "")
     spaces = {"async": (SHARED, GLOBAL), "async.shared": (SHARED,), "async.global": (GLOBAL,)}.get(kind)
     if spaces is None:
-        raise Unsupported(f"a fence of kind {kind}" if kind else "a fence of other proxies")
+        raise Unsupported(f"fence kind {kind}" if kind else "a fence of these proxies")
     return spaces
 
 

@@ -8,9 +8,9 @@ from operator import attrgetter
 from typing import Any
 
 from ... import ir
-from ..machine.clocks import Clock
+from ..machine.clocks import VectorClock
 from ..machine.machine import Group, State
-from ..machine.synchronisation import Stream
+from ..machine.synchronization import Stream
 from ..translation.translator import Step, Translator, groups_left, operation
 
 _COMMITS = {
@@ -38,7 +38,7 @@ class _Wait:
     stream: Callable[[Any], Stream]
     left: str
     """The attribute that says how many groups may stay in flight."""
-    learns: Callable[[Any], Clock]
+    learns: Callable[[Any], VectorClock]
     """Of whom it is known then."""
 
 
@@ -67,7 +67,7 @@ def _wait(op: ir.Operation, translator: Translator) -> Step:
         upto = stream.committed - left
         if upto <= 0:
             return
-        st.waits_for_groups(stream, upto, site)
+        st.wait_for_groups(stream, upto, site)
         if st.machine.recorder is not None:
             st.machine.recorder.wait(st, stream.end(upto, only_reads), site)
         stream.complete(upto)

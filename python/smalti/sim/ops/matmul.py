@@ -55,8 +55,8 @@ def _wgmma(op: ir.Operation, translator: Translator) -> Translated:
         moment = (stream.agent, stream.next)
         for memory in (st.v[b],) if in_registers else (left, st.v[b]):
             # All threads start it together, after what each of them has done.
-            if not st.touch(memory, False, "the product", site, "product", stream=moment, asynchronous=True):
-                st.stop("out-of-bounds", "the product cannot be done", site)
+            if not st.touch(memory, False, "the wgmma", site, "product", stream=moment, asynchronous=True):
+                st.stop("out-of-bounds", "the wgmma is not executed, because an operand is out of bounds", site)
         before = st.v[accumulator]
         if not in_registers:
             # With an operand in registers the operation stands for a fence, too.
@@ -87,7 +87,7 @@ def _needs_fence(st: Group, value: Any, site: Site) -> None:
         return
     fence, ordered, before = st.register_fences
     if not any(value is other for other in ordered):
-        edge = "nvvm.wgmma.fence.aligned between what writes these registers and the product"
-        st.report("missing-fence", "the product may not see its accumulator", site, edge=edge)
+        hint = "execute nvvm.wgmma.fence.aligned between the write of these registers and the wgmma"
+        st.report("missing-fence", "the wgmma may not see writes to its accumulator registers", site, hint=hint)
     elif not any(value is other for other in before):
         st.machine.effective.add((fence.number, "removed"))

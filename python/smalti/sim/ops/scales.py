@@ -28,19 +28,21 @@ def scale_size(op: Any) -> int:
     factors = [str(ty.element_type) for ty in (a, b)]
     if NARROW in factors:
         if factors[0] != factors[1] or not scales:
-            raise Unsupported(f"a product of {a} and {b} with {len(scales)} scales")
+            raise Unsupported(f"an MMA of {a} and {b} with {len(scales)} scales")
         if [byte_layout(ty)[3].dimension for ty in (a, b)] != [1, 0]:  # type: ignore[union-attr]
-            raise Unsupported(f"a product of {a} and {b}, whose bytes do not lie along K")
+            raise Unsupported(f"an MMA of {a} and {b} that are not packed along K")
     if not scales:
         return 0
     if len(scales) != 2:
-        raise Unsupported("scales of one factor")
+        raise Unsupported("scales of only one operand")
     size = BLOCKS.get((factors[0], str(scales[0].element_type)))
     if size != BLOCKS.get((factors[1], str(scales[1].element_type))) or str(sums.element_type) != "f32":
         size = None
     for scale, rows in zip(scales, (a.shape[0], sums.shape[1]), strict=True):
         if size is None or a.shape[1] != scale.shape[1] * size or scale.shape[0] < rows:
-            raise Unsupported(f"scales of {scales[0]} and {scales[1]} for {a} and {b}, added up in {sums.element_type}")
+            raise Unsupported(
+                f"scales of {scales[0]} and {scales[1]} for {a} and {b} with an accumulator of {sums.element_type}"
+            )
     return size or 0
 
 

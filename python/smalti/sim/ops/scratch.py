@@ -46,7 +46,7 @@ def scratch(op: Any, translator: Translator, axes: Iterable[int]) -> Callable[[A
         for write in (True, False):
             if not st.touch(memory, write, "the reduction", site, ("scratch", site)):
                 return
-            st.meets(st.threads)
+            st.arrive_at_barrier(st.threads)
             st.acquire(st.release(), site, st.threads)
 
     return exchange

@@ -24,7 +24,7 @@ class Metadata:
         ty = op.operands[1].type
         self.bits = BITS.get(str(ty.element_type), 0)
         if not self.bits or ty.shape[0] % ROWS or ty.shape[1] % COLUMNS:
-            raise Unsupported(f"a sparse factor of {ty}")
+            raise Unsupported(f"a sparse operand of {ty}")
 
     def places(self, memory: MemRef) -> Array:
         """For each row and each four elements the places of two, from what tensor memory has."""
@@ -37,4 +37,4 @@ class Metadata:
             return None
         row, four = (int(i) for i in bad[0])
         pair = " and ".join(str(place) for place in places[row, four].tolist())
-        return f"the metadata of row {row}, columns {4 * four} to {4 * four + 3}, are {pair}, which do not rise"
+        return f"the sparsity metadata of row {row}, columns {4 * four} to {4 * four + 3}, are {pair}; they must be increasing"

@@ -14,7 +14,7 @@ import numpy as np
 
 from ... import instructions, ir
 from ...dialects.mosaic_gpu import TiledLayoutAttr, TMEMLoadReduction
-from ..machine.engines import Commit, Copy, TensorWork, happens_at_once, multiply, start
+from ..machine.engines import Commit, Copy, TensorWork, completes_immediately, multiply, start
 from ..machine.findings import Site
 from ..machine.machine import Block, Group, State
 from ..machine.memory import Array, Buffer, MemRef, Pointer, in_registers
@@ -77,7 +77,7 @@ def _alloc(op: Any, translator: Translator) -> Step:
     _uses(op, translator)
     packed = not apart or held_type(ty).itemsize == 4
     if apart and packing(ty.element_type, 1) is not None:
-        raise Unsupported(f"{ty} with one element in a column")
+        raise Unsupported(f"{ty} with one element per column")
 
     def step(st: Group) -> None:
         block = st.block
@@ -88,7 +88,9 @@ def _alloc(op: Any, translator: Translator) -> Step:
             count = max(32, 1 << (_columns(memory) - 1).bit_length())
             first = max((at + size for at, size in block.columns.values()), default=0)
             if first + count > COLUMNS:
-                st.stop("out-of-bounds", f"{count} columns of tensor memory, of which {COLUMNS - first} are left", site)
+                st.stop(
+                    "out-of-bounds", f"allocation of {count} columns of tensor memory; {COLUMNS - first} are free", site
+                )
             found = block.columns[site.number] = (first, count)
             st.touch(st.v[place], True, "the allocation", site, SAME)
         st.v[result] = _view(_tensor_memory(block), found[0] * COLUMN_BYTES, ty, packed)
@@ -107,7 +109,7 @@ def _dealloc(op: ir.Operation, translator: Translator) -> Step:
         at = st.v[memory].offset // COLUMN_BYTES
         names = [name for name, (first, _) in st.block.columns.items() if first == at]
         if not names:
-            st.report("out-of-bounds", "tensor memory is freed that is not allocated", site)
+            st.report("out-of-bounds", "deallocation of tensor memory that is not allocated", site)
         for name in names:
             del st.block.columns[name]
 
@@ -182,7 +184,7 @@ def _reduction(op: ir.Operation) -> Callable[[Any], Any]:
     """What a load makes of each row besides (PTX ISA, tcgen05.ld.red): without `.NaN`, a NaN is no operand."""
     kind = enumerator(op, "reduce", TMEMLoadReduction)
     if kind is not None and type_of(op.results[0].type).kind != "f":
-        raise Unsupported("a reduction of integers while they are loaded: nothing says whether they have signs")
+        raise Unsupported("an integer reduction in a load; the op does not state the signedness")
     function = np.fmin if kind in ("min", "absmin") else np.fmax
     if kind in ("min", "max"):
         return lambda array: function.reduce(array, axis=1)
@@ -243,9 +245,9 @@ def _touch(st: Group, memory: MemRef, write: bool, what: str, site: Site) -> Non
     stream, block = st.tensor, memory.buffer.block
     shared = memory.buffer is not block.tensor
     if block is not st.block:
-        st.reaches(block, what, site, (stream.agent, stream.next))
+        st.access_remote(block, what, site, (stream.agent, stream.next))
     if not st.touch(memory, write, what, site, PIPE, stream=(stream.agent, stream.next), asynchronous=shared):
-        st.stop("out-of-bounds", f"{what} cannot be done", site)
+        st.stop("out-of-bounds", f"{what} is not executed, because an operand is out of bounds", site)
 
 
 def _blocks(op: ir.Operation, translator: Translator) -> Callable[[Any], list[Any]]:
@@ -259,7 +261,7 @@ def _blocks(op: ir.Operation, translator: Translator) -> Callable[[Any], list[An
         blocks = st.block.cluster.blocks
         first = blocks.index(st.block) & ~1
         if first + 1 >= len(blocks):
-            st.stop("assertion", "the work of two blocks, and the cluster has one", site)
+            st.stop("assertion", "a two-block op needs a cluster of at least two blocks", site)
         return blocks[first : first + 2]
 
     return pair
@@ -270,7 +272,7 @@ def _of(st: Group, block: Block, memory: MemRef, site: Site) -> MemRef:
     if memory.buffer is not st.block.tensor:
         return there(block, memory)
     if block.tensor is None:
-        st.stop("out-of-bounds", f"block {block.position} has no tensor memory", site)
+        st.stop("out-of-bounds", f"block {block.position} has not allocated tensor memory", site)
     return dataclasses.replace(memory, buffer=block.tensor)
 
 
@@ -309,8 +311,8 @@ def _mma(op: Any, translator: Translator) -> Translated:
         parts = [[_of(st, block, st.v[slot], site) for slot in slots] for block in blocks(st)]
         for target, *factors in parts:
             for memory in (*factors, *((target,) if adds else ())):
-                _touch(st, memory, False, "the product", site)
-            _touch(st, target, True, "the product", site)
+                _touch(st, memory, False, "the MMA", site)
+            _touch(st, target, True, "the MMA", site)
 
         def run() -> None:
             y = np.concatenate([right.elements() for _, _, right, *_ in parts], 1)
@@ -347,7 +349,7 @@ def _copy(op: Any, translator: Translator) -> Translated:
     if packing(op.operands[0].type.element_type, 1) is None:
         type_of(op.operands[0].type)
     elif byte_layout(op.operands[0].type)[1][-1] != 1:
-        raise Unsupported(f"a copy of {op.operands[0].type}, whose bytes do not lie along rows")
+        raise Unsupported(f"a copy of {op.operands[0].type} that is not packed along rows")
     _uses(op, translator)
     site, blocks = translator.site(op), _blocks(op, translator)
     form = _FORMS[op.name]
@@ -376,9 +378,9 @@ def _commit(op: ir.Operation, translator: Translator) -> Translated:
         places = [Pointer(block.shared, barriers.place(st.v[address])) for block in blocks(st)]
         # Arrivals of one thread's commits come one after the other.
         told = (st.tensor.agent, st.tensor.next)
-        commit = Commit(st, [barriers.find(st, place, site, "an arrival", told) for place in places], site)
-        st.acts()
-        if happens_at_once(st):
+        commit = Commit(st, [barriers.find(st, place, site, "the arrival", told) for place in places], site)
+        st.mark_effective()
+        if completes_immediately(st):
             commit.complete()
         else:
             st.block.flights.append(commit)

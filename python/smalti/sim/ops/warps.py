@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ..machine.clocks import Clock, Knowledge, join
+from ..machine.clocks import HappensBefore, VectorClock, join
 from ..machine.machine import Group, Program
-from ..machine.synchronisation import Wait
+from ..machine.synchronization import Wait
 from ..machine.values import collapse, is_vector
 from ..translation.translator import Translated, Translator, Unsupported, operation, walk
 
@@ -45,19 +45,19 @@ class Warp(Group):
         self.known.join(parent.known)
         for mine, theirs in self._clocks(parent):
             join(mine, theirs)
-        self.learned += parent.learned
+        self.pending_acquires += parent.pending_acquires
         self.loops[:] = parent.loops
         self.met, self.now = parent.met, parent.now
         self.tensor_fence = self.tensor_fence or parent.tensor_fence
-        self.sees |= parent.sees
+        self.visible_barriers |= parent.visible_barriers
         self.program, self.finished = program, False
 
-    def _clocks(self, parent: Group) -> list[tuple[Clock, Clock]]:
+    def _clocks(self, parent: Group) -> list[tuple[VectorClock, VectorClock]]:
         names = ("own", "own_fenced", "tensor_known", "tensor_before")
         return [(getattr(self, name), getattr(parent, name)) for name in names]
 
 
-def _common(clocks: list[Clock]) -> Clock:
+def _common(clocks: list[VectorClock]) -> VectorClock:
     """What all of them know."""
     first, *rest = clocks
     found = {}
@@ -75,8 +75,10 @@ def _join(group: Group) -> None:
     join(group.known.visible, _common([warp.known.visible for warp in warps]))
     join(group.tensor_known, _common([warp.tensor_known for warp in warps]))
     for warp in warps:
-        group.learned += [learned for learned in warp.learned if learned not in group.learned]
-        warp.learned.clear()
+        group.pending_acquires += [
+            learned for learned in warp.pending_acquires if learned not in group.pending_acquires
+        ]
+        warp.pending_acquires.clear()
         group.now = max(group.now, warp.now)
         group.dirty = group.dirty or warp.dirty
 
@@ -85,13 +87,13 @@ def _join(group: Group) -> None:
 def _warp_map(op: Any, translator: Translator) -> Translated:
     for inner in walk(op):
         if any(is_vector(value.type) for value in (*inner.operands, *inner.results)):
-            raise Unsupported(f"a vector of a single warp, in '{inner.name}'")
+            raise Unsupported(f"warp-level vectors in '{inner.name}'")
         if inner.name in _OF_ALL:
-            raise Unsupported(f"'{inner.name}' by single warps")
+            raise Unsupported(f"'{inner.name}' in a warp-level region")
     body, arguments, _ = translator.region(op.regions[0])
     operands, site = translator.operands(op), translator.site(op)
     if any(is_vector(operand.type) for operand in op.operands):
-        raise Unsupported("a vector that is handed to single warps")
+        raise Unsupported("a vector operand of a warp-level region")
     run = body.step
     assert run is not None
 
@@ -115,13 +117,13 @@ def _warp_map(op: Any, translator: Translator) -> Translated:
             if first:
                 st.block.on_new(warp)
 
-        def knowledge() -> Knowledge:
-            known = Knowledge()
+        def clocks() -> HappensBefore:
+            known = HappensBefore()
             known.moment = max(warp.now for warp in st.warps)
             return known
 
         done = lambda: all(warp.finished for warp in st.warps)  # noqa: E731
-        yield Wait(site, done, lambda: "its warps", knowledge, inner=True)
+        yield Wait(site, done, lambda: "its warps", clocks, inner=True)
         _join(st)
 
     return Translated(waiting, True)

@@ -131,7 +131,7 @@ class Host:
             try:
                 step = self._step(op, tr)
             except Unsupported as problem:
-                message = f"'{op.name}' of the host: {problem}"
+                message = f"{problem.of(op.name)} (in the host function)"
                 tr.problems.append(Diagnostic("error", message, source_location(op.location)))
                 continue
             if step is not None:
@@ -142,7 +142,7 @@ class Host:
 
     def _step(self, op: Any, tr: ThreadTranslator) -> Step | None:
         if op.name in LAUNCHES:
-            raise Unsupported("a second launch")
+            raise Unsupported("more than one launch")
         if op.name in _NOTHING:
             return None
         if op.name in ("gpu.alloc", "memref.alloc"):
@@ -153,7 +153,7 @@ class Host:
             return tensor_map(op, tr)
         computes = op.name.startswith(("arith.", "affine.", "index.")) or op.name == "llvm.mlir.constant"
         if not computes and op.name not in _VIEWS:
-            raise Unsupported("the simulator does not know it there")
+            raise Unsupported
         made = tr.step(op)
         if made is None or made.step is None:
             return None
@@ -172,7 +172,7 @@ class Host:
             raise Unsupported(f"an array of type {ty}")
         self.allocated.append(slot)
         number = FIRST_ALLOCATION + len(self.allocated)
-        name = f"array {len(self.allocated)} of the host"
+        name = f"host array {len(self.allocated)}"
 
         def step(st: Any) -> None:
             shape = tuple(int(st.v[value]) if is_slot else value for is_slot, value in items)
@@ -206,7 +206,7 @@ class Host:
         slot, values = tr.slot(value), self._known.v
         found = values[slot] if slot < len(values) else None
         if found is None:
-            message = "the sizes of the blocks or clusters of the launch, or of its memory, are not constant"
+            message = "dynamic block size, cluster size or shared-memory size of the launch"
             tr.problems.append(Diagnostic("error", message, source_location(self.launch.location)))
             return 1
         return int(found)
@@ -260,7 +260,11 @@ def _copy(op: Any, tr: ThreadTranslator) -> Step:
     def step(st: Any) -> None:
         there, here = st.v[target], st.v[source]
         if there.shape != here.shape:
-            st.stop("assertion", f"a copy of {here.shape} to {there.shape}", site)
+            st.stop(
+                "assertion",
+                f"the host copies an array of shape {here.shape} to one of shape {there.shape}; the shapes must be equal",
+                site,
+            )
         _array(there)[...] = _array(here)
 
     return step

@@ -79,24 +79,26 @@ def parameter(index: int, ty: ir.Type, written: bool) -> Parameter:
     """What an argument of a type is given: an array, or a number."""
     if not isinstance(ty, ir.MemRefType):
         if values.numpy_type(ty) is None:
-            raise Unsupported(f"argument {index} of type {ty}")
+            raise Unsupported(f"the simulator does not support argument {index} of type {ty}")
         return Parameter(index, ty, (), (), False, scalar=True)
     packed = values.PACKED.get(str(ty.element_type), 1)
     if packed == 1 and values.numpy_type(ty.element_type) is None:
-        raise Unsupported(f"argument {index} of type {ty}: there is no numpy type for its elements")
+        raise Unsupported(
+            f"the simulator does not support argument {index} of type {ty}: its element type does not have a numpy type"
+        )
     shape = tuple(None if ty.is_dynamic_dim(i) else ty.shape[i] for i in range(ty.rank))
     steps, _ = strides_and_offset(ty)
     strides = tuple(None if step == ir.ShapedType.get_dynamic_stride_or_offset() else step for step in steps)
     if not all(size != 0 for size in shape):
         strides = (0,) * len(shape)
     if any(stride is not None and stride < 0 for stride in strides):
-        raise Unsupported(f"argument {index} of type {ty}: it has strides below 0")
+        raise Unsupported(f"the simulator does not support argument {index} of type {ty}: negative strides")
     if packed > 1:
         *rows, last = shape or (None,)
         *by, one = strides or (None,)
         if one != 1 or last is None or any(size is None or size % packed for size in (last, *by)):
             raise Unsupported(
-                f"argument {index} of type {ty}: {packed} elements share a byte, and its rows are no whole bytes"
+                f"the simulator does not support argument {index} of type {ty}: its rows are not whole bytes"
             )
         shape = (*rows, last // packed)
         strides = (*(step // packed for step in by if step is not None), 1)
@@ -154,7 +156,9 @@ def of_launch(name: str, function: ir.Operation, launch: Any, translator: Transl
         raise CompileError(
             "",
             diagnostics=[
-                Diagnostic("error", "the launch is not one that JAX prints", source_location(launch.location))
+                Diagnostic(
+                    "error", "the launch does not have the form that JAX prints", source_location(launch.location)
+                )
             ],
         )
     parameters: dict[int, Parameter] = {}
@@ -230,7 +234,7 @@ def of_function(name: str, function: Any, translator: Translator) -> Program:
     block = three(function, "known_block_size", "gpu.known_block_size")
     place = source_location(function.location)
     if grid is None or block is None:
-        message = "the kernel does not state its known_block_size and known_grid_size"
+        message = "the kernel does not have the attributes known_block_size and known_grid_size"
         raise CompileError("", diagnostics=[Diagnostic("error", message, place)])
     count = len(ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value).inputs)
     parameters = []

@@ -23,7 +23,12 @@ Step = Callable[[Any], Any]
 
 
 class Unsupported(Exception):
-    """The simulator cannot run an operation; the message says what of it."""
+    """The simulator does not support an operation; the message names the unsupported part, if it is only a part."""
+
+    def of(self, name: str) -> str:
+        """The error for an operation."""
+        message = f"the simulator does not support '{name}'"
+        return f"{message}: {self}" if self.args else message
 
 
 @dataclass(frozen=True)
@@ -165,18 +170,22 @@ class Translator:
         translate = self.operations.get(op.name)
         try:
             if translate is None:
-                raise Unsupported("the simulator does not know it")
+                raise Unsupported
             for value in op.results:
                 if is_large(value.type):
-                    raise Unsupported(f"a value of type {value.type}: a vector has at most {MOST_ELEMENTS} elements")
+                    raise Unsupported(
+                        f"a value of type {value.type} exceeds the limit of {MOST_ELEMENTS} elements per vector"
+                    )
             if op.name not in self.of_packed and any(_is_packed(value.type) for value in (*op.operands, *op.results)):
-                raise Unsupported("it does not know this of memory in which several elements share a byte")
+                raise Unsupported("operands whose elements are smaller than a byte")
             made = translate(op, self)
         except (SmaltiError, MemoryError, RecursionError):
             raise
         except Exception as problem:
-            message = str(problem) if isinstance(problem, Unsupported) else internal_error(problem)
-            self.problems.append(Diagnostic("error", f"'{op.name}': {message}", source_location(op.location)))
+            message = (
+                problem.of(op.name) if isinstance(problem, Unsupported) else f"'{op.name}': {internal_error(problem)}"
+            )
+            self.problems.append(Diagnostic("error", message, source_location(op.location)))
             return None
         if made is None:
             return None
@@ -221,7 +230,7 @@ class Translator:
     def region(self, region: Any) -> tuple[Translated, list[int], list[int]]:
         """The body of a region of one block, the slots of its arguments, and of what its terminator yields."""
         if len(region.blocks) != 1:
-            raise Unsupported("a region of several blocks")
+            raise Unsupported("a region with several blocks")
         block = region.blocks[0]
         operations = list(block.operations)
         ends = bool(operations) and operations[-1].operation.name in _TERMINATORS
@@ -317,7 +326,7 @@ def groups_left(op: ir.Operation, name: str) -> int:
     """How many groups a wait leaves in flight, as an attribute says."""
     left = attribute(op, name, 0)
     if left < 0:
-        raise Unsupported(f"a wait that leaves {left} groups in flight")
+        raise Unsupported(f"a wait for {left} outstanding groups")
     return left
 
 
@@ -352,9 +361,9 @@ def strides_and_offset(ty: ir.MemRefType) -> tuple[list[int], int]:
     try:
         return ty.get_strides_and_offset()
     except RuntimeError:
-        raise Unsupported(f"memory of type {ty}: its layout has no strides") from None
+        raise Unsupported(f"a memref of type {ty}, whose layout is not strided") from None
 
 
-def normalised(text: str) -> str:
+def normalized(text: str) -> str:
     """An inline assembly string without what means nothing."""
     return re.sub(r"\s+", " ", text).strip()

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...._mlir_libs._smalti import all_fit, all_inside, grains_of
 from ...machine.findings import Finding
-from ...machine.synchronisation import Mbarrier
+from ...machine.synchronization import Mbarrier
 from ...ops.memref import BARRIER_BYTES
 from . import bounds, timing
 from .block import Warp
@@ -79,7 +79,7 @@ class Accesses(Warps):
         verb = "writes" if write else "reads"
         self.report(
             "out-of-bounds",
-            f"{what} {verb} {where} in dimension {dimension}, which has {of}, of {buffer.name}",
+            f"{what} {verb} {where} of {buffer.name}; dimension {dimension} has size {of}",
             site,
             lane,
         )
@@ -102,7 +102,7 @@ class Accesses(Warps):
         lane = int(np.flatnonzero(bad)[0])
         at = int(first[lane]) if isinstance(first, np.ndarray) else int(first)
         verb = "writes" if write else "reads"
-        message = f"{what} {verb} bytes {at + low} to {at + high} of {buffer.name}, which has {buffer.size}"
+        message = f"{what} {verb} bytes [{at + low}, {at + high}) of {buffer.name}, whose size is {buffer.size} B"
         self.report("out-of-bounds", message, site, lane)
         return ~bad if mask is None else mask & ~bad
 
@@ -118,7 +118,9 @@ class Accesses(Warps):
             lane = int(bad.argmax())
             byte = int(first[lane]) if isinstance(first, np.ndarray) else int(first)
             verb = "writes" if write else "reads"
-            self.report("assertion", f"{what} {verb} byte {byte} and on, which is not a multiple of {size}", site, lane)
+            self.report(
+                "assertion", f"{what} {verb} at byte offset {byte}; the offset must be a multiple of {size}", site, lane
+            )
 
     def load(self, view: View, indices: list[Any], shape: tuple[int, ...], site: Any, what: str = "the load") -> Any:
         """A vector of some shape (a number for ()) that every lane loads at indices of its own."""
@@ -228,15 +230,15 @@ class Accesses(Warps):
         active = self.active_warps()
         counted = self.warps[0].counters is not None
         for warp in active:
-            if warp.learned:
-                warp.acts()
+            if warp.pending_acquires:
+                warp.mark_effective()
             if stream is None and not counted:
                 warp.dirty = True
         if stream is None and counted:
             stream = self._counted(kind or access_kind(buffer.shared, write), active)
         if buffer.shared and buffer.block is not self.block and stream is None:
             for warp in active:
-                warp.reaches(buffer.block, what, site, (warp.agent, warp.step))
+                warp.access_remote(buffer.block, what, site, (warp.agent, warp.step))
         if self.slots and buffer.shared:
             self._takes_slots(write, active, stream)
         if not self.machine.how.races or buffer.read_only:
@@ -290,11 +292,11 @@ class Accesses(Warps):
             if hit.any():
                 lane = int(np.flatnonzero(self.threads == threads[int(hit.argmax())])[0])
                 verb = "writes" if event.write else "reads"
-                message, edge = (
-                    f"{event.what} {verb} the bytes of {barrier.name}",
-                    "nvvm.mbarrier.inval, or another place",
+                message, hint = (
+                    f"{event.what} {verb} the bytes of {barrier.name}, an initialized mbarrier",
+                    "execute nvvm.mbarrier.inval before the access, or use another address",
                 )
-                self.report("barrier", message, event.site, lane, edge=edge, others=[barrier.begin("barrier")])
+                self.report("barrier", message, event.site, lane, hint=hint, others=[barrier.begin("barrier")])
 
     def _takes_slots(self, write: bool, active: list[Warp], stream: tuple[Array, Array] | None) -> None:
         """The access goes through the view that was looked at last."""
@@ -309,7 +311,7 @@ class Accesses(Warps):
         """Checks what an engine reads: a row of grains for each of some lanes."""
         self.owes = True
         for warp in self.active_warps():
-            warp.acts()
+            warp.mark_effective()
         if self.machine.how.races:
             event = Event(what, False, site, self, asynchronous=True)
             self._check(buffer, event, grains, self.threads[lanes], self.which[lanes], stream, None)
@@ -335,8 +337,14 @@ class Accesses(Warps):
             row, column = (int(x[0]) for x in np.nonzero(missing))
             byte = int(grains[row, column]) * grain
             lane = int(np.flatnonzero(self.threads == threads[row])[0])
-            message = f"{what} reads bytes {byte} to {byte + grain} of {buffer.name}, which were never written"
-            self.report("uninitialised", message, site, lane, edge="a write of all of it that is ordered before")
+            message = f"{what} reads bytes [{byte}, {byte + grain}) of {buffer.name}, which are uninitialized"
+            self.report(
+                "uninitialized",
+                message,
+                site,
+                lane,
+                hint="write all of these bytes before the read, and order the write before it",
+            )
         return several
 
     def _counted(self, kind: str, active: list[Warp]) -> tuple[Array, Array]:
@@ -408,16 +416,16 @@ class Accesses(Warps):
         sides = [Side(event, int(self.agents[0]), 0, thread) for thread in (one, other)]
         note = Finding(
             "race",
-            f"{event.what} writes another value here",
+            f"{event.what} writes a different value here",
             self.block.position,
             agent=sides[0].name,
             location=event.site.location,
             iteration=sides[0].iteration,
         )
-        message = f"threads write different values to byte {byte} of {buffer.name} in one store"
+        message = f"data race: threads write different values to byte {byte} of {buffer.name} in one store"
         lane = int(np.flatnonzero(self.threads == other)[0])
-        edge = "one thread that stores, or places that differ"
-        self.report("race", message, event.site, lane, edge=edge, others=[note])
+        hint = "let one thread store, or let the threads store to different addresses"
+        self.report("race", message, event.site, lane, hint=hint, others=[note])
 
 
 def number(found: Any) -> Any:

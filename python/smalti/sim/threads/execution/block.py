@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...machine.agents import Agent
-from ...machine.clocks import Knowledge
+from ...machine.clocks import HappensBefore
 from ...machine.findings import Finding
 from ...machine.machine import Block, Cluster, Machine
 from .cluster_loads import Requests
@@ -60,19 +60,19 @@ class Warp(Agent):
         self.ready: dict[int, Any] = {}
         """When values of slots are there, in a run with a timeline (see `timing`)."""
 
-    def acquire(self, knowledge: Knowledge, site: Any, threads: int = 0, lanes: Array | None = None) -> None:
+    def acquire(self, clocks: HappensBefore, site: Any, threads: int = 0, lanes: Array | None = None) -> None:
         # What a barrier of the block mattered for is seen at accesses.
         of_block = threads == self.block.thread_count
-        self._hears(knowledge, site if of_block else None)
+        self._hears(clocks, site if of_block else None)
         if of_block:
-            told, known = knowledge.visible, self.known.visible
+            told, known = clocks.visible, self.known.visible
             of_block = all(step <= known.get(agent, 0) for agent, step in told.items())
         if self.counters is None:
-            self._hears_of_itself(knowledge.seen.get(self.agent, 0), lanes, site if of_block else None)
-        before = len(self.learned)
-        super().acquire(knowledge, site, threads)
+            self._hears_of_itself(clocks.seen.get(self.agent, 0), lanes, site if of_block else None)
+        before = len(self.pending_acquires)
+        super().acquire(clocks, site, threads)
         if of_block:
-            del self.learned[before:]
+            del self.pending_acquires[before:]
 
     def relies_on(self, agent: int, step: int) -> None:
         """Something is in order as the warp knows a step of an agent to be over."""
@@ -80,14 +80,14 @@ class Warp(Agent):
         if found is not None and step > found[1]:
             self.machine.effective.add((found[0].number, "removed"))
 
-    def _hears(self, knowledge: Knowledge, site: Any) -> None:
+    def _hears(self, clocks: HappensBefore, site: Any) -> None:
         """Others tell what they know: at a barrier of the block, which `site` is, or in other ways."""
         heard = self.block.heard
         if site is not None and (site.number, "removed") in self.machine.effective:
             site = None
         if site is None and not heard:
             return
-        for agent, step in knowledge.seen.items():
+        for agent, step in clocks.seen.items():
             before = self.known.seen.get(agent, 0)
             if step < before or agent == self.agent:
                 continue
@@ -122,7 +122,7 @@ class Warp(Agent):
 
     # -- Threads that run by themselves --------------------------------------------------------------------------------
 
-    def synchronise(self, lanes: Array, site: Any) -> None:
+    def synchronize(self, lanes: Array, site: Any) -> None:
         """Lanes wait for each other, and know of each other's accesses behind that."""
         self.next_step()
         now, which = self.step - 1, np.flatnonzero(lanes)
@@ -163,7 +163,7 @@ class Warp(Agent):
             found = site
         return found
 
-    def release(self, lanes: Array | None = None) -> Knowledge:
+    def release(self, lanes: Array | None = None) -> HappensBefore:
         """What those learn that lanes of this warp, or all, tell what they did and know of each other."""
         self.block.tells((self.copies.agent, self.bulk.agent, self.bulk.reads, self.products.agent))
         told = super().release()
@@ -178,7 +178,7 @@ class Warp(Agent):
         told.lanes[self.agent] = steps
         return told
 
-    def tells(self, lanes: Array) -> Knowledge | None:
+    def tells(self, lanes: Array) -> HappensBefore | None:
         """What arrivals of some lanes tell; None where all of them arrive."""
         if len(lanes) >= self.threads or not self.block.independent:
             return None
@@ -200,11 +200,11 @@ class Warp(Agent):
         return int(team.threads[running.argmax()])
 
     def report(
-        self, kind: str, message: str, site: Any, *, edge: str | None = None, others: Iterable[Finding] = ()
+        self, kind: str, message: str, site: Any, *, hint: str | None = None, others: Iterable[Finding] = ()
     ) -> None:
         """Reports what the warp does."""
         lane = int(np.flatnonzero(self.team.threads == self._thread())[0])
-        self.team.report(kind, message, site, lane, edge=edge, others=others)
+        self.team.report(kind, message, site, lane, hint=hint, others=others)
 
 
 class ThreadCluster(Cluster):
@@ -228,14 +228,18 @@ class ThreadCluster(Cluster):
     def block(self, number: int, who: Any, what: str, site: Any) -> ThreadBlock:
         """The block of a number that somebody names."""
         if not 0 <= number < len(self.blocks):
-            who.stop("out-of-bounds", f"{what} to block {number} of a cluster with {len(self.blocks)}", site)
+            who.stop(
+                "out-of-bounds",
+                f"{what} targets block {number}, which is outside the cluster of {len(self.blocks)} blocks",
+                site,
+            )
         return self.blocks[number]
 
     def check(self) -> None:
         """What is wrong when the program is over."""
         for block in self.blocks:
             block.check_leaks()
-        self.check_ends()
+        self.check_remote_accesses()
         self.asked.check()
 
 
@@ -398,7 +402,7 @@ class ThreadBlock(Block):
     def learns(self, warp: Warp) -> None:
         """The warp knows more than before."""
         self._stale.add(warp.index)
-        self.out_of_scope = self.out_of_scope or bool(warp.known.over)
+        self.out_of_scope = self.out_of_scope or bool(warp.known.completed)
 
     def known_matrix(self) -> Array:
         """For each warp and agent of the cluster (from column 1 on) the last step that the warp knows to be over."""

@@ -108,7 +108,7 @@ class Check:
             number = int(last[row, column])
             before = checker._events[number]
             if number and (before.asynchronous or not before.write):
-                over = warps[int(self.warps[row])].known.over
+                over = warps[int(self.warps[row])].known.completed
                 if over.get(int(checker._agents[number]), 0) >= int(checker._steps[number]):
                     ordered[row, column] = found = True
         return found

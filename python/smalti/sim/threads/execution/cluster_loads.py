@@ -25,7 +25,7 @@ class _Request:
     site: Site
     iteration: tuple[int, ...]
 
-    def report(self, message: str, edge: str) -> None:
+    def report(self, message: str, hint: str) -> None:
         block, where = self.warp.block, self.site.location
         found = Finding(
             "assertion",
@@ -35,9 +35,9 @@ class _Request:
             location=where,
             iteration=self.iteration,
             others=(),
-            edge=edge,
+            hint=hint,
         )
-        block.machine.findings.add(found, alike=(self.site, edge))
+        block.machine.findings.add(found, alike=(self.site, hint))
 
 
 class Requests:
@@ -55,13 +55,16 @@ class Requests:
         if not named:
             return
         if own not in named:
-            request.report(f"a load of block {own} for blocks {_numbers(named)}", "a mask that names the block itself")
+            request.report(
+                f"the mask of a multicast load by block {own} contains blocks {_numbers(named)}, and not block {own}",
+                "set the bit of the block itself in the mask",
+            )
             return
         if mask & _EARLY:
             return
         if named[-1] >= len(blocks):
-            message = f"a load for block {named[-1]} of a cluster with {len(blocks)}"
-            request.report(message, "a mask of blocks that there are")
+            message = f"the mask of a multicast load contains block {named[-1]}; the cluster has {len(blocks)} blocks"
+            request.report(message, "remove the blocks outside the cluster from the mask")
             return
         key = (mask & 0xFFFF, data)
         counts, _ = self._asked.get(key, (Counter(), request))
@@ -76,8 +79,8 @@ class Requests:
             most = max(counts.values())
             lacking = [number for number in range(16) if mask >> number & 1 and counts[number] < most]
             request.report(
-                f"a load for several blocks, for which block {_numbers(lacking)} never asks with the same mask",
-                "the same load by all blocks that the mask names, or its bit for an early timeout",
+                f"block {_numbers(lacking)} is in the mask of this multicast load and does not execute the same load with the same mask",
+                "let all blocks in the mask execute the same load, or set the early-timeout bit of the mask",
             )
 
 

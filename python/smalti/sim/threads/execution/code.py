@@ -161,7 +161,9 @@ class ThreadTranslator(Translator):
         self.allocated += size
         if self.allocated > self.target.shared_memory_per_block:
             most = self.target.shared_memory_per_block
-            raise Unsupported(f"{self.allocated} bytes of shared memory; a block of {self.target.chip} has {most}")
+            raise Unsupported(
+                f"the kernel needs {self.allocated} B of shared memory; a block on {self.target.chip} has at most {most} B"
+            )
         self.uses_shared(16, offset + size)
         return offset
 
@@ -177,7 +179,9 @@ class ThreadTranslator(Translator):
             self.named_barriers[name] = NAMED_BARRIERS + self.named_barrier_count * NAMED_BARRIER_BYTES
             self.named_barrier_count += count
             if self.named_barrier_count > MOST_NAMED_BARRIERS:
-                raise Unsupported(f"{self.named_barrier_count} named barriers; there are {MOST_NAMED_BARRIERS}")
+                raise Unsupported(
+                    f"the kernel has {self.named_barrier_count} named barriers; the limit is {MOST_NAMED_BARRIERS}"
+                )
         return self.named_barriers[name]
 
     def constant(self, name: str, content: bytes) -> int:
@@ -200,7 +204,7 @@ class ThreadTranslator(Translator):
     def _translate(self, op: Any) -> None:
         for value in op.results:
             if isinstance(value.type, ir.VectorType) and math.prod(value.type.shape) > MOST_ELEMENTS:
-                message = f"'{op.name}': {value.type} for each thread"
+                message = f"'{op.name}': a value of type {value.type} per thread exceeds the simulator's limits"
                 self.problems.append(Diagnostic("error", message, source_location(op.location)))
                 return
         if op.name in OF_PHASES:
@@ -263,14 +267,14 @@ class ThreadTranslator(Translator):
             for slot, copy in zip(kept, copies, strict=True):
                 merged = merge(st.mask, st.v[slot], st.v[copy], self.ranks[slot], self.dtypes[slot])
                 if merged is None and st.v[slot] is not None:
-                    st.stop("divergence", "threads of a warp choose different memory", site)
+                    st.stop("divergence", "divergent condition: threads of a warp select different memrefs", site)
                 st.v[slot] = merged
 
         return keep
 
     def only_block(self, region: Any) -> Any:
         if len(region.blocks) != 1:
-            raise Unsupported("a region of several blocks")
+            raise Unsupported("a region with several blocks")
         return region.blocks[0]
 
     def moves(self, sources: list[int], targets: list[int]) -> Step:
@@ -299,7 +303,7 @@ class ThreadTranslator(Translator):
             for source, target in pairs:
                 merged = merge(mask, v[source], v[target], self.ranks[target], self.dtypes[target])
                 if merged is None and v[source] is not None:
-                    st.stop("divergence", "threads of a warp choose different memory", site)
+                    st.stop("divergence", "divergent condition: threads of a warp select different memrefs", site)
                 found.append(merged)
             for value, (_, target) in zip(found, pairs, strict=True):
                 v[target] = value

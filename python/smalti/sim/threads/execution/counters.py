@@ -22,12 +22,12 @@ COPY, ASYNC, TENSOR = "copy", "async", "tensor"
 """Copies to LDS which vmcnt counts, those which asynccnt counts, tiles which tensorcnt counts."""
 
 _EDGES = {
-    DS: ("an access of LDS", "a wait for LDS (as amdgpu.lds_barrier has it, or amdgpu.memory_counter_wait ds(0))"),
-    LOAD: ("a load", "a wait for loads (as gpu.barrier has it, or amdgpu.memory_counter_wait load(0))"),
-    STORE: ("a store", "a wait for stores (as gpu.barrier has it, or amdgpu.memory_counter_wait store(0))"),
-    COPY: ("a copy to LDS", "amdgpu.memory_counter_wait load, or s_waitcnt vmcnt, with a number"),
-    ASYNC: ("a copy to LDS", "rocdl.s.wait.asynccnt with a number"),
-    TENSOR: ("a copy of a tile", "amdgpu.memory_counter_wait tensor, or rocdl.s.wait.tensorcnt, with a number"),
+    DS: ("the LDS access", "amdgpu.lds_barrier, or amdgpu.memory_counter_wait ds(0)"),
+    LOAD: ("the load", "gpu.barrier, or amdgpu.memory_counter_wait load(0)"),
+    STORE: ("the store", "gpu.barrier, or amdgpu.memory_counter_wait store(0)"),
+    COPY: ("the copy to LDS", "amdgpu.memory_counter_wait load(N), or s_waitcnt vmcnt(N)"),
+    ASYNC: ("the copy to LDS", "rocdl.s.wait.asynccnt"),
+    TENSOR: ("the tile copy", "amdgpu.memory_counter_wait tensor(N), or rocdl.s.wait.tensorcnt"),
 }
 
 
@@ -36,11 +36,11 @@ class Counter:
 
     def __init__(self, warp: Any, kind: str) -> None:
         self.kind = kind
-        self.what, self.edge = _EDGES[kind]
+        self.what, self.hint = _EDGES[kind]
         self.agent: int = warp.block.new_agent(warp)
         self.issued = 0
         """How much was started; accesses between two waits count as one."""
-        self.over = 0
+        self.completed = 0
         """How much the wave knows to be over."""
         self.told = 0
         """How much others may know to be over, who learned of it in the order of the wave's accesses."""
@@ -68,7 +68,7 @@ class Counters:
     def access(self, kind: str) -> int:
         """The number of an access that is made now."""
         counter = self.of[kind]
-        counter.issued = max(counter.over, counter.told) + 1
+        counter.issued = max(counter.completed, counter.told) + 1
         return counter.issued
 
     def start(self, kind: str) -> int:
@@ -85,11 +85,11 @@ class Counters:
         upto = counter.issued - left
         # A wait before it for the same is not needed, nor is this one for what is over.
         st.block.waits.pop((counter.agent, upto), None)
-        if upto <= counter.over:
+        if upto <= counter.completed:
             return
         marks = st.machine.effective
         if (site.number, "removed") not in marks or (site.number, "weakened") not in marks:
-            st.block.waits[counter.agent, upto] = (site, counter.over)
+            st.block.waits[counter.agent, upto] = (site, counter.completed)
         self._retire(st, counter, upto, site)
 
     def drain(self, st: Any, kinds: Iterable[str], site: Any) -> None:
@@ -97,14 +97,14 @@ class Counters:
         for kind in kinds:
             counter = self.of[kind]
             st.block.waits.pop((counter.agent, counter.issued), None)
-            if counter.issued > counter.over:
+            if counter.issued > counter.completed:
                 self._retire(st, counter, counter.issued, site)
 
     def _retire(self, st: Any, counter: Counter, upto: int, site: Any) -> None:
         if st.machine.recorder is not None:
             timing.waited(self.warp, [work for number, work in counter.works if number <= upto], site)
             st.machine.recorder.wait(self.warp, counter.moment, site)
-        counter.over = upto
+        counter.completed = upto
         st.learn(self.warp, counter.agent, upto)
         while counter.works and counter.works[0][0] <= upto:
             _, work = counter.works.popleft()

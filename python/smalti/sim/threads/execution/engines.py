@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...machine.clocks import Clock
+from ...machine.clocks import VectorClock
 from ...machine.findings import Finding
 from ...machine.memory import POISON
 from . import timing
@@ -28,7 +28,7 @@ class Work:
         """The barriers that are told of its bytes."""
         self.ends: tuple[tuple[int, int], ...] = ()
         """The agents and steps that tell of its end."""
-        self.used: Clock = {}
+        self.used: VectorClock = {}
         """What was over when it was started."""
         self.moments: dict[int, tuple[float, float]] = {}
         """By warps, when all is read and when all is there, in a run with a timeline."""
@@ -37,7 +37,7 @@ class Work:
         """A warp starts it, and a barrier is told of its end."""
         self.barriers, self.ends = (barrier,), ((barrier.agent, barrier.phase + 1),)
         self.used = dict(warp.known.used)
-        barrier.initialised.group.block.started.append(self)
+        barrier.initialized.group.block.started.append(self)
 
     @property
     def waiting(self) -> Array:
@@ -52,19 +52,19 @@ class Work:
         """Some threads waited for it."""
         raise NotImplementedError
 
-    def leaks(self, what: str, edge: str) -> None:
+    def leaks(self, what: str, hint: str) -> None:
         """Reports that nothing waited for it."""
         thread = int(self.threads[0])
         self.machine.findings.add(
             Finding(
                 "leak",
-                f"{what} that nothing waits for before the program ends",
+                f"{what} is outstanding at the end of the kernel; no wait covers it",
                 self.block.position,
                 agent=self.block.name_of(thread),
                 location=self.site.location,
                 iteration=iteration_of(self.loops, self.threads, thread),
                 others=(),
-                edge=edge,
+                hint=hint,
             )
         )
 
@@ -276,7 +276,11 @@ def same_for_warps(st: Any, what: str, site: Any) -> None:
     """What is counted for warps all threads of them have to do."""
     for warp, threads in _parts(st):
         if threads is not None:
-            st.stop("divergence", f"a part of {warp.name} {what}, which the simulator counts for warps", site)
+            st.stop(
+                "divergence",
+                f"only some threads of {warp.name} {what}; the simulator counts groups per warp, so all threads of the warp must do so",
+                site,
+            )
 
 
 def wait_for_groups(st: Any, name: str, left: int, site: Any, reads: bool = False) -> None:
@@ -291,8 +295,10 @@ def wait_for_groups(st: Any, name: str, left: int, site: Any, reads: bool = Fals
         if not stream.groups and not stream.open:
             warp.uneven -= {name}
         if left and name in warp.uneven:
-            message = f"threads of {warp.name} that have ended groups by themselves wait for all but {left}"
-            st.stop("divergence", f"{message}, which the simulator counts for warps", site)
+            message = (
+                f"some threads of {warp.name} committed groups on their own, and wait until {left} are outstanding"
+            )
+            st.stop("divergence", f"{message}; the simulator counts groups per warp", site)
         agents = {stream.reads, stream.reads if reads else stream.agent}
         st.block.waits_for(stream, upto, site, agents)
         all_over = True

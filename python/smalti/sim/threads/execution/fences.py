@@ -89,9 +89,9 @@ def check(st: Any, accumulator: tuple[int, ...], a: tuple[int, ...], shape: tupl
     """Reports that registers of a product, in these slots, are not in order."""
     now: RegisterFence | None = st.fence
     if not _is_ordered(st, now, set(), accumulator, a, shape, site):
-        what = "its accumulator" if a == () else "its accumulator, or its matrix in registers"
-        edge = "nvvm.wgmma.fence.aligned between what accesses these registers and the product"
-        st.report("missing-fence", f"the product may not see {what}", site, edge=edge)
+        what = "its accumulator registers" if a == () else "its accumulator registers or the registers of operand A"
+        hint = "execute nvvm.wgmma.fence.aligned between the access of these registers and the wgmma"
+        st.report("missing-fence", f"the wgmma may not see writes to {what}", site, hint=hint)
         return
     assert now is not None
     if not _is_ordered(st, now.before, {now.number}, accumulator, a, shape, site, now.ran):

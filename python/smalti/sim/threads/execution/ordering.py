@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ...machine.clocks import Knowledge
+from ...machine.clocks import HappensBefore
 from .counters import COPY, DS, LOAD, STORE
 from .lanes import Array
 
@@ -37,11 +37,11 @@ class Told:
 
     warp: Any
     level: int
-    knowledge: Knowledge
+    clocks: HappensBefore
     sites: tuple[Any, ...]
     """The access, and the fence before it."""
 
-    def reaches(self, warp: Any, level: int) -> bool:
+    def access_remote(self, warp: Any, level: int) -> bool:
         """Whether an access of a warp, with a scope, is in the scope of this one, and this one in its scope."""
         least = DEVICE
         if warp is self.warp:
@@ -70,7 +70,7 @@ def fence(st: Any, order: Order, site: Any) -> None:
         if order.acquires:
             for noticed, level, told in warp.noticed:
                 both = noticed & lanes
-                if both.any() and told.reaches(warp, min(level, order.level)):
+                if both.any() and told.access_remote(warp, min(level, order.level)):
                     _learn(st, warp, told, both, site)
             warp.noticed = [item for item in warp.noticed if (item[0] & ~lanes).any()]
         if order.releases:
@@ -79,12 +79,12 @@ def fence(st: Any, order: Order, site: Any) -> None:
             warp.published.append((lanes, told))
 
 
-def published(warp: Any, lanes: Array, level: int) -> tuple[Knowledge, int]:
+def published(warp: Any, lanes: Array, level: int) -> tuple[HappensBefore, int]:
     """What a relaxed arrival of some lanes tells, as fences released it before, and in which scope."""
-    found, least = Knowledge(), level
+    found, least = HappensBefore(), level
     for mine, told in warp.published:
         if mine[lanes].any():
-            found.join(told.knowledge)
+            found.join(told.clocks)
             least = min(least, told.level)
     return found, least
 
@@ -112,7 +112,7 @@ def accessed(
         before: list[Told] = buffer.places.get(place, [])
         if reads or not written:
             for told in before:
-                if not told.reaches(warp, order.level):
+                if not told.access_remote(warp, order.level):
                     continue
                 if order.acquires:
                     _learn(st, warp, told, mine, site)
@@ -127,7 +127,7 @@ def accessed(
             for published, told in warp.published:
                 if (published & mine).any():
                     level = min(order.level, told.level)
-                    after.append(Told(warp, level, told.knowledge, (*told.sites, site)))
+                    after.append(Told(warp, level, told.clocks, (*told.sites, site)))
         if reads and order.acquires and order.releases and len(group) > 1:
             # Each of them learns what those before it released.
             warp.chains(group % st.block.warp_size)
@@ -150,17 +150,17 @@ def _runs(st: Any, places: Array, lanes: Array, wrote: Array | None) -> Iterator
 
 def _learn(st: Any, warp: Any, told: Told, lanes: Array, site: Any) -> None:
     if told.warp is warp:
-        st.acquire(warp, told.knowledge, site, lanes=lanes)
+        st.acquire(warp, told.clocks, site, lanes=lanes)
         return
-    learned = list(warp.learned)
-    st.acquire(warp, told.knowledge, site, lanes=lanes)
+    learned = list(warp.pending_acquires)
+    st.acquire(warp, told.clocks, site, lanes=lanes)
     if told.warp.block is not warp.block:
         # Of accesses of other blocks it is seen what relies on it.
-        warp.learned[:] = learned
-        for agent, step in told.knowledge.seen.items():
+        warp.pending_acquires[:] = learned
+        for agent, step in told.clocks.seen.items():
             warp.sources.setdefault(agent, []).append((step, (site, *told.sites)))
-    elif len(warp.learned) > len(learned):
-        warp.learned += [(source, 0) for source in told.sites]
+    elif len(warp.pending_acquires) > len(learned):
+        warp.pending_acquires += [(source, 0) for source in told.sites]
 
 
 def merged(told: list[Told]) -> list[Told]:
@@ -170,8 +170,8 @@ def merged(told: list[Told]) -> list[Told]:
         key = (item.warp, item.level)
         known = found.get(key)
         if known is not None:
-            both = known.knowledge.copy()
-            both.join(item.knowledge)
+            both = known.clocks.copy()
+            both.join(item.clocks)
             sites = tuple(dict.fromkeys((*known.sites, *item.sites)))
             item = Told(item.warp, item.level, both, sites)
         found[key] = item

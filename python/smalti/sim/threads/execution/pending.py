@@ -231,12 +231,12 @@ def _position(op: Any) -> Any:
     if op.name in ("llvm.extractelement", "llvm.insertelement"):
         index = op.operands[len(op.operands) - 1].owner
         if index.name not in ("arith.constant", "llvm.mlir.constant"):
-            raise Unsupported("a register whose index is not constant")
+            raise Unsupported("a dynamic register index")
         number = ir.IntegerAttr(index.attributes["value"]).value
         return lambda st: number
     if op.name in ("vector.from_elements", "llvm.bitcast"):
         return None
     places = list(attribute(op, "position" if op.name == "llvm.insertvalue" else "static_position"))
     if len(places) != 1 or places[0] < 0 or (op.name == "vector.extract" and len(op.operands[0].type.shape) != 1):
-        raise Unsupported("a part of the result of a product that is no single register")
+        raise Unsupported("a part of a wgmma result that is not a single register")
     return lambda st: places[0]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ....errors import LaunchError
-from ...machine.synchronisation import Poll, Wait
+from ...machine.synchronization import Poll, Wait
 from ...translation.translator import FUNCTIONS, Step, walk
 
 
@@ -33,11 +33,11 @@ def _poll(team: Any, site: Any, changes: int, stuck: bool, ends: list[bool]) -> 
             parted = inner is not None and (not inner.all() if outer is None else (outer & ~inner).any())
             if parted and changing:
                 raise LaunchError(
-                    f"{site.location}: {team.name} polls memory that other threads of the same warp may have to change: "
-                    "the simulator runs the lanes of a warp in lockstep, and cannot go on"
+                    f"{site.location}: {team.name} polls memory that other threads of the same warp may have to write; "
+                    "the simulator runs the lanes of a warp in lockstep and cannot continue"
                 )
 
-    what = f"memory to change, which '{site.name}' reads again and again"
+    what = f"a write to the memory that '{site.name}' polls"
     return Poll(site, lambda: team.machine.changes - team.changes != changes, what, stuck, refuse)
 
 

@@ -127,7 +127,7 @@ class LaneChecker:
         else:
             self._remember(check, agents, first)
         if event.write and atomic and new is not None:
-            # What is written now is initialised.
+            # What is written now is initialized.
             writes[grains[new]] = np.broadcast_to((which + first)[:, None], grains.shape)[new]
             buffer.threads[grains[new]] = np.broadcast_to(threads[:, None], grains.shape)[new]
         return new if buffer.shared and event.reads else None, several

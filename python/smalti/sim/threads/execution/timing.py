@@ -67,7 +67,7 @@ def accessed(
     moved once."""
     recorder, active = st.machine.recorder, st.active_warps()
     if buffer.shared and buffer.block is not st.block:
-        raise recorder.unknown("the latency of another block's shared memory")
+        raise recorder.unknown("the latency of distributed shared memory")
     _needs(st, active)
     for warp in active:
         lanes: Any = st.which == st.warps.index(warp)
@@ -186,7 +186,7 @@ def with_time(op: Any, step: Step, operands: list[int], results: list[int], site
                 st.machine.recorder.compute(warp, special, count * st.block.warp_size, site)
         step(st)
         if st.owes and not st.told:
-            raise TargetError(f"there is no timeline of programs with {site.name}")
+            raise TargetError(f"no timeline: '{site.name}' is not supported in timelines")
         _hand_on(st, operands, results)
         st.inputs = ()
 

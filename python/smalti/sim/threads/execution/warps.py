@@ -126,9 +126,9 @@ class Warps:
 
     # -- Clocks --------------------------------------------------------------------------------------------------------
 
-    def acquire(self, warp: Warp, knowledge: Any, site: Any, threads: int = 0, lanes: Array | None = None) -> None:
+    def acquire(self, warp: Warp, clocks: Any, site: Any, threads: int = 0, lanes: Array | None = None) -> None:
         """A warp learns what others told; or some lanes of it."""
-        warp.acquire(knowledge, site, threads, lanes)
+        warp.acquire(clocks, site, threads, lanes)
         self.block.learns(warp)
 
     def learn(self, warp: Warp, agent: int, step: int) -> None:
@@ -150,7 +150,7 @@ class Warps:
         site: Any,
         lane: int | None = None,
         *,
-        edge: str | None = None,
+        hint: str | None = None,
         others: Iterable[Finding] = (),
     ) -> None:
         """Reports what a lane does, or the team."""
@@ -165,9 +165,9 @@ class Warps:
                 location=site.location if site is not None else None,
                 iteration=iteration_of(tuple(self.loops), self.threads, thread),
                 others=tuple(others),
-                edge=edge,
+                hint=hint,
             ),
-            alike=(site, edge),
+            alike=(site, hint),
         )
 
     def stop(self, kind: str, message: str, site: Any, lane: int | None = None) -> NoReturn:

@@ -55,14 +55,14 @@ class Form:
     def __post_init__(self) -> None:
         """Refuses what there is no such instruction of, or what is not known."""
         if self.sum not in _PAIRS.get((self.a, self.b), ()):
-            raise Unsupported(f"a product of {self.a} and {self.b} with sums of {self.sum}")
+            raise Unsupported(f"a wgmma of {self.a} and {self.b} with an accumulator of {self.sum}")
         bits = READERS[self.a][0]
         if self.depth * bits != 8 * ROW_BYTES or self.columns % 8 or not 0 < self.columns <= 256:
-            raise Unsupported(f"a product of {ROWS} x {self.columns} x {self.depth} of {self.a}")
+            raise Unsupported(f"a wgmma of shape {ROWS} x {self.columns} x {self.depth} of {self.a}")
         if any(self.transposed) and bits != 16:
-            raise Unsupported(f"transposed matrices of {self.a}")
+            raise Unsupported(f"transposed operands of {self.a}")
         if self.saturates and self.sum != "s32":
-            raise Unsupported(f"saturated sums of {self.sum}")
+            raise Unsupported(f"saturation of an accumulator of {self.sum}")
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -244,19 +244,19 @@ class Wgmma(Work):
                 self.block.relies(agent, self.groups[agent], [w for w in st.warps if w.products.agent == agent])
             return
         held = any(self in stream.open for stream in {w.products.agent: w.products for w in st.warps}.values())
-        edge = "nvvm.wgmma.wait.group.sync.aligned that covers it"
+        hint = "wait for the wgmma with nvvm.wgmma.wait.group.sync.aligned before the result is used"
         if held:
-            edge = "nvvm.wgmma.commit.group.sync.aligned after the product, and " + edge
+            hint = "commit the wgmma with nvvm.wgmma.commit.group.sync.aligned, and " + hint
         thread = int(self.threads[0])
         note = Finding(
             "accumulator",
-            "the product is started here",
+            "the wgmma is issued here",
             self.block.position,
             agent=self.block.name_of(thread),
             location=self.site.location,
         )
-        message = f"{site.name} uses the result of a product that may not be there"
-        st.report("accumulator", message, site, st.first_lane(), edge=edge, others=[note])
+        message = f"{site.name} uses the result of a wgmma that may be in flight"
+        st.report("accumulator", message, site, st.first_lane(), hint=hint, others=[note])
 
 
 def to_registers(matrix: Array) -> Array:

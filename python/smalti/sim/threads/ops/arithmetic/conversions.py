@@ -37,7 +37,7 @@ def _permute(op: Any, tr: ThreadTranslator) -> Step:
     found = re.search(r"<(\w+)>", str(op.attributes["mode"]))
     mode = found[1] if found else ""
     if mode != "default" and mode not in _BYTES:
-        raise Unsupported(f"the mode {op.attributes['mode']}")
+        raise Unsupported(f"mode {op.attributes['mode']}")
 
     def permute(*words: Array) -> Array:
         low, *high, selector = (np.asarray(word).astype(np.int64) & 0xFFFFFFFF for word in words)

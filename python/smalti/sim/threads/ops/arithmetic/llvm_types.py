@@ -33,7 +33,7 @@ class Layout:
         if self.stride:
             return index * self.stride, self.fields[0][1]
         if not 0 <= index < len(self.fields):
-            raise Unsupported(f"element {index} of a type that has {len(self.fields)}")
+            raise Unsupported(f"field {index} of a type with {len(self.fields)} fields")
         return self.fields[index]
 
 

@@ -199,7 +199,7 @@ def _extended(op: Any, tr: ThreadTranslator) -> Step:
     (x, y), (low, high) = tr.operands(op), tr.results(op)
     dtype = dtype_of(op.operands[0].type)
     if dtype is None or dtype.kind != "i":
-        raise Unsupported(f"numbers of type {op.operands[0].type}")
+        raise Unsupported(f"type {op.operands[0].type}")
     bits, signed = dtype.itemsize * 8, op.name == "arith.mulsi_extended"
     carries, carry = op.name == "arith.addui_extended", dtype_of(op.results[1].type) or dtype
     mask = (1 << bits) - 1

@@ -108,7 +108,7 @@ def _dimensions(expressions: Any) -> list[int]:
     found = []
     for expression in expressions:
         if not isinstance(expression, ir.AffineDimExpr):
-            raise Unsupported(f"a map with {expression}")
+            raise Unsupported(f"an affine map with {expression}")
         found.append(expression.position)
     return found
 

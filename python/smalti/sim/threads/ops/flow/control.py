@@ -145,7 +145,7 @@ def _while(op: Any, tr: ThreadTranslator) -> None:
         again(st)
         st.loops[-1] += 1
         if st.loops[-1] > LONGEST:
-            st.stop("deadlock", f"a loop that did not end after {LONGEST} iterations", site)
+            st.stop("deadlock", f"the loop did not exit after {LONGEST} iterations", site)
         return head.at
 
     tr.control(following)

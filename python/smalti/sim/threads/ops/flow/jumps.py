@@ -52,7 +52,7 @@ def arrive(st: Any, label: Label, site: Any) -> int:
     if label.at <= st.pc:
         st.jumps += 1
         if st.jumps > LONGEST_JUMPS:
-            st.stop("deadlock", f"a loop that did not end: {LONGEST_JUMPS} jumps back", site)
+            st.stop("deadlock", f"the loop did not exit after {LONGEST_JUMPS} backward branches", site)
     return label.at
 
 
@@ -221,7 +221,7 @@ def _unreachable(op: Any, tr: ThreadTranslator) -> None:
     site = tr.site(op)
 
     def never(st: Any) -> int:
-        st.report("assertion", "threads come to where the program says that none does", site, st.first_lane())
+        st.report("assertion", "control flow reaches llvm.unreachable", site, st.first_lane())
         return arrive(st, graph.end, site)
 
     tr.control(never)

@@ -30,6 +30,6 @@ def _assert(op: Any, tr: ThreadTranslator) -> Step:
         if st.mask is not None:
             bad = bad & st.mask
         if bad.any():
-            st.report("assertion", f"the assertion does not hold: {message}", site, int(bad.argmax()))
+            st.report("assertion", f"assertion failed: {message}", site, int(bad.argmax()))
 
     return step

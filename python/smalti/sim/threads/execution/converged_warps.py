@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from ...machine.synchronisation import Wait
+from ...machine.synchronization import Wait
 from ...translation.translator import raise_located
 from .accesses import Accesses
 from .block import Warp
 from .lanes import Array, take
 
 
-class Team(Accesses):
+class ConvergedWarps(Accesses):
     """Warps of a block that are at the same place of their program."""
 
     jumps = 0
@@ -80,7 +80,7 @@ class Team(Accesses):
             if number == values[0]:
                 self.set_warps(chosen)
             else:
-                team = Team(self.block, chosen, self.code, [])
+                team = ConvergedWarps(self.block, chosen, self.code, [])
                 team.pc = self.pc
             memo: dict[int, Any] = {}
             v, frames, loops, mask, fence, ended = before

@@ -14,7 +14,7 @@ _PARTS = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|(?<![\w.$%#!@-])loc\s*\(')
 _ALIAS = re.compile(r"#\w+\s*=\s*\Z")
 
 
-def keep_places(source: Any, module: ir.Module) -> None:
+def attach_source_locations(source: Any, module: ir.Module) -> None:
     """Lets the operations of a module that was parsed from a file or a text know where they are there, in front of
     where they say they come from."""
     text = _text(source, module)

@@ -14,12 +14,12 @@ from ...calling import arrays, calls
 from ...calling.arguments import Argument
 from ...errors import LaunchError
 from ..machine.memory import Buffer, MemRef
-from .drawing import element
 from .program import Parameter
+from .random_arguments import element
 
 
 @dataclass(frozen=True)
-class Given:
+class BoundArgument:
     """An argument with what a call gives for it."""
 
     parameter: Parameter
@@ -63,7 +63,7 @@ class Place:
     offset: int = 0
 
 
-def bind(parameter: Parameter, value: Any) -> Given:
+def bind(parameter: Parameter, value: Any) -> BoundArgument:
     """What a call gives for an argument, if it fits."""
     wanted = element(parameter)
     argument = Argument(parameter.index, str(parameter.type), wanted, None, None, True, parameter.written)
@@ -73,7 +73,7 @@ def bind(parameter: Parameter, value: Any) -> Given:
             # Integers are signed here, as values of a program are.
             number = (number + (1 << wanted.bits - 1) & (1 << wanted.bits) - 1) - (1 << wanted.bits - 1)
         with np.errstate(over="ignore"):
-            return Given(parameter, np.asarray(number).astype(wanted.numpy), (), ())
+            return BoundArgument(parameter, np.asarray(number).astype(wanted.numpy), (), ())
     try:
         array = np.asarray(value)
     except Exception as problem:
@@ -81,16 +81,18 @@ def bind(parameter: Parameter, value: Any) -> Given:
     if array.dtype == np.object_ and not isinstance(value, np.ndarray):
         raise LaunchError(f"{parameter}: {type(value).__name__} is not an array")
     if array.size and not _address(array):
-        raise LaunchError(f"{parameter}: its memory is not allocated: the address is 0, and the shape is {array.shape}")
+        raise LaunchError(f"{parameter}: the array is not allocated: its address is 0 and its shape is {array.shape}")
     if parameter.written and not isinstance(value, np.ndarray):
-        raise LaunchError(f"{parameter}: the kernel writes it: pass a numpy array, not {type(value).__name__}")
+        raise LaunchError(
+            f"{parameter}: the kernel writes this argument; pass a numpy array instead of {type(value).__name__}"
+        )
     # Strides that the type states are those of a copy, so that any others fit.
     argument = replace(argument, shape=tuple(parameter.shape), strides=(None,) * len(array.shape))
-    name = array.dtype.name if array.dtype.isnative else f"{array.dtype.name} in foreign byte order"
+    name = array.dtype.name if array.dtype.isnative else f"{array.dtype.name} in non-native byte order"
     readonly = not array.flags.writeable
     view = arrays.ArrayView(_address(array), array.shape, (0,) * array.ndim, name, arrays.CPU, readonly=readonly)
     calls.check_array(argument, view, arrays.CPU)
-    return Given(parameter, array, array.shape, _strides(parameter, array))
+    return BoundArgument(parameter, array, array.shape, _strides(parameter, array))
 
 
 def _strides(parameter: Parameter, array: np.ndarray[Any, Any]) -> tuple[int, ...]:
@@ -100,12 +102,14 @@ def _strides(parameter: Parameter, array: np.ndarray[Any, Any]) -> tuple[int, ..
     found = []
     for dimension, (wanted, by, size) in enumerate(zip(parameter.strides, array.strides, array.shape, strict=True)):
         if parameter.written and size > 1 and not by:
-            raise LaunchError(f"{parameter} is written, and the elements along dimension {dimension} are all one")
+            raise LaunchError(
+                f"{parameter}: the kernel writes this argument, and its elements along dimension {dimension} overlap (stride 0)"
+            )
         if wanted is not None:
             found.append(wanted)
             continue
         if by % array.itemsize and size > 1:
-            message = f"its stride along dimension {dimension} is {by} bytes, no number of its elements"
+            message = f"the stride of dimension {dimension} is {by} B; it must be a multiple of the element size"
             raise LaunchError(f"{parameter}: {message}")
         found.append(by // array.itemsize)
     return tuple(found)
@@ -120,7 +124,7 @@ Make = Callable[[int, str, int, int, bool], Buffer]
 read."""
 
 
-def place(given: Sequence[Given], make: Make) -> list[Place | None]:
+def place(given: Sequence[BoundArgument], make: Make) -> list[Place | None]:
     """The memory of the arguments, with what the arrays hold; None for numbers. Arrays that share memory share it
     there, too, if one of them is written."""
     found: list[Place | None] = [None] * len(given)
@@ -145,7 +149,7 @@ def _address(array: np.ndarray[Any, Any]) -> int:
     return int(array.__array_interface__["data"][0])
 
 
-def _sharing(given: Sequence[Given]) -> Iterator[list[int]]:
+def _sharing(given: Sequence[BoundArgument]) -> Iterator[list[int]]:
     """The arrays, those together that share memory of which some is written."""
     arrays = [i for i, one in enumerate(given) if not one.parameter.scalar]
     while arrays:
@@ -165,7 +169,7 @@ _EFFORT = 100_000
 """Of a search for an element that two arrays have in common."""
 
 
-def _share(one: Given, other: Given) -> bool:
+def _share(one: BoundArgument, other: BoundArgument) -> bool:
     if not (one.parameter.written or other.parameter.written) or not np.may_share_memory(one.array, other.array):
         return False
     try:
@@ -175,13 +179,13 @@ def _share(one: Given, other: Given) -> bool:
         return True
 
 
-def _lies_so(given: Given, others: Sequence[Parameter]) -> None:
+def _lies_so(given: BoundArgument, others: Sequence[Parameter]) -> None:
     """An array that shares memory is used where it is: it has to lie there as the type of the argument says."""
     for dimension, (wanted, by, size) in enumerate(zip(given.strides, given.array.strides, given.shape, strict=True)):
         if size > 1 and wanted * given.array.itemsize != by:
             raise LaunchError(
-                f"{given.parameter} shares memory with {others[0]}, and its stride along dimension {dimension} is "
-                f"{by} bytes, not the {wanted * given.array.itemsize} that its type says"
+                f"{given.parameter} shares memory with {others[0]}, and the stride of its dimension {dimension} is {by} B; the "
+                f"type requires {wanted * given.array.itemsize} B"
             )
 
 
@@ -189,7 +193,9 @@ def with_shapes(parameters: Sequence[Parameter], shapes: Mapping[int, Sequence[i
     """The arguments with shapes for what the program leaves open."""
     for index in shapes:
         if not any(parameter.index == index and not parameter.scalar for parameter in parameters):
-            raise LaunchError(f"there is no array {index} to have a shape: {', '.join(map(str, parameters))}")
+            raise LaunchError(
+                f"a shape is given for argument {index}, which is not an array; the arguments are: {', '.join(map(str, parameters))}"
+            )
     return [_with_shape(parameter, shapes.get(parameter.index, parameter.shape)) for parameter in parameters]
 
 
@@ -197,7 +203,7 @@ def _with_shape(parameter: Parameter, wanted: Sequence[int | None]) -> Parameter
     fits = len(wanted) == len(parameter.shape)
     if not fits or any(n not in (None, size) for n, size in zip(parameter.shape, wanted, strict=True)):
         raise LaunchError(
-            f"{parameter}: its shape is {calls.shape_text(wanted)}, the kernel needs {calls.shape_text(parameter.shape)}"
+            f"{parameter}: the shape is {calls.shape_text(wanted)}; the kernel requires {calls.shape_text(parameter.shape)}"
         )
     if None in wanted:
         hint = inputs.shape_hint(parameter.index, parameter.shape)

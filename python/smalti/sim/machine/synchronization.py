@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .clocks import Clock, Knowledge, join
+from .clocks import HappensBefore, VectorClock, join
 from .findings import Finding, Site
 from .state import Actor
 
@@ -18,28 +18,30 @@ MOST_ARRIVALS = (1 << 20) - 1
 def wrong_barrier(number: int, count: int | None, warp: int) -> str | None:
     """What is wrong with a barrier of threads."""
     if not 0 <= number < NUMBERS:
-        return f"barrier {number}; a block has those from 0 to {NUMBERS - 1}"
+        return f"invalid barrier number {number}; a block has barriers 0 to {NUMBERS - 1}"
     if count is not None and (count <= 0 or count % warp):
-        return f"barrier {number} is for {count} threads, which are no warps of {warp}"
+        return (
+            f"barrier {number} expects {count} threads; the count must be a positive multiple of the warp size {warp}"
+        )
     return None
 
 
 class Wait:
     """What a warpgroup waits for."""
 
-    __slots__ = ("barrier", "describe", "inner", "knowledge", "ready", "site")
+    __slots__ = ("barrier", "clocks", "describe", "inner", "ready", "site")
 
     def __init__(
         self,
         site: Site,
         ready: Callable[[], bool],
         describe: Callable[[], str],
-        knowledge: Callable[[], Knowledge],
+        clocks: Callable[[], HappensBefore],
         barrier: Any = None,
         inner: bool = False,
     ) -> None:
         self.site = site
-        self.knowledge = knowledge
+        self.clocks = clocks
         """What is learned when it is over."""
         self.ready = ready
         self.describe = describe
@@ -57,7 +59,7 @@ class Poll(Wait):
     def __init__(
         self, site: Site, ready: Callable[[], bool], what: str, stuck: bool, refuse: Callable[[], None]
     ) -> None:
-        super().__init__(site, ready, lambda: what, Knowledge)
+        super().__init__(site, ready, lambda: what, HappensBefore)
         self.stuck = stuck
         """Whether it would do the same as the time before, for ever."""
         self.refuse = refuse
@@ -67,7 +69,7 @@ class Poll(Wait):
 class Meeting:
     """One use of a barrier of threads."""
 
-    __slots__ = ("arrived", "count", "done", "groups", "knowledge", "site", "told")
+    __slots__ = ("arrived", "clocks", "count", "done", "groups", "site", "told")
 
     def __init__(self, count: int, site: Site) -> None:
         self.count = count
@@ -75,7 +77,7 @@ class Meeting:
         self.arrived = 0
         self.groups: list[Actor] = []
         self.done = False
-        self.knowledge = Knowledge()
+        self.clocks = HappensBefore()
         self.told: list[tuple[Site, int]] = []
         """What those that came had learned in other ways than from barriers of threads."""
 
@@ -83,7 +85,7 @@ class Meeting:
 class ThreadBarrier:
     """`bar.sync` with a number; number 0 with all threads is the barrier of the block."""
 
-    __slots__ = ("agent", "before", "ended", "everyone", "meeting", "name", "over")
+    __slots__ = ("agent", "before", "completed", "ended", "everyone", "meeting", "name")
 
     def __init__(self, name: str, agent: int, everyone: int, ended: Sequence[Actor] = ()) -> None:
         self.name = name
@@ -93,26 +95,26 @@ class ThreadBarrier:
         """Groups that have ended, which it does not wait for: PTX ISA, "exit"; ISA guides of CDNA and RDNA, "S_BARRIER"."""
         self.agent = agent
         """Tells of meetings that are over."""
-        self.over = 0
+        self.completed = 0
         self.meeting: Meeting | None = None
         self.before: Meeting | None = None
         """The meeting that was over last."""
 
     def arrive(self, group: Actor, count: int, site: Site, waits: bool = True) -> Meeting | str:
         """The meeting that the group takes part in, or what is wrong. It `waits` for it, or only tells others."""
-        meeting, told = self.meeting, group.meets(count) if waits else list(group.learned)
-        if self.before is not None and group.known.used.get(self.agent, 0) < self.over:
+        meeting, told = self.meeting, group.arrive_at_barrier(count) if waits else list(group.pending_acquires)
+        if self.before is not None and group.known.used.get(self.agent, 0) < self.completed:
             others = ", ".join(dict.fromkeys(other.name for other in self.before.groups))
             group.report(
                 "barrier",
-                f"{group.name} arrives at {self.name}, where {others} may not have met yet: it may be taken for one of "
-                "them",
+                f"{group.name} arrives at {self.name} while the previous use by {others} may be incomplete; the arrival may "
+                "count for that use",
                 site,
-                edge=f"something that {group.name} waits for, and that comes after the barrier; or another number",
+                hint=f"order this arrival of {group.name} after the previous use, or use another barrier number",
                 others=[
                     Finding(
                         "barrier",
-                        f"{self.before.groups[-1].name} meets others here",
+                        f"{self.before.groups[-1].name} uses the barrier here",
                         group.block.position,
                         agent=self.before.groups[-1].name,
                         location=self.before.site.location,
@@ -122,12 +124,12 @@ class ThreadBarrier:
         if meeting is None:
             meeting = self.meeting = Meeting(count, site)
         if meeting.count != count:
-            return f"{self.name} is for {count} threads here and for {meeting.count} where others wait"
+            return f"{self.name} expects {count} threads here, and {meeting.count} threads where others wait"
         meeting.arrived += group.counted
         if meeting.arrived > count:
-            return f"{self.name} is for {count} threads, and {meeting.arrived} arrive"
+            return f"too many arrivals: {self.name} expects {count} threads, and {meeting.arrived} arrive"
         meeting.groups.append(group)
-        meeting.knowledge.join(group.release())
+        meeting.clocks.join(group.release())
         meeting.told += told
         self.advance()
         return meeting
@@ -143,8 +145,8 @@ class ThreadBarrier:
         if meeting.arrived + (gone if counts else 0) < meeting.count:
             return False
         meeting.done = True
-        self.over += 1
-        meeting.knowledge.used[self.agent] = self.over
+        self.completed += 1
+        meeting.clocks.used[self.agent] = self.completed
         self.before, self.meeting = meeting, None
         return True
 
@@ -152,14 +154,14 @@ class ThreadBarrier:
 class ClusterMeeting:
     """One use of the barrier of a cluster, at which all arrive first and wait later."""
 
-    __slots__ = ("arrived", "initialised", "knowledge")
+    __slots__ = ("arrived", "clocks", "initialized")
 
     def __init__(self) -> None:
         self.arrived: set[Actor] = set()
         """Who is there."""
-        self.knowledge = Knowledge()
-        self.initialised: set[Mbarrier] = set()
-        """Barriers whose initialisation a fence told of, which a relaxed arrival does too."""
+        self.clocks = HappensBefore()
+        self.initialized: set[Mbarrier] = set()
+        """Barriers whose initialization a fence told of, which a relaxed arrival does too."""
 
 
 class Use:
@@ -171,7 +173,7 @@ class Use:
         self.agent, self.number, self.site = agent, number, site
         self.iteration = tuple(agent.loops)
 
-    def finding(self, message: str, others: tuple[Finding, ...] = (), edge: str | None = None) -> Finding:
+    def finding(self, message: str, others: tuple[Finding, ...] = (), hint: str | None = None) -> Finding:
         """Something that it is part of."""
         agent, place = self.agent, self.site.location if self.site is not None else None
         return Finding(
@@ -182,23 +184,23 @@ class Use:
             location=place,
             iteration=self.iteration,
             others=others,
-            edge=edge,
+            hint=hint,
         )
 
     def report(self, finding: Finding) -> None:
         """Reports what is wrong with it."""
         self.agent.machine.findings.add(finding, alike=(self.site,))
 
-    def overtaken(self, barrier: Mbarrier, phase: int) -> None:
+    def report_phase_aliasing(self, barrier: Mbarrier, phase: int) -> None:
         """A phase may be complete before this wait for the one before it looks."""
         last, name = barrier.last, self.agent.name
-        others = (last.finding(f"an arrival for phase {phase} here"),) if last is not None else ()
+        others = (last.finding(f"an arrival for phase {phase} is here"),) if last is not None else ()
         message = (
-            f"a wait for the phase before phase {phase} of {barrier.name}, which may come when that is complete, too, and "
-            "then waits for the next"
+            f"this wait for phase {phase - 1} of {barrier.name} may run after phase {phase} completes (phase aliasing) and "
+            f"would then block until phase {phase + 1}"
         )
-        edge = f"an arrival of {name}, after this wait, on a barrier whose completion comes before the arrivals for phase {phase}"
-        self.report(self.finding(message, others, edge))
+        hint = f"let {name} arrive, after this wait, on a barrier whose completion happens before the arrivals for phase {phase}"
+        self.report(self.finding(message, others, hint))
 
 
 class Mbarrier:
@@ -206,20 +208,20 @@ class Mbarrier:
 
     __slots__ = (
         "agent",
+        "ambiguous_arrivals",
         "awaited",
         "before",
         "brought",
+        "clocks",
         "count",
-        "doubts",
         "end",
         "expected",
         "far",
         "far_before",
         "far_released",
         "fenced",
-        "initialised",
+        "initialized",
         "issued",
-        "knowledge",
         "lane",
         "last",
         "name",
@@ -234,7 +236,7 @@ class Mbarrier:
         "waits",
     )
 
-    def __init__(self, agent: int, name: str, offset: int, count: int, initialised: Any, unit: int = 1) -> None:
+    def __init__(self, agent: int, name: str, offset: int, count: int, initialized: Any, unit: int = 1) -> None:
         self.agent = agent
         self.unit = unit
         """Threads that count as one arrival in messages."""
@@ -247,13 +249,13 @@ class Mbarrier:
         """Announced bytes that have not arrived."""
         self.phase = 0
         """Phases that are complete."""
-        self.knowledge = Knowledge()
+        self.clocks = HappensBefore()
         """Of those that arrived in this phase."""
-        self.released = Knowledge()
+        self.released = HappensBefore()
         """Of the phases that are complete."""
-        self.before = Knowledge()
+        self.before = HappensBefore()
         """Of all of them but the last."""
-        self.far, self.far_released, self.far_before = Knowledge(), Knowledge(), Knowledge()
+        self.far, self.far_released, self.far_before = HappensBefore(), HappensBefore(), HappensBefore()
         """The same of what threads of other blocks tell the cluster: who waits for their own block only, is out of its
         scope."""
         self.uses: dict[int, Use] = {}
@@ -264,14 +266,14 @@ class Mbarrier:
         """The last arrival."""
         self.end: Use | None = None
         """What made an end of it."""
-        self.doubts: list[tuple[Use, Finding]] | None = []
+        self.ambiguous_arrivals: list[tuple[Use, Finding]] | None = []
         """Arrivals of which it is not sure in which phase they count; None where somebody waited, and it matters."""
-        self.initialised = initialised
-        """The access that initialised it."""
+        self.initialized = initialized
+        """The access that initialized it."""
         self.lane: int | None = None
         """The lane of its warp that did, where that is one."""
         self.fenced: Site | None = None
-        """The fence behind the initialisation that makes it visible to copies, where one did."""
+        """The fence behind the initialization that makes it visible to copies, where one did."""
         self.expected = 0
         """Bytes that were announced in this phase."""
         self.issued = 0
@@ -280,15 +282,15 @@ class Mbarrier:
         """Whether bytes ever arrived."""
         self.sites: set[Site] = set()
         """Where threads arrived in this phase."""
-        self.awaited: set[Site] = {initialised.site}
-        """What waits for phases that are complete depend on: the initialisation, and arrivals."""
+        self.awaited: set[Site] = {initialized.site}
+        """What waits for phases that are complete depend on: the initialization, and arrivals."""
 
     def begin(self, kind: str) -> Finding:
         """Where it was made, for findings of a kind."""
-        made = self.initialised
+        made = self.initialized
         return Finding(
             kind,
-            "the barrier is initialised here",
+            "the mbarrier is initialized here",
             made.block,
             agent=made.group.name,
             location=made.site.location,
@@ -298,21 +300,21 @@ class Mbarrier:
     @property
     def block(self) -> Any:
         """The block whose it is."""
-        return self.initialised.group.block
+        return self.initialized.group.block
 
     def arrive(
-        self, count: int, knowledge: Knowledge, site: Site | None = None, block: Any = None, of_cluster: bool = True
+        self, count: int, clocks: HappensBefore, site: Site | None = None, block: Any = None, of_cluster: bool = True
     ) -> None:
         """Counts arrivals; there are not more than are wanted. Threads of a `block` tell what they know their own block,
         or the whole cluster."""
         if site is not None:
             self.sites.add(site)
         if block is None or block is self.block:
-            self.knowledge.join(knowledge)
+            self.clocks.join(clocks)
         else:
-            self.knowledge.join(knowledge.out_of_scope())
+            self.clocks.join(clocks.out_of_scope())
             if of_cluster:
-                self.far.join(knowledge)
+                self.far.join(clocks)
         self.pending -= count
         self.advance()
 
@@ -320,12 +322,12 @@ class Mbarrier:
         self.transactions += count
         self.expected += count
 
-    def complete(self, count: int, used: Clock, moment: float = 0.0) -> None:
+    def complete(self, count: int, used: VectorClock, moment: float = 0.0) -> None:
         """Bytes arrived, of a copy that was started when so much was over."""
         self.brought = True
-        join(self.knowledge.used, used)
+        join(self.clocks.used, used)
         self.transactions -= count
-        self.knowledge.moment = max(self.knowledge.moment, moment)
+        self.clocks.moment = max(self.clocks.moment, moment)
         self.advance()
 
     def advance(self) -> None:
@@ -336,30 +338,30 @@ class Mbarrier:
         self.awaited |= self.sites
         self.sites.clear()
         self.before = self.released.copy()
-        self.released.join(self.knowledge)
+        self.released.join(self.clocks)
         self.released.seen[self.agent] = self.phase
         self.released.visible[self.agent] = self.released.visible[-self.agent] = self.phase
         self.released.used[self.agent] = self.phase
-        self.knowledge = Knowledge()
+        self.clocks = HappensBefore()
         self.far_before = self.far_released.copy()
         self.far_released.join(self.far)
-        self.far = Knowledge()
+        self.far = HappensBefore()
         self.pending = self.count
         self.expected = self.issued = 0
         for use in self.waits.values():
             if self.released.used.get(use.agent.agent, 0) < use.number:
-                use.overtaken(self, self.phase - 1)
+                use.report_phase_aliasing(self, self.phase - 1)
         self.waits.clear()
 
-    def wanted(self, known: Knowledge, parity: int) -> int:
+    def wanted(self, known: HappensBefore, parity: int) -> int:
         """How many phases have to be complete for a wait for this parity, by one who knows that some are."""
-        for doubt, finding in self.doubts or ():
+        for doubt, finding in self.ambiguous_arrivals or ():
             doubt.report(finding)
-        self.doubts = None
+        self.ambiguous_arrivals = None
         complete = known.used.get(self.agent, 0)
         return complete + ((complete & 1) == parity)
 
-    def told(self, phases: int, of_cluster: bool = False) -> Knowledge:
+    def told(self, phases: int, of_cluster: bool = False) -> HappensBefore:
         """What one learns who waited for so many phases, in the scope of its block or in that of the cluster."""
         last = phases >= self.phase
         told, far = (self.released, self.far_released) if last else (self.before, self.far_before)
@@ -375,21 +377,21 @@ class Mbarrier:
         use = self.uses[agent.agent] = Use(agent, number, site)
         return use
 
-    def doubt(self, use: Use) -> None:
+    def report_ambiguous_arrival(self, use: Use) -> None:
         """An arrival may come before the phase is complete that comes before its own."""
         before, name = self.phase - 1, use.agent.name
         message = (
-            f"an arrival for phase {self.phase} of {self.name}, which may come before phase {before} is complete, and be "
-            "counted there"
+            f"this arrival for phase {self.phase} of {self.name} may run before phase {before} completes (phase aliasing) and "
+            f"would then count for phase {before}"
         )
-        others = (self.last.finding(f"another arrival, for phase {before}"),) if self.last is not None else ()
+        others = (self.last.finding(f"another arrival for phase {before} is here"),) if self.last is not None else ()
         found = use.finding(
-            message, others, f"a wait by {name} for phase {before}, or for something that comes after it"
+            message, others, f"let {name} wait for phase {before}, or for an event after it, before this arrival"
         )
-        if self.doubts is None:
+        if self.ambiguous_arrivals is None:
             use.report(found)
         else:
-            self.doubts.append((use, found))
+            self.ambiguous_arrivals.append((use, found))
 
     def waited(self, agent: Actor, phases: int, site: Site) -> None:
         """An agent's wait for so many phases is over. It may come as late as nothing orders it, and only sees whether
@@ -398,7 +400,7 @@ class Mbarrier:
         if self.end is not None:
             self.still_used(use)
         if phases < self.phase:
-            use.overtaken(self, phases)
+            use.report_phase_aliasing(self, phases)
         else:
             self.waits[agent.agent] = use
 
@@ -409,21 +411,25 @@ class Mbarrier:
             if agent.known.used.get(use.agent.agent, 0) < use.number:
                 self.still_used(use, what)
 
-    def still_used(self, use: Use, what: str = "the end") -> None:
+    def still_used(self, use: Use, what: str = "the invalidation") -> None:
         """Reports that the barrier has an end although one may still use it."""
         assert self.end is not None
         name, other = self.end.agent.name, use.agent.name
-        message = f"{what} of {self.name}, which {other} may still use"
-        edge = f"something that {name} waits for, and that comes after what {other} does"
-        self.end.report(self.end.finding(message, (use.finding(f"{other} uses it here"),), edge))
+        message = f"{what} of {self.name} is not ordered after its last use by {other}"
+        hint = f"order the last use by {other} before this op of {name}"
+        self.end.report(self.end.finding(message, (use.finding(f"{other} uses the mbarrier here"),), hint))
 
-    def tells(self, told: Knowledge, known: Knowledge) -> bool:
+    def tells(self, told: HappensBefore, known: HappensBefore) -> bool:
         """Whether one learns more from what is complete than that it is."""
         return (
             self.brought
             or any(
                 step > before.get(agent, 0)
-                for news, before in ((told.seen, known.seen), (told.visible, known.visible), (told.over, known.over))
+                for news, before in (
+                    (told.seen, known.seen),
+                    (told.visible, known.visible),
+                    (told.completed, known.completed),
+                )
                 for agent, step in news.items()
                 if abs(agent) != self.agent
             )
@@ -437,21 +443,21 @@ class Mbarrier:
             arrivals = f"{self.pending / self.unit:g} of {self.count / self.unit:g} arrivals"
             words.append(arrivals)
         if self.transactions:
-            words.append(f"{self.transactions} announced bytes")
+            words.append(f"{self.transactions} expected bytes")
         return " and ".join(words)
 
 
 class Stream:
     """Asynchronous work of a warpgroup that is told of in groups, which complete in order."""
 
-    __slots__ = ("agent", "committed", "completed", "ends", "groups", "knowledge", "open", "reads")
+    __slots__ = ("agent", "clocks", "committed", "completed", "ends", "groups", "open", "reads")
 
     def __init__(self, agent: int, reads: int | None = None) -> None:
         self.agent = agent
         self.reads = reads if reads is not None else agent
         """The agent of the reads alone, for copies that can be waited for so far; else the same."""
         self.open: list[Any] = []
-        self.knowledge = Knowledge()
+        self.clocks = HappensBefore()
         """What was known when work of it began."""
         self.committed = 0
         self.completed = 0
