@@ -1,4 +1,4 @@
-"""Running a program on arrays."""
+"""Execution of a kernel on arrays."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from .translation.program import Program
 
 
 class _Host:
-    """What computes the sizes of the launch."""
+    """State in which the sizes of the launch are computed."""
 
     def __init__(self, slots: int, machine: Machine) -> None:
         self.v: list[Any] = [None] * slots
@@ -42,17 +42,18 @@ class _Host:
 
 
 MOST_BLOCKS = 1 << 22
-"""Blocks of a run."""
+"""The most blocks of a run."""
 
 
 @dataclass(frozen=True)
 class Result:
-    """What a run showed."""
+    """The result of a run."""
 
     findings: tuple[Finding, ...]
     effective: frozenset[tuple[int, str]]
-    """Operations, by their numbers in the module, that mattered for what was ordered; with them what the mistake would
-    be: `removed`, `weakened` for a wait that could leave no group more in flight, `shared` for a slot after the first."""
+    """Ops, by number in the module, whose synchronization had an effect, with the mutation that would be an error:
+    `removed`, `weakened` for a wait that could not leave one more group outstanding, `shared` for a slot after the
+    first."""
 
 
 def run(
@@ -62,8 +63,8 @@ def run(
     recorder: Recorder | None = None,
     keep: bool = False,
 ) -> Result:
-    """Runs a program on arrays, which are written where nothing was found, or where it is to go on, unless it is to `keep`
-    them. With a recorder, whoever is first in its time goes first."""
+    """Runs a program on arrays. They are written if there are no findings or `go_on` is set, unless `keep` is set.
+    With a recorder, the group with the earliest time runs first."""
     findings = Findings(how.max_findings, how.go_on)
     machine = Machine(how, findings, recorder)
     try:
@@ -73,7 +74,7 @@ def run(
 
 
 def _time_limit(program: Program, machine: Machine, reached: TimeLimit) -> LaunchError:
-    """The error of a run that has reached its time limit, with what it found."""
+    """The error of a run that reached its time limit, with the findings so far."""
     who, site = reached.who, reached.site
     where = None
     if who is not None and site is not None:
@@ -150,7 +151,7 @@ def _run(program: Program, given: Sequence[BoundArgument], machine: Machine, kee
                         _run_cluster(machine, program, launch, number, positions, next(shares))
             except Stop:
                 pass
-            # Those whose work it took have ended, too.
+            # The clusters whose work it took have completed, too.
             machine.progress((before - len(machine.waiting)) * size)
     except Enough:
         pass
@@ -170,7 +171,7 @@ def _buffer(index: int, name: str, size: int, grain: int, read_only: bool) -> Bu
 
 
 def _view(given: BoundArgument, place: Place) -> MemRef:
-    """An argument as the program has it."""
+    """The run-time value of an argument."""
     ty = given.parameter.type.element_type
     if given.parameter.packed == 1:
         return given.view(place, values.numpy_type(ty))
@@ -179,10 +180,10 @@ def _view(given: BoundArgument, place: Place) -> MemRef:
 
 @dataclass(frozen=True)
 class _Launch:
-    """What all blocks have in common."""
+    """The launch parameters that all blocks share."""
 
     values: list[Any]
-    """The values that all threads begin with."""
+    """The initial values of all threads."""
     grid: Three
     block: Three
     cluster: Three
@@ -190,7 +191,7 @@ class _Launch:
 
 
 def _clusters(grid: Three, cluster: Three, blocks: range | None) -> list[tuple[int, list[Three]]]:
-    """The clusters of which a block is to run, with the number of its first block and the places of all."""
+    """The clusters that contain a block to run, with the number of the first block and the positions of all blocks."""
     if any(size % part for size, part in zip(grid, cluster, strict=True)):
         raise LaunchError(f"the grid size {grid} is not a multiple of the cluster size {cluster}")
     count = math.prod(grid)
@@ -212,7 +213,7 @@ def _clusters(grid: Three, cluster: Three, blocks: range | None) -> list[tuple[i
 def _launch(
     program: Program, given: Sequence[BoundArgument], places: Sequence[Place | None], machine: Machine
 ) -> _Launch:
-    """What a launch gives to all blocks."""
+    """The launch parameters of a program."""
     host: State = _Host(program.slots, machine)
     if program.host is None:
         for slot, one, where in zip(program.arguments, given, places, strict=True):
@@ -249,7 +250,7 @@ def _block(machine: Machine, program: Program, launch: _Launch, position: Three,
         raise LaunchError(f"a block of {threads} threads cannot be divided into groups of {size} threads")
     for index, first in enumerate(range(0, threads, size)):
         name = "the block" if program.group_threads is None else f"warpgroup {index}"
-        # The last program may be a part of one: warps that only copy.
+        # The last group may be smaller: warps that only copy.
         group = Group(block, index, first, min(size, threads - first), list(launch.values), name)
         given = (
             *position,
@@ -277,7 +278,7 @@ def _program(program: Program, group: Group) -> Generator[Wait | None, None, Non
 def _run_grid(
     machine: Machine, program: ThreadProgram, launch: _Launch, clusters: list[tuple[int, list[Three]]]
 ) -> None:
-    """Runs clusters that may wait for each other: one starts when those before it have ended, or wait."""
+    """Runs clusters that may wait for each other: a cluster starts when those before it have completed or wait."""
     waiting = iter(clusters[::-1] if machine.how.order == "last-ahead" else clusters)
     started: list[Any] = []
 
@@ -294,8 +295,8 @@ def _run_grid(
 
 
 def _shares(how: Simulation) -> Iterator[int]:
-    """How many others' work each cluster gets that asks for it: many, none, and something between. A cluster that gets
-    none asked when all of them ran; those that get some asked before."""
+    """How many other clusters' work each requesting cluster gets: many, none, and numbers in between. A cluster that
+    gets none requested after all clusters were launched; one that gets some requested before."""
     seed = seed_of(how.order)
     if seed is not None:
         chance = random.Random(f"shares {seed}")
@@ -319,7 +320,7 @@ def _run_cluster(
 
 
 def _check_leaks(block: Block, cluster: Cluster) -> None:
-    """What is still in flight when the program is over."""
+    """Reports asynchronous operations that are outstanding at the end of the kernel."""
     groups = [one for block in cluster.blocks for group in block.groups for one in group.all()]
     for copy in block.started:
         if not any(group.known.seen.get(agent, 0) >= step for agent, step in copy.ends for group in groups):

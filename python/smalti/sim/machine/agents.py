@@ -1,4 +1,4 @@
-"""Who knows what: agents that do things, and learn of what others did."""
+"""Release, acquire and vector clocks of warps and warpgroups."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from .synchronization import ClusterMeeting, Mbarrier, Stream
 
 
 class Agent:
-    """Threads that run one program together and have one clock: a warpgroup, or a warp."""
+    """Threads that execute one program together and have one vector clock: a warpgroup or a warp."""
 
     warp_index: int | None = None
-    """Which warp of its block it is, if it is one."""
+    """The number of the warp in its block, if the agent is a warp."""
     name: str
 
     def __init__(self, block: Any, threads: int) -> None:
@@ -22,50 +22,51 @@ class Agent:
         self.machine = block.machine
         self.threads = threads
         self.counted = threads
-        """Threads that barriers of threads count."""
+        """The number of threads that thread barriers count."""
         self.agent: int = self.machine.agent()
         self.step = 1
         self.dirty = False
-        """Whether something was done in this step."""
+        """Whether the agent did something in this step."""
         self.pending_acquires: list[tuple[Site, int]] = []
-        """Where something was learned since this group did something; of barriers of threads, for how many."""
+        """Acquires without an access of this agent after them, which therefore had no effect so far; with the thread
+        count of a thread barrier, else 0."""
         self.fenced = {SHARED: 0, GLOBAL: 0}
-        """The last step whose writes a proxy fence of this group followed, to shared and to global memory."""
+        """The last step whose writes a proxy fence of this agent followed, for shared and global memory."""
         self.known = HappensBefore()
-        """What every thread knows."""
+        """What happens before the next access of every thread."""
         self.leader: VectorClock = {}
-        """What the elected thread knows besides."""
+        """The additional clock of the elected thread."""
         self.own: VectorClock = {}
-        """What each thread knows of what it started itself."""
+        """The additional clock of each thread for the operations that it issued itself."""
         self.own_fenced: VectorClock = {}
         self.products = Stream(self.machine.agent())
         self.bulk = Stream(self.machine.agent(), self.machine.agent())
         self.copies = Stream(self.machine.agent())
         self.now = 0.0
-        """The moment up to which it has run, in a run with a timeline."""
+        """The time of the agent, in a run with a timeline."""
         self.arrived: ClusterMeeting | None = None
-        """The use of the cluster's barrier at which it arrived, and has not waited."""
+        """The use of the cluster barrier at which the agent arrived without having waited."""
         self.republished: list[tuple[Site, int]] = []
-        """What it had learned from barriers of threads when it arrived there, which the wait tells again."""
+        """The acquires from thread barriers before the cluster arrival, which the cluster wait acquires again."""
         self.met: Site | None = None
-        """The wait behind which all blocks of the cluster are known to run."""
+        """The wait after which all blocks of the cluster are known to have started."""
         self.visible_barriers: set[Mbarrier] = set()
-        """Barriers whose initialization the barrier of the cluster told of."""
+        """Mbarriers whose initialization the cluster barrier makes visible."""
         self.last_wait: tuple[Site, VectorClock] | None = None
-        """The wait for the cluster that it learned from last, and what it knew before."""
+        """The last cluster wait, and the clock before it."""
         self.finished = False
 
     @property
     def loops(self) -> Sequence[Any]:
-        """Induction variables of the loops that run."""
+        """Induction variables of the enclosing loops."""
         raise NotImplementedError
 
     def all(self) -> Sequence[Agent]:
-        """It, and its warps where they ran by themselves."""
+        """The agent, and its warps if they ran independently."""
         return [self]
 
     def release(self) -> HappensBefore:
-        """What those learn that this group tells what it did."""
+        """The clocks that a release of all threads of the agent publishes."""
         told = self.known.copy()
         self.next_step()
         told.seen[self.agent] = self.step - 1
@@ -80,13 +81,13 @@ class Agent:
         return told
 
     def next_step(self) -> None:
-        """What it does from here on is told apart from what it did."""
+        """Ends the step, so that later accesses are distinguished from earlier ones."""
         if self.dirty:
             self.step += 1
             self.dirty = False
 
     def acquire(self, clocks: HappensBefore, site: Site, threads: int = 0) -> None:
-        """Learns what others told."""
+        """Joins published clocks into those of the agent."""
         if self.machine.recorder is not None:
             self.machine.recorder.wait(self, clocks.moment, site)
         known = bool(self.visible_barriers) and self._has_seen(clocks)
@@ -97,7 +98,8 @@ class Agent:
             self.pending_acquires.append((site, threads))
 
     def _has_seen(self, clocks: HappensBefore) -> bool:
-        """Whether the barrier of the cluster told all of it before: that barriers are initialized."""
+        """Whether all news in the clocks is the initialization of mbarriers, which the cluster barrier made visible
+        before."""
         told: dict[int, set[int]] = {}
         for barrier in self.visible_barriers:
             told.setdefault(barrier.initialized.agent, set()).add(barrier.initialized.step)
@@ -112,8 +114,8 @@ class Agent:
         )
 
     def acquire_phases(self, barrier: Mbarrier, phases: int, site: Site, of_cluster: bool = False) -> None:
-        """Learns what so many phases of a barrier tell, which are complete; in the scope of the cluster, or of its
-        block."""
+        """Acquires the first `phases` phases of an mbarrier, which are complete, at cluster scope or at block
+        scope."""
         told = barrier.told(phases, of_cluster)
         tells = barrier.tells(told, self.known)
         before = len(self.pending_acquires)
@@ -122,21 +124,21 @@ class Agent:
         if not tells:
             del self.pending_acquires[before:]
         if barrier.phase:
-            # It would wait for ever without any of them.
+            # Without any of these arrivals the wait would never end.
             self.machine.effective.update((place.number, "awaited") for place in barrier.awaited)
 
     def arrive_at_barrier(self, threads: int) -> list[tuple[Site, int]]:
-        """Comes to a barrier of threads, from which all is learned that smaller ones before it told. Returns what others
-        learn there, as it was learned in other ways."""
+        """Arrives at a thread barrier, which subsumes the acquires of earlier barriers with fewer threads. Returns the
+        acquires that the barrier forwards to other agents."""
         self.pending_acquires = [(site, number) for site, number in self.pending_acquires if not 0 < number <= threads]
         return [entry for entry in self.pending_acquires if not entry[1]] if threads > self.threads else []
 
     def acquired_from_barrier(self, told: list[tuple[Site, int]]) -> None:
-        """Learned at a barrier of threads what those that came to it had learned."""
+        """Adds the acquires of the other participants of a thread barrier."""
         self.pending_acquires += [entry for entry in dict.fromkeys(told) if entry not in self.pending_acquires]
 
     def mark_effective(self, counts: Callable[[int], bool] = lambda number: True) -> None:
-        """Does something: what it learned before has mattered."""
+        """Marks the pending acquires as effective, because the agent accesses something after them."""
         if self.pending_acquires:
             self.machine.effective.update(
                 (site.number, "removed") for site, number in self.pending_acquires if counts(number)
@@ -144,7 +146,8 @@ class Agent:
             self.pending_acquires = [(site, number) for site, number in self.pending_acquires if not counts(number)]
 
     def wait_for_groups(self, stream: Stream, upto: int, site: Site) -> None:
-        """Says which of the groups up to a number were in flight: without the wait, and with one that leaves one more."""
+        """Marks a wait for the groups up to a number: as effective if groups were outstanding, and as exact if the
+        last one was."""
         for number in stream.groups:
             if number <= upto:
                 self.machine.effective.add((site.number, "removed"))
@@ -154,31 +157,31 @@ class Agent:
     # -- Clusters ------------------------------------------------------------------------------------------------------
 
     def arrive_at_cluster(self, site: Site, relaxed: bool) -> None:
-        """Arrives at the barrier of the cluster."""
+        """Arrives at the cluster barrier."""
         if self.arrived is not None:
             self.stop("barrier", "second arrival at the cluster barrier without a wait between the two arrivals", site)
-        # A relaxed arrival orders nothing but what fences tell, and waits, which are over.
+        # A relaxed arrival orders only fenced initializations and completed waits.
         self.arrived = self.block.cluster.arrive(self, self._observed() if relaxed else self.release())
         self.republished = []
         if not relaxed:
-            # What barriers of the block told is told again, and others learn what was learned in other ways.
+            # Acquires from block barriers are republished, and the other blocks acquire the other ones.
             self.republished = [(place, number) for place, number in self.pending_acquires if number]
             self.mark_effective(lambda number: number == 0)
 
     def _observed(self) -> HappensBefore:
-        """What is over, of which nothing is known to be seen."""
+        """The completed barrier uses, without visible writes."""
         told = HappensBefore()
         told.used = dict(self.known.used)
         return told
 
     def cluster_arrival(self, site: Site) -> ClusterMeeting:
-        """The use of the cluster's barrier that it waits for."""
+        """The use of the cluster barrier for which the agent waits."""
         if self.arrived is None:
             self.stop("barrier", "wait at the cluster barrier without a prior arrival", site)
         return self.arrived
 
     def acquire_cluster(self, meeting: ClusterMeeting, site: Site) -> None:
-        """Goes on behind the barrier of the cluster."""
+        """Acquires the clocks of a completed use of the cluster barrier."""
         self.arrived = None
         if self.met is None:
             self.met = site
@@ -189,8 +192,8 @@ class Agent:
         self.last_wait = (site, before)
 
     def access_remote(self, block: Any, what: str, site: Site, *told: tuple[int, int]) -> None:
-        """Does something to the memory of another block: it has to run, and must not end before it is told of it, by the
-        step of one of some agents."""
+        """Accesses the memory of another block. That block must have started, and must not exit before it is ordered
+        after the step of one of the given agents."""
         if self.met is None:
             hint = "execute nvvm.cluster.arrive and nvvm.cluster.wait before the access"
             self.report(
@@ -201,7 +204,8 @@ class Agent:
         self.block.cluster.remote.append((self, block, list(told), what, site))
 
     def sees_initialization(self, barrier: Mbarrier) -> bool:
-        """Whether all its threads know that a barrier is initialized, also from the barrier of the cluster."""
+        """Whether the initialization of an mbarrier happens before the next access of all threads, also through the
+        cluster barrier."""
         made = barrier.initialized
         if self.known.seen.get(made.agent, 0) >= made.step:
             return True
@@ -214,18 +218,18 @@ class Agent:
         return False
 
     def stop(self, kind: str, message: str, site: Site, hint: str | None = None) -> NoReturn:
-        """Reports what the block cannot go on after."""
+        """Reports a finding after which the block cannot continue."""
         self.report(kind, message, site, hint=hint)
         raise Stop
 
     def report(
         self, kind: str, message: str, site: Site | None, *, hint: str | None = None, others: Iterable[Finding] = ()
     ) -> None:
-        """Reports what it does."""
+        """Reports a finding of this agent."""
         raise NotImplementedError
 
     def fence(self, site: Site, spaces: tuple[int, ...]) -> None:
-        """A fence between the generic and the asynchronous proxy, by all threads, for some memory."""
+        """A fence between the generic and the async proxy, by all threads, for these memory spaces."""
         self.next_step()
         news = False
         for sign in spaces:

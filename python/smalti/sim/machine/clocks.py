@@ -1,8 +1,8 @@
 """Vector clocks.
 
-What happens is done by agents: warpgroups, and for what is asynchronous the thing that tells of its end: a barrier in
-shared memory (its phases), or a stream of groups (copies, products), which complete in order. Agents are numbers; the
-steps of an agent are counted from 1. A clock says of each agent up to which step one knows that it has happened.
+An agent is something whose steps complete in order: a warpgroup or warp, a barrier in shared memory (its phases), or a
+stream of asynchronous groups (copies, `wgmma`). Agents are numbers, and the steps of an agent are counted from 1. A vector
+clock maps an agent to the last of its steps that happens before the current point.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import numpy as np
 VectorClock = dict[int, int]
 
 SHARED, GLOBAL = 1, -1
-"""Signs of agents, for what a proxy fence makes visible."""
+"""Signs of agent numbers in clocks of the async proxy."""
 
 
 def join(into: VectorClock, other: VectorClock) -> bool:
-    """Takes over what `other` knows. Returns whether there was news."""
+    """Takes the maximum of both clocks. Returns whether a step increased."""
     news = False
     for agent, step in other.items():
         if into.get(agent, 0) < step:
@@ -28,27 +28,27 @@ def join(into: VectorClock, other: VectorClock) -> bool:
 
 
 class HappensBefore:
-    """What is known to have happened, and of that what is visible to the asynchronous proxy."""
+    """The vector clocks of what happens before a point, and of what is visible to the async proxy there."""
 
     __slots__ = ("completed", "lanes", "moment", "seen", "used", "visible")
 
     def __init__(self) -> None:
         self.seen: VectorClock = {}
         self.visible: VectorClock = {}
-        """Of what is seen: the steps whose writes a proxy fence followed; by agents what they wrote to shared memory, and
-        by agents with a minus what they wrote to global memory."""
+        """Steps whose writes a proxy fence followed: with a positive agent number the writes to shared memory, with a
+        negative one those to global memory."""
         self.lanes: dict[int, Any] = {}
-        """Of warps some of whose lanes told of themselves: for each lane the last step that is seen."""
+        """For warps in which only some lanes released: for each lane its last step."""
         self.completed: VectorClock = {}
-        """What is over, of which nothing that threads stored is seen: what was read then, may be overwritten."""
+        """Completed steps whose stores need not be visible. Memory that they read may be overwritten."""
         self.used: VectorClock = {}
-        """What is over, whether its writes are seen or not: the uses of barriers in shared memory by each agent, and the
-        phases of each barrier."""
+        """Completed uses of mbarriers by each agent, and completed phases of each mbarrier, whether their writes are
+        visible or not."""
         self.moment = 0.0
-        """When the last of it happened, in a run with a timeline."""
+        """The time of the last step, in a run with a timeline."""
 
     def join(self, other: HappensBefore) -> bool:
-        """Takes over what `other` knows. Returns whether there was news."""
+        """Joins the clocks of `other`. Returns whether a step increased."""
         self.moment = max(self.moment, other.moment)
         join(self.used, other.used)
         seen = join(self.seen, other.seen)
@@ -60,7 +60,7 @@ class HappensBefore:
         return join(self.visible, other.visible) or seen
 
     def out_of_scope(self) -> HappensBefore:
-        """What one learns of it who is not in the scope in which it is told."""
+        """The clocks that an agent outside the scope acquires."""
         other = HappensBefore()
         other.completed = dict(self.completed)
         join(other.completed, self.seen)

@@ -1,4 +1,4 @@
-"""Races, and writes that are not visible, in words."""
+"""Messages and hints of races and missing proxy fences."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .races import LEADER, PIPE, TENSOR, Access
 
 
 def explain(kind: str, before: Access, now: Access, memory: MemRef) -> Finding:
-    """A race, or a write that is not visible, in words."""
+    """The finding of a race or of a missing proxy fence."""
 
     def verb(access: Access) -> str:
         return "writes" if access.write else "reads"
@@ -54,7 +54,7 @@ def conflicting(before: str, now: str) -> str:
 
 
 def proxy_fence(shared: bool) -> str:
-    """What makes writes to shared or to global memory visible to copies and products, in words."""
+    """The hint for a missing proxy fence."""
     return f"execute nvvm.fence.proxy async.{'shared' if shared else 'global'} after the write, before the barrier or wait that orders it"
 
 
@@ -62,17 +62,17 @@ OF_CLUSTERS = (
     "place a barrier between the two accesses that both blocks reach: the cluster barrier, or an mbarrier with arrival and wait at "
     "cluster scope"
 )
-"""What would order two blocks of a cluster, in words."""
+"""The hint for a race of two blocks of a cluster."""
 
 
 def between(one: str, other: str) -> str:
-    """What would order accesses of two agents of a block. Which one ran first is not a property of the program, so the hint
-    does not say which comes first."""
+    """The hint for a race of two agents of a block. Which access ran first depends on the schedule, so the hint does
+    not name an order."""
     return f"place a barrier between the two accesses that {one} and {other} both reach"
 
 
 def _hint(before: Access, now: Access) -> str:
-    """The synchronization that would order two accesses of one race."""
+    """The hint for a race: synchronization that would order the two accesses."""
     if before.group.block.cluster is not now.group.block.cluster:
         return "blocks of a grid run in any order; let each block write different memory, or use atomics"
     same = before.group is now.group

@@ -1,4 +1,4 @@
-"""What a kernel did that it must not, with its place in the source."""
+"""Findings and their kinds."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Finding(findings.Finding):
-    """A finding of the simulator. Its kinds are `KINDS`."""
+    """A finding of the simulator. `KINDS` lists the kinds."""
 
     agent: str | None = None
-    """Who did it: `warpgroup 1`, or the copy or product that it started."""
+    """The agent: `warpgroup 1`, or `warp 0, lane 3`."""
     iteration: tuple[int, ...] = ()
-    """The induction variables of the loops around it, outermost first."""
+    """The induction variables of the enclosing loops, outermost first."""
     others: tuple[Finding, ...] = ()
     hint: str | None = None
-    """What is missing, in words."""
+    """The text of the `help` line: what to do, for example where to place a barrier."""
     count: int = 1
-    """How often it happened, with other blocks and iterations."""
+    """The number of occurrences, in all blocks and iterations."""
 
     def participants(self) -> list[str]:
         found = super().participants()
@@ -56,7 +56,7 @@ class Finding(findings.Finding):
         return (Diagnostic("help", self.hint),) if self.hint else ()
 
     def as_dict(self) -> dict[str, Any]:
-        """The finding for JSON."""
+        """The finding as a dictionary for JSON."""
         place = self.location
         return {
             "kind": self.kind,
@@ -83,25 +83,25 @@ def to_json(found: Iterable[Finding]) -> str:
 
 @dataclass(frozen=True)
 class Site:
-    """An operation, for messages."""
+    """An op, for messages."""
 
     name: str
     location: SourceLocation | None
     number: int = -1
-    """Its place among the operations of the module."""
+    """Its number among the ops of the module."""
 
 
 class Findings:
-    """Collects findings: what differs only in block and iteration is one."""
+    """Collects findings. Findings that differ only in block and iteration are merged."""
 
     def __init__(self, limit: int, go_on: bool = False) -> None:
         self.limit = limit
         self.go_on = go_on
-        """Whether a run that found as many does not end."""
+        """Whether the run continues after the limit."""
         self._found: dict[tuple[Any, ...], Finding] = {}
 
     def add(self, finding: Finding, alike: Any = None) -> None:
-        """Adds a finding. Those that are `alike` are one; without it those that say the same of the same agents."""
+        """Adds a finding. Findings with equal `alike` are merged; without it, those with the same hint and agents."""
         others = tuple((other.location, other.agent if alike is None else None) for other in finding.others)
         key = (finding.kind, finding.location, finding.hint if alike is None else alike, others)
         if known := self._found.get(key):
@@ -120,15 +120,15 @@ class Findings:
 
 
 class Enough(Exception):
-    """So much was found that the rest would say no more."""
+    """The limit of findings is reached."""
 
 
 class Stop(Exception):
-    """The block cannot go on."""
+    """The block cannot continue."""
 
 
 class TimeLimit(Exception):
-    """The run has reached its time limit; or it has none, and a loop of so many iterations would not end today."""
+    """The run reached its time limit, or it does not have one and a loop has too many iterations."""
 
     def __init__(self, who: Any, site: Site | None, iterations: int | None = None) -> None:
         super().__init__()

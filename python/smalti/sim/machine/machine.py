@@ -1,4 +1,4 @@
-"""What runs programs: the machine, clusters of blocks, blocks, and their groups of threads."""
+"""The machine, clusters, blocks and thread groups."""
 
 from __future__ import annotations
 
@@ -29,41 +29,40 @@ BEAT = 1.0
 
 
 class Machine:
-    """What all blocks of a launch share."""
+    """State that all blocks of a launch share."""
 
     def __init__(self, how: Simulation, findings: Findings, recorder: Recorder | None = None) -> None:
         self.how = how
         self.recorder = recorder
-        """Told of what takes time, in a run with a timeline."""
+        """Records times, in a run with a timeline."""
         self.findings = findings
         self.checker = Checker(self._report)
         self.agents = 0
-        """Agents so far."""
+        """The number of agents so far."""
         self.lane_checker: Any = None
-        """The checker of programs of threads."""
+        """The race checker of thread-level kernels."""
         self.polling = False
-        """Whether threads may wait for others to change memory."""
+        """Whether threads may poll memory."""
         self.changes = 0
-        """How often threads changed it, in such a program."""
+        """The number of changes of memory, if threads may poll it."""
         self.effective: set[tuple[int, str]] = set()
-        """Synchronization that someone learned from who then did something: the number of the operation, and what
-        would be a mistake."""
+        """Synchronization that had an effect: the number of the op, and the mutation that would be an error."""
         seed = seed_of(how.completion)
         self.chance = random.Random(seed) if seed is not None else None
-        """Decides when asynchronous work happens, where that is random."""
+        """Chooses when asynchronous operations complete, with a random completion order."""
 
         self.waiting: deque[tuple[int, list[tuple[int, int, int]]]] = deque()
-        """Clusters that were not launched: their numbers, and the places of their blocks."""
+        """Clusters that are not launched: their numbers, and the positions of their blocks."""
 
         self.done, self.total = 0, 0
-        """Blocks that have ended, and of all."""
+        """The completed blocks, and all blocks."""
         now = time.monotonic()
         self._deadline = now + how.time_limit if how.time_limit is not None else math.inf
         self._alarm = min(now + BEAT, self._deadline)
 
     def tick(self, who: Any, site: Site | None) -> None:
-        """Called again and again while a program runs, such as in each iteration of a loop: ends a run that reached its
-        time limit, and tells of progress."""
+        """Called regularly while a program runs, for example in each iteration of a loop: checks the time limit and
+        reports progress."""
         now = time.monotonic()
         if now < self._alarm:
             return
@@ -73,7 +72,7 @@ class Machine:
         self.progress()
 
     def progress(self, ended: int = 0) -> None:
-        """So many more blocks have ended."""
+        """Counts completed blocks."""
         self.done += ended
         if self.how.progress is not None:
             self.how.progress(self.done, self.total)
@@ -83,7 +82,7 @@ class Machine:
         return self.agents
 
     def cancel(self, cluster: Cluster) -> tuple[int, int, int] | None:
-        """Takes a cluster's launch away, for another one to do its work; says where its first block is."""
+        """Cancels the launch of a cluster for another cluster, and returns the position of its first block."""
         if not self.waiting or not cluster.share:
             return None
         cluster.share -= 1
@@ -94,7 +93,7 @@ class Machine:
 
 
 def place_names(block: Three, grid: Three, threads: Three, cluster: Three) -> dict[str, tuple[int, ...]]:
-    """Positions and sizes of a block, by the name of the operation that asks."""
+    """Positions and sizes of a block, by the name of the op that returns them."""
     return {
         "block_id": block,
         "block_dim": threads,
@@ -107,28 +106,28 @@ def place_names(block: Three, grid: Three, threads: Three, cluster: Three) -> di
 
 
 class Cluster:
-    """Blocks that run together, and reach each other's shared memory."""
+    """A cluster: blocks that run concurrently and access each other's shared memory."""
 
     def __init__(self, sizes: tuple[int, int, int]) -> None:
         self.sizes = sizes
         self.blocks: list[Block] = []
-        """In the order of their numbers in the cluster, with x first."""
+        """In the order of their ranks in the cluster, x first."""
         self.meeting: ClusterMeeting | None = None
-        """The use of its barrier at which somebody arrived last."""
+        """The last use of the cluster barrier."""
         self.pipes: dict[int, Stream] = {}
-        """What the tensor core does for each of its threads, by the agent that tells that it was begun."""
+        """The `tcgen05` streams of its threads, by the agent that orders their issue."""
         self.begun: dict[tuple[int, int], Any] = {}
-        """The fence behind which that is told, by agent and step."""
+        """The fence that orders the issue, by agent and step."""
         self.share = 0
-        """How many other clusters it can take the work of, as long as there are some."""
+        """The number of further clusters whose launch it can cancel."""
         self.refused = False
-        """Whether it was told that there are none."""
+        """Whether a cancel request was refused."""
         self.remote: list[tuple[Agent, Block, list[tuple[int, int]], str, Any]] = []
-        """What one block did to the memory of another: who, whose memory, what tells of it (agents and their steps), in
-        words, and where."""
+        """Accesses to the memory of other blocks: agent, target block, the agents and steps that complete it,
+        description, and op."""
 
     def arrive(self, agent: Agent, clocks: HappensBefore) -> ClusterMeeting:
-        """An arrival at the barrier of the cluster, with what it tells the others."""
+        """An arrival at the cluster barrier, with the clocks that it publishes."""
         if self.meeting is None or not self.missing(self.meeting):
             self.meeting = ClusterMeeting()
         meeting = self.meeting
@@ -138,12 +137,12 @@ class Cluster:
         return meeting
 
     def missing(self, meeting: ClusterMeeting) -> list[Agent]:
-        """Who has not arrived. Those that have ended need not (PTX ISA, `exit`)."""
+        """The agents that have not arrived. Exited ones are not counted (PTX ISA, `exit`)."""
         found = (agent for block in self.blocks for agent in block.members)
         return [agent for agent in found if agent not in meeting.arrived and not agent.finished]
 
     def check_remote_accesses(self) -> None:
-        """A block must not end before it knows of what others do to its shared memory."""
+        """A block must not exit before it is ordered after the accesses of others to its shared memory."""
         for agent, block, told, what, site in self.remote:
 
             def knows(clock: VectorClock, told: list[tuple[int, int]] = told) -> bool:
@@ -163,7 +162,7 @@ class Cluster:
                 agent.machine.effective.add((last.pop().number, "removed"))
 
     def peer(self, block: Block, dimension: int, index: int) -> Block | None:
-        """The block that has this index in one dimension, and is where `block` is in the others."""
+        """The block with this index in one dimension, and the index of `block` in the others."""
         place = list(block.names["cluster_block_id"])
         place[dimension] = index
         if not 0 <= index < self.sizes[dimension]:
@@ -172,7 +171,7 @@ class Cluster:
 
 
 class Block:
-    """One block: its shared memory, its barriers and its warpgroups."""
+    """A block: its shared memory, its barriers and its warpgroups."""
 
     def __init__(
         self,
@@ -192,29 +191,29 @@ class Block:
         self.barriers: dict[int, Mbarrier] = {}
         self.thread_barriers: dict[int, ThreadBarrier] = {}
         self.ended: list[Any] = []
-        """Groups, warps or waves that have ended, which barriers do not wait for."""
+        """Exited groups, warps or waves, which barriers do not wait for."""
         self.flights: list[Any] = []
-        """Copies that a barrier in shared memory tells of, in the order of their issue."""
+        """Outstanding copies with an mbarrier, in issue order."""
         self.arrivals: list[Any] = []
-        """Arrivals behind copies of AMD's waves, at barriers that others poll, in the order of their issue."""
+        """Outstanding arrivals after copies of AMD waves, at polled barriers, in issue order."""
         self.started: list[Any] = []
-        """All copies and arrivals that were started and that barriers in shared memory tell of."""
+        """All issued copies and arrivals with an mbarrier."""
         self.groups: list[Group] = []
         self.on_new: Callable[[Any], None] | None = None
-        """Told of what begins to run while others do."""
+        """Called with each group that starts while others run."""
         self.tensor_grain = 4
         self.tensor: Buffer | None = None
-        """Tensor memory, where it was allocated."""
+        """Tensor memory, once allocated."""
         self.columns: dict[Any, tuple[int, int]] = {}
-        """Allocated columns of tensor memory, by what allocated them."""
+        """Allocated columns of tensor memory, by allocation."""
         self.cluster = cluster
         cluster.blocks.append(self)
         self.names: dict[str, tuple[int, ...]] = {}
-        """Positions and sizes, by the name of the operation that asks."""
+        """Positions and sizes, by the name of the op that returns them."""
 
     @property
     def members(self) -> list[Any]:
-        """The agents that its threads are, all of them."""
+        """All agents of the block."""
         return self.groups
 
     def thread_barrier(self, number: int) -> ThreadBarrier:
@@ -225,27 +224,28 @@ class Block:
 
     @property
     def counted(self) -> int:
-        """Threads of a barrier of all."""
+        """The thread count of a barrier of all threads."""
         return self.names["threads"][0]
 
     def leave(self, members: Iterable[Any]) -> None:
-        """Groups or warps have ended."""
+        """Records exited groups or warps."""
         self.ended += members
         for barrier in self.thread_barriers.values():
             barrier.advance()
 
     def release(self) -> bool:
-        """Nobody can go on: ends a barrier that waits for nobody but those that have ended. Returns whether one did."""
+        """Called if no thread can make progress: completes a barrier whose missing participants have all exited.
+        Returns whether one completed."""
         return any(barrier.advance(stuck=True) for barrier in self.thread_barriers.values())
 
     def complete(self, flight: Any) -> None:
-        """Lets a copy happen."""
+        """Executes a copy."""
         self.flights.remove(flight)
         flight.complete()
 
 
 class Group(Agent):
-    """A warpgroup, or a block whose warps run one program together."""
+    """A warpgroup, or a block whose warps execute one program together."""
 
     block: Block
     machine: Machine
@@ -260,22 +260,22 @@ class Group(Agent):
         """Values of the program, by slot."""
         self._loops: list[int] = []
         self.parent: Group | None = None
-        """The group whose warp it is."""
+        """The group of a warp."""
         self.warp: int | None = None
-        """Which warp of it."""
+        """The number of the warp in that group."""
         self.warps: list[Group] = []
-        """Its warps, where they ever ran by themselves."""
+        """Its warps, if they ran independently."""
         self.register_fences: tuple[Any, list[Any], list[Any]] = (None, [], [])
-        """The last fence of registers for products, and the values that were there at it and at the one before."""
+        """The last `wgmma` register fence, and the values that existed at it and at the fence before it."""
         self.tensor = Stream(self.machine.agent(), self.machine.agent())
         block.cluster.pipes[self.tensor.reads] = self.tensor
-        """Products and copies of the tensor core of Blackwell."""
+        """`tcgen05` MMAs and copies."""
         self.tensor_loads = Stream(self.machine.agent())
         self.tensor_stores = Stream(self.machine.agent())
         self.tensor_known: VectorClock = {}
-        """What it knows of the tensor core behind a fence."""
+        """The `tcgen05` operations that a fence orders before later ones."""
         self.tensor_before: VectorClock = {}
-        """What it knew behind the fence before that."""
+        """The same before the last fence."""
         self.tensor_fence: Any = None
         """The last fence."""
         self.wait: Wait | None = None
@@ -287,45 +287,46 @@ class Group(Agent):
 
     @property
     def lanes(self) -> int:
-        """Threads that run now."""
+        """The number of active threads."""
         return self.threads
 
     @property
     def arrivals(self) -> int:
-        """As how many threads it arrives on a barrier of `mosaic_gpu`: a warp stands for its warpgroup."""
+        """The number of threads as which it arrives on an mbarrier of `mosaic_gpu`: a warp stands for its
+        warpgroup."""
         return self.threads if self.parent is None else self.parent.threads
 
     def thread_numbers(self) -> np.ndarray[Any, Any]:
-        """The numbers of these threads in the block."""
+        """The numbers of its threads in the block."""
         return np.arange(self.first, self.first + self.threads)
 
     def elected(self) -> Any:
-        """The owner of what one thread does for all: a group's is that of its first warp."""
+        """The owner of an access by one elected thread: that of a group is in its first warp."""
         return LEADER if not self.warp else (LEADER, self.warp)
 
     def all(self) -> list[Group]:
-        """It, and its warps."""
+        """The group and its warps."""
         return [self, *self.warps]
 
     def ending(self) -> list[Group]:
-        """Who has ended when its program has: a warp goes on as its warpgroup."""
+        """The agents that exit at the end of its program: a warp continues as its warpgroup."""
         return [self] if self.parent is None else []
 
     def related(self, other: Group) -> bool:
-        """Whether it is `other`, one of its warps, or the group whose warp that is."""
+        """Whether `other` is the same group, one of its warps, or the group of the warp."""
         return self is other or self.parent is other or self is other.parent
 
     # -- Clocks --------------------------------------------------------------------------------------------------------
 
     def release(self) -> HappensBefore:
-        """What those learn that all threads tell what they did."""
+        """The clocks that a release of all threads publishes."""
         told = super().release()
         for warp in self.warps:
             told.join(warp.release())
         return told
 
     def fence(self, site: Site, spaces: tuple[int, ...]) -> None:
-        """A fence between the generic and the asynchronous proxy, by all threads."""
+        """A fence between the generic and the async proxy, by all threads."""
         super().fence(site, spaces)
         for warp in self.warps:
             warp.fence(site, spaces)
@@ -336,7 +337,7 @@ class Group(Agent):
         self.acquire(self.release(), site, self.threads)
 
     def alone(self) -> HappensBefore:
-        """What those learn that one thread of the group tells what it did."""
+        """The clocks that a release of one thread of the group publishes."""
         told = self.known.copy()
         told.moment = self.now
         self.next_step()
@@ -358,10 +359,10 @@ class Group(Agent):
         alike: Callable[[], bool] | None = None,
         work: Any = None,
     ) -> bool:
-        """Checks an access. Returns whether it is inside of the memory.
+        """Checks an access. Returns whether it is in bounds.
 
-        `stream` is the agent and the step of what is asynchronous, and `work` does it; `alike` tells of a write whether
-        it changes nothing.
+        `stream` is the agent and the step of an asynchronous operation, and `work` executes it; `alike` returns
+        whether a write changes nothing.
         """
         if (outside := memory.why_outside()) is not None:
             verb = "writes" if write else "reads"
@@ -409,7 +410,7 @@ class Group(Agent):
 
 
 class State(Protocol):
-    """What the steps of operations change: a group of threads, or the host."""
+    """The state that the steps of ops modify: a group of threads, or the host."""
 
     v: list[Any]
     """Values of the program, by slot."""
@@ -417,11 +418,11 @@ class State(Protocol):
 
     @property
     def loops(self) -> list[Any]:
-        """Induction variables of the loops that run."""
+        """Induction variables of the enclosing loops."""
         ...
 
     def stop(self, kind: str, message: str, site: Site) -> NoReturn:
-        """Reports what it cannot go on after."""
+        """Reports a finding after which the run cannot continue."""
         ...
 
     def report(self, kind: str, message: str, site: Site) -> None: ...

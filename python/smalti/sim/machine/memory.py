@@ -1,4 +1,4 @@
-"""Memory, views of it, and who touched each part of it last."""
+"""Memory, views, and the shadow that records the last accesses."""
 
 from __future__ import annotations
 

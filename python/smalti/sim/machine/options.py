@@ -1,4 +1,4 @@
-"""How a kernel runs in the simulator."""
+"""Options of a simulation: schedule, completion order and checks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finds accesses that nothing orders."""
+"""Race detection at block level."""
 
 from __future__ import annotations
 

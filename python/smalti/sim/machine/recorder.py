@@ -1,7 +1,7 @@
-"""When things happen, by the latencies and throughputs that the target table has.
+"""Times of operations, from the latencies and throughputs of the target table.
 
-Each block has a compute unit for itself, and the unit's share of the bandwidth of global memory, which nothing caches.
-The issue of instructions, addresses, barriers and bank conflicts cost nothing.
+Each block has a compute unit and an equal share of the bandwidth of global memory, without caches. Instruction issue,
+addresses, barriers and bank conflicts take no time.
 """
 
 from __future__ import annotations

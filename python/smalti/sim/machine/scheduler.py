@@ -1,4 +1,4 @@
-"""Which of the warpgroups, or teams of warps, runs."""
+"""Scheduler of warpgroups and warps."""
 
 from __future__ import annotations
 

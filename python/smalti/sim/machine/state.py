@@ -1,4 +1,4 @@
-"""What the machine asks of those that act in it, whoever they are: a warpgroup, a block that runs one program, or a warp."""
+"""Protocols of the agents that the machine executes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Barriers: of threads, and in shared memory with phases and transaction counts."""
+"""Thread barriers, cluster barriers and mbarriers with phases and transaction counts."""
 
 from __future__ import annotations
 

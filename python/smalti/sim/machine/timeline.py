@@ -1,4 +1,4 @@
-"""Timelines: what a run took, as a summary and as a trace that viewers open."""
+"""Timelines: a summary of a run, and a trace for viewers."""
 
 from __future__ import annotations
 

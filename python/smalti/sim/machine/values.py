@@ -1,12 +1,12 @@
-"""Values of a running program, and the numpy types of MLIR's.
+"""Run-time values at block level, and the numpy types of MLIR types.
 
-A warpgroup runs as one. Of the types of MLIR, a value is
-- of an integer, index or float: a number where all threads of the group have the same, else an array with one number a
-  thread. Integers are signed Python numbers, `i1` is 0 or 1;
-- of a vector: an array of its shape, the elements of the whole group, or `memory.Registers` where a product may still
-  write it. In code for single threads (`custom_primitive`) an array with one more dimension in front, the thread;
-- of a memref: `memory.MemRef` or `memory.Private`; of a pointer: `memory.Pointer`.
-Arrays are never changed in place.
+A warpgroup executes an op as one. The value of an MLIR type is
+- integer, index or float: a Python number if all threads have the same value, else an array with one number per thread.
+  Integers are signed Python numbers, and `i1` is 0 or 1;
+- vector: an array of its shape with the elements of the whole group, or `memory.Registers` while a `wgmma` may still
+  write it. In per-thread code (`custom_primitive`) the array has an additional leading dimension, the thread;
+- memref: `memory.MemRef` or `memory.Private`; pointer: `memory.Pointer`.
+Arrays are never modified in place.
 """
 
 from __future__ import annotations

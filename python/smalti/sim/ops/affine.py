@@ -1,4 +1,4 @@
-"""`affine`: what the indices of windows are computed with."""
+"""`affine`: index arithmetic."""
 
 from __future__ import annotations
 

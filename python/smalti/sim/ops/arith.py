@@ -1,4 +1,4 @@
-"""`arith`: the same functions for numbers of all threads, numbers of each, and vectors."""
+"""`arith`: on uniform scalars, per-thread scalars and vectors."""
 
 from __future__ import annotations
 

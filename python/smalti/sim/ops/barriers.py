@@ -1,4 +1,4 @@
-"""`mosaic_gpu` and `nvvm`: barriers in shared memory."""
+"""`mosaic_gpu` and `nvvm`: mbarriers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Blocks that take the work of clusters which were not launched (cluster launch control of PTX)."""
+"""Cluster launch control (PTX ISA, `clusterlaunchcontrol.try_cancel`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clusters: their barrier, the shared memory of other blocks, and what is done to it."""
+"""Clusters: the cluster barrier and distributed shared memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`scf`: control flow that all threads of a group take together."""
+"""`scf`: control flow that is uniform in a group."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Constants, and conversions between types: the same functions for numbers of all threads, numbers of each, and vectors."""
+"""Constants and type conversions, on uniform scalars, per-thread scalars and vectors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`gpu` and `nvvm`: who one is, barriers of threads, fences, and registers."""
+"""`gpu` and `nvvm`: ids, thread barriers, fences and register ops."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Asynchronous work in groups: products, and copies that no barrier counts. Groups complete in order."""
+"""Asynchronous groups of `wgmma` and of copies without an mbarrier. Groups complete in order."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Registers of single threads, in code that a program brings along (`custom_primitive`): arrays with one more dimension
-in front, the thread."""
+"""Per-thread vectors in `custom_primitive`: arrays with an additional leading dimension, the thread."""
 
 from __future__ import annotations
 

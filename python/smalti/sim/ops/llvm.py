@@ -1,4 +1,4 @@
-"""`llvm`: pointers and descriptors of memory, and the inline assembly that JAX prints."""
+"""`llvm`: pointers, memref descriptors, and the inline assembly that JAX prints."""
 
 from __future__ import annotations
 

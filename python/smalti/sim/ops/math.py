@@ -1,4 +1,4 @@
-"""`math`: computed in double precision, and rounded once to the type."""
+"""`math`: computed in double precision and rounded once."""
 
 from __future__ import annotations
 

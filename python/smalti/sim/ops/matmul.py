@@ -1,4 +1,4 @@
-"""Matrix products."""
+"""`wgmma`."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""`memref`, and the views of `mosaic_gpu`: where memory is. Transforms of shared memory move nothing here: memory is
-as its type says, and tiles and swizzles are how the hardware keeps it."""
+"""`memref`, and the views of `mosaic_gpu`. Transforms of shared memory (tiles, swizzles) do not change where an element is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`mosaic_gpu`: vectors of the whole group, and their transfers to and from memory."""
+"""`mosaic_gpu`: vectors of the whole group, and their loads and stores."""
 
 from __future__ import annotations
 

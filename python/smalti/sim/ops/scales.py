@@ -1,4 +1,4 @@
-"""Scales of operands of the tensor core."""
+"""Block scales of `tcgen05` MMA operands."""
 
 from __future__ import annotations
 

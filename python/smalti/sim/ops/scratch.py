@@ -1,6 +1,6 @@
-"""Scratch memory of reductions: where a program says where it is, warps exchange there what they have of one element.
+"""Scratch memory of reductions, if the kernel names it: warps exchange their partial results there.
 
-As JAX's lowering does it: all threads write, a barrier of the warpgroup, they read, and another barrier.
+The sequence is that of JAX's lowering: a write by all threads, a barrier of the warpgroup, a read, and another barrier.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Sparse factors of the tensor core: two of each four elements of a row, and the metadata that say which."""
+"""Sparse `tcgen05` MMA operands: two of each four elements of a row, and the metadata with their indices."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Tensor memory of Blackwell, and what its tensor core does.
+"""Tensor memory of Blackwell, and `tcgen05` ops.
 
-A logical memory of M rows takes the bytes of its columns; within them each element has its own place, which is not the
-hardware's. Elements of less than 32 bits are packed, where the layout does not say that they are not.
+A logical memory of M rows occupies the bytes of its columns. The offset of an element within the columns is not the
+hardware's. Elements of less than 32 bits are packed, unless the layout states otherwise.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`vector`: vectors that a whole warpgroup or block holds."""
+"""`vector`: vectors of a whole warpgroup or block."""
 
 from __future__ import annotations
 

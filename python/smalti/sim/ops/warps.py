@@ -1,7 +1,7 @@
-"""Code that the four warps of a warpgroup run by themselves (`mosaic_gpu.warp_map`).
+"""`mosaic_gpu.warp_map`: code that the four warps of a warpgroup execute independently.
 
-Each warp is a group of its own there: it waits by itself, and what it learns, it alone knows. Behind the code the
-warpgroup knows what all of its warps know; what one of them did, the others see behind a barrier.
+Each warp is an agent there, with its own vector clocks. After the region, an event happens before the warpgroup's next
+access only if it happens before the end of every warp. Accesses of one warp need a barrier before other warps use them.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What a function of the host does around a launch of threads: sizes, arrays of the device, tensor maps.
+"""Host functions with a launch: sizes, device arrays and tensor maps.
 
-The function runs up to its launch before the blocks do, and the rest of it behind them.
+The ops before the launch run before the blocks, and the other ops after them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Programs of threads: from a `gpu.func` to code, and blocks that run it."""
+"""Thread-level kernels: translation of a `gpu.func`, and the blocks that run it."""
 
 from __future__ import annotations
 

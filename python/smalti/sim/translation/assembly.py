@@ -1,4 +1,4 @@
-"""Inline assembly of NVIDIA, read by the emulator's parser."""
+"""Inline PTX, parsed by the emulator's parser."""
 
 from __future__ import annotations
 

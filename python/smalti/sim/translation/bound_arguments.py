@@ -1,4 +1,4 @@
-"""What a call gives to a program: arrays and numbers, and the memory that they are in."""
+"""Arguments of a call, and their memory."""
 
 from __future__ import annotations
 

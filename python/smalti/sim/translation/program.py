@@ -1,4 +1,4 @@
-"""The programs of a module: what a kernel is given, how it is launched, and the code of its body."""
+"""Programs: parameters, launch and body of a kernel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random arguments of kernels: numbers that what is made of them knows."""
+"""Random arguments of kernels, with valid values for sparsity metadata, scales and similar operands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Places in the text of a module whose operations say that they come from elsewhere, as JAX's say from Python."""
+"""Source locations in the text of a module whose ops have other locations, such as JAX's Python lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From operations to what runs: every one becomes a function, before anything runs."""
+"""Translation of ops to Python functions, before anything runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the threads of a team access memory: where, whether they may, and what is checked of it."""
+"""Memory accesses of converged warps: addresses, bounds and checks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Blocks of threads, and their warps: what each knows."""
+"""Blocks and warps of thread-level kernels, and their vector clocks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Buffers whose bounds the hardware checks: what is outside is read as zero, and not written."""
+"""Bounds-checked buffers: an out-of-bounds load returns zero, and an out-of-bounds store has no effect."""
 
 from __future__ import annotations
 

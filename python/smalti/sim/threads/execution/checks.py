@@ -1,4 +1,4 @@
-"""Whether an access is in order behind others, and what it is a finding of if it is not."""
+"""Checks whether an access is ordered after the accesses before it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Loads that several blocks of a cluster of gfx1250 ask for: whether all of them do.
+"""Multicast loads of gfx1250 clusters.
 
-A mask names the blocks that ask for the same data, which is fetched once. Each of them waits for its own load, and the
-others' do not change its LDS. A load waits for the others that its mask names, unless it has the bit for an early timeout
+A mask names the blocks that load the same data, which is fetched once. Each block waits for its own load, and the loads of
+the others do not change its LDS. A load waits for the others in its mask, unless the early-timeout bit is set
 (CDNA5 ISA, "Cluster Loads"; Composable Kernel, "Multicast Load Tests (gfx1250)"; Triton's pull request 8719, by AMD).
 """
 

@@ -1,7 +1,7 @@
-"""From a function of threads to code that teams of warps run: chunks of steps with jumps between them.
+"""Translation of a thread-level function to code for converged warps: chunks of steps with jumps between them.
 
-A translation of an operation returns a step, a function of the team, or emits code itself: `control` for what decides
-where the team goes on or has to wait, `label` for where it may go.
+The translation of an op returns a step, a function of the converged warps, or emits code itself: `control` for a step that
+branches or waits, `label` for a jump target.
 """
 
 from __future__ import annotations

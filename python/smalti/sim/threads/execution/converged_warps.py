@@ -1,4 +1,4 @@
-"""Teams of warps that run a program together."""
+"""Converged warps: warps of a block that execute the same op together."""
 
 from __future__ import annotations
 

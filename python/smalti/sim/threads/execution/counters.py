@@ -1,9 +1,8 @@
-"""What a wave of AMD waits for: its accesses of memory, and its copies to LDS, which counters of the hardware tell of.
+"""Wait counters of AMD waves: memory accesses and copies to LDS.
 
-A store to LDS or a load of it is over for other waves when the wave has waited for it (`dscnt`, `lgkmcnt`) and a barrier
-followed; so are loads and stores of global memory. Barriers of the block wait for what their documentation says, and
-`s_barrier` for nothing. Of accesses a wait for all is known to be over, and no other: a compiler merges and moves them. Of
-copies, which it does not, each is counted.
+A store to or load from LDS is ordered for other waves after a wait of its wave (`dscnt`, `lgkmcnt`) and a barrier. The same
+holds for loads and stores of global memory. Block barriers wait for what their documentation states, and `s_barrier`
+for nothing. For accesses only a wait for 0 counts, because compilers merge and move accesses. Copies are counted one by one.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What registers and memory hold of matrices of NVIDIA's instructions, and products of them.
+"""Matrix fragments in registers and memory of NVIDIA MMAs, and their results.
 
-What the PTX ISA leaves open of sums is done as the emulator does it: products are exact, sums of float64, rounded once.
+Where the PTX ISA does not define the summation, the emulator's is used: exact products, sums in float64, one rounding.
 """
 
 from __future__ import annotations

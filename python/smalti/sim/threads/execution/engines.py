@@ -1,4 +1,4 @@
-"""What happens beside a program of threads."""
+"""Asynchronous operations of thread-level kernels."""
 
 from __future__ import annotations
 

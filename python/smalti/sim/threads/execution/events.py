@@ -1,4 +1,4 @@
-"""Accesses of teams, as they are remembered."""
+"""Recorded accesses of converged warps."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
-"""What orders the registers of products behind those who wrote and read them.
+"""Order of `wgmma` register accesses.
 
-PTX ISA, "wgmma.fence": it stands before the first product of a warpgroup, and between an access to registers by threads
-and a product that has the same registers as accumulator or as A. Products of one shape need none between them for the
-accumulator that they share.
+PTX ISA, "wgmma.fence": it is required before the first `wgmma` of a warpgroup, and between a register access by threads
+and a `wgmma` with the same registers as accumulator or operand A. Consecutive `wgmma` of one shape with the same accumulator
+do not need it.
 
-Values of a program are no registers. So taken is: whoever defines a value writes its registers; whoever computes with
-the result of a product reads them; and a product that is executed again with the same accumulator has it from a copy.
-What only renames registers, such as taking elements out of vectors, is looked through, and constants have no place.
+IR values are not registers, so this mapping is used: the definition of a value writes its registers; a computation with
+the result of a `wgmma` reads them; a `wgmma` that is executed again with the same accumulator reads a copy. Ops that only
+rename registers, such as extracting elements of vectors, are looked through. Constants have no registers.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Blocks that jump to each other, and where threads that part meet again."""
+"""Control-flow graph: branches, and the points at which divergent threads reconverge."""
 
 from __future__ import annotations
 

@@ -1,13 +1,13 @@
-"""Values of a program of threads.
+"""Run-time values of thread-level kernels.
 
-All threads of a team run together. Of the types of MLIR, a value is
-- of an integer, index or float: a number where all threads have the same, else an array with one number a thread
+The threads of converged warps execute an op together. The value of an MLIR type is
+- integer, index or float: a Python number if all threads have the same value, else an array with one number per thread
   (`i1` is bool there, integers are signed);
-- of a vector: an array of its shape where all threads have the same, else one with one more dimension in front, the
+- vector: an array of its shape if all threads have the same value, else an array with an additional leading dimension, the
   thread;
-- of a memref: `memory.View`; of a pointer: a number (see `ops.llvm`); of a structure: a tuple, whose
-  arrays always have the thread in front.
-Arrays are never changed in place. What threads that do not run now have in them means nothing.
+- memref: `memory.View`; pointer: a number (see `ops.llvm`); struct: a tuple, whose arrays always have the leading thread
+  dimension.
+Arrays are never modified in place. Elements of inactive threads are undefined.
 """
 
 from __future__ import annotations

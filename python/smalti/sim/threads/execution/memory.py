@@ -1,4 +1,4 @@
-"""Memory that threads reach with addresses of their own."""
+"""Memory with per-thread addresses."""
 
 from __future__ import annotations
 

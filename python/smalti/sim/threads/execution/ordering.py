@@ -1,8 +1,8 @@
-"""Atomic accesses that order others: what a thread released, those know who acquire it.
+"""Release and acquire through atomic accesses.
 
-An access that releases, or a relaxed one behind a fence that does, tells of what its thread did and knew before. Who
-reads it with one that acquires, or with a relaxed one ahead of a fence that does, learns that, if both are in each
-other's scope. Updates hand on what was told before; stores do not (LLVM's language reference, "Memory Model for
+A release access, or a relaxed access after a release fence, publishes what its thread did and acquired before. An acquire
+access that reads the value, or a relaxed access before an acquire fence, acquires that if each is in the scope of the
+other. Updates propagate what was published before; stores do not (LLVM's language reference, "Memory Model for
 Concurrent Operations"; PTX ISA, "Memory Consistency Model"; LLVM's guide to AMDGPU, "Memory Model").
 """
 

@@ -1,7 +1,7 @@
-"""Registers that a product of a warpgroup will write.
+"""Result registers of a `wgmma` in flight.
 
-Such a value goes through structures, vectors and loops as it is; who computes with it resolves it first, which is a
-finding where nobody waited for the product.
+The value passes through structs, vectors and loops unchanged. A computation resolves it first, which is a finding if no
+wait covers the `wgmma`.
 """
 
 from __future__ import annotations

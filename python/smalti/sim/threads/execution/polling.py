@@ -1,8 +1,8 @@
-"""Threads that read memory in a loop until others change it.
+"""Loops that poll memory.
 
-Nothing but the memory says that such a loop ends. Warps that come again to an atomic access in a loop, while nobody else
-has changed memory, let others run; blocks that have not started do so then. Where nobody can change it any more, a warp
-whose values are the same as the time before goes round for ever.
+Such a loop exits only if another thread changes the memory. Warps that repeat an atomic access in a loop, while the memory
+is unchanged, let others run; blocks that have not started do so then. If no thread can change the memory and the values
+of the warp are those of the previous iteration, the loop is a deadlock.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Finds accesses that nothing orders, of many threads at a time.
+"""Race detection for many threads at a time.
 
-The shadow of a buffer names for each grain the last write, and for each warp its last read since, its last atomic write
-and its last atomic read since. All are numbers: an access of a team has one for each of its warps (and step, where they
-differ).
+The shadow of a buffer names for each grain the last write, and for each warp its last read since then, its last atomic write
+and its last atomic read since then. These are access numbers: an access of converged warps has one number per warp (and per
+step, where the steps differ).
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Which slots of shared memory a program needs, so that mutants which share them are mistakes.
+"""Slots of shared memory that a kernel needs, so that a mutant which shares them is an error.
 
-A view that takes one of several slots needs a slot of its own where
-- what is written through it is read through another view, or the other way round,
-- it reads what was written to its slot before it wrote to a later one, or
-- it accesses its slot while accesses of another one of its slots may not be over.
-A view of which none of this happens may as well take the same slot always.
+A view of one of several slots needs its own slot if
+- data that is written through it is read through another view, or the reverse,
+- it reads data that was written to its slot before it wrote to a later one, or
+- it accesses its slot while accesses of another of its slots may be outstanding.
+Otherwise the view could always use the same slot.
 """
 
 from __future__ import annotations

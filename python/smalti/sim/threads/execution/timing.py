@@ -1,7 +1,7 @@
-"""What takes time in programs of threads.
+"""Times of ops in thread-level kernels.
 
-A warp goes on while its loads and products are under way, and waits for a value when it computes with it, touches memory
-with it, or decides by it. What only moves values hands the moment on.
+A warp continues while its loads and MMAs are in flight. It waits for a value when it computes with it, uses it in a memory
+access or branches on it. Ops that only move values propagate the completion time.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Warps that are at the same place of their program: which of their lanes run, and what they report."""
+"""Warps at the same op: their active lanes, and their findings."""
 
 from __future__ import annotations
 

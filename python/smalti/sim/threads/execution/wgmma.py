@@ -1,5 +1,5 @@
-"""Products of warpgroups, which run beside the program. PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions":
-shapes, fragments, matrix descriptors and their swizzles."""
+"""`wgmma` at thread level. PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions": shapes, fragments, matrix descriptors
+and swizzles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`amdgpu`: waits, barriers, and reads that deal rows to lanes. Buffers: `buffers_amd`."""
+"""`amdgpu`: waits, barriers and transposed loads. Buffers are in `buffers_amd`."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""`rocdl`: barriers, whole, in halves, and such with names.
+"""`rocdl`: workgroup barriers, split barriers and named barriers.
 
-No barrier tells of memory by itself: what a wave has not waited for is not over for others.
+These barriers do not wait for memory: an access is ordered for other waves only after a wait of its wave.
 """
 
 from __future__ import annotations

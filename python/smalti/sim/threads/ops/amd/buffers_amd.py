@@ -1,4 +1,4 @@
-"""Buffers of AMD with bounds, of `amdgpu` and `rocdl`: what is outside is read as zero, and not written."""
+"""`amdgpu` and `rocdl`: bounds-checked buffers. An out-of-bounds load returns zero; an out-of-bounds store has no effect."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""`rocdl`: clusters of gfx1250. Their barrier, and loads that blocks ask for together.
+"""`rocdl`: the cluster barrier and multicast loads of gfx1250.
 
-The barrier (LLVM, "AMDGPU Execution Synchronization: s_barrier", the one with the number -3) counts one signal of each
-block of the cluster, and blocks that have ended no more; any wave may wait.
+The barrier (LLVM, "AMDGPU Execution Synchronization: s_barrier", id -3) counts one signal of each block of the cluster.
+Exited blocks are not counted; any wave may wait.
 """
 
 from __future__ import annotations

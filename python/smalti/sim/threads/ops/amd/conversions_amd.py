@@ -1,8 +1,9 @@
-"""`amdgpu` and `rocdl`: conversions of small floats, packed in registers, with a scale or without.
+"""`amdgpu` and `rocdl`: conversions of small floats, packed in registers, with or without a scale.
 
-The instruction set guides (CDNA3 and CDNA4, "VOP3A and VOP3B Instructions: V_CVT_..."; RDNA4, "V_CVT_PK_FP8_F32" and the
-like): to nearest even, or with a random number below the last place that is kept. What is too large is infinite, or no
-number where the type has no infinity, or the largest number where it has neither. Of a scale the exponent counts alone.
+The instruction set guides (CDNA3 and CDNA4, "VOP3A and VOP3B Instructions: V_CVT_..."; RDNA4, "V_CVT_PK_FP8_F32" and
+similar): round to nearest even, or stochastic rounding with a random number below the last kept bit. A value that is too
+large becomes infinity; NaN if the type has no infinity; the largest number if it has neither. Only the exponent of a
+scale is used.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""`rocdl`: barriers in LDS of gfx1250, which are words that arrivals count in and that waves poll.
+"""`rocdl`: barriers in LDS of gfx1250, which are words that count arrivals and that waves poll.
 
-CDNA5 ISA, "LDS Barriers", with the widths that AMD's compilers take (MLIR, `amdgpu.ds_barrier_init` and the like;
-Triton, BarrierOpToLLVM.cpp): from bit 0 on the arrivals that are missing but one, from bit 29 on the phase, from bit 32 on
-with how many a phase begins. The arrival that makes the count negative ends the phase, whose number goes down by one. An
-arrival is in order with the wave's accesses of LDS (MLIR, `rocdl.ds.atomic.barrier.arrive.rtn.b64`); an asynchronous one,
-and that of the tensor data mover, with its copies. What arrivals tell, those know who find that their phase is over.
+CDNA5 ISA, "LDS Barriers", with the bit ranges that AMD's compilers use (MLIR, `amdgpu.ds_barrier_init` and related ops;
+Triton, BarrierOpToLLVM.cpp): the pending arrivals minus one from bit 0, the phase from bit 29, the initial count from bit 32.
+The arrival that makes the count negative completes the phase, whose number decreases by one. An arrival is ordered with the
+LDS accesses of its wave (MLIR, `rocdl.ds.atomic.barrier.arrive.rtn.b64`); an asynchronous arrival, and that of the tensor
+data mover, is ordered with its copies. A wave that observes the completed phase acquires what its arrivals release.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Copies to LDS by lanes that AMD's counters tell of: `gather_to_lds`, `load.to.lds`, asynchronous loads of gfx1250."""
+"""Copies to LDS with a wait counter: `gather_to_lds`, `load.to.lds`, and the asynchronous loads of gfx1250."""
 
 from __future__ import annotations
 

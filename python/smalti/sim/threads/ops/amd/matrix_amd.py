@@ -1,8 +1,8 @@
-"""Matrices of a wave on AMD: `mfma` and `wmma`, on fragments as the guides of the instruction sets have them. Sparse
-factors and such with scales: `matrix_amd_formats`.
+"""AMD matrix instructions `mfma` and `wmma`, on the fragments of the instruction set guides. Sparse and scaled operands are in
+`matrix_amd_formats`.
 
-What these leave open of sums is done as the emulator does it: products are exact, sums of float64, rounded once;
-those of f64 are chains of fused steps.
+Where the guides do not define the summation, the emulator's is used: exact products, sums in float64, one rounding; f64 uses
+chains of fused multiply-adds.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Matrices of a wave on AMD of which a factor is sparse (`sparse_mfma`), or has scales (`scaled_mfma`, `scaled_wmma`)."""
+"""AMD matrix instructions with a sparse operand (`sparse_mfma`) or with scales (`scaled_mfma`, `scaled_wmma`)."""
 
 from __future__ import annotations
 

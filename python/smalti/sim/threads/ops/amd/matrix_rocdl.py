@@ -1,5 +1,4 @@
-"""`rocdl.mfma`, `rocdl.smfmac` and `rocdl.wmma`: the instructions of AMD for matrices by their names, on registers in which elements
-may be packed."""
+"""`rocdl.mfma`, `rocdl.smfmac` and `rocdl.wmma`: AMD matrix instructions by name, on packed registers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rocdl`: waits, functions of numbers, and reads that deal rows to lanes."""
+"""`rocdl`: waits, arithmetic and transposed loads."""
 
 from __future__ import annotations
 

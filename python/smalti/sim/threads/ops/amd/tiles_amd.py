@@ -1,4 +1,4 @@
-"""`amdgpu`: copies of tiles between global memory and LDS by the tensor data mover, which tensorcnt tells of.
+"""`amdgpu`: tile copies between global memory and LDS by the tensor data mover (`tensorcnt`).
 
 CDNA5 ISA, "Tensor Data Mover Instructions".
 """

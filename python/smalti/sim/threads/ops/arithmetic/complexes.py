@@ -1,4 +1,4 @@
-"""`complex`: numbers with two parts, of f32 or f64; functions are computed in double precision and rounded once."""
+"""`complex`: complex numbers of f32 or f64; functions are computed in double precision and rounded once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`nvvm`: bytes that change their places, and conversions that MLIR's `arith` has not. PTX ISA, "prmt" and "cvt"."""
+"""`nvvm`: byte permutation, and conversions that `arith` does not have. PTX ISA, "prmt" and "cvt"."""
 
 from __future__ import annotations
 

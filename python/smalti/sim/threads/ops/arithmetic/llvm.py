@@ -1,5 +1,5 @@
-"""`llvm`: pointers, and what the conversions use of it. A pointer is a number: a byte of shared memory, or a byte of
-global memory, where each buffer begins at a multiple of `memory.SPACING`."""
+"""`llvm`: pointers, and ops that the conversions produce. A pointer is a number: a byte of shared memory, or a byte of global
+memory, where each buffer begins at a multiple of `memory.SPACING`."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""How types of `llvm` lie in memory, as the data layouts of GPUs have it: numbers at multiples of their size, structures
-with gaps unless they are packed."""
+"""Memory layout of `llvm` types in the data layouts of GPUs: naturally aligned scalars, structs with padding unless packed."""
 
 from __future__ import annotations
 

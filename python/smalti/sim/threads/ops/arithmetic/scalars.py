@@ -1,4 +1,4 @@
-"""`index`, and arithmetic of `llvm` and `math` that is no function of `ops.arith`: the same for numbers and vectors."""
+"""`index`, and the ops of `llvm` and `math` that are not functions of `ops.arith`, on scalars and vectors."""
 
 from __future__ import annotations
 

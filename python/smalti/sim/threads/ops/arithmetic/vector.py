@@ -1,4 +1,4 @@
-"""`vector`, and the structures of `llvm`: vectors that each thread has for itself. Memory: `vector_memory`."""
+"""`vector`, and `llvm` structs: per-thread vectors. Memory is in `vector_memory`."""
 
 from __future__ import annotations
 

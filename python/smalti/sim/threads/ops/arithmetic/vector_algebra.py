@@ -1,7 +1,7 @@
-"""`vector`: reductions along dimensions, scans and contractions of vectors that each thread has for itself.
+"""`vector`: reductions along dimensions, scans and contractions of per-thread vectors.
 
-They combine element after element in the order in which upstream's lowerings do it: along a reduced dimension from the
-first one on, with the accumulator in front.
+Elements are combined in the order of upstream's lowerings: along a reduced dimension from the first element, with the
+accumulator as the first operand.
 """
 
 from __future__ import annotations

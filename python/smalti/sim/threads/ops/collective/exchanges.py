@@ -1,8 +1,8 @@
-"""`amdgpu` and `rocdl`: what lanes of a wave exchange.
+"""`amdgpu` and `rocdl`: lane permutations.
 
-Of lanes that do not run, the crossbar of LDS gives zeros (ISA guides, DS_BPERMUTE_B32 and DS_SWIZZLE_B32), and moves
-between lanes what `bound_ctrl` says ("Data Parallel Processing"). Who reads a lane that does not run otherwise, would get
-what an earlier instruction left there: that is a finding.
+For an inactive source lane the LDS crossbar returns zero (ISA guides, DS_BPERMUTE_B32 and DS_SWIZZLE_B32), and DPP returns
+what `bound_ctrl` states ("Data Parallel Processing"). Other reads of an inactive lane return an undefined value, which is a
+finding.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`gpu`, and of `nvvm` and `rocdl`: who one is, and barriers of threads."""
+"""`gpu`, `nvvm` and `rocdl`: ids and thread barriers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`gpu`: reductions of a warp and of a block, and code of one lane of a warp."""
+"""`gpu`: reductions of a warp and of a block, and single-lane regions."""
 
 from __future__ import annotations
 

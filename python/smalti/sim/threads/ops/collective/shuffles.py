@@ -1,7 +1,7 @@
-"""`gpu` and `nvvm`: what lanes of a warp tell each other: shuffles, votes, and reductions of `nvvm`.
+"""`gpu` and `nvvm`: shuffles, votes, and the reductions of `nvvm`.
 
-What `nvvm` has here takes a mask of the lanes that come (PTX ISA, "membermask"): a lane that comes has to be in its own
-mask, and all that its mask names have to come, with the same one.
+The `nvvm` ops take a mask of participating lanes (PTX ISA, "membermask"): a lane must be in its own mask, and all lanes in
+the mask must execute the op with the same mask.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""`gpu.subgroup_mma_*`: matrices that the lanes of a warp have together.
+"""`gpu.subgroup_mma_*`: matrices that are distributed across the lanes of a warp.
 
-Which lane has which element is not said. Here each has as many, one after the other row by row; nothing that a program
-does with them tells.
+The distribution is not specified. Here each lane holds the same number of consecutive elements in row-major order; the result
+of a kernel does not depend on it.
 """
 
 from __future__ import annotations

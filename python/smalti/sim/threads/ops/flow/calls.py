@@ -1,5 +1,5 @@
-"""`func` and `llvm`: functions of the module, whose code stands where they are called, and those of libdevice and OCML that
-MLIR's conversions of `math` call."""
+"""`func` and `llvm`: calls of module functions, which are inlined, and of the libdevice and OCML functions that MLIR's `math`
+conversions call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`llvm.intr`: arithmetic, reductions of vectors, and promises. LLVM language reference, "Intrinsic Functions"."""
+"""`llvm.intr`: arithmetic, vector reductions and assumptions. LLVM language reference, "Intrinsic Functions"."""
 
 from __future__ import annotations
 

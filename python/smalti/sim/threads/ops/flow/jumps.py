@@ -1,7 +1,7 @@
-"""`cf`, `llvm` and `scf.index_switch`: jumps between blocks.
+"""`cf`, `llvm` and `scf.index_switch`: branches between blocks.
 
-Where warps part and something behind may wait, they become teams of their own. Where lanes of a warp part, they go one way
-after the other up to where these meet, each with a mask.
+Where warps diverge and a later op may wait, they become separate groups of converged warps. Where lanes of a warp diverge,
+the paths run one after the other up to the point of reconvergence, each with a mask.
 """
 
 from __future__ import annotations

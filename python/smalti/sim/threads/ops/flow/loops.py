@@ -1,10 +1,9 @@
-"""Loops that count: of `scf`, `affine`, and `scf.forall`, whose iterations processing elements share.
+"""Counted loops of `scf` and `affine`, and `scf.forall` with iterations distributed across processors.
 
-A mapped `scf.forall` means what MLIR's `mapNestedForallToThreads` makes of it (GPUTransformOps), and IREE's
-`GPUDistributeForall` where there are more iterations than elements: dimensions that no attribute names have one element.
-It is a point of synchronization (SCF dialect, "scf.forall"): behind one of threads, warps or warpgroups the block waits for
-all of its threads, behind one of lanes the threads of each warp wait for each other. Without an attribute, each thread does
-all iterations.
+A mapped `scf.forall` has the semantics of MLIR's `mapNestedForallToThreads` (GPUTransformOps), and of IREE's
+`GPUDistributeForall` if there are more iterations than processors; dimensions without an attribute have one processor. Its
+end is a synchronization point (SCF dialect, "scf.forall"): of all threads of the block for a mapping to threads, warps or
+warpgroups, and of the threads of each warp for a mapping to lanes. Without an attribute, each thread runs all iterations.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Regions that run where they stand, functions that are called, and promises: of `scf`, `memref`, `func` and `cf`."""
+"""Inlined regions, calls and assertions of `scf`, `memref`, `func` and `cf`."""
 
 from __future__ import annotations
 

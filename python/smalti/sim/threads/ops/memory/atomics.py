@@ -1,4 +1,4 @@
-"""Atomic accesses and fences, of `memref`, `llvm` and `nvvm`."""
+"""Atomic accesses and fences of `memref`, `llvm` and `nvvm`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`memref` and `llvm`: what has a name in a module: constants in global memory, shared memory, barriers of AMD's chips."""
+"""`memref` and `llvm`: globals of a module: constants, shared memory, and AMD named barriers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`llvm`: memory that a thread has for itself, and accesses of many bytes or of some elements."""
+"""`llvm`: private memory, block copies, and masked accesses."""
 
 from __future__ import annotations
 

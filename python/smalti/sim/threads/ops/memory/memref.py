@@ -1,4 +1,4 @@
-"""`memref`: views that are of each thread, and single elements."""
+"""`memref`: per-thread views, and accesses of single elements."""
 
 from __future__ import annotations
 

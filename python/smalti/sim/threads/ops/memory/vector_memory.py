@@ -1,4 +1,4 @@
-"""`vector`: loads and stores, whole and by parts. Buffers with bounds are checked as the hardware does it."""
+"""`vector`: whole and masked loads and stores. Bounds-checked buffers behave like the hardware."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`llvm`: inline assembly that programs of threads have."""
+"""`llvm`: inline assembly of thread-level kernels."""
 
 from __future__ import annotations
 

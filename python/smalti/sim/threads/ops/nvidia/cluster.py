@@ -1,5 +1,5 @@
-"""`nvvm`: clusters. Their barrier, the shared memory of other blocks, and stores there that a barrier tells of (PTX ISA,
-"barrier.cluster", "mapa", "st.async", "red.async")."""
+"""`nvvm`: the cluster barrier, distributed shared memory, and stores that complete on an mbarrier (PTX ISA, "barrier.cluster",
+"mapa", "st.async", "red.async")."""
 
 from __future__ import annotations
 

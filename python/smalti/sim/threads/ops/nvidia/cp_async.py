@@ -1,4 +1,4 @@
-"""Copies into shared memory that each thread starts and waits for: `cp.async`."""
+"""`cp.async`: copies into shared memory that each thread issues and waits for."""
 
 from __future__ import annotations
 

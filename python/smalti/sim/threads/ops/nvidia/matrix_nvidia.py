@@ -1,4 +1,4 @@
-"""Matrices of a warp on NVIDIA: `ldmatrix`, `stmatrix` and `mma.sync`, on fragments as the PTX ISA has them."""
+"""Warp-level matrix instructions of NVIDIA: `ldmatrix`, `stmatrix` and `mma.sync`, on the fragments of the PTX ISA."""
 
 from __future__ import annotations
 

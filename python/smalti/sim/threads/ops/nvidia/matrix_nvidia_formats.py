@@ -1,5 +1,5 @@
-"""Matrices of a warp on NVIDIA of which A is sparse (`mma.sp`), or whose factors have scales (`mma` with `.block_scale`),
-and products by the names of their intrinsics."""
+"""Warp-level MMAs of NVIDIA with a sparse operand A (`mma.sp`) or with scales (`mma` with `.block_scale`), and MMAs by intrinsic
+name."""
 
 from __future__ import annotations
 

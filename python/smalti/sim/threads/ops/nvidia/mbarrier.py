@@ -1,4 +1,4 @@
-"""`nvvm` and `nvgpu`: barriers in shared memory, and fences."""
+"""`nvvm` and `nvgpu`: mbarriers and fences."""
 
 from __future__ import annotations
 

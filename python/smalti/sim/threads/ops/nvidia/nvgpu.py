@@ -1,5 +1,5 @@
-"""`nvgpu`: tensor maps, and copies by them. The driver makes a map of an array as MLIR's runtime asks it to
-(`mgpuTensorMapEncodeTiledMemref`): dimensions and box from the innermost one on, which coordinates are, too."""
+"""`nvgpu`: tensor maps, and copies with them. A map is encoded as MLIR's runtime does it
+(`mgpuTensorMapEncodeTiledMemref`): dimensions, box and coordinates start with the innermost dimension."""
 
 from __future__ import annotations
 

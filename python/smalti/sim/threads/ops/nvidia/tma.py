@@ -1,4 +1,4 @@
-"""`nvvm`: copies of boxes that tensor maps describe (TMA), and of runs of bytes."""
+"""`nvvm`: TMA copies of boxes with tensor maps, and bulk copies of contiguous bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`nvgpu.warpgroup`: products of warpgroups, as the instructions that MLIR makes of them (`convert-nvgpu-to-nvvm`)."""
+"""`nvgpu.warpgroup`: the `wgmma` instructions that `convert-nvgpu-to-nvvm` produces."""
 
 from __future__ import annotations
 

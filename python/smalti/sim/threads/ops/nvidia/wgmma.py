@@ -1,4 +1,4 @@
-"""`nvvm`: products of warpgroups."""
+"""`nvvm`: `wgmma`."""
 
 from __future__ import annotations
 

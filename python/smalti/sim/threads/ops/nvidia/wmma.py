@@ -1,7 +1,7 @@
-"""`nvvm.wmma`: matrices that the lanes of a warp have together.
+"""`nvvm.wmma`: matrices that are distributed across the lanes of a warp.
 
-The PTX ISA does not say which lane has which element ("wmma.load"). Here each has as many, one after the other row by row;
-where the registers have room for more than the matrix, as those of f16 do, several lanes have the same ones.
+The PTX ISA does not specify the distribution ("wmma.load"). Here each lane holds the same number of consecutive elements in
+row-major order. If the registers have more capacity than the matrix, as for f16, several lanes hold the same elements.
 """
 
 from __future__ import annotations
