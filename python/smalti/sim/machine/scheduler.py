@@ -13,7 +13,7 @@ from .synchronization import Poll, Wait
 
 
 class Scheduler:
-    """Runs the warpgroups of blocks that are there at the same time."""
+    """Runs the warpgroups or warps of resident blocks."""
 
     def __init__(
         self, machine: Machine, blocks: list[Block], number: int, more: Callable[[], list[Block]] = list
@@ -21,7 +21,7 @@ class Scheduler:
         self.machine = machine
         self.blocks = blocks
         self._more = more
-        """Gives other blocks, which start when none of the first can go on."""
+        """Returns further blocks, which start when no thread of the current ones can make progress."""
         groups = [group for block in blocks for group in block.groups]
         order = machine.how.order
         self.in_turn = order == "round-robin"
@@ -33,7 +33,7 @@ class Scheduler:
             turn = number % max(len(groups), 1)
             groups = groups[turn:] + groups[:turn]
         self.groups = groups
-        """First those that go first."""
+        """In order of priority."""
         for block in blocks:
             block.on_new = groups.append if order != "last-ahead" else lambda new: groups.insert(0, new)
         self._turn = 0
@@ -60,7 +60,7 @@ class Scheduler:
                 return
 
     def _start(self) -> bool:
-        """Lets other blocks begin."""
+        """Starts further blocks."""
         self.groups[:] = [group for group in self.groups if not group.finished]
         blocks = self._more()
         for block in blocks:
@@ -106,12 +106,12 @@ class Scheduler:
                 chance.choice(block.arrivals).complete()
 
     def _complete_what_is_waited_for(self) -> bool:
-        """Lets one copy happen, one that somebody waits for."""
+        """Executes one copy for which a thread waits."""
         wanted = {id(g.wait.barrier) for g in self.groups if g.wait is not None and g.wait.barrier is not None}
         for block in self.blocks:
             flights = [f for f in block.flights if wanted & {id(b) for b in f.barriers}]
             if flights:
-                # The newest one first: what relies on the order of copies is wrong.
+                # The newest copy first, so that code that relies on the order of copies fails.
                 block.complete(flights[-1])
                 return True
         polling = {g.block for g in self.groups if not g.finished and isinstance(g.wait, Poll)}
@@ -169,11 +169,11 @@ class Scheduler:
 
 
 MOST_WANTED = 4
-"""Ways out of a deadlock that are told."""
+"""The most alternatives in the hint of a deadlock."""
 
 
 def _wanted(wait: Wait) -> str:
-    """What would end a wait, in words."""
+    """What would end a wait, for the hint of a deadlock."""
     if isinstance(wait, Poll):
         return "a write to the polled memory"
     if wait.barrier is not None:

@@ -24,16 +24,16 @@ class Reporting(Protocol):
 
 
 class Actor(Protocol):
-    """Threads that do things together."""
+    """An agent: threads that execute together."""
 
     now: float
-    """The moment up to which it has run, in a run with a timeline."""
+    """The time of the agent, in a run with a timeline."""
     known: HappensBefore
     pending_acquires: list[tuple[Site, int]]
 
     @property
     def warp_index(self) -> int | None:
-        """Which warp of its block it is, if it is one."""
+        """The number of the warp in its block, if the agent is a warp."""
         ...
 
     @property

@@ -10,13 +10,14 @@ from .findings import Finding, Site
 from .state import Actor
 
 NUMBERS = 16
-"""Barriers of threads that a block has (PTX, `bar`)."""
+"""Thread barriers per block (PTX, `bar`)."""
 MOST_ARRIVALS = (1 << 20) - 1
-"""Arrivals that a phase of a barrier in shared memory can count, and bytes (PTX, "Contents of the mbarrier object")."""
+"""The largest arrival count and the largest transaction count of an mbarrier phase (PTX, "Contents of the mbarrier
+object")."""
 
 
 def wrong_barrier(number: int, count: int | None, warp: int) -> str | None:
-    """What is wrong with a barrier of threads."""
+    """Why a thread barrier is invalid, or None."""
     if not 0 <= number < NUMBERS:
         return f"invalid barrier number {number}; a block has barriers 0 to {NUMBERS - 1}"
     if count is not None and (count <= 0 or count % warp):
@@ -27,7 +28,7 @@ def wrong_barrier(number: int, count: int | None, warp: int) -> str | None:
 
 
 class Wait:
-    """What a warpgroup waits for."""
+    """A wait of a warpgroup or warp."""
 
     __slots__ = ("barrier", "clocks", "describe", "inner", "ready", "site")
 
@@ -42,17 +43,17 @@ class Wait:
     ) -> None:
         self.site = site
         self.clocks = clocks
-        """What is learned when it is over."""
+        """The clocks that the completed wait acquires."""
         self.ready = ready
         self.describe = describe
         self.barrier = barrier
-        """The barrier in shared memory, where it is one."""
+        """The mbarrier, if the wait is for one."""
         self.inner = inner
-        """Whether it is for parts of the one that waits, which wait themselves."""
+        """Whether the wait is for parts of the same agent, which wait themselves."""
 
 
 class Poll(Wait):
-    """A wait for others to change memory, without which who waits may go on, unless it is stuck."""
+    """A wait of a polling loop for a change of memory. The loop may continue without one, unless it is stuck."""
 
     __slots__ = ("refuse", "stuck")
 
@@ -61,13 +62,13 @@ class Poll(Wait):
     ) -> None:
         super().__init__(site, ready, lambda: what, HappensBefore)
         self.stuck = stuck
-        """Whether it would do the same as the time before, for ever."""
+        """Whether the next iteration would repeat the previous one forever."""
         self.refuse = refuse
-        """Raises an error if it cannot be said whether it is a deadlock."""
+        """Raises an error if it cannot be decided whether this is a deadlock."""
 
 
 class Meeting:
-    """One use of a barrier of threads."""
+    """One use of a thread barrier."""
 
     __slots__ = ("arrived", "clocks", "count", "done", "groups", "site", "told")
 
@@ -79,29 +80,31 @@ class Meeting:
         self.done = False
         self.clocks = HappensBefore()
         self.told: list[tuple[Site, int]] = []
-        """What those that came had learned in other ways than from barriers of threads."""
+        """The acquires of the participants from other synchronization than thread barriers."""
 
 
 class ThreadBarrier:
-    """`bar.sync` with a number; number 0 with all threads is the barrier of the block."""
+    """`bar.sync` with a number; number 0 with all threads is the block barrier."""
 
     __slots__ = ("agent", "before", "completed", "ended", "everyone", "meeting", "name")
 
     def __init__(self, name: str, agent: int, everyone: int, ended: Sequence[Actor] = ()) -> None:
         self.name = name
         self.everyone = everyone
-        """The threads of the block."""
+        """The thread count of the block."""
         self.ended = ended
-        """Groups that have ended, which it does not wait for: PTX ISA, "exit"; ISA guides of CDNA and RDNA, "S_BARRIER"."""
+        """Exited groups, for which the barrier does not wait: PTX ISA, "exit"; ISA guides of CDNA and RDNA,
+        "S_BARRIER"."""
         self.agent = agent
-        """Tells of meetings that are over."""
+        """The agent number of completed uses."""
         self.completed = 0
         self.meeting: Meeting | None = None
         self.before: Meeting | None = None
-        """The meeting that was over last."""
+        """The last completed use."""
 
     def arrive(self, group: Actor, count: int, site: Site, waits: bool = True) -> Meeting | str:
-        """The meeting that the group takes part in, or what is wrong. It `waits` for it, or only tells others."""
+        """The use of the barrier in which the group participates, or an error message. The group waits, or only
+        arrives without `waits`."""
         meeting, told = self.meeting, group.arrive_at_barrier(count) if waits else list(group.pending_acquires)
         if self.before is not None and group.known.used.get(self.agent, 0) < self.completed:
             others = ", ".join(dict.fromkeys(other.name for other in self.before.groups))
@@ -135,8 +138,8 @@ class ThreadBarrier:
         return meeting
 
     def advance(self, stuck: bool = False) -> bool:
-        """Ends the meeting if all are there that can come. A part of the block waits for those that it counts, and for
-        nobody any more where all others are `stuck`. Returns whether it did."""
+        """Completes the use if all participants that can arrive have arrived. A barrier of a part of the block waits
+        for its count; exited groups count only if all others are `stuck`. Returns whether the use completed."""
         meeting = self.meeting
         if meeting is None:
             return False
@@ -152,20 +155,20 @@ class ThreadBarrier:
 
 
 class ClusterMeeting:
-    """One use of the barrier of a cluster, at which all arrive first and wait later."""
+    """One use of a cluster barrier, with separate arrivals and waits."""
 
     __slots__ = ("arrived", "clocks", "initialized")
 
     def __init__(self) -> None:
         self.arrived: set[Actor] = set()
-        """Who is there."""
+        """The arrived agents."""
         self.clocks = HappensBefore()
         self.initialized: set[Mbarrier] = set()
-        """Barriers whose initialization a fence told of, which a relaxed arrival does too."""
+        """Mbarriers whose initialization a fence published, which a relaxed arrival publishes too."""
 
 
 class Use:
-    """An arrival on a barrier in shared memory, or a wait for it."""
+    """An arrival on an mbarrier, or a wait for it."""
 
     __slots__ = ("agent", "iteration", "number", "site")
 
@@ -174,7 +177,7 @@ class Use:
         self.iteration = tuple(agent.loops)
 
     def finding(self, message: str, others: tuple[Finding, ...] = (), hint: str | None = None) -> Finding:
-        """Something that it is part of."""
+        """A finding at this use."""
         agent, place = self.agent, self.site.location if self.site is not None else None
         return Finding(
             "barrier",
@@ -188,11 +191,11 @@ class Use:
         )
 
     def report(self, finding: Finding) -> None:
-        """Reports what is wrong with it."""
+        """Reports a finding at this use."""
         self.agent.machine.findings.add(finding, alike=(self.site,))
 
     def report_phase_aliasing(self, barrier: Mbarrier, phase: int) -> None:
-        """A phase may be complete before this wait for the one before it looks."""
+        """Reports that a later phase may complete before this wait observes its own phase."""
         last, name = barrier.last, self.agent.name
         others = (last.finding(f"an arrival for phase {phase} is here"),) if last is not None else ()
         message = (
@@ -204,7 +207,7 @@ class Use:
 
 
 class Mbarrier:
-    """A barrier in shared memory."""
+    """An mbarrier."""
 
     __slots__ = (
         "agent",
@@ -239,54 +242,54 @@ class Mbarrier:
     def __init__(self, agent: int, name: str, offset: int, count: int, initialized: Any, unit: int = 1) -> None:
         self.agent = agent
         self.unit = unit
-        """Threads that count as one arrival in messages."""
+        """Threads per arrival in messages."""
         self.name = name
         self.offset = offset
         self.count = count
-        """Arrivals of a phase, of threads."""
+        """The arrival count of a phase, in threads."""
         self.pending = count
         self.transactions = 0
-        """Announced bytes that have not arrived."""
+        """Expected bytes that have not been delivered."""
         self.phase = 0
-        """Phases that are complete."""
+        """The number of completed phases."""
         self.clocks = HappensBefore()
-        """Of those that arrived in this phase."""
+        """The clocks that the arrivals of the current phase published."""
         self.released = HappensBefore()
-        """Of the phases that are complete."""
+        """The clocks of the completed phases."""
         self.before = HappensBefore()
-        """Of all of them but the last."""
+        """The clocks of the completed phases except the last."""
         self.far, self.far_released, self.far_before = HappensBefore(), HappensBefore(), HappensBefore()
-        """The same of what threads of other blocks tell the cluster: who waits for their own block only, is out of its
-        scope."""
+        """The same clocks from other blocks at cluster scope. A wait at block scope does not acquire them."""
         self.uses: dict[int, Use] = {}
         """The last use by each agent."""
         self.waits: dict[int, Use] = {}
-        """By agents, the last waits for the phase that is complete: they have to be over before the next one is."""
+        """The last waits for the completed phase, by agent: they must complete before the next phase does."""
         self.last: Use | None = None
         """The last arrival."""
         self.end: Use | None = None
-        """What made an end of it."""
+        """The op that invalidated or overwrote it."""
         self.ambiguous_arrivals: list[tuple[Use, Finding]] | None = []
-        """Arrivals of which it is not sure in which phase they count; None where somebody waited, and it matters."""
+        """Arrivals that may count for an earlier phase; None after a wait, from which on they are reported
+        immediately."""
         self.initialized = initialized
         """The access that initialized it."""
         self.lane: int | None = None
-        """The lane of its warp that did, where that is one."""
+        """The lane of its warp that initialized it, if a single lane did."""
         self.fenced: Site | None = None
-        """The fence behind the initialization that makes it visible to copies, where one did."""
+        """The fence after the initialization that makes it visible to the async proxy."""
         self.expected = 0
-        """Bytes that were announced in this phase."""
+        """Expected bytes of the current phase."""
         self.issued = 0
-        """Bytes of the copies that were started in this phase."""
+        """Bytes of the copies that were issued in the current phase."""
         self.brought = False
-        """Whether bytes ever arrived."""
+        """Whether bytes were ever delivered."""
         self.sites: set[Site] = set()
-        """Where threads arrived in this phase."""
+        """The arrival ops of the current phase."""
         self.awaited: set[Site] = {initialized.site}
-        """What waits for phases that are complete depend on: the initialization, and arrivals."""
+        """The ops on which waits for completed phases depend: the initialization and arrivals."""
 
     def begin(self, kind: str) -> Finding:
-        """Where it was made, for findings of a kind."""
+        """The location of the initialization, for findings of a kind."""
         made = self.initialized
         return Finding(
             kind,
@@ -299,14 +302,14 @@ class Mbarrier:
 
     @property
     def block(self) -> Any:
-        """The block whose it is."""
+        """The block of the mbarrier."""
         return self.initialized.group.block
 
     def arrive(
         self, count: int, clocks: HappensBefore, site: Site | None = None, block: Any = None, of_cluster: bool = True
     ) -> None:
-        """Counts arrivals; there are not more than are wanted. Threads of a `block` tell what they know their own block,
-        or the whole cluster."""
+        """Counts arrivals, at most as many as are pending. Threads of `block` publish their clocks at block scope, or
+        at cluster scope too."""
         if site is not None:
             self.sites.add(site)
         if block is None or block is self.block:
@@ -323,7 +326,7 @@ class Mbarrier:
         self.expected += count
 
     def complete(self, count: int, used: VectorClock, moment: float = 0.0) -> None:
-        """Bytes arrived, of a copy that was started when so much was over."""
+        """Delivers the bytes of a copy that was issued when the uses in `used` were complete."""
         self.brought = True
         join(self.clocks.used, used)
         self.transactions -= count
@@ -331,7 +334,7 @@ class Mbarrier:
         self.advance()
 
     def advance(self) -> None:
-        """Completes the phase where nothing is missing any more."""
+        """Completes the phase if nothing is outstanding."""
         if self.pending or self.transactions:
             return
         self.phase += 1
@@ -354,7 +357,7 @@ class Mbarrier:
         self.waits.clear()
 
     def wanted(self, known: HappensBefore, parity: int) -> int:
-        """How many phases have to be complete for a wait for this parity, by one who knows that some are."""
+        """How many phases must be complete for a wait for this parity, given the phases that happen before it."""
         for doubt, finding in self.ambiguous_arrivals or ():
             doubt.report(finding)
         self.ambiguous_arrivals = None
@@ -362,7 +365,7 @@ class Mbarrier:
         return complete + ((complete & 1) == parity)
 
     def told(self, phases: int, of_cluster: bool = False) -> HappensBefore:
-        """What one learns who waited for so many phases, in the scope of its block or in that of the cluster."""
+        """The clocks that a wait for this many phases acquires, at block or at cluster scope."""
         last = phases >= self.phase
         told, far = (self.released, self.far_released) if last else (self.before, self.far_before)
         if not of_cluster or not far.seen:
@@ -372,13 +375,13 @@ class Mbarrier:
         return both
 
     def used(self, agent: Actor, site: Site) -> Use:
-        """A use of the barrier by an agent."""
+        """Records a use of the barrier by an agent."""
         number = agent.known.used[agent.agent] = agent.known.used.get(agent.agent, 0) + 1
         use = self.uses[agent.agent] = Use(agent, number, site)
         return use
 
     def report_ambiguous_arrival(self, use: Use) -> None:
-        """An arrival may come before the phase is complete that comes before its own."""
+        """Reports an arrival that may count for the previous phase."""
         before, name = self.phase - 1, use.agent.name
         message = (
             f"this arrival for phase {self.phase} of {self.name} may run before phase {before} completes (phase aliasing) and "
@@ -394,8 +397,8 @@ class Mbarrier:
             self.ambiguous_arrivals.append((use, found))
 
     def waited(self, agent: Actor, phases: int, site: Site) -> None:
-        """An agent's wait for so many phases is over. It may come as late as nothing orders it, and only sees whether
-        their number is odd."""
+        """Records a completed wait of an agent. The wait may observe a later phase if no ordering prevents it, because
+        it only sees the parity."""
         use = self.used(agent, site)
         if self.end is not None:
             self.still_used(use)
@@ -405,14 +408,14 @@ class Mbarrier:
             self.waits[agent.agent] = use
 
     def ends(self, agent: Actor, what: str, site: Site) -> None:
-        """An agent does away with the barrier; all that use it have to be done."""
+        """An agent invalidates or overwrites the mbarrier; all uses must happen before."""
         self.end = Use(agent, 0, site)
         for use in self.uses.values():
             if agent.known.used.get(use.agent.agent, 0) < use.number:
                 self.still_used(use, what)
 
     def still_used(self, use: Use, what: str = "the invalidation") -> None:
-        """Reports that the barrier has an end although one may still use it."""
+        """Reports an invalidation that is not ordered after a use."""
         assert self.end is not None
         name, other = self.end.agent.name, use.agent.name
         message = f"{what} of {self.name} is not ordered after its last use by {other}"
@@ -420,7 +423,7 @@ class Mbarrier:
         self.end.report(self.end.finding(message, (use.finding(f"{other} uses the mbarrier here"),), hint))
 
     def tells(self, told: HappensBefore, known: HappensBefore) -> bool:
-        """Whether one learns more from what is complete than that it is."""
+        """Whether a wait acquires more than the completion of the phase."""
         return (
             self.brought
             or any(
@@ -437,7 +440,7 @@ class Mbarrier:
         )
 
     def missing(self) -> str:
-        """What the phase still waits for, in words."""
+        """What is outstanding in the current phase, for messages."""
         words = []
         if self.pending:
             arrivals = f"{self.pending / self.unit:g} of {self.count / self.unit:g} arrivals"
@@ -448,56 +451,57 @@ class Mbarrier:
 
 
 class Stream:
-    """Asynchronous work of a warpgroup that is told of in groups, which complete in order."""
+    """Asynchronous operations of a warpgroup in groups, which complete in order."""
 
     __slots__ = ("agent", "clocks", "committed", "completed", "ends", "groups", "open", "reads")
 
     def __init__(self, agent: int, reads: int | None = None) -> None:
         self.agent = agent
         self.reads = reads if reads is not None else agent
-        """The agent of the reads alone, for copies that can be waited for so far; else the same."""
+        """The agent of the reads alone, for copies with a separate wait for reads; else the same."""
         self.open: list[Any] = []
         self.clocks = HappensBefore()
-        """What was known when work of it began."""
+        """The clocks at the issue of its operations."""
         self.committed = 0
         self.completed = 0
         self.groups: dict[int, list[Any]] = {}
-        """Work in flight, by the number of its group."""
+        """Outstanding operations, by group number."""
         self.ends: list[int] = []
-        """The last groups of those that the program ended."""
+        """The last internal group of each committed group."""
 
     def upto(self, left: int) -> int:
-        """The last group that is over when so many of those that the program ended are in flight."""
+        """The last group that is complete when this many committed groups are outstanding."""
         return self.ends[-1 - left] if left < len(self.ends) else 0
 
     @property
     def next(self) -> int:
-        """The number of the group that work started now belongs to."""
+        """The number of the group of an operation that is issued now."""
         return self.committed + 1
 
     def in_flight(self) -> list[Any]:
-        """Work that nobody waited for."""
+        """Outstanding operations."""
         return [*(work for works in self.groups.values() for work in works), *self.open]
 
     def end(self, upto: int, reads: bool) -> float:
-        """When the work of groups is done, in a run with a timeline; or when it has read all that it reads."""
+        """The time at which the operations of groups are complete, or have completed their reads, in a run with a
+        timeline."""
         works = [work for number, works in self.groups.items() if number <= upto for work in works]
         return max((work.read if reads else work.end for work in works), default=0.0)
 
     def commit(self) -> None:
-        """Ends a group."""
+        """Commits a group."""
         self.split()
         self.ends.append(self.committed)
 
     def split(self) -> None:
-        """Tells what was started apart from what will be."""
+        """Separates earlier operations from later ones."""
         self.committed += 1
         if self.open:
             self.groups[self.committed] = self.open
             self.open = []
 
     def complete(self, upto: int) -> None:
-        """Does the work of groups."""
+        """Executes the operations of groups."""
         for number in sorted(n for n in self.groups if n <= upto):
             for work in self.groups.pop(number):
                 work.complete()

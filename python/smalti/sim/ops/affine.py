@@ -15,17 +15,17 @@ Function = Callable[[list[int]], int]
 
 
 def quotient(x: Any, y: Any) -> Any:
-    """What division gives, rounded down. By zero it gives zero, as in `arith`."""
+    """Floor division. Division by zero returns zero, as in `arith`."""
     return 0 if y.__class__ is int and y == 0 else x // y
 
 
 def remainder(x: Any, y: Any) -> Any:
-    """What division leaves."""
+    """The remainder of a division."""
     return 0 if y.__class__ is int and y == 0 else x % y
 
 
 def _function(expression: Any, dimensions: int) -> Function:
-    """An expression as a function of dimensions and symbols."""
+    """An affine expression as a function of dimensions and symbols."""
     if isinstance(expression, ir.AffineConstantExpr):
         value = expression.value
         return lambda given: value
@@ -52,12 +52,12 @@ def _function(expression: Any, dimensions: int) -> Function:
 
 
 def functions(op: ir.Operation) -> list[Function]:
-    """The results of an operation's map, as functions of its operands."""
+    """The results of the map of an op, as functions of its operands."""
     return functions_of(ir.AffineMapAttr(op.attributes["map"]).value)
 
 
 def functions_of(found: Any) -> list[Function]:
-    """The same of a map."""
+    """The results of a map, as functions of its dimensions and symbols."""
     return [_function(expression, found.n_dims) for expression in found.results]
 
 

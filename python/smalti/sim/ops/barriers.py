@@ -20,14 +20,14 @@ from .memref import BARRIER_BYTES
 
 
 def place(value: Any) -> int:
-    """The byte in shared memory at which a barrier is."""
+    """The byte of shared memory of an mbarrier."""
     assert isinstance(value, (MemRef, Pointer))
     return value.offset
 
 
 def find(st: Group, value: Any, site: Site, what: str, *told: tuple[int, int]) -> Mbarrier:
-    """The barrier at an address, which has to be initialized where the group sees it. What is done to another block's
-    is over when one knows of its phase, or of the step of one of the agents of `told`."""
+    """The mbarrier at an address. Its initialization must be visible to the group. An operation on the mbarrier of
+    another block is complete for an agent that is ordered after its phase, or after a step of an agent in `told`."""
     at = place(value)
     memory = value.buffer
     barrier = memory.block.barriers.get(at)
@@ -52,7 +52,7 @@ def _initialize(
     count: Callable[[Any], int], number: int, address: int, site: Site, scale: bool, predicate: int | None = None
 ) -> Step:
     def step(st: Group) -> None:
-        # One thread of the block does it.
+        # One thread of the block executes it.
         if st.index if predicate is None else not np.any(st.v[predicate]):
             return
         first = place(st.v[address])
@@ -76,7 +76,7 @@ def _initialize(
 
 
 def may_initialize(st: Agent, at: int, count: int, site: Site) -> bool:
-    """Whether a barrier of so many arrivals can be made at a byte of shared memory."""
+    """Whether an mbarrier with this arrival count can be initialized at a byte of shared memory."""
     if not 0 < count <= MOST_ARRIVALS:
         st.report("barrier", f"invalid arrival count {count}; it must be between 1 and {MOST_ARRIVALS}", site)
         return False
@@ -95,7 +95,7 @@ def may_initialize(st: Agent, at: int, count: int, site: Site) -> bool:
 @operation("mosaic_gpu.initialize_barrier")
 def _initialize_barrier(op: ir.Operation, translator: Translator) -> Step:
     (address,) = translator.operands(op)
-    # On barriers for the tensor core single threads arrive.
+    # Single threads arrive on barriers for the tensor core.
     scale = not attribute(op, "orders_tensor_core", False)
     arrivals, number = attribute(op, "arrival_count"), attribute(op, "num_barriers")
     translator.uses_shared(BARRIER_BYTES)
@@ -105,10 +105,10 @@ def _initialize_barrier(op: ir.Operation, translator: Translator) -> Step:
 def count_arrivals(
     st: Agent, barrier: Mbarrier, count: int, site: Site, clocks: HappensBefore | None = None, of_cluster: bool = True
 ) -> None:
-    """Arrivals of so many threads of the group, which tell what all of them know, or
-    `clocks`; `of_cluster` says whether they tell threads of other blocks, too."""
+    """Arrivals of this many threads of the group, which publish the clocks of all threads, or `clocks`; with
+    `of_cluster` at cluster scope too."""
     if clocks is None:
-        # All threads arrive: what they learned from each other is told without it.
+        # All threads arrive, so barriers among them are not needed for what they publish.
         st.mark_effective(lambda threads: not 0 < threads <= st.threads)
     else:
         st.mark_effective()
@@ -123,7 +123,7 @@ def count_arrivals(
         count = barrier.pending
     check_bytes(st, barrier, site, barrier.pending - count)
     phase = barrier.phase
-    # Who knows of all other arrivals knows that the phase is complete.
+    # If all other arrivals happen before this one, so does the completion of the phase.
     known = st.known.used
     knows = not barrier.issued and all(known.get(agent, 0) >= n for agent, n in barrier.clocks.used.items())
     use = barrier.used(st, site)
@@ -138,7 +138,7 @@ def count_arrivals(
 
 
 def check_fence(st: Agent, barrier: Mbarrier, site: Site) -> None:
-    """Copies have to see that the barrier that they tell is initialized."""
+    """The initialization of an mbarrier must be visible to the async proxy before a copy signals it."""
     if barrier.fenced is None:
         st.report(
             "missing-fence",
@@ -152,7 +152,7 @@ def check_fence(st: Agent, barrier: Mbarrier, site: Site) -> None:
 
 
 def check_bytes(st: Agent, barrier: Mbarrier, site: Site, pending: int) -> None:
-    """All arrivals of a phase are there: copies must not bring more than they announced."""
+    """At the last arrival of a phase, copies must not deliver more bytes than expected."""
     if pending == 0 and barrier.issued > barrier.expected:
         more = barrier.issued - barrier.expected
         st.report(
@@ -166,8 +166,9 @@ def check_bytes(st: Agent, barrier: Mbarrier, site: Site, pending: int) -> None:
 
 
 def tells_of_the_tensor_core(st: Group, site: Site) -> None:
-    """`tcgen05.fence::before_thread_sync`: who learns from here on what the thread did knows what the tensor core was told
-    to do, too. What one tells it behind a fence of one's own comes after that."""
+    """`tcgen05.fence::before_thread_sync`: an agent that acquires a later release of the thread also acquires the
+    issue order of its `tcgen05` operations. Its operations after `tcgen05.fence::after_thread_sync` execute after
+    them."""
     stream = st.tensor
     if stream.open:
         stream.commit()
@@ -182,7 +183,7 @@ def _arrive(op: ir.Operation, translator: Translator) -> Translated:
 
     def waiting(st: Group) -> Any:
         if alone:
-            # One thread arrives behind a barrier of them all.
+            # One thread arrives after a barrier of all threads.
             tells_of_the_tensor_core(st, site)
             st.arrive_at_barrier(st.threads)
         count_arrivals(st, find(st, st.v[address], site, "the arrival"), 1 if alone else st.arrivals, site)
@@ -236,7 +237,7 @@ def _mosaic_wait(op: ir.Operation, translator: Translator) -> Translated:
 
 @operation("nvvm.mbarrier.try_wait.parity")
 def _try_wait(op: ir.Operation, translator: Translator) -> Translated:
-    # The operation without a result waits until the phase is over.
+    # The op without a result waits until the phase completes.
     address, parity, _ = translator.operands(op)
     return _wait(address, parity, translator.site(op))
 

@@ -50,7 +50,7 @@ def _wait(op: ir.Operation, translator: Translator) -> Translated:
 
 
 def peer(st: Group, dimension: int, index: Any, site: Site) -> Any:
-    """The block of the cluster that an operation names."""
+    """The block of the cluster that an op selects."""
     if isinstance(index, np.ndarray):
         st.stop("divergence", "threads of the warpgroup pass different block numbers", site)
     found = st.block.cluster.peer(st.block, dimension, int(index))
@@ -65,7 +65,7 @@ def peer(st: Group, dimension: int, index: Any, site: Site) -> Any:
 
 
 def there(block: Block, memory: MemRef) -> MemRef:
-    """The same place in the shared memory of a block."""
+    """The same offset in the shared memory of a block."""
     return replace(memory, buffer=block.shared)
 
 
@@ -99,7 +99,7 @@ def _async_store_smem(op: ir.Operation, translator: Translator) -> Translated:
         moment = (barrier.agent, barrier.phase + 1)
         if not st.touch(destination, True, "the copy", site, ("copy", site), stream=moment, atomic=combine is not None):
             return
-        # All threads announce their bytes where they are counted.
+        # All threads expect their bytes on the mbarrier that counts them.
         barrier.expect(found.nbytes)
         barrier.issued += found.nbytes
         copy = Copy(
@@ -119,7 +119,7 @@ REMOTE_ARRIVAL = (
 
 
 def remote_arrival(op: ir.Operation, translator: Translator) -> Translated:
-    """Threads arrive on the barriers of the blocks that they name by their numbers in the cluster."""
+    """Threads arrive on the mbarriers of the blocks with the given ranks in the cluster."""
     predicate, address, number = translator.operands(op)
     site = translator.site(op)
 
@@ -136,7 +136,7 @@ def remote_arrival(op: ir.Operation, translator: Translator) -> Translated:
             st.dirty = True
             barrier = barriers.find(st, place, site, "the arrival", (st.agent, st.step))
             clocks = st.release() if count == st.lanes else st.alone()
-            # Without a scope it is that of the block (PTX ISA, "mbarrier.arrive").
+            # The default scope is the block (PTX ISA, "mbarrier.arrive").
             barriers.count_arrivals(st, barrier, count, site, clocks, of_cluster=False)
         yield None
 

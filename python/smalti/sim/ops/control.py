@@ -14,7 +14,7 @@ from ..translation.translator import Translated, Translator, attribute, operatio
 
 
 def _together(st: State, value: Any, site: Site) -> int:
-    """A number that decides where the group goes."""
+    """A condition of the group."""
     if isinstance(value, np.ndarray):
         st.stop("divergence", "divergent condition: threads of the warpgroup take different paths", site)
     return int(value)
@@ -42,13 +42,13 @@ def _moves(sources: list[int], targets: list[int]) -> Any:
 
 
 LONGEST = 1 << 20
-"""Iterations after which a loop is taken to be endless that nothing counts."""
+"""The iterations after which an uncounted loop is considered endless."""
 LONGEST_COUNTED = 1 << 32
-"""Iterations of a counted loop that need a time limit."""
+"""The iterations from which a counted loop needs a time limit."""
 
 
 def check_iterations(st: Any, count: int, site: Any) -> None:
-    """Ends a run without a time limit ahead of a loop that takes hours."""
+    """Ends a run without a time limit before a loop that would take hours."""
     if count > LONGEST_COUNTED and st.block.machine.how.time_limit is None:
         raise TimeLimit(st, site, count)
 
@@ -157,7 +157,7 @@ def _if(op: ir.Operation, translator: Translator) -> Translated:
         for b in r.blocks
         for view in b.operations
     ):
-        # Nothing that shows: then it does not matter who goes where.
+        # The difference has no effect, so the path does not matter.
         return Translated(None)
     return _branches(op, translator, bodies, lambda st: 0 if _together(st, st.v[condition], site) else 1)
 

@@ -27,7 +27,7 @@ _DIMENSIONS = {"x": 0, "y": 1, "z": 2}
 
 
 def dimension_of(op: ir.Operation) -> int:
-    """The dimension that an operation asks for."""
+    """The dimension of an op."""
     return _DIMENSIONS[attribute(op, "dimension")]
 
 
@@ -66,12 +66,12 @@ def _position(op: ir.Operation, translator: Translator) -> Step:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Barriers of threads
+# Thread barriers
 # ---------------------------------------------------------------------------------------------------------------------
 
 
 def thread_barrier(number: Callable[[Any], Any], count: Callable[[Any], int], site: Site) -> Translated:
-    """A barrier at which threads of the block wait for each other."""
+    """A barrier for threads of the block."""
 
     def waiting(st: Group) -> Any:
         which = number(st)
@@ -126,7 +126,7 @@ def _named_barrier(op: ir.Operation, translator: Translator) -> Translated:
 
 @operation("nvvm.bar.warp.sync")
 def _warp_sync(op: ir.Operation, translator: Translator) -> Step:
-    """The threads of one warp wait for each other: those of `warp_map` are a warp, others have no order among warps."""
+    """A barrier of the threads of one warp: a warp of `warp_map`. In a warpgroup it does not order the warps."""
     site = translator.site(op)
 
     def step(st: Group) -> None:
@@ -152,7 +152,7 @@ def _registers(op: ir.Operation, translator: Translator) -> None:
     while owner is not None and owner.name != "gpu.func":
         owner = owner.parent and owner.parent.operation
     if owner is not None and PROGRAM_THREADS not in owner.attributes:
-        # It is one group, which cannot go several ways.
+        # A group cannot take several paths.
         raise Unsupported('specialized warps in a block-level kernel; use level="thread"')
 
 
@@ -169,7 +169,7 @@ def _fence_initialization(op: ir.Operation, translator: Translator) -> Step:
 
 
 def fenced(op: ir.Operation) -> tuple[int, ...]:
-    """The memory that a fence between proxies is for."""
+    """The memory spaces of a proxy fence."""
     kind = attribute(op, "kind", "")
     spaces = {"async": (SHARED, GLOBAL), "async.shared": (SHARED,), "async.global": (GLOBAL,)}.get(kind)
     if spaces is None:

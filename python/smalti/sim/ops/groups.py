@@ -37,13 +37,13 @@ class _Wait:
 
     stream: Callable[[Any], Stream]
     left: str
-    """The attribute that says how many groups may stay in flight."""
+    """The attribute with the number of groups that may stay outstanding."""
     learns: Callable[[Any], VectorClock]
-    """Of whom it is known then."""
+    """The clock that the wait updates."""
 
 
 _WAITS = {
-    # The four warps start each product together, so that all know when one does.
+    # The four warps issue each wgmma together, so one wait covers all of them.
     "nvvm.wgmma.wait.group.sync.aligned": _Wait(attrgetter("products"), "group", attrgetter("known.seen")),
     "nvvm.cp.async.bulk.wait_group": _Wait(attrgetter("bulk"), "group", attrgetter("leader")),
     "mosaic_gpu.async_wait_group": _Wait(attrgetter("copies"), "pending", attrgetter("own")),
@@ -57,7 +57,7 @@ def _wait(op: ir.Operation, translator: Translator) -> Step:
 
     def step(st: Group) -> None:
         waits(st)
-        # Each thread waits for what it started itself.
+        # Each thread waits for the copies that it issued.
         for warp in st.warps:
             if wait.stream(warp) is not wait.stream(st):
                 waits(warp)

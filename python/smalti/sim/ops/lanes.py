@@ -29,7 +29,7 @@ WARP = 32
 
 
 def _places(layout: Any, shape: list[int]) -> Array:
-    """For each thread and register, which elements it holds, counted through the vector."""
+    """The elements of each thread and register, as indices into the flattened vector."""
     layout.validate_for(shape)
     length = layout.vector_length
     found = np.empty((layout.num_warps * layout.num_lanes, layout.num_registers(shape), length), np.int64)
@@ -45,12 +45,12 @@ _VECTORS |= {
     f"vector.{name}" for name in ("shuffle", "interleave", "deinterleave", "bitcast", "shape_cast", "transpose")
 }
 _VECTORS |= {"vector.extract_strided_slice", "vector.insert_strided_slice", "vector.step", "vector.reduction"}
-"""What moves elements of vectors that each thread has: it is done as in programs of threads."""
+"""Ops on the elements of per-thread vectors, executed as at thread level."""
 _ALIKE = {"builtin.unrealized_conversion_cast", "mosaic_gpu.return", "scf.yield", "scf.for", "scf.if"}
 
 
 def _has_registers(op: ir.Operation) -> bool:
-    """Whether code that a program brings along takes a vector to pieces."""
+    """Whether a `custom_primitive` converts a vector to per-thread vectors."""
     return any(
         inner.name == "builtin.unrealized_conversion_cast" and "layout" in inner.attributes for inner in walk(op)
     )
@@ -64,8 +64,7 @@ def _vector_of_threads(op: ir.Operation, translator: Translator) -> Step:
 
 @contextmanager
 def body_of(op: ir.Operation, translator: Translator) -> Iterator[None]:
-    """While the code inside of an operation is translated: where it has registers of single threads, what is done with
-    vectors there is done with those."""
+    """A context for the translation of a region with per-thread vectors, in which vector ops act on those."""
     if not _has_registers(op):
         yield
         return
@@ -110,7 +109,7 @@ def _shuffle(op: ir.Operation, translator: Translator) -> Step:
 
 
 def convert(op: Any, translator: Translator) -> Step:
-    """A cast of a vector to registers of each thread, or back."""
+    """A cast between a vector and per-thread vectors."""
     if op.parent is None or op.parent.name != "mosaic_gpu.custom_primitive":
         raise Unsupported("per-thread vectors")
     results = translator.results(op)

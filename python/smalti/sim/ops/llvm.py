@@ -39,7 +39,7 @@ def _constant(op: ir.Operation, translator: Translator) -> Step:
 
 
 class Undefined:
-    """A value that was not given."""
+    """An undefined value."""
 
 
 UNDEFINED = Undefined()
@@ -149,7 +149,7 @@ def _address(op: Any, translator: Translator) -> Step:
     before = offset * memory_type(ty).itemsize
 
     def step(st: State) -> None:
-        # Addresses of shared memory are numbers of its bytes.
+        # Addresses of shared memory are byte offsets.
         st.v[result] = st.v[source].offset - before
 
     return step
@@ -265,7 +265,7 @@ def _inline_assembly(op: ir.Operation, translator: Translator) -> Step | Transla
 
 
 _ACQUIRE = "fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster;"
-"""Keeps what the asynchronous proxy does later behind what was waited for. It writes what others have read, which is
-let be without a fence."""
+"""Orders later async-proxy operations after completed waits. A write of the async proxy after a read does not need a
+fence, so this has no effect."""
 _RELEASE = "fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster;"
-"""Has the asynchronous proxy see what was done before."""
+"""Makes earlier writes visible to the async proxy."""

@@ -27,11 +27,11 @@ BARRIER_BYTES = 8
 
 _SPACES = {0: "global", 1: "global", 3: "shared", 5: "private"}
 _SPACES |= {"global": "global", "workgroup": "shared", "private": "private"}
-"""The memory of numbers and of keywords of `gpu.address_space`."""
+"""The memory spaces of integers and of the keywords of `gpu.address_space`."""
 
 
 def memory_space(ty: Any) -> str:
-    """`global`, `shared`, `private`, `tensor`, or what MLIR calls it."""
+    """`global`, `shared`, `private`, `tensor`, or MLIR's name."""
     space = ty.memory_space
     if space is None:
         return "global"
@@ -41,7 +41,7 @@ def memory_space(ty: Any) -> str:
 
 
 def memory_type(ty: Any) -> np.dtype[Any]:
-    """The numpy type of the elements of memory; a barrier is a number of 64 bits."""
+    """The numpy type of the elements of memory; an mbarrier is a 64-bit number."""
     if str(ty.element_type).startswith(BARRIER):
         return np.dtype(np.int64)
     return type_of(ty)
@@ -58,7 +58,7 @@ def static_layout(ty: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
 
 
 def byte_layout(ty: Any) -> tuple[tuple[int, ...], tuple[int, ...], np.dtype[Any], Packing | None]:
-    """Shape, strides in bytes and type of memory; where elements share bytes, those of the bytes, and how they do."""
+    """Shape, strides in bytes, and type of memory; for packed elements those of the bytes, with the packing."""
     shape, strides = static_layout(ty)
     how = packing(ty.element_type, 0)
     if how is None:
@@ -141,7 +141,7 @@ def _alloca(op: Any, translator: Translator) -> Step:
 
 
 def mixed(static: list[int], dynamic: list[int]) -> list[tuple[bool, int]]:
-    """Constants, and slots of what is not constant."""
+    """Constants, and slots of dynamic values."""
     rest = iter(dynamic)
     placeholder = ir.ShapedType.get_dynamic_stride_or_offset()
     size = ir.ShapedType.get_dynamic_size()
@@ -212,7 +212,7 @@ def _subview(op: Any, translator: Translator) -> Step:
 
 
 def kept_dimensions(sizes: list[int], wanted: list[int]) -> list[int]:
-    """Which dimensions a result of less rank keeps: those that are dropped have size one."""
+    """The dimensions that a rank-reduced result keeps; dropped dimensions have size one."""
     ones = [i for i, size in enumerate(sizes) if size == 1]
     for dropped in itertools.combinations(ones, len(sizes) - len(wanted)):
         kept = [i for i in range(len(sizes)) if i not in dropped]
@@ -222,7 +222,7 @@ def kept_dimensions(sizes: list[int], wanted: list[int]) -> list[int]:
 
 
 def promised(op: ir.Operation) -> Callable[[Any], str | None]:
-    """A function that says what is wrong with memory of which a cast says more than was known."""
+    """A function that checks memory against the static sizes that a cast adds."""
     given, wanted = op.operands[0].type, op.results[0].type
     if not isinstance(given, ir.MemRefType) or not isinstance(wanted, ir.MemRefType) or given.rank != wanted.rank:
         return lambda memory: None
@@ -305,7 +305,7 @@ def _collapse(op: ir.Operation, translator: Translator) -> Step:
         shape = tuple(math.prod(memory.shape[i] for i in group) for group in groups)
         strides = []
         for group in groups:
-            # The stride of a group is that of its last dimension that is longer than one.
+            # The stride of a group is that of its last dimension with a size above one.
             longer = [i for i in group if memory.shape[i] != 1]
             strides.append(memory.strides[longer[-1] if longer else group[-1]])
         st.v[result] = replace(memory, shape=shape, strides=tuple(strides))
@@ -372,7 +372,7 @@ def _reinterpret(op: Any, translator: Translator) -> Step:
 
 
 def _element(st: State, memory: MemRef, indices: list[int], site: Site) -> MemRef | None:
-    """The element at indices, or None and a finding."""
+    """The element at indices, or None after a finding."""
     offset = memory.offset
     for dimension, (index, size, stride) in enumerate(zip(indices, memory.shape, memory.strides, strict=True)):
         if not 0 <= index < size:

@@ -42,7 +42,7 @@ def same_bytes(there: Array, comes: Array) -> bool:
 
 
 def combining(name: str, dtype: np.dtype[Any]) -> Any:
-    """What a reduction of memory does with what is there and what comes."""
+    """The function of a reduction in memory."""
     if dtype.kind in "ib":
         known = {"add": "addi", "and": "andi", "or": "ori", "xor": "xori", "min": "minui", "max": "maxui"}
         known |= {"umin": "minui", "umax": "maxui", "smin": "minsi", "smax": "maxsi"}
@@ -56,7 +56,7 @@ def combining(name: str, dtype: np.dtype[Any]) -> Any:
 
 
 def enumerator(op: ir.Operation, name: str, enumeration: type[IntEnum]) -> str | None:
-    """The keyword of an enumeration's attribute; the numbers and the keywords are those of the MLIR bindings."""
+    """The keyword of an enumeration attribute, as in the MLIR bindings."""
     if name not in op.attributes:
         return None
     found = attribute(op, name)
@@ -157,7 +157,7 @@ def _iota(op: Any, translator: Translator) -> Step:
 def _same(op: ir.Operation, translator: Translator) -> Step:
     operands, results = translator.operands(op), translator.results(op)
     if op.name == "mosaic_gpu.layout_cast":
-        # Moving elements needs them.
+        # Moved elements need the data.
         read = vector_reader(op, 0, translator)
 
         def cast(st: State) -> None:

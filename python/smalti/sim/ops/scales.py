@@ -17,12 +17,12 @@ BLOCKS = {
     ("f4E2M1FN", "f8E8M0FNU"): 32,
     ("f4E2M1FN", "f8E4M3FN"): 16,
 }
-"""Elements along K that have one scale, by the types of factors and scales (PTX ISA, tcgen05.mma, "Block scaling"):
-kinds `mxf8f6f4` and `mxf4`, and `mxf4nvf4` with four scales for the K of an instruction."""
+"""Elements along K per scale, by the types of operands and scales (PTX ISA, tcgen05.mma, "Block scaling"): kinds
+`mxf8f6f4` and `mxf4`, and `mxf4nvf4` with four scales for the K of an instruction."""
 
 
 def scale_size(op: Any) -> int:
-    """Elements that have one scale in a product; 0 where it has none."""
+    """Elements per scale of an MMA; 0 without scales."""
     sums, a, b, _, *scales = (value.type for value in op.operands)
     scales = [ty for ty in scales if str(ty.element_type) != "i2"]
     factors = [str(ty.element_type) for ty in (a, b)]
@@ -47,7 +47,7 @@ def scale_size(op: Any) -> int:
 
 
 def columns(scales: MemRef, count: int, halves: bool) -> Array:
-    """The scales of the columns of a product. Those of two blocks with 64 rows each begin anew in the second half."""
+    """The scales of the columns of an MMA. With two blocks of 64 rows each they start again in the second half."""
     found = scales.array()
     if not halves:
         return found[:count]
@@ -55,4 +55,4 @@ def columns(scales: MemRef, count: int, halves: bool) -> Array:
 
 
 TYPES = {"f8E8M0FNU": "f8E8M0FNU", "f8E4M3FN": "ue4m3"}
-"""What the tensor core takes scales for, by their element types: scales do not have a sign."""
+"""The bits of scales by element type: scales do not have a sign."""

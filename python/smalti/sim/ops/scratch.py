@@ -18,7 +18,7 @@ from ..translation.translator import Translator, attribute
 
 
 def _crosses_warps(layout: Any, shape: list[int], axes: Iterable[int]) -> bool:
-    """Whether several warps have elements that become one."""
+    """Whether several warps hold elements that are reduced to one."""
     if isinstance(layout, mosaic_gpu.WGSplatFragLayoutAttr):
         return False
     if not isinstance(layout, mosaic_gpu.TiledLayoutAttr):
@@ -30,7 +30,7 @@ def _crosses_warps(layout: Any, shape: list[int], axes: Iterable[int]) -> bool:
 
 
 def scratch(op: Any, translator: Translator, axes: Iterable[int]) -> Callable[[Any], None]:
-    """What a reduction does to its scratch memory; nothing where it needs none, or its layout is not known."""
+    """The accesses of a reduction to its scratch memory; none if it does not need any, or its layout is not known."""
     stated = translator.layout(op, "in_layouts")
     shape = list(op.operands[0].type.shape)
     if "offset" not in op.attributes or stated is None:

@@ -52,7 +52,7 @@ def _view(buffer: Buffer, offset: int, ty: Any, packed: bool) -> MemRef:
 
 
 def _columns(memory: MemRef) -> int:
-    """The columns of 32 bits that it takes."""
+    """The number of 32-bit columns that it occupies."""
     low, high = memory.extent()
     return -(-(high - low) // COLUMN_BYTES)
 
@@ -83,7 +83,7 @@ def _alloc(op: Any, translator: Translator) -> Step:
         block = st.block
         found = block.columns.get(site.number)
         if found is None:
-            # One warp of the block allocates, and all see it behind a barrier.
+            # One warp of the block allocates; a barrier makes the result visible to the others.
             memory = _view(_tensor_memory(block), 0, ty, packed)
             count = max(32, 1 << (_columns(memory) - 1).bit_length())
             first = max((at + size for at, size in block.columns.values()), default=0)
@@ -139,7 +139,7 @@ def _layout_cast(op: Any, translator: Translator) -> Step:
     (source,), (result,) = translator.operands(op), translator.results(op)
     ty = op.results[0].type
     layout = op.attributes["new_layout"]
-    # A layout of whole rows whose first tile is one element wide has one in each column.
+    # A layout of whole rows with a first tile of one element has one element per column.
     narrow = packing(ty.element_type, 1) is None and type_of(ty).itemsize < 4
     first_tile = layout.layout.tiling[0] if isinstance(layout, TiledLayoutAttr) else []
     apart = narrow and len(first_tile) == 2 and first_tile[1] == 1
@@ -168,7 +168,7 @@ def _load(op: Any, translator: Translator) -> Step:
     def step(st: Group) -> None:
         memory, stream = st.v[source], st.tensor_loads
         st.dirty = True
-        # What it gives can be used at once, but the memory must not be written before the wait.
+        # The result can be used immediately, but the memory must not be written before the wait.
         if st.touch(memory, False, "the load", site, TENSOR, stream=(stream.agent, stream.next)):
             st.v[result] = memory.elements().copy()
         else:
@@ -181,7 +181,7 @@ def _load(op: Any, translator: Translator) -> Step:
 
 
 def _reduction(op: ir.Operation) -> Callable[[Any], Any]:
-    """What a load makes of each row besides (PTX ISA, tcgen05.ld.red): without `.NaN`, a NaN is no operand."""
+    """The row reduction of a load (PTX ISA, tcgen05.ld.red): without `.NaN`, NaN operands are ignored."""
     kind = enumerator(op, "reduce", TMEMLoadReduction)
     if kind is not None and type_of(op.results[0].type).kind != "f":
         raise Unsupported("an integer reduction in a load; the op does not state the signedness")
@@ -236,7 +236,7 @@ def _fence(op: ir.Operation, translator: Translator) -> Step:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The tensor core
+# tcgen05 operations
 # ---------------------------------------------------------------------------------------------------------------------
 
 
@@ -251,8 +251,8 @@ def _touch(st: Group, memory: MemRef, write: bool, what: str, site: Site) -> Non
 
 
 def _blocks(op: ir.Operation, translator: Translator) -> Callable[[Any], list[Any]]:
-    """Which blocks an operation is for: with `collective` (`cta_group::2`) the two whose numbers in the cluster differ
-    in the last bit, the even one first."""
+    """The blocks of an op: with `collective` (`cta_group::2`) the pair whose ranks differ in the last bit, the even
+    one first."""
     site = translator.site(op)
     if not attribute(op, "collective", False):
         return lambda st: [st.block]
@@ -268,7 +268,7 @@ def _blocks(op: ir.Operation, translator: Translator) -> Callable[[Any], list[An
 
 
 def _of(st: Group, block: Block, memory: MemRef, site: Site) -> MemRef:
-    """The same place in the shared or tensor memory of a block."""
+    """The same offset in the shared or tensor memory of a block."""
     if memory.buffer is not st.block.tensor:
         return there(block, memory)
     if block.tensor is None:
@@ -277,7 +277,7 @@ def _of(st: Group, block: Block, memory: MemRef, site: Site) -> MemRef:
 
 
 def _started(op: ir.Operation, translator: Translator, begin: Callable[[Any], Callable[[], None]]) -> Translated:
-    """Something that the tensor core does: `begin` checks its accesses and returns what it does."""
+    """A `tcgen05` operation: `begin` checks its accesses and returns the function that executes it."""
     site = translator.site(op)
 
     def waiting(st: Group) -> Any:
@@ -293,7 +293,7 @@ def _mma(op: Any, translator: Translator) -> Translated:
     is_sparse = bool(attribute(op, "operandSegmentSizes")[6])
     metadata = sparse.Metadata(op) if is_sparse else None
     accumulator, a, b, accumulate, *scales = translator.operands(op)
-    # Of elements that are stored.
+    # Counts stored elements.
     size = scales_of.scale_size(op) * (2 if is_sparse else 1)
     scale_type = scales_of.TYPES[str(op.operands[4].type.element_type)] if size else ""
     for value in list(op.operands)[:3]:
@@ -301,12 +301,12 @@ def _mma(op: Any, translator: Translator) -> Translated:
             type_of(value.type)
     _uses(op, translator)
     site, blocks = translator.site(op), _blocks(op, translator)
-    # Two blocks with 64 rows each have the scales of the columns in another way.
+    # Two blocks with 64 rows each have another layout of the column scales.
     halves = attribute(op, "collective", False) and op.operands[1].type.shape[0] == 64
 
     def begin(st: Group) -> Callable[[], None]:
         adds = bool(st.v[accumulate])
-        # Each block has rows of its own, and part of the columns of `b`.
+        # Each block has its own rows, and a part of the columns of `b`.
         slots = (accumulator, a, b, *scales)
         parts = [[_of(st, block, st.v[slot], site) for slot in slots] for block in blocks(st)]
         for target, *factors in parts:
@@ -340,7 +340,7 @@ _FORMS: dict[str, Callable[[Array], Array]] = {
     "mosaic_gpu.async_store_scales_smem_to_tmem": instructions.unpack_scales,
     "mosaic_gpu.async_store_sparse_metadata_smem_to_tmem": instructions.unpack_metadata,
 }
-"""What copies to tensor memory make of arrays."""
+"""The conversion of arrays by copies to tensor memory."""
 
 
 @operation(*_FORMS)
@@ -376,7 +376,7 @@ def _commit(op: ir.Operation, translator: Translator) -> Translated:
 
     def waiting(st: Group) -> Any:
         places = [Pointer(block.shared, barriers.place(st.v[address])) for block in blocks(st)]
-        # Arrivals of one thread's commits come one after the other.
+        # Commits of one thread arrive in order.
         told = (st.tensor.agent, st.tensor.next)
         commit = Commit(st, [barriers.find(st, place, site, "the arrival", told) for place in places], site)
         st.mark_effective()

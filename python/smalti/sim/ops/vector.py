@@ -50,7 +50,7 @@ _FAST = {np.add: np.add, np.multiply: np.multiply, maximum: np.maximum, minimum:
 
 
 def reduce(function: Callable[[Array, Array], Array], x: Array, axes: tuple[int, ...]) -> Array:
-    """Combines the elements along `axes`: halves with halves, as threads do."""
+    """Reduces the elements along `axes`: halves with halves, as threads do."""
     if x.dtype.kind == "f" and x.dtype.itemsize >= 4 and function in _FAST:
         return np.asarray(_FAST[function].reduce(x, axis=axes), x.dtype)
     kept = [i for i in range(x.ndim) if i not in axes]
@@ -230,12 +230,12 @@ def _create_mask(op: Any, translator: Translator) -> Step:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Windows of memory
+# Transfers
 # ---------------------------------------------------------------------------------------------------------------------
 
 
 def transfer_dimensions(op: Any) -> list[int | None]:
-    """For each dimension of a vector the one of the memory that it goes along; None for one that is repeated."""
+    """For each dimension of a vector the memory dimension; None for a broadcast dimension."""
     found: list[int | None] = []
     for expression in ir.AffineMapAttr(op.attributes["permutation_map"]).value.results:
         if isinstance(expression, ir.AffineDimExpr):
@@ -249,14 +249,14 @@ def transfer_dimensions(op: Any) -> list[int | None]:
 
 @dataclass(frozen=True)
 class _Transfer:
-    """How a vector is transferred: along its `order`, the dimensions of the memory, and those that are repeated."""
+    """The permutation of a transfer: `order`, the memory dimensions, and the broadcast dimensions."""
 
     dimensions: tuple[int | None, ...]
     shape: tuple[int, ...]
     lengths: list[int]
-    """Of the window, for each dimension of the memory; -1 where the vector does not go along it."""
+    """The window size of each memory dimension; -1 if the vector does not have the dimension."""
     owner: Any
-    """Which threads access which elements."""
+    """The owner: which threads access which elements."""
 
     @staticmethod
     def of(op: Any, memory: Any, vector: Any, layout: Any) -> _Transfer:
@@ -274,7 +274,7 @@ class _Transfer:
         return _Transfer(dimensions, shape, lengths, layout if is_plain else (layout, dimensions))
 
     def of_memory(self, vector: Array) -> Array:
-        """The vector with its dimensions in the order of the memory's. None is repeated."""
+        """The vector in the dimension order of the memory, without broadcast dimensions."""
         return np.transpose(vector, np.argsort([d for d in self.dimensions if d is not None]))
 
     def of_vector(self, window: Array) -> Array:

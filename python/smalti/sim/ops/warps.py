@@ -23,11 +23,12 @@ _OF_ALL = {"gpu.launch", "mosaic_gpu.warp_map", "mosaic_gpu.wgmma", "mosaic_gpu.
 _OF_ALL |= {"mosaic_gpu.tmem_alloc", "mosaic_gpu.tmem_dealloc", "mosaic_gpu.initialize_barrier"}
 _OF_ALL |= {"nvvm.tcgen05.wait", "nvvm.cluster.arrive", "nvvm.cluster.arrive.relaxed", "nvvm.cluster.wait"}
 _OF_ALL |= {"mosaic_gpu.try_cluster_cancel", "memref.alloca", "memref.alloc"}
-"""What a whole warpgroup does."""
+"""Ops that a whole warpgroup executes."""
 
 
 class Warp(Group):
-    """A warp of a warpgroup. What its elected thread started stays its own from one use to the next."""
+    """A warp of a warpgroup. The operations that its elected thread issued stay its own from one region to the
+    next."""
 
     def __init__(self, parent: Group, number: int) -> None:
         first, name = parent.first + WARP * number, f"warp {number} of {parent.name}"
@@ -35,11 +36,11 @@ class Warp(Group):
         self.parent = parent
         self.warp = number
         if not number:
-            # Its elected thread is the warpgroup's.
+            # Its elected thread is that of the warpgroup.
             self.bulk, self.tensor, self.leader = parent.bulk, parent.tensor, parent.leader
 
     def begin(self, program: Program) -> None:
-        """Begins to run, with what the warpgroup knows."""
+        """Starts the region with the clocks of the warpgroup."""
         parent = self.parent
         assert parent is not None
         self.known.join(parent.known)
@@ -58,7 +59,7 @@ class Warp(Group):
 
 
 def _common(clocks: list[VectorClock]) -> VectorClock:
-    """What all of them know."""
+    """The minimum of the clocks of all warps."""
     first, *rest = clocks
     found = {}
     for agent, step in first.items():
@@ -68,7 +69,7 @@ def _common(clocks: list[VectorClock]) -> VectorClock:
 
 
 def _join(group: Group) -> None:
-    """The warps are through: the warpgroup goes on."""
+    """Ends the region: the warpgroup acquires what happens before the end of every warp."""
     warps = group.warps
     join(group.known.seen, _common([warp.known.seen for warp in warps]))
     join(group.known.used, _common([warp.known.used for warp in warps]))
@@ -111,7 +112,7 @@ def _warp_map(op: Any, translator: Translator) -> Translated:
         for number, warp in enumerate(st.warps):
             warp.v = list(st.v)
             for argument, value in zip(arguments, given, strict=True):
-                # What differs between threads stays each thread's own.
+                # Per-thread values stay per-thread.
                 warp.v[argument] = _part(value, number)
             warp.begin(program(warp))
             if first:
@@ -130,7 +131,7 @@ def _warp_map(op: Any, translator: Translator) -> Translated:
 
 
 def _part(value: Any, warp: int) -> Any:
-    """A number that threads have, for those of a warp."""
+    """The elements of a per-thread scalar that belong to a warp."""
     if not isinstance(value, np.ndarray):
         return value
     return collapse(value[WARP * warp : WARP * (warp + 1)])
