@@ -41,7 +41,7 @@ UNIT = 4
 
 @dataclass
 class ThreadProgram(Program):
-    """A kernel of threads."""
+    """A thread-level kernel."""
 
     code: Any = None
     ranks: Any = None
@@ -53,19 +53,19 @@ class ThreadProgram(Program):
     smallest: int = 16
     """Bytes of the smallest access of global memory through a pointer."""
     counts_accesses: bool = False
-    """Whether waves have to wait for their accesses, as AMD's have."""
+    """Whether waves must wait for their accesses, as on AMD."""
     unit: int = 1
-    """Warps that run together: those of a warpgroup, where it multiplies."""
+    """Warps that stay together: those of a warpgroup with `wgmma`."""
     polls: bool = False
-    """Whether threads may wait for others to change memory."""
+    """Whether threads may poll memory."""
     privates: tuple[int, ...] = ()
-    """Slots of memory that each thread has for itself and pointers reach."""
+    """Slots of private memory that pointers reach."""
     allocated: tuple[int, ...] = ()
-    """Slots of arrays that the host makes."""
+    """Slots of host arrays."""
     finish: Callable[[list[Any]], None] | None = None
-    """What the host does after the launch."""
+    """The host ops after the launch."""
     grid_slots: tuple[int, ...] = ()
-    """Slots of what the host computes the sizes of the grid to."""
+    """Slots of the grid sizes that the host computes."""
 
     def buffer(self, index: int, name: str, size: int, grain: int, read_only: bool) -> LaneBuffer:
         """The memory of an argument."""
@@ -74,14 +74,14 @@ class ThreadProgram(Program):
         return buffer
 
     def view(self, given: BoundArgument, place: Place) -> View:
-        # Of elements that share bytes, offsets and strides count elements: pointers alone reach them.
+        # For packed elements, offsets and strides count elements: only pointers reach them.
         shape, strides = given.of_elements()
         dtype = given.array.dtype
         steps = tuple(step * dtype.itemsize for step in strides)
         return View(place.buffer, place.offset, shape, steps, dtype, begin=place.offset)
 
     def initial(self, given: Sequence[BoundArgument], places: Sequence[Place | None]) -> list[Any]:
-        """The values that all threads begin with."""
+        """The initial values of all threads."""
         found: list[Any] = [None] * self.slots
         for slot, one, where in zip(self.arguments, given, places, strict=True):
             found[slot] = self.view(one, where) if where is not None else one.number()
@@ -94,7 +94,7 @@ class ThreadProgram(Program):
         return found
 
     def launched(self, values: list[Any]) -> ThreadProgram:
-        """The program with the grid that the host computed."""
+        """The program with the grid size that the host computed."""
         if not self.grid_slots:
             return self
         x, y, z = (int(values[slot]) for slot in self.grid_slots)
@@ -103,7 +103,7 @@ class ThreadProgram(Program):
     def start(
         self, machine: Machine, initial: list[Any], number: int, positions: Sequence[tuple[int, int, int]]
     ) -> ThreadCluster:
-        """A cluster of blocks that are about to run."""
+        """A cluster of blocks that are ready to run."""
         cluster = ThreadCluster(machine, self.cluster)
         views = [initial[slot] for slot in (*self.arguments, *self.allocated)]
         buffers = [*(view.buffer for view in views if isinstance(view, View)), *self.constants]
@@ -128,11 +128,11 @@ class RunningBlock(ThreadBlock):
             self.count_accesses()
         self.independent = not program.counts_accesses
         self.program_buffers: dict[int, LaneBuffer] = {}
-        """The buffers in global memory, by their addresses divided by SPACING."""
+        """The buffers in global memory, by address divided by SPACING."""
         self.ranks = program.ranks
         self.unit = program.unit if len(self.warps) % program.unit == 0 else 1
         for warp in self.warps:
-            # A warpgroup starts products together, and a wait of one of its warps tells of all.
+            # The warps of a warpgroup issue wgmma together, and a wait of one of them covers all.
             warp.products = self.warps[warp.index // self.unit * self.unit].products
         self.dynamic_begin = program.dynamic_begin
         if machine.lane_checker is None:
@@ -142,7 +142,7 @@ class RunningBlock(ThreadBlock):
         self.names = place_names(position, program.grid, program.block, program.cluster)
 
     def begin(self, initial: list[Any], number: int) -> None:
-        """Makes the teams: warps that run together until they part."""
+        """Creates the converged warps, which run together until they diverge."""
         for warps in self._teams(number):
             self.groups.append(ConvergedWarps(self, warps, self.program.code, list(initial)))  # pyright: ignore[reportArgumentType]
 
@@ -161,7 +161,7 @@ class RunningBlock(ThreadBlock):
         return [part for part in parts if part]
 
     def add(self, team: ConvergedWarps) -> None:
-        """A team that parted from another."""
+        """Adds converged warps that were split from others."""
         self.groups.append(team)  # pyright: ignore[reportArgumentType]
         if self.on_new is not None:
             self.on_new(team)
@@ -170,7 +170,7 @@ class RunningBlock(ThreadBlock):
         now.block.report_race(kind, before, now, buffer, low, high)
 
     def report_race(self, kind: str, before: Side, now: Side, buffer: LaneBuffer, low: int, high: int) -> None:
-        """A race, or a write that is not visible, in words."""
+        """Reports a race or a missing proxy fence."""
         place = f"bytes [{low}, {high}) of {buffer.name}"
         verb = "writes" if now.write else "reads"
         other = "write" if before.write else "read"
@@ -205,7 +205,7 @@ class RunningBlock(ThreadBlock):
         )
 
     def check_leaks(self) -> None:
-        """What is still in flight when the program is over."""
+        """Reports asynchronous operations that are outstanding at the end of the kernel."""
         for agent, step in list(self.covers):
             self.relies(agent, step)
         for copy in self.started:
@@ -222,14 +222,14 @@ WAITS = {
     "bulk": ("the copy out of shared memory", "nvvm.cp.async.bulk.wait_group 0"),
     "products": ("the wgmma", "nvvm.wgmma.wait.group.sync.aligned 0"),
 }
-"""What the streams of a warp hold, and what waits for them."""
+"""The operations of a warp's streams, and the op that waits for them."""
 
 
 def pending(warp: Any) -> Iterator[tuple[str, str, list[Any]]]:
-    """What is in flight of a warp: in words, what waits for it, and the work."""
+    """The outstanding operations of a warp: name, wait, and operations."""
     for name, (what, hint) in WAITS.items():
         if name == "products" and warp.index % warp.block.unit:
-            # The warps of a warpgroup have one.
+            # The warps of a warpgroup share one stream.
             continue
         stream = getattr(warp, name)
         yield what, hint, stream.in_flight()
@@ -238,7 +238,7 @@ def pending(warp: Any) -> Iterator[tuple[str, str, list[Any]]]:
 
 
 def ordering_hint(before: Side, now: Side) -> str:
-    """What would order two accesses, in words."""
+    """The hint for a race: synchronization that would order the two accesses."""
     if before.block.cluster is not now.block.cluster:
         return (
             "blocks of a grid run in any order; let each block write different memory, or use an atomic release after the first "
@@ -281,7 +281,7 @@ def ordering_hint(before: Side, now: Side) -> str:
 
 
 def has_threads(module: ir.Module) -> bool:
-    """Whether the kernels of a module are programs of threads."""
+    """Whether the kernels of a module are at thread level."""
     kernels = [op for op in walk(module.operation) if op.name == "gpu.func"]
     kernels += [op for _, op in launches_of(module.operation) if op.name == "gpu.launch"]
     return bool(kernels) and all(is_of_threads(op) for op in kernels)
@@ -296,7 +296,7 @@ def of_threads(
     timed: bool,
     launch: Any = None,
 ) -> tuple[ThreadProgram, ThreadTranslator]:
-    """The program of a `gpu.func`, or of a function of the host with a launch; problems are in the translator."""
+    """The program of a `gpu.func`, or of a host function with a launch; errors are in the translator."""
     warp_size = target.wave_size
     tr = ThreadTranslator(numbers, warp_size, target, timed)
     place = source_location(function.location)
@@ -336,7 +336,7 @@ def of_threads(
         tr.problems.append(Diagnostic("error", message, place))
     aligned = 16 if host is None else ALIGNMENT
     begin = -(-tr.shared_end // aligned) * aligned
-    # What the launch gives a kernel includes what it allocates itself.
+    # The launch's shared memory includes the allocations of the kernel.
     dynamic = max(tr.dynamic_bytes, attribute(function, "smalti.shared_memory_bytes", 0) - begin)
     return (
         ThreadProgram(
@@ -377,7 +377,7 @@ def of_threads(
 
 
 def _sizes(function: Any, place: Any) -> tuple[Three, Three, Three]:
-    """The grid, the block and the cluster that a kernel states."""
+    """The grid, block and cluster sizes of a kernel."""
     grid = three(function, "known_grid_size", "gpu.known_grid_size")
     block = three(function, "known_block_size", "gpu.known_block_size")
     if grid is None or block is None:
@@ -387,7 +387,7 @@ def _sizes(function: Any, place: Any) -> tuple[Three, Three, Three]:
 
 
 def _attributions(tr: ThreadTranslator, arguments: list[Any]) -> None:
-    """Buffers of the function's own: in shared memory, then private ones."""
+    """Allocates the memory attributions of the function: workgroup, then private."""
     if not arguments:
         return
 

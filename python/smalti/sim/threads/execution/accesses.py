@@ -23,20 +23,20 @@ from .warps import Warps
 
 
 class Accesses(Warps):
-    """What a team does to memory."""
+    """The memory accesses of converged warps."""
 
     def __init__(self, block: Any, warps: list[Warp]) -> None:
         super().__init__(block, warps)
         self.changes = 0
-        """How often it changed memory."""
+        """The number of changes of memory."""
         self.slots: tuple[Slot, ...] = ()
-        """The slots that the view has which is about to be accessed."""
+        """The slots selected by the view of the next access."""
 
     def locate(
         self, view: View, indices: list[Any], lengths: tuple[Any, ...], site: Any, what: str, write: bool
     ) -> tuple[Any, Array | None]:
-        """The byte at which a vector of some shape begins at indices of a view, and the lanes that may go on: those
-        that run, and for which it is inside. A length may be a number for each lane."""
+        """The byte offset of a vector at indices of a view, and the active lanes for which it is in bounds. A length
+        may be a number per lane."""
         offset, mask = view.offset, self.mask
         if view.buffer.shared:
             self.slots = view.slots
@@ -88,7 +88,7 @@ class Accesses(Warps):
     def in_buffer(
         self, buffer: Any, first: Any, steps: Array, size: int, mask: Array | None, site: Any, what: str, write: bool
     ) -> Array | None:
-        """The lanes that stay in the buffer itself."""
+        """The lanes whose access is inside the buffer."""
         low, high = int(steps.min()), int(steps.max()) + size
         bad = (first < -low) | (first > buffer.size - high)
         if not isinstance(bad, np.ndarray):
@@ -107,7 +107,7 @@ class Accesses(Warps):
         return ~bad if mask is None else mask & ~bad
 
     def aligned(self, first: Any, size: int, mask: Array | None, site: Any, what: str, write: bool) -> None:
-        """Reports bytes that are no multiples of a size, where accesses have to begin at such."""
+        """Reports misaligned byte offsets, for accesses that require alignment."""
         if isinstance(first, np.ndarray):
             if not int(np.bitwise_or.reduce(first)) & (size - 1):
                 return
@@ -123,7 +123,7 @@ class Accesses(Warps):
             )
 
     def load(self, view: View, indices: list[Any], shape: tuple[int, ...], site: Any, what: str = "the load") -> Any:
-        """A vector of some shape (a number for ()) that every lane loads at indices of its own."""
+        """A vector of some shape (a number for ()) that every lane loads at its own indices."""
         first, mask = self.locate(view, indices, shape, site, what, False)
         return bounds.load(self, view, first, view.steps(shape), shape, mask, site, what)
 
@@ -138,7 +138,7 @@ class Accesses(Warps):
         site: Any,
         what: str = "the load",
     ) -> Any:
-        """Elements at bytes of a buffer; lanes outside of the mask get zeros."""
+        """Elements at bytes of a buffer; lanes outside the mask get zeros."""
         if first.__class__ is not np.ndarray or not all_fit(first, steps, dtype.itemsize, buffer.size):
             self.aligned(first, dtype.itemsize, mask, site, what, False)
             mask = self.in_buffer(buffer, first, steps, dtype.itemsize, mask, site, what, False)
@@ -188,7 +188,7 @@ class Accesses(Warps):
             write(buffer, first, steps, values, mask)
 
     def changed(self, before: Array, after: Array) -> None:
-        """Memory may have changed, which others poll."""
+        """Counts a change of memory, for polling threads."""
         if before.tobytes() != after.tobytes():
             self.changes += 1
             self.machine.changes += 1
@@ -215,10 +215,10 @@ class Accesses(Warps):
     ) -> None:
         """Checks an access of `size` bytes at each of `first + steps` by the lanes of a mask.
 
-        `stream` says of each warp of the team the agent and the step that tell of the end of what is asynchronous;
-        `values` are a row for each lane (or one for all) of what is written, where that is written at once; `work` is
-        the copy that writes it else. It `marks` the beginning or the end of a barrier. An atomic access has the `level`
-        of its scope, and a write may be one that `reads` before. AMD's chips count it as a `kind`.
+        `stream` has for each warp the agent and the step of an asynchronous access; `values` has a row per lane (or
+        one for all) of written values, if they are written immediately; otherwise `work` is the copy that writes them.
+        `marks`: the access is the initialization or invalidation of a barrier. An atomic access has the `level` of its
+        scope, and a write with `reads` also reads. AMD chips count the access as a `kind`.
         """
         if isinstance(buffer, PrivateBuffer):
             return
@@ -250,7 +250,7 @@ class Accesses(Warps):
             if self.block.independent and stream is None:
                 lanes = np.arange(self.lanes) if mask is None else np.flatnonzero(mask)
             else:
-                # All do the same: one lane of each warp tells of it.
+                # All lanes access alike: one lane of each warp is recorded.
                 lanes = np.arange(0, self.lanes, self.block.warp_size)
                 if mask is not None:
                     rows = mask.reshape(len(self.warps), -1)
@@ -280,7 +280,7 @@ class Accesses(Warps):
     def _spares_barriers(
         self, barriers: Iterable[Mbarrier], at: Array, threads: Array, steps: Array, event: Event
     ) -> None:
-        """Reports that an access goes to a barrier, whose bytes are not the program's."""
+        """Reports an access to the bytes of an mbarrier."""
         size = event.size
         low, high = int(at.min() + steps.min()), int(at.max() + steps.max()) + size
         for barrier in barriers:
@@ -299,7 +299,7 @@ class Accesses(Warps):
                 self.report("barrier", message, event.site, lane, hint=hint, others=[barrier.begin("barrier")])
 
     def _takes_slots(self, write: bool, active: list[Warp], stream: tuple[Array, Array] | None) -> None:
-        """The access goes through the view that was looked at last."""
+        """Records an access through the view that was selected last."""
         agents, steps = stream or (self.agents, [warp.step for warp in self.warps])
         ends = {warp: (int(agent), int(step)) for warp, agent, step in zip(self.warps, agents, steps, strict=True)}
         self.block.slots.access(self.slots, write, active, *zip(*(ends[warp] for warp in active), strict=True))
@@ -308,7 +308,7 @@ class Accesses(Warps):
     def reads_grains(
         self, buffer: LaneBuffer, lanes: Array, grains: Array, what: str, site: Any, stream: tuple[Array, Array]
     ) -> None:
-        """Checks what an engine reads: a row of grains for each of some lanes."""
+        """Checks the reads of an asynchronous operation: a row of grains for each of some lanes."""
         self.owes = True
         for warp in self.active_warps():
             warp.mark_effective()
@@ -326,7 +326,7 @@ class Accesses(Warps):
         stream: tuple[Array, Array] | None,
         same: Any,
     ) -> bool:
-        """Returns whether several threads write one place."""
+        """Returns whether several threads write the same bytes."""
         if len(threads) == 1:
             event.only = int(threads[0])
         agents, ends = stream or (self.agents, np.array([warp.step for warp in self.warps], np.int32))
@@ -348,7 +348,7 @@ class Accesses(Warps):
         return several
 
     def _counted(self, kind: str, active: list[Warp]) -> tuple[Array, Array]:
-        """What tells of the end of an access, where waves have to wait for it."""
+        """The counters that complete the access, where waves must wait for accesses."""
         counters: list[Any] = [warp.counters for warp in self.warps]
         agents = self.once(
             ("agents", kind), [self.agents], lambda _: np.array([c.of[kind].agent for c in counters], np.int32)
@@ -358,7 +358,7 @@ class Accesses(Warps):
         return agents, np.array(ends, np.int32)
 
     def _same(self, buffer: LaneBuffer, grains: Array, values: Array | None, mask: Array | None, first: Any) -> Any:
-        """Says of a grain of a row whether the write leaves what is there."""
+        """A function that returns whether a write leaves a grain of a row unchanged."""
         if values is None:
             return None
 
@@ -386,7 +386,7 @@ class Accesses(Warps):
         values: Array | None,
         mask: Array | None,
     ) -> None:
-        """Lanes that write the same place at the same time."""
+        """Checks lanes that write the same bytes in one op."""
         assert buffer.threads is not None
         lost = buffer.threads.take(grains) != threads[:, None]
         rows = None
@@ -412,7 +412,7 @@ class Accesses(Warps):
             return
 
     def _conflict(self, event: Event, one: int, other: int, buffer: LaneBuffer, byte: int) -> None:
-        """Two threads write different values to one place."""
+        """Reports two threads that write different values to the same bytes."""
         sides = [Side(event, int(self.agents[0]), 0, thread) for thread in (one, other)]
         note = Finding(
             "race",

@@ -14,12 +14,12 @@ from typing import Any
 from ...machine.findings import Finding, Site
 
 _EARLY = 1 << 16
-"""Whether a load does not wait for the others that its mask names."""
+"""The bit of the early timeout, with which a load does not wait for the others in its mask."""
 
 
 @dataclass(frozen=True)
 class _Request:
-    """A load for several blocks that a wave asked for."""
+    """A multicast load of a wave."""
 
     warp: Any
     site: Site
@@ -41,12 +41,12 @@ class _Request:
 
 
 class Requests:
-    """The loads for several blocks which those of a cluster ask for."""
+    """The multicast loads of a cluster."""
 
     def __init__(self, cluster: Any) -> None:
         self.cluster = cluster
         self._asked: dict[Any, tuple[Counter[int], _Request]] = {}
-        """By mask and data: how often each block asked for it, and who did last."""
+        """By mask and data: how often each block executed the load, and the last wave."""
 
     def add(self, warp: Any, mask: int, data: Any, site: Site) -> None:
         blocks, own = self.cluster.blocks, warp.block.cluster.blocks.index(warp.block)
@@ -74,7 +74,7 @@ class Requests:
             del self._asked[key]
 
     def check(self) -> None:
-        """Whether all have asked that were to."""
+        """Reports blocks in a mask that did not execute the load."""
         for (mask, _), (counts, request) in self._asked.items():
             most = max(counts.values())
             lacking = [number for number in range(16) if mask >> number & 1 and counts[number] < most]

@@ -19,12 +19,12 @@ from .counters import COPY, DS, LOAD, STORE
 from .lanes import Array
 
 THREAD, WARP, BLOCK, CLUSTER, DEVICE, SYSTEM = range(1, 7)
-"""Scopes, from the smallest on."""
+"""Scopes, from the smallest."""
 
 
 @dataclass(frozen=True)
 class Order:
-    """How an atomic access, or a fence, orders others."""
+    """The memory order of an atomic access or a fence."""
 
     level: int
     acquires: bool = False
@@ -33,16 +33,16 @@ class Order:
 
 @dataclass(frozen=True, eq=False)
 class Told:
-    """What somebody released."""
+    """The clocks of one release."""
 
     warp: Any
     level: int
     clocks: HappensBefore
     sites: tuple[Any, ...]
-    """The access, and the fence before it."""
+    """The release access, and the fence before it."""
 
     def access_remote(self, warp: Any, level: int) -> bool:
-        """Whether an access of a warp, with a scope, is in the scope of this one, and this one in its scope."""
+        """Whether an access of a warp and this one are in each other's scope."""
         least = DEVICE
         if warp is self.warp:
             least = WARP
@@ -54,7 +54,7 @@ class Told:
 
 
 def drain(st: Any, order: Order, site: Any) -> None:
-    """What is released has happened: waves of AMD wait for their accesses."""
+    """Completes earlier accesses before a release: AMD waves wait for their accesses."""
     for warp in st.active_warps():
         if warp.counters is not None:
             kinds = (DS, LOAD, STORE, COPY) if order.level >= DEVICE else (DS, LOAD, STORE)
@@ -62,7 +62,7 @@ def drain(st: Any, order: Order, site: Any) -> None:
 
 
 def fence(st: Any, order: Order, site: Any) -> None:
-    """A fence of the threads that run."""
+    """A fence of the active threads."""
     if order.releases:
         drain(st, order, site)
     for warp in st.active_warps():
@@ -80,7 +80,7 @@ def fence(st: Any, order: Order, site: Any) -> None:
 
 
 def published(warp: Any, lanes: Array, level: int) -> tuple[HappensBefore, int]:
-    """What a relaxed arrival of some lanes tells, as fences released it before, and in which scope."""
+    """The clocks and the scope of a relaxed arrival of some lanes, from earlier release fences."""
     found, least = HappensBefore(), level
     for mine, told in warp.published:
         if mine[lanes].any():
@@ -99,8 +99,8 @@ def accessed(
     reads: bool,
     site: Any,
 ) -> None:
-    """Atomic accesses of some lanes happened, at a byte each, one after the other. They had the first order where they
-    `wrote` (None: nobody did), else the second; those that wrote read before where `reads` says so."""
+    """Records atomic accesses of some lanes, one byte offset each, one after the other. Lanes in `wrote` (None: no
+    lane) have the first order, the others the second; writing lanes read first if `reads` is set."""
     done, missed = orders
     if not buffer.places and not done.releases and not any(warp.published for warp in st.active_warps()):
         return
@@ -129,7 +129,7 @@ def accessed(
                     level = min(order.level, told.level)
                     after.append(Told(warp, level, told.clocks, (*told.sites, site)))
         if reads and order.acquires and order.releases and len(group) > 1:
-            # Each of them learns what those before it released.
+            # Each of them acquires the releases before it.
             warp.chains(group % st.block.warp_size)
         if after:
             buffer.places[place] = merged(after)
@@ -138,7 +138,7 @@ def accessed(
 
 
 def _runs(st: Any, places: Array, lanes: Array, wrote: Array | None) -> Iterator[tuple[int, Array, bool]]:
-    """By place, the lanes that follow each other in one warp and all wrote, or did not."""
+    """By byte offset, runs of consecutive lanes of one warp that all wrote, or all did not."""
     for place in np.unique(places[lanes]).tolist():
         there = lanes[places[lanes] == place]
         written = np.zeros(len(there), np.bool_) if wrote is None else wrote[there]
@@ -155,7 +155,7 @@ def _learn(st: Any, warp: Any, told: Told, lanes: Array, site: Any) -> None:
     learned = list(warp.pending_acquires)
     st.acquire(warp, told.clocks, site, lanes=lanes)
     if told.warp.block is not warp.block:
-        # Of accesses of other blocks it is seen what relies on it.
+        # The effect of synchronization with other blocks is decided at later accesses.
         warp.pending_acquires[:] = learned
         for agent, step in told.clocks.seen.items():
             warp.sources.setdefault(agent, []).append((step, (site, *told.sites)))
@@ -164,7 +164,7 @@ def _learn(st: Any, warp: Any, told: Told, lanes: Array, site: Any) -> None:
 
 
 def merged(told: list[Told]) -> list[Told]:
-    """What was told, once for each block and scope."""
+    """The released clocks, merged per block and scope."""
     found: dict[Any, Told] = {}
     for item in told:
         key = (item.warp, item.level)
