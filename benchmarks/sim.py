@@ -24,7 +24,7 @@ import smalti
 from _record import ROOT
 from rich.table import Table
 from smalti import sim, targets
-from smalti.sim.threads.execution.team import Team
+from smalti.sim.threads.execution.converged_warps import ConvergedWarps
 from smalti.sim.translation.translator import Translated, Translator
 
 sys.path.insert(0, str(ROOT / "test" / "kernels"))
@@ -77,7 +77,7 @@ def operations(make: Callable[[], sim.SimulatedKernel]) -> int:
 
         def run(st: Any) -> None:
             nonlocal count
-            count += len(st.active_warps()) if isinstance(st, Team) else 1
+            count += len(st.active_warps()) if isinstance(st, ConvergedWarps) else 1
             step(st)
 
         def run_with_waits(st: Any) -> Iterator[Any]:

@@ -132,7 +132,7 @@ def test_on_the_emulator(target: str) -> None:
 @pytest.mark.parametrize("name", [*SIGNED, *UNSIGNED])
 def test_in_the_simulator(name: str, level: str) -> None:
     kernel = smalti.sim.simulate(of_tiles(name), "sm_80", level=level)
-    with pytest.raises(SimulationError, match="an integer is divided by 0, or the least one by -1") as caught:
+    with pytest.raises(SimulationError, match="an integer is divided by 0, or the smallest integer by -1") as caught:
         kernel(*arrays(0))
     assert caught.value.findings[0].kind == "division"
     assert line_of(caught.value) == TILES_LINE

@@ -112,7 +112,7 @@ def simulate(kernel: SimulatedKernel, options: Options, given: Mapping[int, str]
         values = _arguments(kernel, given, options["seed"])
         with telling(f"@{kernel.name} on {kernel.target}", _HINTS, runs=1 if number else len(ways)) as progress:
             for finding in kernel.find(*values, simulation=dataclasses.replace(way, progress=progress)):
-                found.setdefault(f"{finding.kind} {finding.location} {finding.edge} {finding.message}", finding)
+                found.setdefault(f"{finding.kind} {finding.location} {finding.hint} {finding.message}", finding)
     if options["save"]:
         import numpy as np
 

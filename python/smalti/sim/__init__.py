@@ -1,4 +1,4 @@
-"""The simulator: runs programs of warpgroups with the hardware's rules of concurrency, and finds races and deadlocks."""
+"""Simulator of GPU kernels: executes a kernel on the CPU and reports data races, missing fences and deadlocks."""
 
 from __future__ import annotations
 

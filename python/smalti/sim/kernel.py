@@ -1,4 +1,4 @@
-"""Kernels that are simulated."""
+"""`SimulatedKernel`: a kernel that runs in the simulator."""
 
 from __future__ import annotations
 
@@ -26,30 +26,30 @@ from .machine.options import Simulation
 from .machine.recorder import Recorder
 from .machine.timeline import Timeline
 from .threads import has_threads
-from .translation import drawing, given
-from .translation.given import Given
-from .translation.places import keep_places
+from .translation import bound_arguments, random_arguments
+from .translation.bound_arguments import BoundArgument
 from .translation.program import Parameter, Program
+from .translation.source_locations import attach_source_locations
 from .translation.translator import internal_error, walk
 
 CALL_OPTIONS = ("simulation", "time_limit")
-"""Keywords of a call that are not arguments of the program."""
+"""Keywords of a call that are not arguments of the kernel."""
 
 
 class SimulatedKernel(Settings):
-    """A kernel that the simulator runs. Call it with its arrays."""
+    """A kernel that runs in the simulator. Call it with its arrays."""
 
     def __init__(
         self, program: Program, target: targets.Target, module: ir.Module, entry: entry.Entry | None = None
     ) -> None:
         self.program = program
         self.entry = entry
-        """What a tile program takes; None of a module that is simulated as it is."""
+        """The parameters of a tile-level kernel; None for a module that is simulated without lowering."""
         self.target = target
         self.module = module
-        """What is simulated."""
+        """The module that is simulated."""
         self.simulation = Simulation()
-        """How it runs, unless a call says otherwise."""
+        """The default simulation of a call."""
         self._is_made = True
 
     def _settings(self) -> Sequence[str]:
@@ -61,7 +61,7 @@ class SimulatedKernel(Settings):
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
-        """What a call takes."""
+        """The arguments of a call."""
         return self.program.parameters
 
     def __repr__(self) -> str:
@@ -70,18 +70,18 @@ class SimulatedKernel(Settings):
 
     def __reduce__(self) -> tuple[Any, ...]:
         raise SmaltiError(
-            f"cannot pickle @{self.name}: a simulated kernel cannot be stored in a file",
-            hint="pass the program, and call smalti.compile there",
+            f"cannot pickle @{self.name}: a simulated kernel cannot be serialized",
+            hint="pass the program instead, and call smalti.compile in the other process",
         )
 
     def __copy__(self) -> SimulatedKernel:
-        """A kernel of the same program, with a `simulation` of its own."""
+        """A kernel of the same program with another `simulation`."""
         copied = object.__new__(type(self))
         vars(copied).update(vars(self))
         return copied
 
     def __deepcopy__(self, memo: dict[int, Any]) -> SimulatedKernel:
-        """The same: nothing changes the program, which the copies share."""
+        """The same kernel: programs are immutable, so copies share them."""
         return self.__copy__()
 
     def __call__(
@@ -92,9 +92,9 @@ class SimulatedKernel(Settings):
         time_limit: float | None = None,
         **named: Any,
     ) -> None:
-        """Runs the kernel on arrays, in place. What it must not do is a `SimulationError`; the arrays stay then,
-        unless it was to go on. The arguments of a tile program can be passed by their names, but for those that the
-        program calls `simulation` or `time_limit`. `time_limit` replaces that of the simulation."""
+        """Runs the kernel on arrays, in place. Raises a `SimulationError` if there are findings; the arrays keep their
+        values then, unless `go_on` is set. The arguments of a tile-level kernel can be passed by name, except
+        arguments named `simulation` or `time_limit`. `time_limit` replaces that of the simulation."""
         has_options = simulation is not None or time_limit is not None
         if named or (has_options and len(arguments) < len(self.arguments)):
             what = self.entry or entry.Entry(self.name, (), 1)
@@ -106,30 +106,32 @@ class SimulatedKernel(Settings):
             raise findings.error(f"@{self.name} on {self.target}", found, self.program.source)
 
     def find(self, *arguments: Any, simulation: Simulation | None = None) -> tuple[Finding, ...]:
-        """Runs the kernel on arrays, and returns what was found instead of raising it."""
+        """Runs the kernel on arrays, and returns the findings instead of raising an error."""
         return self.run(*arguments, simulation=simulation).findings
 
     def run(self, *arguments: Any, simulation: Simulation | None = None) -> launch.Result:
-        """Runs the kernel on arrays, and returns all that the run showed. Where nothing is told of progress, a warning
-        says that a run is a long one."""
+        """Runs the kernel on arrays, and returns the result of the run. Without a progress callback, a long run issues
+        a warning."""
         how = simulation or self.simulation
         if how.progress is None:
-            how = dataclasses.replace(how, progress=Pace(self._warn, "Simulation has blocks, numbers and time_limit"))
+            how = dataclasses.replace(
+                how, progress=Pace(self._warn, "set the fields blocks, numbers and time_limit of Simulation instead")
+            )
         with self._internal_errors():
-            return launch.run(self.program, self._given(arguments), how)
+            return launch.run(self.program, self._bind(arguments), how)
 
     def _warn(self, message: str) -> None:
         warnings.warn(f"@{self.name} on {self.target}: {message}", RuntimeWarning, stacklevel=2)
 
     @contextmanager
     def _internal_errors(self) -> Generator[None, None, None]:
-        """Turns what nobody expected into an error with the kernel's location."""
+        """Converts an unexpected exception to an error with the kernel's location."""
         try:
             yield
         except SmaltiError:
             raise
         except MemoryError as problem:
-            raise LaunchError(f"@{self.name} needs more memory than there is: {problem}") from None
+            raise LaunchError(f"@{self.name}: out of memory: {problem}") from None
         except RecursionError:
             raise LaunchError(f"@{self.name} {TOO_DEEP}") from None
         except Exception as problem:
@@ -143,23 +145,25 @@ class SimulatedKernel(Settings):
         time_limit: float | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> Timeline:
-        """When what happens, if these blocks run on arrays, each on a compute unit of its own. The arrays are left as
-        they are. What the kernel must not do is a `SimulationError`, as far as it shows without checks for races."""
+        """The timeline of a run of these blocks on arrays, each with a compute unit of its own. The arrays keep their
+        values. Raises a `SimulationError` for findings other than races, which are not checked."""
         timing = targets.table()[self.target.chip].timing
         if timing is None:
-            raise TargetError(f"the table has no latencies of {self.target.chip}: there is no timeline")
+            raise TargetError(f"no timeline: the target table has no latencies for {self.target.chip}")
         recorder = Recorder(targets.table()[self.target.chip], timing)
         how = Simulation("round-robin", "early", races=False, blocks=blocks, time_limit=time_limit, progress=progress)
         with self._internal_errors():
             program = load(self.module, self.name, self.target, timed=True)
-            found = launch.run(program, self._given(arguments), how, recorder, keep=True).findings
+            found = launch.run(program, self._bind(arguments), how, recorder, keep=True).findings
         if found:
             raise findings.error(f"@{self.name} on {self.target}", found, self.program.source)
         return Timeline(self.name, self.target.chip, timing, tuple(recorder.slices))
 
-    def _given(self, arguments: Sequence[Any]) -> list[Given]:
+    def _bind(self, arguments: Sequence[Any]) -> list[BoundArgument]:
         calls.check_count(self.name, [str(parameter.type) for parameter in self.parameters], len(arguments))
-        values = [given.bind(parameter, value) for parameter, value in zip(self.parameters, arguments, strict=True)]
+        values = [
+            bound_arguments.bind(parameter, value) for parameter, value in zip(self.parameters, arguments, strict=True)
+        ]
         if self.entry is not None:
             # Tiles run in any order, so that arrays must not overlap.
             memrefs = [argument for argument in self.entry.arguments if argument.is_memref]
@@ -170,27 +174,29 @@ class SimulatedKernel(Settings):
     def random_arguments(
         self, seed: int = 0, shapes: Mapping[int, Sequence[int]] | None = None
     ) -> list[np.ndarray[Any, Any]]:
-        """Arrays that fit: random numbers, the same for a seed. `shapes` says, by the numbers of arguments, those that
-        the program leaves open."""
-        generator, known = np.random.default_rng(seed), drawing.roles(self.module)
-        parameters = given.with_shapes(self.parameters, shapes or {})
+        """Random arguments, which are the same for the same seed. `shapes` maps argument numbers to shapes, for
+        dynamic sizes."""
+        generator, known = np.random.default_rng(seed), random_arguments.roles(self.module)
+        parameters = bound_arguments.with_shapes(self.parameters, shapes or {})
         try:
-            return [drawing.drawn(parameter, known.get(parameter.index), generator) for parameter in parameters]
+            return [
+                random_arguments.drawn(parameter, known.get(parameter.index), generator) for parameter in parameters
+            ]
         except (MemoryError, ValueError) as problem:
-            raise LaunchError(f"there is no memory for arguments of @{self.name}: {problem}") from None
+            raise LaunchError(f"out of memory for the arguments of @{self.name}: {problem}") from None
 
     @property
     def arguments(self) -> tuple[entry.Argument, ...]:
-        """What a call of a tile program takes."""
+        """The parameters of a tile-level kernel."""
         return self.entry.arguments if self.entry is not None else ()
 
     @property
     def launcher(self) -> SimulatedKernel:
-        """What runs the kernel: itself."""
+        """The kernel itself."""
         return self
 
     def run_on_copies(self, values: Sequence[Any], repeat: int = 1) -> float:
-        """Runs the kernel, which leaves its results in `values`. Returns the seconds of the fastest run."""
+        """Runs the kernel, which writes its results to `values`. Returns the seconds of the fastest run."""
         best = float("inf")
         first = [np.copy(value) for value in values]
         for number in range(repeat):
@@ -200,13 +206,13 @@ class SimulatedKernel(Settings):
         return best
 
 
-TOO_DEEP = "has loops and conditions inside of each other, more than the simulator can follow"
+TOO_DEEP = "nests loops and conditions more deeply than the simulator supports"
 LEVELS = {"block": "pipelined", "thread": "thread"}
-"""The levels at which programs are simulated, and how far they are lowered for it."""
+"""The simulated levels, and the stage of `smalti-compile` for each."""
 
 
 _OF_THREADS = ("mosaic_gpu.wgmma", "amdgpu.lds_barrier")
-"""What only programs of threads show: warps that have roles, and barriers that order LDS alone."""
+"""Features that only thread-level kernels have: specialized warps, and barriers that fence LDS only."""
 
 
 def _needs_threads(module: ir.Module) -> bool:
@@ -218,18 +224,19 @@ def simulate(
 ) -> SimulatedKernel:
     """A kernel for the simulator.
 
-    `source` is a path, a text or a module: a module as JAX prints it, a program of a block or of threads, or a tile
-    program, which is lowered to a program of a block with the options of `smalti-compile`, and on to threads where warp
-    groups multiply, which take addresses of barriers and have warps with roles, or where barriers order LDS alone. With
-    `level="thread"` all are lowered to programs of threads; those that are some are changed as the options say.
+    `source` is a path, a text or a module: a JAX module, a block-level or thread-level kernel, or a tile-level kernel.
+    A tile-level kernel is lowered to block level with the options of `smalti-compile`. It is lowered to thread level
+    if it uses `wgmma` with specialized warps or addresses of mbarriers, or barriers that fence LDS only. With
+    `level="thread"` every kernel is lowered to thread level; a thread-level kernel is transformed as the options
+    state.
     """
     chosen = targets.get(target)
     if not chosen.is_gpu:
-        raise TargetError(f"'{chosen}' is no GPU: there is nothing to simulate")
+        raise TargetError(f"'{chosen}' is not a GPU; the simulator requires a GPU target")
     if level is not None and level not in LEVELS:
-        raise TargetError(f"the level '{level}' is none of: {', '.join(LEVELS)}")
+        raise TargetError(f"unknown level '{level}'; the levels are: {', '.join(LEVELS)}")
     module = driver.parse(source)
-    keep_places(source, module)
+    attach_source_locations(source, module)
     described = None
     tiles = any(op.operation.name == "triton_xla.entry_func" for op in module.body.operations)
     if tiles:
@@ -252,7 +259,9 @@ def simulate(
             module = lowered(LEVELS["thread"])
     elif options or stop:
         given = [*options, *(["stop_after"] if stop else [])]
-        raise TargetError(f"a program of a block or of threads is simulated as it is: {', '.join(given)} says nothing")
+        raise TargetError(
+            f"{', '.join(given)} not applicable: a block-level or thread-level kernel is simulated without lowering"
+        )
     try:
         return SimulatedKernel(load(module, name, chosen), chosen, module, described)
     except SmaltiError:
@@ -260,7 +269,7 @@ def simulate(
     except RecursionError:
         raise CompileError(f"the program {TOO_DEEP}") from None
     except MemoryError as problem:
-        raise CompileError(f"the program needs more memory than there is: {problem}") from None
+        raise CompileError(f"out of memory while loading the program: {problem}") from None
     except Exception as problem:
         place = source_location(module.operation.location)
         raise CompileError("", diagnostics=[Diagnostic("error", internal_error(problem), place)]) from problem

@@ -1,4 +1,4 @@
-"""Running a program on arrays."""
+"""Execution of a kernel on arrays."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from .machine.memory import Buffer, MemRef, Pointer
 from .machine.options import Simulation, seed_of
 from .machine.recorder import Recorder
 from .machine.scheduler import Scheduler
-from .machine.synchronisation import Wait
+from .machine.synchronization import Wait
 from .ops.gpu import thread_id
 from .threads.program import ThreadProgram
-from .translation.given import Given, Place, place
+from .translation.bound_arguments import BoundArgument, Place, place
 from .translation.program import Program
 
 
 class _Host:
-    """What computes the sizes of the launch."""
+    """State in which the sizes of the launch are computed."""
 
     def __init__(self, slots: int, machine: Machine) -> None:
         self.v: list[Any] = [None] * slots
@@ -42,28 +42,29 @@ class _Host:
 
 
 MOST_BLOCKS = 1 << 22
-"""Blocks of a run."""
+"""The most blocks of a run."""
 
 
 @dataclass(frozen=True)
 class Result:
-    """What a run showed."""
+    """The result of a run."""
 
     findings: tuple[Finding, ...]
     effective: frozenset[tuple[int, str]]
-    """Operations, by their numbers in the module, that mattered for what was ordered; with them what the mistake would
-    be: `removed`, `weakened` for a wait that could leave no group more in flight, `shared` for a slot after the first."""
+    """Ops, by number in the module, whose synchronization had an effect, with the mutation that would be an error:
+    `removed`, `weakened` for a wait that could not leave one more group outstanding, `shared` for a slot after the
+    first."""
 
 
 def run(
     program: Program,
-    given: Sequence[Given],
+    given: Sequence[BoundArgument],
     how: Simulation,
     recorder: Recorder | None = None,
     keep: bool = False,
 ) -> Result:
-    """Runs a program on arrays, which are written where nothing was found, or where it is to go on, unless it is to `keep`
-    them. With a recorder, whoever is first in its time goes first."""
+    """Runs a program on arrays. They are written if there are no findings or `go_on` is set, unless `keep` is set.
+    With a recorder, the group with the earliest time runs first."""
     findings = Findings(how.max_findings, how.go_on)
     machine = Machine(how, findings, recorder)
     try:
@@ -73,31 +74,34 @@ def run(
 
 
 def _time_limit(program: Program, machine: Machine, reached: TimeLimit) -> LaunchError:
-    """The error of a run that has reached its time limit, with what it found."""
+    """The error of a run that reached its time limit, with the findings so far."""
     who, site = reached.who, reached.site
     where = None
     if who is not None and site is not None:
         loops = tuple(i for i in who.loops if isinstance(i, int))
         where = Finding(
-            "deadlock", "was in this loop", who.block.position, agent=who.name, location=site.location, iteration=loops
+            "deadlock",
+            "the run was in this loop",
+            who.block.position,
+            agent=who.name,
+            location=site.location,
+            iteration=loops,
         )
     found = machine.findings.all()
     message = (
-        f"the time limit of {machine.how.time_limit or 0:g} s is reached after {machine.done} of {machine.total} blocks"
+        f"time limit of {machine.how.time_limit or 0:g} s reached; {machine.done} of {machine.total} blocks completed"
     )
     if reached.iterations is not None:
-        message = (
-            f"a loop of {reached.iterations} iterations takes hours to simulate, and the run does not have a time limit"
-        )
+        message = f"a loop has {reached.iterations} iterations, and the run does not have a time limit; the simulation would take hours"
     return LaunchError(
         f"@{program.name}: {message}",
         diagnostics=[*(finding.diagnostic() for finding in found), *([where.diagnostic("note")] if where else [])],
-        hint="a larger --time-limit SECONDS (Simulation.time_limit), or fewer blocks with --blocks N (Simulation.blocks)",
+        hint="raise --time-limit SECONDS (Simulation.time_limit), or simulate fewer blocks with --blocks N (Simulation.blocks)",
         source=program.source,
     )
 
 
-def _run(program: Program, given: Sequence[Given], machine: Machine, keep: bool) -> Result:
+def _run(program: Program, given: Sequence[BoundArgument], machine: Machine, keep: bool) -> Result:
     how, findings = machine.how, machine.findings
     of_threads = program if isinstance(program, ThreadProgram) else None
     places = place(given, of_threads.buffer if of_threads else _buffer)
@@ -110,13 +114,15 @@ def _run(program: Program, given: Sequence[Given], machine: Machine, keep: bool)
     grid, block = launch.grid, launch.block
     for what, sizes in (("grid", grid), ("block", block), ("cluster", launch.cluster)):
         if min(sizes) < 1:
-            raise LaunchError(f"a {what} of {' x '.join(map(str, sizes))}")
+            raise LaunchError(f"invalid {what} size {' x '.join(map(str, sizes))}")
     if not 0 <= launch.shared_bytes <= program.most_shared_bytes:
         most = program.most_shared_bytes
-        raise LaunchError(f"{launch.shared_bytes} bytes of shared memory; a block of this GPU has 0 to {most}")
+        raise LaunchError(
+            f"the launch requests {launch.shared_bytes} B of shared memory; a block on this GPU has at most {most} B"
+        )
     limit = 1024
     if math.prod(block) > limit:
-        raise LaunchError(f"a block of {math.prod(block)} threads; a GPU has at most {limit}")
+        raise LaunchError(f"the block has {math.prod(block)} threads; the limit is {limit}")
     machine.waiting.extend(_clusters(grid, launch.cluster, how.blocks))
     size = math.prod(launch.cluster)
     machine.total = len(machine.waiting) * size
@@ -145,7 +151,7 @@ def _run(program: Program, given: Sequence[Given], machine: Machine, keep: bool)
                         _run_cluster(machine, program, launch, number, positions, next(shares))
             except Stop:
                 pass
-            # Those whose work it took have ended, too.
+            # The clusters whose work it took have completed, too.
             machine.progress((before - len(machine.waiting)) * size)
     except Enough:
         pass
@@ -164,8 +170,8 @@ def _buffer(index: int, name: str, size: int, grain: int, read_only: bool) -> Bu
     return Buffer(name, np.zeros(size, np.uint8), grain, shared=False, read_only=read_only)
 
 
-def _view(given: Given, place: Place) -> MemRef:
-    """An argument as the program has it."""
+def _view(given: BoundArgument, place: Place) -> MemRef:
+    """The run-time value of an argument."""
     ty = given.parameter.type.element_type
     if given.parameter.packed == 1:
         return given.view(place, values.numpy_type(ty))
@@ -174,10 +180,10 @@ def _view(given: Given, place: Place) -> MemRef:
 
 @dataclass(frozen=True)
 class _Launch:
-    """What all blocks have in common."""
+    """The launch parameters that all blocks share."""
 
     values: list[Any]
-    """The values that all threads begin with."""
+    """The initial values of all threads."""
     grid: Three
     block: Three
     cluster: Three
@@ -185,15 +191,15 @@ class _Launch:
 
 
 def _clusters(grid: Three, cluster: Three, blocks: range | None) -> list[tuple[int, list[Three]]]:
-    """The clusters of which a block is to run, with the number of its first block and the places of all."""
+    """The clusters that contain a block to run, with the number of the first block and the positions of all blocks."""
     if any(size % part for size, part in zip(grid, cluster, strict=True)):
-        raise LaunchError(f"a grid of {grid} blocks is no number of clusters of {cluster}")
+        raise LaunchError(f"the grid size {grid} is not a multiple of the cluster size {cluster}")
     count = math.prod(grid)
     if blocks is not None and blocks.stop > count:
-        raise LaunchError(f"block {blocks.stop - 1} of a grid of {count} blocks")
+        raise LaunchError(f"block {blocks.stop - 1} is outside the grid of {count} blocks")
     if len(numbers := blocks if blocks is not None else range(count)) > MOST_BLOCKS:
-        hint = "say which blocks are to run (blocks, --blocks)"
-        raise LaunchError(f"{len(numbers)} blocks are more than the simulator runs at a time ({MOST_BLOCKS}): {hint}")
+        hint = "select blocks (blocks, --blocks)"
+        raise LaunchError(f"{len(numbers)} blocks exceed the limit of {MOST_BLOCKS} blocks per run; {hint}")
     found: dict[Three, tuple[int, list[Three]]] = {}
     for number in numbers:
         position = (number % grid[0], number // grid[0] % grid[1], number // (grid[0] * grid[1]))
@@ -204,8 +210,10 @@ def _clusters(grid: Three, cluster: Three, blocks: range | None) -> list[tuple[i
     return list(found.values())
 
 
-def _launch(program: Program, given: Sequence[Given], places: Sequence[Place | None], machine: Machine) -> _Launch:
-    """What a launch gives to all blocks."""
+def _launch(
+    program: Program, given: Sequence[BoundArgument], places: Sequence[Place | None], machine: Machine
+) -> _Launch:
+    """The launch parameters of a program."""
     host: State = _Host(program.slots, machine)
     if program.host is None:
         for slot, one, where in zip(program.arguments, given, places, strict=True):
@@ -239,10 +247,10 @@ def _block(machine: Machine, program: Program, launch: _Launch, position: Three,
     names["threads"] = (threads,)
     size = threads if program.group_threads is None else program.group_threads
     if size < 1 or size % 32 or threads % 32 or size > threads:
-        raise LaunchError(f"a block of {threads} threads cannot run programs of {size} threads")
+        raise LaunchError(f"a block of {threads} threads cannot be divided into groups of {size} threads")
     for index, first in enumerate(range(0, threads, size)):
         name = "the block" if program.group_threads is None else f"warpgroup {index}"
-        # The last program may be a part of one: warps that only copy.
+        # The last group may be smaller: warps that only copy.
         group = Group(block, index, first, min(size, threads - first), list(launch.values), name)
         given = (
             *position,
@@ -270,7 +278,7 @@ def _program(program: Program, group: Group) -> Generator[Wait | None, None, Non
 def _run_grid(
     machine: Machine, program: ThreadProgram, launch: _Launch, clusters: list[tuple[int, list[Three]]]
 ) -> None:
-    """Runs clusters that may wait for each other: one starts when those before it have ended, or wait."""
+    """Runs clusters that may wait for each other: a cluster starts when those before it have completed or wait."""
     waiting = iter(clusters[::-1] if machine.how.order == "last-ahead" else clusters)
     started: list[Any] = []
 
@@ -287,8 +295,8 @@ def _run_grid(
 
 
 def _shares(how: Simulation) -> Iterator[int]:
-    """How many others' work each cluster gets that asks for it: many, none, and something between. A cluster that gets
-    none asked when all of them ran; those that get some asked before."""
+    """How many other clusters' work each requesting cluster gets: many, none, and numbers in between. A cluster that
+    gets none requested after all clusters were launched; one that gets some requested before."""
     seed = seed_of(how.order)
     if seed is not None:
         chance = random.Random(f"shares {seed}")
@@ -308,22 +316,22 @@ def _run_cluster(
     Scheduler(machine, cluster.blocks, number).run()
     for block in cluster.blocks:
         _check_leaks(block, cluster)
-    cluster.check_ends()
+    cluster.check_remote_accesses()
 
 
 def _check_leaks(block: Block, cluster: Cluster) -> None:
-    """What is still in flight when the program is over."""
+    """Reports asynchronous operations that are outstanding at the end of the kernel."""
     groups = [one for block in cluster.blocks for group in block.groups for one in group.all()]
     for copy in block.started:
         if not any(group.known.seen.get(agent, 0) >= step for agent, step in copy.ends for group in groups):
-            copy.group.report("leak", copy.leaks, copy.site, edge="a wait for the phase of its barrier")
+            copy.group.report("leak", copy.leaks, copy.site, hint="wait for the mbarrier phase that the copy completes")
     told: set[int] = set()
     for group in (one for member in block.groups for one in member.all()):
-        for stream, what, edge in (
-            (group.products, "a product", "nvvm.wgmma.wait.group 0"),
-            (group.bulk, "a copy out of shared memory", "nvvm.cp.async.bulk.wait_group 0"),
-            (group.tensor, "work of the tensor core", "mosaic_gpu.tcgen05_commit_arrive and a wait for its barrier"),
-            (group.copies, "a copy into shared memory", "mosaic_gpu.async_wait_group 0"),
+        for stream, what, hint in (
+            (group.products, "wgmma", "wait with nvvm.wgmma.wait.group 0"),
+            (group.bulk, "the copy out of shared memory", "wait with nvvm.cp.async.bulk.wait_group 0"),
+            (group.tensor, "tcgen05 work", "execute mosaic_gpu.tcgen05_commit_arrive and wait for its mbarrier"),
+            (group.copies, "the copy into shared memory", "wait with mosaic_gpu.async_wait_group 0"),
         ):
             if stream.agent in told:
                 continue
@@ -331,6 +339,6 @@ def _check_leaks(block: Block, cluster: Cluster) -> None:
             for work in stream.in_flight():
                 if isinstance(work, TensorWork) and work.followed:
                     continue
-                without = "" if work not in stream.open else " and that no group holds"
-                message = f"{what} that nothing waits for{without} before the program ends"
-                group.report("leak", message, work.site, edge=edge)
+                without = "" if work not in stream.open else " and is not committed to a group"
+                message = f"{what} is outstanding at the end of the kernel{without}; no wait covers it"
+                group.report("leak", message, work.site, hint=hint)

@@ -1,4 +1,4 @@
-"""From a module to the program of one of its kernels."""
+"""Selection and translation of one kernel of a module."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from . import ops, threads
 from .translation.program import Program, is_written, of_function, of_launch
 from .translation.translator import Translator, walk
 
-assert ops  # The translations of operations register themselves.
+assert ops  # The imports register the translations of ops.
 
 
 def _layouts(module: ir.Module) -> dict[tuple[int, str], str]:
-    """The layouts of vectors, which inference gives where the program has none; nothing where it fails."""
+    """The layouts of vectors from layout inference, if the module does not have them; empty if inference fails."""
     found = _stated_layouts(module)
     if found:
         return found
@@ -47,8 +47,8 @@ def _name(op: ir.Operation) -> str:
 
 
 def load(module: ir.Module, name: str | None, target: Any, timed: bool = False) -> Program:
-    """The program of a module: JAX's function with a `gpu.launch`, or a `gpu.func` that is a program of a block or of
-    threads. One that is `timed` runs with a recorder."""
+    """The program of a module: the function with `gpu.launch` of a JAX module, or a block-level or thread-level
+    `gpu.func`. A `timed` program runs with a recorder."""
     candidates: dict[str, tuple[Any, Any]] = {}
     twice: set[str] = set()
     for op in walk(module.operation):
@@ -62,18 +62,18 @@ def load(module: ir.Module, name: str | None, target: Any, timed: bool = False) 
             candidates[_name(owner)] = (owner, op)
     for function, launch in threads.launches_of(module.operation):
         if launch.name == "gpu.launch_func":
-            # The kernel does not say itself how it is launched.
+            # The kernel does not state its launch sizes.
             candidates.pop(_name(threads.kernel_of(launch)), None)
         candidates[_name(function)] = (function, launch)
     if name in twice or (name is None and twice):
-        raise CompileError(f"the module has several programs @{name or min(twice)}: no two may have one name")
+        raise CompileError(f"the module has several kernels named @{name or min(twice)}; kernel names must be unique")
     if name is not None and name not in candidates:
         known = ", ".join(f"@{n}" for n in candidates) or "none"
-        raise CompileError(f"no program @{name}; the module has: {known}")
+        raise CompileError(f"the module does not have a kernel @{name}; it has: {known}")
     if name is None and len(candidates) != 1:
         if not candidates:
-            raise CompileError("the module has no gpu.launch and no kernel to simulate")
-        raise CompileError(f"the module has several programs: name one ({', '.join(f'@{n}' for n in candidates)})")
+            raise CompileError("nothing to simulate: the module has neither gpu.launch nor a kernel")
+        raise CompileError(f"the module has several kernels; name one of: {', '.join(f'@{n}' for n in candidates)}")
     chosen = name or next(iter(candidates))
     function, launch = candidates[chosen]
     numbers = {op: number for number, op in enumerate(walk(module.operation))}

@@ -1,7 +1,7 @@
-"""Mutants: programs with one mistake in their synchronisation, and whether the simulator notices.
+"""Mutants: kernels with one synchronization error each, and whether the simulator catches them.
 
-A mistake that makes no difference is no mistake: a barrier from which nobody learns anything, a wait for what is over.
-The run of the program itself tells which these are, and no mutants are made there.
+A mutation without effect is not a mutant: a barrier that orders nothing new, or a wait for a completed operation. The run of
+the original kernel records which synchronization has an effect.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .loading import load
 from .machine.findings import Finding
 from .machine.options import Simulation
 from .ops.cluster import REMOTE_ARRIVAL
-from .translation.translator import attribute, normalised, walk
+from .translation.translator import attribute, normalized, walk
 
 _MISTAKES = {
     "barrier removed": "removed",
@@ -35,10 +35,10 @@ _MISTAKES = {
     "wait weakened by one": "weakened",
     "slot shared": "shared",
 }
-"""Mistakes that only are some where something is learned."""
+"""Mutations that are errors only if the synchronization has an effect."""
 
 _RUN = ("phase flipped", "expect_tx short", "expect_tx long")
-"""Mistakes that only are some where the program comes to them."""
+"""Mutations that are errors only if the op is executed."""
 
 _ARRIVALS = ("nvvm.mbarrier.arrive", "nvgpu.mbarrier.arrive", "nvvm.cp.async.mbarrier.arrive", "mosaic_gpu.arrive")
 _ARRIVALS += ("nvvm.mbarrier.arrive_drop", "nvvm.mbarrier.complete_tx")
@@ -53,7 +53,7 @@ _AWAITED = {
     "arrival count too large": (*_INITIALISATIONS, "rocdl.s.barrier.init", "rocdl.s.barrier.signal.var"),
     "arrival count too small": (*_INITIALISATIONS, "rocdl.s.barrier.init", "rocdl.s.barrier.signal.var"),
 }
-"""Mistakes on barriers in shared memory and such with names that only are some where something waits for a phase that depends on them."""
+"""Mutations of mbarriers and named barriers that are errors only if a wait depends on the phase."""
 
 Change = Callable[[Any], None]
 
@@ -63,12 +63,12 @@ SCHEDULES = (
     Simulation("last-ahead", "early"),
     Simulation("random:1", "random:1"),
 )
-"""What a mutant runs through until it is noticed."""
+"""The schedules in which a mutant runs until it is caught."""
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """One mistake: an operation, by its number in the module, and what is done to it."""
+    """One mutation: the number of an op in the module, and what is done to it."""
 
     kind: str
     number: int
@@ -82,13 +82,13 @@ class Mutant:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a mutant."""
+    """The outcome of a mutant."""
 
     mutant: Mutant
     findings: tuple[Finding, ...]
     wrong_numbers: bool
     schedule: Simulation | None
-    """How it ran when it was noticed."""
+    """The schedule in which it was caught."""
 
     @property
     def caught(self) -> bool:
@@ -103,7 +103,7 @@ class Outcome:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Mistakes
+# Mutations
 # ---------------------------------------------------------------------------------------------------------------------
 
 
@@ -120,7 +120,7 @@ def _weaken(name: str) -> Change:
 
 
 def _weaken_counters(op: ir.Operation) -> None:
-    """Leaves one more in flight of all that a wait is for."""
+    """Leaves one more group outstanding in a wait."""
     for name in ("load", "store", "ds", "tensor", "count"):
         if name in op.attributes:
             _weaken(name)(op)
@@ -145,7 +145,7 @@ def _set(name: str, value: Callable[[int], int]) -> Change:
 
 
 def _flip(operand: int) -> Change:
-    """Flips the parity that an operand says."""
+    """Flips the parity operand."""
 
     def change(op: Any) -> None:
         parity = op.operands[operand]
@@ -162,7 +162,7 @@ def _flip(operand: int) -> Change:
 
 
 def _compute(name: str, by: int) -> Change:
-    """Makes another number of the second operand."""
+    """Changes the value of the second operand."""
 
     def change(op: ir.Operation) -> None:
         count = op.operands[1]
@@ -176,7 +176,7 @@ def _compute(name: str, by: int) -> Change:
 
 
 def _answer(op: ir.Operation) -> None:
-    """Takes it that the phase is over."""
+    """Replaces the result of a wait by "complete"."""
     with op.context, op.location, ir.InsertionPoint(op):
         i1 = ir.IntegerType.get_signless(1)
         yes = ir.Operation.create("arith.constant", results=[i1], attributes={"value": ir.IntegerAttr.get(i1, -1)})
@@ -198,7 +198,7 @@ def _weaken_nvgpu(name: str, default: int, bits: int) -> Change:
 
 
 def _share_slot(op: Any) -> None:
-    """Takes the first slot whatever the iteration."""
+    """Uses the first slot in every iteration."""
     segments = list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
     kept = [op.operands[0], *list(op.operands)[1 + segments[1] :]]
     offsets = [max(0, v) if v >= 0 else 0 for v in ir.DenseI64ArrayAttr(op.attributes["static_offsets"])]
@@ -230,14 +230,14 @@ _MONOTONIC = 2
 
 
 def _relax(op: ir.Operation) -> None:
-    """Lets an atomic access order nothing."""
+    """Makes an atomic access relaxed."""
     for name in _ATOMIC[op.name]:
         old = ir.IntegerAttr(op.attributes[name])
         op.attributes[name] = ir.IntegerAttr.get(old.type, min(old.value, _MONOTONIC))
 
 
 def _narrow(op: ir.Operation) -> None:
-    """Tells the thread itself alone."""
+    """Narrows the scope to the thread itself."""
     op.attributes["syncscope"] = ir.StringAttr.get("singlethread", op.context)
 
 
@@ -248,7 +248,7 @@ _FENCES |= {"nvvm.fence.sync_restrict", "nvvm.fence.proxy.sync_restrict"}
 def _changes(op: ir.Operation, architecture: str) -> Iterator[tuple[str, Change]]:
     name = op.name
     if name == "llvm.inline_asm":
-        text = normalised(ir.StringAttr(op.attributes["asm_string"]).value)
+        text = normalized(ir.StringAttr(op.attributes["asm_string"]).value)
         if text.startswith("bar.sync"):
             yield "barrier removed", _erase
         elif text == REMOTE_ARRIVAL:
@@ -358,7 +358,7 @@ _COMMITS = ("nvvm.wgmma.commit.group.sync.aligned", "mosaic_gpu.async_commit_gro
 
 
 def _is_slot(op: Any) -> bool:
-    """Whether a view takes one of several slots of shared memory, which one is not constant."""
+    """Whether a view selects one of several slots of shared memory by a dynamic index."""
     memory = op.operands[0].type
     if "workgroup" not in str(memory.memory_space) or len(memory.shape) < 2 or memory.shape[0] == 1:
         return False
@@ -368,7 +368,7 @@ def _is_slot(op: Any) -> bool:
 
 
 def mutants(module: ir.Module, architecture: str = "") -> list[Mutant]:
-    """All mistakes that can be made in a module, for chips of an architecture."""
+    """All mutations of a module for an architecture."""
     found = []
     for number, op in enumerate(walk(module.operation)):
         for kind, change in _changes(op, architecture):
@@ -377,7 +377,7 @@ def mutants(module: ir.Module, architecture: str = "") -> list[Mutant]:
 
 
 def apply(module: ir.Module, *mistakes: Mutant) -> ir.Module:
-    """A copy of the module with mistakes."""
+    """A copy of the module with mutations."""
     copy = driver.clone(module)
     operations = list(walk(copy.operation))
     for mutant in mistakes:
@@ -387,7 +387,7 @@ def apply(module: ir.Module, *mistakes: Mutant) -> ir.Module:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Whether they are noticed
+# Detection
 # ---------------------------------------------------------------------------------------------------------------------
 
 
@@ -400,14 +400,14 @@ def score(
     schedules: Sequence[Simulation] = SCHEDULES,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Outcome]:
-    """What becomes of the mutants of a kernel, which is itself without findings on these arguments."""
+    """The outcomes of the mutants of a kernel, which must not have findings on these arguments."""
     wanted = [array.copy() for array in arguments]
     effective: set[tuple[int, str]] = set()
     for schedule in schedules:
         wanted = [array.copy() for array in arguments]
         result = kernel.run(*wanted, simulation=dataclasses.replace(schedule, blocks=blocks))
         if result.findings:
-            raise LaunchError(f"@{kernel.name} is not sound itself: {result.findings[0]}")
+            raise LaunchError(f"@{kernel.name} has a finding without any mutation: {result.findings[0]}")
         effective |= result.effective
     possible = mutants(kernel.module, kernel.target.architecture)
     chosen = [m for m in possible if kinds is None or m.kind in kinds]
@@ -419,12 +419,12 @@ def score(
         outcomes.append(_try(_changed(kernel, [mutant]), mutant, arguments, wanted, blocks, schedules))
         if progress is not None:
             progress(done + 1, len(chosen))
-    # What another thing does, too, is no mistake to leave out: without that other thing it shows.
+    # A mutation that other synchronization makes redundant is not an error if removing both is caught.
     others = [m for m in possible if m.kind in _MISTAKES]
 
     @functools.cache
     def told(*mistakes: Mutant) -> frozenset[Any]:
-        """What is noticed of mistakes, in any schedule."""
+        """How mutations are caught, in any schedule."""
         changed = _changed(kernel, mistakes)
         each = [_try(changed, mistakes[0], arguments, wanted, blocks, [schedule]) for schedule in schedules]
         found = {(finding.kind, finding.location) for outcome in each for finding in outcome.findings}
@@ -438,7 +438,7 @@ def score(
 
 
 def _changed(kernel: SimulatedKernel, mistakes: Sequence[Mutant]) -> SimulatedKernel:
-    """The kernel with mistakes."""
+    """The kernel with mutations."""
     program = load(apply(kernel.module, *mistakes), kernel.name, kernel.target)
     return SimulatedKernel(program, kernel.target, kernel.module)
 

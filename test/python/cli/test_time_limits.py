@@ -209,7 +209,7 @@ def test_ctrl_c_ends_the_command(tmp_path: Path, target: str, threads: str) -> N
         (["--target", "cpu"], "@k: the time limit of 0.2 s is reached"),
         (["--target", "cpu", "--check"], "the reference interpreter reached the time limit of 0.2 s"),
         (["--target", "emu:gfx942"], "the launch exceeded the time limit of 0.2 s"),
-        (["--target", "sim:sm_80"], "the time limit of 0.2 s is reached after 0 of 4 blocks"),
+        (["--target", "sim:sm_80"], "time limit of 0.2 s reached; 0 of 4 blocks completed"),
     ],
     ids=lambda value: "-".join(value) if isinstance(value, list) else "",
 )

@@ -64,6 +64,24 @@ def test_printed_findings_are_those_of_the_guide(
     assert capsys.readouterr().out == shown
 
 
+def test_the_first_race_of_the_simulator_page(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The commands print what the page says, for its kernel and for the kernel with the barrier."""
+    page = "docs/simulator.md"
+    (kernel,) = blocks(page, "mlir")
+    monkeypatch.chdir(tmp_path)
+    Path("apply.mlir").write_text(kernel)
+    head, end, tail = kernel.partition("    }\n    %scale")
+    assert end
+    Path("fixed.mlir").write_text(f"{head}    }}\n    gpu.barrier\n    %scale{tail}")
+    for block, status in zip(blocks(page, "console"), (1, 0), strict=True):
+        command, _, shown = block.partition("\n")
+        program, *words = shlex.split(command.removeprefix("$ "))
+        assert program == "smalti"
+        done = CliRunner().invoke(command_line.main, words)
+        assert done.exit_code == status
+        assert re.sub(r"in [0-9.]+ s", "in TIME s", done.output) == re.sub(r"in [0-9.]+ s", "in TIME s", shown)
+
+
 def test_layouts_print_what_the_guide_says(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(ROOT)
     scope: dict[str, object] = {"__name__": "guide"}

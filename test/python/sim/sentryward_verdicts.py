@@ -2,7 +2,7 @@
 """Compares the simulator's verdicts with those of SentryWard, which checks PTX without running it.
 
 Programs of threads are simulated, and compiled to PTX that SentryWard checks: sound ones, and each with one mistake in
-its synchronisation. Needs `sentryward` (PyPI) in the path.
+its synchronization. Needs `sentryward` (PyPI) in the path.
 """
 
 from __future__ import annotations

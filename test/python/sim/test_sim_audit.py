@@ -20,7 +20,7 @@ from audit_programs import (
     expect,
     fence,
     first,
-    initialised,
+    initialized,
     load,
     program,
     sync,
@@ -53,7 +53,7 @@ def check(text: str, wanted: str | None, target: str) -> None:
             assert finding.location is not None and finding.block is not None and finding.agent is not None
             if finding.kind in ("race", "missing-fence"):
                 (other,) = finding.others
-                assert other.location is not None and other.agent is not None and finding.edge
+                assert other.location is not None and other.agent is not None and finding.hint
 
 
 RUNS = expect(256) + bulk(256)
@@ -87,43 +87,43 @@ nvvm.cp.async.bulk.commit.group
 SHUFFLED = "nvvm.bar.warp.sync %i-1 : i32\n"
 
 PHASES = {
-    "arrive and wait": (initialised(64) + STORE + ARRIVE + wait(0) + load(), None),
-    "by the state": (initialised(64) + STORE + TOKEN + load(), None),
-    "one thread of each warp": (initialised(2) + STORE + SHUFFLED + first(ARRIVE, who="%l0") + wait(0) + load(), None),
+    "arrive and wait": (initialized(64) + STORE + ARRIVE + wait(0) + load(), None),
+    "by the state": (initialized(64) + STORE + TOKEN + load(), None),
+    "one thread of each warp": (initialized(2) + STORE + SHUFFLED + first(ARRIVE, who="%l0") + wait(0) + load(), None),
     "one thread of each warp that knows of itself": (
-        initialised(2) + STORE + first(ARRIVE, who="%l0") + wait(0) + load(),
+        initialized(2) + STORE + first(ARRIVE, who="%l0") + wait(0) + load(),
         "race",
     ),
     "what one thread of each warp did": (
-        initialised(2)
+        initialized(2)
         + first("memref.store %f1, %s[%t] : memref<256xf32, SH>\n" + ARRIVE, who="%l0")
         + wait(0)
         + "%theirs = arith.xori %t, %wave : index\n"
         + first(load("%theirs"), who="%l0"),
         None,
     ),
-    "the phase before the first": (initialised(64) + wait(1), None),
-    "alone, again": (initialised(32) + first(ARRIVE + ARRIVE, ""), None),
-    "no wait": (initialised(64) + STORE + ARRIVE + load(), "race"),
-    "no initialisation": (ARRIVE + wait(0), "barrier"),
-    "not initialised for all": (initialised(64).replace("gpu.barrier", "") + ARRIVE + wait(0), "barrier"),
-    "an arrival is missing": (initialised(64) + first(ARRIVE) + wait(0), "deadlock"),
-    "more arrivals than of a phase": (initialised(32) + ARRIVE + wait(0), "barrier"),
-    "two arrivals, no wait between": (initialised(64) + STORE + ARRIVE + ARRIVE + wait(1) + load(), "barrier"),
-    "a phase that is missed": (initialised(32) + first(ARRIVE + ARRIVE, wait(0) + wait(1)), "barrier"),
-    "what a later phase tells": (initialised(32) + first(HANDED, wait(0) + load("%lane")), "barrier"),
-    "initialised while others wait": (initialised(32) + first(ARRIVE, wait(0)) + initialised(32), "barrier"),
-    "initialised twice": (initialised(32) + "gpu.barrier\n" + initialised(32), "barrier"),
-    "no barrier any more": (initialised(32) + ANOTHER + INVALIDATE, "barrier"),
-    "an end behind all": (initialised(32) + ANOTHER + "gpu.barrier\n" + INVALIDATE, None),
-    "an end, then data": (initialised(32) + ANOTHER + "gpu.barrier\n" + INVALIDATE + first(NUMBER, who="%t0"), None),
+    "the phase before the first": (initialized(64) + wait(1), None),
+    "alone, again": (initialized(32) + first(ARRIVE + ARRIVE, ""), None),
+    "no wait": (initialized(64) + STORE + ARRIVE + load(), "race"),
+    "no initialization": (ARRIVE + wait(0), "barrier"),
+    "not initialized for all": (initialized(64).replace("gpu.barrier", "") + ARRIVE + wait(0), "barrier"),
+    "an arrival is missing": (initialized(64) + first(ARRIVE) + wait(0), "deadlock"),
+    "more arrivals than of a phase": (initialized(32) + ARRIVE + wait(0), "barrier"),
+    "two arrivals, no wait between": (initialized(64) + STORE + ARRIVE + ARRIVE + wait(1) + load(), "barrier"),
+    "a phase that is missed": (initialized(32) + first(ARRIVE + ARRIVE, wait(0) + wait(1)), "barrier"),
+    "what a later phase tells": (initialized(32) + first(HANDED, wait(0) + load("%lane")), "barrier"),
+    "initialized while others wait": (initialized(32) + first(ARRIVE, wait(0)) + initialized(32), "barrier"),
+    "initialized twice": (initialized(32) + "gpu.barrier\n" + initialized(32), "barrier"),
+    "no barrier any more": (initialized(32) + ANOTHER + INVALIDATE, "barrier"),
+    "an end behind all": (initialized(32) + ANOTHER + "gpu.barrier\n" + INVALIDATE, None),
+    "an end, then data": (initialized(32) + ANOTHER + "gpu.barrier\n" + INVALIDATE + first(NUMBER, who="%t0"), None),
     "an end, then a barrier": (
-        initialised(32) + ANOTHER + "gpu.barrier\n" + INVALIDATE + initialised(32) + first(ARRIVE, wait(0)),
+        initialized(32) + ANOTHER + "gpu.barrier\n" + INVALIDATE + initialized(32) + first(ARRIVE, wait(0)),
         None,
     ),
-    "data on a barrier": (initialised(32) + first(NUMBER, who="%t0"), "barrier"),
-    "a barrier as data": (initialised(32) + "%z = memref.load %bars[%c0] : memref<2xi64, SH>\n", "barrier"),
-    "no arrivals": (initialised(0), "barrier"),
+    "data on a barrier": (initialized(32) + first(NUMBER, who="%t0"), "barrier"),
+    "a barrier as data": (initialized(32) + "%z = memref.load %bars[%c0] : memref<2xi64, SH>\n", "barrier"),
+    "no arrivals": (initialized(0), "barrier"),
     "a copy": (copied(RUNS, behind=load()), None),
     "a copy, then its bytes": (copied(bulk(256) + expect(256), behind=load()), None),
     "fewer bytes": (copied(expect(128) + bulk(256)), "transaction"),
@@ -139,10 +139,10 @@ PHASES = {
         copied(RUNS, behind=load() + "gpu.barrier\n" + first(RUNS, who="%t0") + wait(1)),
         None,
     ),
-    "a copy that nobody waits for": (POINTER + initialised(1) + first(RUNS, who="%t0"), "leak"),
+    "a copy that nobody waits for": (POINTER + initialized(1) + first(RUNS, who="%t0"), "leak"),
     "two copies, no wait between": (copied(RUNS + RUNS, behind=wait(1)), "barrier"),
     "a barrier that a copy may not see": (
-        POINTER + initialised(1, fence=False) + first(RUNS, who="%t0") + wait(0),
+        POINTER + initialized(1, fence=False) + first(RUNS, who="%t0") + wait(0),
         "missing-fence",
     ),
     "no fence": (copied(RUNS, STORE + "gpu.barrier\n", load()), "missing-fence"),
@@ -402,9 +402,9 @@ def test_a_loop_of_hours() -> None:
     for limit, message in (
         (
             None,
-            "a loop of 4611686018427387904 iterations takes hours to simulate, and the run does not have a time limit",
+            "a loop has 4611686018427387904 iterations, and the run does not have a time limit",
         ),
-        (0.1, "the time limit of 0.1 s is reached after 0 of 1 blocks"),
+        (0.1, "time limit of 0.1 s reached; 0 of 1 blocks completed"),
     ):
         with pytest.raises(LaunchError, match=message) as caught:
             made.find(*made.random_arguments(), simulation=sim.Simulation(time_limit=limit))
@@ -478,47 +478,47 @@ def test_waves(target: str, name: str) -> None:
 
 PLAIN = program("memref.store %f1, %y[%t] : memref<256xf32>")
 BROKEN = {
-    "no threads": ("array<i32: 64, 1, 1>", "array<i32: 0, 1, 1>", "a block of 0 x 1 x 1"),
-    "fewer than no blocks": ("array<i32: 1, 1, 1>", "array<i32: -1, 1, 1>", "a grid of -1 x 1 x 1"),
+    "no threads": ("array<i32: 64, 1, 1>", "array<i32: 0, 1, 1>", "invalid block size 0 x 1 x 1"),
+    "fewer than no blocks": ("array<i32: 1, 1, 1>", "array<i32: -1, 1, 1>", "invalid grid size -1 x 1 x 1"),
     "more blocks than anybody runs": (
         "array<i32: 1, 1, 1>",
         "array<i32: 2147483647, 65535, 65535>",
-        "say which blocks are to run",
+        "select blocks",
     ),
-    "an array of 364 TiB": ("memref<256xf32>", "memref<99999999999999xf32>", "there is no memory"),
-    "an array of 2^63 elements": ("memref<256xf32>", "memref<9223372036854775807xf32>", "there is no memory"),
+    "an array of 364 TiB": ("memref<256xf32>", "memref<99999999999999xf32>", "out of memory"),
+    "an array of 2^63 elements": ("memref<256xf32>", "memref<9223372036854775807xf32>", "out of memory"),
     "a layout of no strides": (
         "%x: memref<256xf32>",
         "%x: memref<16x16xf32, affine_map<(d0, d1) -> (d0 floordiv 2, d1)>>",
-        "its layout has no strides",
+        "whose layout is not strided",
     ),
     "shared memory with gaps": (
         "    gpu.return",
         "    %q = memref.alloc() : memref<4x4xf32, strided<[8, 1]>, SH>\n    gpu.return",
-        "whose elements do not follow each other",
+        "whose layout is not contiguous",
     ),
     "shared memory of a layout of no strides": (
         "    gpu.return",
         "    %q = memref.alloc() : memref<4x4xf32, affine_map<(d0, d1) -> (d0 floordiv 2, d1)>, SH>\n    gpu.return",
-        "its layout has no strides",
+        "whose layout is not strided",
     ),
-    "strides backwards": ("%x: memref<256xf32>", "%x: memref<16xf32, strided<[-1]>>", "it has strides below 0"),
+    "strides backwards": ("%x: memref<256xf32>", "%x: memref<16xf32, strided<[-1]>>", "negative strides"),
     "more shared memory than there is": ("memref<2xi64, SH>", "memref<100000xi64, SH>", "of shared memory"),
     "more private memory than there is": (
         "    gpu.return",
         "    %q = memref.alloca() : memref<1000000000xf32>\n    gpu.return",
-        "of memory of each thread",
+        "of private memory per thread",
     ),
     "a vector that no thread has": (
         "    gpu.return",
         "    %q = arith.constant dense<1.0> : vector<1073741824xf32>\n    gpu.return",
-        "for each thread",
+        "per thread exceeds the simulator's limits",
     ),
     "another dialect": ("    gpu.return", '    %q = "foo.bar"() : () -> index\n    gpu.return', "unregistered dialect"),
     "an operation that is not known": (
         "    gpu.return",
         "    %q = nvvm.read.ptx.sreg.clock : i32\n    gpu.return",
-        "the simulator does not know it",
+        "the simulator does not support",
     ),
 }
 
@@ -543,7 +543,7 @@ def test_an_endless_loop_of_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
       }
     }"""
     (finding,) = sim.simulate(text, "sim:sm_80").find(np.zeros(4, np.float32))
-    assert finding.kind == "deadlock" and "1000 jumps back" in finding.message
+    assert finding.kind == "deadlock" and "1000 backward branches" in finding.message
 
 
 def test_arrays_without_elements() -> None:
@@ -618,11 +618,11 @@ def test_lines_of_python(tmp_path: Path, as_file: bool) -> None:
 @pytest.mark.parametrize(
     ("how", "message"),
     [
-        ({"shared": -1}, "-1 bytes of shared memory; a block of this GPU has 0 to 232448"),
-        ({"shared": 232449}, "232449 bytes of shared memory"),
-        ({"threads": 0}, "a block of 0 x 1 x 1"),
-        ({"grid": -1}, "a grid of -1 x 1 x 1"),
-        ({"grid": 1 << 40}, "say which blocks are to run"),
+        ({"shared": -1}, "the launch requests -1 B of shared memory; a block on this GPU has at most 232448 B"),
+        ({"shared": 232449}, "the launch requests 232449 B of shared memory"),
+        ({"threads": 0}, "invalid block size 0 x 1 x 1"),
+        ({"grid": -1}, "invalid grid size -1 x 1 x 1"),
+        ({"grid": 1 << 40}, "select blocks"),
     ],
 )
 def test_launches_that_no_gpu_does(how: dict[str, int], message: str) -> None:

@@ -30,26 +30,34 @@ def test_a_missing_barrier_of_threads_is_a_race() -> None:
     finding = only(find(doubled(sync="")))
     assert finding.kind == "race"
     assert finding.message == (
-        "the copy reads bytes 16384 to 32768 of shared memory while the write may still write it"
+        "data race: the copy reads bytes [16384, 32768) of shared memory; it is not ordered with the write"
     )
-    assert finding.edge == "a barrier of the threads of warpgroup 0 between them: other threads touch the same bytes"
+    assert finding.hint == (
+        "place a barrier of the threads of warpgroup 0 between the two accesses; different threads access the same bytes"
+    )
     assert finding.agent == "warpgroup 0" and finding.block == (0, 0, 0)
     (other,) = finding.others
-    assert other.message == "the write writes it here"
+    assert other.message == "the write writes these bytes here"
     assert other.location and finding.location and other.location.line < finding.location.line
 
 
 def test_a_missing_proxy_fence_is_found() -> None:
     finding = only(find(doubled(fence="")))
     assert finding.kind == "missing-fence"
-    assert finding.edge == "a proxy fence (nvvm.fence.proxy async.shared) between the write and it"
+    assert (
+        finding.hint
+        == "execute nvvm.fence.proxy async.shared after the write, before the barrier or wait that orders it"
+    )
 
 
 def test_a_missing_wait_is_a_race_with_the_copy() -> None:
     found = find(doubled(wait=None))
     finding = next(f for f in found if f.kind == "race")
-    assert finding.message == "the load reads bytes 0 to 16384 of shared memory while the copy may still write it"
-    assert finding.edge == "a wait by warpgroup 0 for the barrier phase that covers the copy"
+    assert (
+        finding.message
+        == "data race: the load reads bytes [0, 16384) of shared memory; it is not ordered with the copy"
+    )
+    assert finding.hint == "let warpgroup 0 wait for the mbarrier phase that the copy completes"
     assert {f.kind for f in found} == {"race", "leak"}
 
 
@@ -80,12 +88,12 @@ def test_too_few_and_too_many_announced_bytes() -> None:
     short = doubled().replace("16384\n      mosaic_gpu.async_load", "8192\n      mosaic_gpu.async_load")
     finding = only(find(short))
     assert finding.kind == "transaction"
-    assert "bring 16384 bytes in phase 0" in finding.message and "expect 8192" in finding.message
-    assert finding.edge == "8192 more bytes in arrive_expect_tx"
+    assert "deliver 16384 B in phase 0" in finding.message and "expects 8192 B" in finding.message
+    assert finding.hint == "expect 8192 B more with arrive_expect_tx"
     long = doubled().replace("16384\n      mosaic_gpu.async_load", "20000\n      mosaic_gpu.async_load")
     found = find(long)
     assert [f.kind for f in found] == ["transaction", "deadlock"]
-    assert "misses 3616 announced bytes" in found[1].message
+    assert "outstanding: 3616 expected bytes" in found[1].message
 
 
 def test_a_deadlock_says_who_waits_for_what() -> None:
@@ -105,8 +113,8 @@ def test_a_deadlock_says_who_waits_for_what() -> None:
     finding = only(find(program(body, ["memref<64x64xf32>"], threads=256)))
     assert finding.kind == "deadlock"
     told = " | ".join([finding.message, *(other.message for other in finding.others)])
-    assert "phase 0 (parity 0) of the barrier at byte 65528, which misses 1 of 2 arrivals" in told
-    assert "128 of 256 threads are there (warpgroup 1); missing: warpgroup 0, which does not come" in told
+    assert "phase 0 (parity 0) of the mbarrier at byte 65528; outstanding: 1 of 2 arrivals" in told
+    assert "128 of 256 threads have arrived (warpgroup 1); missing: warpgroup 0, which does not reach it" in told
 
 
 def test_more_arrivals_than_a_phase_has() -> None:
@@ -120,19 +128,19 @@ def test_more_arrivals_than_a_phase_has() -> None:
     assert found == ()
 
 
-def test_a_barrier_that_nobody_initialised() -> None:
+def test_a_barrier_that_nobody_initialized() -> None:
     body = f"""
       %b = mosaic_gpu.slice_smem 64 : {BARRIER}
       mosaic_gpu.arrive %b : {BARRIER}"""
     finding = only(find(program(body, ["memref<64x64xf32>"])))
     assert finding.kind == "barrier"
-    assert finding.message == "an arrival at byte 64 of shared memory, where no barrier was initialised"
+    assert finding.message == "the arrival uses byte 64 of shared memory, where no mbarrier is initialized"
 
 
-def test_an_initialisation_that_others_may_not_see() -> None:
+def test_an_initialization_that_others_may_not_see() -> None:
     found = find(doubled().replace("\n      gpu.barrier", "", 1))
     # The arrival; the barrier that the compiler puts before the copy orders the copy and the wait.
-    assert [(f.kind, f.edge) for f in found] == [("barrier", "gpu.barrier after the initialisation")]
+    assert [(f.kind, f.hint) for f in found] == [("barrier", "execute gpu.barrier after the initialization")]
     finding = only(find(doubled().replace("nvvm.fence.mbarrier.init", "", 1)))
     assert finding.kind == "missing-fence"
 
@@ -141,8 +149,8 @@ def test_shared_memory_that_was_never_written() -> None:
     body = slice_smem("x", 0, "64x64")
     body += f"\n      %v = mosaic_gpu.vector_load %x : memref<64x64xf32, {SHARED}> -> vector<64x64xf32>"
     finding = only(find(program(body, ["memref<64x64xf32>"])))
-    assert finding.kind == "uninitialised"
-    assert "bytes 0 to 16384 of shared memory" in finding.message
+    assert finding.kind == "uninitialized"
+    assert "bytes [0, 16384) of shared memory" in finding.message
 
 
 def test_an_access_outside_of_memory_says_the_index() -> None:
@@ -155,18 +163,18 @@ def test_an_access_outside_of_memory_says_the_index() -> None:
           : memref<32x64xf32, strided<[64, 1], offset: ?>, {SHARED}> -> vector<32x64xf32>"""
     finding = only(find(program(body, ["memref<64x64xf32>"])))
     assert finding.kind == "out-of-bounds"
-    assert "from 40 to 71 in dimension 0, which has 64" in finding.message
+    assert "indices 40 to 71 in dimension 0, whose size is 64" in finding.message
     beyond = slice_smem("x", 65536, "64x64")
     beyond += f"\n      %v = mosaic_gpu.vector_load %x : memref<64x64xf32, {SHARED}> -> vector<64x64xf32>"
     finding = only(find(program(beyond, ["memref<64x64xf32>"])))
-    assert "bytes 65536 to 81920 of shared memory, which has 65536" in finding.message
+    assert "bytes [65536, 81920) of shared memory, whose size is 65536 B" in finding.message
 
 
 def test_a_copy_that_nothing_waits_for_is_a_leak() -> None:
     body = barrier("b", 65528) + slice_smem("x", 0, "64x64") + load("%a0", "%x", "64x64", "b", parity=None)
     finding = only(find(program(body, ["memref<64x64xf32>"])))
     assert finding.kind == "leak"
-    assert finding.edge == "a wait for the phase of its barrier"
+    assert finding.hint == "wait for the mbarrier phase that the copy completes"
 
 
 def test_blocks_that_write_the_same_place() -> None:
@@ -178,7 +186,7 @@ def test_blocks_that_write_the_same_place() -> None:
     finding = only(find(program(body, ["memref<64x64xf32>"], grid=2)))
     assert finding.kind == "race" and finding.block == (1, 0, 0)
     assert finding.others[0].block == (0, 0, 0)
-    assert finding.edge is not None and finding.edge.startswith("nothing orders the blocks of a grid")
+    assert finding.hint is not None and finding.hint.startswith("blocks of a grid run in any order")
     # All write the same: no matter who is last.
     assert find(program(body.replace("%bx", "%gx"), ["memref<64x64xf32>"], grid=2)) == ()
 
@@ -208,16 +216,16 @@ def test_warpgroups_that_share_memory_need_a_barrier() -> None:
     arguments = ["memref<64x64xf32>"]
     assert find(program(body("gpu.barrier"), arguments, threads=256)) == ()
     found = find(program(body(""), arguments, threads=256), order="first-ahead")
-    assert only(found).edge == ("a barrier between the two accesses that warpgroup 0 and warpgroup 1 both reach")
+    assert only(found).hint == "place a barrier between the two accesses that warpgroup 0 and warpgroup 1 both reach"
 
 
 def test_an_operation_that_is_not_known_is_named_before_anything_runs() -> None:
     with pytest.raises(CompileError) as caught:
         sim.simulate(program("      nvvm.fence.sc.cluster", ["memref<64x64xf32>"]), "sim:sm_90a")
     (problem,) = caught.value.diagnostics
-    assert problem.message == "'nvvm.fence.sc.cluster': the simulator does not know it"
+    assert problem.message == "the simulator does not support 'nvvm.fence.sc.cluster'"
     assert problem.location is not None and problem.location.line > 1
-    with pytest.raises(CompileError, match=r"the inline assembly 'trap;'"):
+    with pytest.raises(CompileError, match=r"inline assembly 'trap;'"):
         sim.simulate(program('llvm.inline_asm "trap;", "" : () -> ()', ["memref<64x64xf32>"]), "sim:sm_90a")
 
 
@@ -230,7 +238,7 @@ def test_arguments_and_schedules_that_do_not_fit_are_refused() -> None:
         kernel(x, np.zeros((64, 32), np.float32))
     with pytest.raises(LaunchError, match="its element type is float16, the kernel needs float32"):
         kernel(x.astype(np.float16), x)
-    with pytest.raises(LaunchError, match="block 1 of a grid of 1"):
+    with pytest.raises(LaunchError, match="block 1 is outside the grid of 1 blocks"):
         kernel(x, x.copy(), simulation=sim.Simulation(blocks=range(2)))
     for wrong in ({"order": "fast"}, {"completion": "never"}, {"max_findings": 0}, {"blocks": range(0)}):
         with pytest.raises(LaunchError):
@@ -273,16 +281,23 @@ def test_vectors_of_other_layouts_are_other_threads() -> None:
     assert find(stored_and_loaded(WGMMA, WGMMA)) == ()
     assert find(stored_and_loaded(WGMMA, STRIDED, SYNC)) == ()
     finding = only(find(stored_and_loaded(WGMMA, STRIDED)))
-    assert finding.kind == "race" and finding.message.startswith("the load reads bytes 0 to 16384 of shared memory")
-    assert finding.edge == "a barrier of the threads of warpgroup 0 between them: other threads touch the same bytes"
+    assert finding.kind == "race" and finding.message.startswith(
+        "data race: the load reads bytes [0, 16384) of shared memory"
+    )
+    assert finding.hint == (
+        "place a barrier of the threads of warpgroup 0 between the two accesses; different threads access the same bytes"
+    )
 
 
 def test_a_product_needs_a_fence_of_its_accumulator() -> None:
     source = PALLAS.joinpath("wgmma_shared.mlir").read_text()
     assert find(source) == ()
     finding = only(find(source.replace("      nvvm.wgmma.fence.aligned\n", "")))
-    assert finding.kind == "missing-fence" and finding.message == "the product may not see its accumulator"
-    assert finding.edge == "nvvm.wgmma.fence.aligned between what writes these registers and the product"
+    assert (
+        finding.kind == "missing-fence"
+        and finding.message == "the wgmma may not see writes to its accumulator registers"
+    )
+    assert finding.hint == "execute nvvm.wgmma.fence.aligned between the write of these registers and the wgmma"
     # With an operand in registers the product has a fence of its own.
     source = PALLAS.joinpath("wgmma_registers.mlir").read_text()
     assert find(source.replace("      nvvm.wgmma.fence.aligned\n", "")) == ()

@@ -160,7 +160,7 @@ def test_copies_that_blocks_of_a_cluster_share() -> None:
     # Who gets nothing waits for ever, and a third block is not there.
     assert {one.kind for one in sim.simulate(shared_copy(1), "sim:sm_90a").find(x, y)} == {"transaction", "deadlock"}
     found = sim.simulate(shared_copy(7), "sim:sm_90a").find(x, y)
-    assert found[0].message == "a copy to block 2 of a cluster with 2"
+    assert found[0].message == "the copy targets block 2, which is outside the cluster of 2 blocks"
 
 
 def kernel_with(launch: str, body: str, arguments: str, more: str = "") -> str:
@@ -245,16 +245,19 @@ def problem(text: str) -> str:
 
 def test_hosts_that_are_not_known_are_refused() -> None:
     twice = kernel_with(LAUNCH + "\n    " + LAUNCH, BODY, ARGUMENTS)
-    assert problem(twice) == "'gpu.launch_func' of the host: a second launch"
+    assert (
+        problem(twice)
+        == "the simulator does not support 'gpu.launch_func': more than one launch (in the host function)"
+    )
     unknown = kernel_with(LAUNCH, BODY, ARGUMENTS, "    memref.store %seven, %x[%c1] : memref<256xi32>")
-    assert problem(unknown) == "'memref.store' of the host: the simulator does not know it there"
+    assert problem(unknown) == "the simulator does not support 'memref.store' (in the host function)"
     sizes = kernel_with(LAUNCH.replace("in (%c64,", "in (%n,"), BODY, ARGUMENTS)
     sizes = sizes.replace("@main(%x: memref<256xi32>)", "@main(%x: memref<256xi32>, %n: index)")
-    assert problem(sizes) == "the sizes of the blocks or clusters of the launch, or of its memory, are not constant"
+    assert problem(sizes) == "dynamic block size, cluster size or shared-memory size of the launch"
     many = kernel_with(LAUNCH, BODY, ARGUMENTS).replace(
         "%c64 = arith.constant 64 : index\n    %seven", "%c64 = arith.constant 2048 : index\n    %seven"
     )
-    with pytest.raises(LaunchError, match="a block of 2048 threads"):
+    with pytest.raises(LaunchError, match="the block has 2048 threads"):
         sim.simulate(many, "sim:sm_90a")
     # The driver makes no map of such an array.
     kernel = sim.simulate(copying("none", columns=31), "sim:sm_90a")
@@ -391,4 +394,4 @@ def test_products_that_mlir_makes_something_else_of_are_refused() -> None:
     with pytest.raises(CompileError) as caught:
         sim.simulate(text, "sim:sm_90a")
     (found,) = caught.value.diagnostics
-    assert "which MLIR's conversion does not store one under the other" in found.message
+    assert "which MLIR's conversion does not store row by row" in found.message

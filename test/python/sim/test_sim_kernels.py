@@ -74,7 +74,7 @@ def test_causal_attention_leaves_copies_in_flight() -> None:
     kernel = simulated("small_attention_causal")
     found = kernel.find(*kernel.random_arguments(), simulation=sim.Simulation(numbers=False, blocks=range(1)))
     assert [f.kind for f in found] == ["leak", "leak"] and {f.agent for f in found} == {"warpgroup 2"}
-    assert {f.edge for f in found} == {"a wait for the phase of its barrier"}
+    assert {f.hint for f in found} == {"wait for the mbarrier phase that the copy completes"}
 
 
 def test_registers_of_threads() -> None:
@@ -108,7 +108,7 @@ def test_registers_of_threads() -> None:
     )
     with pytest.raises(smalti.CompileError) as caught:
         sim.simulate(more.replace("%m = memref", "%i = arith.constant 0 : index\n        %m = memref"), "sim:sm_90a")
-    assert "registers of single threads in 'vector.load'" in caught.value.diagnostics[0].message
+    assert "per-thread vectors in 'vector.load'" in caught.value.diagnostics[0].message
 
 
 GROUPS = np.array([100, 28, 0, 200, 1, 300, 67, 328], np.int32)
@@ -135,8 +135,8 @@ def test_ragged_dot_does_not_wait_before_it_overwrites_what_a_product_reads() ->
     # Copies and products that happen at once give the right numbers in spite of it.
     close(result, wanted, 1)
     assert {f.kind for f in found} == {"race"}
-    assert {f.message.partition(" bytes")[0] for f in found} == {"the copy writes"}
-    assert {f.edge for f in found} == {"nvvm.wgmma.wait.group that covers it in warpgroup 0"}
+    assert {f.message.partition(" bytes")[0] for f in found} == {"data race: the copy writes"}
+    assert {f.hint for f in found} == {"wait for the wgmma in warpgroup 0 with nvvm.wgmma.wait.group"}
     # One wait makes it sound.
     fixed = text.replace("nvvm.wgmma.commit.group.sync.aligned", _COMMIT_AND_WAIT)
     found, result, wanted = ragged_dot(fixed)
@@ -294,12 +294,12 @@ def test_a_program_of_a_block_that_multiplies_with_all_its_warps() -> None:
     assert text.count("mosaic_gpu.program_threads = 256 : i64") == 1
     for threads in (0, 48, 512):
         broken = text.replace("program_threads = 256", f"program_threads = {threads}")
-        with pytest.raises(LaunchError, match="cannot run programs of"):
+        with pytest.raises(LaunchError, match="cannot be divided into groups of"):
             sim.simulate(broken, "sim:sm_90a")(a, b, c)
     alone = text.replace(", mosaic_gpu.program_threads = 256 : i64", "")
     with pytest.raises(smalti.CompileError) as caught:
         sim.simulate(alone, "sim:sm_90a")
-    assert "warps that have roles in a program of a block" in caught.value.diagnostics[0].message
+    assert "specialized warps in a block-level kernel" in caught.value.diagnostics[0].message
 
 
 def test_scratch_of_a_reduction_is_memory_like_any_other() -> None:
@@ -313,4 +313,6 @@ def test_scratch_of_a_reduction_is_memory_like_any_other() -> None:
     kernel = sim.simulate(source.replace("offset = 33792", "offset = 0"), "sim:sm_90a")
     (finding,) = kernel.find(x, y)
     assert finding.kind == "race"
-    assert finding.message.startswith("the reduction writes bytes 0 to 2048 of shared memory while the load may still")
+    assert finding.message.startswith(
+        "data race: the reduction writes bytes [0, 2048) of shared memory; it is not ordered with the load"
+    )

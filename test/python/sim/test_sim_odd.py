@@ -45,7 +45,7 @@ def test_loops_of_lanes(name: str) -> None:
 LOOPS = {
     "each lane's numbers wrap": (
         LARGE + "%low = arith.subi %large, %t : index\nscf.for %i = %low to %large step %c8 { }",
-        "induction variable wraps before the loop ends",
+        "overflows before the loop exits",
     ),
     "numbers wrap": (
         LARGE + "%low = arith.subi %large, %c4 : index\nscf.for %i = %low to %large step %c3 { }",
@@ -55,9 +55,9 @@ LOOPS = {
         "%end = arith.constant 2147483647 : i32\n%low = arith.subi %end, %i2 : i32\n"
         "%ti = arith.index_cast %t : index to i32\n%by = arith.addi %ti, %i3 : i32\n"
         "scf.for %i = %low to %end step %by : i32 { }",
-        "by 3, whose induction variable wraps",
+        "by 3 overflows",
     ),
-    "a step of zero": ("scf.for %i = %c0 to %c4 step %t { }", "the step of the loop is 0"),
+    "a step of zero": ("scf.for %i = %c0 to %c4 step %t { }", "the loop step is 0"),
 }
 
 
@@ -92,7 +92,7 @@ def test_division_by_zero_is_no_error_by_itself(division: str) -> None:
 
 def test_conditions_inside_of_each_other() -> None:
     assert find("scf.if %t0 {" * 100 + TOUCH + "}" * 100)[0] == []
-    with pytest.raises(CompileError, match="the program has loops and conditions inside of each other, more than"):
+    with pytest.raises(CompileError, match="the program nests loops and conditions more deeply than"):
         find("scf.if %t0 {" * 900 + TOUCH + "}" * 900)
 
 
@@ -108,7 +108,7 @@ def test_programs_of_one_name() -> None:
     one = program("").partition("{")[2].rpartition("}")[0]
     text = f"gpu.module @m {{ {one} }} gpu.module @n {{ {one} }}"
     for name in ("k", None):
-        with pytest.raises(CompileError, match="the module has several programs @k: no two may have one name"):
+        with pytest.raises(CompileError, match="the module has several kernels named @k; kernel names must be unique"):
             sim.simulate(text, "sim:sm_80", name=name)
 
 
@@ -129,9 +129,9 @@ def test_what_would_end_a_deadlock() -> None:
     }"""
     kernel = sim.simulate(program(body.replace("FIRST", "").replace("LAST", "")), "sim:sm_80")
     (finding,) = kernel.find(*kernel.random_arguments())
-    assert finding.kind == "deadlock" and finding.edge is not None
-    ways = "32 of 64 arrivals for phase 0 of the barrier at byte 1024", "warp 0 at the barrier of the block"
-    assert sorted(finding.edge.split("; or ")) == sorted(ways)
+    assert finding.kind == "deadlock" and finding.hint is not None
+    ways = "32 of 64 arrivals for phase 0 of the mbarrier at byte 1024", "an arrival of warp 0 at the block barrier"
+    assert sorted(finding.hint.removeprefix("progress requires ").split("; or ")) == sorted(ways)
     followed = body.replace("FIRST", "nvvm.mbarrier.arrive %b0 : !llvm.ptr<3>").replace("LAST", "gpu.barrier")
     assert sim.simulate(program(followed), "sim:sm_80").find(*kernel.random_arguments()) == ()
 
@@ -156,7 +156,10 @@ def test_a_fence_for_global_memory() -> None:
     arrays = [np.zeros(256, np.float32) for _ in range(2)]
     found = sim.simulate(program(body.replace("FENCE", "")), "sim:sm_90a").find(*arrays)
     assert [finding.kind for finding in found] == ["missing-fence"]
-    assert found[0].edge == "a proxy fence (nvvm.fence.proxy async.global) between the write and it"
+    assert (
+        found[0].hint
+        == "execute nvvm.fence.proxy async.global after the write, before the barrier or wait that orders it"
+    )
     fence = "nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.global>}"
     assert sim.simulate(program(body.replace("FENCE", fence)), "sim:sm_90a").find(*arrays) == ()
 
@@ -173,8 +176,8 @@ def test_a_wait_that_another_lane_of_the_warp_needs() -> None:
     arrays = [np.zeros(256, np.float32) for _ in range(2)]
     found = sim.simulate(program(text.replace("SYNC", "")), "sim:sm_80").find(*arrays)
     assert {finding.kind for finding in found} == {"race"}
-    edge = "nvvm.bar.warp.sync or another barrier after it: the threads of warp 0 run by themselves"
-    assert found[0].edge == edge
+    hint = "place nvvm.bar.warp.sync or another barrier after it; the threads of warp 0 are not in lockstep"
+    assert found[0].hint == hint
     sound = text.replace("SYNC", "%all = arith.constant -1 : i32\n    nvvm.bar.warp.sync %all : i32")
     assert sim.simulate(program(sound), "sim:sm_80").find(*arrays) == ()
 

@@ -109,4 +109,4 @@ def test_mistakes_are_found_in_every_order(name: str) -> None:
     for schedule in SOME:
         found = made.find(*made.random_arguments(), simulation=schedule)
         assert {finding.kind for finding in found} & wanted, (schedule, [str(finding) for finding in found])
-        assert all(finding.location is not None and finding.edge for finding in found)
+        assert all(finding.location is not None and finding.hint for finding in found)

@@ -83,8 +83,10 @@ def test_a_missing_wait_is_found() -> None:
     found = find(text, order="round-robin", max_findings=100)
     assert {f.kind for f in found} == {"race", "leak"}
     race = next(f for f in found if f.kind == "race")
-    assert "while the copy may still write it" in race.message
-    assert race.edge is not None and race.edge.startswith("nvgpu.device_async_wait or nvvm.cp.async.wait.group")
+    assert "it is not ordered with the copy" in race.message
+    assert race.hint is not None and race.hint.startswith(
+        "wait for the copy in warp 0 with nvgpu.device_async_wait or nvvm.cp.async.wait.group"
+    )
 
 
 DIVERGENT = """
@@ -149,7 +151,7 @@ def test_warps_that_part_meet_at_a_barrier() -> None:
     run(warps(named, named), a, out)
     found = find(warps("", ""), order="first-ahead")
     assert [f.kind for f in found] == ["race"]
-    assert found[0].edge == "a barrier between the two accesses that warp 0 and warp 1 both reach"
+    assert found[0].hint == "place a barrier between the two accesses that warp 0 and warp 1 both reach"
 
 
 def test_a_barrier_that_a_warp_does_not_come_to() -> None:
@@ -160,7 +162,9 @@ def test_a_barrier_that_a_warp_does_not_come_to() -> None:
     (finding,) = find(warps(f"{number} nvvm.barrier id = %n number_of_threads = %count", "gpu.barrier"))
     assert finding.kind == "deadlock"
     messages = [finding.message, *(other.message for other in finding.others)]
-    assert any("32 of 64 threads are there (warp 1); missing: warp 0, which does not come" in m for m in messages)
+    assert any(
+        "32 of 64 threads have arrived (warp 1); missing: warp 0, which does not reach it" in m for m in messages
+    )
 
 
 def test_a_barrier_in_a_part_of_a_warp() -> None:
@@ -171,7 +175,7 @@ def test_a_barrier_in_a_part_of_a_warp() -> None:
     }"""
     (finding,) = find(program(body, "%o: memref<64xi32>"))
     assert finding.kind == "divergence"
-    assert finding.message == "a barrier where lane 2 of warp 0 does not come"
+    assert finding.message == "the barrier is in divergent control flow: lane 2 of warp 0 does not reach it"
 
 
 def test_an_access_outside_says_the_lane_and_the_index() -> None:
@@ -182,7 +186,7 @@ def test_an_access_outside_says_the_lane_and_the_index() -> None:
     found = find(program(body, "%a: memref<64xf32>"))
     finding = next(f for f in found if f.kind == "out-of-bounds")
     assert finding.agent == "warp 1, lane 30"
-    assert finding.message == "the load reads index 64 in dimension 0, which has 64, of argument 0"
+    assert finding.message == "the load reads index 64 of argument 0; dimension 0 has size 64"
     assert any(f.kind == "race" for f in found)
 
 
@@ -252,7 +256,7 @@ def test_a_ring_of_slots_in_every_schedule(trips: int, slots: int, schedule: sim
 @pytest.mark.parametrize(
     ("missing", "kinds"),
     [
-        ("full", {"uninitialised", "race", "barrier", "leak"}),
+        ("full", {"uninitialized", "race", "barrier", "leak"}),
         ("empty", {"race", "barrier", "deadlock"}),
         ("arrive", {"deadlock"}),
         ("fence", {"missing-fence"}),
@@ -265,7 +269,7 @@ def test_a_ring_that_misses_something(missing: str, kinds: set[str]) -> None:
 
 def test_a_ring_that_announces_other_bytes() -> None:
     (finding,) = find(ring(7, 3, short=128), "sim:sm_90a")
-    assert finding.kind == "transaction" and finding.edge == "128 more bytes in arrive_expect_tx"
+    assert finding.kind == "transaction" and finding.hint == "expect 128 B more with arrive_expect_tx"
     found = find(ring(7, 3, short=-128), "sim:sm_90a")
     assert {f.kind for f in found} == {"transaction", "deadlock"}
 
@@ -277,7 +281,7 @@ def test_copies_out_of_shared_memory() -> None:
     assert (y == 2 * x).all()
     (finding,) = find(through_shared(fence=False), "sim:sm_90a")
     assert finding.kind == "missing-fence" and finding.agent == "warp 0, lane 0"
-    assert {f.kind for f in find(through_shared(barrier=False), "sim:sm_90a")} == {"uninitialised", "race"}
+    assert {f.kind for f in find(through_shared(barrier=False), "sim:sm_90a")} == {"uninitialized", "race"}
     (finding,) = find(through_shared(wait=False), "sim:sm_90a")
     assert finding.kind == "leak"
 
@@ -334,7 +338,7 @@ def test_slots_that_are_not_used_again_give_no_mutants() -> None:
     assert len(outcomes) > 20 and all(outcome.caught for outcome in outcomes), [o for o in outcomes if not o.caught]
 
 
-@pytest.mark.parametrize("options", [{}, {"specialize": "off"}, {"stages": 1}], ids=["specialised", "alike", "plain"])
+@pytest.mark.parametrize("options", [{}, {"specialize": "off"}, {"stages": 1}], ids=["specialized", "alike", "plain"])
 def test_tile_programs_of_warp_groups_are_simulated_by_threads(options: dict[str, Any]) -> None:
     made = sim.simulate(matmul(128, 128, 256), "sim:sm_90a", **options)
     assert "wgmma" in str(made.module) and "mosaic_gpu.wgmma" not in str(made.module)
@@ -400,8 +404,8 @@ def test_a_result_of_a_product_that_is_used_too_early() -> None:
     changed = sim.simulate(mutants.apply(made.module, last), "sim:sm_90a")
     found = changed.find(*changed.random_arguments())
     early = next(f for f in found if f.kind == "accumulator")
-    assert early.edge == "nvvm.wgmma.wait.group.sync.aligned that covers it"
-    assert early.others[0].message == "the product is started here"
+    assert early.hint == "wait for the wgmma with nvvm.wgmma.wait.group.sync.aligned before the result is used"
+    assert early.others[0].message == "the wgmma is issued here"
 
 
 @pytest.mark.parametrize(
@@ -420,14 +424,14 @@ def test_the_emulator_gives_the_same_bits(target: str, options: dict[str, Any]) 
 
 
 def test_the_level_of_a_program_and_what_it_refuses() -> None:
-    with pytest.raises(TargetError, match="the level 'warp' is none of: block, thread"):
+    with pytest.raises(TargetError, match="unknown level 'warp'; the levels are: block, thread"):
         sim.simulate(matmul(128, 128, 64), "sim:sm_80", level="warp")
-    with pytest.raises(TargetError, match="simulated as it is: stages says nothing"):
+    with pytest.raises(TargetError, match="stages not applicable"):
         sim.simulate(ring(1, 1), "sim:sm_90a", stages=2)
     with pytest.raises(CompileError) as caught:
         sim.simulate(program("    nvvm.breakpoint", "%o: memref<64xi32>"), "sim:sm_90a")
     (problem,) = caught.value.diagnostics
-    assert problem.message == "'nvvm.breakpoint': the simulator does not know it"
+    assert problem.message == "the simulator does not support 'nvvm.breakpoint'"
     with pytest.raises(CompileError, match=r"argument 0 of type vector<4xi32>"):
         sim.simulate(program("", "%o: vector<4xi32>"), "sim:sm_90a")
 

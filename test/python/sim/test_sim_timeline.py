@@ -124,10 +124,10 @@ def test_the_shell_writes_a_timeline(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("target", "message"),
     [
-        ("sim:gfx950", "the table has no latencies of gfx950"),
+        ("sim:gfx950", "the target table has no latencies for gfx950"),
         # It does not reach what wgmma is quoted with.
-        ("sim:sm_90a", "knows nothing about the rate of instructions that multiply f16 of sm_90a"),
-        ("sim:gfx1100", "the table has no latencies of gfx1100"),
+        ("sim:sm_90a", "no value for the rate of MMA instructions for f16 of sm_90a"),
+        ("sim:gfx1100", "the target table has no latencies for gfx1100"),
     ],
 )
 @pytest.mark.parametrize("level", ["block", "thread"])
@@ -226,7 +226,7 @@ def test_each_part_of_the_matrix_unit_has_its_warps() -> None:
     assert sorted(ends.values()) == pytest.approx([2 * one] * 3 + [3 * one, 4 * one])
     assert sum(s.size for s in products) == 5 * 2 * 16 * 8 * 16
     assert found.summary.matrix == pytest.approx(5 * 2 * 16 * 8 * 16 / timing.f16_macs)
-    assert {s.track for s in products} == {f"matrix unit, part {i}" for i in range(4)}
+    assert {s.track for s in products} == {f"matrix unit, partition {i}" for i in range(4)}
 
 
 def test_timelines_of_threads_are_always_the_same(tmp_path: Path) -> None:
@@ -317,5 +317,5 @@ def test_what_tells_nothing_of_its_time_has_no_timeline(made_up: targets.Timing)
     %i = arith.constant dense<[68, 68, 68, 68]> : vector<4xi8>
     %d = amdgpu.sparse_mfma 16x16x32 %a * %b + %c sparse(%i : vector<4xi8>)
       : vector<4xf16>, vector<8xf16>, vector<4xf32>"""
-    with pytest.raises(smalti.TargetError, match=r"there is no timeline of programs with amdgpu\.sparse_mfma$"):
+    with pytest.raises(smalti.TargetError, match=r"no timeline: 'amdgpu\.sparse_mfma' is not supported in timelines$"):
         timeline(of_threads(body, "%x: memref<256xf32>"), "sim:gfx942")

@@ -1,1 +1,1 @@
-"""The simulated machine: blocks, memory, barriers, engines, and what is found while a program runs."""
+"""The simulated machine: blocks, memory, barriers, asynchronous engines, and findings."""

@@ -1,20 +1,20 @@
-"""Who knows what: agents that do things, and learn of what others did."""
+"""Release, acquire and vector clocks of warps and warpgroups."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
-from .clocks import GLOBAL, SHARED, Clock, Knowledge, join
+from .clocks import GLOBAL, SHARED, HappensBefore, VectorClock, join
 from .findings import Finding, Site, Stop
-from .synchronisation import ClusterMeeting, Mbarrier, Stream
+from .synchronization import ClusterMeeting, Mbarrier, Stream
 
 
 class Agent:
-    """Threads that run one program together and have one clock: a warpgroup, or a warp."""
+    """Threads that execute one program together and have one vector clock: a warpgroup or a warp."""
 
     warp_index: int | None = None
-    """Which warp of its block it is, if it is one."""
+    """The number of the warp in its block, if the agent is a warp."""
     name: str
 
     def __init__(self, block: Any, threads: int) -> None:
@@ -22,50 +22,51 @@ class Agent:
         self.machine = block.machine
         self.threads = threads
         self.counted = threads
-        """Threads that barriers of threads count."""
+        """The number of threads that thread barriers count."""
         self.agent: int = self.machine.agent()
         self.step = 1
         self.dirty = False
-        """Whether something was done in this step."""
-        self.learned: list[tuple[Site, int]] = []
-        """Where something was learned since this group did something; of barriers of threads, for how many."""
+        """Whether the agent did something in this step."""
+        self.pending_acquires: list[tuple[Site, int]] = []
+        """Acquires without an access of this agent after them, which therefore had no effect so far; with the thread
+        count of a thread barrier, else 0."""
         self.fenced = {SHARED: 0, GLOBAL: 0}
-        """The last step whose writes a proxy fence of this group followed, to shared and to global memory."""
-        self.known = Knowledge()
-        """What every thread knows."""
-        self.leader: Clock = {}
-        """What the elected thread knows besides."""
-        self.own: Clock = {}
-        """What each thread knows of what it started itself."""
-        self.own_fenced: Clock = {}
+        """The last step whose writes a proxy fence of this agent followed, for shared and global memory."""
+        self.known = HappensBefore()
+        """What happens before the next access of every thread."""
+        self.leader: VectorClock = {}
+        """The additional clock of the elected thread."""
+        self.own: VectorClock = {}
+        """The additional clock of each thread for the operations that it issued itself."""
+        self.own_fenced: VectorClock = {}
         self.products = Stream(self.machine.agent())
         self.bulk = Stream(self.machine.agent(), self.machine.agent())
         self.copies = Stream(self.machine.agent())
         self.now = 0.0
-        """The moment up to which it has run, in a run with a timeline."""
+        """The time of the agent, in a run with a timeline."""
         self.arrived: ClusterMeeting | None = None
-        """The use of the cluster's barrier at which it arrived, and has not waited."""
-        self.retold: list[tuple[Site, int]] = []
-        """What it had learned from barriers of threads when it arrived there, which the wait tells again."""
+        """The use of the cluster barrier at which the agent arrived without having waited."""
+        self.republished: list[tuple[Site, int]] = []
+        """The acquires from thread barriers before the cluster arrival, which the cluster wait acquires again."""
         self.met: Site | None = None
-        """The wait behind which all blocks of the cluster are known to run."""
-        self.sees: set[Mbarrier] = set()
-        """Barriers whose initialisation the barrier of the cluster told of."""
-        self.last_wait: tuple[Site, Clock] | None = None
-        """The wait for the cluster that it learned from last, and what it knew before."""
+        """The wait after which all blocks of the cluster are known to have started."""
+        self.visible_barriers: set[Mbarrier] = set()
+        """Mbarriers whose initialization the cluster barrier makes visible."""
+        self.last_wait: tuple[Site, VectorClock] | None = None
+        """The last cluster wait, and the clock before it."""
         self.finished = False
 
     @property
     def loops(self) -> Sequence[Any]:
-        """Induction variables of the loops that run."""
+        """Induction variables of the enclosing loops."""
         raise NotImplementedError
 
     def all(self) -> Sequence[Agent]:
-        """It, and its warps where they ran by themselves."""
+        """The agent, and its warps if they ran independently."""
         return [self]
 
-    def release(self) -> Knowledge:
-        """What those learn that this group tells what it did."""
+    def release(self) -> HappensBefore:
+        """The clocks that a release of all threads of the agent publishes."""
         told = self.known.copy()
         self.next_step()
         told.seen[self.agent] = self.step - 1
@@ -80,69 +81,73 @@ class Agent:
         return told
 
     def next_step(self) -> None:
-        """What it does from here on is told apart from what it did."""
+        """Ends the step, so that later accesses are distinguished from earlier ones."""
         if self.dirty:
             self.step += 1
             self.dirty = False
 
-    def acquire(self, knowledge: Knowledge, site: Site, threads: int = 0) -> None:
-        """Learns what others told."""
+    def acquire(self, clocks: HappensBefore, site: Site, threads: int = 0) -> None:
+        """Joins published clocks into those of the agent."""
         if self.machine.recorder is not None:
-            self.machine.recorder.wait(self, knowledge.moment, site)
-        known = bool(self.sees) and self._has_seen(knowledge)
-        if not self.known.join(knowledge):
+            self.machine.recorder.wait(self, clocks.moment, site)
+        known = bool(self.visible_barriers) and self._has_seen(clocks)
+        if not self.known.join(clocks):
             return
         self.last_wait = None
         if not known:
-            self.learned.append((site, threads))
+            self.pending_acquires.append((site, threads))
 
-    def _has_seen(self, knowledge: Knowledge) -> bool:
-        """Whether the barrier of the cluster told all of it before: that barriers are initialised."""
+    def _has_seen(self, clocks: HappensBefore) -> bool:
+        """Whether all news in the clocks is the initialization of mbarriers, which the cluster barrier made visible
+        before."""
         told: dict[int, set[int]] = {}
-        for barrier in self.sees:
-            told.setdefault(barrier.initialised.agent, set()).add(barrier.initialised.step)
+        for barrier in self.visible_barriers:
+            told.setdefault(barrier.initialized.agent, set()).add(barrier.initialized.step)
         return all(
             told.get(agent, set()).issuperset(range(before.get(agent, 0) + 1, step + 1))
             for before, clock in (
-                (self.known.seen, knowledge.seen),
-                (self.known.visible, knowledge.visible),
-                (self.known.over, knowledge.over),
+                (self.known.seen, clocks.seen),
+                (self.known.visible, clocks.visible),
+                (self.known.completed, clocks.completed),
             )
             for agent, step in clock.items()
         )
 
-    def passes(self, barrier: Mbarrier, phases: int, site: Site, of_cluster: bool = False) -> None:
-        """Learns what so many phases of a barrier tell, which are complete; in the scope of the cluster, or of its
-        block."""
+    def acquire_phases(self, barrier: Mbarrier, phases: int, site: Site, of_cluster: bool = False) -> None:
+        """Acquires the first `phases` phases of an mbarrier, which are complete, at cluster scope or at block
+        scope."""
         told = barrier.told(phases, of_cluster)
         tells = barrier.tells(told, self.known)
-        before = len(self.learned)
+        before = len(self.pending_acquires)
         barrier.waited(self, phases, site)
         self.acquire(told, site)
         if not tells:
-            del self.learned[before:]
+            del self.pending_acquires[before:]
         if barrier.phase:
-            # It would wait for ever without any of them.
+            # Without any of these arrivals the wait would never end.
             self.machine.effective.update((place.number, "awaited") for place in barrier.awaited)
 
-    def meets(self, threads: int) -> list[tuple[Site, int]]:
-        """Comes to a barrier of threads, from which all is learned that smaller ones before it told. Returns what others
-        learn there, as it was learned in other ways."""
-        self.learned = [(site, number) for site, number in self.learned if not 0 < number <= threads]
-        return [entry for entry in self.learned if not entry[1]] if threads > self.threads else []
+    def arrive_at_barrier(self, threads: int) -> list[tuple[Site, int]]:
+        """Arrives at a thread barrier, which subsumes the acquires of earlier barriers with fewer threads. Returns the
+        acquires that the barrier forwards to other agents."""
+        self.pending_acquires = [(site, number) for site, number in self.pending_acquires if not 0 < number <= threads]
+        return [entry for entry in self.pending_acquires if not entry[1]] if threads > self.threads else []
 
-    def met_others(self, told: list[tuple[Site, int]]) -> None:
-        """Learned at a barrier of threads what those that came to it had learned."""
-        self.learned += [entry for entry in dict.fromkeys(told) if entry not in self.learned]
+    def acquired_from_barrier(self, told: list[tuple[Site, int]]) -> None:
+        """Adds the acquires of the other participants of a thread barrier."""
+        self.pending_acquires += [entry for entry in dict.fromkeys(told) if entry not in self.pending_acquires]
 
-    def acts(self, counts: Callable[[int], bool] = lambda number: True) -> None:
-        """Does something: what it learned before has mattered."""
-        if self.learned:
-            self.machine.effective.update((site.number, "removed") for site, number in self.learned if counts(number))
-            self.learned = [(site, number) for site, number in self.learned if not counts(number)]
+    def mark_effective(self, counts: Callable[[int], bool] = lambda number: True) -> None:
+        """Marks the pending acquires as effective, because the agent accesses something after them."""
+        if self.pending_acquires:
+            self.machine.effective.update(
+                (site.number, "removed") for site, number in self.pending_acquires if counts(number)
+            )
+            self.pending_acquires = [(site, number) for site, number in self.pending_acquires if not counts(number)]
 
-    def waits_for_groups(self, stream: Stream, upto: int, site: Site) -> None:
-        """Says which of the groups up to a number were in flight: without the wait, and with one that leaves one more."""
+    def wait_for_groups(self, stream: Stream, upto: int, site: Site) -> None:
+        """Marks a wait for the groups up to a number: as effective if groups were outstanding, and as exact if the
+        last one was."""
         for number in stream.groups:
             if number <= upto:
                 self.machine.effective.add((site.number, "removed"))
@@ -151,77 +156,80 @@ class Agent:
 
     # -- Clusters ------------------------------------------------------------------------------------------------------
 
-    def arrives_in_cluster(self, site: Site, relaxed: bool) -> None:
-        """Arrives at the barrier of the cluster."""
+    def arrive_at_cluster(self, site: Site, relaxed: bool) -> None:
+        """Arrives at the cluster barrier."""
         if self.arrived is not None:
-            self.stop("barrier", "a second arrival at the barrier of the cluster with no wait between", site)
-        # A relaxed arrival orders nothing but what fences tell, and waits, which are over.
+            self.stop("barrier", "second arrival at the cluster barrier without a wait between the two arrivals", site)
+        # A relaxed arrival orders only fenced initializations and completed waits.
         self.arrived = self.block.cluster.arrive(self, self._observed() if relaxed else self.release())
-        self.retold = []
+        self.republished = []
         if not relaxed:
-            # What barriers of the block told is told again, and others learn what was learned in other ways.
-            self.retold = [(place, number) for place, number in self.learned if number]
-            self.acts(lambda number: number == 0)
+            # Acquires from block barriers are republished, and the other blocks acquire the other ones.
+            self.republished = [(place, number) for place, number in self.pending_acquires if number]
+            self.mark_effective(lambda number: number == 0)
 
-    def _observed(self) -> Knowledge:
-        """What is over, of which nothing is known to be seen."""
-        told = Knowledge()
+    def _observed(self) -> HappensBefore:
+        """The completed barrier uses, without visible writes."""
+        told = HappensBefore()
         told.used = dict(self.known.used)
         return told
 
-    def arrived_in_cluster(self, site: Site) -> ClusterMeeting:
-        """The use of the cluster's barrier that it waits for."""
+    def cluster_arrival(self, site: Site) -> ClusterMeeting:
+        """The use of the cluster barrier for which the agent waits."""
         if self.arrived is None:
-            self.stop("barrier", "a wait at the barrier of the cluster with no arrival before", site)
+            self.stop("barrier", "wait at the cluster barrier without a prior arrival", site)
         return self.arrived
 
-    def passes_cluster(self, meeting: ClusterMeeting, site: Site) -> None:
-        """Goes on behind the barrier of the cluster."""
+    def acquire_cluster(self, meeting: ClusterMeeting, site: Site) -> None:
+        """Acquires the clocks of a completed use of the cluster barrier."""
         self.arrived = None
         if self.met is None:
             self.met = site
-        self.sees |= meeting.initialised
-        self.learned = [entry for entry in self.learned if entry not in self.retold]
+        self.visible_barriers |= meeting.initialized
+        self.pending_acquires = [entry for entry in self.pending_acquires if entry not in self.republished]
         before = dict(self.known.seen)
-        self.acquire(meeting.knowledge, site)
+        self.acquire(meeting.clocks, site)
         self.last_wait = (site, before)
 
-    def reaches(self, block: Any, what: str, site: Site, *told: tuple[int, int]) -> None:
-        """Does something to the memory of another block: it has to run, and must not end before it is told of it, by the
-        step of one of some agents."""
+    def access_remote(self, block: Any, what: str, site: Site, *told: tuple[int, int]) -> None:
+        """Accesses the memory of another block. That block must have started, and must not exit before it is ordered
+        after the step of one of the given agents."""
         if self.met is None:
-            edge = "nvvm.cluster.arrive and nvvm.cluster.wait before"
-            self.report("barrier", f"{what} to block {block.position}, which may not have started", site, edge=edge)
+            hint = "execute nvvm.cluster.arrive and nvvm.cluster.wait before the access"
+            self.report(
+                "barrier", f"{what} targets block {block.position}, which may not have started", site, hint=hint
+            )
         else:
             self.machine.effective.add((self.met.number, "removed"))
         self.block.cluster.remote.append((self, block, list(told), what, site))
 
-    def sees_barrier(self, barrier: Mbarrier) -> bool:
-        """Whether all its threads know that a barrier is initialised, also from the barrier of the cluster."""
-        made = barrier.initialised
+    def sees_initialization(self, barrier: Mbarrier) -> bool:
+        """Whether the initialization of an mbarrier happens before the next access of all threads, also through the
+        cluster barrier."""
+        made = barrier.initialized
         if self.known.seen.get(made.agent, 0) >= made.step:
             return True
         if barrier.lane is not None and made.agent in self.known.lanes:
             return bool(self.known.lanes[made.agent][barrier.lane] >= made.step)
-        if barrier in self.sees:
+        if barrier in self.visible_barriers:
             assert self.met is not None and barrier.fenced is not None
             self.machine.effective |= {(self.met.number, "removed"), (barrier.fenced.number, "removed")}
             return True
         return False
 
-    def stop(self, kind: str, message: str, site: Site, edge: str | None = None) -> NoReturn:
-        """Reports what the block cannot go on after."""
-        self.report(kind, message, site, edge=edge)
+    def stop(self, kind: str, message: str, site: Site, hint: str | None = None) -> NoReturn:
+        """Reports a finding after which the block cannot continue."""
+        self.report(kind, message, site, hint=hint)
         raise Stop
 
     def report(
-        self, kind: str, message: str, site: Site | None, *, edge: str | None = None, others: Iterable[Finding] = ()
+        self, kind: str, message: str, site: Site | None, *, hint: str | None = None, others: Iterable[Finding] = ()
     ) -> None:
-        """Reports what it does."""
+        """Reports a finding of this agent."""
         raise NotImplementedError
 
     def fence(self, site: Site, spaces: tuple[int, ...]) -> None:
-        """A fence between the generic and the asynchronous proxy, by all threads, for some memory."""
+        """A fence between the generic and the async proxy, by all threads, for these memory spaces."""
         self.next_step()
         news = False
         for sign in spaces:
@@ -235,9 +243,9 @@ class Agent:
                 join(self.known.visible, {sign * agent: int(steps.max())})
             self.own_fenced |= {sign * agent: step for agent, step in self.own.items()}
         if news:
-            self.learned.append((site, 0))
+            self.pending_acquires.append((site, 0))
         if SHARED not in spaces:
             return
         for barrier in self.block.barriers.values():
-            if barrier.initialised.group is self:
+            if barrier.initialized.group is self:
                 barrier.fenced = barrier.fenced or site

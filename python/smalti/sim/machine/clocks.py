@@ -1,8 +1,8 @@
 """Vector clocks.
 
-What happens is done by agents: warpgroups, and for what is asynchronous the thing that tells of its end: a barrier in
-shared memory (its phases), or a stream of groups (copies, products), which complete in order. Agents are numbers; the
-steps of an agent are counted from 1. A clock says of each agent up to which step one knows that it has happened.
+An agent is something whose steps complete in order: a warpgroup or warp, a barrier in shared memory (its phases), or a
+stream of asynchronous groups (copies, `wgmma`). Agents are numbers, and the steps of an agent are counted from 1. A vector
+clock maps an agent to the last of its steps that happens before the current point.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-Clock = dict[int, int]
+VectorClock = dict[int, int]
 
 SHARED, GLOBAL = 1, -1
-"""Signs of agents, for what a proxy fence makes visible."""
+"""Signs of agent numbers in clocks of the async proxy."""
 
 
-def join(into: Clock, other: Clock) -> bool:
-    """Takes over what `other` knows. Returns whether there was news."""
+def join(into: VectorClock, other: VectorClock) -> bool:
+    """Takes the maximum of both clocks. Returns whether a step increased."""
     news = False
     for agent, step in other.items():
         if into.get(agent, 0) < step:
@@ -27,53 +27,53 @@ def join(into: Clock, other: Clock) -> bool:
     return news
 
 
-class Knowledge:
-    """What is known to have happened, and of that what is visible to the asynchronous proxy."""
+class HappensBefore:
+    """The vector clocks of what happens before a point, and of what is visible to the async proxy there."""
 
-    __slots__ = ("lanes", "moment", "over", "seen", "used", "visible")
+    __slots__ = ("completed", "lanes", "moment", "seen", "used", "visible")
 
     def __init__(self) -> None:
-        self.seen: Clock = {}
-        self.visible: Clock = {}
-        """Of what is seen: the steps whose writes a proxy fence followed; by agents what they wrote to shared memory, and
-        by agents with a minus what they wrote to global memory."""
+        self.seen: VectorClock = {}
+        self.visible: VectorClock = {}
+        """Steps whose writes a proxy fence followed: with a positive agent number the writes to shared memory, with a
+        negative one those to global memory."""
         self.lanes: dict[int, Any] = {}
-        """Of warps some of whose lanes told of themselves: for each lane the last step that is seen."""
-        self.over: Clock = {}
-        """What is over, of which nothing that threads stored is seen: what was read then, may be overwritten."""
-        self.used: Clock = {}
-        """What is over, whether its writes are seen or not: the uses of barriers in shared memory by each agent, and the
-        phases of each barrier."""
+        """For warps in which only some lanes released: for each lane its last step."""
+        self.completed: VectorClock = {}
+        """Completed steps whose stores need not be visible. Memory that they read may be overwritten."""
+        self.used: VectorClock = {}
+        """Completed uses of mbarriers by each agent, and completed phases of each mbarrier, whether their writes are
+        visible or not."""
         self.moment = 0.0
-        """When the last of it happened, in a run with a timeline."""
+        """The time of the last step, in a run with a timeline."""
 
-    def join(self, other: Knowledge) -> bool:
-        """Takes over what `other` knows. Returns whether there was news."""
+    def join(self, other: HappensBefore) -> bool:
+        """Joins the clocks of `other`. Returns whether a step increased."""
         self.moment = max(self.moment, other.moment)
         join(self.used, other.used)
         seen = join(self.seen, other.seen)
-        seen = (bool(other.over) and join(self.over, other.over)) or seen
+        seen = (bool(other.completed) and join(self.completed, other.completed)) or seen
         for agent, steps in other.lanes.items():
             mine = self.lanes.get(agent)
             self.lanes[agent] = steps if mine is None else np.maximum(mine, steps)
             seen = seen or self.lanes[agent] is steps or bool((steps > mine).any())
         return join(self.visible, other.visible) or seen
 
-    def out_of_scope(self) -> Knowledge:
-        """What one learns of it who is not in the scope in which it is told."""
-        other = Knowledge()
-        other.over = dict(self.over)
-        join(other.over, self.seen)
+    def out_of_scope(self) -> HappensBefore:
+        """The clocks that an agent outside the scope acquires."""
+        other = HappensBefore()
+        other.completed = dict(self.completed)
+        join(other.completed, self.seen)
         other.used = dict(self.used)
         other.moment = self.moment
         return other
 
-    def copy(self) -> Knowledge:
-        other = Knowledge()
+    def copy(self) -> HappensBefore:
+        other = HappensBefore()
         other.seen = dict(self.seen)
         other.visible = dict(self.visible)
         other.lanes = dict(self.lanes)
-        other.over = dict(self.over)
+        other.completed = dict(self.completed)
         other.used = dict(self.used)
         other.moment = self.moment
         return other

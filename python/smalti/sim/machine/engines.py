@@ -1,4 +1,4 @@
-"""What happens beside the program: copies, and products of the tensor core."""
+"""Asynchronous operations at block level: copies, `wgmma` and `tcgen05`."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from .findings import Finding, Site
 from .machine import Group
 from .memory import Array, MemRef, Registers, fill, poison
 from .recorder import Recorder
-from .synchronisation import Mbarrier, Stream, Use
+from .synchronization import Mbarrier, Stream, Use
 
 
 def multiply(accumulator: Array, a: Array, b: Array, tf32: bool = False, **how: Any) -> Array:
-    """`accumulator + a @ b` in the accumulator's type, as `instructions.matmul` has it; elements of 32 bits may count as
-    tf32."""
+    """`accumulator + a @ b` in the accumulator's type, as `instructions.matmul` defines it. 32-bit elements may count
+    as tf32."""
     names = [instructions.type_name(array.dtype) for array in (a, b, accumulator)]
     if tf32:
         names[:2] = "tf32", "tf32"
@@ -27,15 +27,15 @@ def multiply(accumulator: Array, a: Array, b: Array, tf32: bool = False, **how: 
 
 
 def start(group: Group, work: Copy | Matmul | TensorWork, stream: Stream | None, spoils: Sequence[MemRef] = ()) -> None:
-    """Starts work, which a group of a stream holds, or the barriers that a copy tells. While it is in flight, nobody
-    wants to read what it `spoils`."""
+    """Issues an asynchronous operation to a group of a stream, or for the mbarriers of a copy. The memory in `spoils`
+    is poisoned while the operation is in flight."""
     if stream is not None:
         stream.open.append(work)
     if group.machine.recorder is not None:
         work.read, work.end = work.recorded(group, group.machine.recorder)
     if isinstance(work, Copy) and stream is None:
         group.block.started.append(work)
-    if happens_at_once(group):
+    if completes_immediately(group):
         work.complete()
         return
     if group.machine.how.numbers:
@@ -45,8 +45,8 @@ def start(group: Group, work: Copy | Matmul | TensorWork, stream: Stream | None,
         group.block.flights.append(work)
 
 
-def happens_at_once(group: Any) -> bool:
-    """Whether what is started now happens at once."""
+def completes_immediately(group: Any) -> bool:
+    """Whether an operation that is issued now executes immediately."""
     machine = group.machine
     if machine.chance is not None:
         return machine.chance.random() < 0.3
@@ -54,7 +54,7 @@ def happens_at_once(group: Any) -> bool:
 
 
 class Copy:
-    """A copy that was started."""
+    """An issued copy."""
 
     __slots__ = (
         "barriers",
@@ -85,25 +85,25 @@ class Copy:
     ) -> None:
         self.group = group
         self.moves = moves
-        """From where to where."""
+        """Pairs of source and destination."""
         self.fills = fills
-        """Memory that is filled with a byte before."""
+        """Memory that is first filled with a byte."""
         self.combine = combine
-        """A function of what is there and what comes, where the copy does not replace."""
+        """A function of the old and the new elements, for a copy with a reduction."""
         self.barriers = barriers
-        """The barriers in shared memory that are told of so many bytes."""
+        """The mbarriers that count the bytes of the copy."""
         self.size = size
         self.used = dict(group.known.used) if barriers else {}
         self.ends = tuple((barrier.agent, barrier.phase + 1) for barrier in barriers)
-        """The agents and steps that tell of its end."""
+        """The agents and steps that complete with the copy."""
         self.site = site
         self.done = False
         self.numbers = group.machine.how.numbers
         self.read = self.end = 0.0
-        """When all is read and when all is there, in a run with a timeline."""
+        """The times at which all reads and all writes are done, in a run with a timeline."""
 
     def recorded(self, group: Group, recorder: Recorder) -> tuple[float, float]:
-        # What goes to several blocks is fetched once.
+        # A multicast copy reads its source once.
         size = sum(source.size for source in {id(source): source for source, _ in self.moves}.values())
         return recorder.copy(group, size, all(target.buffer.shared for _, target in self.moves), self.site)
 
@@ -124,13 +124,13 @@ class Copy:
             barrier.complete(self.size, self.used, self.end)
 
     def waited(self) -> None:
-        """The program knows that it is done."""
+        """The copy is known to be complete."""
 
-    leaks = "a copy into shared memory that nothing waits for before the program ends"
+    leaks = "the copy into shared memory is outstanding at the end of the kernel; no wait covers it"
 
 
 class Matmul:
-    """A product that was started."""
+    """An issued `wgmma`."""
 
     __slots__ = ("a", "accumulator", "b", "end", "numbers", "read", "result", "site")
 
@@ -164,25 +164,25 @@ class Matmul:
         self.accumulator = self.a = None
 
     def waited(self) -> None:
-        """The program knows that it is done."""
+        """The `wgmma` is known to be complete."""
         self.result.product = None
 
 
 class TensorWork:
-    """A product or a copy of the tensor core of Blackwell, which does what a warpgroup starts one after the other."""
+    """A `tcgen05` MMA or copy. The operations of one warpgroup execute in issue order."""
 
     __slots__ = ("before", "done", "end", "followed", "numbers", "read", "run", "site")
 
     def __init__(self, group: Group, run: Callable[[], None], site: Site) -> None:
         self.followed = False
-        """Whether another thread's work follows it, whose end tells of both."""
+        """Whether a later operation of another thread is ordered after it, so that one completion covers both."""
         self.run = run
         self.site = site
         self.numbers = group.machine.how.numbers
         self.done = False
         self.read = self.end = 0.0
-        # What waits for its end knows what was known when it began.
-        group.tensor.knowledge.join(group.known)
+        # A wait for its completion acquires what its issue acquired.
+        group.tensor.clocks.join(group.known)
         self.before: list[TensorWork] = group.tensor.in_flight()[-1:]
         for agent, stream in group.block.cluster.pipes.items():
             upto = group.tensor_known.get(agent, 0)
@@ -191,10 +191,10 @@ class TensorWork:
                 self.before += works[-1:]
                 for work in works:
                     work.followed = True
-                join(group.tensor.knowledge.seen, {stream.agent: upto})
+                join(group.tensor.clocks.seen, {stream.agent: upto})
 
     def recorded(self, group: Group, recorder: Recorder) -> tuple[float, float]:
-        raise TargetError(f"there is no timeline of programs with {self.site.name}")
+        raise TargetError(f"no timeline: '{self.site.name}' is not supported in timelines")
 
     def complete(self) -> None:
         waiting: list[TensorWork] = [self]
@@ -211,11 +211,11 @@ class TensorWork:
                     work.run()
 
     def waited(self) -> None:
-        """The program knows that it is done."""
+        """The operation is known to be complete."""
 
 
 class Commit:
-    """An arrival on barriers when what the tensor core was told to do before is done."""
+    """A `tcgen05` commit: an arrival on mbarriers when the earlier operations are complete."""
 
     __slots__ = ("barriers", "ends", "group", "number", "site", "stream", "told", "use")
 
@@ -224,7 +224,7 @@ class Commit:
         self.stream = group.tensor
         self.stream.commit()
         self.number = self.stream.committed
-        self.told = self.stream.knowledge.copy()
+        self.told = self.stream.clocks.copy()
         agent = self.stream.agent
         self.told.seen[agent] = self.told.visible[agent] = self.told.visible[-agent] = self.number
         self.told.used = {**group.known.used, agent: self.number}
@@ -234,10 +234,10 @@ class Commit:
         self.ends = ((self.stream.agent, self.number),)
         group.block.started.append(self)
 
-    leaks = "an arrival of the tensor core that nothing waits for before the program ends"
+    leaks = "the tcgen05 commit is outstanding at the end of the kernel; no wait covers its mbarrier arrival"
 
     def complete(self) -> None:
-        # What was started first is done first.
+        # Operations complete in issue order.
         for flight in list(self.group.block.flights):
             if isinstance(flight, Commit) and flight.stream is self.stream and flight.number < self.number:
                 self.group.block.complete(flight)
@@ -246,9 +246,9 @@ class Commit:
             if barrier.pending < 1:
                 self.group.report(
                     "barrier",
-                    f"the tensor core arrives on {barrier.name}, whose phase {barrier.phase} has all its arrivals",
+                    f"too many arrivals: the tensor core arrives on {barrier.name}, and phase {barrier.phase} already has all its arrivals",
                     self.site,
-                    edge="a wait for the phase before",
+                    hint="wait for the previous phase before the commit, or initialize the mbarrier with a larger count",
                 )
                 continue
             barrier.last = self.use
@@ -256,19 +256,19 @@ class Commit:
 
 
 def read_registers(group: Group, registers: Registers, site: Site) -> Array:
-    """The value of registers that a product writes."""
+    """The value of registers that a `wgmma` writes."""
     product = registers.product
     if product is not None:
         committed = any(product in works for works in group.products.groups.values())
-        edge = "nvvm.wgmma.wait.group that covers it"
+        hint = "wait for the wgmma with nvvm.wgmma.wait.group before the result is used"
         if not committed:
-            edge = "nvvm.wgmma.commit.group after the product, and " + edge
-        what = "the product is started here"
+            hint = "commit the wgmma with nvvm.wgmma.commit.group, and " + hint
+        what = "the wgmma is issued here"
         group.report(
             "accumulator",
-            f"{site.name} uses the result of a product that may not be there",
+            f"{site.name} uses the result of a wgmma that may be in flight",
             site,
-            edge=edge,
+            hint=hint,
             others=[
                 Finding("accumulator", what, group.block.position, agent=group.name, location=product.site.location)
             ],

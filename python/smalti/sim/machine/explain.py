@@ -1,4 +1,4 @@
-"""Races, and writes that are not visible, in words."""
+"""Messages and hints of races and missing proxy fences."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .races import LEADER, PIPE, TENSOR, Access
 
 
 def explain(kind: str, before: Access, now: Access, memory: MemRef) -> Finding:
-    """A race, or a write that is not visible, in words."""
+    """The finding of a race or of a missing proxy fence."""
 
     def verb(access: Access) -> str:
         return "writes" if access.write else "reads"
@@ -18,17 +18,19 @@ def explain(kind: str, before: Access, now: Access, memory: MemRef) -> Finding:
 
     place = memory.describe()
     if kind == "missing-fence" and before.owner == PIPE:
-        message = f"{side(now)} {place}, which {before.what} wrote, and may be ordered before the wait for it"
-        edge = "nvvm.tcgen05.fence <after> after the wait"
+        message = f"{side(now)} {place}, which {before.what} wrote; the access is not ordered after the wait for {before.what}"
+        hint = "execute nvvm.tcgen05.fence <after> after the wait"
     elif kind == "missing-fence":
-        message = f"{side(now)} {place}, which {before.what} wrote through the generic proxy"
-        edge = proxy_fence(memory.buffer.shared)
+        message = (
+            f"{side(now)} {place} through the async proxy; a generic-proxy write by {before.what} may not be visible"
+        )
+        hint = proxy_fence(memory.buffer.shared)
     else:
-        message = f"{side(now)} {place} while {before.what} may still {verb(before)[:-1]} it"
-        edge = _edge(before, now)
+        message = f"data race: {side(now)} {place}; it is not ordered with {conflicting(before.what, now.what)}"
+        hint = _hint(before, now)
     other = Finding(
         kind,
-        f"{side(before)} it here",
+        f"{side(before)} these bytes here",
         before.block,
         agent=before.group.name,
         location=before.site.location,
@@ -42,50 +44,60 @@ def explain(kind: str, before: Access, now: Access, memory: MemRef) -> Finding:
         location=now.site.location,
         iteration=now.iteration,
         others=(other,),
-        edge=edge,
+        hint=hint,
     )
 
 
+def conflicting(before: str, now: str) -> str:
+    """The earlier one of two conflicting accesses, in words."""
+    return before.replace("the ", "another ", 1) if before == now and before.startswith("the ") else before
+
+
 def proxy_fence(shared: bool) -> str:
-    """What makes writes to shared or to global memory visible to copies and products, in words."""
-    return f"a proxy fence (nvvm.fence.proxy async.{'shared' if shared else 'global'}) between the write and it"
+    """The hint for a missing proxy fence."""
+    return f"execute nvvm.fence.proxy async.{'shared' if shared else 'global'} after the write, before the barrier or wait that orders it"
 
 
 OF_CLUSTERS = (
-    "a barrier between the two accesses that both blocks reach: the cluster's, or an mbarrier with an arrival and a wait of "
+    "place a barrier between the two accesses that both blocks reach: the cluster barrier, or an mbarrier with arrival and wait at "
     "cluster scope"
 )
-"""What would order two blocks of a cluster, in words."""
+"""The hint for a race of two blocks of a cluster."""
 
 
 def between(one: str, other: str) -> str:
-    """What would order accesses of two agents of a block. Which one ran first is not a property of the program, so the hint
-    does not say which comes first."""
-    return f"a barrier between the two accesses that {one} and {other} both reach"
+    """The hint for a race of two agents of a block. Which access ran first depends on the schedule, so the hint does
+    not name an order."""
+    return f"place a barrier between the two accesses that {one} and {other} both reach"
 
 
-def _edge(before: Access, now: Access) -> str:
+def _hint(before: Access, now: Access) -> str:
+    """The hint for a race: synchronization that would order the two accesses."""
     if before.group.block.cluster is not now.group.block.cluster:
-        return "nothing orders the blocks of a grid; each has to write memory of its own, or to use atomics"
+        return "blocks of a grid run in any order; let each block write different memory, or use atomics"
     same = before.group is now.group
     streams = {
         before.group.products.agent: "nvvm.wgmma.wait.group",
-        before.group.bulk.agent: "nvvm.cp.async.bulk.wait_group (without read)",
+        before.group.bulk.agent: "nvvm.cp.async.bulk.wait_group without `read`",
         before.group.bulk.reads: "nvvm.cp.async.bulk.wait_group",
         before.group.copies.agent: "mosaic_gpu.async_wait_group",
-        before.group.tensor.agent: "a wait for a barrier of mosaic_gpu.tcgen05_commit_arrive",
+        before.group.tensor.agent: "mosaic_gpu.tcgen05_commit_arrive and a wait for its mbarrier",
         before.group.tensor_loads.agent: "nvvm.tcgen05.wait <load>",
         before.group.tensor_stores.agent: "nvvm.tcgen05.wait <store>",
     }
     if before.agent in streams:
-        wait = f"{streams[before.agent]} that covers it in {before.group.name}"
+        wait = f"wait for {before.what} in {before.group.name} with {streams[before.agent]}"
         if before.owner == PIPE or (same and now.owner in (LEADER, TENSOR)):
             return wait
-        return f"{wait}, and after it a barrier that {'its threads' if same else now.group.name} wait for"
+        others = "all its threads reach" if same else f"{now.group.name} reaches"
+        group = before.group
+        if max(group.own.get(before.agent, 0), group.leader.get(before.agent, 0)) >= before.step:
+            return f"place a barrier that {others} after the wait for {before.what} in {group.name}"
+        return f"{wait}, then place a barrier that {others} before the second access"
     if before.agent != before.group.agent:
-        return f"a wait by {now.group.name} for the barrier phase that covers {before.what}"
+        return f"let {now.group.name} wait for the mbarrier phase that {before.what} completes"
     if before.group.block is not now.group.block:
         return OF_CLUSTERS
     if same:
-        return f"a barrier of the threads of {now.group.name} between them: other threads touch the same bytes"
+        return f"place a barrier of the threads of {now.group.name} between the two accesses; different threads access the same bytes"
     return between(before.group.name, now.group.name)

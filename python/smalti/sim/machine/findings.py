@@ -1,4 +1,4 @@
-"""What a kernel did that it must not, with its place in the source."""
+"""Findings and their kinds."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ from ...errors import SimulationError
 from ...findings import counted
 
 KINDS = {
-    "race": "two accesses of the same memory, one of them a write, that nothing orders",
-    "missing-fence": "a copy or product may not see what was stored before, as there is no fence between the proxies",
-    "accumulator": "a result of an asynchronous product is used before the wait for it",
-    "out-of-bounds": "an access outside of an array or of shared memory",
-    "uninitialised": "a read of shared memory that nothing was written to",
-    "barrier": "an arrival, a wait or a copy on a barrier that is not initialised, or too many arrivals",
-    "transaction": "a phase of a barrier expects other bytes than copies bring",
-    "deadlock": "nobody in a block can go on",
-    "divergence": "threads of a warpgroup go different ways where they must go together",
-    "division": "an integer is divided by 0, or the least one by -1",
-    "leak": "asynchronous work that nothing waited for when the program ended",
-    "assertion": "the program's own assertion, or a promise that it breaks",
+    "race": "two conflicting accesses (at least one is a write) are unordered",
+    "missing-fence": "two accesses are ordered, but without a fence the second may not see the write of the first",
+    "accumulator": "the result registers of a wgmma are used while it may be in flight",
+    "out-of-bounds": "an access outside its array, view, vector or memory space, or to a block outside the cluster",
+    "uninitialized": "a read of shared or tensor memory that was not written in this run",
+    "barrier": "a barrier is uninitialized or overwritten, has the wrong number of arrivals, or two phases can be confused",
+    "transaction": "the bytes that an mbarrier phase expects differ from the bytes that copies deliver",
+    "deadlock": "no thread of the block, cluster or grid can make progress",
+    "divergence": "threads that must converge take different paths or pass different values",
+    "division": "an integer is divided by 0, or the smallest integer by -1",
+    "leak": "an asynchronous operation is outstanding at the end of the kernel, or targets a block that may have exited",
+    "assertion": "the kernel violates an assertion, an assumption or an operand rule",
 }
 
 
 @dataclass(frozen=True)
 class Finding(findings.Finding):
-    """A finding of the simulator. Its kinds are `KINDS`."""
+    """A finding of the simulator. `KINDS` lists the kinds."""
 
     agent: str | None = None
-    """Who did it: `warpgroup 1`, or the copy or product that it started."""
+    """The agent: `warpgroup 1`, or `warp 0, lane 3`."""
     iteration: tuple[int, ...] = ()
-    """The induction variables of the loops around it, outermost first."""
+    """The induction variables of the enclosing loops, outermost first."""
     others: tuple[Finding, ...] = ()
-    edge: str | None = None
-    """What is missing, in words."""
+    hint: str | None = None
+    """The text of the `help` line: what to do, for example where to place a barrier."""
     count: int = 1
-    """How often it happened, with other blocks and iterations."""
+    """The number of occurrences, in all blocks and iterations."""
 
     def participants(self) -> list[str]:
         found = super().participants()
@@ -53,10 +53,10 @@ class Finding(findings.Finding):
         return f", {self.count} times" if self.count > 1 else ""
 
     def notes(self) -> tuple[Diagnostic, ...]:
-        return (Diagnostic("note", f"missing: {self.edge}"),) if self.edge else ()
+        return (Diagnostic("help", self.hint),) if self.hint else ()
 
     def as_dict(self) -> dict[str, Any]:
-        """The finding for JSON."""
+        """The finding as a dictionary for JSON."""
         place = self.location
         return {
             "kind": self.kind,
@@ -67,7 +67,7 @@ class Finding(findings.Finding):
             "python": [_place(line) for line in place.python] if place else [],
             "iteration": list(self.iteration),
             "others": [other.as_dict() for other in self.others],
-            "missing": self.edge,
+            "help": self.hint,
             "count": self.count,
         }
 
@@ -83,27 +83,27 @@ def to_json(found: Iterable[Finding]) -> str:
 
 @dataclass(frozen=True)
 class Site:
-    """An operation, for messages."""
+    """An op, for messages."""
 
     name: str
     location: SourceLocation | None
     number: int = -1
-    """Its place among the operations of the module."""
+    """Its number among the ops of the module."""
 
 
 class Findings:
-    """Collects findings: what differs only in block and iteration is one."""
+    """Collects findings. Findings that differ only in block and iteration are merged."""
 
     def __init__(self, limit: int, go_on: bool = False) -> None:
         self.limit = limit
         self.go_on = go_on
-        """Whether a run that found as many does not end."""
+        """Whether the run continues after the limit."""
         self._found: dict[tuple[Any, ...], Finding] = {}
 
     def add(self, finding: Finding, alike: Any = None) -> None:
-        """Adds a finding. Those that are `alike` are one; without it those that say the same of the same agents."""
+        """Adds a finding. Findings with equal `alike` are merged; without it, those with the same hint and agents."""
         others = tuple((other.location, other.agent if alike is None else None) for other in finding.others)
-        key = (finding.kind, finding.location, finding.edge if alike is None else alike, others)
+        key = (finding.kind, finding.location, finding.hint if alike is None else alike, others)
         if known := self._found.get(key):
             self._found[key] = dataclasses.replace(known, count=known.count + 1)
             return
@@ -120,15 +120,15 @@ class Findings:
 
 
 class Enough(Exception):
-    """So much was found that the rest would say no more."""
+    """The limit of findings is reached."""
 
 
 class Stop(Exception):
-    """The block cannot go on."""
+    """The block cannot continue."""
 
 
 class TimeLimit(Exception):
-    """The run has reached its time limit; or it has none, and a loop of so many iterations would not end today."""
+    """The run reached its time limit, or it does not have one and a loop has too many iterations."""
 
     def __init__(self, who: Any, site: Site | None, iterations: int | None = None) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What runs programs: the machine, clusters of blocks, blocks, and their groups of threads."""
+"""The machine, clusters, blocks and thread groups."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from typing import Any, NoReturn, Protocol
 import numpy as np
 
 from .agents import Agent
-from .clocks import Clock, Knowledge
+from .clocks import HappensBefore, VectorClock
 from .explain import explain
 from .findings import Finding, Findings, Site, TimeLimit
 from .memory import Buffer, MemRef
 from .options import Simulation, seed_of
 from .races import LEADER, TENSOR, Access, Checker
 from .recorder import Recorder, words_of_access
-from .synchronisation import ClusterMeeting, Mbarrier, Stream, ThreadBarrier, Wait
+from .synchronization import ClusterMeeting, Mbarrier, Stream, ThreadBarrier, Wait
 
 Three = tuple[int, int, int]
 Program = Generator[Wait | None, None, None]
@@ -29,41 +29,40 @@ BEAT = 1.0
 
 
 class Machine:
-    """What all blocks of a launch share."""
+    """State that all blocks of a launch share."""
 
     def __init__(self, how: Simulation, findings: Findings, recorder: Recorder | None = None) -> None:
         self.how = how
         self.recorder = recorder
-        """Told of what takes time, in a run with a timeline."""
+        """Records times, in a run with a timeline."""
         self.findings = findings
         self.checker = Checker(self._report)
         self.agents = 0
-        """Agents so far."""
+        """The number of agents so far."""
         self.lane_checker: Any = None
-        """The checker of programs of threads."""
+        """The race checker of thread-level kernels."""
         self.polling = False
-        """Whether threads may wait for others to change memory."""
+        """Whether threads may poll memory."""
         self.changes = 0
-        """How often threads changed it, in such a program."""
+        """The number of changes of memory, if threads may poll it."""
         self.effective: set[tuple[int, str]] = set()
-        """Synchronisation that someone learned from who then did something: the number of the operation, and what
-        would be a mistake."""
+        """Synchronization that had an effect: the number of the op, and the mutation that would be an error."""
         seed = seed_of(how.completion)
         self.chance = random.Random(seed) if seed is not None else None
-        """Decides when asynchronous work happens, where that is random."""
+        """Chooses when asynchronous operations complete, with a random completion order."""
 
         self.waiting: deque[tuple[int, list[tuple[int, int, int]]]] = deque()
-        """Clusters that were not launched: their numbers, and the places of their blocks."""
+        """Clusters that are not launched: their numbers, and the positions of their blocks."""
 
         self.done, self.total = 0, 0
-        """Blocks that have ended, and of all."""
+        """The completed blocks, and all blocks."""
         now = time.monotonic()
         self._deadline = now + how.time_limit if how.time_limit is not None else math.inf
         self._alarm = min(now + BEAT, self._deadline)
 
     def tick(self, who: Any, site: Site | None) -> None:
-        """Called again and again while a program runs, such as in each iteration of a loop: ends a run that reached its
-        time limit, and tells of progress."""
+        """Called regularly while a program runs, for example in each iteration of a loop: checks the time limit and
+        reports progress."""
         now = time.monotonic()
         if now < self._alarm:
             return
@@ -73,7 +72,7 @@ class Machine:
         self.progress()
 
     def progress(self, ended: int = 0) -> None:
-        """So many more blocks have ended."""
+        """Counts completed blocks."""
         self.done += ended
         if self.how.progress is not None:
             self.how.progress(self.done, self.total)
@@ -83,7 +82,7 @@ class Machine:
         return self.agents
 
     def cancel(self, cluster: Cluster) -> tuple[int, int, int] | None:
-        """Takes a cluster's launch away, for another one to do its work; says where its first block is."""
+        """Cancels the launch of a cluster for another cluster, and returns the position of its first block."""
         if not self.waiting or not cluster.share:
             return None
         cluster.share -= 1
@@ -94,7 +93,7 @@ class Machine:
 
 
 def place_names(block: Three, grid: Three, threads: Three, cluster: Three) -> dict[str, tuple[int, ...]]:
-    """Positions and sizes of a block, by the name of the operation that asks."""
+    """Positions and sizes of a block, by the name of the op that returns them."""
     return {
         "block_id": block,
         "block_dim": threads,
@@ -107,63 +106,63 @@ def place_names(block: Three, grid: Three, threads: Three, cluster: Three) -> di
 
 
 class Cluster:
-    """Blocks that run together, and reach each other's shared memory."""
+    """A cluster: blocks that run concurrently and access each other's shared memory."""
 
     def __init__(self, sizes: tuple[int, int, int]) -> None:
         self.sizes = sizes
         self.blocks: list[Block] = []
-        """In the order of their numbers in the cluster, with x first."""
+        """In the order of their ranks in the cluster, x first."""
         self.meeting: ClusterMeeting | None = None
-        """The use of its barrier at which somebody arrived last."""
+        """The last use of the cluster barrier."""
         self.pipes: dict[int, Stream] = {}
-        """What the tensor core does for each of its threads, by the agent that tells that it was begun."""
+        """The `tcgen05` streams of its threads, by the agent that orders their issue."""
         self.begun: dict[tuple[int, int], Any] = {}
-        """The fence behind which that is told, by agent and step."""
+        """The fence that orders the issue, by agent and step."""
         self.share = 0
-        """How many other clusters it can take the work of, as long as there are some."""
+        """The number of further clusters whose launch it can cancel."""
         self.refused = False
-        """Whether it was told that there are none."""
+        """Whether a cancel request was refused."""
         self.remote: list[tuple[Agent, Block, list[tuple[int, int]], str, Any]] = []
-        """What one block did to the memory of another: who, whose memory, what tells of it (agents and their steps), in
-        words, and where."""
+        """Accesses to the memory of other blocks: agent, target block, the agents and steps that complete it,
+        description, and op."""
 
-    def arrive(self, agent: Agent, knowledge: Knowledge) -> ClusterMeeting:
-        """An arrival at the barrier of the cluster, with what it tells the others."""
+    def arrive(self, agent: Agent, clocks: HappensBefore) -> ClusterMeeting:
+        """An arrival at the cluster barrier, with the clocks that it publishes."""
         if self.meeting is None or not self.missing(self.meeting):
             self.meeting = ClusterMeeting()
         meeting = self.meeting
         meeting.arrived.add(agent)
-        meeting.knowledge.join(knowledge)
-        meeting.initialised.update(b for b in agent.block.barriers.values() if b.fenced)
+        meeting.clocks.join(clocks)
+        meeting.initialized.update(b for b in agent.block.barriers.values() if b.fenced)
         return meeting
 
     def missing(self, meeting: ClusterMeeting) -> list[Agent]:
-        """Who has not arrived. Those that have ended need not (PTX ISA, `exit`)."""
+        """The agents that have not arrived. Exited ones are not counted (PTX ISA, `exit`)."""
         found = (agent for block in self.blocks for agent in block.members)
         return [agent for agent in found if agent not in meeting.arrived and not agent.finished]
 
-    def check_ends(self) -> None:
-        """A block must not end before it knows of what others do to its shared memory."""
+    def check_remote_accesses(self) -> None:
+        """A block must not exit before it is ordered after the accesses of others to its shared memory."""
         for agent, block, told, what, site in self.remote:
 
-            def knows(clock: Clock, told: list[tuple[int, int]] = told) -> bool:
+            def knows(clock: VectorClock, told: list[tuple[int, int]] = told) -> bool:
                 return any(clock.get(of, 0) >= step for of, step in told)
 
             members = [one for member in block.members for one in member.all()]
-            knowing = [one for one in members if knows(one.known.seen) or knows(one.known.over)]
+            knowing = [one for one in members if knows(one.known.seen) or knows(one.known.completed)]
             if not knowing:
                 agent.report(
                     "leak",
-                    f"{what} in the shared memory of block {block.position}, which may have ended before",
+                    f"{what} targets the shared memory of block {block.position}, which may have exited",
                     site,
-                    edge=f"a wait by block {block.position} for it, or a barrier of the cluster before its end",
+                    hint=f"let block {block.position} wait for it, or reach a cluster barrier before the block exits",
                 )
             last = {one.last_wait[0] for one in knowing if one.last_wait and not knows(one.last_wait[1])}
             if len(last) == 1 and all(one.last_wait and not knows(one.last_wait[1]) for one in knowing):
                 agent.machine.effective.add((last.pop().number, "removed"))
 
     def peer(self, block: Block, dimension: int, index: int) -> Block | None:
-        """The block that has this index in one dimension, and is where `block` is in the others."""
+        """The block with this index in one dimension, and the index of `block` in the others."""
         place = list(block.names["cluster_block_id"])
         place[dimension] = index
         if not 0 <= index < self.sizes[dimension]:
@@ -172,7 +171,7 @@ class Cluster:
 
 
 class Block:
-    """One block: its shared memory, its barriers and its warpgroups."""
+    """A block: its shared memory, its barriers and its warpgroups."""
 
     def __init__(
         self,
@@ -192,60 +191,61 @@ class Block:
         self.barriers: dict[int, Mbarrier] = {}
         self.thread_barriers: dict[int, ThreadBarrier] = {}
         self.ended: list[Any] = []
-        """Groups, warps or waves that have ended, which barriers do not wait for."""
+        """Exited groups, warps or waves, which barriers do not wait for."""
         self.flights: list[Any] = []
-        """Copies that a barrier in shared memory tells of, in the order of their issue."""
+        """Outstanding copies with an mbarrier, in issue order."""
         self.arrivals: list[Any] = []
-        """Arrivals behind copies of AMD's waves, at barriers that others poll, in the order of their issue."""
+        """Outstanding arrivals after copies of AMD waves, at polled barriers, in issue order."""
         self.started: list[Any] = []
-        """All copies and arrivals that were started and that barriers in shared memory tell of."""
+        """All issued copies and arrivals with an mbarrier."""
         self.groups: list[Group] = []
         self.on_new: Callable[[Any], None] | None = None
-        """Told of what begins to run while others do."""
+        """Called with each group that starts while others run."""
         self.tensor_grain = 4
         self.tensor: Buffer | None = None
-        """Tensor memory, where it was allocated."""
+        """Tensor memory, once allocated."""
         self.columns: dict[Any, tuple[int, int]] = {}
-        """Allocated columns of tensor memory, by what allocated them."""
+        """Allocated columns of tensor memory, by allocation."""
         self.cluster = cluster
         cluster.blocks.append(self)
         self.names: dict[str, tuple[int, ...]] = {}
-        """Positions and sizes, by the name of the operation that asks."""
+        """Positions and sizes, by the name of the op that returns them."""
 
     @property
     def members(self) -> list[Any]:
-        """The agents that its threads are, all of them."""
+        """All agents of the block."""
         return self.groups
 
     def thread_barrier(self, number: int) -> ThreadBarrier:
         if number not in self.thread_barriers:
-            name = "the barrier of the block" if number == 0 else f"barrier {number} of the block"
+            name = "the block barrier" if number == 0 else f"block barrier {number}"
             self.thread_barriers[number] = ThreadBarrier(name, self.machine.agent(), self.counted, self.ended)
         return self.thread_barriers[number]
 
     @property
     def counted(self) -> int:
-        """Threads of a barrier of all."""
+        """The thread count of a barrier of all threads."""
         return self.names["threads"][0]
 
     def leave(self, members: Iterable[Any]) -> None:
-        """Groups or warps have ended."""
+        """Records exited groups or warps."""
         self.ended += members
         for barrier in self.thread_barriers.values():
             barrier.advance()
 
     def release(self) -> bool:
-        """Nobody can go on: ends a barrier that waits for nobody but those that have ended. Returns whether one did."""
+        """Called if no thread can make progress: completes a barrier whose missing participants have all exited.
+        Returns whether one completed."""
         return any(barrier.advance(stuck=True) for barrier in self.thread_barriers.values())
 
     def complete(self, flight: Any) -> None:
-        """Lets a copy happen."""
+        """Executes a copy."""
         self.flights.remove(flight)
         flight.complete()
 
 
 class Group(Agent):
-    """A warpgroup, or a block whose warps run one program together."""
+    """A warpgroup, or a block whose warps execute one program together."""
 
     block: Block
     machine: Machine
@@ -260,22 +260,22 @@ class Group(Agent):
         """Values of the program, by slot."""
         self._loops: list[int] = []
         self.parent: Group | None = None
-        """The group whose warp it is."""
+        """The group of a warp."""
         self.warp: int | None = None
-        """Which warp of it."""
+        """The number of the warp in that group."""
         self.warps: list[Group] = []
-        """Its warps, where they ever ran by themselves."""
+        """Its warps, if they ran independently."""
         self.register_fences: tuple[Any, list[Any], list[Any]] = (None, [], [])
-        """The last fence of registers for products, and the values that were there at it and at the one before."""
+        """The last `wgmma` register fence, and the values that existed at it and at the fence before it."""
         self.tensor = Stream(self.machine.agent(), self.machine.agent())
         block.cluster.pipes[self.tensor.reads] = self.tensor
-        """Products and copies of the tensor core of Blackwell."""
+        """`tcgen05` MMAs and copies."""
         self.tensor_loads = Stream(self.machine.agent())
         self.tensor_stores = Stream(self.machine.agent())
-        self.tensor_known: Clock = {}
-        """What it knows of the tensor core behind a fence."""
-        self.tensor_before: Clock = {}
-        """What it knew behind the fence before that."""
+        self.tensor_known: VectorClock = {}
+        """The `tcgen05` operations that a fence orders before later ones."""
+        self.tensor_before: VectorClock = {}
+        """The same before the last fence."""
         self.tensor_fence: Any = None
         """The last fence."""
         self.wait: Wait | None = None
@@ -287,56 +287,57 @@ class Group(Agent):
 
     @property
     def lanes(self) -> int:
-        """Threads that run now."""
+        """The number of active threads."""
         return self.threads
 
     @property
     def arrivals(self) -> int:
-        """As how many threads it arrives on a barrier of `mosaic_gpu`: a warp stands for its warpgroup."""
+        """The number of threads as which it arrives on an mbarrier of `mosaic_gpu`: a warp stands for its
+        warpgroup."""
         return self.threads if self.parent is None else self.parent.threads
 
     def thread_numbers(self) -> np.ndarray[Any, Any]:
-        """The numbers of these threads in the block."""
+        """The numbers of its threads in the block."""
         return np.arange(self.first, self.first + self.threads)
 
     def elected(self) -> Any:
-        """The owner of what one thread does for all: a group's is that of its first warp."""
+        """The owner of an access by one elected thread: that of a group is in its first warp."""
         return LEADER if not self.warp else (LEADER, self.warp)
 
     def all(self) -> list[Group]:
-        """It, and its warps."""
+        """The group and its warps."""
         return [self, *self.warps]
 
     def ending(self) -> list[Group]:
-        """Who has ended when its program has: a warp goes on as its warpgroup."""
+        """The agents that exit at the end of its program: a warp continues as its warpgroup."""
         return [self] if self.parent is None else []
 
     def related(self, other: Group) -> bool:
-        """Whether it is `other`, one of its warps, or the group whose warp that is."""
+        """Whether `other` is the same group, one of its warps, or the group of the warp."""
         return self is other or self.parent is other or self is other.parent
 
     # -- Clocks --------------------------------------------------------------------------------------------------------
 
-    def release(self) -> Knowledge:
-        """What those learn that all threads tell what they did."""
+    def release(self) -> HappensBefore:
+        """The clocks that a release of all threads publishes."""
         told = super().release()
         for warp in self.warps:
             told.join(warp.release())
         return told
 
     def fence(self, site: Site, spaces: tuple[int, ...]) -> None:
-        """A fence between the generic and the asynchronous proxy, by all threads."""
+        """A fence between the generic and the async proxy, by all threads."""
         super().fence(site, spaces)
         for warp in self.warps:
             warp.fence(site, spaces)
 
     def synchronize(self, site: Site) -> None:
         """A barrier of its own threads."""
-        self.meets(self.threads)
+        self.arrive_at_barrier(self.threads)
         self.acquire(self.release(), site, self.threads)
 
-    def alone(self) -> Knowledge:
-        """What those learn that one thread of the group tells what it did."""
+    def alone(self) -> HappensBefore:
+        """The clocks that a release of one thread of the group publishes."""
         told = self.known.copy()
         told.moment = self.now
         self.next_step()
@@ -358,16 +359,16 @@ class Group(Agent):
         alike: Callable[[], bool] | None = None,
         work: Any = None,
     ) -> bool:
-        """Checks an access. Returns whether it is inside of the memory.
+        """Checks an access. Returns whether it is in bounds.
 
-        `stream` is the agent and the step of what is asynchronous, and `work` does it; `alike` tells of a write whether
-        it changes nothing.
+        `stream` is the agent and the step of an asynchronous operation, and `work` executes it; `alike` returns
+        whether a write changes nothing.
         """
         if (outside := memory.why_outside()) is not None:
             verb = "writes" if write else "reads"
             self.report("out-of-bounds", f"{what} {verb} {outside}", site)
             return False
-        self.acts()
+        self.mark_effective()
         if stream is None:
             self.dirty = True
             if self.machine.recorder is not None:
@@ -379,9 +380,9 @@ class Group(Agent):
         besides = self.leader if owner == self.elected() else self.own if owner == TENSOR else {}
         written = self.machine.checker.access(memory, now, self.known, besides, alike)
         if not written and not write and memory.buffer.shared:
-            edge = "a write of all of it that is ordered before"
-            message = f"{what} reads {memory.describe()}, of which a part was never written"
-            self.report("uninitialised", message, site, edge=edge)
+            hint = "write all of these bytes before the read, and order the write before it"
+            message = f"{what} reads {memory.describe()}; some of these bytes are uninitialized"
+            self.report("uninitialized", message, site, hint=hint)
         return True
 
     def _takes_time(self, recorder: Recorder, memory: MemRef, write: bool, what: str, site: Site) -> None:
@@ -392,7 +393,7 @@ class Group(Agent):
     # -- Findings ------------------------------------------------------------------------------------------------------
 
     def report(
-        self, kind: str, message: str, site: Site | None, *, edge: str | None = None, others: Iterable[Finding] = ()
+        self, kind: str, message: str, site: Site | None, *, hint: str | None = None, others: Iterable[Finding] = ()
     ) -> None:
         self.machine.findings.add(
             Finding(
@@ -403,13 +404,13 @@ class Group(Agent):
                 location=site.location if site is not None else None,
                 iteration=tuple(self.loops),
                 others=tuple(others),
-                edge=edge,
+                hint=hint,
             )
         )
 
 
 class State(Protocol):
-    """What the steps of operations change: a group of threads, or the host."""
+    """The state that the steps of ops modify: a group of threads, or the host."""
 
     v: list[Any]
     """Values of the program, by slot."""
@@ -417,11 +418,11 @@ class State(Protocol):
 
     @property
     def loops(self) -> list[Any]:
-        """Induction variables of the loops that run."""
+        """Induction variables of the enclosing loops."""
         ...
 
     def stop(self, kind: str, message: str, site: Site) -> NoReturn:
-        """Reports what it cannot go on after."""
+        """Reports a finding after which the run cannot continue."""
         ...
 
     def report(self, kind: str, message: str, site: Site) -> None: ...

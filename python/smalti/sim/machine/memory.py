@@ -1,4 +1,4 @@
-"""Memory, views of it, and who touched each part of it last."""
+"""Memory, views, and the shadow that records the last accesses."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Array = np.ndarray[Any, Any]
 def _merged(
     shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int, grain: int
 ) -> tuple[tuple[int, ...], tuple[int, ...], bool]:
-    """Grains of a view as the shape and strides of fewer dimensions; and whether it is one run without gaps."""
+    """The grains of a view as shape and strides of fewer dimensions, and whether they are contiguous."""
     sizes, steps = [itemsize // grain], [grain]
     for size, step in sorted(zip(shape, strides, strict=True), key=lambda pair: abs(pair[1])):
         if size == 1:
@@ -32,7 +32,7 @@ def _merged(
 
 
 class Buffer:
-    """A piece of memory, with a shadow that says who read and wrote it last."""
+    """A buffer with a shadow that records the last accesses."""
 
     __slots__ = ("block", "data", "grain", "name", "read_only", "reads", "shared", "writes")
 
@@ -43,17 +43,17 @@ class Buffer:
         self.data = data
         """The bytes."""
         self.grain = grain
-        """Bytes that have one entry in the shadow."""
+        """Bytes per entry of the shadow."""
         self.shared = shared
         self.block = block
-        """The block whose shared memory it is."""
+        """The block of a shared-memory buffer."""
         self.read_only = read_only
-        """Whether no program writes it: then there is nothing to check."""
+        """Whether the kernel never writes it, so that accesses need no check."""
         self.writes: Array | None = None
         self.reads: Array | None = None
 
     def shadow(self) -> tuple[Array, Array]:
-        """For each grain the number of the last write and of the set of reads since; 0 for none."""
+        """For each grain the number of the last write, and of the set of reads since then; 0 for none."""
         if self.writes is None or self.reads is None:
             grains = -(-self.data.size // self.grain)
             self.writes = np.zeros(grains, np.int32)
@@ -63,7 +63,7 @@ class Buffer:
 
 @dataclass(frozen=True, slots=True)
 class MemRef:
-    """A view of a buffer. Offset and strides count bytes."""
+    """A view of a buffer. Offset and strides are in bytes."""
 
     buffer: Buffer
     offset: int
@@ -71,19 +71,19 @@ class MemRef:
     strides: tuple[int, ...]
     dtype: np.dtype[Any]
     outside: str | None = None
-    """Why it is not inside of what it was made of, where it is not."""
+    """Why the view is out of bounds, if it is."""
     packing: Packing | None = None
-    """How elements share bytes, where they do: shape, strides and type are those of the bytes then."""
+    """How elements smaller than a byte are packed; shape, strides and type are those of the bytes then."""
     begin: int = 0
-    """Where what it is a view of begins: from there offsets count."""
+    """The offset of the underlying memory, from which offsets count."""
 
     @property
     def size(self) -> int:
-        """Bytes of its elements."""
+        """The bytes of its elements."""
         return math.prod(self.shape) * self.dtype.itemsize
 
     def extent(self) -> tuple[int, int]:
-        """The first byte and the one behind the last."""
+        """The first byte, and the byte after the last."""
         low = high = self.offset
         for size, step in zip(self.shape, self.strides, strict=True):
             if size == 0:
@@ -95,11 +95,11 @@ class MemRef:
         return low, high + self.dtype.itemsize
 
     def array(self) -> Array:
-        """The elements, in place; the bytes of those that share some."""
+        """The elements, in place; the bytes of packed elements."""
         return np.ndarray(self.shape, self.dtype, self.buffer.data, self.offset, self.strides)
 
     def elements(self) -> Array:
-        """The elements, in place unless they share bytes."""
+        """The elements, in place unless they are packed."""
         how = self.packing
         if how is None:
             return self.array()
@@ -109,7 +109,7 @@ class MemRef:
         return np.moveaxis(found, -1, how.dimension)
 
     def held(self, elements: Array) -> Array:
-        """What `array` is where these are the elements."""
+        """The array for these elements, as `array` returns it."""
         how = self.packing
         if how is None:
             return elements
@@ -117,7 +117,7 @@ class MemRef:
         return np.moveaxis(found, -1, how.dimension)
 
     def grains(self, shadow: Array) -> Array:
-        """The part of a shadow array that is this view's, each grain once, in any order."""
+        """The part of a shadow array for this view: each grain once, in any order."""
         grain = self.buffer.grain
         shape, strides, run = _merged(self.shape, self.strides, self.dtype.itemsize, grain)
         if run:
@@ -128,26 +128,26 @@ class MemRef:
         return np.ndarray(shape, shadow.dtype, shadow, self.offset // grain * width, steps)
 
     def why_outside(self) -> str | None:
-        """What is wrong with an access of all of it, or None."""
+        """Why an access of the whole view is out of bounds, or None."""
         if self.outside is not None:
             return self.outside
         low, high = self.extent()
         if low < 0 or high > self.buffer.data.size:
-            return f"bytes {low} to {high} of {self.buffer.name}, which has {self.buffer.data.size}"
+            return f"bytes [{low}, {high}) of {self.buffer.name}, whose size is {self.buffer.data.size} B"
         return None
 
     def key(self) -> tuple[Any, ...]:
-        """What two views of the same elements in the same order have in common."""
+        """A key that is equal for views of the same elements in the same order."""
         return (self.offset, self.shape, self.strides, self.dtype.itemsize)
 
     def describe(self) -> str:
-        """The place in words."""
+        """The location of the view, for messages."""
         low, high = self.extent()
-        return f"bytes {low} to {high} of {self.buffer.name}"
+        return f"bytes [{low}, {high}) of {self.buffer.name}"
 
 
 POISON = 0xFF
-"""The bytes of memory that a copy will write, or that nothing was written to: NaN, or -1."""
+"""Fills memory that a copy will write, or that is uninitialized, with NaN or -1."""
 
 
 def fill(memory: MemRef, byte: int) -> None:
@@ -157,24 +157,24 @@ def fill(memory: MemRef, byte: int) -> None:
 
 
 def poison(memory: MemRef) -> None:
-    """Fills memory with what nobody wants to read."""
+    """Fills memory with values that make a premature read visible."""
     fill(memory, POISON)
 
 
 @dataclass(frozen=True)
 class Window:
-    """A box of an array in global memory, and the same box of what it is copied to or from."""
+    """A box of an array in global memory, and the box that it is copied to or from."""
 
     inside: MemRef | None
-    """The part of the box that is in the array; None where nothing is."""
+    """The part of the box in the array; None if there is none."""
     place: tuple[Any, ...]
-    """Where that part is in the other memory: an index of its array."""
+    """The index of that part in the other memory."""
     complete: bool
-    """Whether nothing of the box is outside."""
+    """Whether the whole box is in the array."""
 
 
 def window(memory: MemRef, starts: list[int], lengths: list[int]) -> Window:
-    """The box of `memory` that begins at `starts`; a dimension of length -1 is one long and is dropped."""
+    """The box of `memory` at `starts`; a dimension of length -1 has size one and is dropped."""
     offset, shape, strides, place = memory.offset, [], [], []
     complete = True
     for start, length, size, step in zip(starts, lengths, memory.shape, memory.strides, strict=True):
@@ -196,7 +196,7 @@ def window(memory: MemRef, starts: list[int], lengths: list[int]) -> Window:
 
 
 def part(memory: MemRef, place: tuple[Any, ...]) -> MemRef:
-    """The box of memory that slices say."""
+    """The box of memory that slices select."""
     offset = memory.offset
     shape = []
     for piece, step in zip(place, memory.strides, strict=True):
@@ -206,14 +206,14 @@ def part(memory: MemRef, place: tuple[Any, ...]) -> MemRef:
 
 
 def in_registers(array: Array) -> MemRef:
-    """A vector as memory that nobody else has: what is copied out of registers."""
+    """A vector as temporary memory: the source of a copy out of registers."""
     flat = np.ascontiguousarray(array)
     buffer = Buffer("registers", flat.reshape(-1).view(np.uint8), 1, shared=True)
     return MemRef(buffer, 0, flat.shape, flat.strides, flat.dtype)
 
 
 class Private:
-    """Memory that every thread has for itself (`memref.alloca`): its elements are values of the group."""
+    """Private memory (`memref.alloca`): its elements are values of the group."""
 
     __slots__ = ("cells", "default", "dtype", "shape")
 
@@ -224,14 +224,14 @@ class Private:
         self.cells: dict[tuple[int, ...], Any] = {}
 
     def load(self, place: tuple[int, ...], st: Any) -> Any:
-        """What the threads of a group or of a warp have there."""
+        """The elements of the threads of a group or warp."""
         found = self.cells.get(place, self.default)
         if st.parent is None or not isinstance(found, np.ndarray):
             return found
         return collapse(found[32 * st.warp : 32 * st.warp + 32])
 
     def store(self, place: tuple[int, ...], value: Any, st: Any) -> None:
-        """Changes what they have there."""
+        """Changes the elements of the threads of a group or warp."""
         if st.parent is not None:
             whole = np.array(spread(self.cells.get(place, self.default), self.dtype, st.parent.threads))
             whole[32 * st.warp : 32 * st.warp + 32] = value
@@ -241,14 +241,14 @@ class Private:
 
 @dataclass(frozen=True, slots=True)
 class Pointer:
-    """An address: a byte of a buffer, or an entry of the table of arguments."""
+    """An address: a byte of a buffer, or an entry of the argument table."""
 
     buffer: Any
     offset: int
 
 
 class Registers:
-    """A vector that a product which was started will write."""
+    """A vector that an issued `wgmma` will write."""
 
     __slots__ = ("product", "value")
 

@@ -1,4 +1,4 @@
-"""Finds accesses that nothing orders."""
+"""Race detection at block level."""
 
 from __future__ import annotations
 
@@ -7,24 +7,25 @@ from typing import Any
 
 import numpy as np
 
-from .clocks import GLOBAL, SHARED, Clock, Knowledge
+from .clocks import GLOBAL, SHARED, HappensBefore, VectorClock
 from .findings import Site
 from .memory import MemRef
 
 LEADER = "leader"
-"""The owner of what one elected thread of a warpgroup does."""
+"""The owner of an access by the elected thread of a warpgroup."""
 TENSOR = "tensor memory"
-"""The owner of what warps load from tensor memory and store there: each of them its own rows."""
+"""The owner of tensor-memory loads and stores: each warp accesses its own rows."""
 FREE = "deallocation"
-"""The owner of what gives tensor memory back. What is loaded from it is in registers when others know of it."""
+"""The owner of a deallocation of tensor memory. A completed load that is ordered before it has its data in
+registers."""
 PIPE = "tensor core"
-"""The owner of what the tensor core of Blackwell does, one thing after the other for each warpgroup that starts it."""
+"""The owner of `tcgen05` accesses, which execute in issue order for each issuing warpgroup."""
 SAME = "same"
-"""The owner of what all threads of a group do alike."""
+"""The owner of an access that all threads of a group execute alike."""
 
 
 class Access:
-    """One access, as it is remembered."""
+    """A recorded access."""
 
     __slots__ = (
         "agent",
@@ -56,46 +57,50 @@ class Access:
         work: Any = None,
     ) -> None:
         self.agent = agent
-        """Who tells of its end: the warpgroup itself, or the barrier or stream of what is asynchronous."""
+        """The agent whose step completes with the access: the warpgroup, or the mbarrier or stream of an asynchronous
+        access."""
         self.step = step
         self.owner = owner
-        """Which threads of the group did it: what two accesses have in common whose elements the same threads touch."""
+        """The threads of the group that execute it. Two accesses have the same owner if the same threads access the
+        same elements."""
         self.what = what
-        """In words: `the copy`."""
+        """For messages: `the copy`."""
         self.write = write
         self.asynchronous = asynchronous
-        """Whether it goes through the asynchronous proxy."""
+        """Whether the access is through the async proxy."""
         self.atomic = atomic
         self.work = work
-        """The copy that does it, where it may be in flight."""
+        """The copy of the access, which may be in flight."""
         self.group = group
         self.site = site
         self.begun = group.step
-        """The step of the group in which it did it, or started it."""
+        """The step of the group in which the access was executed or issued."""
         self.block = group.block.position
         self.iteration = tuple(group.loops)
 
 
-def _follows(before: Access, now: Access, known: Knowledge) -> bool:
-    """Whether `before` is over whenever `now` is: known to be, or of the same threads or stream, which are in order."""
+def _follows(before: Access, now: Access, known: HappensBefore) -> bool:
+    """Whether `before` is complete whenever `now` executes: it happens before, or both are in program order of the
+    same threads or stream."""
     if known.seen.get(before.agent, 0) >= before.step:
         return True
     return before.agent == now.agent and before.group is now.group and before.owner == now.owner
 
 
 def _same_threads(before: Access, now: Access) -> bool:
-    """Whether the very threads of `now` did `before`, each its part of it, and not asynchronously."""
+    """Whether each thread of `now` executed its part of `before` itself, synchronously."""
     if before.agent != before.group.agent or before.owner != now.owner:
         return False
     if before.group is now.group:
         return True
-    # The elected thread of a group is that of its first warp; what all threads do alike, those of each warp did.
+    # The elected thread of a group is in its first warp. An access that all threads execute alike is executed by each
+    # warp.
     together = now.owner == LEADER or (now.owner == SAME and before.group is now.group.parent)
     return together and before.group.related(now.group)
 
 
 class Checker:
-    """Checks every access against those before it that the shadow of the memory names."""
+    """Checks every access against the accesses before it that the shadow records."""
 
     def __init__(self, report: Callable[[str, Access, Access, MemRef], None]) -> None:
         self._report = report
@@ -105,7 +110,7 @@ class Checker:
 
     @staticmethod
     def _in_turn(before: Access, now: Access) -> bool:
-        """Whether fences put what the tensor core does for two threads one behind the other (PTX ISA, tcgen05.fence)."""
+        """Whether `tcgen05.fence` orders `tcgen05` operations of two threads (PTX ISA, tcgen05.fence)."""
         group, agent = now.group, before.group.tensor.reads
         upto = group.tensor_known.get(agent, 0)
         if upto < before.step:
@@ -117,8 +122,8 @@ class Checker:
         return True
 
     @staticmethod
-    def _visible(before: Access, now: Access, known: Knowledge, sign: int) -> bool:
-        """Whether the asynchronous proxy, or an access of tensor memory, sees what `before` wrote."""
+    def _visible(before: Access, now: Access, known: HappensBefore, sign: int) -> bool:
+        """Whether the write `before` is visible to the async proxy, or to an access of tensor memory."""
         if before.owner == PIPE and now.owner in (PIPE, TENSOR) and before.agent != now.agent:
             if not before.write:
                 return True
@@ -139,8 +144,8 @@ class Checker:
         self,
         number: int,
         now: Access,
-        known: Knowledge,
-        besides: Clock,
+        known: HappensBefore,
+        besides: VectorClock,
         memory: MemRef,
         alike: Callable[[], bool] | None = None,
     ) -> None:
@@ -152,12 +157,12 @@ class Checker:
         ended = besides.get(before.agent, 0) >= before.step
         ended = ended or (before.agent == now.agent and before.owner == now.owner == PIPE)
         ended = ended or known.seen.get(before.agent, 0) >= before.step
-        if known.over and now.write and (before.asynchronous or not before.write):
-            ended = ended or known.over.get(before.agent, 0) >= before.step
+        if known.completed and now.write and (before.asynchronous or not before.write):
+            ended = ended or known.completed.get(before.agent, 0) >= before.step
         if now.owner == FREE and before.owner == TENSOR and not before.write:
             ended = ended or known.seen.get(before.group.agent, 0) >= before.begun
         if not ended and not _same_threads(before, now):
-            # Blocks that all write the same do no harm.
+            # Blocks that write equal bytes are not a race.
             if before.write and alike is not None and before.group.block is not now.group.block:
                 if before.work is not None:
                     before.work.complete()
@@ -168,11 +173,16 @@ class Checker:
             self._report("missing-fence", before, now, memory)
 
     def access(
-        self, memory: MemRef, now: Access, known: Knowledge, besides: Clock, alike: Callable[[], bool] | None = None
+        self,
+        memory: MemRef,
+        now: Access,
+        known: HappensBefore,
+        besides: VectorClock,
+        alike: Callable[[], bool] | None = None,
     ) -> bool:
-        """Checks and remembers an access. Returns whether all of the memory was written before.
+        """Checks and records an access. Returns whether all bytes were written before.
 
-        `besides` is what the threads that do it know besides; `alike` tells of a write whether it changes nothing.
+        `besides` is the additional clock of the accessing threads; `alike` returns whether a write changes nothing.
         """
         if memory.buffer.read_only:
             return True
@@ -204,8 +214,8 @@ class Checker:
             readers[...] = values[np.searchsorted(keys, readers)]
         return written
 
-    def _with(self, name: int, number: int, now: Access, known: Knowledge) -> int:
-        """The set of reads with one more; those that are over before it need not be remembered."""
+    def _with(self, name: int, number: int, now: Access, known: HappensBefore) -> int:
+        """The set of reads with one more, without the reads that happen before it."""
         kept = [r for r in self._sets[name] if not _follows(self._accesses[r], now, known)]
         return self._number(frozenset([*kept, number]))
 

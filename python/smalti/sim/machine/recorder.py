@@ -1,7 +1,7 @@
-"""When things happen, by the latencies and throughputs that the target table has.
+"""Times of operations, from the latencies and throughputs of the target table.
 
-Each block has a compute unit for itself, and the unit's share of the bandwidth of global memory, which nothing caches.
-The issue of instructions, addresses, barriers and bank conflicts cost nothing.
+Each block has a compute unit and an equal share of the bandwidth of global memory, without caches. Instruction issue,
+addresses, barriers and bank conflicts take no time.
 """
 
 from __future__ import annotations
@@ -27,28 +27,28 @@ _WORDS = {
     "shared_bytes": "the throughput of shared memory",
     "results": "the throughput of arithmetic",
     "special_results": "the throughput of special functions",
-    "f16_macs": "the rate of 16-bit products",
-    "tf32_macs": "the rate of tf32 products",
-    "eight_bit_macs": "the rate of 8-bit products",
+    "f16_macs": "the 16-bit matmul rate",
+    "tf32_macs": "the tf32 matmul rate",
+    "eight_bit_macs": "the 8-bit matmul rate",
     "units": "the number of compute units",
-    "megahertz": "the clock",
-    "parts": "the parts of a compute unit",
+    "megahertz": "the clock rate",
+    "parts": "the number of partitions of a compute unit",
 }
 
 _RATES = {"f16": "f16_macs", "bf16": "f16_macs", "tf32": "tf32_macs", "i8": "eight_bit_macs"}
 _RATES |= {"f8E4M3FN": "eight_bit_macs", "f8E5M2": "eight_bit_macs"}
-"""Numbers of `targets.Timing`, by the type of the factors."""
+"""Fields of `targets.Timing`, by the type of the operands."""
 
 
 class _Pipe:
-    """What does one thing at a time. Warps ask for it in any order."""
+    """A resource with one user at a time. Warps request it in any order."""
 
     def __init__(self) -> None:
         self._starts: list[float] = []
         self._ends: list[float] = []
 
     def free(self, at: float, time: float) -> float:
-        """The first moment from `at` on from which it is free for so long."""
+        """The first time from `at` on at which it is free for this duration."""
         i = bisect.bisect_right(self._ends, at)
         while i < len(self._starts) and self._starts[i] < at + time:
             at = max(at, self._ends[i])
@@ -56,7 +56,7 @@ class _Pipe:
         return at
 
     def take(self, at: float, time: float) -> float:
-        """That moment; it is taken then."""
+        """Reserves it at that time, and returns the time."""
         at = self.free(at, time)
         i = bisect.bisect_right(self._ends, at)
         if i and self._ends[i - 1] == at:
@@ -68,7 +68,7 @@ class _Pipe:
 
 
 def _take(pipes: Sequence[_Pipe], at: float, time: float) -> float:
-    """The first moment from which all of them are free."""
+    """The first time at which all of them are free."""
     while any((later := pipe.free(at, time)) > at for pipe in pipes):
         at = later
     for pipe in pipes:
@@ -78,18 +78,18 @@ def _take(pipes: Sequence[_Pipe], at: float, time: float) -> float:
 
 @dataclass
 class _Unit:
-    """A compute unit, which a block has for itself."""
+    """A compute unit with one block."""
 
     memory: _Pipe = field(default_factory=_Pipe)
     """Its share of the bandwidth of global memory."""
     shared: _Pipe = field(default_factory=_Pipe)
     arithmetic: list[_Pipe] = field(default_factory=list)
-    """Of each part."""
+    """One per partition."""
     matrix: list[_Pipe] = field(default_factory=list)
 
 
 class Recorder:
-    """Tells of everything that takes time when it begins and ends. Who does it is a warpgroup, or a warp."""
+    """Records the start and the end of everything that takes time, for each warpgroup or warp."""
 
     def __init__(self, target: targets.Target, timing: targets.Timing) -> None:
         self.target = target
@@ -97,13 +97,12 @@ class Recorder:
         self.slices: list[Slice] = []
         self._units: dict[Any, _Unit] = {}
         self._last: dict[Any, int] = {}
-        """The last slices that what follows at once may become a part of."""
+        """The last slices, which a directly following one may extend."""
 
     def unknown(self, what: str) -> TargetError:
-        """The error where the table has no number."""
+        """The error for a value that the target table does not have."""
         return TargetError(
-            f"the table knows nothing about {what} of {self.target.chip} ({self.timing.product}): there is no "
-            "timeline of this program"
+            f"no timeline: the target table has no value for {what} of {self.target.chip} ({self.timing.product})"
         )
 
     def _number(self, name: str) -> float:
@@ -121,12 +120,12 @@ class Recorder:
         return pipes
 
     def _parts(self, pipes: list[_Pipe], agent: Actor) -> list[_Pipe]:
-        """What a warpgroup has of something, or a warp: warps are dealt to the parts of a unit in turn."""
+        """The resources of a warpgroup or warp: warps are distributed across the partitions of a unit in turn."""
         found = self._all_parts(pipes)
         return found if agent.warp_index is None else [found[agent.warp_index % int(self._number("parts"))]]
 
     def _bytes_of_global_memory(self) -> float:
-        """Per cycle, what a unit has when all of them copy."""
+        """Bytes per cycle of a unit when all units copy."""
         return self._number("memory_bandwidth") * 1000 / self._number("megahertz") / self._number("units")
 
     def _add(
@@ -141,7 +140,7 @@ class Recorder:
         share: float = 1.0,
         key: Any = None,
     ) -> None:
-        """Something took time. What has the same key and goes on with something is a part of it."""
+        """Records a slice. It extends a slice with the same key that ends where it starts."""
         start, end = span
         if end <= start:
             return
@@ -158,19 +157,18 @@ class Recorder:
         self.slices.append(Slice(agent.block.position, track, kind, name, start, end, place, iteration, size, share))
 
     def busy(self, agent: Actor, until: float, kind: str, name: str, site: Site, size: int = 0) -> None:
-        """The agent goes on at this moment."""
+        """The agent continues at this time."""
         self._add(agent, kind, agent.name, name, (agent.now, until), site, size)
         agent.now = max(agent.now, until)
 
     def wait(self, agent: Actor, until: float, site: Site) -> None:
-        """The agent waits up to this moment."""
+        """The agent waits until this time."""
         self.busy(agent, until, "wait", f"wait: {site.name}", site)
 
     def access(self, agent: Actor, size: int, shared: bool, write: bool, site: Site) -> tuple[float, float]:
-        """Threads read or write memory themselves. Returns when that begins, and when what is read is there, or what is
-        written on the way."""
+        """A memory access by threads. Returns when it starts, and when a read is complete or a write is issued."""
         unit = self._unit(agent)
-        # All of them go the way on which shared memory is, too.
+        # All accesses use the path to shared memory.
         time = size / self._number("shared_bytes")
         first = unit.shared.take(agent.now, time)
         end = first + time
@@ -198,13 +196,13 @@ class Recorder:
         agent.now = begin + time
 
     def product(self, agent: Actor, element: str, macs: int, site: Site) -> float:
-        """A warp, or a warpgroup by instructions of its warps, multiplies matrices of a type, and goes on when that
-        begins. Returns when it is done."""
+        """A warp, or a warpgroup through instructions of its warps, issues an MMA, and continues when the MMA starts.
+        Returns when it is complete."""
         known = max((m.macs_per_cycle for m in self.target.mmas if m.kind != "fma" and m.a == element), default=None)
         if known is None and element == "f32":
             rate = self._number("results")
         elif not known:
-            raise self.unknown(f"the rate of instructions that multiply {element}")
+            raise self.unknown(f"the rate of MMA instructions for {element}")
         else:
             quoted = getattr(self.timing, _RATES[element]) if element in _RATES else None
             rate = min(known, quoted or known)
@@ -215,14 +213,15 @@ class Recorder:
         begin = _take(parts, agent.now, time)
         track = "matrix unit"
         if agent.warp_index is not None:
-            track = f"{track}, part {agent.warp_index % len(unit.matrix)}"
+            track = f"{track}, partition {agent.warp_index % len(unit.matrix)}"
         name, span = f"{site.name}, {agent.name}", (begin, begin + time)
         self._add(agent, "product", track, name, span, site, macs, share, key=agent.warp_index)
         agent.now = begin
         return begin + time
 
     def asynchronous_matmul(self, agent: Actor, who: str, size: int, macs: int, site: Site) -> float:
-        """All of the matrix unit multiplies beside the program, elements of so many bytes. Returns when it is done."""
+        """An asynchronous MMA on the whole matrix unit, with elements of this many bytes. Returns when it is
+        complete."""
         unit = self._unit(agent)
         time = macs / self._number({1: "eight_bit_macs", 2: "f16_macs"}.get(size, "tf32_macs"))
         begin = _take(self._all_parts(unit.matrix), agent.now, time)
@@ -230,7 +229,8 @@ class Recorder:
         return begin + time
 
     def copy(self, agent: Actor, size: int, into: bool, site: Site, key: Any = None) -> tuple[float, float]:
-        """A copy beside the program, into shared memory or out of it. Returns when all is read, and when all is there."""
+        """An asynchronous copy into or out of shared memory. Returns when all reads and when all writes are
+        complete."""
         if not size:
             return agent.now, agent.now
         time = size / self._bytes_of_global_memory()
@@ -242,12 +242,12 @@ class Recorder:
 
 
 def words_of_access(what: str, write: bool, shared: bool) -> str:
-    """What an access is called."""
+    """The name of an access."""
     return f"{what} {'writes' if write else 'reads'} {'shared' if shared else 'global'} memory"
 
 
 def arithmetic(op: Any) -> tuple[bool, int] | None:
-    """Whether an operation is arithmetic on a vector, of special functions, and how many results it computes."""
+    """Whether an op is vector arithmetic, whether it is a special function, and how many results it computes."""
     dialect, _, name = op.name.partition(".")
     if dialect not in ("arith", "math", "vector") or name == "constant":
         return None

@@ -1,4 +1,4 @@
-"""Which of the warpgroups, or teams of warps, runs."""
+"""Scheduler of warpgroups and warps."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from collections.abc import Callable
 from .findings import Finding, Stop
 from .machine import Block, Group, Machine
 from .options import seed_of
-from .synchronisation import Poll, Wait
+from .synchronization import Poll, Wait
 
 
 class Scheduler:
-    """Runs the warpgroups of blocks that are there at the same time."""
+    """Runs the warpgroups or warps of resident blocks."""
 
     def __init__(
         self, machine: Machine, blocks: list[Block], number: int, more: Callable[[], list[Block]] = list
@@ -21,7 +21,7 @@ class Scheduler:
         self.machine = machine
         self.blocks = blocks
         self._more = more
-        """Gives other blocks, which start when none of the first can go on."""
+        """Returns further blocks, which start when no thread of the current ones can make progress."""
         groups = [group for block in blocks for group in block.groups]
         order = machine.how.order
         self.in_turn = order == "round-robin"
@@ -33,7 +33,7 @@ class Scheduler:
             turn = number % max(len(groups), 1)
             groups = groups[turn:] + groups[:turn]
         self.groups = groups
-        """First those that go first."""
+        """In order of priority."""
         for block in blocks:
             block.on_new = groups.append if order != "last-ahead" else lambda new: groups.insert(0, new)
         self._turn = 0
@@ -60,7 +60,7 @@ class Scheduler:
                 return
 
     def _start(self) -> bool:
-        """Lets other blocks begin."""
+        """Starts further blocks."""
         self.groups[:] = [group for group in self.groups if not group.finished]
         blocks = self._more()
         for block in blocks:
@@ -72,7 +72,7 @@ class Scheduler:
 
     def _pick(self, able: list[Group]) -> Group:
         if self.machine.recorder is not None:
-            return min(able, key=lambda g: g.now if g.wait is None else max(g.now, g.wait.knowledge().moment))
+            return min(able, key=lambda g: g.now if g.wait is None else max(g.now, g.wait.clocks().moment))
         if self.random is not None:
             return self.random.choice(able)
         if not self.in_turn:
@@ -106,12 +106,12 @@ class Scheduler:
                 chance.choice(block.arrivals).complete()
 
     def _complete_what_is_waited_for(self) -> bool:
-        """Lets one copy happen, one that somebody waits for."""
+        """Executes one copy for which a thread waits."""
         wanted = {id(g.wait.barrier) for g in self.groups if g.wait is not None and g.wait.barrier is not None}
         for block in self.blocks:
             flights = [f for f in block.flights if wanted & {id(b) for b in f.barriers}]
             if flights:
-                # The newest one first: what relies on the order of copies is wrong.
+                # The newest copy first, so that code that relies on the order of copies fails.
                 block.complete(flights[-1])
                 return True
         polling = {g.block for g in self.groups if not g.finished and isinstance(g.wait, Poll)}
@@ -142,10 +142,10 @@ class Scheduler:
             if barrier is not None and not barrier.pending and barrier.transactions > 0:
                 group.report(
                     "transaction",
-                    f"{barrier.name} was told to expect {barrier.expected} bytes in phase {barrier.phase}, "
-                    f"of which copies brought {barrier.expected - barrier.transactions}",
+                    f"phase {barrier.phase} of {barrier.name} expects {barrier.expected} B; "
+                    f"copies delivered {barrier.expected - barrier.transactions} B",
                     group.wait.site if group.wait else None,
-                    edge=f"a copy of {barrier.transactions} bytes that this barrier counts",
+                    hint=f"expect {barrier.expected - barrier.transactions} B, or copy {barrier.transactions} B more with this mbarrier",
                 )
         first = told[0]
         wanted = dict.fromkeys(_wanted(g.wait) for g in waiting if g.wait is not None)
@@ -155,13 +155,13 @@ class Scheduler:
         self.machine.findings.add(
             Finding(
                 "deadlock",
-                f"nobody in the {together} can go on; this one {first.message}",
+                f"deadlock: no thread of the {together} can make progress; this one {first.message}",
                 first.block,
                 agent=first.agent,
                 location=first.location,
                 iteration=first.iteration,
                 others=tuple(told[1:]),
-                edge="; or ".join(itertools.islice(wanted, MOST_WANTED)),
+                hint="progress requires " + "; or ".join(itertools.islice(wanted, MOST_WANTED)),
             ),
             alike="deadlock",
         )
@@ -169,15 +169,15 @@ class Scheduler:
 
 
 MOST_WANTED = 4
-"""Ways out of a deadlock that are told."""
+"""The most alternatives in the hint of a deadlock."""
 
 
 def _wanted(wait: Wait) -> str:
-    """What would end a wait, in words."""
+    """What would end a wait, for the hint of a deadlock."""
     if isinstance(wait, Poll):
-        return "a write of what is polled"
+        return "a write to the polled memory"
     if wait.barrier is not None:
         return f"{wait.barrier.missing()} for phase {wait.barrier.phase} of {wait.barrier.name}"
     where, _, missing = wait.describe().partition("; missing: ")
     names = ", ".join(name.partition(", which")[0] for name in missing.split("; "))
-    return f"{names} at {where.partition(':')[0]}" if missing else where
+    return f"an arrival of {names} at {where.partition(':')[0]}" if missing else where

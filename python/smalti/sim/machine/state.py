@@ -1,11 +1,11 @@
-"""What the machine asks of those that act in it, whoever they are: a warpgroup, a block that runs one program, or a warp."""
+"""Protocols of the agents that the machine executes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
-from .clocks import Knowledge
+from .clocks import HappensBefore
 from .findings import Finding, Findings, Site
 
 
@@ -24,16 +24,16 @@ class Reporting(Protocol):
 
 
 class Actor(Protocol):
-    """Threads that do things together."""
+    """An agent: threads that execute together."""
 
     now: float
-    """The moment up to which it has run, in a run with a timeline."""
-    known: Knowledge
-    learned: list[tuple[Site, int]]
+    """The time of the agent, in a run with a timeline."""
+    known: HappensBefore
+    pending_acquires: list[tuple[Site, int]]
 
     @property
     def warp_index(self) -> int | None:
-        """Which warp of its block it is, if it is one."""
+        """The number of the warp in its block, if the agent is a warp."""
         ...
 
     @property
@@ -54,10 +54,10 @@ class Actor(Protocol):
     @property
     def machine(self) -> Reporting: ...
 
-    def meets(self, threads: int, /) -> list[tuple[Site, int]]: ...
+    def arrive_at_barrier(self, threads: int, /) -> list[tuple[Site, int]]: ...
 
-    def release(self) -> Knowledge: ...
+    def release(self) -> HappensBefore: ...
 
     def report(
-        self, kind: str, message: str, site: Site, *, edge: str | None = None, others: Iterable[Finding] = ()
+        self, kind: str, message: str, site: Site, *, hint: str | None = None, others: Iterable[Finding] = ()
     ) -> None: ...

@@ -1,4 +1,4 @@
-"""Timelines: what a run took, as a summary and as a trace that viewers open."""
+"""Timelines: a summary of a run, and a trace for viewers."""
 
 from __future__ import annotations
 
@@ -18,64 +18,64 @@ Span = tuple[float, float]
 
 @dataclass(frozen=True)
 class Slice:
-    """Something that took time. Times are cycles since the begin of the block."""
+    """Something that took time. Times are cycles since the start of the block."""
 
     block: Position
     track: str
-    """Who: `warpgroup 1`, `warp 3`, `copies into shared memory`, `matrix unit`."""
+    """The track: `warpgroup 1`, `warp 3`, `copies into shared memory`, `matrix unit`."""
     kind: str
     """`wait`, `compute`, `access`, `load`, `copy` or `product`."""
     name: str
     start: float
     end: float
     place: str
-    """Where in the source."""
+    """The source location."""
     iteration: tuple[int, ...] = ()
     size: int = 0
-    """Bytes, or multiply-accumulates of a product."""
+    """Bytes, or multiply-accumulates of an MMA."""
     share: float = 1.0
-    """How much of the unit worked: its matrix unit has parts, of which a warp has one."""
+    """The used share of the unit: a matrix unit has partitions, and a warp uses one."""
 
 
 @dataclass(frozen=True)
 class Summary:
-    """What a timeline shows, of all its blocks together. Times are cycles."""
+    """The summary of a timeline over all its blocks. Times are cycles."""
 
     cycles: float
-    """Of all blocks, one after the other."""
+    """The sum over all blocks."""
     matrix: float
-    """In which the matrix unit worked, all of it."""
+    """With the whole matrix unit busy."""
     compute: float
-    """In which a part of it, or arithmetic of the threads, worked."""
+    """With a partition of the matrix unit, or arithmetic of the threads, busy."""
     copies: float
-    """In which a copy or a load from global memory was in flight."""
+    """With a copy or a load from global memory in flight."""
     exposed: float
-    """In which that was so while nothing computed."""
+    """With a copy or load in flight and no computation."""
     waits: float
-    """For which warpgroups (or warps, in programs of threads) waited, all added up."""
+    """The sum of the waits of all warpgroups, or of all warps at thread level."""
 
     @property
     def overlap(self) -> float:
-        """The share of the copies' time in which something computed."""
+        """The share of the copy time that overlaps with computation."""
         return 1 - self.exposed / self.copies if self.copies else 0.0
 
     @property
     def matrix_share(self) -> float:
-        """The share of all time in which the matrix unit worked."""
+        """The share of the time in which the matrix unit was busy."""
         return self.matrix / self.cycles if self.cycles else 0.0
 
     def __str__(self) -> str:
         lines = [f"{self.cycles:.0f} cycles"]
         lines.append(f"matrix unit busy {100 * self.matrix_share:.1f} %")
         in_flight = f"copies and loads in flight {self.copies:.0f} cycles"
-        lines.append(f"{in_flight}, {100 * self.overlap:.1f} % of them under computation")
+        lines.append(f"{in_flight}, {100 * self.overlap:.1f} % of them overlapped with computation")
         lines.append(f"exposed latency {self.exposed:.0f} cycles")
         return ", ".join(lines)
 
 
 @dataclass(frozen=True)
 class Timeline:
-    """What a run took on one compute unit for each block."""
+    """The timeline of a run with one compute unit per block."""
 
     kernel: str
     target: str
@@ -101,7 +101,7 @@ class Timeline:
         return Summary(*totals.tolist())
 
     def trace(self) -> dict[str, Any]:
-        """The timeline in the JSON format of Chrome's traces, which Perfetto opens. A block is a process there."""
+        """The timeline in the JSON format of Chrome traces, which Perfetto opens. Each block is a process."""
         assert self.timing.megahertz is not None
         events: list[dict[str, Any]] = []
         blocks = sorted({s.block for s in self.slices})
@@ -150,7 +150,7 @@ def _lanes(slices: Sequence[Slice]) -> list[tuple[Slice, str]]:
     """Slices with tracks on which they do not overlap."""
     ends: dict[str, list[float]] = {}
     found = []
-    # Warpgroups first, then what is beside them.
+    # Warpgroups first, then asynchronous operations.
     rank = {"load": 1, "copy": 1, "product": 2}
     for one in sorted(slices, key=lambda s: (rank.get(s.kind, 0), s.track, s.start, s.end)):
         lanes = ends.setdefault(one.track, [])
@@ -163,12 +163,12 @@ def _lanes(slices: Sequence[Slice]) -> list[tuple[Slice, str]]:
 
 
 def _when(slices: Iterable[Slice], *kinds: str) -> list[Span]:
-    """The time in which there was something of these kinds."""
+    """The union of the times of these kinds."""
     return union((s.start, s.end) for s in slices if s.kind in kinds)
 
 
 def union(spans: Iterable[Span]) -> list[Span]:
-    """The same time as spans that do not touch each other, in order."""
+    """The same time as disjoint spans, in order."""
     found: list[Span] = []
     for start, end in sorted(spans):
         if found and start <= found[-1][1]:
@@ -183,7 +183,7 @@ def length(spans: Iterable[Span]) -> float:
 
 
 def intersection(first: Sequence[Span], second: Sequence[Span]) -> list[Span]:
-    """What is in both of two unions."""
+    """The intersection of two unions."""
     found, i, j = [], 0, 0
     while i < len(first) and j < len(second):
         start, end = max(first[i][0], second[j][0]), min(first[i][1], second[j][1])

@@ -1,12 +1,12 @@
-"""Values of a running program, and the numpy types of MLIR's.
+"""Run-time values at block level, and the numpy types of MLIR types.
 
-A warpgroup runs as one. Of the types of MLIR, a value is
-- of an integer, index or float: a number where all threads of the group have the same, else an array with one number a
-  thread. Integers are signed Python numbers, `i1` is 0 or 1;
-- of a vector: an array of its shape, the elements of the whole group, or `memory.Registers` where a product may still
-  write it. In code for single threads (`custom_primitive`) an array with one more dimension in front, the thread;
-- of a memref: `memory.MemRef` or `memory.Private`; of a pointer: `memory.Pointer`.
-Arrays are never changed in place.
+A warpgroup executes an op as one. The value of an MLIR type is
+- integer, index or float: a Python number if all threads have the same value, else an array with one number per thread.
+  Integers are signed Python numbers, and `i1` is 0 or 1;
+- vector: an array of its shape with the elements of the whole group, or `memory.Registers` while a `wgmma` may still
+  write it. In per-thread code (`custom_primitive`) the array has an additional leading dimension, the thread;
+- memref: `memory.MemRef` or `memory.Private`; pointer: `memory.Pointer`.
+Arrays are never modified in place.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from ...compiler import entry
 from ...errors import LaunchError
 
 Number = Any
-"""A number of all threads, or an array of theirs."""
+"""A uniform scalar, or an array with one number per thread."""
 
 
 def integer_bits(ty: ir.Type) -> int | None:
-    """Bits of an integer or index; None of another type."""
+    """The bits of an integer or index type; None for other types."""
     if isinstance(ty, ir.IntegerType):
         return ty.width
     return 64 if isinstance(ty, ir.IndexType) else None
@@ -37,7 +37,7 @@ _INTEGERS[64] = np.dtype(np.int64)
 
 
 def numpy_type(ty: ir.Type) -> np.dtype[Any] | None:
-    """The numpy type of a scalar type, as values and memory have it; None where there is none."""
+    """The numpy type of a scalar type, in values and memory; None if there is none."""
     bits = integer_bits(ty)
     if bits is not None:
         return _INTEGERS.get(bits)
@@ -46,66 +46,68 @@ def numpy_type(ty: ir.Type) -> np.dtype[Any] | None:
 
 
 NARROW = {"i4": 4, "i2": 2}
-"""Integers of which several share a byte in memory, and their bits. A value has one in a byte, with its sign."""
+"""Packed integer types and their bits. A value has one element per byte, sign-extended."""
 
 SMALL_FLOATS = {name: instructions.dtype(name) for name in ("f4E2M1FN", "f6E2M3FN", "f6E3M2FN")}
-"""Floats of less than a byte. A value has one in a byte."""
+"""Packed float types. A value has one element per byte."""
 
 
 def unpacked(array: np.ndarray[Any, Any], count: int) -> np.ndarray[Any, Any]:
-    """Bytes as numbers, of which `count` share one, the first in its low bits."""
+    """Unpacks bytes with `count` elements each, the first in the low bits."""
     bits = 8 // count
     codes = array.view(np.uint8)[..., None] >> np.arange(count, dtype=np.uint8) * bits
     return signed(codes.reshape(*array.shape[:-1], -1).view(np.int8), bits)
 
 
 def packed(array: np.ndarray[Any, Any], count: int) -> np.ndarray[Any, Any]:
-    """The bytes of numbers."""
+    """Packs elements into bytes."""
     bits = 8 // count
     codes = array.view(np.uint8).reshape(*array.shape[:-1], -1, count) & (1 << bits) - 1
     return np.bitwise_or.reduce(codes << np.arange(count, dtype=np.uint8) * bits, -1).astype(np.uint8).view(np.int8)
 
 
 def signed(array: np.ndarray[Any, Any], bits: int) -> np.ndarray[Any, Any]:
-    """Numbers of so many bits, which bytes hold, with their signs."""
+    """Sign-extends numbers of this many bits."""
     return array << 8 - bits >> 8 - bits
 
 
 @dataclass(frozen=True, slots=True)
 class Packing:
-    """How elements of less than a byte lie in memory. A view of them is one of the bytes."""
+    """The packing of elements smaller than a byte. A view of them is a view of their bytes."""
 
     count: int
-    """How many share a byte, the first in the low bits."""
+    """Elements per byte, the first in the low bits."""
     dimension: int
-    """Along which they lie."""
+    """The dimension along which they are packed."""
     dtype: np.dtype[Any]
-    """Their type, where each has a byte of its own."""
+    """Their type with one element per byte."""
 
     def bytes_of(self, elements: int) -> int:
-        """The bytes that so many elements are."""
+        """The bytes of this many elements."""
         if elements % self.count:
-            message = f"{elements} elements, of which {self.count} share a byte, are no whole bytes"
-            raise LaunchError(f"the simulator has no views of parts of bytes: {message}")
+            message = f"{elements} elements, {self.count} per byte, do not fill whole bytes"
+            raise LaunchError(f"the simulator does not support views that begin or end inside a byte: {message}")
         return elements // self.count
 
     def in_bytes(self, counts: Sequence[int]) -> list[int]:
-        """Numbers of elements in each dimension as those of bytes."""
+        """Element counts of each dimension as byte counts."""
         return [self.bytes_of(n) if i == self.dimension else n for i, n in enumerate(counts)]
 
     def of(self, kept: Sequence[int]) -> Packing:
-        """The same of a view that has these dimensions, in this order."""
+        """The packing of a view with these dimensions, in this order."""
         if self.dimension not in kept:
-            raise LaunchError("the simulator has no views of parts of bytes: one without the dimension of bytes")
+            raise LaunchError(
+                "the simulator does not support views without the dimension along which elements share bytes"
+            )
         return replace(self, dimension=kept.index(self.dimension))
 
 
 PACKED = entry.PACKED
-"""Types of elements of which several share a byte, and how many."""
+"""Packed element types, and their elements per byte."""
 
 
 def packing(ty: ir.Type, dimension: int) -> Packing | None:
-    """How elements of a type share bytes along a dimension; None of those that do not."""
+    """The packing of an element type along a dimension; None if it is not packed."""
     name = str(ty)
     if name not in PACKED:
         return None
@@ -126,7 +128,7 @@ def is_float(ty: ir.Type) -> bool:
 
 
 def wrap(bits: int) -> Callable[[int], int]:
-    """A function that takes a Python integer to the signed number of so many bits."""
+    """A function that wraps a Python integer to a signed number of this many bits."""
     if bits == 1:
         return lambda x: x & 1
     half, mask = 1 << (bits - 1), (1 << bits) - 1
@@ -134,7 +136,7 @@ def wrap(bits: int) -> Callable[[int], int]:
 
 
 def collapse(x: Any) -> Any:
-    """Numbers of threads that are all the same become one."""
+    """An array with equal elements for all threads becomes a uniform scalar."""
     if not isinstance(x, np.ndarray):
         return x
     first = x.flat[0]
@@ -144,5 +146,5 @@ def collapse(x: Any) -> Any:
 
 
 def spread(x: Number, dtype: np.dtype[Any], threads: int) -> np.ndarray[Any, Any]:
-    """A number of all threads as an array of one for each."""
+    """A uniform scalar as an array with one element per thread."""
     return x if isinstance(x, np.ndarray) else np.full(threads, x, dtype)

@@ -1,4 +1,4 @@
-"""What operations do, by dialect."""
+"""Block-level ops, by dialect."""
 
 from __future__ import annotations
 

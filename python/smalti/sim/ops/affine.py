@@ -1,4 +1,4 @@
-"""`affine`: what the indices of windows are computed with."""
+"""`affine`: index arithmetic."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ Function = Callable[[list[int]], int]
 
 
 def quotient(x: Any, y: Any) -> Any:
-    """What division gives, rounded down. By zero it gives zero, as in `arith`."""
+    """Floor division. Division by zero returns zero, as in `arith`."""
     return 0 if y.__class__ is int and y == 0 else x // y
 
 
 def remainder(x: Any, y: Any) -> Any:
-    """What division leaves."""
+    """The remainder of a division."""
     return 0 if y.__class__ is int and y == 0 else x % y
 
 
 def _function(expression: Any, dimensions: int) -> Function:
-    """An expression as a function of dimensions and symbols."""
+    """An affine expression as a function of dimensions and symbols."""
     if isinstance(expression, ir.AffineConstantExpr):
         value = expression.value
         return lambda given: value
@@ -36,7 +36,7 @@ def _function(expression: Any, dimensions: int) -> Function:
         symbol = dimensions + expression.position
         return lambda given: given[symbol]
     if not isinstance(expression, ir.AffineBinaryExpr):
-        raise Unsupported(f"the expression {expression}")
+        raise Unsupported(f"affine expression {expression}")
     left, right = _function(expression.lhs, dimensions), _function(expression.rhs, dimensions)
     if isinstance(expression, ir.AffineAddExpr):
         return lambda given: left(given) + right(given)
@@ -48,16 +48,16 @@ def _function(expression: Any, dimensions: int) -> Function:
         return lambda given: quotient(left(given), right(given))
     if isinstance(expression, ir.AffineCeilDivExpr):
         return lambda given: -quotient(-left(given), right(given))
-    raise Unsupported(f"the expression {expression}")
+    raise Unsupported(f"affine expression {expression}")
 
 
 def functions(op: ir.Operation) -> list[Function]:
-    """The results of an operation's map, as functions of its operands."""
+    """The results of the map of an op, as functions of its operands."""
     return functions_of(ir.AffineMapAttr(op.attributes["map"]).value)
 
 
 def functions_of(found: Any) -> list[Function]:
-    """The same of a map."""
+    """The results of a map, as functions of its dimensions and symbols."""
     return [_function(expression, found.n_dims) for expression in found.results]
 
 
@@ -71,7 +71,7 @@ def _apply(op: ir.Operation, translator: Translator) -> Step:
     def step(st: State) -> None:
         given = [st.v[slot] for slot in operands]
         if any(isinstance(value, np.ndarray) for value in given):
-            st.stop("divergence", "an index that threads compute with different numbers", site)
+            st.stop("divergence", "an affine index that diverges between threads", site)
         st.v[result] = pick(function(given) for function in computed)
 
     return step

@@ -1,4 +1,4 @@
-"""`arith`: the same functions for numbers of all threads, numbers of each, and vectors."""
+"""`arith`: on uniform scalars, per-thread scalars and vectors."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ Array = np.ndarray[Any, Any]
 
 
 def type_of(ty: ir.Type) -> np.dtype[Any]:
-    """The numpy type of elements, or a refusal."""
+    """The numpy type of elements. Raises `Unsupported` if there is none."""
     found = numpy_type(element_type(ty))
     if found is None:
-        raise Unsupported(f"the simulator has no numbers of type {element_type(ty)}")
+        raise Unsupported(f"element type {element_type(ty)}")
     return found
 
 
 def held_type(ty: ir.Type) -> np.dtype[Any]:
-    """The same of what knows types of a few bits, too: integers are bytes with their signs."""
+    """The numpy type of elements, also of packed types: such integers are sign-extended bytes."""
     name = str(element_type(ty))
     if name in NARROW:
         return np.dtype(np.int8)
@@ -49,7 +49,7 @@ def held_type(ty: ir.Type) -> np.dtype[Any]:
 
 
 def _divide(x: int, y: int) -> int:
-    """Division towards zero. By zero it gives zero, which is a finding (`division`)."""
+    """Division towards zero. Division by zero returns zero, and is a finding (`division`)."""
     if y == 0:
         return 0
     quotient = abs(x) // abs(y)
@@ -62,7 +62,7 @@ def _unsigned(bits: int, function: Callable[[int, int], int]) -> Callable[[int, 
 
 
 def _shift(bits: int, function: Callable[[int, int], int]) -> Callable[[int, int], int]:
-    """A shift; one by too much gives zero, which the program must not use."""
+    """A shift. A shift by too many bits returns zero; the result is undefined in MLIR."""
     return lambda x, y: function(x, y) if 0 <= y < bits else 0
 
 
@@ -94,12 +94,12 @@ def integer_functions(bits: int) -> dict[str, Callable[[int, int], int]]:
 
 
 def as_unsigned(x: Array) -> Array:
-    """The same bits as numbers without a sign."""
+    """The same bits as unsigned numbers."""
     return x if x.dtype == np.bool_ else x.view(f"u{x.dtype.itemsize}")
 
 
 def _guarded(function: Callable[[Array, Array], Array]) -> Callable[[Array, Array], Array]:
-    """Division where nothing is divided by zero; there the result is zero."""
+    """Division without division by zero; the result is zero there."""
 
     def divide(x: Array, y: Array) -> Array:
         zero = y == 0
@@ -123,7 +123,7 @@ def _shifted(function: Callable[[Array, Array], Array]) -> Callable[[Array, Arra
 
 
 def _of_signed(function: Callable[[Array, Array], Array], of_bits: Callable[[Array, Array], Array]) -> Any:
-    """A function of signed integers; one bit is 0 or -1, of which a boolean array holds whether it is set."""
+    """A function of signed integers. A signed i1 is 0 or -1; a boolean array holds whether it is set."""
     return lambda x, y: of_bits(x, y) if x.dtype == np.bool_ else function(x, y)
 
 
@@ -163,7 +163,7 @@ def integer_array_function(name: str) -> Callable[[Array, Array], Array]:
 
 
 def integer_function_of(name: str, ty: ir.Type) -> Callable[[Array, Array], Array]:
-    """The same of a type, whose numbers bytes may hold with their signs."""
+    """The same for a type that may be packed, sign-extended."""
     function, bits = _ARRAY_FUNCTIONS[name], NARROW.get(str(element_type(ty)))
     if bits is None:
         return function
@@ -185,7 +185,7 @@ _DIVISIONS = (*_SIGNED_DIVISIONS, "divui", "remui", "ceildivui")
 
 
 def undefined_elements(name: str, ty: Any) -> Callable[[Any, Any], Any] | None:
-    """Of an operation that divides: whether it is undefined for two numbers or arrays, element by element."""
+    """A function that returns where a division is undefined, element by element."""
     if name not in _DIVISIONS:
         return None
     bits = integer_bits(element_type(ty))
@@ -197,7 +197,7 @@ def undefined_elements(name: str, ty: Any) -> Callable[[Any, Any], Any] | None:
 
 
 def is_only_selected(op: Any) -> bool:
-    """Whether the results of an operation reach nothing but the alternatives of selects, which may drop them."""
+    """Whether the results of an op only reach operands of selects, which may drop them."""
     for use in (use for result in op.results for use in result.uses):
         user = use.owner
         if user.name in ("arith.select", "llvm.select") and use.operand_number > 0:
@@ -208,14 +208,14 @@ def is_only_selected(op: Any) -> bool:
 
 
 def _reporting(name: str, op: ir.Operation, translator: Translator, step: Step) -> Step:
-    """The step of an operation, after a look at what a division divides by."""
+    """The step of an op, with a check of the divisor if it is a division."""
     undefined = undefined_elements(name, op.results[0].type)
     if undefined is None or is_only_selected(op):
         return step
     (x, y), site = (vector_reader(op, at, translator) for at in range(2)), translator.site(op)
 
     def checked(st: State) -> None:
-        # Copies bring no data without numbers.
+        # Without data, copies do not deliver divisors.
         if st.machine.how.numbers and np.any(undefined(x(st), y(st))):
             st.report("division", KINDS["division"], site)
         step(st)
@@ -253,7 +253,7 @@ def _integer_step(name: str, op: ir.Operation, translator: Translator) -> Step:
 
 
 def on_vectors(op: ir.Operation, translator: Translator, function: Callable[..., Array]) -> Step:
-    """An operation that a function of arrays is."""
+    """An op that is a function of arrays."""
     readers = [vector_reader(op, index, translator) for index in range(len(op.operands))]
     (result,) = translator.results(op)
     if len(readers) == 1:
@@ -286,18 +286,18 @@ def on_vectors(op: ir.Operation, translator: Translator, function: Callable[...,
 
 
 def _nan_last(pick: Callable[[Array, Array], Array]) -> Callable[[Array, Array], Array]:
-    """The other one where one is NaN."""
+    """The other operand where one is NaN."""
     return lambda x, y: np.where(np.isnan(x), y, np.where(np.isnan(y), x, pick(x, y)))
 
 
 def maximum(x: Array, y: Array) -> Array:
-    """The larger number, NaN where one is NaN; -0 is less than +0, of which numpy does not say which one it takes."""
+    """The maximum; NaN where one operand is NaN. -0 is less than +0, which numpy does not define."""
     found = np.maximum(x, y)
     return np.where((x == 0) & (y == 0), x + y, found) if (found == 0).any() else found
 
 
 def minimum(x: Array, y: Array) -> Array:
-    """The smaller number, NaN where one is NaN; -0 is less than +0."""
+    """The minimum; NaN where one operand is NaN. -0 is less than +0."""
     found = np.minimum(x, y)
     return np.where((x == 0) & (y == 0), -(-x - y), found) if (found == 0).any() else found
 
@@ -317,7 +317,7 @@ FLOAT_FUNCTIONS: dict[str, Callable[..., Array]] = {
 
 
 def floats(op: ir.Operation, translator: Translator, function: Callable[..., Array]) -> Step:
-    """An operation on floats, element by element."""
+    """An op on floats, element by element."""
     dtype = type_of(op.results[0].type)
     if is_vector(op.results[0].type):
         return on_vectors(op, translator, lambda *arrays: np.asarray(function(*arrays), dtype))
@@ -339,7 +339,7 @@ def _floats(op: ir.Operation, translator: Translator) -> Step:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Comparisons and choices
+# Comparisons and selects
 # ---------------------------------------------------------------------------------------------------------------------
 
 _SIGNED = (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge)
@@ -379,12 +379,12 @@ def compare_arrays(op: ir.Operation) -> tuple[Callable[[Array, Array], Array], n
     predicate = attribute(op, "predicate")
     if op.name == "arith.cmpf":
         return float_comparison(predicate), type_of(op.operands[0].type)
-    # Numbers with more signs have the same order, with and without a sign.
+    # Sign-extended numbers have the same signed and unsigned order.
     return integer_comparison(predicate), held_type(op.operands[0].type)
 
 
 def compare_numbers(op: ir.Operation) -> Callable[[int, int], Any] | None:
-    """The comparison of Python's numbers; None of floats."""
+    """The comparison of Python integers; None for floats."""
     predicate, bits = attribute(op, "predicate"), integer_bits(op.operands[0].type)
     if bits is None:
         return None
@@ -429,6 +429,6 @@ def _select(op: ir.Operation, translator: Translator) -> Step:
         elif scalar is not None:
             v[result] = collapse(np.where(chosen, np.asarray(v[yes], scalar), np.asarray(v[no], scalar)))
         else:
-            st.stop("divergence", "threads of the warpgroup choose different values", site)
+            st.stop("divergence", "divergent condition: threads of the warpgroup select different operands", site)
 
     return step

@@ -1,4 +1,4 @@
-"""`mosaic_gpu` and `nvvm`: barriers in shared memory."""
+"""`mosaic_gpu` and `nvvm`: mbarriers."""
 
 from __future__ import annotations
 
@@ -9,128 +9,128 @@ import numpy as np
 
 from ... import ir
 from ..machine.agents import Agent
-from ..machine.clocks import Knowledge
+from ..machine.clocks import HappensBefore
 from ..machine.findings import Site
 from ..machine.machine import Group
 from ..machine.memory import MemRef, Pointer
 from ..machine.races import SAME, Access
-from ..machine.synchronisation import MOST_ARRIVALS, Mbarrier, Wait
+from ..machine.synchronization import MOST_ARRIVALS, Mbarrier, Wait
 from ..translation.translator import Step, Translated, Translator, attribute, operation
 from .memref import BARRIER_BYTES
 
 
 def place(value: Any) -> int:
-    """The byte in shared memory at which a barrier is."""
+    """The byte of shared memory of an mbarrier."""
     assert isinstance(value, (MemRef, Pointer))
     return value.offset
 
 
 def find(st: Group, value: Any, site: Site, what: str, *told: tuple[int, int]) -> Mbarrier:
-    """The barrier at an address, which has to be initialised where the group sees it. What is done to another block's
-    is over when one knows of its phase, or of the step of one of the agents of `told`."""
+    """The mbarrier at an address. Its initialization must be visible to the group. An operation on the mbarrier of
+    another block is complete for an agent that is ordered after its phase, or after a step of an agent in `told`."""
     at = place(value)
     memory = value.buffer
     barrier = memory.block.barriers.get(at)
     if barrier is None:
-        edge = "mosaic_gpu.initialize_barrier there, and gpu.barrier after it"
-        st.stop("barrier", f"{what} at byte {at} of {memory.name}, where no barrier was initialised", site, edge)
+        hint = "initialize it with mosaic_gpu.initialize_barrier, and execute gpu.barrier after that"
+        st.stop("barrier", f"{what} uses byte {at} of {memory.name}, where no mbarrier is initialized", site, hint)
         raise AssertionError
-    if not st.sees_barrier(barrier):
+    if not st.sees_initialization(barrier):
         st.report(
             "barrier",
-            f"{what} on {barrier.name}, which a thread of {barrier.initialised.group.name} may not have initialised yet",
+            f"{what} uses {barrier.name}; its initialization by {barrier.initialized.group.name} is not ordered before",
             site,
-            edge="gpu.barrier after the initialisation",
+            hint="execute gpu.barrier after the initialization",
             others=[barrier.begin("barrier")],
         )
     if memory.block is not st.block:
-        st.reaches(memory.block, what, site, (barrier.agent, barrier.phase + 1), *told)
+        st.access_remote(memory.block, what, site, (barrier.agent, barrier.phase + 1), *told)
     return barrier
 
 
-def _initialise(
+def _initialize(
     count: Callable[[Any], int], number: int, address: int, site: Site, scale: bool, predicate: int | None = None
 ) -> Step:
     def step(st: Group) -> None:
-        # One thread of the block does it.
+        # One thread of the block executes it.
         if st.index if predicate is None else not np.any(st.v[predicate]):
             return
         first = place(st.v[address])
         for i in range(number):
             at = first + i * BARRIER_BYTES
             if at % BARRIER_BYTES or at + BARRIER_BYTES > st.block.shared.data.size:
-                st.report("out-of-bounds", f"a barrier at byte {at} of shared memory", site)
+                st.report("out-of-bounds", f"the mbarrier at byte {at} is misaligned or outside shared memory", site)
                 continue
             memory = MemRef(st.block.shared, at, (), (), np.dtype(np.int64))
             st.next_step()
-            st.touch(memory, True, "the initialisation of a barrier", site, SAME)
+            st.touch(memory, True, "the initialization of an mbarrier", site, SAME)
             unit = st.threads if scale else 1
-            if not may_initialise(st, at, count(st) * unit, site):
+            if not may_initialize(st, at, count(st) * unit, site):
                 continue
-            access = Access(st.agent, st.step, SAME, "the initialisation", True, False, st, site)
+            access = Access(st.agent, st.step, SAME, "the initialization", True, False, st, site)
             st.next_step()
-            name = f"barrier {i} of those at byte {first}" if number > 1 else f"the barrier at byte {at}"
+            name = f"mbarrier {i} of the array at byte {first}" if number > 1 else f"the mbarrier at byte {at}"
             st.block.barriers[at] = Mbarrier(st.machine.agent(), name, at, count(st) * unit, access, unit)
 
     return step
 
 
-def may_initialise(st: Agent, at: int, count: int, site: Site) -> bool:
-    """Whether a barrier of so many arrivals can be made at a byte of shared memory."""
+def may_initialize(st: Agent, at: int, count: int, site: Site) -> bool:
+    """Whether an mbarrier with this arrival count can be initialized at a byte of shared memory."""
     if not 0 < count <= MOST_ARRIVALS:
-        st.report("barrier", f"a barrier of {count} arrivals, of which there are 1 to {MOST_ARRIVALS}", site)
+        st.report("barrier", f"invalid arrival count {count}; it must be between 1 and {MOST_ARRIVALS}", site)
         return False
     there = st.block.barriers.get(at)
     if there is not None:
         st.report(
             "barrier",
-            f"the initialisation of {there.name}, which is a barrier already",
+            f"{there.name} is initialized twice",
             site,
-            edge="nvvm.mbarrier.inval before",
+            hint="execute nvvm.mbarrier.inval before the second initialization",
         )
-        there.ends(st, "the initialisation", site)
+        there.ends(st, "the initialization", site)
     return True
 
 
 @operation("mosaic_gpu.initialize_barrier")
 def _initialize_barrier(op: ir.Operation, translator: Translator) -> Step:
     (address,) = translator.operands(op)
-    # On barriers for the tensor core single threads arrive.
+    # Single threads arrive on barriers for the tensor core.
     scale = not attribute(op, "orders_tensor_core", False)
     arrivals, number = attribute(op, "arrival_count"), attribute(op, "num_barriers")
     translator.uses_shared(BARRIER_BYTES)
-    return _initialise(lambda st: arrivals, number, address, translator.site(op), scale)
+    return _initialize(lambda st: arrivals, number, address, translator.site(op), scale)
 
 
 def count_arrivals(
-    st: Agent, barrier: Mbarrier, count: int, site: Site, knowledge: Knowledge | None = None, of_cluster: bool = True
+    st: Agent, barrier: Mbarrier, count: int, site: Site, clocks: HappensBefore | None = None, of_cluster: bool = True
 ) -> None:
-    """Arrivals of so many threads of the group, which tell what all of them know, or
-    `knowledge`; `of_cluster` says whether they tell threads of other blocks, too."""
-    if knowledge is None:
-        # All threads arrive: what they learned from each other is told without it.
-        st.acts(lambda threads: not 0 < threads <= st.threads)
+    """Arrivals of this many threads of the group, which publish the clocks of all threads, or `clocks`; with
+    `of_cluster` at cluster scope too."""
+    if clocks is None:
+        # All threads arrive, so barriers among them are not needed for what they publish.
+        st.mark_effective(lambda threads: not 0 < threads <= st.threads)
     else:
-        st.acts()
+        st.mark_effective()
     if barrier.pending < count:
         st.report(
             "barrier",
-            f"{count} threads arrive on {barrier.name}, whose phase {barrier.phase} waits for {barrier.pending} more "
+            f"too many arrivals: {count} threads arrive on {barrier.name}, and phase {barrier.phase} needs {barrier.pending} more "
             f"of {barrier.count}",
             site,
-            edge="a wait for the phase before, or a larger arrival count",
+            hint="wait for the previous phase before this arrival, or initialize the mbarrier with a larger count",
         )
         count = barrier.pending
     check_bytes(st, barrier, site, barrier.pending - count)
     phase = barrier.phase
-    # Who knows of all other arrivals knows that the phase is complete.
+    # If all other arrivals happen before this one, so does the completion of the phase.
     known = st.known.used
-    knows = not barrier.issued and all(known.get(agent, 0) >= n for agent, n in barrier.knowledge.used.items())
+    knows = not barrier.issued and all(known.get(agent, 0) >= n for agent, n in barrier.clocks.used.items())
     use = barrier.used(st, site)
     if known.get(barrier.agent, 0) < phase:
-        barrier.doubt(use)
+        barrier.report_ambiguous_arrival(use)
     barrier.last = use
-    told: Knowledge = st.release() if knowledge is None else knowledge
+    told: HappensBefore = st.release() if clocks is None else clocks
     told.used[st.agent] = known[st.agent]
     barrier.arrive(count, told, site, st.block, of_cluster)
     if knows and barrier.phase > phase:
@@ -138,13 +138,13 @@ def count_arrivals(
 
 
 def check_fence(st: Agent, barrier: Mbarrier, site: Site) -> None:
-    """Copies have to see that the barrier that they tell is initialised."""
+    """The initialization of an mbarrier must be visible to the async proxy before a copy signals it."""
     if barrier.fenced is None:
         st.report(
             "missing-fence",
-            f"a copy on {barrier.name}, whose initialisation it may not see",
+            f"the copy signals {barrier.name}; the initialization may not be visible to the async proxy",
             site,
-            edge="nvvm.fence.mbarrier.init after the initialisation",
+            hint="execute nvvm.fence.mbarrier.init after the initialization",
             others=[barrier.begin("missing-fence")],
         )
         barrier.fenced = site
@@ -152,22 +152,23 @@ def check_fence(st: Agent, barrier: Mbarrier, site: Site) -> None:
 
 
 def check_bytes(st: Agent, barrier: Mbarrier, site: Site, pending: int) -> None:
-    """All arrivals of a phase are there: copies must not bring more than they announced."""
+    """At the last arrival of a phase, copies must not deliver more bytes than expected."""
     if pending == 0 and barrier.issued > barrier.expected:
         more = barrier.issued - barrier.expected
         st.report(
             "transaction",
-            f"copies bring {barrier.issued} bytes in phase {barrier.phase} of {barrier.name}, which was told to expect "
-            f"{barrier.expected}",
+            f"copies deliver {barrier.issued} B in phase {barrier.phase} of {barrier.name}, which expects "
+            f"{barrier.expected} B",
             site,
-            edge=f"{more} more bytes in arrive_expect_tx",
+            hint=f"expect {more} B more with arrive_expect_tx",
         )
         barrier.expect(more)
 
 
 def tells_of_the_tensor_core(st: Group, site: Site) -> None:
-    """`tcgen05.fence::before_thread_sync`: who learns from here on what the thread did knows what the tensor core was told
-    to do, too. What one tells it behind a fence of one's own comes after that."""
+    """`tcgen05.fence::before_thread_sync`: an agent that acquires a later release of the thread also acquires the
+    issue order of its `tcgen05` operations. Its operations after `tcgen05.fence::after_thread_sync` execute after
+    them."""
     stream = st.tensor
     if stream.open:
         stream.commit()
@@ -182,10 +183,10 @@ def _arrive(op: ir.Operation, translator: Translator) -> Translated:
 
     def waiting(st: Group) -> Any:
         if alone:
-            # One thread arrives behind a barrier of them all.
+            # One thread arrives after a barrier of all threads.
             tells_of_the_tensor_core(st, site)
-            st.meets(st.threads)
-        count_arrivals(st, find(st, st.v[address], site, "an arrival"), 1 if alone else st.arrivals, site)
+            st.arrive_at_barrier(st.threads)
+        count_arrivals(st, find(st, st.v[address], site, "the arrival"), 1 if alone else st.arrivals, site)
         yield None
 
     return Translated(waiting, True)
@@ -197,10 +198,10 @@ def _arrive_expect(op: ir.Operation, translator: Translator) -> Translated:
     site, size = translator.site(op), attribute(op, "expect_tx")
 
     def waiting(st: Group) -> Any:
-        barrier = find(st, st.v[address], site, "an arrival")
+        barrier = find(st, st.v[address], site, "the arrival")
         expected = int(st.v[dynamic[0]]) if dynamic else size
         if expected < 0:
-            st.report("transaction", f"{expected} bytes are announced", site)
+            st.report("transaction", f"the number of expected bytes is {expected}; it must not be negative", site)
             expected = 0
         barrier.expect(expected)
         count_arrivals(st, barrier, st.arrivals, site)
@@ -211,19 +212,19 @@ def _arrive_expect(op: ir.Operation, translator: Translator) -> Translated:
 
 def _wait(address: int, parity: int, site: Site) -> Translated:
     def waiting(st: Group) -> Any:
-        barrier = find(st, st.v[address], site, "a wait")
+        barrier = find(st, st.v[address], site, "the wait")
         wanted = st.v[parity]
         if isinstance(wanted, np.ndarray):
-            st.stop("divergence", "threads of the warpgroup wait for different phases", site)
+            st.stop("divergence", "threads of the warpgroup wait for different parities", site)
         wanted = int(wanted) & 1
         phases = barrier.wanted(st.known, wanted)
 
         def describe() -> str:
             number = barrier.phase
-            return f"phase {number} (parity {wanted}) of {barrier.name}, which misses {barrier.missing()}"
+            return f"phase {number} (parity {wanted}) of {barrier.name}; outstanding: {barrier.missing()}"
 
         yield Wait(site, lambda: barrier.phase >= phases, describe, lambda: barrier.told(phases), barrier)
-        st.passes(barrier, phases, site)
+        st.acquire_phases(barrier, phases, site)
 
     return Translated(waiting, True)
 
@@ -236,7 +237,7 @@ def _mosaic_wait(op: ir.Operation, translator: Translator) -> Translated:
 
 @operation("nvvm.mbarrier.try_wait.parity")
 def _try_wait(op: ir.Operation, translator: Translator) -> Translated:
-    # The operation without a result waits until the phase is over.
+    # The op without a result waits until the phase completes.
     address, parity, _ = translator.operands(op)
     return _wait(address, parity, translator.site(op))
 
@@ -245,4 +246,4 @@ def _try_wait(op: ir.Operation, translator: Translator) -> Translated:
 def _init(op: ir.Operation, translator: Translator) -> Step:
     address, count, *predicate = translator.operands(op)
     translator.uses_shared(BARRIER_BYTES)
-    return _initialise(lambda st: int(st.v[count]), 1, address, translator.site(op), False, *predicate)
+    return _initialize(lambda st: int(st.v[count]), 1, address, translator.site(op), False, *predicate)

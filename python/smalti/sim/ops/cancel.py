@@ -1,4 +1,4 @@
-"""Blocks that take the work of clusters which were not launched (cluster launch control of PTX)."""
+"""Cluster launch control (PTX ISA, `clusterlaunchcontrol.try_cancel`)."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from . import barriers
 from .cluster import there
 
 BYTES = 16
-"""Of an answer."""
+"""The bytes of a response."""
 
 
 def _answer(st: Group) -> np.ndarray[Any, Any]:
-    """An answer: where the cluster's first block is, and whether there is one. How the hardware says it is not known to
-    programs."""
+    """A response: the position of the cluster's first block, and whether there is one. The hardware's encoding is
+    opaque."""
     found = st.machine.cancel(st.block.cluster)
     return np.array([*(found or (-1, -1, -1)), found is not None], np.int32).view(np.int8)
 
@@ -37,17 +37,17 @@ def _try_cluster_cancel(op: Any, translator: Translator) -> Translated:
             return
         cluster = st.block.cluster
         if cluster.refused:
-            # The behaviour is undefined (PTX, clusterlaunchcontrol.try_cancel).
-            edge = "no request after an answer that said so"
-            st.report("assertion", "asks for a cluster after an answer that there is none", site, edge=edge)
+            # The behavior is undefined (PTX, clusterlaunchcontrol.try_cancel).
+            hint = "do not request a cluster after a response that no cluster is left; the behavior is undefined"
+            st.report("assertion", "requests a cluster after a response that no cluster is left", site, hint=hint)
         moves, counting, places = [], [], []
         data = in_registers(_answer(st))
-        # The answer goes to each block of the cluster, and a barrier of its own tells it.
+        # Each block of the cluster receives the response, on an mbarrier of its own.
         for block in cluster.blocks:
             place = there(block, st.v[result])
-            barrier = barriers.find(st, there(block, _memory(st.v[address])), site, "an answer")
+            barrier = barriers.find(st, there(block, _memory(st.v[address])), site, "the response")
             moment = (barrier.agent, barrier.phase + 1)
-            if not st.touch(place, True, "the answer", site, st.elected(), stream=moment, asynchronous=True):
+            if not st.touch(place, True, "the response", site, st.elected(), stream=moment, asynchronous=True):
                 return
             barrier.issued += BYTES
             barriers.check_bytes(st, barrier, site, barrier.pending)
@@ -55,7 +55,7 @@ def _try_cluster_cancel(op: Any, translator: Translator) -> Translated:
             moves.append((data, place))
             places.append(place)
         copy = Copy(st, moves, site, barriers=counting, size=BYTES)
-        # The program goes where the answer says, whether numbers are computed or not.
+        # The control flow depends on the response, also without data.
         copy.numbers = True
         start(st, copy, None, places)
         yield None
@@ -64,7 +64,7 @@ def _try_cluster_cancel(op: Any, translator: Translator) -> Translated:
 
 
 def _memory(value: Any) -> MemRef:
-    """The address of a barrier as memory."""
+    """The address of an mbarrier as memory."""
     return MemRef(value.buffer, barriers.place(value), (), (), np.dtype(np.int64))
 
 

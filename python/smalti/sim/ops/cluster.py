@@ -1,4 +1,4 @@
-"""Clusters: their barrier, the shared memory of other blocks, and what is done to it."""
+"""Clusters: the cluster barrier and distributed shared memory."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..machine.engines import Copy, start
 from ..machine.findings import Site
 from ..machine.machine import Block, Group
 from ..machine.memory import MemRef, Pointer, in_registers
-from ..machine.synchronisation import Wait
+from ..machine.synchronization import Wait
 from ..translation.translator import Step, Translated, Translator, attribute, operation, vector_reader
 from . import barriers
 from .arith import type_of
@@ -27,7 +27,7 @@ def _arrive(op: ir.Operation, translator: Translator) -> Step:
     site, relaxed = translator.site(op), op.name.endswith("relaxed")
 
     def step(st: Group) -> None:
-        st.arrives_in_cluster(site, relaxed)
+        st.arrive_at_cluster(site, relaxed)
 
     return step
 
@@ -37,31 +37,35 @@ def _wait(op: ir.Operation, translator: Translator) -> Translated:
     site = translator.site(op)
 
     def waiting(st: Group) -> Any:
-        meeting, cluster = st.arrived_in_cluster(site), st.block.cluster
+        meeting, cluster = st.cluster_arrival(site), st.block.cluster
 
         def describe() -> str:
             absent = [f"{agent.name} of block {agent.block.position}" for agent in cluster.missing(meeting)]
-            return f"the barrier of the cluster; missing: {', '.join(absent)}"
+            return f"the cluster barrier; missing: {', '.join(absent)}"
 
-        yield Wait(site, lambda: not cluster.missing(meeting), describe, lambda: meeting.knowledge)
-        st.passes_cluster(meeting, site)
+        yield Wait(site, lambda: not cluster.missing(meeting), describe, lambda: meeting.clocks)
+        st.acquire_cluster(meeting, site)
 
     return Translated(waiting, True)
 
 
 def peer(st: Group, dimension: int, index: Any, site: Site) -> Any:
-    """The block of the cluster that an operation names."""
+    """The block of the cluster that an op selects."""
     if isinstance(index, np.ndarray):
-        st.stop("divergence", "threads of the warpgroup name different blocks", site)
+        st.stop("divergence", "threads of the warpgroup pass different block numbers", site)
     found = st.block.cluster.peer(st.block, dimension, int(index))
     if found is None:
         size = st.block.cluster.sizes[dimension]
-        st.stop("out-of-bounds", f"block {index} of a cluster with {size} along {DIMENSIONS[dimension]}", site)
+        st.stop(
+            "out-of-bounds",
+            f"block {index} is outside the cluster, whose size is {size} along {DIMENSIONS[dimension]}",
+            site,
+        )
     return found
 
 
 def there(block: Block, memory: MemRef) -> MemRef:
-    """The same place in the shared memory of a block."""
+    """The same offset in the shared memory of a block."""
     return replace(memory, buffer=block.shared)
 
 
@@ -91,11 +95,11 @@ def _async_store_smem(op: ir.Operation, translator: Translator) -> Translated:
         block = peer(st, dimension, st.v[index], site)
         destination = there(block, st.v[target])
         found = read(st)
-        barrier = barriers.find(st, there(block, st.v[address]), site, "a copy")
+        barrier = barriers.find(st, there(block, st.v[address]), site, "the copy")
         moment = (barrier.agent, barrier.phase + 1)
         if not st.touch(destination, True, "the copy", site, ("copy", site), stream=moment, atomic=combine is not None):
             return
-        # All threads announce their bytes where they are counted.
+        # All threads expect their bytes on the mbarrier that counts them.
         barrier.expect(found.nbytes)
         barrier.issued += found.nbytes
         copy = Copy(
@@ -115,7 +119,7 @@ REMOTE_ARRIVAL = (
 
 
 def remote_arrival(op: ir.Operation, translator: Translator) -> Translated:
-    """Threads arrive on the barriers of the blocks that they name by their numbers in the cluster."""
+    """Threads arrive on the mbarriers of the blocks with the given ranks in the cluster."""
     predicate, address, number = translator.operands(op)
     site = translator.site(op)
 
@@ -125,15 +129,15 @@ def remote_arrival(op: ir.Operation, translator: Translator) -> Translated:
         blocks = st.block.cluster.blocks
         for which in np.unique(numbers).tolist():
             if not 0 <= which < len(blocks):
-                st.report("out-of-bounds", f"block {which} of a cluster with {len(blocks)}", site)
+                st.report("out-of-bounds", f"block {which} is outside the cluster of {len(blocks)} blocks", site)
                 continue
             place = Pointer(blocks[which].shared, barriers.place(st.v[address]))
             count = int((numbers == which).sum())
             st.dirty = True
-            barrier = barriers.find(st, place, site, "an arrival", (st.agent, st.step))
-            knowledge = st.release() if count == st.lanes else st.alone()
-            # Without a scope it is that of the block (PTX ISA, "mbarrier.arrive").
-            barriers.count_arrivals(st, barrier, count, site, knowledge, of_cluster=False)
+            barrier = barriers.find(st, place, site, "the arrival", (st.agent, st.step))
+            clocks = st.release() if count == st.lanes else st.alone()
+            # The default scope is the block (PTX ISA, "mbarrier.arrive").
+            barriers.count_arrivals(st, barrier, count, site, clocks, of_cluster=False)
         yield None
 
     return Translated(waiting, True)

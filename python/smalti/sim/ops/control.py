@@ -1,4 +1,4 @@
-"""`scf`: control flow that all threads of a group take together."""
+"""`scf`: control flow that is uniform in a group."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from ..translation.translator import Translated, Translator, attribute, operatio
 
 
 def _together(st: State, value: Any, site: Site) -> int:
-    """A number that decides where the group goes."""
+    """A condition of the group."""
     if isinstance(value, np.ndarray):
-        st.stop("divergence", "threads of the warpgroup go different ways", site)
+        st.stop("divergence", "divergent condition: threads of the warpgroup take different paths", site)
     return int(value)
 
 
@@ -42,13 +42,13 @@ def _moves(sources: list[int], targets: list[int]) -> Any:
 
 
 LONGEST = 1 << 20
-"""Iterations after which a loop is taken to be endless that nothing counts."""
+"""The iterations after which an uncounted loop is considered endless."""
 LONGEST_COUNTED = 1 << 32
-"""Iterations of a counted loop that need a time limit."""
+"""The iterations from which a counted loop needs a time limit."""
 
 
 def check_iterations(st: Any, count: int, site: Any) -> None:
-    """Ends a run without a time limit ahead of a loop that takes hours."""
+    """Ends a run without a time limit before a loop that would take hours."""
     if count > LONGEST_COUNTED and st.block.machine.how.time_limit is None:
         raise TimeLimit(st, site, count)
 
@@ -72,7 +72,7 @@ def _for(op: ir.Operation, translator: Translator) -> Translated:
         if unsigned:
             first, last, by = first & mask, last & mask, by & mask
         if by <= 0:
-            st.stop("assertion", f"the step of the loop is {by}", site)
+            st.stop("assertion", f"the loop step is {by}; it must be positive", site)
         check_iterations(st, (last - first) // by, site)
         return range(first, last, by)
 
@@ -157,7 +157,7 @@ def _if(op: ir.Operation, translator: Translator) -> Translated:
         for b in r.blocks
         for view in b.operations
     ):
-        # Nothing that shows: then it does not matter who goes where.
+        # The difference has no effect, so the path does not matter.
         return Translated(None)
     return _branches(op, translator, bodies, lambda st: 0 if _together(st, st.v[condition], site) else 1)
 
@@ -200,7 +200,7 @@ def _while(op: ir.Operation, translator: Translator) -> Translated:
             again(st)
             st.loops[-1] += 1
             if st.loops[-1] > LONGEST:
-                st.stop("deadlock", f"a loop that did not end after {LONGEST} iterations", site)
+                st.stop("deadlock", f"the loop did not exit after {LONGEST} iterations", site)
         st.loops.pop()
         end(st)
 

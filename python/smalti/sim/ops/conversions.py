@@ -1,4 +1,4 @@
-"""Constants, and conversions between types: the same functions for numbers of all threads, numbers of each, and vectors."""
+"""Constants and type conversions, on uniform scalars, per-thread scalars and vectors."""
 
 from __future__ import annotations
 
@@ -50,15 +50,15 @@ def _constant(op: ir.Operation, translator: Translator) -> Step:
 
 
 def convert_float(x: Array, dtype: np.dtype[Any]) -> Array:
-    """Rounds once to the nearest number, ties to even. Floats of 8 bits and less saturate, infinity too, as the
-    compiler's conversions do (NVIDIAConversions.cpp: `cvt` with `.satfinite`)."""
+    """Rounds once to nearest even. Floats of 8 bits or less saturate, also for infinity, as in the compiler's
+    conversions (NVIDIAConversions.cpp: `cvt` with `.satfinite`)."""
     array = np.asarray(x)
     source, target = (instructions.type_name(ty) for ty in (array.dtype, dtype))
     return instructions.convert(array, source, target, saturate=dtype.itemsize == 1)
 
 
 def _to_integer(x: Array, bits: int, unsigned: bool) -> Array:
-    """Cuts off what is behind the point, and clamps."""
+    """Truncates towards zero and clamps."""
     array = np.asarray(x)
     target = f"ui{bits}" if unsigned else f"i{bits}"
     return instructions.convert(array, instructions.type_name(array.dtype), target, rounding="toward_zero")
@@ -88,7 +88,7 @@ def conversion(name: str, source: np.dtype[Any], target: np.dtype[Any]) -> Calla
 
 
 def narrow_conversion(op: ir.Operation, name: str, function: Callable[[Array], Array]) -> Callable[[Array], Array]:
-    """A conversion from integers of a few bits, or to them."""
+    """A conversion from or to packed integers."""
     before, behind = (NARROW.get(str(element_type(value.type))) for value in (op.operands[0], op.results[0]))
     if name == "bitcast":
         return _narrow_bits(op, before, behind, function)
@@ -110,7 +110,7 @@ def narrow_conversion(op: ir.Operation, name: str, function: Callable[[Array], A
 def _narrow_bits(
     op: ir.Operation, before: int | None, behind: int | None, function: Callable[[Array], Array]
 ) -> Callable[[Array], Array]:
-    """The same bits as another type, where a number may have less than a byte."""
+    """The same bits as another type, which may be packed."""
     of_floats = [str(element_type(value.type)) in SMALL_FLOATS for value in (op.operands[0], op.results[0])]
     if behind is not None and of_floats[0]:
         return lambda x: signed(np.ascontiguousarray(x).view(np.int8), behind)
@@ -136,7 +136,7 @@ def _convert(op: ir.Operation, translator: Translator) -> Step:
     cut = wrap(wide) if wide is not None else None
     integers = bits is not None and wide is not None and name != "bitcast"
     mask = (1 << (bits or 1)) - 1
-    # Numbers of one bit are 0 and 1, which a signed extension takes to 0 and -1.
+    # An i1 is 0 or 1; sign extension yields 0 or -1.
     unsigned = name in ("extui", "index_castui")
     negate = bits == 1 and name in ("extsi", "index_cast")
 

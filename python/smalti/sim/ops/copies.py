@@ -31,7 +31,7 @@ def _starts(op: ir.Operation, translator: Translator, slots: list[int]) -> Calla
         for slot in slots:
             value = st.v[slot]
             if isinstance(value, np.ndarray):
-                st.stop("divergence", "threads of the warpgroup name different places to copy", site)
+                st.stop("divergence", "threads of the warpgroup pass different copy offsets", site)
             found.append(int(value))
         return found
 
@@ -54,7 +54,7 @@ def _predicate(slots: list[int]) -> Callable[[Any], bool]:
     def read(st: State) -> bool:
         value = st.v[slot]
         if isinstance(value, np.ndarray):
-            # Whoever is elected starts the copy.
+            # The elected thread issues the copy.
             return bool(value.any())
         return bool(value)
 
@@ -62,12 +62,12 @@ def _predicate(slots: list[int]) -> Callable[[Any], bool]:
 
 
 def _moves(box: Window, memory: MemRef) -> list[tuple[MemRef, MemRef]]:
-    """What comes from a box of an array into the memory that has its shape."""
+    """A view of a box of an array in the shape of the destination."""
     return [] if box.inside is None else [(box.inside, part(memory, box.place))]
 
 
 def _in_bytes(op: Any, gathered: bool) -> Callable[[MemRef, list[int], list[int]], tuple[list[int], list[int]]]:
-    """The box of an array that a copy is of, which counts bytes where elements share them."""
+    """The box of an array that a copy accesses, in bytes if elements are packed."""
     types = [value.type for value in list(op.operands)[:2]]
     layouts = [byte_layout(ty)[3] for ty in types if packing(ty.element_type, 0)]
     if not layouts:
@@ -75,7 +75,7 @@ def _in_bytes(op: Any, gathered: bool) -> Callable[[MemRef, list[int], list[int]
         return lambda memory, starts, lengths: (starts, lengths)
     rows = [how.dimension == ty.rank - 1 for how, ty in zip(layouts, types, strict=False) if how]
     if gathered or types[0].element_type != types[1].element_type or not all(rows):
-        raise Unsupported(f"such a copy from {types[0]} to {types[1]}: several elements share a byte")
+        raise Unsupported(f"this copy from {types[0]} to {types[1]}, whose elements are smaller than a byte")
 
     def read(memory: MemRef, starts: list[int], lengths: list[int]) -> tuple[list[int], list[int]]:
         how = memory.packing
@@ -86,11 +86,11 @@ def _in_bytes(op: Any, gathered: bool) -> Callable[[MemRef, list[int], list[int]
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The tensor memory accelerator
+# TMA
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-# A module of JAX 0.10 has no peers.
+# Modules of JAX 0.10 do not have the operand `peer`.
 _LOAD_OPERANDS = ("source", "target", "barrier", "indices", "predicate", "peer")
 
 
@@ -106,10 +106,10 @@ def _async_load(op: ir.Operation, translator: Translator) -> Translated:
     site = translator.site(op)
     gathered, boxes_of = _boxes(op, translator, given["indices"], 3)
     if gathered and shared_along:
-        raise Unsupported("rows that a vector names, for several blocks")
+        raise Unsupported("a multicast copy of rows selected by a vector")
     tracked = attribute(op, "leader_tracked")
     if tracked is not None and not shared_along:
-        raise Unsupported("a copy that the first block's barrier counts, for one block")
+        raise Unsupported("a collective copy of a single block")
     axis = tracked.axis if isinstance(tracked, CopyPartitionedAttr) else None
     starts = _starts(op, translator, given["indices"])
     enabled = _predicate(given.get("predicate", []))
@@ -119,7 +119,7 @@ def _async_load(op: ir.Operation, translator: Translator) -> Translated:
     ordered = translator.ordered_loads
 
     def waiting(st: Group) -> Any:
-        # Single warps see to that themselves.
+        # Warps in `warp_map` elect a thread themselves.
         if ordered and st.parent is None:
             st.synchronize(site)
         if not enabled(st):
@@ -139,17 +139,17 @@ def _async_load(op: ir.Operation, translator: Translator) -> Translated:
         complete = all(box.complete for box in boxes)
         size = math.prod(abs(length) for length in shape) * memory.dtype.itemsize
         if fill == 1 and not complete:
-            st.report("out-of-bounds", "a copy leaves the array although it promises not to", site)
+            st.report("out-of-bounds", "the copy leaves the array although it is marked in bounds", site)
         counting, destinations = [], []
         for block in blocks:
             own = not shared_along
             place = destination if own else there(block, destination)
             if own:
-                barrier = barriers.find(st, st.v[address], site, "a copy")
+                barrier = barriers.find(st, st.v[address], site, "the copy")
             else:
                 counts = sharing[0] if tracked else block
                 at = Pointer(counts.shared, barriers.place(st.v[address]))
-                barrier = barriers.find(st, at, site, "a copy")
+                barrier = barriers.find(st, at, site, "the copy")
             barriers.check_fence(st, barrier, site)
             moment = (barrier.agent, barrier.phase + 1)
             for box in boxes:
@@ -172,8 +172,8 @@ def _async_load(op: ir.Operation, translator: Translator) -> Translated:
 def _boxes(
     op: ir.Operation, translator: Translator, indices: list[int], first: int
 ) -> tuple[bool, Callable[..., list[Window]]]:
-    """The boxes of an array that a copy is of, and whether a vector among its indices names rows. That index, of the
-    operands from `first` on, is taken out of the others."""
+    """The boxes of a copy, and whether a vector among its indices selects rows. That index is removed from the
+    operands from `first` on."""
     gathered = next((i for i in range(len(indices)) if isinstance(op.operands[first + i].type, ir.VectorType)), None)
     if gathered is None:
         return False, lambda st, memory, starts, lengths: [window(memory, starts, lengths)]
@@ -183,7 +183,7 @@ def _boxes(
 
 
 def _rows(memory: MemRef, starts: list[int], lengths: list[int], gathered: int, rows: list[int]) -> list[Window]:
-    """A box for each row that is gathered in a dimension; one behind the other in the destination."""
+    """One box for each gathered row, consecutive in the destination."""
     kept = sum(length != -1 for length in lengths[:gathered])
     one = [1 if i == gathered else length for i, length in enumerate(lengths)]
     found = []
@@ -195,7 +195,7 @@ def _rows(memory: MemRef, starts: list[int], lengths: list[int], gathered: int, 
 
 
 def _sharing(st: Group, dimensions: list[int]) -> list[Any]:
-    """The blocks of the cluster that share a copy along dimensions; this one is among them."""
+    """The blocks of the cluster that share a copy along dimensions, including this one."""
     mine = st.block.names["cluster_block_id"]
     others = [i for i in range(3) if i not in dimensions]
     return [b for b in st.block.cluster.blocks if all(b.names["cluster_block_id"][i] == mine[i] for i in others)]
@@ -204,11 +204,11 @@ def _sharing(st: Group, dimensions: list[int]) -> list[Any]:
 def _partition(
     st: Group, starts: list[int], lengths: list[int], axis: int, blocks: list[Any], site: Site
 ) -> tuple[list[int], list[int]]:
-    """The part of a copy that this block fetches for itself, cut along a dimension of the destination."""
+    """The part of a partitioned copy that this block loads, along a dimension of the destination."""
     kept = [dimension for dimension, length in enumerate(lengths) if length != -1]
     dimension = kept[axis] if axis < len(kept) else -1
     if dimension < 0 or lengths[dimension] % len(blocks):
-        st.stop("assertion", f"a copy of {lengths} has no equal parts for {len(blocks)} blocks", site)
+        st.stop("assertion", f"a copy of shape {lengths} cannot be divided equally among {len(blocks)} blocks", site)
     first, shape = list(starts), list(lengths)
     shape[dimension] //= len(blocks)
     first[dimension] += blocks.index(st.block) * shape[dimension]
@@ -218,7 +218,8 @@ def _partition(
 def _share(
     st: Group, starts: list[int], lengths: list[int], destination: MemRef, blocks: list[Any], site: Site
 ) -> tuple[list[int], list[int], MemRef]:
-    """The part of a shared copy that this block fetches for all: of the first dimension that has a part for each."""
+    """The part of a multicast copy that this block loads for all blocks: of the first dimension that can be
+    divided."""
     parts, number = len(blocks), blocks.index(st.block)
     kept = -1
     for dimension, length in enumerate(lengths):
@@ -235,7 +236,7 @@ def _share(
                 for i, n in enumerate(destination.shape)
             )
             return first, shape, part(destination, place)
-    st.stop("assertion", f"a copy of {lengths} has no equal parts for {parts} blocks", site)
+    st.stop("assertion", f"a copy of shape {lengths} cannot be divided equally among {parts} blocks", site)
     raise AssertionError
 
 
@@ -295,7 +296,7 @@ def _async_store(op: ir.Operation, translator: Translator) -> Translated:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Copies that every thread starts and waits for
+# Copies that every thread issues and waits for
 # ---------------------------------------------------------------------------------------------------------------------
 
 

@@ -1,4 +1,4 @@
-"""`gpu` and `nvvm`: who one is, barriers of threads, fences, and registers."""
+"""`gpu` and `nvvm`: ids, thread barriers, fences and register ops."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ... import ir
 from ..machine.clocks import GLOBAL, SHARED
 from ..machine.findings import Site
 from ..machine.machine import Group
-from ..machine.synchronisation import Meeting, Wait, wrong_barrier
+from ..machine.synchronization import Meeting, Wait, wrong_barrier
 from ..machine.values import collapse
 from ..translation.translator import (
     PROGRAM_THREADS,
@@ -27,7 +27,7 @@ _DIMENSIONS = {"x": 0, "y": 1, "z": 2}
 
 
 def dimension_of(op: ir.Operation) -> int:
-    """The dimension that an operation asks for."""
+    """The dimension of an op."""
     return _DIMENSIONS[attribute(op, "dimension")]
 
 
@@ -66,17 +66,17 @@ def _position(op: ir.Operation, translator: Translator) -> Step:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Barriers of threads
+# Thread barriers
 # ---------------------------------------------------------------------------------------------------------------------
 
 
 def thread_barrier(number: Callable[[Any], Any], count: Callable[[Any], int], site: Site) -> Translated:
-    """A barrier at which threads of the block wait for each other."""
+    """A barrier for threads of the block."""
 
     def waiting(st: Group) -> Any:
         which = number(st)
         if isinstance(which, np.ndarray):
-            st.stop("divergence", "threads of the warpgroup take different barriers", site)
+            st.stop("divergence", "threads of the warpgroup use different barrier numbers", site)
         if (wrong := wrong_barrier(int(which), count(st), 32)) is not None:
             st.stop("barrier", wrong, site)
         barrier = st.block.thread_barrier(int(which))
@@ -88,13 +88,13 @@ def thread_barrier(number: Callable[[Any], Any], count: Callable[[Any], int], si
         def describe() -> str:
             there = ", ".join(sorted({group.name for group in meeting.groups}))
             others = [g for g in st.block.groups if g not in meeting.groups]
-            absent = [f"{g.name}, which {'has ended' if g.finished else 'does not come'}" for g in others]
+            absent = [f"{g.name}, which {'has exited' if g.finished else 'does not reach it'}" for g in others]
             missing = f"; missing: {'; '.join(absent)}" if absent else ""
-            return f"{barrier.name}: {meeting.arrived} of {meeting.count} threads are there ({there}){missing}"
+            return f"{barrier.name}: {meeting.arrived} of {meeting.count} threads have arrived ({there}){missing}"
 
-        yield Wait(site, lambda: meeting.done, describe, lambda: meeting.knowledge)
-        st.met_others(meeting.told)
-        st.acquire(meeting.knowledge, site, meeting.count)
+        yield Wait(site, lambda: meeting.done, describe, lambda: meeting.clocks)
+        st.acquired_from_barrier(meeting.told)
+        st.acquire(meeting.clocks, site, meeting.count)
 
     return Translated(waiting, True)
 
@@ -126,7 +126,7 @@ def _named_barrier(op: ir.Operation, translator: Translator) -> Translated:
 
 @operation("nvvm.bar.warp.sync")
 def _warp_sync(op: ir.Operation, translator: Translator) -> Step:
-    """The threads of one warp wait for each other: those of `warp_map` are a warp, others have no order among warps."""
+    """A barrier of the threads of one warp: a warp of `warp_map`. In a warpgroup it does not order the warps."""
     site = translator.site(op)
 
     def step(st: Group) -> None:
@@ -152,28 +152,28 @@ def _registers(op: ir.Operation, translator: Translator) -> None:
     while owner is not None and owner.name != "gpu.func":
         owner = owner.parent and owner.parent.operation
     if owner is not None and PROGRAM_THREADS not in owner.attributes:
-        # It is one group, which cannot go several ways.
-        raise Unsupported('warps that have roles in a program of a block; level="thread" runs it')
+        # A group cannot take several paths.
+        raise Unsupported('specialized warps in a block-level kernel; use level="thread"')
 
 
 @operation("nvvm.fence.mbarrier.init")
-def _fence_initialisation(op: ir.Operation, translator: Translator) -> Step:
+def _fence_initialization(op: ir.Operation, translator: Translator) -> Step:
     site = translator.site(op)
 
     def step(st: Group) -> None:
         for barrier in st.block.barriers.values():
-            if barrier.initialised.group is st:
+            if barrier.initialized.group is st:
                 barrier.fenced = barrier.fenced or site
 
     return step
 
 
 def fenced(op: ir.Operation) -> tuple[int, ...]:
-    """The memory that a fence between proxies is for."""
+    """The memory spaces of a proxy fence."""
     kind = attribute(op, "kind", "")
     spaces = {"async": (SHARED, GLOBAL), "async.shared": (SHARED,), "async.global": (GLOBAL,)}.get(kind)
     if spaces is None:
-        raise Unsupported(f"a fence of kind {kind}" if kind else "a fence of other proxies")
+        raise Unsupported(f"fence kind {kind}" if kind else "a fence of these proxies")
     return spaces
 
 

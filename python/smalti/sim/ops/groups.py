@@ -1,4 +1,4 @@
-"""Asynchronous work in groups: products, and copies that no barrier counts. Groups complete in order."""
+"""Asynchronous groups of `wgmma` and of copies without an mbarrier. Groups complete in order."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from operator import attrgetter
 from typing import Any
 
 from ... import ir
-from ..machine.clocks import Clock
+from ..machine.clocks import VectorClock
 from ..machine.machine import Group, State
-from ..machine.synchronisation import Stream
+from ..machine.synchronization import Stream
 from ..translation.translator import Step, Translator, groups_left, operation
 
 _COMMITS = {
@@ -37,13 +37,13 @@ class _Wait:
 
     stream: Callable[[Any], Stream]
     left: str
-    """The attribute that says how many groups may stay in flight."""
-    learns: Callable[[Any], Clock]
-    """Of whom it is known then."""
+    """The attribute with the number of groups that may stay outstanding."""
+    learns: Callable[[Any], VectorClock]
+    """The clock that the wait updates."""
 
 
 _WAITS = {
-    # The four warps start each product together, so that all know when one does.
+    # The four warps issue each wgmma together, so one wait covers all of them.
     "nvvm.wgmma.wait.group.sync.aligned": _Wait(attrgetter("products"), "group", attrgetter("known.seen")),
     "nvvm.cp.async.bulk.wait_group": _Wait(attrgetter("bulk"), "group", attrgetter("leader")),
     "mosaic_gpu.async_wait_group": _Wait(attrgetter("copies"), "pending", attrgetter("own")),
@@ -57,7 +57,7 @@ def _wait(op: ir.Operation, translator: Translator) -> Step:
 
     def step(st: Group) -> None:
         waits(st)
-        # Each thread waits for what it started itself.
+        # Each thread waits for the copies that it issued.
         for warp in st.warps:
             if wait.stream(warp) is not wait.stream(st):
                 waits(warp)
@@ -67,7 +67,7 @@ def _wait(op: ir.Operation, translator: Translator) -> Step:
         upto = stream.committed - left
         if upto <= 0:
             return
-        st.waits_for_groups(stream, upto, site)
+        st.wait_for_groups(stream, upto, site)
         if st.machine.recorder is not None:
             st.machine.recorder.wait(st, stream.end(upto, only_reads), site)
         stream.complete(upto)

@@ -1,5 +1,4 @@
-"""Registers of single threads, in code that a program brings along (`custom_primitive`): arrays with one more dimension
-in front, the thread."""
+"""Per-thread vectors in `custom_primitive`: arrays with an additional leading dimension, the thread."""
 
 from __future__ import annotations
 
@@ -30,7 +29,7 @@ WARP = 32
 
 
 def _places(layout: Any, shape: list[int]) -> Array:
-    """For each thread and register, which elements it holds, counted through the vector."""
+    """The elements of each thread and register, as indices into the flattened vector."""
     layout.validate_for(shape)
     length = layout.vector_length
     found = np.empty((layout.num_warps * layout.num_lanes, layout.num_registers(shape), length), np.int64)
@@ -46,12 +45,12 @@ _VECTORS |= {
     f"vector.{name}" for name in ("shuffle", "interleave", "deinterleave", "bitcast", "shape_cast", "transpose")
 }
 _VECTORS |= {"vector.extract_strided_slice", "vector.insert_strided_slice", "vector.step", "vector.reduction"}
-"""What moves elements of vectors that each thread has: it is done as in programs of threads."""
+"""Ops on the elements of per-thread vectors, executed as at thread level."""
 _ALIKE = {"builtin.unrealized_conversion_cast", "mosaic_gpu.return", "scf.yield", "scf.for", "scf.if"}
 
 
 def _has_registers(op: ir.Operation) -> bool:
-    """Whether code that a program brings along takes a vector to pieces."""
+    """Whether a `custom_primitive` converts a vector to per-thread vectors."""
     return any(
         inner.name == "builtin.unrealized_conversion_cast" and "layout" in inner.attributes for inner in walk(op)
     )
@@ -59,21 +58,20 @@ def _has_registers(op: ir.Operation) -> bool:
 
 def _vector_of_threads(op: ir.Operation, translator: Translator) -> Step:
     if any(position < 0 for position in attribute(op, "static_position", [])):
-        raise Unsupported("a position that is not constant, in registers of single threads")
+        raise Unsupported("a dynamic position in a per-thread vector")
     return THREAD_OPERATIONS[op.name](op, translator)
 
 
 @contextmanager
 def body_of(op: ir.Operation, translator: Translator) -> Iterator[None]:
-    """While the code inside of an operation is translated: where it has registers of single threads, what is done with
-    vectors there is done with those."""
+    """A context for the translation of a region with per-thread vectors, in which vector ops act on those."""
     if not _has_registers(op):
         yield
         return
     for inner in walk(op):
         vectors = any(is_vector(value.type) for value in (*inner.operands, *inner.results))
         if vectors and not (inner.name.startswith(("arith.", "math.")) or inner.name in _VECTORS | _ALIKE):
-            raise Unsupported(f"registers of single threads in '{inner.name}'")
+            raise Unsupported(f"per-thread vectors in '{inner.name}'")
     before = translator.operations
     translator.operations = {**before, **dict.fromkeys(_VECTORS, _vector_of_threads)}
     try:
@@ -87,7 +85,7 @@ def _shuffle(op: ir.Operation, translator: Translator) -> Step:
     """A shuffle of whole warps (PTX ISA, shfl.sync)."""
     mode, dtype = attribute(op, "kind"), numpy_type(op.operands[1].type)
     if dtype is None or dtype.itemsize != 4 or numpy_type(op.results[0].type) != dtype:
-        raise Unsupported(f"a shuffle of {op.operands[1].type} that gives {op.results[0].type}")
+        raise Unsupported(f"a shuffle of {op.operands[1].type} with result {op.results[0].type}")
     operands = translator.operands(op)
     mask, value = operands[:2]
     (result,), site = translator.results(op), translator.site(op)
@@ -95,7 +93,9 @@ def _shuffle(op: ir.Operation, translator: Translator) -> Step:
     def step(st: Group) -> None:
         found = st.v[value]
         if not isinstance(st.v[mask], int) or st.v[mask] & 0xFFFFFFFF != 0xFFFFFFFF:
-            st.stop("assertion", "the simulator knows shuffles of whole warps", site)
+            st.stop(
+                "assertion", "the shuffle mask must be 0xffffffff; the simulator does not support others here", site
+            )
         st.v[result] = found
         if not isinstance(found, np.ndarray):
             return
@@ -109,25 +109,29 @@ def _shuffle(op: ir.Operation, translator: Translator) -> Step:
 
 
 def convert(op: Any, translator: Translator) -> Step:
-    """A cast of a vector to registers of each thread, or back."""
+    """A cast between a vector and per-thread vectors."""
     if op.parent is None or op.parent.name != "mosaic_gpu.custom_primitive":
-        raise Unsupported("registers of single threads")
+        raise Unsupported("per-thread vectors")
     results = translator.results(op)
     readers = [vector_reader(op, i, translator) for i in range(len(op.operands))]
     apart = len(readers) == 1
     whole = (op.operands if apart else op.results)[0].type
     layout = op.attributes["layout"]
     if not isinstance(layout, mosaic_gpu.TiledLayoutAttr):
-        raise Unsupported(f"registers of the layout {layout}")
+        raise Unsupported(f"registers of layout {layout}")
     places = _places(layout.layout, list(whole.shape))
     if places.shape[1] != (len(results) if apart else len(readers)):
-        raise Unsupported(f"{len(op.operands)} values as {len(results)} in this layout")
+        raise Unsupported(f"{len(op.operands)} operands for {len(results)} results in this layout")
     shape, dtype = tuple(whole.shape), type_of(whole)
     threads = places.shape[0]
 
     def split(st: Group) -> None:
         if st.lanes != threads:
-            st.stop("divergence", f"a layout of {threads} threads in code of {st.lanes}", translator.site(op))
+            st.stop(
+                "divergence",
+                f"the layout is for {threads} threads; {st.lanes} threads execute the op",
+                translator.site(op),
+            )
         flat = np.ascontiguousarray(readers[0](st)).reshape(-1)
         for register, result in enumerate(results):
             st.v[result] = flat[places[:, register]]

@@ -1,4 +1,4 @@
-"""`llvm`: pointers and descriptors of memory, and the inline assembly that JAX prints."""
+"""`llvm`: pointers, memref descriptors, and the inline assembly that JAX prints."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..translation.translator import (
     Translator,
     Unsupported,
     attribute,
-    normalised,
+    normalized,
     operation,
     strides_and_offset,
 )
@@ -39,7 +39,7 @@ def _constant(op: ir.Operation, translator: Translator) -> Step:
 
 
 class Undefined:
-    """A value that was not given."""
+    """An undefined value."""
 
 
 UNDEFINED = Undefined()
@@ -84,7 +84,7 @@ def _extract(op: ir.Operation, translator: Translator) -> Step:
         found = st.v[whole]
         for index in position:
             if not isinstance(found, dict) or index not in found:
-                st.stop("assertion", "a part of a structure that was never given", site)
+                st.stop("assertion", "a struct member that was never inserted", site)
             found = found[index]
         st.v[result] = found
 
@@ -110,7 +110,7 @@ def _element_pointer(op: ir.Operation, translator: Translator) -> Step:
     size = _bytes_of(ir.TypeAttr(op.attributes["elem_type"]).value)
     constants = attribute(op, "rawConstantIndices")
     if len(constants) != 1:
-        raise Unsupported("an address inside of a structure")
+        raise Unsupported("an address inside a struct")
     constant = None if dynamic else constants[0]
 
     def step(st: State) -> None:
@@ -133,7 +133,7 @@ def _load(op: ir.Operation, translator: Translator) -> Step:
         index, rest = divmod(pointer.offset, 8)
         known = isinstance(pointer.buffer, list) and not rest and 0 <= index < len(pointer.buffer)
         if not known or pointer.buffer[index] is None:
-            st.stop("out-of-bounds", "a pointer is loaded from where no argument's is", site)
+            st.stop("out-of-bounds", "a pointer is loaded from memory that does not hold an argument's pointer", site)
         st.v[result] = pointer.buffer[index]
 
     return step
@@ -149,7 +149,7 @@ def _address(op: Any, translator: Translator) -> Step:
     before = offset * memory_type(ty).itemsize
 
     def step(st: State) -> None:
-        # Addresses of shared memory are numbers of its bytes.
+        # Addresses of shared memory are byte offsets.
         st.v[result] = st.v[source].offset - before
 
     return step
@@ -166,7 +166,7 @@ def _same_pointer(op: ir.Operation, translator: Translator) -> Step:
         found = st.v[source]
         if makes_pointer and not isinstance(found, Pointer):
             if not of_shared or not isinstance(found, int):
-                st.stop("assertion", "a pointer is made of what is no address", site)
+                st.stop("assertion", "inttoptr of an integer that is not an address", site)
             found = Pointer(st.block.shared, found)
         st.v[result] = found
 
@@ -188,7 +188,7 @@ def _arithmetic(op: ir.Operation, translator: Translator) -> Step:
             a, b = b, a
         if isinstance(a, Pointer):
             if name == "llvm.mul" or isinstance(b, Pointer):
-                st.stop("assertion", "arithmetic of addresses that gives none", site)
+                st.stop("assertion", "address arithmetic whose result is not an address", site)
             by: Any = b
             st.v[result] = Pointer(a.buffer, a.offset + (by if name == "llvm.add" else -by))
             return
@@ -202,7 +202,7 @@ def _cast(op: ir.Operation, translator: Translator) -> Step:
     if "layout" in op.attributes and isinstance(op.operands[0].type, ir.VectorType):
         return lanes.convert(op, translator)
     if len(op.operands) != 1 or len(op.results) != 1:
-        raise Unsupported("several values")
+        raise Unsupported("several operands or results")
     (source,), (result,) = translator.operands(op), translator.results(op)
     given, wanted = op.operands[0].type, op.results[0].type
     if isinstance(wanted, ir.MemRefType):
@@ -211,7 +211,7 @@ def _cast(op: ir.Operation, translator: Translator) -> Step:
         shape, steps, dtype, packing = byte_layout(wanted)
         is_structure = str(given).startswith("!llvm.struct")
         if not is_structure and not str(given).startswith("!llvm.ptr"):
-            raise Unsupported(f"a cast of {given} to {wanted}")
+            raise Unsupported(f"a cast from {given} to {wanted}")
 
         def to_memory(st: State) -> None:
             found = st.v[source]
@@ -245,12 +245,12 @@ def _cast(op: ir.Operation, translator: Translator) -> Step:
             st.v[result] = None
 
         return nothing
-    raise Unsupported(f"a cast of {given} to {wanted}")
+    raise Unsupported(f"a cast from {given} to {wanted}")
 
 
 @operation("llvm.inline_asm")
 def _inline_assembly(op: ir.Operation, translator: Translator) -> Step | Translated | None:
-    text, constraints = normalised(attribute(op, "asm_string")), attribute(op, "constraints")
+    text, constraints = normalized(attribute(op, "asm_string")), attribute(op, "constraints")
     if text == "bar.sync $0, 128;" and constraints == "r":
         number, site = translator.operands(op)[0], translator.site(op)
         return gpu.thread_barrier(lambda st: st.v[number], lambda st: 128, site)
@@ -261,11 +261,11 @@ def _inline_assembly(op: ir.Operation, translator: Translator) -> Step | Transla
     if text == _RELEASE and not constraints:
         site = translator.site(op)
         return lambda st: st.fence(site, (SHARED,))
-    raise Unsupported(f"the inline assembly '{text}'")
+    raise Unsupported(f"inline assembly '{text}'")
 
 
 _ACQUIRE = "fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster;"
-"""Keeps what the asynchronous proxy does later behind what was waited for. It writes what others have read, which is
-let be without a fence."""
+"""Orders later async-proxy operations after completed waits. A write of the async proxy after a read does not need a
+fence, so this has no effect."""
 _RELEASE = "fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster;"
-"""Has the asynchronous proxy see what was done before."""
+"""Makes earlier writes visible to the async proxy."""

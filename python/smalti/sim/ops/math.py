@@ -1,4 +1,4 @@
-"""`math`: computed in double precision, and rounded once to the type."""
+"""`math`: computed in double precision and rounded once."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ FUNCTIONS: dict[str, Callable[..., Array]] = {
 
 
 def rounded(op: ir.Operation) -> Callable[..., Array]:
-    """The function of an operation: its result is rounded once."""
+    """The function of an op; its result is rounded once."""
     function = FUNCTIONS[op.name.removeprefix("math.")]
     dtype = type_of(op.results[0].type)
     if function is fused:

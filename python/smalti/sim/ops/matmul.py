@@ -1,4 +1,4 @@
-"""Matrix products."""
+"""`wgmma`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _mma(op: ir.Operation, translator: Translator) -> Step:
         type_of(operand.type)
     (result,) = translator.results(op)
     site = translator.site(op)
-    # Without the permission the elements are not rounded.
+    # Without the attribute the elements are not rounded to tf32.
     tf32 = attribute(op, "allow_tf32", False) and type_of(op.operands[1].type) == np.float32
     element = "tf32" if tf32 else str(element_type(op.operands[1].type))
 
@@ -54,12 +54,12 @@ def _wgmma(op: ir.Operation, translator: Translator) -> Translated:
         left = read_a(st) if in_registers else st.v[a]
         moment = (stream.agent, stream.next)
         for memory in (st.v[b],) if in_registers else (left, st.v[b]):
-            # All threads start it together, after what each of them has done.
-            if not st.touch(memory, False, "the product", site, "product", stream=moment, asynchronous=True):
-                st.stop("out-of-bounds", "the product cannot be done", site)
+            # All threads issue it together, after their own accesses.
+            if not st.touch(memory, False, "the wgmma", site, "product", stream=moment, asynchronous=True):
+                st.stop("out-of-bounds", "the wgmma is not executed, because an operand is out of bounds", site)
         before = st.v[accumulator]
         if not in_registers:
-            # With an operand in registers the operation stands for a fence, too.
+            # With operand A in registers the op includes the fence.
             _needs_fence(st, before, site)
         if before.__class__ is Registers and before.product is not None and before.product not in stream.in_flight():
             before = read_accumulator(st)
@@ -82,12 +82,12 @@ def _fence(op: ir.Operation, translator: Translator) -> Step:
 
 
 def _needs_fence(st: Group, value: Any, site: Site) -> None:
-    """The accumulator of a product, unless it is that of another one, was written before a fence."""
+    """Checks that a fence follows the write of the accumulator, unless a `wgmma` wrote it."""
     if value.__class__ is Registers:
         return
     fence, ordered, before = st.register_fences
     if not any(value is other for other in ordered):
-        edge = "nvvm.wgmma.fence.aligned between what writes these registers and the product"
-        st.report("missing-fence", "the product may not see its accumulator", site, edge=edge)
+        hint = "execute nvvm.wgmma.fence.aligned between the write of these registers and the wgmma"
+        st.report("missing-fence", "the wgmma may not see writes to its accumulator registers", site, hint=hint)
     elif not any(value is other for other in before):
         st.machine.effective.add((fence.number, "removed"))

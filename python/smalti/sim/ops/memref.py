@@ -1,5 +1,4 @@
-"""`memref`, and the views of `mosaic_gpu`: where memory is. Transforms of shared memory move nothing here: memory is
-as its type says, and tiles and swizzles are how the hardware keeps it."""
+"""`memref`, and the views of `mosaic_gpu`. Transforms of shared memory (tiles, swizzles) do not change where an element is."""
 
 from __future__ import annotations
 
@@ -28,11 +27,11 @@ BARRIER_BYTES = 8
 
 _SPACES = {0: "global", 1: "global", 3: "shared", 5: "private"}
 _SPACES |= {"global": "global", "workgroup": "shared", "private": "private"}
-"""The memory of numbers and of keywords of `gpu.address_space`."""
+"""The memory spaces of integers and of the keywords of `gpu.address_space`."""
 
 
 def memory_space(ty: Any) -> str:
-    """`global`, `shared`, `private`, `tensor`, or what MLIR calls it."""
+    """`global`, `shared`, `private`, `tensor`, or MLIR's name."""
     space = ty.memory_space
     if space is None:
         return "global"
@@ -42,7 +41,7 @@ def memory_space(ty: Any) -> str:
 
 
 def memory_type(ty: Any) -> np.dtype[Any]:
-    """The numpy type of the elements of memory; a barrier is a number of 64 bits."""
+    """The numpy type of the elements of memory; an mbarrier is a 64-bit number."""
     if str(ty.element_type).startswith(BARRIER):
         return np.dtype(np.int64)
     return type_of(ty)
@@ -51,15 +50,15 @@ def memory_type(ty: Any) -> np.dtype[Any]:
 def static_layout(ty: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Shape and strides of a type, in elements."""
     if not ty.has_static_shape:
-        raise Unsupported(f"memory of a shape that is not constant, {ty}")
+        raise Unsupported(f"a dynamic shape, {ty}")
     strides, _ = strides_and_offset(ty)
     if any(step == ir.ShapedType.get_dynamic_stride_or_offset() for step in strides):
-        raise Unsupported(f"strides that are not constant, {ty}")
+        raise Unsupported(f"dynamic strides, {ty}")
     return tuple(ty.shape), tuple(strides)
 
 
 def byte_layout(ty: Any) -> tuple[tuple[int, ...], tuple[int, ...], np.dtype[Any], Packing | None]:
-    """Shape, strides in bytes and type of memory; where elements share bytes, those of the bytes, and how they do."""
+    """Shape, strides in bytes, and type of memory; for packed elements those of the bytes, with the packing."""
     shape, strides = static_layout(ty)
     how = packing(ty.element_type, 0)
     if how is None:
@@ -67,7 +66,7 @@ def byte_layout(ty: Any) -> tuple[tuple[int, ...], tuple[int, ...], np.dtype[Any
         return shape, tuple(step * dtype.itemsize for step in strides), dtype, None
     rows = [i for i, size in enumerate(shape) if strides[i] == 1 and size % how.count == 0]
     if not rows or any(step % how.count for i, step in enumerate(strides) if i != rows[-1] and shape[i] != 1):
-        raise Unsupported(f"{ty}: {how.count} elements share a byte, and its rows are no whole bytes")
+        raise Unsupported(f"{ty}, whose rows are not whole bytes")
     how = replace(how, dimension=rows[-1])
     steps = tuple(1 if i == how.dimension else step // how.count for i, step in enumerate(strides))
     return tuple(how.in_bytes(shape)), steps, np.dtype(np.int8), how
@@ -142,7 +141,7 @@ def _alloca(op: Any, translator: Translator) -> Step:
 
 
 def mixed(static: list[int], dynamic: list[int]) -> list[tuple[bool, int]]:
-    """Constants, and slots of what is not constant."""
+    """Constants, and slots of dynamic values."""
     rest = iter(dynamic)
     placeholder = ir.ShapedType.get_dynamic_stride_or_offset()
     size = ir.ShapedType.get_dynamic_size()
@@ -155,7 +154,7 @@ def _number(st: State, item: tuple[bool, int], site: Site) -> int:
         return value
     found = st.v[value]
     if isinstance(found, np.ndarray):
-        st.stop("divergence", "threads of the warpgroup take different parts of memory", site)
+        st.stop("divergence", "threads of the warpgroup select different views", site)
     return int(found)
 
 
@@ -186,13 +185,15 @@ def _subview(op: Any, translator: Translator) -> Step:
         for start, length, by, size, stride in zip(starts, counts, steps, memory.shape, memory.strides, strict=True):
             times = _number(st, by, site)
             if times != 1 and how is not None and how.dimension == len(strides):
-                raise LaunchError("the simulator has no views of parts of bytes: one with gaps between elements")
+                raise LaunchError(
+                    "the simulator does not support views of elements smaller than a byte with a stride other than 1"
+                )
             last = start + (length - 1) * times
             if outside is None and length and not (min(start, last) >= 0 and max(start, last) < size):
                 dimension = len(strides)
                 outside = (
-                    f"{memory.buffer.name} outside of a view: from {start} to {last} in dimension {dimension}, "
-                    f"which has {size}"
+                    f"{memory.buffer.name} through an out-of-bounds view: indices {start} to {last} in dimension {dimension}, "
+                    f"whose size is {size}"
                 )
             offset += start * stride
             strides.append(stride * times)
@@ -211,17 +212,17 @@ def _subview(op: Any, translator: Translator) -> Step:
 
 
 def kept_dimensions(sizes: list[int], wanted: list[int]) -> list[int]:
-    """Which dimensions a result of less rank keeps: those that are dropped have size one."""
+    """The dimensions that a rank-reduced result keeps; dropped dimensions have size one."""
     ones = [i for i, size in enumerate(sizes) if size == 1]
     for dropped in itertools.combinations(ones, len(sizes) - len(wanted)):
         kept = [i for i in range(len(sizes)) if i not in dropped]
         if [sizes[i] for i in kept] == wanted:
             return kept
-    raise Unsupported(f"a view of shape {wanted} of sizes {sizes}")
+    raise Unsupported(f"a view of sizes {sizes} whose type has shape {wanted}")
 
 
 def promised(op: ir.Operation) -> Callable[[Any], str | None]:
-    """A function that says what is wrong with memory of which a cast says more than was known."""
+    """A function that checks memory against the static sizes that a cast adds."""
     given, wanted = op.operands[0].type, op.results[0].type
     if not isinstance(given, ir.MemRefType) or not isinstance(wanted, ir.MemRefType) or given.rank != wanted.rank:
         return lambda memory: None
@@ -231,7 +232,7 @@ def promised(op: ir.Operation) -> Callable[[Any], str | None]:
     def wrong(memory: Any) -> str | None:
         for dimension, size in stated.items():
             if np.any(np.asarray(memory.shape[dimension]) != size):
-                return f"a cast to {size} along dimension {dimension}, which has {memory.shape[dimension]}"
+                return f"the cast gives dimension {dimension} size {size}; its size is {memory.shape[dimension]}"
         return None
 
     return wrong
@@ -278,7 +279,11 @@ def _expand(op: ir.Operation, translator: Translator) -> Step:
         shape = tuple(_number(st, item, site) for item in items)
         for size, group in zip(memory.shape, groups, strict=True):
             if math.prod(shape[i] for i in group) != size:
-                st.stop("assertion", f"{size} elements as {' x '.join(str(shape[i]) for i in group)}", site)
+                st.stop(
+                    "assertion",
+                    f"{size} elements cannot be expanded to {' x '.join(str(shape[i]) for i in group)}",
+                    site,
+                )
         strides = [0] * len(shape)
         for stride, group in zip(memory.strides, groups, strict=True):
             by = stride
@@ -300,7 +305,7 @@ def _collapse(op: ir.Operation, translator: Translator) -> Step:
         shape = tuple(math.prod(memory.shape[i] for i in group) for group in groups)
         strides = []
         for group in groups:
-            # The stride of a group is that of its last dimension that is longer than one.
+            # The stride of a group is that of its last dimension with a size above one.
             longer = [i for i in group if memory.shape[i] != 1]
             strides.append(memory.strides[longer[-1] if longer else group[-1]])
         st.v[result] = replace(memory, shape=shape, strides=tuple(strides))
@@ -351,7 +356,7 @@ def _reinterpret(op: Any, translator: Translator) -> Step:
     shape, strides = static_layout(op.results[0].type)
     _, first = strides_and_offset(op.results[0].type)
     if first not in (0, ir.ShapedType.get_dynamic_stride_or_offset()):
-        raise Unsupported("an offset in the result's type")
+        raise Unsupported("an offset in the result type")
 
     def step(st: State) -> None:
         memory = st.v[source]
@@ -367,13 +372,13 @@ def _reinterpret(op: Any, translator: Translator) -> Step:
 
 
 def _element(st: State, memory: MemRef, indices: list[int], site: Site) -> MemRef | None:
-    """The element at indices, or None and a finding."""
+    """The element at indices, or None after a finding."""
     offset = memory.offset
     for dimension, (index, size, stride) in enumerate(zip(indices, memory.shape, memory.strides, strict=True)):
         if not 0 <= index < size:
             st.report(
                 "out-of-bounds",
-                f"index {index} in dimension {dimension}, which has {size}, of {memory.buffer.name}",
+                f"index {index} of {memory.buffer.name} is out of bounds: dimension {dimension} has size {size}",
                 site,
             )
             return None
@@ -385,9 +390,9 @@ def _private_place(st: State, memory: Private, indices: list[Any], site: Site) -
     place = []
     for index, size in zip(indices, memory.shape, strict=True):
         if isinstance(index, np.ndarray):
-            st.stop("divergence", "threads take different elements of private memory", site)
+            st.stop("divergence", "threads access different elements of private memory", site)
         if not 0 <= index < size:
-            st.report("out-of-bounds", f"index {index} of {size} in private memory", site)
+            st.report("out-of-bounds", f"index {index} is out of bounds: the private memory has {size} elements", site)
             return None
         place.append(int(index))
     return tuple(place)
@@ -469,7 +474,7 @@ def _dim(op: ir.Operation, translator: Translator) -> Step:
     def step(st: State) -> None:
         memory, at = st.v[source], _number(st, (True, index), site)
         if not 0 <= at < len(memory.shape):
-            st.stop("assertion", f"the size of dimension {at} of {len(memory.shape)}", site)
+            st.stop("assertion", f"memref.dim of dimension {at}; the rank is {len(memory.shape)}", site)
         how = memory.packing if memory.__class__ is MemRef else None
         st.v[result] = memory.shape[at] * (how.count if how is not None and how.dimension == at else 1)
 

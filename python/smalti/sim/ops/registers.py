@@ -1,4 +1,4 @@
-"""`mosaic_gpu`: vectors of the whole group, and their transfers to and from memory."""
+"""`mosaic_gpu`: vectors of the whole group, and their loads and stores."""
 
 from __future__ import annotations
 
@@ -42,21 +42,21 @@ def same_bytes(there: Array, comes: Array) -> bool:
 
 
 def combining(name: str, dtype: np.dtype[Any]) -> Any:
-    """What a reduction of memory does with what is there and what comes."""
+    """The function of a reduction in memory."""
     if dtype.kind in "ib":
         known = {"add": "addi", "and": "andi", "or": "ori", "xor": "xori", "min": "minui", "max": "maxui"}
         known |= {"umin": "minui", "umax": "maxui", "smin": "minsi", "smax": "maxsi"}
         if name not in known:
-            raise Unsupported(f"the combination '{name}' of integers")
+            raise Unsupported(f"integer reduction '{name}'")
         return integer_array_function(known[name])
     known = {"add": "addf", "min": "minnumf", "max": "maxnumf"}
     if name not in known:
-        raise Unsupported(f"the combination '{name}' of floats")
+        raise Unsupported(f"floating-point reduction '{name}'")
     return FLOAT_FUNCTIONS[known[name]]
 
 
 def enumerator(op: ir.Operation, name: str, enumeration: type[IntEnum]) -> str | None:
-    """The keyword of an enumeration's attribute; the numbers and the keywords are those of the MLIR bindings."""
+    """The keyword of an enumeration attribute, as in the MLIR bindings."""
     if name not in op.attributes:
         return None
     found = attribute(op, name)
@@ -70,7 +70,7 @@ def enumerator(op: ir.Operation, name: str, enumeration: type[IntEnum]) -> str |
 @operation("mosaic_gpu.vector_store")
 def _vector_store(op: ir.Operation, translator: Translator) -> Step:
     if attribute(op, "multimem", False):
-        raise Unsupported("memory of several devices")
+        raise Unsupported("multi-device memory")
     value = vector_reader(op, 0, translator)
     target = translator.slot(op.operands[1])
     site, layout = translator.site(op), translator.layout(op, "in_layouts")
@@ -107,7 +107,7 @@ def _vector_store(op: ir.Operation, translator: Translator) -> Step:
 
 @operation("mosaic_gpu.multimem_load_reduce")
 def _multimem_load_reduce(op: ir.Operation, translator: Translator) -> Step:
-    raise Unsupported("memory of several devices")
+    raise Unsupported("multi-device memory")
 
 
 @operation("mosaic_gpu.broadcast_in_dim")
@@ -157,7 +157,7 @@ def _iota(op: Any, translator: Translator) -> Step:
 def _same(op: ir.Operation, translator: Translator) -> Step:
     operands, results = translator.operands(op), translator.results(op)
     if op.name == "mosaic_gpu.layout_cast":
-        # Moving elements needs them.
+        # Moved elements need the data.
         read = vector_reader(op, 0, translator)
 
         def cast(st: State) -> None:

@@ -1,4 +1,4 @@
-"""Scales of operands of the tensor core."""
+"""Block scales of `tcgen05` MMA operands."""
 
 from __future__ import annotations
 
@@ -17,35 +17,37 @@ BLOCKS = {
     ("f4E2M1FN", "f8E8M0FNU"): 32,
     ("f4E2M1FN", "f8E4M3FN"): 16,
 }
-"""Elements along K that have one scale, by the types of factors and scales (PTX ISA, tcgen05.mma, "Block scaling"):
-kinds `mxf8f6f4` and `mxf4`, and `mxf4nvf4` with four scales for the K of an instruction."""
+"""Elements along K per scale, by the types of operands and scales (PTX ISA, tcgen05.mma, "Block scaling"): kinds
+`mxf8f6f4` and `mxf4`, and `mxf4nvf4` with four scales for the K of an instruction."""
 
 
 def scale_size(op: Any) -> int:
-    """Elements that have one scale in a product; 0 where it has none."""
+    """Elements per scale of an MMA; 0 without scales."""
     sums, a, b, _, *scales = (value.type for value in op.operands)
     scales = [ty for ty in scales if str(ty.element_type) != "i2"]
     factors = [str(ty.element_type) for ty in (a, b)]
     if NARROW in factors:
         if factors[0] != factors[1] or not scales:
-            raise Unsupported(f"a product of {a} and {b} with {len(scales)} scales")
+            raise Unsupported(f"an MMA of {a} and {b} with {len(scales)} scales")
         if [byte_layout(ty)[3].dimension for ty in (a, b)] != [1, 0]:  # type: ignore[union-attr]
-            raise Unsupported(f"a product of {a} and {b}, whose bytes do not lie along K")
+            raise Unsupported(f"an MMA of {a} and {b} that are not packed along K")
     if not scales:
         return 0
     if len(scales) != 2:
-        raise Unsupported("scales of one factor")
+        raise Unsupported("scales of only one operand")
     size = BLOCKS.get((factors[0], str(scales[0].element_type)))
     if size != BLOCKS.get((factors[1], str(scales[1].element_type))) or str(sums.element_type) != "f32":
         size = None
     for scale, rows in zip(scales, (a.shape[0], sums.shape[1]), strict=True):
         if size is None or a.shape[1] != scale.shape[1] * size or scale.shape[0] < rows:
-            raise Unsupported(f"scales of {scales[0]} and {scales[1]} for {a} and {b}, added up in {sums.element_type}")
+            raise Unsupported(
+                f"scales of {scales[0]} and {scales[1]} for {a} and {b} with an accumulator of {sums.element_type}"
+            )
     return size or 0
 
 
 def columns(scales: MemRef, count: int, halves: bool) -> Array:
-    """The scales of the columns of a product. Those of two blocks with 64 rows each begin anew in the second half."""
+    """The scales of the columns of an MMA. With two blocks of 64 rows each they start again in the second half."""
     found = scales.array()
     if not halves:
         return found[:count]
@@ -53,4 +55,4 @@ def columns(scales: MemRef, count: int, halves: bool) -> Array:
 
 
 TYPES = {"f8E8M0FNU": "f8E8M0FNU", "f8E4M3FN": "ue4m3"}
-"""What the tensor core takes scales for, by their element types: scales do not have a sign."""
+"""The bits of scales by element type: scales do not have a sign."""

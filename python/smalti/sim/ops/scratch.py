@@ -1,6 +1,6 @@
-"""Scratch memory of reductions: where a program says where it is, warps exchange there what they have of one element.
+"""Scratch memory of reductions, if the kernel names it: warps exchange their partial results there.
 
-As JAX's lowering does it: all threads write, a barrier of the warpgroup, they read, and another barrier.
+The sequence is that of JAX's lowering: a write by all threads, a barrier of the warpgroup, a read, and another barrier.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..translation.translator import Translator, attribute
 
 
 def _crosses_warps(layout: Any, shape: list[int], axes: Iterable[int]) -> bool:
-    """Whether several warps have elements that become one."""
+    """Whether several warps hold elements that are reduced to one."""
     if isinstance(layout, mosaic_gpu.WGSplatFragLayoutAttr):
         return False
     if not isinstance(layout, mosaic_gpu.TiledLayoutAttr):
@@ -30,7 +30,7 @@ def _crosses_warps(layout: Any, shape: list[int], axes: Iterable[int]) -> bool:
 
 
 def scratch(op: Any, translator: Translator, axes: Iterable[int]) -> Callable[[Any], None]:
-    """What a reduction does to its scratch memory; nothing where it needs none, or its layout is not known."""
+    """The accesses of a reduction to its scratch memory; none if it does not need any, or its layout is not known."""
     stated = translator.layout(op, "in_layouts")
     shape = list(op.operands[0].type.shape)
     if "offset" not in op.attributes or stated is None:
@@ -46,7 +46,7 @@ def scratch(op: Any, translator: Translator, axes: Iterable[int]) -> Callable[[A
         for write in (True, False):
             if not st.touch(memory, write, "the reduction", site, ("scratch", site)):
                 return
-            st.meets(st.threads)
+            st.arrive_at_barrier(st.threads)
             st.acquire(st.release(), site, st.threads)
 
     return exchange

@@ -1,7 +1,7 @@
-"""Tensor memory of Blackwell, and what its tensor core does.
+"""Tensor memory of Blackwell, and `tcgen05` ops.
 
-A logical memory of M rows takes the bytes of its columns; within them each element has its own place, which is not the
-hardware's. Elements of less than 32 bits are packed, where the layout does not say that they are not.
+A logical memory of M rows occupies the bytes of its columns. The offset of an element within the columns is not the
+hardware's. Elements of less than 32 bits are packed, unless the layout states otherwise.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from ... import instructions, ir
 from ...dialects.mosaic_gpu import TiledLayoutAttr, TMEMLoadReduction
-from ..machine.engines import Commit, Copy, TensorWork, happens_at_once, multiply, start
+from ..machine.engines import Commit, Copy, TensorWork, completes_immediately, multiply, start
 from ..machine.findings import Site
 from ..machine.machine import Block, Group, State
 from ..machine.memory import Array, Buffer, MemRef, Pointer, in_registers
@@ -52,7 +52,7 @@ def _view(buffer: Buffer, offset: int, ty: Any, packed: bool) -> MemRef:
 
 
 def _columns(memory: MemRef) -> int:
-    """The columns of 32 bits that it takes."""
+    """The number of 32-bit columns that it occupies."""
     low, high = memory.extent()
     return -(-(high - low) // COLUMN_BYTES)
 
@@ -77,18 +77,20 @@ def _alloc(op: Any, translator: Translator) -> Step:
     _uses(op, translator)
     packed = not apart or held_type(ty).itemsize == 4
     if apart and packing(ty.element_type, 1) is not None:
-        raise Unsupported(f"{ty} with one element in a column")
+        raise Unsupported(f"{ty} with one element per column")
 
     def step(st: Group) -> None:
         block = st.block
         found = block.columns.get(site.number)
         if found is None:
-            # One warp of the block allocates, and all see it behind a barrier.
+            # One warp of the block allocates; a barrier makes the result visible to the others.
             memory = _view(_tensor_memory(block), 0, ty, packed)
             count = max(32, 1 << (_columns(memory) - 1).bit_length())
             first = max((at + size for at, size in block.columns.values()), default=0)
             if first + count > COLUMNS:
-                st.stop("out-of-bounds", f"{count} columns of tensor memory, of which {COLUMNS - first} are left", site)
+                st.stop(
+                    "out-of-bounds", f"allocation of {count} columns of tensor memory; {COLUMNS - first} are free", site
+                )
             found = block.columns[site.number] = (first, count)
             st.touch(st.v[place], True, "the allocation", site, SAME)
         st.v[result] = _view(_tensor_memory(block), found[0] * COLUMN_BYTES, ty, packed)
@@ -107,7 +109,7 @@ def _dealloc(op: ir.Operation, translator: Translator) -> Step:
         at = st.v[memory].offset // COLUMN_BYTES
         names = [name for name, (first, _) in st.block.columns.items() if first == at]
         if not names:
-            st.report("out-of-bounds", "tensor memory is freed that is not allocated", site)
+            st.report("out-of-bounds", "deallocation of tensor memory that is not allocated", site)
         for name in names:
             del st.block.columns[name]
 
@@ -137,7 +139,7 @@ def _layout_cast(op: Any, translator: Translator) -> Step:
     (source,), (result,) = translator.operands(op), translator.results(op)
     ty = op.results[0].type
     layout = op.attributes["new_layout"]
-    # A layout of whole rows whose first tile is one element wide has one in each column.
+    # A layout of whole rows with a first tile of one element has one element per column.
     narrow = packing(ty.element_type, 1) is None and type_of(ty).itemsize < 4
     first_tile = layout.layout.tiling[0] if isinstance(layout, TiledLayoutAttr) else []
     apart = narrow and len(first_tile) == 2 and first_tile[1] == 1
@@ -166,7 +168,7 @@ def _load(op: Any, translator: Translator) -> Step:
     def step(st: Group) -> None:
         memory, stream = st.v[source], st.tensor_loads
         st.dirty = True
-        # What it gives can be used at once, but the memory must not be written before the wait.
+        # The result can be used immediately, but the memory must not be written before the wait.
         if st.touch(memory, False, "the load", site, TENSOR, stream=(stream.agent, stream.next)):
             st.v[result] = memory.elements().copy()
         else:
@@ -179,10 +181,10 @@ def _load(op: Any, translator: Translator) -> Step:
 
 
 def _reduction(op: ir.Operation) -> Callable[[Any], Any]:
-    """What a load makes of each row besides (PTX ISA, tcgen05.ld.red): without `.NaN`, a NaN is no operand."""
+    """The row reduction of a load (PTX ISA, tcgen05.ld.red): without `.NaN`, NaN operands are ignored."""
     kind = enumerator(op, "reduce", TMEMLoadReduction)
     if kind is not None and type_of(op.results[0].type).kind != "f":
-        raise Unsupported("a reduction of integers while they are loaded: nothing says whether they have signs")
+        raise Unsupported("an integer reduction in a load; the op does not state the signedness")
     function = np.fmin if kind in ("min", "absmin") else np.fmax
     if kind in ("min", "max"):
         return lambda array: function.reduce(array, axis=1)
@@ -234,7 +236,7 @@ def _fence(op: ir.Operation, translator: Translator) -> Step:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The tensor core
+# tcgen05 operations
 # ---------------------------------------------------------------------------------------------------------------------
 
 
@@ -243,14 +245,14 @@ def _touch(st: Group, memory: MemRef, write: bool, what: str, site: Site) -> Non
     stream, block = st.tensor, memory.buffer.block
     shared = memory.buffer is not block.tensor
     if block is not st.block:
-        st.reaches(block, what, site, (stream.agent, stream.next))
+        st.access_remote(block, what, site, (stream.agent, stream.next))
     if not st.touch(memory, write, what, site, PIPE, stream=(stream.agent, stream.next), asynchronous=shared):
-        st.stop("out-of-bounds", f"{what} cannot be done", site)
+        st.stop("out-of-bounds", f"{what} is not executed, because an operand is out of bounds", site)
 
 
 def _blocks(op: ir.Operation, translator: Translator) -> Callable[[Any], list[Any]]:
-    """Which blocks an operation is for: with `collective` (`cta_group::2`) the two whose numbers in the cluster differ
-    in the last bit, the even one first."""
+    """The blocks of an op: with `collective` (`cta_group::2`) the pair whose ranks differ in the last bit, the even
+    one first."""
     site = translator.site(op)
     if not attribute(op, "collective", False):
         return lambda st: [st.block]
@@ -259,23 +261,23 @@ def _blocks(op: ir.Operation, translator: Translator) -> Callable[[Any], list[An
         blocks = st.block.cluster.blocks
         first = blocks.index(st.block) & ~1
         if first + 1 >= len(blocks):
-            st.stop("assertion", "the work of two blocks, and the cluster has one", site)
+            st.stop("assertion", "a two-block op needs a cluster of at least two blocks", site)
         return blocks[first : first + 2]
 
     return pair
 
 
 def _of(st: Group, block: Block, memory: MemRef, site: Site) -> MemRef:
-    """The same place in the shared or tensor memory of a block."""
+    """The same offset in the shared or tensor memory of a block."""
     if memory.buffer is not st.block.tensor:
         return there(block, memory)
     if block.tensor is None:
-        st.stop("out-of-bounds", f"block {block.position} has no tensor memory", site)
+        st.stop("out-of-bounds", f"block {block.position} has not allocated tensor memory", site)
     return dataclasses.replace(memory, buffer=block.tensor)
 
 
 def _started(op: ir.Operation, translator: Translator, begin: Callable[[Any], Callable[[], None]]) -> Translated:
-    """Something that the tensor core does: `begin` checks its accesses and returns what it does."""
+    """A `tcgen05` operation: `begin` checks its accesses and returns the function that executes it."""
     site = translator.site(op)
 
     def waiting(st: Group) -> Any:
@@ -291,7 +293,7 @@ def _mma(op: Any, translator: Translator) -> Translated:
     is_sparse = bool(attribute(op, "operandSegmentSizes")[6])
     metadata = sparse.Metadata(op) if is_sparse else None
     accumulator, a, b, accumulate, *scales = translator.operands(op)
-    # Of elements that are stored.
+    # Counts stored elements.
     size = scales_of.scale_size(op) * (2 if is_sparse else 1)
     scale_type = scales_of.TYPES[str(op.operands[4].type.element_type)] if size else ""
     for value in list(op.operands)[:3]:
@@ -299,18 +301,18 @@ def _mma(op: Any, translator: Translator) -> Translated:
             type_of(value.type)
     _uses(op, translator)
     site, blocks = translator.site(op), _blocks(op, translator)
-    # Two blocks with 64 rows each have the scales of the columns in another way.
+    # Two blocks with 64 rows each have another layout of the column scales.
     halves = attribute(op, "collective", False) and op.operands[1].type.shape[0] == 64
 
     def begin(st: Group) -> Callable[[], None]:
         adds = bool(st.v[accumulate])
-        # Each block has rows of its own, and part of the columns of `b`.
+        # Each block has its own rows, and a part of the columns of `b`.
         slots = (accumulator, a, b, *scales)
         parts = [[_of(st, block, st.v[slot], site) for slot in slots] for block in blocks(st)]
         for target, *factors in parts:
             for memory in (*factors, *((target,) if adds else ())):
-                _touch(st, memory, False, "the product", site)
-            _touch(st, target, True, "the product", site)
+                _touch(st, memory, False, "the MMA", site)
+            _touch(st, target, True, "the MMA", site)
 
         def run() -> None:
             y = np.concatenate([right.elements() for _, _, right, *_ in parts], 1)
@@ -338,7 +340,7 @@ _FORMS: dict[str, Callable[[Array], Array]] = {
     "mosaic_gpu.async_store_scales_smem_to_tmem": instructions.unpack_scales,
     "mosaic_gpu.async_store_sparse_metadata_smem_to_tmem": instructions.unpack_metadata,
 }
-"""What copies to tensor memory make of arrays."""
+"""The conversion of arrays by copies to tensor memory."""
 
 
 @operation(*_FORMS)
@@ -347,7 +349,7 @@ def _copy(op: Any, translator: Translator) -> Translated:
     if packing(op.operands[0].type.element_type, 1) is None:
         type_of(op.operands[0].type)
     elif byte_layout(op.operands[0].type)[1][-1] != 1:
-        raise Unsupported(f"a copy of {op.operands[0].type}, whose bytes do not lie along rows")
+        raise Unsupported(f"a copy of {op.operands[0].type} that is not packed along rows")
     _uses(op, translator)
     site, blocks = translator.site(op), _blocks(op, translator)
     form = _FORMS[op.name]
@@ -374,11 +376,11 @@ def _commit(op: ir.Operation, translator: Translator) -> Translated:
 
     def waiting(st: Group) -> Any:
         places = [Pointer(block.shared, barriers.place(st.v[address])) for block in blocks(st)]
-        # Arrivals of one thread's commits come one after the other.
+        # Commits of one thread arrive in order.
         told = (st.tensor.agent, st.tensor.next)
-        commit = Commit(st, [barriers.find(st, place, site, "an arrival", told) for place in places], site)
-        st.acts()
-        if happens_at_once(st):
+        commit = Commit(st, [barriers.find(st, place, site, "the arrival", told) for place in places], site)
+        st.mark_effective()
+        if completes_immediately(st):
             commit.complete()
         else:
             st.block.flights.append(commit)

@@ -1,4 +1,4 @@
-"""`vector`: vectors that a whole warpgroup or block holds."""
+"""`vector`: vectors of a whole warpgroup or block."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _combining(op: ir.Operation, dtype: np.dtype[Any]) -> Callable[[Array, Array
     kind = attribute(op, "kind")
     name = _KINDS.get(kind)
     if name is None:
-        raise Unsupported(f"a reduction of kind {kind}")
+        raise Unsupported(f"reduction kind {kind}")
     if name in ("add", "mul"):
         name += "i" if dtype.kind in "ib" else "f"
     return FLOAT_FUNCTIONS[name] if name in FLOAT_FUNCTIONS else integer_array_function(name)
@@ -50,7 +50,7 @@ _FAST = {np.add: np.add, np.multiply: np.multiply, maximum: np.maximum, minimum:
 
 
 def reduce(function: Callable[[Array, Array], Array], x: Array, axes: tuple[int, ...]) -> Array:
-    """Combines the elements along `axes`: halves with halves, as threads do."""
+    """Reduces the elements along `axes`: halves with halves, as threads do."""
     if x.dtype.kind == "f" and x.dtype.itemsize >= 4 and function in _FAST:
         return np.asarray(_FAST[function].reduce(x, axis=axes), x.dtype)
     kept = [i for i in range(x.ndim) if i not in axes]
@@ -155,7 +155,7 @@ def _shape_cast(op: Any, translator: Translator) -> Step:
 def _bitcast(op: Any, translator: Translator) -> Step:
     for value in (op.operands[0], op.results[0]):
         if value.type.element_type.width % 8 != 0:
-            raise Unsupported(f"elements of type {value.type.element_type}, which are not whole bytes")
+            raise Unsupported(f"element type {value.type.element_type}, which is smaller than a byte")
     dtype = type_of(op.results[0].type)
     source = vector_reader(op, 0, translator)
     (result,) = translator.results(op)
@@ -177,7 +177,7 @@ def _broadcast(op: Any, translator: Translator) -> Step:
     def step(st: State) -> None:
         value = source(st)
         if scalar and isinstance(value, np.ndarray):
-            st.stop("divergence", "threads have different numbers of what is to be one for all", site)
+            st.stop("divergence", "threads pass different values for an operand that must be uniform", site)
         st.v[result] = np.broadcast_to(np.asarray(value, dtype), shape)
 
     return step
@@ -199,7 +199,7 @@ def _transpose(op: ir.Operation, translator: Translator) -> Step:
 def _extract(op: ir.Operation, translator: Translator) -> Step:
     positions = attribute(op, "static_position")
     if any(position < 0 for position in positions):
-        raise Unsupported("a position that is not constant")
+        raise Unsupported("a dynamic position")
     source = vector_reader(op, 0, translator)
     (result,) = translator.results(op)
     scalar = not is_vector(op.results[0].type)
@@ -222,7 +222,7 @@ def _create_mask(op: Any, translator: Translator) -> Step:
         counts = [st.v[slot] for slot in operands] if constant is None else constant
         for axis, (count, size) in enumerate(zip(counts, shape, strict=True)):
             if isinstance(count, np.ndarray):
-                st.stop("divergence", "threads have different sizes of a mask that they hold together", site)
+                st.stop("divergence", "threads pass different sizes for a shared mask", site)
             found &= (np.arange(size) < count).reshape([-1 if i == axis else 1 for i in range(len(shape))])
         st.v[result] = found
 
@@ -230,12 +230,12 @@ def _create_mask(op: Any, translator: Translator) -> Step:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Windows of memory
+# Transfers
 # ---------------------------------------------------------------------------------------------------------------------
 
 
 def transfer_dimensions(op: Any) -> list[int | None]:
-    """For each dimension of a vector the one of the memory that it goes along; None for one that is repeated."""
+    """For each dimension of a vector the memory dimension; None for a broadcast dimension."""
     found: list[int | None] = []
     for expression in ir.AffineMapAttr(op.attributes["permutation_map"]).value.results:
         if isinstance(expression, ir.AffineDimExpr):
@@ -243,20 +243,20 @@ def transfer_dimensions(op: Any) -> list[int | None]:
         elif isinstance(expression, ir.AffineConstantExpr):
             found.append(None)
         else:
-            raise Unsupported(f"the map {op.attributes['permutation_map']}")
+            raise Unsupported(f"permutation map {op.attributes['permutation_map']}")
     return found
 
 
 @dataclass(frozen=True)
 class _Transfer:
-    """How a vector is transferred: along its `order`, the dimensions of the memory, and those that are repeated."""
+    """The permutation of a transfer: `order`, the memory dimensions, and the broadcast dimensions."""
 
     dimensions: tuple[int | None, ...]
     shape: tuple[int, ...]
     lengths: list[int]
-    """Of the window, for each dimension of the memory; -1 where the vector does not go along it."""
+    """The window size of each memory dimension; -1 if the vector does not have the dimension."""
     owner: Any
-    """Which threads access which elements."""
+    """The owner: which threads access which elements."""
 
     @staticmethod
     def of(op: Any, memory: Any, vector: Any, layout: Any) -> _Transfer:
@@ -274,7 +274,7 @@ class _Transfer:
         return _Transfer(dimensions, shape, lengths, layout if is_plain else (layout, dimensions))
 
     def of_memory(self, vector: Array) -> Array:
-        """The vector with its dimensions in the order of the memory's. None is repeated."""
+        """The vector in the dimension order of the memory, without broadcast dimensions."""
         return np.transpose(vector, np.argsort([d for d in self.dimensions if d is not None]))
 
     def of_vector(self, window: Array) -> Array:
@@ -298,7 +298,7 @@ def _transfer_read(op: Any, translator: Translator) -> Step:
     def step(st: Group) -> None:
         box = window(st.v[source], [int(st.v[i]) for i in indices], how.lengths)
         if not box.complete and all(in_bounds):
-            st.report("out-of-bounds", "a read leaves the memory that it says it stays in", site)
+            st.report("out-of-bounds", "the read is out of bounds although it is marked in bounds", site)
         found = np.full(window_shape, np.asarray(st.v[padding], dtype), dtype)
         if box.inside is not None and st.touch(box.inside, False, "the read", site, (how.owner, box.inside.key())):
             found[box.place] = box.inside.array()
@@ -320,7 +320,7 @@ def _transfer_write(op: Any, translator: Translator) -> Step:
     def step(st: Group) -> None:
         box = window(st.v[target], [int(st.v[i]) for i in indices], how.lengths)
         if not box.complete and all(in_bounds):
-            st.report("out-of-bounds", "a write leaves the memory that it says it stays in", site)
+            st.report("out-of-bounds", "the write is out of bounds although it is marked in bounds", site)
         found = how.of_memory(value(st))
         if box.inside is None:
             return

@@ -1,7 +1,7 @@
-"""Code that the four warps of a warpgroup run by themselves (`mosaic_gpu.warp_map`).
+"""`mosaic_gpu.warp_map`: code that the four warps of a warpgroup execute independently.
 
-Each warp is a group of its own there: it waits by itself, and what it learns, it alone knows. Behind the code the
-warpgroup knows what all of its warps know; what one of them did, the others see behind a barrier.
+Each warp is an agent there, with its own vector clocks. After the region, an event happens before the warpgroup's next
+access only if it happens before the end of every warp. Accesses of one warp need a barrier before other warps use them.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ..machine.clocks import Clock, Knowledge, join
+from ..machine.clocks import HappensBefore, VectorClock, join
 from ..machine.machine import Group, Program
-from ..machine.synchronisation import Wait
+from ..machine.synchronization import Wait
 from ..machine.values import collapse, is_vector
 from ..translation.translator import Translated, Translator, Unsupported, operation, walk
 
@@ -23,11 +23,12 @@ _OF_ALL = {"gpu.launch", "mosaic_gpu.warp_map", "mosaic_gpu.wgmma", "mosaic_gpu.
 _OF_ALL |= {"mosaic_gpu.tmem_alloc", "mosaic_gpu.tmem_dealloc", "mosaic_gpu.initialize_barrier"}
 _OF_ALL |= {"nvvm.tcgen05.wait", "nvvm.cluster.arrive", "nvvm.cluster.arrive.relaxed", "nvvm.cluster.wait"}
 _OF_ALL |= {"mosaic_gpu.try_cluster_cancel", "memref.alloca", "memref.alloc"}
-"""What a whole warpgroup does."""
+"""Ops that a whole warpgroup executes."""
 
 
 class Warp(Group):
-    """A warp of a warpgroup. What its elected thread started stays its own from one use to the next."""
+    """A warp of a warpgroup. The operations that its elected thread issued stay its own from one region to the
+    next."""
 
     def __init__(self, parent: Group, number: int) -> None:
         first, name = parent.first + WARP * number, f"warp {number} of {parent.name}"
@@ -35,30 +36,30 @@ class Warp(Group):
         self.parent = parent
         self.warp = number
         if not number:
-            # Its elected thread is the warpgroup's.
+            # Its elected thread is that of the warpgroup.
             self.bulk, self.tensor, self.leader = parent.bulk, parent.tensor, parent.leader
 
     def begin(self, program: Program) -> None:
-        """Begins to run, with what the warpgroup knows."""
+        """Starts the region with the clocks of the warpgroup."""
         parent = self.parent
         assert parent is not None
         self.known.join(parent.known)
         for mine, theirs in self._clocks(parent):
             join(mine, theirs)
-        self.learned += parent.learned
+        self.pending_acquires += parent.pending_acquires
         self.loops[:] = parent.loops
         self.met, self.now = parent.met, parent.now
         self.tensor_fence = self.tensor_fence or parent.tensor_fence
-        self.sees |= parent.sees
+        self.visible_barriers |= parent.visible_barriers
         self.program, self.finished = program, False
 
-    def _clocks(self, parent: Group) -> list[tuple[Clock, Clock]]:
+    def _clocks(self, parent: Group) -> list[tuple[VectorClock, VectorClock]]:
         names = ("own", "own_fenced", "tensor_known", "tensor_before")
         return [(getattr(self, name), getattr(parent, name)) for name in names]
 
 
-def _common(clocks: list[Clock]) -> Clock:
-    """What all of them know."""
+def _common(clocks: list[VectorClock]) -> VectorClock:
+    """The minimum of the clocks of all warps."""
     first, *rest = clocks
     found = {}
     for agent, step in first.items():
@@ -68,15 +69,17 @@ def _common(clocks: list[Clock]) -> Clock:
 
 
 def _join(group: Group) -> None:
-    """The warps are through: the warpgroup goes on."""
+    """Ends the region: the warpgroup acquires what happens before the end of every warp."""
     warps = group.warps
     join(group.known.seen, _common([warp.known.seen for warp in warps]))
     join(group.known.used, _common([warp.known.used for warp in warps]))
     join(group.known.visible, _common([warp.known.visible for warp in warps]))
     join(group.tensor_known, _common([warp.tensor_known for warp in warps]))
     for warp in warps:
-        group.learned += [learned for learned in warp.learned if learned not in group.learned]
-        warp.learned.clear()
+        group.pending_acquires += [
+            learned for learned in warp.pending_acquires if learned not in group.pending_acquires
+        ]
+        warp.pending_acquires.clear()
         group.now = max(group.now, warp.now)
         group.dirty = group.dirty or warp.dirty
 
@@ -85,13 +88,13 @@ def _join(group: Group) -> None:
 def _warp_map(op: Any, translator: Translator) -> Translated:
     for inner in walk(op):
         if any(is_vector(value.type) for value in (*inner.operands, *inner.results)):
-            raise Unsupported(f"a vector of a single warp, in '{inner.name}'")
+            raise Unsupported(f"warp-level vectors in '{inner.name}'")
         if inner.name in _OF_ALL:
-            raise Unsupported(f"'{inner.name}' by single warps")
+            raise Unsupported(f"'{inner.name}' in a warp-level region")
     body, arguments, _ = translator.region(op.regions[0])
     operands, site = translator.operands(op), translator.site(op)
     if any(is_vector(operand.type) for operand in op.operands):
-        raise Unsupported("a vector that is handed to single warps")
+        raise Unsupported("a vector operand of a warp-level region")
     run = body.step
     assert run is not None
 
@@ -109,26 +112,26 @@ def _warp_map(op: Any, translator: Translator) -> Translated:
         for number, warp in enumerate(st.warps):
             warp.v = list(st.v)
             for argument, value in zip(arguments, given, strict=True):
-                # What differs between threads stays each thread's own.
+                # Per-thread values stay per-thread.
                 warp.v[argument] = _part(value, number)
             warp.begin(program(warp))
             if first:
                 st.block.on_new(warp)
 
-        def knowledge() -> Knowledge:
-            known = Knowledge()
+        def clocks() -> HappensBefore:
+            known = HappensBefore()
             known.moment = max(warp.now for warp in st.warps)
             return known
 
         done = lambda: all(warp.finished for warp in st.warps)  # noqa: E731
-        yield Wait(site, done, lambda: "its warps", knowledge, inner=True)
+        yield Wait(site, done, lambda: "its warps", clocks, inner=True)
         _join(st)
 
     return Translated(waiting, True)
 
 
 def _part(value: Any, warp: int) -> Any:
-    """A number that threads have, for those of a warp."""
+    """The elements of a per-thread scalar that belong to a warp."""
     if not isinstance(value, np.ndarray):
         return value
     return collapse(value[WARP * warp : WARP * (warp + 1)])

@@ -1,4 +1,4 @@
-"""Programs of threads: `gpu`, `nvgpu`, `amdgpu`, `nvvm`, `rocdl`, with vectors that one thread has for itself."""
+"""Thread-level kernels: `gpu`, `nvgpu`, `amdgpu`, `nvvm`, `rocdl`, with per-thread vectors."""
 
 from __future__ import annotations
 

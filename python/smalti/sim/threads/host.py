@@ -1,6 +1,6 @@
-"""What a function of the host does around a launch of threads: sizes, arrays of the device, tensor maps.
+"""Host functions with a launch: sizes, device arrays and tensor maps.
 
-The function runs up to its launch before the blocks do, and the rest of it behind them.
+The ops before the launch run before the blocks, and the other ops after them.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from .ops.memory.memref import memory_dtype
 from .ops.nvidia.nvgpu import is_tensor_map, tensor_map
 
 FIRST_ALLOCATION = 1 << 11
-"""The number of what comes before the host's own arrays, among buffers that are SPACING apart."""
+"""The number of the first host array, among buffers that are SPACING apart."""
 
 LAUNCHES = ("gpu.launch", "gpu.launch_func")
 _SIZES = ("async", "gx", "gy", "gz", "bx", "by", "bz", "cx", "cy", "cz", "shared", "operands", "object")
 _IDS = ("block_id", "thread_id", "grid_dim", "block_dim", "cluster_id", "cluster_dim")
-"""What the arguments of the body of a launch are, three of each."""
+"""The arguments of a launch body, three of each."""
 
 _VIEWS = {
     "memref.dim",
@@ -46,8 +46,8 @@ _THREAD_POSITIONS = {"gpu.thread_id", "gpu.lane_id", "gpu.subgroup_id"}
 
 
 def is_of_threads(function: Any) -> bool:
-    """Whether a kernel is at the thread level. A block-level kernel has operations of `mosaic_gpu` or layouts. Without
-    them, it is one that was created from tiles (`smalti.num_warps`) and that was not distributed over threads since."""
+    """Whether a kernel is at the thread level. A block-level kernel has ops of `mosaic_gpu` or layouts. Without them,
+    it is one that was created from tiles (`smalti.num_warps`) and is not distributed across threads."""
     distributed = "smalti.num_warps" not in function.attributes
     for op in walk(function):
         if op.name.startswith("mosaic_gpu.") or "in_layouts" in op.attributes or "out_layouts" in op.attributes:
@@ -57,7 +57,7 @@ def is_of_threads(function: Any) -> bool:
 
 
 def host_of(launch: Any) -> Any:
-    """The function that a launch is in; None where it is in none, or in one that JAX prints."""
+    """The function around a launch; None if there is none, or if JAX printed it."""
     owner = launch.parent.operation
     if owner.name != "func.func":
         return None
@@ -67,7 +67,7 @@ def host_of(launch: Any) -> Any:
 
 
 def kernel_of(launch: Any) -> Any:
-    """The function that an operation launches; None where the module has none of the name."""
+    """The launched function; None if the module does not define it."""
     found = launch.parent.operation.parent.operation
     for name in ir.SymbolRefAttr(launch.attributes["kernel"]).value:
         inside = (op for region in found.regions for block in region for op in block)
@@ -79,7 +79,7 @@ def kernel_of(launch: Any) -> Any:
 
 
 def needs_host(kernel: Any) -> bool:
-    """Whether a kernel does not say itself how it is launched."""
+    """Whether a kernel does not state its launch sizes."""
     stated = all(
         any(f"{of}known_{what}_size" in kernel.attributes for of in ("", "gpu.")) for what in ("grid", "block")
     )
@@ -88,7 +88,7 @@ def needs_host(kernel: Any) -> bool:
 
 
 class HostRun:
-    """The host as it runs."""
+    """The state of the host."""
 
     lanes = 1
     mask = None
@@ -110,17 +110,17 @@ Step = Callable[[Any], Any]
 
 
 class Host:
-    """The function of the host that launches threads."""
+    """The host function with the launch."""
 
     def __init__(self, function: Any, launch: Any, tr: ThreadTranslator) -> None:
         self.launch = launch
         self.before: list[Step] = []
         self.after: list[Step] = []
         self.allocated: list[int] = []
-        """Slots of arrays of its own."""
+        """Slots of its arrays."""
         self._known = HostRun([])
-        """Numbers that are known before it runs."""
-        # What the host does takes no time.
+        """Statically known numbers."""
+        # Host code takes no time.
         timed, tr.timed = tr.timed, False
         steps = self.before
         operations = [view.operation for view in function.regions[0].blocks[0].operations]
@@ -131,7 +131,7 @@ class Host:
             try:
                 step = self._step(op, tr)
             except Unsupported as problem:
-                message = f"'{op.name}' of the host: {problem}"
+                message = f"{problem.of(op.name)} (in the host function)"
                 tr.problems.append(Diagnostic("error", message, source_location(op.location)))
                 continue
             if step is not None:
@@ -142,7 +142,7 @@ class Host:
 
     def _step(self, op: Any, tr: ThreadTranslator) -> Step | None:
         if op.name in LAUNCHES:
-            raise Unsupported("a second launch")
+            raise Unsupported("more than one launch")
         if op.name in _NOTHING:
             return None
         if op.name in ("gpu.alloc", "memref.alloc"):
@@ -153,7 +153,7 @@ class Host:
             return tensor_map(op, tr)
         computes = op.name.startswith(("arith.", "affine.", "index.")) or op.name == "llvm.mlir.constant"
         if not computes and op.name not in _VIEWS:
-            raise Unsupported("the simulator does not know it there")
+            raise Unsupported
         made = tr.step(op)
         if made is None or made.step is None:
             return None
@@ -172,7 +172,7 @@ class Host:
             raise Unsupported(f"an array of type {ty}")
         self.allocated.append(slot)
         number = FIRST_ALLOCATION + len(self.allocated)
-        name = f"array {len(self.allocated)} of the host"
+        name = f"host array {len(self.allocated)}"
 
         def step(st: Any) -> None:
             shape = tuple(int(st.v[value]) if is_slot else value for is_slot, value in items)
@@ -193,7 +193,7 @@ class Host:
             self.operands[name] = [launch.operands[at + i] for i in range(count)]
             at += count
         self.grid_slots = tuple(tr.slot(self.operands["g" + axis][0]) for axis in "xyz")
-        """What says how large the grid is, when the host has run up to the launch. Other sizes are constant."""
+        """The grid size after the host ran up to the launch. Other sizes must be constant."""
         self.block = self._three("b", tr)
         self.cluster = self._three("c", tr) if self.operands["cx"] else (1, 1, 1)
         self.shared_bytes = self._number(self.operands["shared"][0], tr) if self.operands["shared"] else 0
@@ -206,25 +206,25 @@ class Host:
         slot, values = tr.slot(value), self._known.v
         found = values[slot] if slot < len(values) else None
         if found is None:
-            message = "the sizes of the blocks or clusters of the launch, or of its memory, are not constant"
+            message = "dynamic block size, cluster size or shared-memory size of the launch"
             tr.problems.append(Diagnostic("error", message, source_location(self.launch.location)))
             return 1
         return int(found)
 
     def run(self, values: list[Any]) -> None:
-        """Runs up to the launch: gives values to the slots of the program."""
+        """Runs the ops before the launch, which set slots of the program."""
         st = HostRun(values)
         for step in self.before:
             step(st)
 
     def finish(self, values: list[Any]) -> None:
-        """Runs behind the launch."""
+        """Runs the ops after the launch."""
         st = HostRun(values)
         for step in self.after:
             step(st)
 
     def enter(self, tr: ThreadTranslator) -> list[Any]:
-        """Gives the body what it takes; returns the arguments behind that, which are memory of the body's own."""
+        """Binds the arguments of the launch body; returns the remaining ones, which are memory attributions."""
         arguments = list(self.kernel.regions[0].blocks[0].arguments)
         if self.launch.name == "gpu.launch_func":
             given = self.operands["operands"]
@@ -260,7 +260,11 @@ def _copy(op: Any, tr: ThreadTranslator) -> Step:
     def step(st: Any) -> None:
         there, here = st.v[target], st.v[source]
         if there.shape != here.shape:
-            st.stop("assertion", f"a copy of {here.shape} to {there.shape}", site)
+            st.stop(
+                "assertion",
+                f"the host copies an array of shape {here.shape} to one of shape {there.shape}; the shapes must be equal",
+                site,
+            )
         _array(there)[...] = _array(here)
 
     return step
@@ -272,7 +276,7 @@ def _array(view: View) -> np.ndarray[Any, Any]:
 
 
 def launches_of(module: Any) -> list[tuple[Any, Any]]:
-    """The launches of threads that need their host, each with its function."""
+    """The launches that need their host function, each with the function."""
     found = []
     for op in walk(module):
         if op.name not in LAUNCHES or (host := host_of(op)) is None:

@@ -1,4 +1,4 @@
-"""Programs of threads: from a `gpu.func` to code, and blocks that run it."""
+"""Thread-level kernels: translation of a `gpu.func`, and the blocks that run it."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from ...calling import tensor_maps
 from ...compiler import driver
 from ...diagnostics import Diagnostic, source_location
 from ...errors import CompileError, LaunchError
-from ..machine.explain import OF_CLUSTERS, between, proxy_fence
+from ..machine.explain import OF_CLUSTERS, between, conflicting, proxy_fence
 from ..machine.findings import Finding
 from ..machine.machine import Machine, Three, place_names
 from ..machine.options import seed_of
 from ..ops.memref import memory_space
-from ..translation.given import Given, Place
+from ..translation.bound_arguments import BoundArgument, Place
 from ..translation.program import Program, cluster_of, parameter, three
 from ..translation.translator import Translated, Unsupported, attribute, walk
 from . import ops  # noqa: F401  (the translations register themselves)
 from .execution.block import ThreadBlock, ThreadCluster
 from .execution.code import ALIGNMENT, ThreadTranslator
+from .execution.converged_warps import ConvergedWarps
 from .execution.events import Side
 from .execution.memory import SPACING, LaneBuffer, PrivateBuffer, View
 from .execution.pending import is_wgmma_op, pending_values
 from .execution.shadow import LaneChecker
-from .execution.team import Team
 from .host import Host, is_of_threads, launches_of
 from .ops.memory.memref import allocation
 from .ops.nvidia.cluster import MOST_BLOCKS
@@ -41,7 +41,7 @@ UNIT = 4
 
 @dataclass
 class ThreadProgram(Program):
-    """A kernel of threads."""
+    """A thread-level kernel."""
 
     code: Any = None
     ranks: Any = None
@@ -53,19 +53,19 @@ class ThreadProgram(Program):
     smallest: int = 16
     """Bytes of the smallest access of global memory through a pointer."""
     counts_accesses: bool = False
-    """Whether waves have to wait for their accesses, as AMD's have."""
+    """Whether waves must wait for their accesses, as on AMD."""
     unit: int = 1
-    """Warps that run together: those of a warpgroup, where it multiplies."""
+    """Warps that stay together: those of a warpgroup with `wgmma`."""
     polls: bool = False
-    """Whether threads may wait for others to change memory."""
+    """Whether threads may poll memory."""
     privates: tuple[int, ...] = ()
-    """Slots of memory that each thread has for itself and pointers reach."""
+    """Slots of private memory that pointers reach."""
     allocated: tuple[int, ...] = ()
-    """Slots of arrays that the host makes."""
+    """Slots of host arrays."""
     finish: Callable[[list[Any]], None] | None = None
-    """What the host does after the launch."""
+    """The host ops after the launch."""
     grid_slots: tuple[int, ...] = ()
-    """Slots of what the host computes the sizes of the grid to."""
+    """Slots of the grid sizes that the host computes."""
 
     def buffer(self, index: int, name: str, size: int, grain: int, read_only: bool) -> LaneBuffer:
         """The memory of an argument."""
@@ -73,15 +73,15 @@ class ThreadProgram(Program):
         buffer.address = (index + 1) * SPACING
         return buffer
 
-    def view(self, given: Given, place: Place) -> View:
-        # Of elements that share bytes, offsets and strides count elements: pointers alone reach them.
+    def view(self, given: BoundArgument, place: Place) -> View:
+        # For packed elements, offsets and strides count elements: only pointers reach them.
         shape, strides = given.of_elements()
         dtype = given.array.dtype
         steps = tuple(step * dtype.itemsize for step in strides)
         return View(place.buffer, place.offset, shape, steps, dtype, begin=place.offset)
 
-    def initial(self, given: Sequence[Given], places: Sequence[Place | None]) -> list[Any]:
-        """The values that all threads begin with."""
+    def initial(self, given: Sequence[BoundArgument], places: Sequence[Place | None]) -> list[Any]:
+        """The initial values of all threads."""
         found: list[Any] = [None] * self.slots
         for slot, one, where in zip(self.arguments, given, places, strict=True):
             found[slot] = self.view(one, where) if where is not None else one.number()
@@ -94,7 +94,7 @@ class ThreadProgram(Program):
         return found
 
     def launched(self, values: list[Any]) -> ThreadProgram:
-        """The program with the grid that the host computed."""
+        """The program with the grid size that the host computed."""
         if not self.grid_slots:
             return self
         x, y, z = (int(values[slot]) for slot in self.grid_slots)
@@ -103,7 +103,7 @@ class ThreadProgram(Program):
     def start(
         self, machine: Machine, initial: list[Any], number: int, positions: Sequence[tuple[int, int, int]]
     ) -> ThreadCluster:
-        """A cluster of blocks that are about to run."""
+        """A cluster of blocks that are ready to run."""
         cluster = ThreadCluster(machine, self.cluster)
         views = [initial[slot] for slot in (*self.arguments, *self.allocated)]
         buffers = [*(view.buffer for view in views if isinstance(view, View)), *self.constants]
@@ -128,11 +128,11 @@ class RunningBlock(ThreadBlock):
             self.count_accesses()
         self.independent = not program.counts_accesses
         self.program_buffers: dict[int, LaneBuffer] = {}
-        """The buffers in global memory, by their addresses divided by SPACING."""
+        """The buffers in global memory, by address divided by SPACING."""
         self.ranks = program.ranks
         self.unit = program.unit if len(self.warps) % program.unit == 0 else 1
         for warp in self.warps:
-            # A warpgroup starts products together, and a wait of one of its warps tells of all.
+            # The warps of a warpgroup issue wgmma together, and a wait of one of them covers all.
             warp.products = self.warps[warp.index // self.unit * self.unit].products
         self.dynamic_begin = program.dynamic_begin
         if machine.lane_checker is None:
@@ -142,9 +142,9 @@ class RunningBlock(ThreadBlock):
         self.names = place_names(position, program.grid, program.block, program.cluster)
 
     def begin(self, initial: list[Any], number: int) -> None:
-        """Makes the teams: warps that run together until they part."""
+        """Creates the converged warps, which run together until they diverge."""
         for warps in self._teams(number):
-            self.groups.append(Team(self, warps, self.program.code, list(initial)))  # pyright: ignore[reportArgumentType]
+            self.groups.append(ConvergedWarps(self, warps, self.program.code, list(initial)))  # pyright: ignore[reportArgumentType]
 
     def _teams(self, number: int) -> list[Any]:
         order, warps = self.machine.how.order, self.warps
@@ -160,8 +160,8 @@ class RunningBlock(ThreadBlock):
         parts = [[w for unit, c in zip(units, chosen, strict=True) if c == which for w in unit] for which in (0, 1)]
         return [part for part in parts if part]
 
-    def add(self, team: Team) -> None:
-        """A team that parted from another."""
+    def add(self, team: ConvergedWarps) -> None:
+        """Adds converged warps that were split from others."""
         self.groups.append(team)  # pyright: ignore[reportArgumentType]
         if self.on_new is not None:
             self.on_new(team)
@@ -170,19 +170,21 @@ class RunningBlock(ThreadBlock):
         now.block.report_race(kind, before, now, buffer, low, high)
 
     def report_race(self, kind: str, before: Side, now: Side, buffer: LaneBuffer, low: int, high: int) -> None:
-        """A race, or a write that is not visible, in words."""
-        place = f"bytes {low} to {high} of {buffer.name}"
+        """Reports a race or a missing proxy fence."""
+        place = f"bytes [{low}, {high}) of {buffer.name}"
         verb = "writes" if now.write else "reads"
         other = "write" if before.write else "read"
         if kind == "missing-fence":
-            message = f"{now.what} {verb} {place}, which {before.what} wrote through the generic proxy"
-            edge = proxy_fence(buffer.shared)
+            message = f"{now.what} {verb} {place} through the async proxy; a generic-proxy write by {before.what} may not be visible"
+            hint = proxy_fence(buffer.shared)
         else:
-            message = f"{now.what} {verb} {place} while {before.what} may still {other} it"
-            edge = missing_edge(before, now)
+            message = (
+                f"data race: {now.what} {verb} {place}; it is not ordered with {conflicting(before.what, now.what)}"
+            )
+            hint = ordering_hint(before, now)
         note = Finding(
             kind,
-            f"{before.what} {other}s it here",
+            f"{before.what} {other}s these bytes here",
             before.block.position,
             agent=before.name,
             location=before.site.location,
@@ -197,75 +199,77 @@ class RunningBlock(ThreadBlock):
                 location=now.site.location,
                 iteration=now.iteration,
                 others=(note,),
-                edge=edge,
+                hint=hint,
             ),
             alike=(before.what, now.what, before.block is now.block),
         )
 
     def check_leaks(self) -> None:
-        """What is still in flight when the program is over."""
+        """Reports asynchronous operations that are outstanding at the end of the kernel."""
         for agent, step in list(self.covers):
             self.relies(agent, step)
         for copy in self.started:
             if not self.is_known(copy.ends):
-                copy.leaks("a copy into shared memory", "a wait for the phase of its barrier")
+                copy.leaks("the copy into shared memory", "wait for the mbarrier phase that the copy completes")
         for warp in self.warps:
-            for what, edge, works in pending(warp):
+            for what, hint, works in pending(warp):
                 for work in works:
-                    work.leaks(what, edge)
+                    work.leaks(what, f"wait with {hint}")
 
 
 WAITS = {
-    "copies": ("a copy into shared memory", "nvgpu.device_async_wait or nvvm.cp.async.wait.group 0"),
-    "bulk": ("a copy out of shared memory", "nvvm.cp.async.bulk.wait_group 0"),
-    "products": ("a product", "nvvm.wgmma.wait.group.sync.aligned 0"),
+    "copies": ("the copy into shared memory", "nvgpu.device_async_wait or nvvm.cp.async.wait.group 0"),
+    "bulk": ("the copy out of shared memory", "nvvm.cp.async.bulk.wait_group 0"),
+    "products": ("the wgmma", "nvvm.wgmma.wait.group.sync.aligned 0"),
 }
-"""What the streams of a warp hold, and what waits for them."""
+"""The operations of a warp's streams, and the op that waits for them."""
 
 
 def pending(warp: Any) -> Iterator[tuple[str, str, list[Any]]]:
-    """What is in flight of a warp: in words, what waits for it, and the work."""
-    for name, (what, edge) in WAITS.items():
+    """The outstanding operations of a warp: name, wait, and operations."""
+    for name, (what, hint) in WAITS.items():
         if name == "products" and warp.index % warp.block.unit:
-            # The warps of a warpgroup have one.
+            # The warps of a warpgroup share one stream.
             continue
         stream = getattr(warp, name)
-        yield what, edge, stream.in_flight()
+        yield what, hint, stream.in_flight()
     for queue in warp.queues.values():
-        yield queue.what, queue.edge, list(queue.pending())
+        yield queue.what, queue.hint, list(queue.pending())
 
 
-def missing_edge(before: Side, now: Side) -> str:
-    """What would order two accesses, in words."""
+def ordering_hint(before: Side, now: Side) -> str:
+    """The hint for a race: synchronization that would order the two accesses."""
     if before.block.cluster is not now.block.cluster:
         return (
-            "nothing orders the blocks of a grid but atomic accesses: a release after the one and an acquire before the other, "
-            "in a scope that has both; or each block writes memory of its own"
+            "blocks of a grid run in any order; let each block write different memory, or use an atomic release after the first "
+            "access and an atomic acquire before the second, in a scope that includes both blocks"
         )
     warp = before.warp
     in_step = {warp.agent} | {queue.agent for queue in warp.queues.values() if queue.is_of_accesses}
     if before.agent in in_step and warp is now.warp and before.step:
         return (
-            "a barrier between the two accesses: gpu.barrier, or nvvm.bar.warp.sync if the threads of one warp alone access "
+            "place a barrier between the two accesses: gpu.barrier, or nvvm.bar.warp.sync if only threads of one warp access "
             "these bytes"
         )
     if before.agent in in_step and warp is now.warp:
-        return "places that differ, or one thread that does it: the threads of a warp do it at the same time"
+        return "let the threads access different addresses, or let one thread do it; the threads of a warp execute the op together"
     if before.agent != warp.agent:
         edges = {getattr(warp, name).agent: wait for name, (_, wait) in WAITS.items()}
         edges[warp.bulk.reads] = "nvvm.cp.async.bulk.wait_group"
-        edges |= {queue.agent: queue.edge for queue in warp.queues.values()}
+        edges |= {queue.agent: queue.hint for queue in warp.queues.values()}
         if before.agent not in edges:
-            return f"a wait by {now.warp.name} for the barrier phase that covers {before.what}"
-        wait = f"{edges[before.agent]} that covers it in {warp.name}"
+            return f"let {now.warp.name} wait for the mbarrier phase that {before.what} completes"
+        wait = f"wait for {before.what} in {warp.name} with {edges[before.agent]}"
         if warp is now.warp and (before.thread == now.thread or not before.block.independent):
             return wait
         if warp is now.warp:
-            alone = f"nvvm.bar.warp.sync or another barrier after it: the threads of {warp.name} run by themselves"
-            return f"{wait}, and {alone}" if warp.own.get(before.agent, 0) < before.step else alone
+            alone = (
+                f"place nvvm.bar.warp.sync or another barrier after it; the threads of {warp.name} are not in lockstep"
+            )
+            return f"{wait}, then {alone}" if warp.own.get(before.agent, 0) < before.step else alone
         if warp.own.get(before.agent, 0) >= before.step:
-            return f"after the wait for it in {warp.name}, a barrier that {now.warp.name} waits for"
-        return f"{wait}, and after it a barrier that {now.warp.name} waits for"
+            return f"place a barrier that {now.warp.name} reaches after the wait for {before.what} in {warp.name}"
+        return f"{wait}, then place a barrier that {now.warp.name} reaches before the second access"
     if before.block is not now.block:
         return OF_CLUSTERS
     return between(warp.name, now.warp.name)
@@ -277,7 +281,7 @@ def missing_edge(before: Side, now: Side) -> str:
 
 
 def has_threads(module: ir.Module) -> bool:
-    """Whether the kernels of a module are programs of threads."""
+    """Whether the kernels of a module are at thread level."""
     kernels = [op for op in walk(module.operation) if op.name == "gpu.func"]
     kernels += [op for _, op in launches_of(module.operation) if op.name == "gpu.launch"]
     return bool(kernels) and all(is_of_threads(op) for op in kernels)
@@ -292,7 +296,7 @@ def of_threads(
     timed: bool,
     launch: Any = None,
 ) -> tuple[ThreadProgram, ThreadTranslator]:
-    """The program of a `gpu.func`, or of a function of the host with a launch; problems are in the translator."""
+    """The program of a `gpu.func`, or of a host function with a launch; errors are in the translator."""
     warp_size = target.wave_size
     tr = ThreadTranslator(numbers, warp_size, target, timed)
     place = source_location(function.location)
@@ -300,11 +304,11 @@ def of_threads(
     kernel = host.kernel if host is not None else function
     grid, block, cluster = ((0, 0, 0), host.block, host.cluster) if host is not None else _sizes(function, place)
     if math.prod(block) > 1024:
-        raise LaunchError(f"a block of {math.prod(block)} threads; a GPU has at most 1024")
+        raise LaunchError(f"the block has {math.prod(block)} threads; the limit is 1024")
     if math.prod(cluster) > MOST_BLOCKS:
-        raise LaunchError(f"a cluster of {math.prod(cluster)} blocks; a GPU has at most {MOST_BLOCKS}")
+        raise LaunchError(f"the cluster has {math.prod(cluster)} blocks; the limit is {MOST_BLOCKS}")
     if math.prod(cluster) > 1 and target.vendor == "amd" and "tensor_counter" not in target.waits:
-        raise CompileError("", diagnostics=[Diagnostic("error", f"{target.name} has no clusters", place)])
+        raise CompileError("", diagnostics=[Diagnostic("error", f"{target.name} does not support clusters", place)])
     blocks = list(kernel.regions[0].blocks)
     count = len(ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value).inputs)
     arguments = list(function.regions[0].blocks[0].arguments)
@@ -328,13 +332,11 @@ def of_threads(
         tr.body(blocks[0])
     code = tr.finish()
     if tr.warpgroups and math.prod(block) % (UNIT * warp_size):
-        message = (
-            f"warpgroups multiply in a block of {math.prod(block)} threads, which the simulator knows of whole ones"
-        )
+        message = f"the block has {math.prod(block)} threads; with wgmma it must be a multiple of {UNIT * warp_size}"
         tr.problems.append(Diagnostic("error", message, place))
     aligned = 16 if host is None else ALIGNMENT
     begin = -(-tr.shared_end // aligned) * aligned
-    # What the launch gives a kernel includes what it allocates itself.
+    # The launch's shared memory includes the allocations of the kernel.
     dynamic = max(tr.dynamic_bytes, attribute(function, "smalti.shared_memory_bytes", 0) - begin)
     return (
         ThreadProgram(
@@ -375,17 +377,17 @@ def of_threads(
 
 
 def _sizes(function: Any, place: Any) -> tuple[Three, Three, Three]:
-    """The grid, the block and the cluster that a kernel states."""
+    """The grid, block and cluster sizes of a kernel."""
     grid = three(function, "known_grid_size", "gpu.known_grid_size")
     block = three(function, "known_block_size", "gpu.known_block_size")
     if grid is None or block is None:
-        message = "the kernel does not state its known_block_size and known_grid_size"
+        message = "the kernel does not have the attributes known_block_size and known_grid_size"
         raise CompileError("", diagnostics=[Diagnostic("error", message, place)])
     return grid, block, cluster_of(function)
 
 
 def _attributions(tr: ThreadTranslator, arguments: list[Any]) -> None:
-    """Buffers of the function's own: in shared memory, then private ones."""
+    """Allocates the memory attributions of the function: workgroup, then private."""
     if not arguments:
         return
 

@@ -1,1 +1,1 @@
-"""From the operations of a module to a program that the machine runs, and what a call gives to it."""
+"""Translation of module ops to a program for the machine, and binding of arguments."""

@@ -1,4 +1,4 @@
-"""Inline assembly of NVIDIA, read by the emulator's parser."""
+"""Inline PTX, parsed by the emulator's parser."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Operand:
-    """What stands behind an opcode."""
+    """An operand."""
 
     kind: str
     """`argument` (`$0`), `register`, `special`, `number`, `sink`, `address`, `vector`, `pair` or `label`."""
     value: int
-    """Of an argument or a register its number; of an address what is added to it."""
+    """The number of an argument or register; the offset of an address."""
     name: str
     negated: bool
     parts: tuple[Operand, ...]
@@ -24,13 +24,13 @@ class Operand:
 
 @dataclass(frozen=True)
 class Statement:
-    """An instruction as it was written."""
+    """An instruction."""
 
     text: str
     opcode: str
     operands: tuple[Operand, ...]
     guard: Operand | None
-    """The predicate under which it is executed."""
+    """Its predicate."""
 
 
 def _operand(told: Mapping[str, Any]) -> Operand:
@@ -40,7 +40,7 @@ def _operand(told: Mapping[str, Any]) -> Operand:
 
 @functools.lru_cache(maxsize=1024)
 def parse(text: str) -> tuple[Statement, ...]:
-    """The statements of a text; `ValueError` says what is not understood."""
+    """The statements of a text. Raises a `ValueError` for text that is not understood."""
     from ..._mlir_libs import _smalti
 
     return tuple(

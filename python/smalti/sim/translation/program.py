@@ -1,4 +1,4 @@
-"""The programs of a module: what a kernel is given, how it is launched, and the code of its body."""
+"""Programs: parameters, launch and body of a kernel."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ from .translator import (
 
 @dataclass(frozen=True)
 class Parameter:
-    """An argument of the kernel."""
+    """A parameter of the kernel."""
 
     index: int
     type: Any
     shape: tuple[int | None, ...]
     strides: tuple[int | None, ...]
-    """In elements. What is None, the array of a call says."""
+    """In elements. None is dynamic: the array of a call states it."""
     written: bool
     scalar: bool = False
-    """Whether it is a number."""
+    """Whether it is a scalar."""
     packed: int = 1
-    """How many elements share a byte: shape and strides are those of the bytes then."""
+    """Elements per byte; shape and strides are those of the bytes then."""
 
     def __str__(self) -> str:
         return f"argument {self.index} ({self.type})"
@@ -50,53 +50,55 @@ class Program:
     name: str
     parameters: tuple[Parameter, ...]
     host: Translated | None
-    """What comes before the launch."""
+    """The ops before the launch."""
     table: int | None
-    """The slot of the pointer to the table of arguments, in a module of JAX's."""
+    """The slot of the pointer to the argument table, in a JAX module."""
     arguments: list[int]
     """The slots of the arguments of a `gpu.func`."""
     body: Translated
     slots: int
     grid: Any
-    """Slots of the sizes of the grid, or the sizes."""
+    """The grid sizes, or their slots."""
     block: Any
     cluster: tuple[int, int, int]
     shared_bytes: Any
     grain: int
     group_threads: int | None
-    """Threads that run a program together, such as a warpgroup; None where the whole block does."""
+    """Threads that execute the program together, such as a warpgroup; None for the whole block."""
     launch_arguments: list[int]
-    """Slots of the arguments of the launch's body: ids of the block and thread, sizes of the grid and the block."""
+    """Slots of the arguments of the launch body: block and thread ids, grid and block sizes."""
     launch_operands: dict[str, list[int]]
     source: str | None
     location: SourceLocation | None
     tensor_grain: int = 4
     most_shared_bytes: int = 0
-    """Bytes of shared memory that a block of the GPU can have."""
+    """The shared memory of a block of the GPU, in bytes."""
 
 
 def parameter(index: int, ty: ir.Type, written: bool) -> Parameter:
-    """What an argument of a type is given: an array, or a number."""
+    """The parameter for an argument type: an array or a scalar."""
     if not isinstance(ty, ir.MemRefType):
         if values.numpy_type(ty) is None:
-            raise Unsupported(f"argument {index} of type {ty}")
+            raise Unsupported(f"the simulator does not support argument {index} of type {ty}")
         return Parameter(index, ty, (), (), False, scalar=True)
     packed = values.PACKED.get(str(ty.element_type), 1)
     if packed == 1 and values.numpy_type(ty.element_type) is None:
-        raise Unsupported(f"argument {index} of type {ty}: there is no numpy type for its elements")
+        raise Unsupported(
+            f"the simulator does not support argument {index} of type {ty}: its element type does not have a numpy type"
+        )
     shape = tuple(None if ty.is_dynamic_dim(i) else ty.shape[i] for i in range(ty.rank))
     steps, _ = strides_and_offset(ty)
     strides = tuple(None if step == ir.ShapedType.get_dynamic_stride_or_offset() else step for step in steps)
     if not all(size != 0 for size in shape):
         strides = (0,) * len(shape)
     if any(stride is not None and stride < 0 for stride in strides):
-        raise Unsupported(f"argument {index} of type {ty}: it has strides below 0")
+        raise Unsupported(f"the simulator does not support argument {index} of type {ty}: negative strides")
     if packed > 1:
         *rows, last = shape or (None,)
         *by, one = strides or (None,)
         if one != 1 or last is None or any(size is None or size % packed for size in (last, *by)):
             raise Unsupported(
-                f"argument {index} of type {ty}: {packed} elements share a byte, and its rows are no whole bytes"
+                f"the simulator does not support argument {index} of type {ty}: its rows are not whole bytes"
             )
         shape = (*rows, last // packed)
         strides = (*(step // packed for step in by if step is not None), 1)
@@ -115,7 +117,7 @@ _VIEWS |= {"memref.extract_strided_metadata"}
 
 
 def is_written(value: Any) -> bool:
-    """Whether a program may write memory: it may where a use is none that is known to read."""
+    """Whether a program may write memory: it may if any use is not a known read."""
     for use in value.uses:
         op = use.owner.operation
         if op.name in _READERS:
@@ -145,7 +147,7 @@ _COPIES: dict[str, Callable[[Any], int]] = {
     "memref.copy": lambda op: 0,
     "gpu.memcpy": lambda op: len(op.operands) - 1,
 }
-"""Operations that only read the operand of this number."""
+"""Ops that only read the operand with this number."""
 
 
 def of_launch(name: str, function: ir.Operation, launch: Any, translator: Translator) -> Program:
@@ -154,7 +156,9 @@ def of_launch(name: str, function: ir.Operation, launch: Any, translator: Transl
         raise CompileError(
             "",
             diagnostics=[
-                Diagnostic("error", "the launch is not one that JAX prints", source_location(launch.location))
+                Diagnostic(
+                    "error", "the launch does not have the form that JAX prints", source_location(launch.location)
+                )
             ],
         )
     parameters: dict[int, Parameter] = {}
@@ -182,7 +186,7 @@ def of_launch(name: str, function: ir.Operation, launch: Any, translator: Transl
         by_name[key] = operands[at : at + size]
         at += size
     arguments = [translator.slot(argument) for argument in launch.regions[0].blocks[0].arguments]
-    # As `mosaic-gpu-outline-launches` says of its kernels.
+    # As `mosaic-gpu-outline-launches` defines for its kernels.
     translator.ordered_stores = translator.ordered_loads = True
     body = translator.block(launch.regions[0].blocks[0], skip_last=True)
     for index in set(range(max(parameters, default=-1) + 1)) - set(parameters):
@@ -220,7 +224,7 @@ def three(op: ir.Operation, *names: str) -> tuple[int, int, int] | None:
 
 
 def cluster_of(function: ir.Operation) -> tuple[int, int, int]:
-    """The cluster that a kernel states."""
+    """The cluster size of a kernel."""
     return three(function, "known_cluster_size", "gpu.known_cluster_size", "nvvm.cluster_dim") or (1, 1, 1)
 
 
@@ -230,7 +234,7 @@ def of_function(name: str, function: Any, translator: Translator) -> Program:
     block = three(function, "known_block_size", "gpu.known_block_size")
     place = source_location(function.location)
     if grid is None or block is None:
-        message = "the kernel does not state its known_block_size and known_grid_size"
+        message = "the kernel does not have the attributes known_block_size and known_grid_size"
         raise CompileError("", diagnostics=[Diagnostic("error", message, place)])
     count = len(ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value).inputs)
     parameters = []

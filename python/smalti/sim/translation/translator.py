@@ -1,4 +1,4 @@
-"""From operations to what runs: every one becomes a function, before anything runs."""
+"""Translation of ops to Python functions, before anything runs."""
 
 from __future__ import annotations
 
@@ -19,38 +19,43 @@ from ..machine.machine import Group, State
 from ..machine.memory import Registers
 
 Step = Callable[[Any], Any]
-"""What an operation does to a warpgroup. One that may have to wait is a generator function."""
+"""The effect of an op on a warpgroup. The step of an op that may wait is a generator function."""
 
 
 class Unsupported(Exception):
-    """The simulator cannot run an operation; the message says what of it."""
+    """The simulator does not support an operation; the message names the unsupported part, if it is only a part."""
+
+    def of(self, name: str) -> str:
+        """The error for an operation."""
+        message = f"the simulator does not support '{name}'"
+        return f"{message}: {self}" if self.args else message
 
 
 @dataclass(frozen=True)
 class Translated:
-    """An operation as a step."""
+    """An op as a step."""
 
     step: Step | None
     blocking: bool = False
     site: Site | None = None
-    """The operation, where it is one."""
+    """The op, if the step is from one."""
 
 
 Translation = Callable[[Any, "Translator"], "Step | Translated | None"]
 OPERATIONS: dict[str, Translation] = {}
-"""How operations are translated, by their names."""
+"""The translations of ops, by name."""
 THREAD_OPERATIONS: dict[str, Any] = {}
-"""Those of programs of threads."""
+"""The translations at thread level."""
 
 
 OF_PHASES = {f"nvvm.mbarrier.{name}" for name in ("try_wait", "try_wait.parity", "arrive.expect_tx")}
 OF_PHASES |= {f"nvgpu.mbarrier.{name}" for name in ("try_wait.parity", "arrive.expect_tx")}
 OF_PHASES |= {"mosaic_gpu.wait", "mosaic_gpu.arrive_expect_tx"}
-"""Operations that say which phase of a barrier they wait for, or how many bytes it brings."""
+"""Ops with an operand that selects the phase of an mbarrier, or its expected bytes."""
 
 
 def registering(into: dict[str, Any]) -> Callable[..., Callable[[Any], Any]]:
-    """A decorator that registers the translation of operations, by their names."""
+    """A decorator that registers the translation of ops, by name."""
 
     def operation(*names: str) -> Callable[[Any], Any]:
         def register(function: ir.Operation) -> Any:
@@ -72,15 +77,15 @@ def blocking(step: Step) -> Translated:
 
 
 ARGUMENT = "mosaic_gpu.from_kernel_arg_idx"
-"""Says of the memory in a module of JAX's which argument it is."""
+"""The attribute with the argument number of a memref in a JAX module."""
 PROGRAM_THREADS = "mosaic_gpu.program_threads"
-"""How many threads run a program together, where a block runs several side by side."""
+"""The attribute with the number of threads that execute a program together, if a block runs several programs."""
 AUTO_BARRIERS = "mosaic_gpu.auto_barriers"
-"""Whether barriers of a program are around its stores to shared memory, and before its loads in bulk."""
+"""The attribute that adds a barrier around stores to shared memory, and before bulk loads."""
 VIEWS_OF_PACKED = frozenset(
     f"memref.{name}" for name in ("subview", "cast", "assume_alignment", "dim", "memory_space_cast")
 )
-"""What does not depend on how the elements of memory lie in bytes."""
+"""Ops that do not depend on how elements are packed in bytes."""
 
 
 def _is_packed(ty: ir.Type) -> bool:
@@ -88,16 +93,16 @@ def _is_packed(ty: ir.Type) -> bool:
 
 
 MOST_ELEMENTS = 1 << 24
-"""Of a vector: the registers of a block hold far fewer."""
+"""The most elements of a vector: far more than the registers of a block hold."""
 
 
 def is_large(ty: ir.Type) -> bool:
-    """Whether it is a vector of more elements than any block holds."""
+    """Whether the type is a vector of more elements than any block holds."""
     return isinstance(ty, ir.VectorType) and math.prod(ty.shape) > MOST_ELEMENTS
 
 
 class Translator:
-    """Translates the operations of one program. Values get slots."""
+    """Translates the ops of one program. Each value has a slot."""
 
     operations: dict[str, Any] = OPERATIONS
     of_packed = VIEWS_OF_PACKED | {
@@ -109,32 +114,33 @@ class Translator:
         *(f"mosaic_gpu.{name}" for name in ("async_load_tmem", "async_store_tmem", "async_store_smem_to_tmem")),
         "mosaic_gpu.async_store_sparse_metadata_smem_to_tmem",
     }
-    """What is known of memory in which several elements share a byte."""
+    """Ops that support memory with packed elements."""
 
     def __init__(self, numbers: dict[Any, int], timed: bool = False) -> None:
         self._numbers = numbers
         self.timed = timed
-        """Whether arithmetic tells the recorder of a timeline what it takes."""
+        """Whether arithmetic records its time."""
         self.count = 0
         self._slots: dict[Any, int] = {}
         self.problems: list[Diagnostic] = []
         self.shared_end = 0
-        """Bytes of shared memory that the program names."""
+        """The statically addressed bytes of shared memory."""
         self.grain = 16
-        """What divides the size and place of all that is accessed in shared memory."""
+        """A common divisor of the sizes and offsets of all accesses of shared memory."""
         self.layouts: dict[tuple[int, str], str] = {}
-        """Layouts as text, by the number of the operation and the name of the attribute."""
+        """Layouts as text, by op number and attribute name."""
         self.tensor_grain = 4
-        """The same of tensor memory."""
+        """The same for tensor memory."""
         self.vector_mask: int | None = None
-        """The slot of the mask of `vector.mask` around an operation that is translated."""
+        """The slot of the mask of the enclosing `vector.mask`."""
         self.allocated = 0
         self.ordered_stores = self.ordered_loads = False
-        """Whether the compiler puts a barrier of the program around each store of vectors to shared memory, and before
-        each load in bulk."""
+        """Whether the compiler inserts a barrier around each vector store to shared memory, and before each bulk
+        load."""
 
     def layout(self, op: ir.Operation, name: str) -> str | None:
-        """The layout of an operation's first vector operand (`in_layouts`) or result (`out_layouts`), if it is known."""
+        """The layout of the first vector operand (`in_layouts`) or result (`out_layouts`) of an op, if there is
+        one."""
         return self.layouts.get((self._numbers.get(op, -1), name))
 
     def slot(self, value: Any) -> int:
@@ -155,28 +161,32 @@ class Translator:
         return Site(op.name, source_location(op.location), self._numbers.get(op, -1))
 
     def uses_shared(self, grain: int, end: int = 0) -> None:
-        """Something of so many bytes, or at a multiple of them, is in shared memory."""
+        """Records an object of this size, or at a multiple of it, in shared memory."""
         while grain % self.grain:
             self.grain //= 2
         self.shared_end = max(self.shared_end, end)
 
     def step(self, op: ir.Operation) -> Translated | None:
-        """The step of an operation; problems are collected."""
+        """The step of an op. Errors are collected in `problems`."""
         translate = self.operations.get(op.name)
         try:
             if translate is None:
-                raise Unsupported("the simulator does not know it")
+                raise Unsupported
             for value in op.results:
                 if is_large(value.type):
-                    raise Unsupported(f"a value of type {value.type}: a vector has at most {MOST_ELEMENTS} elements")
+                    raise Unsupported(
+                        f"a value of type {value.type} exceeds the limit of {MOST_ELEMENTS} elements per vector"
+                    )
             if op.name not in self.of_packed and any(_is_packed(value.type) for value in (*op.operands, *op.results)):
-                raise Unsupported("it does not know this of memory in which several elements share a byte")
+                raise Unsupported("operands whose elements are smaller than a byte")
             made = translate(op, self)
         except (SmaltiError, MemoryError, RecursionError):
             raise
         except Exception as problem:
-            message = str(problem) if isinstance(problem, Unsupported) else internal_error(problem)
-            self.problems.append(Diagnostic("error", f"'{op.name}': {message}", source_location(op.location)))
+            message = (
+                problem.of(op.name) if isinstance(problem, Unsupported) else f"'{op.name}': {internal_error(problem)}"
+            )
+            self.problems.append(Diagnostic("error", message, source_location(op.location)))
             return None
         if made is None:
             return None
@@ -198,7 +208,7 @@ class Translator:
         return timed
 
     def runs(self, op: ir.Operation) -> Step:
-        """Code that says that an operation is come to, for mutants."""
+        """A step that records the execution of an op, for mutants."""
         mark = (self.site(op).number, "run")
 
         def step(st: State) -> None:
@@ -207,7 +217,7 @@ class Translator:
         return step
 
     def block(self, block: Any, skip_last: bool = False) -> Translated:
-        """The operations of a block, one after the other."""
+        """The ops of a block in order."""
         steps = []
         operations = [view.operation for view in block.operations]
         for op in operations[:-1] if skip_last else operations:
@@ -219,9 +229,9 @@ class Translator:
         return sequence(steps)
 
     def region(self, region: Any) -> tuple[Translated, list[int], list[int]]:
-        """The body of a region of one block, the slots of its arguments, and of what its terminator yields."""
+        """The body of a single-block region, the slots of its arguments, and the slots that its terminator yields."""
         if len(region.blocks) != 1:
-            raise Unsupported("a region of several blocks")
+            raise Unsupported("a region with several blocks")
         block = region.blocks[0]
         operations = list(block.operations)
         ends = bool(operations) and operations[-1].operation.name in _TERMINATORS
@@ -235,16 +245,16 @@ _TERMINATORS = {"scf.yield", "scf.condition", "mosaic_gpu.return", "gpu.terminat
 
 
 def internal_error(problem: Exception) -> str:
-    """An exception that nobody expected, in words."""
+    """The message for an unexpected exception."""
     return f"internal error of the simulator: {type(problem).__name__}: {problem}"
 
 
 EXPECTED = (Enough, Stop, TimeLimit, MemoryError, RecursionError)
-"""Exceptions that are no errors of an operation's step."""
+"""Exceptions that are not errors of the step of an op."""
 
 
 def raise_located(problem: Exception, site: Site | None) -> NoReturn:
-    """Raises an exception of an operation's step again, as an error with its location."""
+    """Raises an exception of a step again, as an error with the op's location."""
     located = isinstance(problem, SmaltiError) and (problem.diagnostics or not isinstance(problem, LaunchError))
     if located or isinstance(problem, EXPECTED) or site is None:
         raise problem
@@ -253,7 +263,7 @@ def raise_located(problem: Exception, site: Site | None) -> NoReturn:
 
 
 def sequence(steps: list[Translated]) -> Translated:
-    """Steps one after the other."""
+    """Steps in order."""
     if not any(step.blocking for step in steps):
         located = tuple((step.step, step.site) for step in steps if step.step is not None)
 
@@ -293,7 +303,7 @@ def sequence(steps: list[Translated]) -> Translated:
 
 
 def vector_reader(op: ir.Operation, index: int, translator: Translator) -> Callable[[Any], Any]:
-    """A function that gives the operand of a warpgroup, which an operation computes with now."""
+    """A function that returns an operand of a warpgroup for a computation."""
     slot = translator.slot(op.operands[index])
     if not values.is_vector(op.operands[index].type):
         return lambda st: st.v[slot]
@@ -307,22 +317,22 @@ def vector_reader(op: ir.Operation, index: int, translator: Translator) -> Calla
 
 
 def attribute(op: ir.Operation, name: str, default: Any = None) -> Any:
-    """An attribute as what it says: a number, a string, a list; of an enumerator the keyword."""
+    """The value of an attribute: a number, a string, a list; for an enumerator its keyword."""
     if name not in op.attributes:
         return default
     return plain(op.attributes[name])
 
 
 def groups_left(op: ir.Operation, name: str) -> int:
-    """How many groups a wait leaves in flight, as an attribute says."""
+    """The number of groups that a wait leaves outstanding, from an attribute."""
     left = attribute(op, name, 0)
     if left < 0:
-        raise Unsupported(f"a wait that leaves {left} groups in flight")
+        raise Unsupported(f"a wait for {left} outstanding groups")
     return left
 
 
 def plain(found: Any) -> Any:
-    """What an attribute says."""
+    """The value of an attribute."""
     if isinstance(found, (ir.BoolAttr, ir.IntegerAttr, ir.StringAttr, ir.FloatAttr)):
         return found.value
     if isinstance(found, (ir.DenseI64ArrayAttr, ir.DenseI32ArrayAttr, ir.DenseBoolArrayAttr)):
@@ -335,11 +345,11 @@ def plain(found: Any) -> Any:
 
 
 FUNCTIONS = frozenset({"gpu.func", "gpu.launch", "func.func", "llvm.func"})
-"""Operations whose region threads begin to run, or run when they call it."""
+"""Ops whose region threads execute at launch or by a call."""
 
 
 def walk(op: ir.Operation) -> Iterator[Any]:
-    """The operations inside of one, each before those inside of it."""
+    """The ops inside an op, in pre-order."""
     for region in op.regions:
         for block in region.blocks:
             for view in block.operations:
@@ -348,13 +358,13 @@ def walk(op: ir.Operation) -> Iterator[Any]:
 
 
 def strides_and_offset(ty: ir.MemRefType) -> tuple[list[int], int]:
-    """Those of the type's layout, in elements."""
+    """The strides and the offset of the type's layout, in elements."""
     try:
         return ty.get_strides_and_offset()
     except RuntimeError:
-        raise Unsupported(f"memory of type {ty}: its layout has no strides") from None
+        raise Unsupported(f"a memref of type {ty}, whose layout is not strided") from None
 
 
-def normalised(text: str) -> str:
-    """An inline assembly string without what means nothing."""
+def normalized(text: str) -> str:
+    """An inline assembly string with normalized whitespace."""
     return re.sub(r"\s+", " ", text).strip()

@@ -139,24 +139,24 @@ WAIT, INIT = "rocdl.s.barrier.wait id = 1\n", "rocdl.s.barrier.init %b member_cn
 PARTED = "scf.if %first {{\n{}}} else {{\n{}}}\n"
 
 WRONG = {
-    "nothing initialises it": (JOIN, "joins named barrier 1, which nothing has initialised"),
-    "not for all to see": (PARTED.format(INIT, "") + JOIN + SIGNAL + WAIT, "which may not be initialised by then"),
-    "not joined": (INIT + "gpu.barrier\n" + SIGNAL + WAIT, "waits for a named barrier, and has joined none"),
+    "nothing initializes it": (JOIN, "joins named barrier 1, which is uninitialized"),
+    "not for all to see": (PARTED.format(INIT, "") + JOIN + SIGNAL + WAIT, "its initialization is not ordered before"),
+    "not joined": (INIT + "gpu.barrier\n" + SIGNAL + WAIT, "waits for a named barrier without having joined one"),
     "joined late": (
         INIT + "gpu.barrier\n" + PARTED.format(SIGNAL + SIGNAL, JOIN + WAIT),
-        "named barrier 1 may be complete before wave 1 has joined it",
+        "named barrier 1 may complete before wave 1 joins it",
     ),
-    "initialised again": (
+    "initialized again": (
         INIT + "gpu.barrier\n" + JOIN + SIGNAL + WAIT + PARTED.format(INIT, ""),
-        "wave 0 initialises named barrier 1 while others may use it",
+        "wave 0 initializes named barrier 1; the initialization is not ordered after the last use",
     ),
-    "initialised in use": (
+    "initialized in use": (
         INIT + "gpu.barrier\n" + PARTED.format(SIGNAL + INIT, ""),
-        "at which 1 of 2 waves have signalled",
+        "while 1 of 2 waves have signaled it",
     ),
     "who is missing": (
         INIT + "gpu.barrier\n" + PARTED.format(JOIN + SIGNAL + WAIT, ""),
-        "named barrier 1: 1 of 2 waves have signalled (wave 0)",
+        "named barrier 1: 1 of 2 waves have signaled (wave 0)",
     ),
 }
 
@@ -275,7 +275,7 @@ def test_waves_that_ended_are_not_waited_for(early: int, barrier: str) -> None:
 
 
 def test_numbers_of_barriers_are_the_compilers() -> None:
-    with pytest.raises(smalti.CompileError, match="LLVM decides which number a named one has"):
+    with pytest.raises(smalti.CompileError, match="LLVM assigns the ids of named barriers"):
         sim.simulate(module("rocdl.s.barrier.signal id = 1", "%a: memref<1xf32>", 1), "sim:gfx1250")
-    with pytest.raises(smalti.CompileError, match="17 named barriers; there are 16"):
+    with pytest.raises(smalti.CompileError, match="17 named barriers; the limit is 16"):
         sim.simulate(module("", "%a: memref<1xf32>", 17), "sim:gfx1250")

@@ -251,5 +251,5 @@ def test_chips_without_them() -> None:
     gpu.return
   }} }}"""
     sim.simulate(text, "sim:gfx942")
-    with pytest.raises(smalti.CompileError, match="floats of 8 bits on sim:gfx1100"):
+    with pytest.raises(smalti.CompileError, match="8-bit floats on sim:gfx1100"):
         sim.simulate(text, "sim:gfx1100")

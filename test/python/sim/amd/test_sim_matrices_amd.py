@@ -377,7 +377,7 @@ def test_halves_of_a_wave_that_differ() -> None:
     made = sim.simulate(product(row, 16, 16, 8), "sim:gfx1100")
     found = made.find(*made.random_arguments(seed=1))
     assert {finding.kind for finding in found} == {"assertion"}
-    assert found[0].message == "wmma: lane 0 has other elements of A than lane 16"
+    assert found[0].message == "wmma: lane 0 and lane 16 hold different elements of A; they must be equal"
 
 
 def test_waves_that_do_not_multiply_have_no_factors() -> None:
@@ -431,7 +431,7 @@ def test_products_of_xf32(m: int, k: int) -> None:
     wanted = place(np.einsum("bik,bjk->bij", a, b) + c, results)
     assert (np.abs(outs[0] - wanted) <= 2.001 * 2.0**-10 * sums).all()
     assert np.abs(outs[0] - wanted).max() > 2.0**-14
-    with pytest.raises(smalti.CompileError, match="products of xf32 on sim:gfx950"):
+    with pytest.raises(smalti.CompileError, match="xf32 MMA on sim:gfx950"):
         sim.simulate(text, "sim:gfx950")
 
 

@@ -101,7 +101,10 @@ def test_what_an_arrival_does_not_tell() -> None:
     memref.store %w, %o[%place] : memref<256xi32>"""
     found = sim.simulate(program(again, more=read), "sim:sm_80").find(*arrays())
     assert {f.kind for f in found} == {"race", "leak"}
-    assert found[0].message.startswith("the load reads bytes") and "the copy may still write it" in found[0].message
+    assert (
+        found[0].message.startswith("data race: the load reads bytes")
+        and "not ordered with the copy" in found[0].message
+    )
     done = again + "\n    nvvm.cp.async.wait.group 0\n    gpu.barrier"
     assert sim.simulate(program(done, more=read), "sim:sm_80").find(*arrays()) == ()
     # What stores wrote, nobody learns of from it.
@@ -113,7 +116,7 @@ def test_what_an_arrival_does_not_tell() -> None:
     %w = memref.load %tile[%there1] : memref<512xi32, #gpu.address_space<workgroup>>
     memref.store %w, %o[%place] : memref<256xi32>"""
     (finding,) = sim.simulate(program(arrive=told, more=get), "sim:sm_80").find(*arrays())
-    assert finding.kind == "race" and "the store may still write it" in finding.message
+    assert finding.kind == "race" and "not ordered with the store" in finding.message
 
 
 def test_copies_of_fewer_bytes_are_filled_with_zeros() -> None:
@@ -178,7 +181,7 @@ def test_other_arrivals() -> None:
     one = "    %one = arith.constant 1 : i32\n    "
     assert find(stored(plain, 128, one + half)) == ()
     messages = {finding.message for finding in find(stored(plain, 32, one + half))}
-    assert "an arrival that must not complete phase 0 of the barrier at byte 2048 does" in messages
+    assert "the noComplete arrival completes phase 0 of the mbarrier at byte 2048" in messages
 
 
 def test_threads_that_drop_out_are_not_waited_for() -> None:
@@ -205,7 +208,7 @@ def test_threads_that_drop_out_are_not_waited_for() -> None:
     )
     assert find(text) == ()
     (finding,) = find(text.replace("arrive_drop", "arrive"))
-    assert finding.kind == "deadlock" and "misses 64 of 96 arrivals" in finding.message
+    assert finding.kind == "deadlock" and "outstanding: 64 of 96 arrivals" in finding.message
 
 
 def test_bytes_that_threads_announce_and_bring() -> None:
@@ -303,7 +306,7 @@ def test_copies_that_combine_are_no_races(kind: str, element: str, wanted: objec
 def test_copies_that_the_hardware_does_not_combine() -> None:
     x = np.zeros((1, 16), np.float32)
     (finding,) = smalti.compile(reducing("min", "f32"), target="sim:sm_90a").find(x)
-    assert finding.message == "no copy of f32 combines elements by 'min'"
+    assert finding.message == "a copy of f32 with reduction 'min'"
     with pytest.raises(CompileError, match="cannot be simulated"):
         sim.simulate(reducing("inc", "i32"), "sim:sm_90a")
     # With a copy that does not combine they race.

@@ -63,7 +63,7 @@ def test_the_last_copy_of_a_product_is_not_waited_for() -> None:
     kernel = sim.simulate(printed("small_blackwell_matmul"), "sim:sm_100a")
     a, b, c = kernel.random_arguments()
     (finding,) = kernel.find(a, b, c, simulation=sim.Simulation(completion="early", go_on=True))
-    assert finding.kind == "leak" and finding.edge == "nvvm.cp.async.bulk.wait_group 0"
+    assert finding.kind == "leak" and finding.hint == "wait with nvvm.cp.async.bulk.wait_group 0"
     wanted = a.astype(np.float64) @ b.astype(np.float64)
     assert np.abs(c - wanted).max() <= np.finfo(np.float16).eps * np.abs(wanted).max()
 
@@ -75,8 +75,10 @@ def test_an_answer_is_overwritten_before_another_block_has_read_it() -> None:
     races = [finding for finding in found if finding.kind == "race"]
     assert {race.others[0].agent for race in races} == {"warpgroup 0", "warpgroup 1"}
     for race in races:
-        assert race.message.startswith("the answer writes bytes 163840 to 163856 of shared memory of block (1, 0, 0)")
-        assert race.message.endswith("while the query may still read it") and race.block == (0, 0, 0)
+        assert race.message.startswith(
+            "data race: the response writes bytes [163840, 163856) of shared memory of block (1, 0, 0)"
+        )
+        assert race.message.endswith("it is not ordered with the query") and race.block == (0, 0, 0)
 
 
 def test_a_warp_that_is_late_misses_a_phase() -> None:
@@ -88,7 +90,9 @@ def test_a_warp_that_is_late_misses_a_phase() -> None:
     found = kernel.find(*kernel.random_arguments())
     (late,) = (finding for finding in found if finding.agent == "warp 1 of warpgroup 0")
     assert late.kind == "barrier" and late.block == (1, 0, 0)
-    assert late.message.startswith("a wait for the phase before phase 1 of the barrier at byte 164944")
+    assert late.message.startswith(
+        "this wait for phase 0 of the mbarrier at byte 164944 may run after phase 1 completes (phase aliasing)"
+    )
 
 
 def test_how_many_others_a_cluster_does_the_work_of() -> None:
@@ -110,7 +114,7 @@ def test_a_request_behind_an_answer_that_there_is_none() -> None:
         "sim:sm_100a",
     )
     found = kernel.find(*kernel.random_arguments(), simulation=sim.Simulation(blocks=range(1), max_findings=1))
-    assert found[0].kind == "assertion" and "after an answer that there is none" in found[0].message
+    assert found[0].kind == "assertion" and "after a response that no cluster is left" in found[0].message
 
 
 def test_mutants_are_noticed() -> None:
@@ -124,8 +128,14 @@ def test_mutants_are_noticed() -> None:
 def test_what_single_warps_cannot_do_is_refused() -> None:
     line = "            nvvm.tcgen05.fence <after>\n"
     for more, said in (
-        ("%v = arith.constant dense<0.0> : vector<64xf32>", "'mosaic_gpu.warp_map': a vector of a single warp"),
-        ("nvvm.cluster.wait", "'mosaic_gpu.warp_map': 'nvvm.cluster.wait' by single warps"),
+        (
+            "%v = arith.constant dense<0.0> : vector<64xf32>",
+            "the simulator does not support 'mosaic_gpu.warp_map': warp-level vectors",
+        ),
+        (
+            "nvvm.cluster.wait",
+            "the simulator does not support 'mosaic_gpu.warp_map': 'nvvm.cluster.wait' in a warp-level region",
+        ),
     ):
         first, _, rest = matmul().partition(line)
         with pytest.raises(CompileError) as caught:

@@ -81,7 +81,7 @@ def test_a_block_that_may_not_have_started() -> None:
     without = printed("store_to_a_peer").replace("      nvvm.cluster.arrive.relaxed {aligned}\n", "")
     found = find(without.replace("      nvvm.cluster.wait {aligned}\n", ""), completion="early")
     assert {f.kind for f in found} == {"barrier"}
-    assert "where no barrier was initialised" in found[0].message or "may not have" in found[0].message
+    assert "where no mbarrier is initialized" in found[0].message or "may not have" in found[0].message
 
 
 def test_a_block_that_may_have_ended() -> None:
@@ -89,9 +89,11 @@ def test_a_block_that_may_have_ended() -> None:
     source = printed("store_to_a_peer")
     first = source.index("      nvvm.mbarrier.try_wait.parity")
     last = source.index("      gpu.terminator")
-    finding = next(f for f in find(source[:first] + source[last:]) if f.agent == "warpgroup 0" and "ended" in f.message)
+    finding = next(
+        f for f in find(source[:first] + source[last:]) if f.agent == "warpgroup 0" and "exited" in f.message
+    )
     assert finding.kind == "leak"
-    assert finding.edge is not None and finding.edge.endswith("or a barrier of the cluster before its end")
+    assert finding.hint is not None and finding.hint.endswith("or reach a cluster barrier before the block exits")
 
 
 def clustered(body: str, blocks: int = 2, size: int = 2) -> str:
@@ -132,7 +134,7 @@ def test_stores_to_another_block_need_the_barrier_of_the_cluster() -> None:
     finding = only(find(clustered(relaxed)))
     assert finding.kind == "race" and "shared memory of block (" in finding.message
     assert finding.others[0].block != finding.block
-    assert finding.edge is not None and finding.edge.endswith("an arrival and a wait of cluster scope")
+    assert finding.hint is not None and finding.hint.endswith("an mbarrier with arrival and wait at cluster scope")
 
 
 def test_the_barrier_of_the_cluster_needs_everyone() -> None:
@@ -151,13 +153,13 @@ def test_the_barrier_of_the_cluster_needs_everyone() -> None:
     )
     finding = only(find(clustered(body + waits)))
     assert finding.kind == "deadlock"
-    assert "nobody in the cluster can go on" in finding.message
+    assert "no thread of the cluster can make progress" in finding.message
     assert "missing: warpgroup 0 of block (1, 0, 0)" in finding.message
     assert only(find(clustered("      nvvm.cluster.wait"))).kind == "barrier"
     twice = only(find(clustered("      nvvm.cluster.arrive\n      nvvm.cluster.arrive")))
-    assert twice.message == "a second arrival at the barrier of the cluster with no wait between"
+    assert twice.message == "second arrival at the cluster barrier without a wait between the two arrivals"
 
 
 def test_grids_that_are_no_number_of_clusters_are_refused() -> None:
-    with pytest.raises(LaunchError, match="is no number of clusters of"):
+    with pytest.raises(LaunchError, match="is not a multiple of the cluster size"):
         find(clustered("      nvvm.cluster.arrive\n      nvvm.cluster.wait", blocks=3))

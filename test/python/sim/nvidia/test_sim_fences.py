@@ -146,8 +146,8 @@ def test_missing_fences_are_found(name: str) -> None:
     before, lines = MISSING[name]
     (finding,) = find(*lines, before=before)
     assert finding.kind == "missing-fence"
-    assert finding.message == "the product may not see its accumulator"
-    assert finding.edge == "nvvm.wgmma.fence.aligned between what accesses these registers and the product"
+    assert finding.message == "the wgmma may not see writes to its accumulator registers"
+    assert finding.hint == "execute nvvm.wgmma.fence.aligned between the access of these registers and the wgmma"
 
 
 def test_another_shape_needs_a_wait_and_a_fence() -> None:
@@ -189,7 +189,7 @@ def test_registers_of_a_need_a_fence() -> None:
     assert find(*WORDS, FENCE, *of_registers("q", A), *of_registers("p", A), *tail) == []
     (finding,) = find(FENCE, *WORDS, *of_registers("p", A), *tail)
     assert finding.kind == "missing-fence"
-    assert finding.message == "the product may not see its accumulator, or its matrix in registers"
+    assert finding.message == "the wgmma may not see writes to its accumulator registers or the registers of operand A"
 
 
 def test_warpgroups_that_go_their_own_ways() -> None:

@@ -279,13 +279,13 @@ def test_fences_and_waits_in_assembly() -> None:
         case.text = case.text.replace(line, written)
     case.check()
     case.text = "\n".join(line for line in case.text.splitlines() if "wgmma.wait_group" not in line)
-    with pytest.raises(SimulationError, match="may not be there"):
+    with pytest.raises(SimulationError, match="may be in flight"):
         case.check()
 
 
 def test_blocks_have_whole_warpgroups() -> None:
     text = Case(8, "f32", "f16", "f16").text.replace("array<i32: 128, 1, 1>", "array<i32: 160, 1, 1>")
-    with pytest.raises(CompileError, match="warpgroups multiply in a block of 160 threads"):
+    with pytest.raises(CompileError, match="the block has 160 threads; with wgmma it must be a multiple of 128"):
         smalti.compile(text, target="sim:sm_90a")
 
 

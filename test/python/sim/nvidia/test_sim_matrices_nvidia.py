@@ -124,8 +124,8 @@ def product(m: int, k: int, a: str, b: str, total: str, saturated: bool = False)
     else:
         of_types = {"A": a, "B": b}
         types = "".join(f", multiplicand{x}PtxType = #nvvm.mma_type<{kind}>" for x, kind in of_types.items())
-        behaviour = "satfinite" if saturated else "wrapped"
-        overflow = f", intOverflowBehavior = #nvvm.mma_int_overflow<{behaviour}>" if total == "i32" else ""
+        behavior = "satfinite" if saturated else "wrapped"
+        overflow = f", intOverflowBehavior = #nvvm.mma_int_overflow<{behavior}>" if total == "i32" else ""
         lists = " ".join(f"{name.upper()}[{', '.join(values)}]" for name, values in names.items())
         lines.append(
             f"%d = nvvm.mma.sync {lists} {{layoutA = #nvvm.mma_layout<row>, layoutB = #nvvm.mma_layout<col>, "
@@ -199,7 +199,7 @@ def test_other_products_of_single_bits_are_refused() -> None:
     text = product(16, 128, "b1", "b1", "i32", True).replace(
         "intOverflowBehavior", "b1Op = #nvvm.mma_b1op<and_popc>, intOverflowBehavior"
     )
-    with pytest.raises(CompileError, match="a product of single bits of another form"):
+    with pytest.raises(CompileError, match="this form of the single-bit MMA"):
         sim.simulate(text, "sim:sm_80")
 
 
@@ -281,7 +281,7 @@ def test_nvgpu_saturates() -> None:
 )
 def test_other_intrinsics_are_refused_by_their_names(name: str) -> None:
     line = product(16, 32, "e4m3", "e4m3", "f32").replace("llvm.nvvm.mma.m16n8k32.row.col.f32.e4m3.e4m3.f32", name)
-    with pytest.raises(CompileError, match=f"the intrinsic '{name}'"):
+    with pytest.raises(CompileError, match=f"intrinsic '{name}'"):
         sim.simulate(line, "sim:sm_120a")
 
 
@@ -356,7 +356,7 @@ def test_ldmatrix_of_a_row_that_is_not_aligned() -> None:
     made = sim.simulate(text, "sim:sm_80")
     (finding,) = made.find(*made.random_arguments())
     assert finding.kind == "assertion" and finding.agent == "warp 0, lane 1"
-    assert finding.message == "ldmatrix: the row at byte 24 of shared memory is not aligned to 16 bytes"
+    assert finding.message == "ldmatrix is misaligned: the row at byte 24 of shared memory must be aligned to 16 B"
 
 
 def rows_in_memory(count: int, names: list[str]) -> tuple[str, list[str]]:

@@ -91,8 +91,8 @@ def as_operation(name: str, values: list[str], types: list[str], struct: str) ->
             f"kind = #nvvm.block_scale_kind<{kind[1]}>",
         ]
     if product.accumulator == "s32":
-        behaviour = "satfinite" if product.saturate else "wrapped"
-        attributes.append(f"intOverflowBehavior = #nvvm.mma_int_overflow<{behaviour}>")
+        behavior = "satfinite" if product.saturate else "wrapped"
+        attributes.append(f"intOverflowBehavior = #nvvm.mma_int_overflow<{behavior}>")
     op = "sync" if not product.scale else "block_scale"
     op = f"nvvm.mma.{'sp.' if product.sparse else ''}{op}"
     listed = ", ".join(types[i] for i in (0, of_a, of_a + of_b))
@@ -222,7 +222,7 @@ def test_metadata_that_are_no_places_are_found(name: str, row: int, bits: int) -
     (finding,) = made.find(words, out)
     assert finding.kind == "assertion" and finding.agent == f"warp 0, lane {lane}"
     columns = f"columns {size} to {2 * size - 1}"
-    assert finding.message == f"the metadata of row {row}, {columns}, are {bits:#06b}, which are no places"
+    assert finding.message == f"invalid sparsity metadata {bits:#06b} for row {row}, {columns}"
 
 
 def test_places_need_an_order_only_where_it_is_said() -> None:
@@ -241,7 +241,7 @@ def test_places_need_an_order_only_where_it_is_said() -> None:
 def test_a_selector_that_names_no_lane_is_refused() -> None:
     name = PREFIX + "m16n8k32.row.col.f32.f32"
     operands, sums, expected = numbers(name, False)
-    with pytest.raises(CompileError, match="the sparsity selector 2 of a product of f16 along 32"):
+    with pytest.raises(CompileError, match="sparsity selector 2 for an MMA of f16 with K = 32"):
         one(name, ([*operands[:-1], ("i32", 2)], sums, expected))
 
 
@@ -279,7 +279,7 @@ def test_ids_of_bytes_and_lanes_that_there_are_not(which: int, value: int) -> No
     (finding,) = made.find(words, out)
     name = {-5: "byte-id-a", -4: "thread-id-a", -2: "byte-id-b", -1: "thread-id-b"}[which]
     limit = {-5: 4, -4: 2, -2: 4, -1: 4}[which]
-    assert finding.kind == "assertion" and finding.message == f"{name} is {value}, not below {limit}"
+    assert finding.kind == "assertion" and finding.message == f"{name} is {value}; it must be below {limit}"
 
 
 def test_infinities_and_zeros_of_a_sparse_factor() -> None:

@@ -166,7 +166,9 @@ def test_metadata_that_are_no_places(element: str, pair: tuple[int, int]) -> Non
     metadata[...] = formatted(places, 8 * a.dtype.itemsize)
     (finding,) = kernel.find(a, b, metadata, c)
     assert finding.kind == "assertion" and finding.location is not None
-    message = f"the metadata of row 77, columns 160 to 163, are {pair[0]} and {pair[1]}, which do not rise"
+    message = (
+        f"the sparsity metadata of row 77, columns 160 to 163, are {pair[0]} and {pair[1]}; they must be increasing"
+    )
     assert finding.message == message
 
 
@@ -185,12 +187,12 @@ def test_metadata_that_come_too_late_are_a_race() -> None:
     source = source.replace("parity(%false : i1)", "parity(%true : i1)", 1)
     kernel = sim.simulate(source, "sim:sm_100a")
     found = kernel.find(*kernel.random_arguments())
-    assert any("the copy reads bytes 65536 to 69632 of shared memory" in f.message for f in found)
+    assert any("data race: the copy reads bytes [65536, 69632) of shared memory" in f.message for f in found)
 
 
 def test_sparse_factors_that_no_instruction_has_are_refused() -> None:
     source = sparse("f16", "f32").replace("xf16", "xf32").replace("slice_smem 32768", "slice_smem 65536")
-    with pytest.raises(CompileError, match="a sparse factor of memref<128x128xf32"):
+    with pytest.raises(CompileError, match="a sparse operand of memref<128x128xf32"):
         sim.simulate(source, "sim:sm_100a")
 
 

@@ -175,7 +175,7 @@ def test_a_reduction_of_integers_is_refused() -> None:
     source = source.replace("-> vector<128x32xi32>", "-> vector<128x32xi32>, vector<128xi32>")
     with pytest.raises(CompileError) as caught:
         sim.simulate(source, "sim:sm_100a")
-    assert "nothing says whether they have signs" in caught.value.diagnostics[0].message
+    assert "the op does not state the signedness" in caught.value.diagnostics[0].message
 
 
 BEFORE, AFTER = "nvvm.tcgen05.fence <before>", "nvvm.tcgen05.fence <after>"
@@ -227,7 +227,7 @@ def test_fences_put_the_products_of_two_threads_one_behind_the_other(schedule: s
     for broken in (two_warps(before=""), two_warps(after="")):
         kernel = sim.simulate(broken, "sim:sm_100a")
         found = kernel.find(x, y, z, simulation=schedule)
-        assert found[0].kind == "race" and "of tensor memory while the product may still write it" in found[0].message
+        assert found[0].kind == "race" and "of tensor memory; it is not ordered with another MMA" in found[0].message
 
 
 def test_every_mutant_of_two_threads_that_multiply_is_noticed() -> None:
@@ -318,7 +318,8 @@ def test_accesses_of_packed_tiles_are_those_of_their_bytes() -> None:
     kernel = sim.simulate(source.replace(wait, ""), "sim:sm_100a")
     found = kernel.find(*kernel.random_arguments())
     assert any(
-        f.kind == "race" and "the product reads bytes 0 to 8192 of shared memory while the copy" in f.message
+        f.kind == "race"
+        and "the MMA reads bytes [0, 8192) of shared memory; it is not ordered with the copy" in f.message
         for f in found
     )
     # Tiles of half a byte an element fit one behind the other, and no closer.
@@ -341,7 +342,7 @@ def test_factors_of_four_bits_that_no_instruction_has_are_refused() -> None:
             source.replace("%transpose, %false", "%100, %false").replace(
                 "strided<[1, 128]>, #gpu.address_space<workgroup>>, i1", "#gpu.address_space<workgroup>>, i1"
             ),
-            "whose bytes do not lie along K",
+            "that are not packed along K",
         ),
         (
             source.replace("%false, %106, %108)", "%false)")

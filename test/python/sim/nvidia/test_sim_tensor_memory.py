@@ -45,9 +45,9 @@ def test_every_mutant_is_noticed(name: str) -> None:
 def test_a_fence_behind_the_wait_is_missing() -> None:
     finding = only(find(printed("tensor_core").replace("      nvvm.tcgen05.fence <after>\n", "")))
     assert finding.message.endswith(
-        "of tensor memory, which the product wrote, and may be ordered before the wait for it"
+        "of tensor memory, which the MMA wrote; the access is not ordered after the wait for the MMA"
     )
-    assert finding.edge == "nvvm.tcgen05.fence <after> after the wait"
+    assert finding.hint == "execute nvvm.tcgen05.fence <after> after the wait"
 
 
 def test_a_result_is_loaded_before_the_product_is_done() -> None:
@@ -55,18 +55,22 @@ def test_a_result_is_loaded_before_the_product_is_done() -> None:
     wait = source.index("      nvvm.mbarrier.try_wait.parity", source.index("tcgen05_commit_arrive"))
     found = find(source[:wait] + source[source.index("\n", wait) + 1 :])
     finding = found[0]
-    assert finding.kind == "race" and finding.message.startswith("the load reads bytes 0 to 65536 of tensor memory")
-    assert finding.edge == ("a wait for a barrier of mosaic_gpu.tcgen05_commit_arrive that covers it in warpgroup 0")
+    assert finding.kind == "race" and finding.message.startswith(
+        "data race: the load reads bytes [0, 65536) of tensor memory"
+    )
+    assert finding.hint == (
+        "wait for the MMA in warpgroup 0 with mosaic_gpu.tcgen05_commit_arrive and a wait for its mbarrier"
+    )
     assert [other.kind for other in found[1:]] == ["race", "leak", "leak"]
-    assert found[1].message.startswith("the deallocation writes bytes 0 to 65536 of tensor memory")
-    assert found[2].message.startswith("an arrival of the tensor core")
+    assert found[1].message.startswith("data race: the deallocation writes bytes [0, 65536) of tensor memory")
+    assert found[2].message.startswith("the tcgen05 commit is outstanding")
 
 
 def test_products_that_nothing_tells_of() -> None:
     source = printed("tensor_core")
     commit = source.index('      "mosaic_gpu.tcgen05_commit_arrive"')
     found = find(source[:commit] + source[source.index("\n", commit) + 1 :])
-    assert found[0].kind == "deadlock" and "misses 1 of 1 arrivals" in found[0].message
+    assert found[0].kind == "deadlock" and "outstanding: 1 of 1 arrivals" in found[0].message
 
 
 def test_an_accumulator_that_was_never_written() -> None:
@@ -77,7 +81,7 @@ def test_an_accumulator_that_was_never_written() -> None:
         "      nvvm.fence.mbarrier.init\n", "      nvvm.fence.mbarrier.init\n      %yes = arith.constant true\n"
     )
     finding = find(source)[0]
-    assert finding.kind == "uninitialised" and "of tensor memory" in finding.message
+    assert finding.kind == "uninitialized" and "of tensor memory" in finding.message
 
 
 def test_more_columns_than_there_are() -> None:
@@ -85,10 +89,13 @@ def test_more_columns_than_there_are() -> None:
     line = next(line for line in source.splitlines() if "tmem_alloc " in line)
     more = "\n".join(line.replace("%42 =", f"%more{i} =").replace("128x128", "128x256") for i in range(2))
     finding = only(find(source.replace(line, f"{line}\n{more}")))
-    assert finding.kind == "out-of-bounds" and finding.message == "256 columns of tensor memory, of which 128 are left"
+    assert (
+        finding.kind == "out-of-bounds"
+        and finding.message == "allocation of 256 columns of tensor memory; 128 are free"
+    )
 
 
 def test_there_is_no_timeline_of_what_nobody_measured() -> None:
     kernel = sim.simulate(printed("tensor_core"), "sim:sm_100a")
-    with pytest.raises(TargetError, match="the table has no latencies of sm_100a"):
+    with pytest.raises(TargetError, match="the target table has no latencies for sm_100a"):
         kernel.timeline(*kernel.random_arguments())

@@ -142,17 +142,17 @@ def test_stores_and_loads_of_another_block(order: str) -> None:
     finding = find(SYNC + PUT + relaxed + READ, order=order)[0]
     assert finding.kind == "race" and "of shared memory of block (" in finding.message
     assert finding.others[0].block != finding.block
-    assert finding.edge is not None and finding.edge.endswith("an arrival and a wait of cluster scope")
+    assert finding.hint is not None and finding.hint.endswith("an mbarrier with arrival and wait at cluster scope")
 
 
 def test_a_block_that_may_not_have_started_or_may_have_ended() -> None:
     early = find(PUT + SYNC + READ)
     assert {f.kind for f in early} == {"barrier"}
-    assert early[0].message == "the store to block (1, 0, 0), which may not have started"
-    assert early[0].edge == "nvvm.cluster.arrive and nvvm.cluster.wait before"
+    assert early[0].message == "the store targets block (1, 0, 0), which may not have started"
+    assert early[0].hint == "execute nvvm.cluster.arrive and nvvm.cluster.wait before the access"
     late = find(GET)
     assert {f.kind for f in late} == {"leak"}
-    assert late[0].message == "the load in the shared memory of block (0, 0, 0), which may have ended before"
+    assert late[0].message == "the load targets the shared memory of block (0, 0, 0), which may have exited"
     # Its last wait is what it needs, and no more than one is made.
     kernel = sim.simulate(program(GET + SYNC), "sim:sm_90a")
     outcomes = mutants.score(kernel, kernel.random_arguments())
@@ -172,7 +172,10 @@ def test_lanes_of_one_warp_reach_different_blocks() -> None:
     assert (o == np.arange(128) % 64 + 64 * (np.arange(128) % 2)).all()
     outside = body.replace("%mine, %odd", "%mine, %t32")
     finding = smalti.compile(program(outside), target="sim:sm_90a").find(x, o)[0]
-    assert finding.message == "the load to block 2 of a cluster with 2" and finding.kind == "out-of-bounds"
+    assert (
+        finding.message == "the load targets block 2, which is outside the cluster of 2 blocks"
+        and finding.kind == "out-of-bounds"
+    )
 
 
 def test_the_barrier_of_the_cluster() -> None:
@@ -183,15 +186,15 @@ def test_the_barrier_of_the_cluster() -> None:
     waits = " else {" + INIT + WAIT + "\n    }"
     finding = only(find(first + waits))
     assert finding.kind == "deadlock"
-    message = "waits for the barrier of the cluster; missing: warp 0 of block (1, 0, 0), warp 1 of block (1, 0, 0)"
+    message = "waits for the cluster barrier; missing: warp 0 of block (1, 0, 0), warp 1 of block (1, 0, 0)"
     assert any(message in one.message for one in (finding, *finding.others))
-    assert only(find("\n    nvvm.cluster.wait")).message.startswith("a wait at the barrier of the cluster with no arr")
-    assert only(find("\n    nvvm.cluster.arrive" + SYNC)).message.startswith("a second arrival at the barrier of the")
+    assert only(find("\n    nvvm.cluster.wait")).message.startswith("wait at the cluster barrier without a prior arr")
+    assert only(find("\n    nvvm.cluster.arrive" + SYNC)).message.startswith("second arrival at the cluster barrier")
     half = "\n    scf.if %leads {\n    nvvm.cluster.arrive\n    }"
     assert only(find(half)).kind == "divergence"
-    with pytest.raises(smalti.LaunchError, match="is no number of clusters of"):
+    with pytest.raises(smalti.LaunchError, match="is not a multiple of the cluster size"):
         smalti.compile(program("", cluster=3), target="sim:sm_90a")(x, o)
-    with pytest.raises(smalti.LaunchError, match="a cluster of 32 blocks; a GPU has at most 16"):
+    with pytest.raises(smalti.LaunchError, match="the cluster has 32 blocks; the limit is 16"):
         smalti.compile(program("", cluster=32), target="sim:sm_90a")
 
 
@@ -252,16 +255,16 @@ def test_copies_of_bytes_to_another_block() -> None:
     of_threads = "nvvm.fence.sync_restrict {order = #nvvm.mem_order<release>}"
     for other in (of_global, of_threads):
         assert only(sent(INIT, SYNC, EXPECT, SEND.replace(between, other), WAIT, TAKE)).kind == "missing-fence"
-    # The fence behind an initialisation is of the thread that did it.
+    # The fence behind an initialization is of the thread that did it.
     elsewhere = "\n    }\n    scf.if %second {\n      nvvm.fence.mbarrier.init\n    }"
     late = INIT.replace("\n      nvvm.fence.mbarrier.init\n    }", elsewhere)
     second = "\n    %is1 = arith.constant 1 : i32\n    %second = arith.cmpi eq, %t32, %is1 : i32"
     assert "missing-fence" in {f.kind for f in sent(second, late, SYNC, EXPECT, SEND, WAIT, TAKE)}
     other = SEND.replace("%b_other, %bytes", "%b, %bytes")
     finding = sent(INIT, SYNC, EXPECT, other, WAIT, TAKE)[0]
-    assert finding.message.startswith("a copy to another block than that of the barrier at byte")
+    assert finding.message.startswith("the copy targets another block than the mbarrier at byte")
     finding = sent(INIT, SYNC, EXPECT, SEND.replace("%bytes : !llvm.ptr<7>", "%two : !llvm.ptr<7>"), WAIT, TAKE)[0]
-    assert "not all multiples of 16 bytes" in finding.message
+    assert "must be multiples of 16 B" in finding.message
 
 
 WAIT_FOR_CLUSTER = """
@@ -287,13 +290,13 @@ TOLD = READ.replace("%o[%g]", "%o[%from]")
 def test_arrivals_on_barriers_of_another_block() -> None:
     assert sent(INIT, SYNC, PUT, TELL, WAIT_FOR_CLUSTER, TOLD) == ()
     kinds = {f.kind for f in sent(INIT, SYNC, PUT, TELL, TOLD)}
-    assert kinds == {"race", "leak", "uninitialised"}
-    # Only threads of its block wait for a barrier, or initialise it.
+    assert kinds == {"race", "leak", "uninitialized"}
+    # Only threads of its block wait for a barrier, or initialize it.
     far = WAIT.replace("%b,", "%far,").replace("ptr<3>", "ptr")
     cast = "\n    %far = llvm.addrspacecast %b_there : !llvm.ptr<7> to !llvm.ptr"
     finding = sent(INIT, cast, SYNC, TELL, far)[0]
-    assert finding.kind == "barrier" and finding.message.endswith("which only threads of that block may do")
-    # Nothing tells that the barrier there is initialised.
+    assert finding.kind == "barrier" and finding.message.endswith("only threads of that block may do so")
+    # Nothing tells that the barrier there is initialized.
     found = sent(INIT, TELL, WAIT_FOR_CLUSTER, TOLD)
     assert "barrier" in {f.kind for f in found}
 
@@ -315,9 +318,9 @@ def test_scopes_of_arrivals_and_waits(tell: str, wait: str) -> None:
     """An arrival and a wait that are for their own blocks do not tell of what another block stored. That it is over, they
     do: what was read, may be overwritten."""
     finding = sent(INIT, SYNC, PUT, tell, wait, TOLD)[0]
-    assert finding.kind == "race" and "the store may still write it" in finding.message
-    assert finding.others[0].block != finding.block and finding.edge is not None
-    assert finding.edge.endswith("an arrival and a wait of cluster scope")
+    assert finding.kind == "race" and "it is not ordered with the store" in finding.message
+    assert finding.others[0].block != finding.block and finding.hint is not None
+    assert finding.hint.endswith("an mbarrier with arrival and wait at cluster scope")
     put = "\n    llvm.store %v, %mine : i32, !llvm.ptr<3>"
     get = "\n    %w = llvm.load %theirs : !llvm.ptr<7> -> i32\n    memref.store %w, %o[%from] : memref<128xi32>"
     over = "\n    llvm.store %zero, %mine : i32, !llvm.ptr<3>"
@@ -341,7 +344,7 @@ def test_relaxed_arrivals_and_waits_between_fences() -> None:
     assert sent(INIT, SYNC, PUT, fenced, wait, acquire, TOLD) == ()
     for parts in ((tell, wait, acquire), (fenced, wait), (fenced.replace(release, acquire), wait, acquire)):
         finding = sent(INIT, SYNC, PUT, *parts, TOLD)[0]
-        assert finding.kind == "race" and "the store may still write it" in finding.message
+        assert finding.kind == "race" and "it is not ordered with the store" in finding.message
     # One for the block does not reach another one.
     small = fenced.replace("cluster>}", "cta>}")
     assert sent(INIT, SYNC, PUT, small, wait, acquire, TOLD)[0].kind == "race"
@@ -353,7 +356,7 @@ def test_arrivals_in_assembly_by_number() -> None:
     over = "\n    llvm.store %zero, %mine : i32, !llvm.ptr<3>"
     assert sent(INIT, put, SYNC, get, ASSEMBLY, WAIT, over) == ()
     finding = sent(INIT, SYNC, PUT, ASSEMBLY.replace("%other :", "%two :"), WAIT, READ)[0]
-    assert finding.message == "an arrival to block 2 of a cluster with 2"
+    assert finding.message == "the arrival targets block 2, which is outside the cluster of 2 blocks"
 
 
 def test_reductions_in_another_block() -> None:

@@ -54,8 +54,8 @@ def kinds(body: str, chip: str = "sm_80", order: str = "adversarial") -> set[str
     made = sim.simulate(program(body), chip)
     found = made.find(*made.random_arguments(), simulation=sim.Simulation(order, max_findings=50))
     for finding in found:
-        assert finding.edge is not None
-        assert "gpu.barrier, or nvvm.bar.warp.sync if the threads of one warp alone" in finding.edge
+        assert finding.hint is not None
+        assert "gpu.barrier, or nvvm.bar.warp.sync if only threads of one warp" in finding.hint
         assert finding.agent is not None and finding.others[0].agent is not None
         assert finding.agent.split(",")[0] == finding.others[0].agent.split(",")[0]
         assert finding.agent != finding.others[0].agent
@@ -211,7 +211,7 @@ def test_a_lane_that_the_mask_does_not_name() -> None:
     made = sim.simulate(program("nvvm.bar.warp.sync %low : i32"), "sm_80")
     (finding,) = made.find(*made.random_arguments())
     assert finding.kind == "divergence"
-    assert finding.message == "a barrier of a warp by lane 16, which its mask 0xffff does not name"
+    assert finding.message == "the warp barrier is executed by lane 16, which is not in its own mask 0xffff"
 
 
 def test_atomic_accesses_of_the_lanes_of_a_warp() -> None:

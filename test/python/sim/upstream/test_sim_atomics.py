@@ -96,7 +96,7 @@ def test_a_histogram_of_several_blocks(chip: str) -> None:
     # runs in lockstep.
     found = [f for order in ORDERS for f in find(histogram(""), chip, order)]
     assert {f.kind for f in found} == (set() if chip == "gfx942" else {"race"})
-    assert all("may still" in f.message and "the atomic access" in f.message for f in found)
+    assert all("it is not ordered with" in f.message and "the atomic access" in f.message for f in found)
 
 
 BINARY: dict[str, Any] = {
@@ -280,7 +280,10 @@ def test_what_is_not_released_and_acquired_is_a_race(changed: dict[str, str]) ->
     found = find(handover(**changed), max_findings=100)
     assert {f.kind for f in found} == {"race"}
     race = next(f for f in found if "the load reads" in f.message)
-    assert race.edge is not None and "a release after the one and an acquire before the other" in race.edge
+    assert (
+        race.hint is not None
+        and "an atomic release after the first access and an atomic acquire before the second" in race.hint
+    )
 
 
 def test_membar_is_a_fence() -> None:
@@ -445,7 +448,7 @@ def test_blocks_take_a_lock() -> None:
     assert {f.kind for f in find(lock(UNLOCK.replace("release", "monotonic")))} == {"race"}
     found = find(lock(""), max_findings=100)
     assert {f.kind for f in found} == {"deadlock"}
-    assert "memory to change, which 'llvm.cmpxchg' reads again and again" in found[0].message
+    assert "a write to the memory that 'llvm.cmpxchg' polls" in found[0].message
 
 
 def test_a_lock_of_the_lanes_of_a_warp() -> None:
@@ -567,12 +570,12 @@ def test_all_updates_are_remembered() -> None:
         assert {f.kind for f in found} == {"race"}, order
 
 
-def test_shared_memory_that_nobody_initialised() -> None:
+def test_shared_memory_that_nobody_initialized() -> None:
     body = f"""
     %s = memref.alloc() : memref<1xi32, {SHARED}>
     %old = memref.atomic_rmw addi %one, %s[%c0] : (i32, memref<1xi32, {SHARED}>) -> i32"""
     (finding,) = find(program(body, {"o": "memref<1xi32>"}))
-    assert finding.kind == "uninitialised"
+    assert finding.kind == "uninitialized"
 
 
 def test_an_update_at_an_odd_byte() -> None:
@@ -580,11 +583,11 @@ def test_an_update_at_an_odd_byte() -> None:
     %p = llvm.getelementptr %o_pointer[2] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
     %old = llvm.atomicrmw add %p, %one monotonic : !llvm.ptr<1>, i32"""
     (finding,) = find(program(body, {"o": "memref<2xi32>"}))
-    assert finding.kind == "assertion" and "of 4 bytes begins at byte 2" in finding.message
+    assert finding.kind == "assertion" and "of 4 B is at byte offset 2" in finding.message
 
 
 def test_scopes_of_the_other_vendor_are_named() -> None:
     update = '%x = llvm.atomicrmw add %o_pointer, %one syncscope("agent") monotonic : !llvm.ptr<1>, i32'
     with pytest.raises(CompileError) as error:
         find(program(update, {"o": "memref<1xi32>"}))
-    assert "the scope 'agent'; of sm_90a the simulator knows: " in str(error.value)
+    assert "scope 'agent'; the scopes for sm_90a are: " in str(error.value)

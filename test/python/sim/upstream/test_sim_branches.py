@@ -179,7 +179,7 @@ def test_a_barrier_where_lanes_have_parted() -> None:
     gpu.return"""
     (finding,) = find(program(text))
     assert finding.kind == "divergence"
-    assert finding.message == "a barrier where lane 3 of warp 0 does not come"
+    assert finding.message == "the barrier is in divergent control flow: lane 3 of warp 0 does not reach it"
     # Whole warps may go by themselves.
     warps = text.replace("%lane, %c3", "%t, %c32").replace("gpu.barrier", "nvvm.bar.warp.sync %all : i32")
     assert (run(program(warps), "sim:sm_90a") == np.arange(64) * 7 % 64).all()
@@ -193,7 +193,7 @@ def test_different_memory_where_lanes_meet() -> None:
     memref.store %v, %m[%t] : memref<64xi32>
     gpu.return"""
     (finding,) = find(program(text))
-    assert finding.kind == "divergence" and "different memory" in finding.message
+    assert finding.kind == "divergence" and "select different memrefs" in finding.message
     assert finding.location is not None
 
 

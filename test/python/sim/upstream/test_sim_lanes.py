@@ -174,7 +174,7 @@ def test_moves_of_waves_of_32() -> None:
     %r1 = rocdl.update.dpp %t, %v with 0x157, 15, 15, false : i32
     %r2 = rocdl.update.dpp %t, %v with 0x163, 15, 15, false : i32"""
     results(body.replace("0x157", "343").replace("0x163", "355"), 3, "gfx1201")
-    with pytest.raises(CompileError, match=r"row_bcast_15 in a wave of 32"):
+    with pytest.raises(CompileError, match=r"row_bcast_15 with a wave size of 32"):
         results("    %r0 = rocdl.update.dpp %t, %v with 322, 15, 15, false : i32", 1, "gfx1201")
 
 
@@ -248,13 +248,21 @@ def parted(inside: str) -> str:
         (
             "%got = nvvm.vote.sync ballot %all, %odd -> i32",
             "sm_80",
-            "a vote with mask 0xffffffff where lane 0 of warp 0",
+            "the vote with mask 0xffffffff diverges: lane 0 of warp 0",
         ),
-        ("%got = nvvm.redux.sync add %v, %one : i32 -> i32", "sm_80", "a reduction by lane 5, which its mask 0x1"),
-        ("%got = nvvm.shfl.sync idx %rest, %v, %two, %clamp : i32 -> i32", "sm_80", "a shuffle reads lane 2"),
-        ("%got = nvvm.match.sync any %t, %v : i32 -> i32", "sm_80", "a match by lane 5, which its mask 0x5"),
-        ("%got = rocdl.readlane %v, %two : (i32, i32) -> i32", "gfx942", "an exchange reads lane 2 of wave 0"),
-        ("%got = gpu.subgroup_broadcast %v, specific_lane %two : i32", "gfx942", "a broadcast of lane 2 of wave 0"),
+        (
+            "%got = nvvm.redux.sync add %v, %one : i32 -> i32",
+            "sm_80",
+            "the reduction is executed by lane 5, which is not in its own mask 0x1",
+        ),
+        ("%got = nvvm.shfl.sync idx %rest, %v, %two, %clamp : i32 -> i32", "sm_80", "the shuffle reads lane 2"),
+        (
+            "%got = nvvm.match.sync any %t, %v : i32 -> i32",
+            "sm_80",
+            "the match is executed by lane 5, which is not in its own mask 0x5",
+        ),
+        ("%got = rocdl.readlane %v, %two : (i32, i32) -> i32", "gfx942", "the permutation reads lane 2 of wave 0"),
+        ("%got = gpu.subgroup_broadcast %v, specific_lane %two : i32", "gfx942", "a broadcast from lane 2 of wave 0"),
     ],
 )
 def test_lanes_that_do_not_come(inside: str, chip: str, message: str) -> None:
@@ -291,8 +299,8 @@ def test_exchanges_of_some_lanes(inside: str, chip: str) -> None:
 
 def test_what_a_chip_lacks_is_named() -> None:
     for body, message in (
-        ("%r0 = rocdl.permlanex16 %t, %v, %v, %v, true, false : i32, i32", "gfx942 has no such instruction"),
-        ("%r0 = rocdl.ballot %odd : i32", "a bit for each of 64 lanes in i32"),
+        ("%r0 = rocdl.permlanex16 %t, %v, %v, %v, true, false : i32, i32", "gfx942 does not have this instruction"),
+        ("%r0 = rocdl.ballot %odd : i32", "a ballot of 64 lanes in i32"),
     ):
         with pytest.raises(CompileError) as error:
             smalti.compile(program(body, 1, 64), target="sim:gfx942")

@@ -299,4 +299,4 @@ def test_a_vector_of_bits_outside_of_memory_is_found() -> None:
     )
     (finding,) = sim.simulate(text, "sim:sm_80").find(np.zeros(32, np.bool_), np.zeros(256, np.int8))
     assert finding.kind == "out-of-bounds" and finding.agent == "warp 0, lane 31"
-    assert finding.message.startswith("the load reads bytes 31 to 33 of argument 0")
+    assert finding.message.startswith("the load reads bytes [31, 33) of argument 0")

@@ -1,1 +1,1 @@
-"""How programs of threads run: teams of warps, their memory, and the order of their accesses."""
+"""Execution of thread-level kernels: converged warps, memory, and the order of accesses."""

@@ -1,4 +1,4 @@
-"""How the threads of a team access memory: where, whether they may, and what is checked of it."""
+"""Memory accesses of converged warps: addresses, bounds and checks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from ...._mlir_libs._smalti import all_fit, all_inside, grains_of
 from ...machine.findings import Finding
-from ...machine.synchronisation import Mbarrier
+from ...machine.synchronization import Mbarrier
 from ...ops.memref import BARRIER_BYTES
 from . import bounds, timing
 from .block import Warp
@@ -23,20 +23,20 @@ from .warps import Warps
 
 
 class Accesses(Warps):
-    """What a team does to memory."""
+    """The memory accesses of converged warps."""
 
     def __init__(self, block: Any, warps: list[Warp]) -> None:
         super().__init__(block, warps)
         self.changes = 0
-        """How often it changed memory."""
+        """The number of changes of memory."""
         self.slots: tuple[Slot, ...] = ()
-        """The slots that the view has which is about to be accessed."""
+        """The slots selected by the view of the next access."""
 
     def locate(
         self, view: View, indices: list[Any], lengths: tuple[Any, ...], site: Any, what: str, write: bool
     ) -> tuple[Any, Array | None]:
-        """The byte at which a vector of some shape begins at indices of a view, and the lanes that may go on: those
-        that run, and for which it is inside. A length may be a number for each lane."""
+        """The byte offset of a vector at indices of a view, and the active lanes for which it is in bounds. A length
+        may be a number per lane."""
         offset, mask = view.offset, self.mask
         if view.buffer.shared:
             self.slots = view.slots
@@ -79,7 +79,7 @@ class Accesses(Warps):
         verb = "writes" if write else "reads"
         self.report(
             "out-of-bounds",
-            f"{what} {verb} {where} in dimension {dimension}, which has {of}, of {buffer.name}",
+            f"{what} {verb} {where} of {buffer.name}; dimension {dimension} has size {of}",
             site,
             lane,
         )
@@ -88,7 +88,7 @@ class Accesses(Warps):
     def in_buffer(
         self, buffer: Any, first: Any, steps: Array, size: int, mask: Array | None, site: Any, what: str, write: bool
     ) -> Array | None:
-        """The lanes that stay in the buffer itself."""
+        """The lanes whose access is inside the buffer."""
         low, high = int(steps.min()), int(steps.max()) + size
         bad = (first < -low) | (first > buffer.size - high)
         if not isinstance(bad, np.ndarray):
@@ -102,12 +102,12 @@ class Accesses(Warps):
         lane = int(np.flatnonzero(bad)[0])
         at = int(first[lane]) if isinstance(first, np.ndarray) else int(first)
         verb = "writes" if write else "reads"
-        message = f"{what} {verb} bytes {at + low} to {at + high} of {buffer.name}, which has {buffer.size}"
+        message = f"{what} {verb} bytes [{at + low}, {at + high}) of {buffer.name}, whose size is {buffer.size} B"
         self.report("out-of-bounds", message, site, lane)
         return ~bad if mask is None else mask & ~bad
 
     def aligned(self, first: Any, size: int, mask: Array | None, site: Any, what: str, write: bool) -> None:
-        """Reports bytes that are no multiples of a size, where accesses have to begin at such."""
+        """Reports misaligned byte offsets, for accesses that require alignment."""
         if isinstance(first, np.ndarray):
             if not int(np.bitwise_or.reduce(first)) & (size - 1):
                 return
@@ -118,10 +118,12 @@ class Accesses(Warps):
             lane = int(bad.argmax())
             byte = int(first[lane]) if isinstance(first, np.ndarray) else int(first)
             verb = "writes" if write else "reads"
-            self.report("assertion", f"{what} {verb} byte {byte} and on, which is not a multiple of {size}", site, lane)
+            self.report(
+                "assertion", f"{what} {verb} at byte offset {byte}; the offset must be a multiple of {size}", site, lane
+            )
 
     def load(self, view: View, indices: list[Any], shape: tuple[int, ...], site: Any, what: str = "the load") -> Any:
-        """A vector of some shape (a number for ()) that every lane loads at indices of its own."""
+        """A vector of some shape (a number for ()) that every lane loads at its own indices."""
         first, mask = self.locate(view, indices, shape, site, what, False)
         return bounds.load(self, view, first, view.steps(shape), shape, mask, site, what)
 
@@ -136,7 +138,7 @@ class Accesses(Warps):
         site: Any,
         what: str = "the load",
     ) -> Any:
-        """Elements at bytes of a buffer; lanes outside of the mask get zeros."""
+        """Elements at bytes of a buffer; lanes outside the mask get zeros."""
         if first.__class__ is not np.ndarray or not all_fit(first, steps, dtype.itemsize, buffer.size):
             self.aligned(first, dtype.itemsize, mask, site, what, False)
             mask = self.in_buffer(buffer, first, steps, dtype.itemsize, mask, site, what, False)
@@ -186,7 +188,7 @@ class Accesses(Warps):
             write(buffer, first, steps, values, mask)
 
     def changed(self, before: Array, after: Array) -> None:
-        """Memory may have changed, which others poll."""
+        """Counts a change of memory, for polling threads."""
         if before.tobytes() != after.tobytes():
             self.changes += 1
             self.machine.changes += 1
@@ -213,10 +215,10 @@ class Accesses(Warps):
     ) -> None:
         """Checks an access of `size` bytes at each of `first + steps` by the lanes of a mask.
 
-        `stream` says of each warp of the team the agent and the step that tell of the end of what is asynchronous;
-        `values` are a row for each lane (or one for all) of what is written, where that is written at once; `work` is
-        the copy that writes it else. It `marks` the beginning or the end of a barrier. An atomic access has the `level`
-        of its scope, and a write may be one that `reads` before. AMD's chips count it as a `kind`.
+        `stream` has for each warp the agent and the step of an asynchronous access; `values` has a row per lane (or
+        one for all) of written values, if they are written immediately; otherwise `work` is the copy that writes them.
+        `marks`: the access is the initialization or invalidation of a barrier. An atomic access has the `level` of its
+        scope, and a write with `reads` also reads. AMD chips count the access as a `kind`.
         """
         if isinstance(buffer, PrivateBuffer):
             return
@@ -228,15 +230,15 @@ class Accesses(Warps):
         active = self.active_warps()
         counted = self.warps[0].counters is not None
         for warp in active:
-            if warp.learned:
-                warp.acts()
+            if warp.pending_acquires:
+                warp.mark_effective()
             if stream is None and not counted:
                 warp.dirty = True
         if stream is None and counted:
             stream = self._counted(kind or access_kind(buffer.shared, write), active)
         if buffer.shared and buffer.block is not self.block and stream is None:
             for warp in active:
-                warp.reaches(buffer.block, what, site, (warp.agent, warp.step))
+                warp.access_remote(buffer.block, what, site, (warp.agent, warp.step))
         if self.slots and buffer.shared:
             self._takes_slots(write, active, stream)
         if not self.machine.how.races or buffer.read_only:
@@ -248,7 +250,7 @@ class Accesses(Warps):
             if self.block.independent and stream is None:
                 lanes = np.arange(self.lanes) if mask is None else np.flatnonzero(mask)
             else:
-                # All do the same: one lane of each warp tells of it.
+                # All lanes access alike: one lane of each warp is recorded.
                 lanes = np.arange(0, self.lanes, self.block.warp_size)
                 if mask is not None:
                     rows = mask.reshape(len(self.warps), -1)
@@ -278,7 +280,7 @@ class Accesses(Warps):
     def _spares_barriers(
         self, barriers: Iterable[Mbarrier], at: Array, threads: Array, steps: Array, event: Event
     ) -> None:
-        """Reports that an access goes to a barrier, whose bytes are not the program's."""
+        """Reports an access to the bytes of an mbarrier."""
         size = event.size
         low, high = int(at.min() + steps.min()), int(at.max() + steps.max()) + size
         for barrier in barriers:
@@ -290,14 +292,14 @@ class Accesses(Warps):
             if hit.any():
                 lane = int(np.flatnonzero(self.threads == threads[int(hit.argmax())])[0])
                 verb = "writes" if event.write else "reads"
-                message, edge = (
-                    f"{event.what} {verb} the bytes of {barrier.name}",
-                    "nvvm.mbarrier.inval, or another place",
+                message, hint = (
+                    f"{event.what} {verb} the bytes of {barrier.name}, an initialized mbarrier",
+                    "execute nvvm.mbarrier.inval before the access, or use another address",
                 )
-                self.report("barrier", message, event.site, lane, edge=edge, others=[barrier.begin("barrier")])
+                self.report("barrier", message, event.site, lane, hint=hint, others=[barrier.begin("barrier")])
 
     def _takes_slots(self, write: bool, active: list[Warp], stream: tuple[Array, Array] | None) -> None:
-        """The access goes through the view that was looked at last."""
+        """Records an access through the view that was selected last."""
         agents, steps = stream or (self.agents, [warp.step for warp in self.warps])
         ends = {warp: (int(agent), int(step)) for warp, agent, step in zip(self.warps, agents, steps, strict=True)}
         self.block.slots.access(self.slots, write, active, *zip(*(ends[warp] for warp in active), strict=True))
@@ -306,10 +308,10 @@ class Accesses(Warps):
     def reads_grains(
         self, buffer: LaneBuffer, lanes: Array, grains: Array, what: str, site: Any, stream: tuple[Array, Array]
     ) -> None:
-        """Checks what an engine reads: a row of grains for each of some lanes."""
+        """Checks the reads of an asynchronous operation: a row of grains for each of some lanes."""
         self.owes = True
         for warp in self.active_warps():
-            warp.acts()
+            warp.mark_effective()
         if self.machine.how.races:
             event = Event(what, False, site, self, asynchronous=True)
             self._check(buffer, event, grains, self.threads[lanes], self.which[lanes], stream, None)
@@ -324,7 +326,7 @@ class Accesses(Warps):
         stream: tuple[Array, Array] | None,
         same: Any,
     ) -> bool:
-        """Returns whether several threads write one place."""
+        """Returns whether several threads write the same bytes."""
         if len(threads) == 1:
             event.only = int(threads[0])
         agents, ends = stream or (self.agents, np.array([warp.step for warp in self.warps], np.int32))
@@ -335,12 +337,18 @@ class Accesses(Warps):
             row, column = (int(x[0]) for x in np.nonzero(missing))
             byte = int(grains[row, column]) * grain
             lane = int(np.flatnonzero(self.threads == threads[row])[0])
-            message = f"{what} reads bytes {byte} to {byte + grain} of {buffer.name}, which were never written"
-            self.report("uninitialised", message, site, lane, edge="a write of all of it that is ordered before")
+            message = f"{what} reads bytes [{byte}, {byte + grain}) of {buffer.name}, which are uninitialized"
+            self.report(
+                "uninitialized",
+                message,
+                site,
+                lane,
+                hint="write all of these bytes before the read, and order the write before it",
+            )
         return several
 
     def _counted(self, kind: str, active: list[Warp]) -> tuple[Array, Array]:
-        """What tells of the end of an access, where waves have to wait for it."""
+        """The counters that complete the access, where waves must wait for accesses."""
         counters: list[Any] = [warp.counters for warp in self.warps]
         agents = self.once(
             ("agents", kind), [self.agents], lambda _: np.array([c.of[kind].agent for c in counters], np.int32)
@@ -350,7 +358,7 @@ class Accesses(Warps):
         return agents, np.array(ends, np.int32)
 
     def _same(self, buffer: LaneBuffer, grains: Array, values: Array | None, mask: Array | None, first: Any) -> Any:
-        """Says of a grain of a row whether the write leaves what is there."""
+        """A function that returns whether a write leaves a grain of a row unchanged."""
         if values is None:
             return None
 
@@ -378,7 +386,7 @@ class Accesses(Warps):
         values: Array | None,
         mask: Array | None,
     ) -> None:
-        """Lanes that write the same place at the same time."""
+        """Checks lanes that write the same bytes in one op."""
         assert buffer.threads is not None
         lost = buffer.threads.take(grains) != threads[:, None]
         rows = None
@@ -404,20 +412,20 @@ class Accesses(Warps):
             return
 
     def _conflict(self, event: Event, one: int, other: int, buffer: LaneBuffer, byte: int) -> None:
-        """Two threads write different values to one place."""
+        """Reports two threads that write different values to the same bytes."""
         sides = [Side(event, int(self.agents[0]), 0, thread) for thread in (one, other)]
         note = Finding(
             "race",
-            f"{event.what} writes another value here",
+            f"{event.what} writes a different value here",
             self.block.position,
             agent=sides[0].name,
             location=event.site.location,
             iteration=sides[0].iteration,
         )
-        message = f"threads write different values to byte {byte} of {buffer.name} in one store"
+        message = f"data race: threads write different values to byte {byte} of {buffer.name} in one store"
         lane = int(np.flatnonzero(self.threads == other)[0])
-        edge = "one thread that stores, or places that differ"
-        self.report("race", message, event.site, lane, edge=edge, others=[note])
+        hint = "let one thread store, or let the threads store to different addresses"
+        self.report("race", message, event.site, lane, hint=hint, others=[note])
 
 
 def number(found: Any) -> Any:

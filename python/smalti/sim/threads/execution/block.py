@@ -1,4 +1,4 @@
-"""Blocks of threads, and their warps: what each knows."""
+"""Blocks and warps of thread-level kernels, and their vector clocks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...machine.agents import Agent
-from ...machine.clocks import Knowledge
+from ...machine.clocks import HappensBefore
 from ...machine.findings import Finding
 from ...machine.machine import Block, Cluster, Machine
 from .cluster_loads import Requests
@@ -20,11 +20,11 @@ from .memory import LaneBuffer
 from .slots import Slots
 
 NEVER = np.iinfo(np.int32).max
-"""A step that is known to be over always."""
+"""A step that always happens before everything."""
 
 
 class Warp(Agent):
-    """A warp or wave: what it knows."""
+    """A warp or wave, with its vector clocks."""
 
     def __init__(self, block: ThreadBlock, index: int) -> None:
         super().__init__(block, min(block.warp_size, block.thread_count - index * block.warp_size))
@@ -32,72 +32,74 @@ class Warp(Agent):
         self.counted = block.warp_size
         self.name = f"{block.warp_name} {index}"
         self.team: Any = None
-        """The team that it is in."""
+        """The converged warps of which it is one."""
         self.uneven: set[str] = set()
-        """The streams of whose groups some threads have ended more than others."""
+        """The streams in which some threads have committed more groups than others."""
         self.waits_of_lanes: dict[int, Array] = {}
-        """What each thread knows of what it started itself, by agents, where they know different things."""
+        """The clock of each thread for operations that it issued itself, by agent, if the threads differ."""
         self.queues: dict[str, Any] = {}
-        """Asynchronous work of other kinds, by what tells of it."""
+        """Outstanding operations of other kinds, by completion mechanism."""
         self.counters: Counters | None = None
-        """What a wave of AMD waits for."""
+        """The wait counters of an AMD wave."""
         self.signalled: Any = None
-        """The meeting at the barrier of the block that it has signalled to, and not waited for."""
+        """The use of the block barrier that it has signaled and not waited for."""
         self.member: Any = None
-        """What it knows of the named barrier that it has joined."""
+        """The state of the named barrier that it has joined."""
         self.cluster_uses = self.cluster_step = 0
-        """Uses of the barrier of a cluster of AMD's that it has waited for, and the step in which it did last."""
+        """The uses of an AMD cluster barrier for which it has waited, and the step of the last wait."""
         self.knows: Array = block.knows[index]
-        """For each lane and each other one the last step whose accesses by that one it knows of."""
+        """For each pair of lanes the last step of the one that happens before the next access of the other."""
         self.syncs: list[tuple[int, Any]] = []
-        """What made lanes know of each other: up to which step, and `bar.warp.sync` or the block's barrier if it was one."""
+        """The synchronization of lanes: up to which step, and the op if it was `bar.warp.sync` or the block
+        barrier."""
         self.published: list[tuple[Array, Any]] = []
-        """What fences released: the lanes, and what relaxed atomic writes of theirs tell (`ordering.Told`)."""
+        """Releases by fences: the lanes, and the clocks that their later relaxed atomic writes publish
+        (`ordering.Told`)."""
         self.noticed: list[tuple[Array, int, Any]] = []
-        """What relaxed atomic reads found: the lanes, the scope, and what a fence makes them learn."""
+        """Relaxed atomic reads: the lanes, the scope, and the clocks that a later fence acquires."""
         self.sources: dict[int, list[tuple[int, tuple[Any, ...]]]] = {}
-        """By agents of other blocks: steps that it learned of, and from what."""
+        """By agents of other blocks: acquired steps, and the ops that ordered them."""
         self.ready: dict[int, Any] = {}
-        """When values of slots are there, in a run with a timeline (see `timing`)."""
+        """The completion times of the values of slots, in a run with a timeline (see `timing`)."""
 
-    def acquire(self, knowledge: Knowledge, site: Any, threads: int = 0, lanes: Array | None = None) -> None:
-        # What a barrier of the block mattered for is seen at accesses.
+    def acquire(self, clocks: HappensBefore, site: Any, threads: int = 0, lanes: Array | None = None) -> None:
+        # The effect of a block barrier is determined at later accesses.
         of_block = threads == self.block.thread_count
-        self._hears(knowledge, site if of_block else None)
+        self._hears(clocks, site if of_block else None)
         if of_block:
-            told, known = knowledge.visible, self.known.visible
+            told, known = clocks.visible, self.known.visible
             of_block = all(step <= known.get(agent, 0) for agent, step in told.items())
         if self.counters is None:
-            self._hears_of_itself(knowledge.seen.get(self.agent, 0), lanes, site if of_block else None)
-        before = len(self.learned)
-        super().acquire(knowledge, site, threads)
+            self._hears_of_itself(clocks.seen.get(self.agent, 0), lanes, site if of_block else None)
+        before = len(self.pending_acquires)
+        super().acquire(clocks, site, threads)
         if of_block:
-            del self.learned[before:]
+            del self.pending_acquires[before:]
 
     def relies_on(self, agent: int, step: int) -> None:
-        """Something is in order as the warp knows a step of an agent to be over."""
+        """Marks the synchronization that orders a step of an agent before the warp as effective."""
         found = self.block.heard.get((self.index, agent))
         if found is not None and step > found[1]:
             self.machine.effective.add((found[0].number, "removed"))
 
-    def _hears(self, knowledge: Knowledge, site: Any) -> None:
-        """Others tell what they know: at a barrier of the block, which `site` is, or in other ways."""
+    def _hears(self, clocks: HappensBefore, site: Any) -> None:
+        """Publishes the clocks of the warp: at the block barrier `site`, or by other synchronization."""
         heard = self.block.heard
         if site is not None and (site.number, "removed") in self.machine.effective:
             site = None
         if site is None and not heard:
             return
-        for agent, step in knowledge.seen.items():
+        for agent, step in clocks.seen.items():
             before = self.known.seen.get(agent, 0)
             if step < before or agent == self.agent:
                 continue
-            # A barrier that told the same before is not needed.
+            # A barrier that orders nothing new is not needed.
             heard.pop((self.index, agent), None)
             if step > before and site is not None:
                 heard[self.index, agent] = (site, before)
 
     def knows_of(self, agent: int, step: int, thread: int = -1) -> bool:
-        """Whether something that another cluster did, or one thread of it, is known to be over."""
+        """Whether an operation of another cluster, or of one of its threads, happens before."""
         if self.known.seen.get(agent, 0) < step:
             steps = self.known.lanes.get(agent)
             return steps is not None and thread >= 0 and bool(steps[thread % len(steps)] >= step)
@@ -109,7 +111,7 @@ class Warp(Agent):
         return True
 
     def waited(self, agent: int, upto: int, threads: Array | None) -> None:
-        """All of its threads, or some, know of what they started themselves that steps of an agent are over."""
+        """Records that all threads of the warp, or some, waited for their own operations up to steps of an agent."""
         known = self.own.get(agent, 0)
         if threads is None:
             self.waits_of_lanes.pop(agent, None)
@@ -122,8 +124,8 @@ class Warp(Agent):
 
     # -- Threads that run by themselves --------------------------------------------------------------------------------
 
-    def synchronise(self, lanes: Array, site: Any) -> None:
-        """Lanes wait for each other, and know of each other's accesses behind that."""
+    def synchronize(self, lanes: Array, site: Any) -> None:
+        """A barrier of lanes: their accesses before it happen before those after it."""
         self.next_step()
         now, which = self.step - 1, np.flatnonzero(lanes)
         if len(which) == self.threads:
@@ -137,23 +139,23 @@ class Warp(Agent):
         self.block.learns(self)
 
     def _hears_of_itself(self, step: int, lanes: Array | None, site: Any) -> None:
-        """Lanes, or all, learn from others of what their warp did."""
+        """Orders the accesses of the warp before later ones of lanes, or of all."""
         which: Any = slice(None) if lanes is None else np.flatnonzero(lanes)
         if step and (self.knows[which] < step).any():
             self.knows[which] = np.maximum(self.knows[which], step)
             self.syncs.append((step, site))
-            # In a block of one warp nothing else shows what its barriers are for.
+            # In a block of one warp no other access shows the effect of its barriers.
             self.block.syncs_warps |= site is not None and len(self.block.warps) == 1
 
     def chains(self, lanes: Array) -> None:
-        """Lanes learn of each other one after the other: each of those before it, which have released."""
+        """Orders lanes one after the other: each acquires the releases of those before it."""
         known = self.knows[lanes]
         known[np.arange(len(lanes)), lanes] = self.step - 1
         self.knows[lanes] = np.maximum.accumulate(known, 0)
         self.syncs.append((self.step - 1, None))
 
     def only_sync(self, step: int) -> Any:
-        """The barrier that lanes know of a step from, if nothing else made them."""
+        """The barrier that orders a step before lanes, if no other synchronization does."""
         found: Any = None
         for upto, site in reversed(self.syncs):
             if upto < step:
@@ -163,8 +165,8 @@ class Warp(Agent):
             found = site
         return found
 
-    def release(self, lanes: Array | None = None) -> Knowledge:
-        """What those learn that lanes of this warp, or all, tell what they did and know of each other."""
+    def release(self, lanes: Array | None = None) -> HappensBefore:
+        """The clocks that a release of lanes of this warp, or of all, publishes."""
         self.block.tells((self.copies.agent, self.bulk.agent, self.bulk.reads, self.products.agent))
         told = super().release()
         if lanes is None or not self.block.independent:
@@ -178,8 +180,8 @@ class Warp(Agent):
         told.lanes[self.agent] = steps
         return told
 
-    def tells(self, lanes: Array) -> Knowledge | None:
-        """What arrivals of some lanes tell; None where all of them arrive."""
+    def tells(self, lanes: Array) -> HappensBefore | None:
+        """The clocks that the arrivals of some lanes publish; None if all lanes arrive."""
         if len(lanes) >= self.threads or not self.block.independent:
             return None
         chosen = np.zeros(self.block.warp_size, np.bool_)
@@ -188,11 +190,11 @@ class Warp(Agent):
 
     @property
     def loops(self) -> tuple[int, ...]:
-        """The induction variables of the loops that run."""
+        """The induction variables of the enclosing loops."""
         return iteration_of(tuple(self.team.loops), self.team.threads, self._thread())
 
     def _thread(self) -> int:
-        """The first thread that runs."""
+        """The first active thread."""
         team = self.team
         running = team.which == team.warps.index(self)
         if team.mask is not None and (running & team.mask).any():
@@ -200,54 +202,58 @@ class Warp(Agent):
         return int(team.threads[running.argmax()])
 
     def report(
-        self, kind: str, message: str, site: Any, *, edge: str | None = None, others: Iterable[Finding] = ()
+        self, kind: str, message: str, site: Any, *, hint: str | None = None, others: Iterable[Finding] = ()
     ) -> None:
-        """Reports what the warp does."""
+        """Reports a finding of the warp."""
         lane = int(np.flatnonzero(self.team.threads == self._thread())[0])
-        self.team.report(kind, message, site, lane, edge=edge, others=others)
+        self.team.report(kind, message, site, lane, hint=hint, others=others)
 
 
 class ThreadCluster(Cluster):
-    """Blocks of threads that run together."""
+    """A cluster of blocks that run concurrently."""
 
     def __init__(self, machine: Machine, sizes: tuple[int, int, int]) -> None:
         super().__init__(sizes)
         self.blocks: list[Any] = []
         self.first_agent = machine.agent()
         self.rows: dict[int, int] = {}
-        """The rows of shadows that say who read, by agents: one for each warp, and for each engine that reads."""
+        """The rows of shadows for readers, by agent: one for each warp, and one for each engine that reads."""
         self.barrier: Any = None
-        """Its barrier on AMD's chips."""
+        """Its cluster barrier on AMD chips."""
         self.asked = Requests(self)
 
     @property
     def covered(self) -> bool:
-        """Whether there are waits of which it is not known whether something relies on them."""
+        """Whether there are waits whose effect is not decided."""
         return any(block.covers for block in self.blocks)
 
     def block(self, number: int, who: Any, what: str, site: Any) -> ThreadBlock:
-        """The block of a number that somebody names."""
+        """The block with a rank in the cluster."""
         if not 0 <= number < len(self.blocks):
-            who.stop("out-of-bounds", f"{what} to block {number} of a cluster with {len(self.blocks)}", site)
+            who.stop(
+                "out-of-bounds",
+                f"{what} targets block {number}, which is outside the cluster of {len(self.blocks)} blocks",
+                site,
+            )
         return self.blocks[number]
 
     def check(self) -> None:
-        """What is wrong when the program is over."""
+        """Checks at the end of the kernel."""
         for block in self.blocks:
             block.check_leaks()
-        self.check_ends()
+        self.check_remote_accesses()
         self.asked.check()
 
 
 @dataclass(frozen=True)
 class Cover:
-    """The wait that was first over a group of asynchronous work."""
+    """The first wait that completed a group of asynchronous operations."""
 
     site: Any
     commit: Any
-    """What ended the group."""
+    """The op that committed the group."""
     last: bool
-    """Whether the group was the last that the wait was for."""
+    """Whether the group was the last one of the wait."""
     index: int
     """The waits for the stream so far."""
 
@@ -272,13 +278,13 @@ class ThreadBlock(Block):
         self.thread_count = threads
         self.warp_size = warp_size
         self.unit = 1
-        """Warps that stay together."""
+        """The number of warps that never diverge from each other."""
         self.warp_name = warp_name
         self.first_agent = cluster.first_agent
         self.independent = True
-        """Whether the threads of a warp run by themselves: else they run in lockstep."""
+        """Whether the threads of a warp are independent; otherwise they run in lockstep."""
         self.syncs_warps = False
-        """Whether lanes of a warp wait for each other."""
+        """Whether the kernel has barriers of lanes of a warp."""
         count = -(-threads // warp_size)
         self.knows: Array = np.zeros((count, warp_size, warp_size), np.int32)
         """`Warp.knows`."""
@@ -292,66 +298,67 @@ class ThreadBlock(Block):
             for stream in (warp.products, warp.bulk, warp.copies):
                 self._owners[stream.agent] = self._owners[stream.reads] = warp
         self.shares: dict[Any, dict[int, Array]] = {}
-        """What warps give to reductions of the block, by the meetings there."""
+        """The operands of block-wide reductions, by barrier use."""
         self.waits: dict[tuple[int, int], tuple[Any, int]] = {}
-        """By counters' agents and how much of them is over: the waits that told of it, and how much was over before."""
+        """By counter agent and completed count: the wait, and the completed count before it."""
         self.heard: dict[tuple[int, int], tuple[Any, int]] = {}
-        """By warps and agents: the barriers of the block that told of it, and how much was known before."""
+        """By warp and agent: the block barriers that published a step, and the step before."""
         self.covers: dict[tuple[int, int], Cover] = {}
-        """By agent and step: waits of which it is not known whether something relies on them."""
+        """By agent and step: waits whose effect is not decided."""
         self.slots = Slots(self)
         self._waits: dict[int, int] = {}
         self._told: set[tuple[int, int]] = set()
-        """Waits, by agent and index, behind which others were told, and ahead of the next one."""
+        """Waits, by agent and index, after which the warp released, and before the next one."""
         self._commits: dict[tuple[int, int], Any] = {}
         self.resources: dict[Any, int] = {}
-        """Buffers of AMD's chips with bounds, and the pointers that stand for them."""
+        """Bounds-checked buffers of AMD chips, and their pointers."""
         self.named_barriers: dict[int, Any] = {}
-        """Barriers of AMD's chips, by the pointers that name them."""
+        """Named barriers of AMD chips, by pointer."""
         self.lds_arrivals: dict[int, list[Any]] = {}
-        """What arrivals in the phase that is not over tell, by the bytes of barriers in LDS."""
+        """The clocks that arrivals of the current phase publish, by the byte of the LDS barrier."""
         self.out_of_scope = False
-        """Whether warps know of something to be over that is not told in their scope."""
+        """Whether warps have acquired completed steps whose stores are out of scope."""
         self._known: Array | None = None
         self._stale: set[int] = set()
 
     def count_accesses(self) -> None:
-        """Waves have to wait for accesses before a barrier tells of them."""
+        """Enables wait counters: waves must wait for accesses before a barrier orders them."""
         for warp in self.warps:
             warp.counters = Counters(warp)
 
     @property
     def members(self) -> list[Warp]:
-        """The agents that its threads are, all of them."""
+        """All agents of the block."""
         return self.warps
 
     def reader_rows(self, agents: Array) -> list[int]:
-        """Rows of the shadow that say what agents read."""
+        """Rows of the shadow for the reads of agents."""
         return [self._rows.setdefault(int(agent), len(self._rows)) for agent in agents]
 
     def new_agent(self, owner: Warp | None = None) -> int:
-        """A new agent; `owner` is the warp whose work it tells of."""
+        """A new agent; `owner` is the warp whose operations it completes."""
         agent = self.machine.agent()
         if owner is not None:
             self._owners[agent] = owner
         return agent
 
-    # -- What waits are for --------------------------------------------------------------------------------------------
+    # -- Effects of waits
+    # ----------------------------------------------------------------------------------------------
 
     def commits(self, stream: Any, site: Any) -> None:
-        """A group ends here."""
+        """Records the commit of a group."""
         self._commits[stream.agent, stream.next] = site
         stream.commit()
 
     def splits(self, stream: Any, site: Any) -> None:
-        """What was started before is told of here."""
+        """Separates earlier operations from later ones."""
         if stream.open:
             self._commits[stream.agent, stream.next] = site
             stream.split()
 
     def waits_for(self, stream: Any, upto: int, site: Any, agents: set[int]) -> None:
-        """Remembers a wait for groups, until something relies on it: an access that only it orders, or work that would
-        be in flight at the end. Another wait before that makes it needless."""
+        """Records a wait for groups until its effect is decided: by an access that only this wait orders, or by an
+        operation that would be outstanding at the end. An earlier wait makes it redundant."""
         for agent in agents:
             index = self._waits[agent] = self._waits.get(agent, 0) + 1
             for number in stream.groups:
@@ -360,11 +367,12 @@ class ThreadBlock(Block):
                     self.covers[agent, number] = Cover(site, commit, number == upto, index)
 
     def tells(self, agents: Iterable[int]) -> None:
-        """Others learn what waits told."""
+        """Records a release after waits."""
         self._told.update((agent, self._waits[agent]) for agent in agents if agent in self._waits)
 
     def relies(self, agent: int, step: int, warps: Iterable[Warp] = ()) -> None:
-        """Something is in order as a step of an agent is over, for some warps; without them, at the end."""
+        """Records an access that is ordered by a step of an agent, for some warps; without warps, the end of the
+        kernel."""
         cover = self.covers.get((agent, step))
         if cover is None:
             return
@@ -382,7 +390,7 @@ class ThreadBlock(Block):
 
     @property
     def counted(self) -> int:
-        """Threads of a barrier of all: warps count as whole ones."""
+        """The thread count of a barrier of all threads, with partial warps counted as whole ones."""
         return len(self.warps) * self.warp_size
 
     def owner_of(self, agent: int) -> Warp | None:
@@ -392,16 +400,16 @@ class ThreadBlock(Block):
         return f"{self.warp_name} {thread // self.warp_size}, lane {thread % self.warp_size}"
 
     def is_known(self, ends: Iterable[tuple[int, int]]) -> bool:
-        """Whether a warp knows one of some steps of agents to be over."""
+        """Whether one of some steps of agents happens before the warp."""
         return any(warp.known.seen.get(agent, 0) >= step for agent, step in ends for warp in self.warps)
 
     def learns(self, warp: Warp) -> None:
-        """The warp knows more than before."""
+        """Invalidates the matrix of clocks after an acquire of the warp."""
         self._stale.add(warp.index)
-        self.out_of_scope = self.out_of_scope or bool(warp.known.over)
+        self.out_of_scope = self.out_of_scope or bool(warp.known.completed)
 
     def known_matrix(self) -> Array:
-        """For each warp and agent of the cluster (from column 1 on) the last step that the warp knows to be over."""
+        """For each warp and agent of the cluster (from column 1) the last step that happens before."""
         wanted = self.machine.agents - self.first_agent + 2
         if self._known is None or self._known.shape[1] < wanted:
             self._known = np.zeros((len(self.warps), wanted + 16), np.int32)
@@ -414,11 +422,12 @@ class ThreadBlock(Block):
             for agent, step in warp.known.seen.items():
                 if agent >= self.first_agent:
                     row[agent - self.first_agent + 1] = step
-            # The lanes of a wave run in lockstep. Of others it is looked at each, where there is something to see.
+            # The lanes of a wave run in lockstep. Independent lanes are checked one by one, where there is a
+            # difference.
             mine = 0 if self.syncs_warps else int(warp.knows.min())
             row[warp.agent - self.first_agent + 1] = NEVER if warp.counters is not None else mine
             if warp.counters is not None:
-                # A wave's accesses happen one after the other.
+                # The accesses of a wave are in program order.
                 for kind in (DS, LOAD, STORE):
                     row[warp.counters.of[kind].agent - self.first_agent + 1] = NEVER
         self._stale.clear()

@@ -1,4 +1,4 @@
-"""Buffers whose bounds the hardware checks: what is outside is read as zero, and not written."""
+"""Bounds-checked buffers: an out-of-bounds load returns zero, and an out-of-bounds store has no effect."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _DWORD = 4
 
 
 def inside(view: View, first: Any, steps: Array, size: int, scalar: Any = 0) -> Any:
-    """Whether elements of `size` bytes at bytes `first + steps` are inside: for each element, of each lane where `first`
-    is an array. Elements that follow each other are one access, which is checked dword by dword. `scalar` is the part
-    of `first` that is not in the sum of 32 bits."""
-    # Offsets are numbers of 32 bits without a sign.
+    """Whether elements of `size` bytes at bytes `first + steps` are in bounds: for each element, of each lane if
+    `first` is an array. Contiguous elements are one access, which is checked per dword. `scalar` is the part of
+    `first` outside the 32-bit sum."""
+    # Offsets are unsigned 32-bit numbers.
     offset = (first - scalar - view.begin & 0xFFFFFFFF) + scalar
     limit = view.limit
     if isinstance(offset, np.ndarray) or isinstance(limit, np.ndarray):
@@ -27,7 +27,7 @@ def inside(view: View, first: Any, steps: Array, size: int, scalar: Any = 0) -> 
 
 @functools.lru_cache(1024)
 def _ends(steps: tuple[int, ...], size: int) -> Array:
-    """Up to where there has to be memory for each element."""
+    """The required size of memory for each element."""
     places = np.array(steps)
     breaks = np.flatnonzero(np.diff(places) != size) + 1
     found = []
@@ -48,7 +48,7 @@ def load(
     what: str = "the load",
     scalar: Any = 0,
 ) -> Any:
-    """What every lane loads at bytes of a view, with the checks of its buffer if it has some."""
+    """The elements that every lane loads at bytes of a view, with bounds checks if its buffer has them."""
     dtype = view.dtype
     if view.limit is None:
         return st.load_bytes(view.buffer, first, steps, dtype, shape, mask, site, what)
@@ -91,7 +91,7 @@ def store(
 
 
 def _parts(st: Any, there: Array, mask: Array | None) -> list[tuple[Array, Array]]:
-    """Lanes that have the same elements inside, and these."""
+    """Groups of lanes with the same elements in bounds."""
     rows = np.broadcast_to(there, (st.lanes, there.shape[-1]))
     if mask is not None:
         rows = rows & mask[:, None]

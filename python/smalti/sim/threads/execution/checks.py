@@ -1,4 +1,4 @@
-"""Whether an access is in order behind others, and what it is a finding of if it is not."""
+"""Checks whether an access is ordered after the accesses before it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BITS = np.uint32(1) << np.arange(32, dtype=np.uint32)
 
 
 class Accesses(Protocol):
-    """The accesses so far, by number, and what is told of findings."""
+    """The recorded accesses, by number, and the report function."""
 
     _agents: Array
     _steps: Array
@@ -28,7 +28,7 @@ class Accesses(Protocol):
 
 
 class Check:
-    """One access, which is checked against numbers of others."""
+    """One access that is checked against recorded ones."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class Check:
         return self.threads // self.event.block.warp_size
 
     def before(self, row: Array) -> AccessesBefore | None:
-        """What a row of the shadow has of the grains; None if it has nothing."""
+        """The entries of a row of the shadow for the grains; None if the row is empty."""
         checker, block = self.checker, self.event.block
         accesses, known = (checker._agents, checker._steps), block.known_matrix()
         return look_before(row, self.grains, self.threads, block.warp_size, *accesses, known, block.first_agent)
@@ -65,8 +65,8 @@ class Check:
         same: Callable[[int, int], bool] | None,
         lanes: Array | None,
     ) -> None:
-        """Checks against the accesses that a row of the shadow names; `writers` are the threads that did them, and
-        `lanes` bits of them."""
+        """Checks against the accesses in a row of the shadow; `writers` are their threads, and `lanes` bits of
+        them."""
         checker, event = self.checker, self.event
         block = event.block
         pairs, ordered = None, before.ordered
@@ -99,8 +99,8 @@ class Check:
             self._fenced(sorted({number for _, number in pairs}), True if ordered is None else ordered, last, written)
 
     def _over(self, ordered: Array, last: Array) -> bool:
-        """What a warp knows to be over, may be overwritten, though it may not see what threads stored. Returns whether there
-        is such."""
+        """Memory of completed reads and copies may be overwritten, although stores of the same steps are not visible.
+        Returns whether this orders any access."""
         checker, warps = self.checker, self.event.block.warps
         found = False
         rows, columns = np.nonzero(~ordered)
@@ -108,13 +108,14 @@ class Check:
             number = int(last[row, column])
             before = checker._events[number]
             if number and (before.asynchronous or not before.write):
-                over = warps[int(self.warps[row])].known.over
+                over = warps[int(self.warps[row])].known.completed
                 if over.get(int(checker._agents[number]), 0) >= int(checker._steps[number]):
                     ordered[row, column] = found = True
         return found
 
     def _of_lanes(self, ordered: Array, last: Array, lanes: Array) -> bool:
-        """What lanes of other warps did is in order if these told of it. Returns whether there is such."""
+        """Accesses of lanes of other warps are ordered if these lanes released them. Returns whether this orders any
+        access."""
         checker, warps = self.checker, self.event.block.warps
         if not any(warp.known.lanes for warp in warps):
             return False
@@ -129,8 +130,8 @@ class Check:
         return found
 
     def _of_warps(self, ordered: Array, last: Array, lanes: Array, written: bool) -> bool:
-        """What threads of the same warp did is in order if the thread itself did it, or knows of it. Returns whether
-        there is such."""
+        """Accesses of threads of the same warp are ordered if they are of the same thread, or if it acquired them.
+        Returns whether this orders any access."""
         checker, block = self.checker, self.event.block
         rows, columns = np.nonzero(~ordered)
         numbers = last[rows, columns]
@@ -146,7 +147,7 @@ class Check:
         named[each, mine] = False
         fine = ~(named & (block.knows[warps, mine] < steps[:, None])).any(1)
         if written and not self.event.write:
-            # Those who write one place together write the same.
+            # Threads that write the same bytes in one op write equal values.
             fine |= did
         ordered[rows[fine], columns[fine]] = True
         if block.syncs_warps:
@@ -158,13 +159,13 @@ class Check:
         return True
 
     def _mark_waits(self, pairs: list[tuple[int, int]]) -> None:
-        """Says which waits for counters the order came from: of warps behind accesses with these numbers."""
+        """Marks the counter waits that ordered warps after accesses with these numbers."""
         checker, block = self.checker, self.event.block
         behind = ((warp, int(checker._agents[number]), int(checker._steps[number])) for warp, number in pairs)
         mark_waits(block, {item for item in behind if item[1] >= block.first_agent})
 
     def _another(self, lanes: int, row: int, step: int) -> int:
-        """A thread of the same warp that did something of which one does not know."""
+        """A thread of the same warp with an access that does not happen before."""
         warp, size = int(self.warps[row]), self.event.block.warp_size
         mine = int(self.threads[row]) % size
         known = self.event.block.knows[warp, mine] >= step
@@ -183,12 +184,12 @@ class Check:
         for number in np.unique(last[bad]).tolist():
             before: Event = checker._events[number]
             if before.level and (writers is not None or (event.level and together(before, event))):
-                # Atomic writes are looked for by themselves.
+                # Atomic writes have their own rows.
                 continue
             agent, step = int(checker._agents[number]), int(checker._steps[number])
             rows, columns = np.nonzero(bad & (last == number))
             if before.block is block:
-                # What a thread started itself, it knows of first.
+                # A thread's own operations are ordered by its own waits.
                 own = np.array([warp.own.get(agent, 0) >= step for warp in block.warps])[self.warps[rows]]
                 owner = block.owner_of(agent)
                 if owner is not None and (waits := owner.waits_of_lanes.get(agent)) is not None:
@@ -206,7 +207,7 @@ class Check:
                 rows, columns = rows[unknown], columns[unknown]
             for row, at in zip(rows.tolist(), columns.tolist(), strict=True):
                 if event.write and before.write and same is not None and _is_over(before, block) and same(row, at):
-                    # Who is last does not matter.
+                    # The order of the last accesses does not matter.
                     continue
                 writer = int(writers[self.grains[row, at]]) if writers is not None else before.only
                 if lanes is not None and agent == block.agents[self.warps[row]]:
@@ -219,7 +220,7 @@ class Check:
                 break
 
     def _relies(self, number: int) -> None:
-        """The access is in order as another one is over."""
+        """Marks an access as ordered by the completion of another one."""
         checker, block = self.checker, self.event.block
         agent, step = int(checker._agents[number]), int(checker._steps[number])
         owner = checker._events[number].block
@@ -227,7 +228,7 @@ class Check:
             owner.relies(agent, step, [block.warps[index] for index in self._all_warps()])
 
     def _all_warps(self) -> list[int]:
-        """The warps whose threads touch the memory."""
+        """The warps whose threads access the memory."""
         found = self._found
         if found is None:
             team, size = self.event.threads, self.event.block.warp_size
@@ -236,7 +237,7 @@ class Check:
         return found
 
     def _bytes(self, row: int, at: int) -> tuple[int, int]:
-        """The bytes that the thread touches around a grain."""
+        """The bytes that the thread accesses around a grain."""
         grain = self.buffer.grain
         low = int(self.grains[row].min()) * grain
         high = (int(self.grains[row].max()) + 1) * grain
@@ -246,7 +247,7 @@ class Check:
         return low, high
 
     def _fenced(self, numbers: list[int], ordered: Array | bool, last: Array, writers: Array) -> None:
-        """Whether the asynchronous proxy sees what was written."""
+        """Whether the writes are visible to the async proxy."""
         checker, block = self.checker, self.event.block
         sign = SHARED if self.buffer.shared else GLOBAL
 
@@ -276,8 +277,7 @@ class Check:
 
 
 def _is_over(before: Event, block: Any) -> bool:
-    """Whether a write that is not known to be over can be compared with another one; that of another block is done for
-    it."""
+    """Whether an unordered write can be compared with another one; a copy of another block is executed for this."""
     if not before.asynchronous:
         return True
     if before.work is None or before.block is block:
@@ -287,7 +287,7 @@ def _is_over(before: Event, block: Any) -> bool:
 
 
 def _a_thread(event: Event, agent: int) -> int:
-    """A thread of the warp that an agent belongs to."""
+    """A thread of the warp of an agent."""
     warp = event.block.owner_of(agent)
     if warp is None:
         return int(event.threads[0])

@@ -1,7 +1,7 @@
-"""Loads that several blocks of a cluster of gfx1250 ask for: whether all of them do.
+"""Multicast loads of gfx1250 clusters.
 
-A mask names the blocks that ask for the same data, which is fetched once. Each of them waits for its own load, and the
-others' do not change its LDS. A load waits for the others that its mask names, unless it has the bit for an early timeout
+A mask names the blocks that load the same data, which is fetched once. Each block waits for its own load, and the loads of
+the others do not change its LDS. A load waits for the others in its mask, unless the early-timeout bit is set
 (CDNA5 ISA, "Cluster Loads"; Composable Kernel, "Multicast Load Tests (gfx1250)"; Triton's pull request 8719, by AMD).
 """
 
@@ -14,18 +14,18 @@ from typing import Any
 from ...machine.findings import Finding, Site
 
 _EARLY = 1 << 16
-"""Whether a load does not wait for the others that its mask names."""
+"""The bit of the early timeout, with which a load does not wait for the others in its mask."""
 
 
 @dataclass(frozen=True)
 class _Request:
-    """A load for several blocks that a wave asked for."""
+    """A multicast load of a wave."""
 
     warp: Any
     site: Site
     iteration: tuple[int, ...]
 
-    def report(self, message: str, edge: str) -> None:
+    def report(self, message: str, hint: str) -> None:
         block, where = self.warp.block, self.site.location
         found = Finding(
             "assertion",
@@ -35,18 +35,18 @@ class _Request:
             location=where,
             iteration=self.iteration,
             others=(),
-            edge=edge,
+            hint=hint,
         )
-        block.machine.findings.add(found, alike=(self.site, edge))
+        block.machine.findings.add(found, alike=(self.site, hint))
 
 
 class Requests:
-    """The loads for several blocks which those of a cluster ask for."""
+    """The multicast loads of a cluster."""
 
     def __init__(self, cluster: Any) -> None:
         self.cluster = cluster
         self._asked: dict[Any, tuple[Counter[int], _Request]] = {}
-        """By mask and data: how often each block asked for it, and who did last."""
+        """By mask and data: how often each block executed the load, and the last wave."""
 
     def add(self, warp: Any, mask: int, data: Any, site: Site) -> None:
         blocks, own = self.cluster.blocks, warp.block.cluster.blocks.index(warp.block)
@@ -55,13 +55,16 @@ class Requests:
         if not named:
             return
         if own not in named:
-            request.report(f"a load of block {own} for blocks {_numbers(named)}", "a mask that names the block itself")
+            request.report(
+                f"the mask of a multicast load by block {own} contains blocks {_numbers(named)}, and not block {own}",
+                "set the bit of the block itself in the mask",
+            )
             return
         if mask & _EARLY:
             return
         if named[-1] >= len(blocks):
-            message = f"a load for block {named[-1]} of a cluster with {len(blocks)}"
-            request.report(message, "a mask of blocks that there are")
+            message = f"the mask of a multicast load contains block {named[-1]}; the cluster has {len(blocks)} blocks"
+            request.report(message, "remove the blocks outside the cluster from the mask")
             return
         key = (mask & 0xFFFF, data)
         counts, _ = self._asked.get(key, (Counter(), request))
@@ -71,13 +74,13 @@ class Requests:
             del self._asked[key]
 
     def check(self) -> None:
-        """Whether all have asked that were to."""
+        """Reports blocks in a mask that did not execute the load."""
         for (mask, _), (counts, request) in self._asked.items():
             most = max(counts.values())
             lacking = [number for number in range(16) if mask >> number & 1 and counts[number] < most]
             request.report(
-                f"a load for several blocks, for which block {_numbers(lacking)} never asks with the same mask",
-                "the same load by all blocks that the mask names, or its bit for an early timeout",
+                f"block {_numbers(lacking)} is in the mask of this multicast load and does not execute the same load with the same mask",
+                "let all blocks in the mask execute the same load, or set the early-timeout bit of the mask",
             )
 
 

@@ -1,7 +1,7 @@
-"""From a function of threads to code that teams of warps run: chunks of steps with jumps between them.
+"""Translation of a thread-level function to code for converged warps: chunks of steps with jumps between them.
 
-A translation of an operation returns a step, a function of the team, or emits code itself: `control` for what decides
-where the team goes on or has to wait, `label` for where it may go.
+The translation of an op returns a step, a function of the converged warps, or emits code itself: `control` for a step that
+branches or waits, `label` for a jump target.
 """
 
 from __future__ import annotations
@@ -36,27 +36,27 @@ from .pending import computes, handing_on, is_transparent, resolve
 operation = registering(THREAD_OPERATIONS)
 
 MOST_ELEMENTS = 1 << 16
-"""Of a vector of each thread: its registers, and what is spilled, are far less."""
+"""The limit of a per-thread vector: registers and spilled values are far smaller."""
 ALIGNMENT = 1024
-"""What allocations in shared memory are aligned to."""
+"""The alignment of allocations in shared memory."""
 
 Control = Callable[[Any], Any]
-"""Decides where a team goes on: returns the place of a label, None for what follows, or a generator of `Wait`s, after
-which it is what follows. It runs again if it split the team and returns `team.pc`."""
+"""Control flow of converged warps: returns the index of a label, None for the next chunk, or a generator of `Wait`s,
+after which the next chunk follows. It runs again if it split the warps and returned `team.pc`."""
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """Steps, and the control after them. Each has the operation that it is of: operations may share a function."""
+    """Steps, and the control after them. Each has its op, because ops may share a function."""
 
     steps: tuple[tuple[Step, Site | None], ...]
     control: Control | None = None
     site: Site | None = None
-    """The operation of the control."""
+    """The op of the control."""
 
 
 class ThreadTranslator(Translator):
-    """Translates the operations of one function of threads."""
+    """Translates the ops of one thread-level function."""
 
     operations = THREAD_OPERATIONS
     of_packed = VIEWS_OF_PACKED | {"memref.extract_strided_metadata", "memref.extract_aligned_pointer_as_index"}
@@ -67,37 +67,37 @@ class ThreadTranslator(Translator):
         self.target = target
         self.chunks: list[Chunk] = []
         self._operation: Any = None
-        """The one that is translated."""
+        """The op that is being translated."""
         self._plain: list[tuple[Step, Site | None]] = []
         self.ranks: list[int] = []
-        """For each slot the dimensions of a value that all threads have the same."""
+        """For each slot the rank of a value that is uniform."""
         self.dtypes: list[Any] = []
         self.waits = 0
-        """Operations so far that may have to wait."""
+        """The number of ops so far that may wait."""
         self.graphs: dict[Any, Graph] = {}
-        """Of blocks of several: what they belong to."""
+        """The graphs of multi-block regions."""
         self.pending: set[Any] = set()
-        """Values that a product may still write."""
+        """Values that a `wgmma` in flight may still write."""
         self.warpgroups = False
-        """Whether four warps at a time multiply together."""
+        """Whether the kernel uses `wgmma`, so that four warps stay together."""
         self.polls = False
-        """Whether threads may wait for others to change memory."""
+        """Whether threads may poll memory."""
         self.named: dict[str, int] = {}
         self.named_barriers: dict[str, int] = {}
-        """Pointers to barriers of AMD's chips, by the names of globals."""
+        """Pointers to AMD named barriers, by global name."""
         self.named_barrier_count = 0
         self.constants: dict[str, LaneBuffer] = {}
-        """Constants in global memory, by their names."""
+        """Constants in global memory, by name."""
         self.allocated = 0
-        """Bytes of shared memory so far."""
+        """Allocated bytes of shared memory."""
         self.smallest = 16
         """Bytes of the smallest access of global memory through a pointer."""
         self.privates: list[int] = []
-        """The slots of memory that each thread has for itself and pointers reach."""
+        """The slots of private memory that pointers reach."""
         self.calls: list[str] = []
-        """The functions whose code is emitted."""
+        """The functions that are being inlined."""
         self.dynamic_bytes = 0
-        """Bytes that are seen to be used of the shared memory whose size the launch says."""
+        """Used bytes of dynamic shared memory, as far as statically known."""
 
     def slot(self, value: Any) -> int:
         known = self.count
@@ -108,7 +108,7 @@ class ThreadTranslator(Translator):
         return found
 
     def temporary(self) -> int:
-        """A slot for what an operation needs for a moment."""
+        """A temporary slot."""
         self.ranks.append(0)
         self.dtypes.append(None)
         self.count += 1
@@ -117,11 +117,11 @@ class ThreadTranslator(Translator):
     # -- Emitting ------------------------------------------------------------------------------------------------------
 
     def emit(self, step: Step) -> None:
-        """Code that only computes, or touches memory."""
+        """Emits a step that only computes or accesses memory."""
         self._plain.append((step, self._here()))
 
     def _here(self) -> Site | None:
-        """The operation that is translated, for messages."""
+        """The op that is being translated, for messages."""
         return self.site(self._operation) if self._operation is not None else None
 
     def _close(self) -> None:
@@ -130,17 +130,17 @@ class ThreadTranslator(Translator):
             self._plain = []
 
     def control(self, step: Control) -> None:
-        """Code that may go elsewhere."""
+        """Emits control flow."""
         self._close()
         self.chunks.append(Chunk((), step, self._here()))
 
     def blocking(self, step: Control) -> None:
-        """Code that may have to wait: returns a generator of `Wait`s."""
+        """Emits a step that may wait: it returns a generator of `Wait`s."""
         self.waits += 1
         self.control(step)
 
     def place(self, label: Label) -> None:
-        """Here is the label."""
+        """Places a label."""
         self._close()
         label.at = len(self.chunks)
 
@@ -151,7 +151,7 @@ class ThreadTranslator(Translator):
     # -- Shared memory -------------------------------------------------------------------------------------------------
 
     def uses(self, ty: Any) -> None:
-        """Memory of this type is accessed: its elements are what the shadow has an entry for."""
+        """Records an access of memory of this type: the shadow has an entry per element."""
         if memory_space(ty) == "shared" and (dtype := dtype_of(ty.element_type)) is not None:
             self.uses_shared(dtype.itemsize)
 
@@ -161,23 +161,27 @@ class ThreadTranslator(Translator):
         self.allocated += size
         if self.allocated > self.target.shared_memory_per_block:
             most = self.target.shared_memory_per_block
-            raise Unsupported(f"{self.allocated} bytes of shared memory; a block of {self.target.chip} has {most}")
+            raise Unsupported(
+                f"the kernel needs {self.allocated} B of shared memory; a block on {self.target.chip} has at most {most} B"
+            )
         self.uses_shared(16, offset + size)
         return offset
 
     def of_name(self, name: str, size: int) -> int:
-        """The first byte of what has a name in shared memory."""
+        """The first byte of a shared-memory global."""
         if name not in self.named:
             self.named[name] = self.allocate(size)
         return self.named[name]
 
     def named_barrier(self, name: str, count: int) -> int:
-        """The pointer to the first of the barriers that a global is."""
+        """The pointer to the first named barrier of a global."""
         if name not in self.named_barriers:
             self.named_barriers[name] = NAMED_BARRIERS + self.named_barrier_count * NAMED_BARRIER_BYTES
             self.named_barrier_count += count
             if self.named_barrier_count > MOST_NAMED_BARRIERS:
-                raise Unsupported(f"{self.named_barrier_count} named barriers; there are {MOST_NAMED_BARRIERS}")
+                raise Unsupported(
+                    f"the kernel has {self.named_barrier_count} named barriers; the limit is {MOST_NAMED_BARRIERS}"
+                )
         return self.named_barriers[name]
 
     def constant(self, name: str, content: bytes) -> int:
@@ -192,7 +196,7 @@ class ThreadTranslator(Translator):
     # -- Regions -------------------------------------------------------------------------------------------------------
 
     def operation(self, op: Any) -> None:
-        """The code of an operation."""
+        """Emits the code of an op."""
         outer, self._operation = self._operation, op
         self._translate(op)
         self._operation = outer
@@ -200,7 +204,7 @@ class ThreadTranslator(Translator):
     def _translate(self, op: Any) -> None:
         for value in op.results:
             if isinstance(value.type, ir.VectorType) and math.prod(value.type.shape) > MOST_ELEMENTS:
-                message = f"'{op.name}': {value.type} for each thread"
+                message = f"'{op.name}': a value of type {value.type} per thread exceeds the simulator's limits"
                 self.problems.append(Diagnostic("error", message, source_location(op.location)))
                 return
         if op.name in OF_PHASES:
@@ -222,7 +226,7 @@ class ThreadTranslator(Translator):
         self.emit(made.step)
 
     def body(self, block: Any) -> list[int]:
-        """The code of a block but for its terminator; returns the slots of the terminator's operands."""
+        """Emits the code of a block without its terminator; returns the slots of the terminator's operands."""
         operations = [view.operation for view in block.operations]
         ends = bool(operations) and operations[-1].name in TERMINATORS
         for op in operations[:-1] if ends else operations:
@@ -230,7 +234,7 @@ class ThreadTranslator(Translator):
         return self.operands(operations[-1]) if ends else []
 
     def blocks(self, region: Any, results: list[int]) -> None:
-        """The code of a region of several blocks. `results` are the slots of what it gives."""
+        """Emits the code of a multi-block region. `results` are the slots of its results."""
         ends = not self.calls and region.owner.operation.name in ("gpu.func", "gpu.launch")
         graph = Graph(list(region.blocks), results, ends)
         graph.labels = {block: Label() for block in graph.blocks}
@@ -254,7 +258,7 @@ class ThreadTranslator(Translator):
         self.place(graph.end)
 
     def _keeping(self, kept: list[int], copies: list[int], op: Any) -> Step:
-        """Gives lanes that do not run what they had."""
+        """Restores the previous values of inactive lanes."""
         site = self.site(op)
 
         def keep(st: Any) -> None:
@@ -263,18 +267,18 @@ class ThreadTranslator(Translator):
             for slot, copy in zip(kept, copies, strict=True):
                 merged = merge(st.mask, st.v[slot], st.v[copy], self.ranks[slot], self.dtypes[slot])
                 if merged is None and st.v[slot] is not None:
-                    st.stop("divergence", "threads of a warp choose different memory", site)
+                    st.stop("divergence", "divergent condition: threads of a warp select different memrefs", site)
                 st.v[slot] = merged
 
         return keep
 
     def only_block(self, region: Any) -> Any:
         if len(region.blocks) != 1:
-            raise Unsupported("a region of several blocks")
+            raise Unsupported("a region with several blocks")
         return region.blocks[0]
 
     def moves(self, sources: list[int], targets: list[int]) -> Step:
-        """Code that gives values to other slots, all at once."""
+        """Emits simultaneous moves between slots."""
         pairs = tuple(zip(sources, targets, strict=True))
 
         def move(st: Any) -> None:
@@ -289,7 +293,7 @@ class ThreadTranslator(Translator):
         return timing.with_time(op, step, self.operands(op), self.results(op), self.site(op))
 
     def merging(self, sources: list[int], targets: list[int], op: Any) -> Callable[[Any, Array], None]:
-        """Code that gives values to other slots for the lanes of a mask; the others keep what they have."""
+        """Emits moves between slots for the lanes of a mask; the other lanes keep their values."""
         pairs = tuple(zip(sources, targets, strict=True))
         site = self.site(op)
 
@@ -299,7 +303,7 @@ class ThreadTranslator(Translator):
             for source, target in pairs:
                 merged = merge(mask, v[source], v[target], self.ranks[target], self.dtypes[target])
                 if merged is None and v[source] is not None:
-                    st.stop("divergence", "threads of a warp choose different memory", site)
+                    st.stop("divergence", "divergent condition: threads of a warp select different memrefs", site)
                 found.append(merged)
             for value, (_, target) in zip(found, pairs, strict=True):
                 v[target] = value
@@ -308,7 +312,7 @@ class ThreadTranslator(Translator):
 
 
 def _resolving(slots: list[int], site: Any) -> Step:
-    """Registers that products write are to be computed with."""
+    """Emits a step that resolves `wgmma` results before a computation."""
 
     def step(st: Any) -> None:
         for slot in slots:
@@ -322,23 +326,23 @@ TERMINATORS |= {"affine.yield", "llvm.return", "vector.yield", "memref.alloca_sc
 
 
 class Frame:
-    """Control flow that is open."""
+    """An open control-flow frame."""
 
     __slots__ = ("join", "mask", "narrowed", "other", "values", "waiting")
 
     def __init__(self, mask: Array | None) -> None:
         self.mask = mask
-        """The lanes that ran before."""
+        """The active lanes outside the frame."""
         self.narrowed = False
-        """Whether fewer run now."""
+        """Whether fewer lanes are active inside."""
         self.other: Array | None = None
         """Lanes that run later."""
         self.values: list[Any] = []
-        """Numbers, one for all lanes or an array of one for each."""
+        """Uniform scalars, or arrays with one number per lane."""
         self.join: Label | None = None
-        """Where lanes meet again that jumped to different places."""
+        """The point of reconvergence after divergent branches."""
         self.waiting: list[tuple[Label, Array]] = []
-        """Places to which lanes have yet to go from there, and these lanes."""
+        """The remaining branch targets, and their lanes."""
 
     def take(self, lanes: Array, memo: dict[int, Any]) -> Frame:
         found = Frame(self.mask[lanes] if self.mask is not None else None)

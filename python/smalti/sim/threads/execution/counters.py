@@ -1,9 +1,8 @@
-"""What a wave of AMD waits for: its accesses of memory, and its copies to LDS, which counters of the hardware tell of.
+"""Wait counters of AMD waves: memory accesses and copies to LDS.
 
-A store to LDS or a load of it is over for other waves when the wave has waited for it (`dscnt`, `lgkmcnt`) and a barrier
-followed; so are loads and stores of global memory. Barriers of the block wait for what their documentation says, and
-`s_barrier` for nothing. Of accesses a wait for all is known to be over, and no other: a compiler merges and moves them. Of
-copies, which it does not, each is counted.
+A store to or load from LDS is ordered for other waves after a wait of its wave (`dscnt`, `lgkmcnt`) and a barrier. The same
+holds for loads and stores of global memory. Block barriers wait for what their documentation states, and `s_barrier`
+for nothing. For accesses only a wait for 0 counts, because compilers merge and move accesses. Copies are counted one by one.
 """
 
 from __future__ import annotations
@@ -17,48 +16,48 @@ import numpy as np
 from . import timing
 
 DS, LOAD, STORE = "ds", "load", "store"
-"""Accesses of LDS, loads and stores of global memory."""
+"""LDS accesses, global loads and global stores."""
 COPY, ASYNC, TENSOR = "copy", "async", "tensor"
-"""Copies to LDS which vmcnt counts, those which asynccnt counts, tiles which tensorcnt counts."""
+"""Copies to LDS with vmcnt, copies with asynccnt, tile copies with tensorcnt."""
 
 _EDGES = {
-    DS: ("an access of LDS", "a wait for LDS (as amdgpu.lds_barrier has it, or amdgpu.memory_counter_wait ds(0))"),
-    LOAD: ("a load", "a wait for loads (as gpu.barrier has it, or amdgpu.memory_counter_wait load(0))"),
-    STORE: ("a store", "a wait for stores (as gpu.barrier has it, or amdgpu.memory_counter_wait store(0))"),
-    COPY: ("a copy to LDS", "amdgpu.memory_counter_wait load, or s_waitcnt vmcnt, with a number"),
-    ASYNC: ("a copy to LDS", "rocdl.s.wait.asynccnt with a number"),
-    TENSOR: ("a copy of a tile", "amdgpu.memory_counter_wait tensor, or rocdl.s.wait.tensorcnt, with a number"),
+    DS: ("the LDS access", "amdgpu.lds_barrier, or amdgpu.memory_counter_wait ds(0)"),
+    LOAD: ("the load", "gpu.barrier, or amdgpu.memory_counter_wait load(0)"),
+    STORE: ("the store", "gpu.barrier, or amdgpu.memory_counter_wait store(0)"),
+    COPY: ("the copy to LDS", "amdgpu.memory_counter_wait load(N), or s_waitcnt vmcnt(N)"),
+    ASYNC: ("the copy to LDS", "rocdl.s.wait.asynccnt"),
+    TENSOR: ("the tile copy", "amdgpu.memory_counter_wait tensor(N), or rocdl.s.wait.tensorcnt"),
 }
 
 
 class Counter:
-    """What one counter of a wave tells of."""
+    """One wait counter of a wave."""
 
     def __init__(self, warp: Any, kind: str) -> None:
         self.kind = kind
-        self.what, self.edge = _EDGES[kind]
+        self.what, self.hint = _EDGES[kind]
         self.agent: int = warp.block.new_agent(warp)
         self.issued = 0
-        """How much was started; accesses between two waits count as one."""
-        self.over = 0
-        """How much the wave knows to be over."""
+        """The number of issued operations; accesses between two waits count as one."""
+        self.completed = 0
+        """The number of operations that completed waits of the wave cover."""
         self.told = 0
-        """How much others may know to be over, who learned of it in the order of the wave's accesses."""
+        """The number of operations that are ordered for other waves, which observed them in program order."""
         self.works: deque[tuple[int, Any]] = deque()
         self.moment = 0.0
-        """When all accesses are over, in a run with a timeline."""
+        """The time at which all accesses are complete, in a run with a timeline."""
 
     @property
     def is_of_accesses(self) -> bool:
         return self.kind in (DS, LOAD, STORE)
 
     def pending(self) -> list[Any]:
-        """The copies that nobody waited for."""
+        """The outstanding copies."""
         return [work for _, work in self.works]
 
 
 class Counters:
-    """The counters of a wave."""
+    """The wait counters of a wave."""
 
     def __init__(self, warp: Any) -> None:
         self.warp = warp
@@ -66,45 +65,45 @@ class Counters:
         warp.queues.update(self.of)
 
     def access(self, kind: str) -> int:
-        """The number of an access that is made now."""
+        """The number of an access that is executed now."""
         counter = self.of[kind]
-        counter.issued = max(counter.over, counter.told) + 1
+        counter.issued = max(counter.completed, counter.told) + 1
         return counter.issued
 
     def start(self, kind: str) -> int:
-        """The number of a copy that is started now."""
+        """The number of a copy that is issued now."""
         counter = self.of[kind]
         counter.issued += 1
         return counter.issued
 
     def wait(self, st: Any, kind: str, left: int, site: Any) -> None:
-        """A wait that leaves so much in flight."""
+        """A wait that leaves this many operations outstanding."""
         counter = self.of[kind]
         if counter.is_of_accesses and left:
             return
         upto = counter.issued - left
-        # A wait before it for the same is not needed, nor is this one for what is over.
+        # An earlier wait for the same count is redundant, and so is this one for completed operations.
         st.block.waits.pop((counter.agent, upto), None)
-        if upto <= counter.over:
+        if upto <= counter.completed:
             return
         marks = st.machine.effective
         if (site.number, "removed") not in marks or (site.number, "weakened") not in marks:
-            st.block.waits[counter.agent, upto] = (site, counter.over)
+            st.block.waits[counter.agent, upto] = (site, counter.completed)
         self._retire(st, counter, upto, site)
 
     def drain(self, st: Any, kinds: Iterable[str], site: Any) -> None:
-        """A barrier waits for all of some kinds."""
+        """A barrier that waits for all operations of some kinds."""
         for kind in kinds:
             counter = self.of[kind]
             st.block.waits.pop((counter.agent, counter.issued), None)
-            if counter.issued > counter.over:
+            if counter.issued > counter.completed:
                 self._retire(st, counter, counter.issued, site)
 
     def _retire(self, st: Any, counter: Counter, upto: int, site: Any) -> None:
         if st.machine.recorder is not None:
             timing.waited(self.warp, [work for number, work in counter.works if number <= upto], site)
             st.machine.recorder.wait(self.warp, counter.moment, site)
-        counter.over = upto
+        counter.completed = upto
         st.learn(self.warp, counter.agent, upto)
         while counter.works and counter.works[0][0] <= upto:
             _, work = counter.works.popleft()
@@ -112,12 +111,12 @@ class Counters:
 
 
 def access_kind(shared: bool, write: bool) -> str:
-    """What counts an access."""
+    """The counter of an access."""
     return DS if shared else STORE if write else LOAD
 
 
 def started(st: Any, kind: str) -> tuple[Any, Any]:
-    """Counts a copy that the waves of a team start: what tells of its end, for each of them."""
+    """Counts a copy that waves issue, and returns its agent and step for each of them."""
     active = st.active_warps()
     agents = [warp.counters.of[kind].agent for warp in st.warps]
     ends = [warp.counters.start(kind) if warp in active else 0 for warp in st.warps]
@@ -125,15 +124,15 @@ def started(st: Any, kind: str) -> tuple[Any, Any]:
 
 
 def hold(st: Any, kind: str, work: Any, warps: Iterable[Any] | None = None) -> None:
-    """The copy that waves started last: a wait for it lets it happen."""
+    """Records the copy that waves issued last; a wait for it executes it."""
     for warp in st.active_warps() if warps is None else warps:
         counter = warp.counters.of[kind]
         counter.works.append((counter.issued, work))
 
 
 def mark_waits(block: Any, behind: Iterable[tuple[int, int, int]]) -> None:
-    """Says which waits and barriers made that accesses are ordered: those that told of the last that was known. They are
-    warps, agents and steps: the warp accesses what the agent tells to have ended at the step, which is known."""
+    """Marks the waits and barriers that ordered accesses: those that published the last acquired step. `behind` has
+    warps, agents and steps: the warp's access is ordered after the step of the agent."""
     known = block.known_matrix()
     for warp, agent, step in behind:
         upto = int(known[warp, agent - block.first_agent + 1])

@@ -1,6 +1,6 @@
-"""What registers and memory hold of matrices of NVIDIA's instructions, and products of them.
+"""Matrix fragments in registers and memory of NVIDIA MMAs, and their results.
 
-What the PTX ISA leaves open of sums is done as the emulator does it: products are exact, sums of float64, rounded once.
+Where the PTX ISA does not define the summation, the emulator's is used: exact products, sums in float64, one rounding.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .... import dtypes, instructions
 from .lanes import Array
 
 Reader = Callable[[Array], Array]
-"""What bytes are as numbers: float64, or int64."""
+"""The element values of bytes: float64 or int64."""
 
 
 def _of(element: str) -> Reader:
@@ -56,7 +56,7 @@ def _single_bits(words: Array) -> Array:
 
 
 def _small(dtype: Any, first: int = 0) -> Reader:
-    """Floats of 4 or 6 bits, each in a byte of its own, from a bit on."""
+    """4-bit or 6-bit floats, one per byte, from a bit on."""
     count = 1 << ml_dtypes.finfo(dtype).bits
     values = np.arange(count).astype(np.uint8).view(dtype).astype(np.float64)
     return lambda words: values[words >> first & count - 1]
@@ -83,17 +83,17 @@ READERS: dict[str, tuple[int, Reader]] = {
     "u4": (4, _nibbles(False)),
     "b1": (1, _single_bits),
     "e2m1": (4, _two_small),
-    # PTX ISA, "mma" with `.kind::f8f6f4`: smaller types have bytes, too, e2m1 the bits 2 to 5 of them.
+    # PTX ISA, "mma" with `.kind::f8f6f4`: smaller types also occupy bytes, e2m1 the bits 2 to 5.
     "e3m2": (8, _small(ml_dtypes.float6_e3m2fn)),
     "e2m3": (8, _small(ml_dtypes.float6_e2m3fn)),
     "e2m1 in bytes": (8, _small(ml_dtypes.float4_e2m1fn, 2)),
 }
-"""For each type of the PTX ISA its bits, and what bytes are as numbers."""
+"""For each PTX type its bits, and the decoder of its bytes."""
 
 
 def rounded_sum(product: Array, c: Array, dtype: np.dtype[Any], saturate: bool) -> Array:
-    """The elements of a product, which float64 has exactly where they are integers, plus those of an accumulator of
-    this type."""
+    """The elements of an MMA result, plus those of an accumulator of this type. float64 is exact if they are
+    integers."""
     if dtype.kind == "i":
         total = c.astype(np.int64, copy=False) + product.astype(np.int64)
         if saturate:
@@ -110,13 +110,13 @@ def rounded_sum(product: Array, c: Array, dtype: np.dtype[Any], saturate: bool) 
 
 LANES = 32
 COLUMNS = 8
-"""Of the accumulator of a warp."""
+"""Rows and columns of a warp's accumulator."""
 
 
 def rows_of_a(elements: Array, m: int) -> Array:
-    """The m x k matrix that the elements of `[lanes, registers, elements]` are of each warp.
+    """The m x k matrix of each warp for the fragment `[lanes, registers, elements]`.
 
-    Lane 4 * g + t has row g, and g + 8 of m = 16, of the elements t of each row's chunks of four registers.
+    Lane 4 * g + t has row g, and g + 8 of m = 16, and the elements t of each row's chunks of four registers.
     """
     halves = m // 8
     lanes, registers, width = elements.shape
@@ -132,8 +132,8 @@ def columns_of_b(elements: Array) -> Array:
 
 
 def registers_of(accumulator: Array) -> Array:
-    """The elements of the m x 8 matrix of each warp, with the lane in front: lane 4 * g + t has columns 2 * t and the
-    next of row g, then of row g + 8."""
+    """The fragment of the m x 8 matrix of each warp: lane 4 * g + t has columns 2 * t and 2 * t + 1 of row g, then of
+    row g + 8."""
     warps, m, _ = accumulator.shape
     found = accumulator.reshape(warps, m // 8, 8, 4, 2).transpose(0, 2, 3, 1, 4)
     return found.reshape(warps * LANES, m // 4)

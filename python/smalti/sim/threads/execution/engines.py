@@ -1,4 +1,4 @@
-"""What happens beside a program of threads."""
+"""Asynchronous operations of thread-level kernels."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...machine.clocks import Clock
+from ...machine.clocks import VectorClock
 from ...machine.findings import Finding
 from ...machine.memory import POISON
 from . import timing
@@ -16,7 +16,7 @@ from .lanes import Array, spread
 
 
 class Work:
-    """Asynchronous work that lanes of a team started."""
+    """An asynchronous operation that lanes issued."""
 
     def __init__(self, st: Any, site: Any) -> None:
         self.site = site
@@ -25,23 +25,23 @@ class Work:
         self.loops = tuple(st.loops)
         self.numbers: bool = st.machine.how.numbers
         self.barriers: tuple[Any, ...] = ()
-        """The barriers that are told of its bytes."""
+        """The mbarriers that count its bytes."""
         self.ends: tuple[tuple[int, int], ...] = ()
-        """The agents and steps that tell of its end."""
-        self.used: Clock = {}
-        """What was over when it was started."""
+        """The agents and steps that complete with it."""
+        self.used: VectorClock = {}
+        """The completed barrier uses at its issue."""
         self.moments: dict[int, tuple[float, float]] = {}
-        """By warps, when all is read and when all is there, in a run with a timeline."""
+        """By warp, the times at which all reads and all writes are done, in a run with a timeline."""
 
     def tells(self, barrier: Any, warp: Any) -> None:
-        """A warp starts it, and a barrier is told of its end."""
+        """A warp issues it with an mbarrier."""
         self.barriers, self.ends = (barrier,), ((barrier.agent, barrier.phase + 1),)
         self.used = dict(warp.known.used)
-        barrier.initialised.group.block.started.append(self)
+        barrier.initialized.group.block.started.append(self)
 
     @property
     def waiting(self) -> Array:
-        """The threads that started it and have not waited for it."""
+        """The issuing threads that have not waited for it."""
         return self.threads
 
     def of_warp(self, warp: Any) -> Array:
@@ -52,25 +52,25 @@ class Work:
         """Some threads waited for it."""
         raise NotImplementedError
 
-    def leaks(self, what: str, edge: str) -> None:
-        """Reports that nothing waited for it."""
+    def leaks(self, what: str, hint: str) -> None:
+        """Reports that no wait covers it."""
         thread = int(self.threads[0])
         self.machine.findings.add(
             Finding(
                 "leak",
-                f"{what} that nothing waits for before the program ends",
+                f"{what} is outstanding at the end of the kernel; no wait covers it",
                 self.block.position,
                 agent=self.block.name_of(thread),
                 location=self.site.location,
                 iteration=iteration_of(self.loops, self.threads, thread),
                 others=(),
-                edge=edge,
+                hint=hint,
             )
         )
 
 
 class LaneCopy(Work):
-    """A copy of some bytes by each lane. It happens warp by warp."""
+    """A copy by each lane, executed warp by warp."""
 
     def __init__(
         self,
@@ -89,7 +89,7 @@ class LaneCopy(Work):
         wide = np.dtype(np.int64)
         lanes = np.arange(st.lanes) if mask is None else np.flatnonzero(mask)
         self.of: Array = st.threads[lanes]
-        """The thread of each lane that copies."""
+        """The thread of each copying lane."""
         self.first = spread(first, wide, st.lanes)[lanes]
         self.second = spread(second, wide, st.lanes)[lanes]
         self.given = spread(given, wide, st.lanes)[lanes]
@@ -104,12 +104,12 @@ class LaneCopy(Work):
         self._complete(np.isin(self.of, threads))
 
     def sizes(self) -> dict[int, int]:
-        """The bytes that warps copy, by their numbers."""
+        """The bytes that warps copy, by warp number."""
         of = self.of // self.block.warp_size
         return {int(index): int(self.given[of == index].sum()) for index in np.unique(of)}
 
     def poison(self) -> None:
-        """Until it has happened, nobody wants to read its destination."""
+        """Poisons the destination while the copy is in flight."""
         unit = _unit(self.size, self.second)
         self.target.typed(np.dtype(f"V{unit}" if unit > 8 else f"u{unit}"))[self._places(self.second, unit)] = (
             np.frombuffer(bytes([POISON]) * unit, f"V{unit}" if unit > 8 else f"u{unit}")[0]
@@ -119,18 +119,18 @@ class LaneCopy(Work):
         return (first[:, None] + np.arange(0, self.size, unit)) // unit
 
     def happen(self) -> None:
-        """Lets it happen for all threads."""
+        """Executes the copy for all threads."""
         self.complete(None)
 
     def complete(self, warps: list[Any] | None) -> None:
-        """Lets it happen for the threads of some warps; for those to whom it happened already it does nothing."""
+        """Executes the copy for the threads of some warps, unless it was executed for them."""
         if warps is None:
             self._complete(np.ones(len(self.of), np.bool_))
         else:
             self._complete(np.isin(self.of // self.block.warp_size, [warp.index for warp in warps]))
 
     def _complete(self, which: Array) -> None:
-        """Lets it happen for some of the threads for which it has not."""
+        """Executes the copy for some of the remaining threads."""
         if not which.any():
             return
         chosen = slice(None) if which.all() else which
@@ -154,7 +154,7 @@ class LaneCopy(Work):
 
 
 class BulkCopy(Work):
-    """A copy that one thread started: elements from somewhere to somewhere."""
+    """A copy that one thread issued, of elements at arbitrary offsets."""
 
     def __init__(
         self,
@@ -178,13 +178,13 @@ class BulkCopy(Work):
         self.inside, self.fill = inside, fill
         self._waiting = self.threads
         self.combine: Any = None
-        """A function of what is there and what comes, and the type of both, where the copy does not replace."""
+        """A function of the old and the new elements, and their type, for a copy with a reduction."""
         self.bytes = 0
-        """What barriers are told of."""
+        """The bytes that mbarriers count."""
         self.done = False
 
     def poison(self) -> None:
-        """Until it has happened, nobody wants to read its destination."""
+        """Poisons the destination while the copy is in flight."""
         if self.numbers:
             self._fill(POISON)
 
@@ -202,7 +202,7 @@ class BulkCopy(Work):
             self.complete()
 
     def complete(self, warps: list[Any] | None = None) -> None:
-        """Lets it happen."""
+        """Executes the copy."""
         _ = warps
         if self.done:
             return
@@ -224,7 +224,7 @@ class BulkCopy(Work):
             barrier.complete(self.bytes, self.used, moment)
 
     def same(self, row: int, column: int) -> bool:
-        """Whether it leaves a grain of its destination as it is: the one of a number, of those that it writes."""
+        """Whether the copy leaves a grain of its destination unchanged."""
         _ = row
         width = self.kind.itemsize
         unit = min(width, self.target.grain)
@@ -236,7 +236,7 @@ class BulkCopy(Work):
 
 
 def _unit(size: int, first: Array) -> int:
-    """Bytes that can be moved at a time."""
+    """The bytes that can be moved at once."""
     unit = 16
     places = int(np.bitwise_or.reduce(first)) if first.size else 0
     while (size | places) & (unit - 1):
@@ -245,7 +245,7 @@ def _unit(size: int, first: Array) -> int:
 
 
 def commit(st: Any, name: str, site: Any) -> None:
-    """Ends a group of work of each warp: of what the threads that run have started."""
+    """Commits a group of each warp, with the operations that the active threads issued."""
     for warp, threads in _parts(st):
         stream = getattr(warp, name)
         if threads is None:
@@ -253,7 +253,7 @@ def commit(st: Any, name: str, site: Any) -> None:
             continue
         kept = [work for work in stream.open if not np.isin(work.waiting, threads).any()]
         stream.open = [work for work in stream.open if work not in kept]
-        # The others count one group less, which matters where they wait for all but some of theirs.
+        # The other threads have one group less, which matters for waits that leave groups outstanding.
         others = any(not np.isin(work.of_warp(warp), threads).all() for work in [*stream.in_flight(), *kept])
         warp.uneven |= {name} if others else set()
         st.block.commits(stream, site)
@@ -261,7 +261,7 @@ def commit(st: Any, name: str, site: Any) -> None:
 
 
 def _parts(st: Any) -> Iterator[tuple[Any, Array | None]]:
-    """The warps that run, and the threads of them that do; None for all."""
+    """The active warps and their active threads; None for all threads."""
     if st.mask is None:
         for warp in st.warps:
             yield warp, None
@@ -273,15 +273,19 @@ def _parts(st: Any) -> Iterator[tuple[Any, Array | None]]:
 
 
 def same_for_warps(st: Any, what: str, site: Any) -> None:
-    """What is counted for warps all threads of them have to do."""
+    """Reports a partial warp for operations that the simulator counts per warp."""
     for warp, threads in _parts(st):
         if threads is not None:
-            st.stop("divergence", f"a part of {warp.name} {what}, which the simulator counts for warps", site)
+            st.stop(
+                "divergence",
+                f"only some threads of {warp.name} {what}; the simulator counts groups per warp, so all threads of the warp must do so",
+                site,
+            )
 
 
 def wait_for_groups(st: Any, name: str, left: int, site: Any, reads: bool = False) -> None:
-    """Waits until at most so many groups of a stream are in flight: each thread knows of what it started itself, or of
-    what that `reads` alone."""
+    """Waits until at most `left` groups of a stream are outstanding. This orders the operations of a thread, or with
+    `reads` their reads, before its later accesses."""
     done: dict[int, tuple[Any, list[Any]]] = {}
     for warp, threads in _parts(st):
         stream = getattr(warp, name)
@@ -291,8 +295,10 @@ def wait_for_groups(st: Any, name: str, left: int, site: Any, reads: bool = Fals
         if not stream.groups and not stream.open:
             warp.uneven -= {name}
         if left and name in warp.uneven:
-            message = f"threads of {warp.name} that have ended groups by themselves wait for all but {left}"
-            st.stop("divergence", f"{message}, which the simulator counts for warps", site)
+            message = (
+                f"some threads of {warp.name} committed groups on their own, and wait until {left} are outstanding"
+            )
+            st.stop("divergence", f"{message}; the simulator counts groups per warp", site)
         agents = {stream.reads, stream.reads if reads else stream.agent}
         st.block.waits_for(stream, upto, site, agents)
         all_over = True

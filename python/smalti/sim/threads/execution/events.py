@@ -1,4 +1,4 @@
-"""Accesses of teams, as they are remembered."""
+"""Recorded accesses of converged warps."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .ordering import BLOCK, CLUSTER, DEVICE
 
 
 class Event:
-    """One operation of a team that touches memory."""
+    """One memory access of converged warps."""
 
     __slots__ = (
         "asynchronous",
@@ -46,24 +46,24 @@ class Event:
         self.write = write
         self.site = site
         self.asynchronous = asynchronous
-        """Whether it goes through the asynchronous proxy."""
+        """Whether the access is through the async proxy."""
         self.level = level
         """The scope of an atomic access (see `ordering`); 0 for others."""
         self.reads = reads or not write
         self.size = size
-        """Bytes that are accessed together."""
+        """Bytes per element of the access."""
         self.work = work
-        """The copy that does it, where others may do the same."""
+        """The copy of the access, if other accesses may write equal bytes."""
         self.block = team.block
         self.loops = tuple(team.loops)
         self.threads = team.threads
         self.only = -1
-        """The thread, where one alone did it."""
+        """The thread, if one thread executed the access."""
         self.lanes: tuple[Array, Array] | None = None
-        """The grains that each of some threads read, and these threads, where each knows first that its own is over."""
+        """The grains that each of some threads reads, and these threads, if each has waited for its own access."""
 
     def reader_of(self, grains: Array, agent: int) -> Any:
-        """The thread of an agent's warp that alone read each of some grains; -1 where that is not known."""
+        """The only reading thread of each of some grains; -1 if there are several."""
         if self.lanes is None:
             return self.only
         rows, threads = self.lanes
@@ -96,6 +96,6 @@ def iteration_of(loops: tuple[Any, ...], threads: Array, thread: int) -> tuple[i
 
 
 def together(one: Event, other: Event) -> bool:
-    """Whether two atomic accesses are no race: of the same bytes, and in scopes that have both."""
+    """Whether two atomic accesses do not race: they access the same bytes, and each is in the scope of the other."""
     least = BLOCK if one.block is other.block else CLUSTER if one.block.cluster is other.block.cluster else DEVICE
     return one.size == other.size and min(one.level, other.level) >= least

@@ -1,12 +1,12 @@
-"""What orders the registers of products behind those who wrote and read them.
+"""Order of `wgmma` register accesses.
 
-PTX ISA, "wgmma.fence": it stands before the first product of a warpgroup, and between an access to registers by threads
-and a product that has the same registers as accumulator or as A. Products of one shape need none between them for the
-accumulator that they share.
+PTX ISA, "wgmma.fence": it is required before the first `wgmma` of a warpgroup, and between a register access by threads
+and a `wgmma` with the same registers as accumulator or operand A. Consecutive `wgmma` of one shape with the same accumulator
+do not need it.
 
-Values of a program are no registers. So taken is: whoever defines a value writes its registers; whoever computes with
-the result of a product reads them; and a product that is executed again with the same accumulator has it from a copy.
-What only renames registers, such as taking elements out of vectors, is looked through, and constants have no place.
+IR values are not registers, so this mapping is used: the definition of a value writes its registers; a computation with
+the result of a `wgmma` reads them; a `wgmma` that is executed again with the same accumulator reads a copy. Ops that only
+rename registers, such as extracting elements of vectors, are looked through. Constants have no registers.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _CONSTANTS |= {"ub.poison"}
 
 
 def sources(values: Iterable[Any], tr: ThreadTranslator) -> tuple[int, ...]:
-    """The slots of the values whose registers some values have."""
+    """The slots of the values that share registers with some values."""
     found: dict[int, None] = {}
     seen: set[Any] = set()
     work = list(values)
@@ -49,19 +49,19 @@ def sources(values: Iterable[Any], tr: ThreadTranslator) -> tuple[int, ...]:
 
 
 class RegisterFence:
-    """A fence that a team executed."""
+    """An executed `wgmma` register fence."""
 
     def __init__(self, site: Any, number: int, values: list[Any], before: RegisterFence | None) -> None:
         self.site, self.number = site, number
         self.values = values
-        """What the team had then."""
+        """The values at the fence."""
         self.before = before
         self.ran: set[int] = set()
-        """The products behind it, by the numbers of their operations, that began with what threads wrote."""
+        """The `wgmma` ops after it, by op number, that used registers written by threads."""
         self._ids: set[int] | None = None
 
     def orders(self, slot: int, value: Any) -> bool:
-        """Whether a value was there."""
+        """Whether a value existed at the fence."""
         if slot < len(self.values) and self.values[slot] is value:
             return True
         if self._ids is None:
@@ -69,7 +69,7 @@ class RegisterFence:
         return id(value) in self._ids
 
     def take(self, values: list[Any], taken: list[Any]) -> RegisterFence:
-        """The fence for a team that has some of the lanes: `taken` is what it has of `values`."""
+        """The fence for converged warps with some of the lanes: `taken` are their parts of `values`."""
         kept = [new for slot, (old, new) in enumerate(zip(values, taken, strict=True)) if self.orders(slot, old)]
         before = self.before.take(values, taken) if self.before is not None else None
         found = RegisterFence(self.site, self.number, kept, before)
@@ -78,7 +78,7 @@ class RegisterFence:
 
 
 def fence(st: Any, site: Any) -> None:
-    """All registers are in order."""
+    """Executes a fence: all register accesses before it are ordered."""
     before: RegisterFence | None = st.fence
     if before is not None:
         before.before = None
@@ -86,12 +86,12 @@ def fence(st: Any, site: Any) -> None:
 
 
 def check(st: Any, accumulator: tuple[int, ...], a: tuple[int, ...], shape: tuple[int, int], site: Any) -> None:
-    """Reports that registers of a product, in these slots, are not in order."""
+    """Reports register accesses that no fence orders before a `wgmma` with these slots."""
     now: RegisterFence | None = st.fence
     if not _is_ordered(st, now, set(), accumulator, a, shape, site):
-        what = "its accumulator" if a == () else "its accumulator, or its matrix in registers"
-        edge = "nvvm.wgmma.fence.aligned between what accesses these registers and the product"
-        st.report("missing-fence", f"the product may not see {what}", site, edge=edge)
+        what = "its accumulator registers" if a == () else "its accumulator registers or the registers of operand A"
+        hint = "execute nvvm.wgmma.fence.aligned between the access of these registers and the wgmma"
+        st.report("missing-fence", f"the wgmma may not see writes to {what}", site, hint=hint)
         return
     assert now is not None
     if not _is_ordered(st, now.before, {now.number}, accumulator, a, shape, site, now.ran):
@@ -110,7 +110,7 @@ def _is_ordered(
     site: Any,
     ran: Iterable[int] = (),
 ) -> bool:
-    """Whether a fence, and those `removed` that are taken not to be there, leave a product in order."""
+    """Whether a fence, without the `removed` ones, orders all register accesses before a `wgmma`."""
     if given is None:
         return False
     behind = removed | {given.number}
@@ -120,7 +120,7 @@ def _is_ordered(
         if not products and not given.orders(slot, value):
             return False
         for product in products:
-            # It was read, or goes on in another shape, and no fence stands between.
+            # The registers were read, or have another shape, and no fence follows.
             read = any(product.read_behind.get(warp.products.agent) in behind for warp in st.warps)
             if read or (product.shape != shape and product.fence in behind):
                 return False
@@ -133,12 +133,12 @@ def _is_ordered(
 
 
 def _is_passed_on(st: Any, accumulator: tuple[int, ...]) -> bool:
-    """Whether the accumulator is nothing but results of products."""
+    """Whether the accumulator consists of `wgmma` results only."""
     return bool(accumulator) and all(_products(st.v[slot]) for slot in accumulator)
 
 
 def _products(value: Any) -> list[Any]:
-    """The products whose registers a value has; none where it has others as well."""
+    """The `wgmma` ops that write the registers of a value; empty if it also has other registers."""
     items: Any = [value]
     if value.__class__ is PendingVector:
         items = value.items

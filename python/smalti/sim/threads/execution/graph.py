@@ -1,4 +1,4 @@
-"""Blocks that jump to each other, and where threads that part meet again."""
+"""Control-flow graph: branches, and the points at which divergent threads reconverge."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 class Label:
-    """A place in the code."""
+    """A label in the code."""
 
     __slots__ = ("at",)
 
@@ -15,26 +15,26 @@ class Label:
 
 
 class Graph:
-    """The blocks of a region. Lanes that a jump parts go one way after the other, up to where all of these ways come: the
-    block that post-dominates the jump next."""
+    """The blocks of a region. After a divergent branch the lanes take one path after the other up to the reconvergence
+    point: the immediate post-dominator of the branch."""
 
     def __init__(self, blocks: list[Any], results: list[int], ends: bool = False) -> None:
         self.blocks = blocks
         self.ends = ends
-        """Whether threads end that return, and the others go on without them."""
+        """Whether returning threads exit while the others continue."""
         self.results = results
-        """The slots of what the region gives."""
+        """The slots of the region's results."""
         self.end = Label()
-        """Behind all blocks."""
+        """The label after all blocks."""
         self.labels: dict[Any, Label] = {}
         self.waiting: set[Any] = set()
-        """Blocks with operations that may have to wait."""
+        """Blocks with ops that may wait."""
         self._after = {block: list(list(block.operations)[-1].operation.successors) for block in blocks}
         self._reached = {block: self._reach(block, None) for block in blocks}
         self._joins = self._post_dominators()
 
     def _reach(self, block: Any, end: Any) -> set[Any]:
-        """The blocks that one comes to behind another, without going on behind an end."""
+        """The blocks that are reachable from a block without passing an end."""
         found: set[Any] = set()
         left = list(self._after[block])
         while left:
@@ -45,7 +45,7 @@ class Graph:
         return found
 
     def _post_dominators(self) -> dict[Any, Any]:
-        """For each block the next one that all ways from it go through; None where that is the end."""
+        """For each block its immediate post-dominator; None for the exit."""
         every = set(self.blocks)
         found = dict.fromkeys(self.blocks, every)
         following = self._following()
@@ -59,12 +59,12 @@ class Graph:
                     found[block], changes = now, True
         joins = {}
         for block in self.blocks:
-            # Of those that post-dominate, the next one is post-dominated by all others.
+            # The immediate post-dominator is post-dominated by all others.
             strict = found[block] - {block}
             joins[block] = next((one for one in strict if strict <= found[one]), None)
             going_on = {one for one in self._after[block] if not self._only_returns(one)}
             if self.ends and len(going_on) == 1 < len(set(self._after[block])):
-                # The others end.
+                # The other blocks do not post-dominate.
                 joins[block] = going_on.pop()
         return joins
 
@@ -72,14 +72,14 @@ class Graph:
         return not self._after[block] and len(list(block.operations)) == 1
 
     def _following(self) -> dict[Any, list[Any]]:
-        """What comes behind each block for lanes that do not end there, where others do not."""
+        """The successors of each block for lanes that do not exit, while others do."""
         if not self.ends:
             return self._after
         found = {}
         for block, after in self._after.items():
             found[block] = [one for one in after if not self._only_returns(one)] or after
         while True:
-            # Where nothing else leads to an end, that of some lanes does.
+            # If no other block leads to an exit, the exit of some lanes does.
             reaching = {block for block, after in found.items() if not after}
             while more := {block for block in found if block not in reaching and reaching.intersection(found[block])}:
                 reaching |= more
@@ -89,19 +89,19 @@ class Graph:
             found[stuck[0]] = self._after[stuck[0]]
 
     def join(self, block: Any) -> Label:
-        """Where lanes meet again that the end of a block parts."""
+        """The reconvergence point after the branch at the end of a block."""
         found = self._joins[block]
         return self.end if found is None else self.labels[found]
 
     def may_wait(self, block: Any) -> bool:
-        """Whether there are operations that may have to wait between the end of a block and where lanes meet again. Where
-        some end, they do not."""
+        """Whether ops that may wait are between the end of a block and its reconvergence point, if no lanes exit
+        there."""
         if self.ends and any(self._only_returns(one) for one in self._after[block]):
             return not self.waiting.isdisjoint(self._reached[block])
         return not self.waiting.isdisjoint(self._reach(block, self._joins[block]))
 
     def values_outside(self, block: Any) -> set[Any]:
-        """The values of a block in a loop that other blocks use: lanes that have left the loop keep theirs."""
+        """The values of a loop block that blocks outside the loop use: lanes that have left the loop keep theirs."""
         if block not in self._reached[block]:
             return set()
         operations = [view.operation for view in block.operations]
@@ -110,7 +110,7 @@ class Graph:
 
 
 def _block_of(owner: Any, blocks: list[Any]) -> Any:
-    """The block of a graph that an operation is in."""
+    """The block of a graph that contains an op."""
     op = owner.operation
     while op.block not in blocks:
         op = op.parent.operation

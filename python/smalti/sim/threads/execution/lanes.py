@@ -1,13 +1,13 @@
-"""Values of a program of threads.
+"""Run-time values of thread-level kernels.
 
-All threads of a team run together. Of the types of MLIR, a value is
-- of an integer, index or float: a number where all threads have the same, else an array with one number a thread
+The threads of converged warps execute an op together. The value of an MLIR type is
+- integer, index or float: a Python number if all threads have the same value, else an array with one number per thread
   (`i1` is bool there, integers are signed);
-- of a vector: an array of its shape where all threads have the same, else one with one more dimension in front, the
+- vector: an array of its shape if all threads have the same value, else an array with an additional leading dimension, the
   thread;
-- of a memref: `memory.View`; of a pointer: a number (see `ops.llvm`); of a structure: a tuple, whose
-  arrays always have the thread in front.
-Arrays are never changed in place. What threads that do not run now have in them means nothing.
+- memref: `memory.View`; pointer: a number (see `ops.llvm`); struct: a tuple, whose arrays always have the leading thread
+  dimension.
+Arrays are never modified in place. Elements of inactive threads are undefined.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ SMALL_TYPES: dict[str, tuple[np.dtype[Any], int]] = {
 
 
 COMPLEX = {"complex<f32>": np.dtype(np.complex64), "complex<f64>": np.dtype(np.complex128)}
-"""Numbers with two parts, which arguments of kernels are not."""
+"""Complex numbers, which kernel arguments cannot be."""
 
 
 def rank_of(ty: Any) -> int:
-    """The dimensions of a value that all threads have the same."""
+    """The rank of a uniform value."""
     return len(ty.shape) if isinstance(ty, ir.VectorType) else 0
 
 
 def dtype_of(ty: Any) -> np.dtype[Any] | None:
-    """The numpy type of a scalar's or a vector's elements; None where there is none. A pointer is a number."""
+    """The numpy type of the elements of a scalar or vector; None if there is none. A pointer is a number."""
     if isinstance(ty, ir.Type) and str(ty).startswith("!llvm.ptr"):
         return np.dtype(np.int64)
     element = ty.element_type if isinstance(ty, ir.VectorType) else ty
@@ -50,13 +50,13 @@ def dtype_of(ty: Any) -> np.dtype[Any] | None:
 
 
 def held_dtype(ty: Any) -> np.dtype[Any] | None:
-    """The same of what knows integers of a few bits, too, which are bytes with their signs."""
+    """The same, also for packed integer types, which are sign-extended bytes."""
     element = ty.element_type if isinstance(ty, ir.VectorType) else ty
     return np.dtype(np.int8) if str(element) in NARROW else dtype_of(ty)
 
 
 def bits_of(ty: Any) -> int | None:
-    """The bits of elements that have less than a byte, of which LLVM packs vectors; None of others."""
+    """The bits of elements smaller than a byte, of which LLVM packs vectors; None for others."""
     name = str(ty.element_type if isinstance(ty, ir.VectorType) else ty)
     if name in SMALL_TYPES:
         return SMALL_TYPES[name][1]
@@ -64,20 +64,20 @@ def bits_of(ty: Any) -> int | None:
 
 
 def packed_bits(codes: Array, bits: int) -> Array:
-    """The bytes of numbers that have so many bits, the last dimension as LLVM packs vectors: the first in the low bits."""
+    """Packs numbers into bytes along the last dimension as LLVM packs vectors: the first in the low bits."""
     planes = np.unpackbits(codes.view(np.uint8)[..., None], axis=-1, count=bits, bitorder="little")
     return np.packbits(planes.reshape(*codes.shape[:-1], -1), axis=-1, bitorder="little")
 
 
 def unpacked_bits(found: Array, bits: int, count: int, dtype: np.dtype[Any]) -> Array:
-    """The first numbers of so many bits that bytes hold."""
+    """Unpacks the first numbers from bytes."""
     planes = np.unpackbits(found, axis=-1, count=count * bits, bitorder="little")
     codes = np.packbits(planes.reshape(*planes.shape[:-1], -1, bits), axis=-1, bitorder="little")[..., 0]
     return signed(codes.view(np.int8), bits) if dtype == np.int8 else codes.view(dtype)
 
 
 def take(value: Any, lanes: Array, rank: int, memo: dict[int, Any]) -> Any:
-    """The value as some of the lanes have it. `memo` has what lanes have for themselves, by what it was."""
+    """The value for some of the lanes. `memo` maps original to new mutable values."""
     if isinstance(value, np.ndarray):
         return value[lanes] if value.ndim > rank else value
     if isinstance(value, tuple):
@@ -87,10 +87,10 @@ def take(value: Any, lanes: Array, rank: int, memo: dict[int, Any]) -> Any:
 
 
 def merge(mask: Array, yes: Any, no: Any, rank: int, dtype: np.dtype[Any] | None) -> Any:
-    """`yes` for the lanes of a mask, `no` for the others. None where that is no value of a program."""
+    """`yes` for the lanes of a mask, `no` for the others; None if the result is not a value."""
     if yes is no or no is None:
         return yes
-    # Where lanes part, registers that a product writes are looked at.
+    # At a divergence, registers that a wgmma writes are resolved.
     yes, no = (value.force() if hasattr(value, "force") else value for value in (yes, no))
     if dtype is not None:
         where = mask.reshape(mask.shape + (1,) * rank)
@@ -104,7 +104,7 @@ def merge(mask: Array, yes: Any, no: Any, rank: int, dtype: np.dtype[Any] | None
 
 
 def spread(value: Any, dtype: np.dtype[Any], lanes: int, rank: int = 0) -> Array:
-    """A value as an array with the thread in front."""
+    """A value as an array with the leading thread dimension."""
     found = np.asarray(value, dtype)
     if found.ndim > rank:
         return found
@@ -112,7 +112,7 @@ def spread(value: Any, dtype: np.dtype[Any], lanes: int, rank: int = 0) -> Array
 
 
 def in_front(value: Any, rank: int) -> Any:
-    """A scalar that is to meet vectors of some rank."""
+    """A scalar that is broadcast to vectors of some rank."""
     if rank and isinstance(value, np.ndarray) and value.ndim:
         return value.reshape(value.shape + (1,) * rank)
     return value

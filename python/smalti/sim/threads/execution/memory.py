@@ -1,4 +1,4 @@
-"""Memory that threads reach with addresses of their own."""
+"""Memory with per-thread addresses."""
 
 from __future__ import annotations
 
@@ -16,47 +16,47 @@ from .slots import Slot
 SPACING = 1 << 40
 """Bytes between the addresses of two buffers."""
 FIRST_CONSTANT = 1 << 12
-"""The number of what comes before the constants of the program, among buffers that are SPACING apart."""
+"""The number of the first constant of the module, among buffers that are SPACING apart."""
 SHARED_BEGIN = 1 << 60
-"""The address of shared memory among those of global memory."""
+"""The generic address of shared memory."""
 PRIVATE_BEGIN = 1 << 61
-"""The same of the first memory that each thread has for itself; others follow SPACING apart."""
+"""The generic address of the first private memory; others follow SPACING apart."""
 BLOCK_BITS = 24
-"""In an address of the shared memory of a cluster, the bits ahead of those that say which block's it is: 0 for one's
-own, or the number of the block in the cluster and 1."""
+"""In an address of cluster shared memory, the bits below the block number: 0 for the own block, or the rank in the
+cluster plus 1."""
 NAMED_BARRIERS, NAMED_BARRIER_BYTES, MOST_NAMED_BARRIERS = 1 << 32, 16, 16
-"""The first of the pointers that name barriers of AMD's chips, how far apart they are, and how many a block has."""
+"""The first pointer of AMD named barriers, their distance, and their number per block."""
 PAD = 16
-"""Buffers are as long as a multiple of it, so that they can be seen as elements of any type."""
+"""Buffers are padded to a multiple of this, so that they can be viewed with any element type."""
 
 
 class LaneBuffer(Buffer):
-    """A piece of memory that threads share."""
+    """A buffer that threads share."""
 
     __slots__ = ("_typed", "address", "kinds", "lanes", "places", "size", "tables", "threads")
 
     def __init__(self, name: str, size: int, grain: int, shared: bool, read_only: bool = False, fill: int = 0) -> None:
         length = -(-size // PAD) * PAD
-        # Of zeros that nobody touches there is no memory.
+        # Untouched zeros do not occupy memory.
         data = np.full(length, fill, np.uint8) if fill else np.zeros(length, np.uint8)
         super().__init__(name, data, grain, shared, read_only)
         self.size = size
         self.address = 0
-        """The number of a pointer to it, in global memory."""
+        """Its address in global memory."""
         self.threads: Array | None = None
-        """For each grain the thread that wrote it last, in its block."""
+        """For each grain the thread of its block that wrote it last."""
         self.lanes: Array | None = None
         """For each grain the lanes that wrote it last together, as bits."""
         self.tables: dict[str, Any] = {}
-        """Who accessed what, besides the last write (`shadow.Table`)."""
+        """The accesses besides the last write (`shadow.Table`)."""
         self.kinds: set[tuple[int, int]] = set()
         """Scopes and sizes of atomic accesses."""
         self.places: dict[int, list[Any]] = {}
-        """By bytes, what those learn who read what atomic accesses wrote there."""
+        """By byte, the clocks that an acquire of the value there acquires."""
         self._typed: dict[np.dtype[Any], Array] = {}
 
     def typed(self, dtype: np.dtype[Any]) -> Array:
-        """All of it as elements of a type."""
+        """The buffer as elements of a type."""
         found = self._typed.get(dtype)
         if found is None:
             found = self._typed[dtype] = self.data.view(dtype)
@@ -64,7 +64,7 @@ class LaneBuffer(Buffer):
 
 
 class PrivateBuffer:
-    """Memory that every thread has for itself (`memref.alloca`)."""
+    """Private memory (`memref.alloca`)."""
 
     __slots__ = ("data", "name", "size")
     shared = False
@@ -84,7 +84,8 @@ class PrivateBuffer:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A memref: a view of a buffer. Offset and strides count bytes; each is a number, or an array of one a thread."""
+    """A memref: a view of a buffer. Offset and strides are in bytes; each is a number, or an array with one number per
+    thread."""
 
     buffer: Any
     offset: Any
@@ -92,11 +93,12 @@ class View:
     strides: tuple[Any, ...]
     dtype: np.dtype[Any]
     limit: Any = None
-    """Bytes from `begin` on behind which reads give zeros and writes do nothing; None where accesses must not go there."""
+    """Bytes from `begin` after which loads return zeros and stores have no effect; None if out-of-bounds accesses are
+    findings."""
     begin: Any = 0
-    """Where what it is a view of begins: from there a pointer goes, and offsets count."""
+    """The offset of the underlying memory, from which pointers and offsets count."""
     slots: tuple[Slot, ...] = ()
-    """The slots that it took of memory which has several."""
+    """The selected slots of a multi-buffered allocation."""
 
     def take(self, lanes: Array, memo: dict[int, Any]) -> View:
         def some(value: Any) -> Any:
@@ -135,7 +137,7 @@ class View:
         )
 
     def steps(self, shape: tuple[int, ...]) -> Array:
-        """Where the elements of a vector along the last dimensions are, in bytes from its first."""
+        """The byte offsets of a vector's elements along the last dimensions, from its first element."""
         if not shape:
             return _NO_STEPS
         strides = self.strides[len(self.strides) - len(shape) :]
@@ -156,8 +158,8 @@ _STEPS: dict[Any, Array] = {}
 
 
 def read(buffer: Any, first: Any, steps: Array, dtype: np.dtype[Any], mask: Array | None) -> Array:
-    """Elements at `first + steps` bytes: with the thread in front where `first` is an array of one a thread, else
-    without. Threads outside of a mask get zeros."""
+    """Elements at `first + steps` bytes: with a leading thread dimension if `first` is an array with one number per
+    thread. Threads outside a mask get zeros."""
     size = dtype.itemsize
     if isinstance(buffer, PrivateBuffer):
         lanes = len(buffer.data)
@@ -184,7 +186,7 @@ def _elements(buffer: LaneBuffer, at: Array, dtype: np.dtype[Any]) -> Array:
 
 
 def write(buffer: Any, first: Any, steps: Array, values: Array, mask: Array | None) -> None:
-    """Writes elements, an array of a row for each thread."""
+    """Writes elements, an array with a row per thread."""
     dtype = values.dtype
     size = dtype.itemsize
     if isinstance(buffer, PrivateBuffer):
@@ -215,5 +217,5 @@ def write(buffer: Any, first: Any, steps: Array, values: Array, mask: Array | No
 
 
 def contiguous(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Strides of elements that follow each other."""
+    """Strides of contiguous elements."""
     return tuple(math.prod(shape[i + 1 :]) for i in range(len(shape)))

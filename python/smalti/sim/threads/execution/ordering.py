@@ -1,8 +1,8 @@
-"""Atomic accesses that order others: what a thread released, those know who acquire it.
+"""Release and acquire through atomic accesses.
 
-An access that releases, or a relaxed one behind a fence that does, tells of what its thread did and knew before. Who
-reads it with one that acquires, or with a relaxed one ahead of a fence that does, learns that, if both are in each
-other's scope. Updates hand on what was told before; stores do not (LLVM's language reference, "Memory Model for
+A release access, or a relaxed access after a release fence, publishes what its thread did and acquired before. An acquire
+access that reads the value, or a relaxed access before an acquire fence, acquires that if each is in the scope of the
+other. Updates propagate what was published before; stores do not (LLVM's language reference, "Memory Model for
 Concurrent Operations"; PTX ISA, "Memory Consistency Model"; LLVM's guide to AMDGPU, "Memory Model").
 """
 
@@ -14,17 +14,17 @@ from typing import Any
 
 import numpy as np
 
-from ...machine.clocks import Knowledge
+from ...machine.clocks import HappensBefore
 from .counters import COPY, DS, LOAD, STORE
 from .lanes import Array
 
 THREAD, WARP, BLOCK, CLUSTER, DEVICE, SYSTEM = range(1, 7)
-"""Scopes, from the smallest on."""
+"""Scopes, from the smallest."""
 
 
 @dataclass(frozen=True)
 class Order:
-    """How an atomic access, or a fence, orders others."""
+    """The memory order of an atomic access or a fence."""
 
     level: int
     acquires: bool = False
@@ -33,16 +33,16 @@ class Order:
 
 @dataclass(frozen=True, eq=False)
 class Told:
-    """What somebody released."""
+    """The clocks of one release."""
 
     warp: Any
     level: int
-    knowledge: Knowledge
+    clocks: HappensBefore
     sites: tuple[Any, ...]
-    """The access, and the fence before it."""
+    """The release access, and the fence before it."""
 
-    def reaches(self, warp: Any, level: int) -> bool:
-        """Whether an access of a warp, with a scope, is in the scope of this one, and this one in its scope."""
+    def access_remote(self, warp: Any, level: int) -> bool:
+        """Whether an access of a warp and this one are in each other's scope."""
         least = DEVICE
         if warp is self.warp:
             least = WARP
@@ -54,7 +54,7 @@ class Told:
 
 
 def drain(st: Any, order: Order, site: Any) -> None:
-    """What is released has happened: waves of AMD wait for their accesses."""
+    """Completes earlier accesses before a release: AMD waves wait for their accesses."""
     for warp in st.active_warps():
         if warp.counters is not None:
             kinds = (DS, LOAD, STORE, COPY) if order.level >= DEVICE else (DS, LOAD, STORE)
@@ -62,7 +62,7 @@ def drain(st: Any, order: Order, site: Any) -> None:
 
 
 def fence(st: Any, order: Order, site: Any) -> None:
-    """A fence of the threads that run."""
+    """A fence of the active threads."""
     if order.releases:
         drain(st, order, site)
     for warp in st.active_warps():
@@ -70,7 +70,7 @@ def fence(st: Any, order: Order, site: Any) -> None:
         if order.acquires:
             for noticed, level, told in warp.noticed:
                 both = noticed & lanes
-                if both.any() and told.reaches(warp, min(level, order.level)):
+                if both.any() and told.access_remote(warp, min(level, order.level)):
                     _learn(st, warp, told, both, site)
             warp.noticed = [item for item in warp.noticed if (item[0] & ~lanes).any()]
         if order.releases:
@@ -79,12 +79,12 @@ def fence(st: Any, order: Order, site: Any) -> None:
             warp.published.append((lanes, told))
 
 
-def published(warp: Any, lanes: Array, level: int) -> tuple[Knowledge, int]:
-    """What a relaxed arrival of some lanes tells, as fences released it before, and in which scope."""
-    found, least = Knowledge(), level
+def published(warp: Any, lanes: Array, level: int) -> tuple[HappensBefore, int]:
+    """The clocks and the scope of a relaxed arrival of some lanes, from earlier release fences."""
+    found, least = HappensBefore(), level
     for mine, told in warp.published:
         if mine[lanes].any():
-            found.join(told.knowledge)
+            found.join(told.clocks)
             least = min(least, told.level)
     return found, least
 
@@ -99,8 +99,8 @@ def accessed(
     reads: bool,
     site: Any,
 ) -> None:
-    """Atomic accesses of some lanes happened, at a byte each, one after the other. They had the first order where they
-    `wrote` (None: nobody did), else the second; those that wrote read before where `reads` says so."""
+    """Records atomic accesses of some lanes, one byte offset each, one after the other. Lanes in `wrote` (None: no
+    lane) have the first order, the others the second; writing lanes read first if `reads` is set."""
     done, missed = orders
     if not buffer.places and not done.releases and not any(warp.published for warp in st.active_warps()):
         return
@@ -112,7 +112,7 @@ def accessed(
         before: list[Told] = buffer.places.get(place, [])
         if reads or not written:
             for told in before:
-                if not told.reaches(warp, order.level):
+                if not told.access_remote(warp, order.level):
                     continue
                 if order.acquires:
                     _learn(st, warp, told, mine, site)
@@ -127,9 +127,9 @@ def accessed(
             for published, told in warp.published:
                 if (published & mine).any():
                     level = min(order.level, told.level)
-                    after.append(Told(warp, level, told.knowledge, (*told.sites, site)))
+                    after.append(Told(warp, level, told.clocks, (*told.sites, site)))
         if reads and order.acquires and order.releases and len(group) > 1:
-            # Each of them learns what those before it released.
+            # Each of them acquires the releases before it.
             warp.chains(group % st.block.warp_size)
         if after:
             buffer.places[place] = merged(after)
@@ -138,7 +138,7 @@ def accessed(
 
 
 def _runs(st: Any, places: Array, lanes: Array, wrote: Array | None) -> Iterator[tuple[int, Array, bool]]:
-    """By place, the lanes that follow each other in one warp and all wrote, or did not."""
+    """By byte offset, runs of consecutive lanes of one warp that all wrote, or all did not."""
     for place in np.unique(places[lanes]).tolist():
         there = lanes[places[lanes] == place]
         written = np.zeros(len(there), np.bool_) if wrote is None else wrote[there]
@@ -150,28 +150,28 @@ def _runs(st: Any, places: Array, lanes: Array, wrote: Array | None) -> Iterator
 
 def _learn(st: Any, warp: Any, told: Told, lanes: Array, site: Any) -> None:
     if told.warp is warp:
-        st.acquire(warp, told.knowledge, site, lanes=lanes)
+        st.acquire(warp, told.clocks, site, lanes=lanes)
         return
-    learned = list(warp.learned)
-    st.acquire(warp, told.knowledge, site, lanes=lanes)
+    learned = list(warp.pending_acquires)
+    st.acquire(warp, told.clocks, site, lanes=lanes)
     if told.warp.block is not warp.block:
-        # Of accesses of other blocks it is seen what relies on it.
-        warp.learned[:] = learned
-        for agent, step in told.knowledge.seen.items():
+        # The effect of synchronization with other blocks is decided at later accesses.
+        warp.pending_acquires[:] = learned
+        for agent, step in told.clocks.seen.items():
             warp.sources.setdefault(agent, []).append((step, (site, *told.sites)))
-    elif len(warp.learned) > len(learned):
-        warp.learned += [(source, 0) for source in told.sites]
+    elif len(warp.pending_acquires) > len(learned):
+        warp.pending_acquires += [(source, 0) for source in told.sites]
 
 
 def merged(told: list[Told]) -> list[Told]:
-    """What was told, once for each block and scope."""
+    """The released clocks, merged per block and scope."""
     found: dict[Any, Told] = {}
     for item in told:
         key = (item.warp, item.level)
         known = found.get(key)
         if known is not None:
-            both = known.knowledge.copy()
-            both.join(item.knowledge)
+            both = known.clocks.copy()
+            both.join(item.clocks)
             sites = tuple(dict.fromkeys((*known.sites, *item.sites)))
             item = Told(item.warp, item.level, both, sites)
         found[key] = item

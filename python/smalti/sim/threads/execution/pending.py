@@ -1,7 +1,7 @@
-"""Registers that a product of a warpgroup will write.
+"""Result registers of a `wgmma` in flight.
 
-Such a value goes through structures, vectors and loops as it is; who computes with it resolves it first, which is a
-finding where nobody waited for the product.
+The value passes through structs, vectors and loops unchanged. A computation resolves it first, which is a finding if no
+wait covers the `wgmma`.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ _TRANSPARENT |= {"llvm.extractelement", "llvm.insertelement"}
 
 
 def is_wgmma_op(op: Any) -> bool:
-    """Whether an operation starts a product: MLIR's, or assembly for a matrix in registers."""
+    """Whether an op issues a `wgmma`: by MLIR's op, or by assembly with operand A in registers."""
     if op.name == "llvm.inline_asm":
         return _OPCODE in ir.StringAttr(op.attributes["asm_string"]).value
     return op.name in (PRODUCT, "nvgpu.warpgroup.mma")
 
 
 def is_held(op: Any) -> bool:
-    """Whether an operation is assembly without a word, which keeps registers where they are."""
+    """Whether an op is empty inline assembly, which keeps registers in place."""
     return op.name == "llvm.inline_asm" and not ir.StringAttr(op.attributes["asm_string"]).value.strip()
 
 
 def is_transparent(op: Any) -> bool:
-    """Whether an operation hands such values on."""
+    """Whether an op propagates unresolved registers."""
     return op.name in _TRANSPARENT or is_held(op)
 
 
 def computes(op: Any) -> bool:
-    """Whether an operation needs the values of its operands."""
+    """Whether an op needs the values of its operands."""
     return op.name not in _CARRIES and not is_transparent(op) and not is_wgmma_op(op)
 
 
@@ -55,7 +55,7 @@ class Pending:
     def __init__(self, product: Any, index: int, lanes: Array | None = None) -> None:
         self.product, self.index = product, index
         self.lanes = lanes
-        """Which lanes of those that multiplied; None for all."""
+        """The lanes that issued the `wgmma`; None for all."""
 
     def take(self, lanes: Array, memo: dict[int, Any]) -> Pending:
         key = id(self.lanes)
@@ -65,7 +65,7 @@ class Pending:
         return Pending(self.product, self.index, memo[key])
 
     def force(self) -> Array:
-        """The value, whether the product was waited for or not."""
+        """The value, whether the `wgmma` is complete or not."""
         found = self.product.register(self.index)
         return found if self.lanes is None else found[self.lanes]
 
@@ -75,8 +75,7 @@ class Pending:
 
 
 class PendingVector:
-    """A vector of such registers and of numbers, or one number of several of them. It has their bytes, one behind the
-    other."""
+    """A vector of such registers and numbers, or one number of several registers: their concatenated bytes."""
 
     __slots__ = ("dtype", "items", "shape")
 
@@ -96,7 +95,7 @@ class PendingVector:
         return PendingVector([take(item, lanes, 0, memo) for item in self.items], self.shape, self.dtype)
 
     def force(self) -> Array:
-        """The value, whether the products were waited for or not."""
+        """The value, whether the `wgmma` ops are complete or not."""
         found = [item.force() if item.__class__ is Pending else item for item in self.items]
         lanes = max(len(item) if item.ndim else 1 for item in found)
         rows = [
@@ -107,7 +106,7 @@ class PendingVector:
 
     @property
     def has_elements(self) -> bool:
-        """Whether each element is one register, or one number."""
+        """Whether each element is one register or one number."""
         return len(self.items) == int(np.prod(self.shape)) and all(item.dtype == self.dtype for item in self.items)
 
 
@@ -116,7 +115,7 @@ def is_pending(value: Any) -> bool:
 
 
 def resolve(st: Any, value: Any, site: Any, by_threads: bool = True) -> Any:
-    """A value that is to be computed with, by threads or by a product."""
+    """The value for a computation by threads or by a `wgmma`."""
     if value.__class__ is tuple:
         return tuple(resolve(st, item, site, by_threads) for item in value)
     if not is_pending(value):
@@ -130,7 +129,7 @@ def resolve(st: Any, value: Any, site: Any, by_threads: bool = True) -> Any:
 
 
 def pending_values(products: Iterable[Any]) -> set[Any]:
-    """The values of a program that may be such registers: results of products, and what gets them."""
+    """The values of a program that may be unresolved registers: `wgmma` results, and values that they propagate to."""
     found: set[Any] = set()
     work = [result for op in products for result in op.results]
     while work:
@@ -144,7 +143,7 @@ def pending_values(products: Iterable[Any]) -> set[Any]:
 
 
 def _handed_on(op: Any, number: int) -> list[Any]:
-    """The values that get an operand as it is."""
+    """The values that an operand propagates to."""
     if is_transparent(op):
         return list(op.results)
     if op.name == "scf.for" and number >= 3:
@@ -165,7 +164,7 @@ def _handed_on(op: Any, number: int) -> list[Any]:
 
 
 def handing_on(op: Any, operands: list[int], result: int, step: Any, site: Any) -> Any:
-    """The step of a transparent operation, which takes such values too."""
+    """The step of a transparent op, which accepts unresolved registers."""
     name = op.name
     if name in ("llvm.extractvalue", "llvm.inline_asm"):
         return step
@@ -227,16 +226,16 @@ def handing_on(op: Any, operands: list[int], result: int, step: Any, site: Any) 
 
 
 def _position(op: Any) -> Any:
-    """A function that gives the index of the register that an operation takes or puts."""
+    """A function that returns the register index of an op."""
     if op.name in ("llvm.extractelement", "llvm.insertelement"):
         index = op.operands[len(op.operands) - 1].owner
         if index.name not in ("arith.constant", "llvm.mlir.constant"):
-            raise Unsupported("a register whose index is not constant")
+            raise Unsupported("a dynamic register index")
         number = ir.IntegerAttr(index.attributes["value"]).value
         return lambda st: number
     if op.name in ("vector.from_elements", "llvm.bitcast"):
         return None
     places = list(attribute(op, "position" if op.name == "llvm.insertvalue" else "static_position"))
     if len(places) != 1 or places[0] < 0 or (op.name == "vector.extract" and len(op.operands[0].type.shape) != 1):
-        raise Unsupported("a part of the result of a product that is no single register")
+        raise Unsupported("a part of a wgmma result that is not a single register")
     return lambda st: places[0]

@@ -1,8 +1,8 @@
-"""Threads that read memory in a loop until others change it.
+"""Loops that poll memory.
 
-Nothing but the memory says that such a loop ends. Warps that come again to an atomic access in a loop, while nobody else
-has changed memory, let others run; blocks that have not started do so then. Where nobody can change it any more, a warp
-whose values are the same as the time before goes round for ever.
+Such a loop exits only if another thread changes the memory. Warps that repeat an atomic access in a loop, while the memory
+is unchanged, let others run; blocks that have not started do so then. If no thread can change the memory and the values
+of the warp are those of the previous iteration, the loop is a deadlock.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from typing import Any
 import numpy as np
 
 from ....errors import LaunchError
-from ...machine.synchronisation import Poll, Wait
+from ...machine.synchronization import Poll, Wait
 from ...translation.translator import FUNCTIONS, Step, walk
 
 
 def _poll(team: Any, site: Any, changes: int, stuck: bool, ends: list[bool]) -> Poll:
-    """A wait of a team that has come again to an operation. `ends` says of each loop and condition around it whether
-    threads that are not in it may change memory."""
+    """The wait of converged warps that execute a polling op again. `ends` states for each enclosing loop and condition
+    whether threads outside it may change memory."""
 
     def refuse() -> None:
         if team.block.program.counts_accesses:
             return  # Waves run in lockstep.
         masks = [*(frame.mask for frame in team.frames), team.mask]
-        # What is said is of the innermost ones; lanes that jumped elsewhere, or are around a call, may do anything.
+        # `ends` is for the innermost frames; lanes that branched elsewhere, or outside a call, may do anything.
         structured = [i for i, frame in enumerate(team.frames) if frame.join is None]
         said = dict(zip(reversed(structured), reversed(ends), strict=False))
         for frame in range(len(team.frames)):
@@ -33,11 +33,11 @@ def _poll(team: Any, site: Any, changes: int, stuck: bool, ends: list[bool]) -> 
             parted = inner is not None and (not inner.all() if outer is None else (outer & ~inner).any())
             if parted and changing:
                 raise LaunchError(
-                    f"{site.location}: {team.name} polls memory that other threads of the same warp may have to change: "
-                    "the simulator runs the lanes of a warp in lockstep, and cannot go on"
+                    f"{site.location}: {team.name} polls memory that other threads of the same warp may have to write; "
+                    "the simulator runs the lanes of a warp in lockstep and cannot continue"
                 )
 
-    what = f"memory to change, which '{site.name}' reads again and again"
+    what = f"a write to the memory that '{site.name}' polls"
     return Poll(site, lambda: team.machine.changes - team.changes != changes, what, stuck, refuse)
 
 
@@ -47,7 +47,7 @@ _QUIET += ("llvm.getelementptr", "llvm.mlir.", "llvm.extractvalue", "vector.extr
 _BARRIERS = ("gpu.barrier", "nvvm.barrier0")
 _CONDITIONS = {"affine.if", "gpu.warp_execute_on_lane_0", "scf.if"}
 _PARTING = _CONDITIONS | {"affine.for", "affine.parallel", "scf.for", "scf.forall", "scf.parallel", "scf.while"}
-"""What some lanes may be in while others are not."""
+"""Ops at which some lanes may be inside and others not."""
 
 
 def _may_change(op: Any) -> bool:
@@ -55,8 +55,8 @@ def _may_change(op: Any) -> bool:
 
 
 def _others_change(op: Any) -> list[bool]:
-    """Of each loop and condition around an operation, the outermost first: whether a thread that is not in it, or has
-    left it, may change memory."""
+    """For each enclosing loop and condition, the outermost first: whether a thread that is outside, or has left it,
+    may change memory."""
     found = []
     while op.name not in FUNCTIONS:
         parent = op.parent.operation
@@ -67,7 +67,7 @@ def _others_change(op: Any) -> list[bool]:
 
 
 def _other_way(parent: Any, op: Any) -> bool:
-    """Whether memory may be changed where a condition does not hold that an operation is run under, or does."""
+    """Whether memory may be changed on the other path of a condition around the op, or on this path."""
     if parent.name not in _CONDITIONS:
         return False
     others = [block for region in parent.regions for block in region if block != op.block]
@@ -75,7 +75,7 @@ def _other_way(parent: Any, op: Any) -> bool:
 
 
 def _behind(op: Any) -> bool:
-    """Whether memory may be changed behind an operation, ahead of a barrier of the block: there all wait."""
+    """Whether memory may be changed after an op and before the next block barrier, at which all threads wait."""
     while op.name not in FUNCTIONS:
         behind = False
         for view in op.block.operations:
@@ -92,8 +92,8 @@ def _behind(op: Any) -> bool:
 
 
 def _may_wait(op: Any) -> bool:
-    """Whether what an operation reads may say how often it runs: it is in a loop that does not count, or in a function
-    of several blocks."""
+    """Whether the result of a read may control how often it is executed: it is in an uncounted loop, or in a
+    multi-block function."""
     if not any(True for result in op.results for _ in result.uses):
         return False
     parent = op.parent
@@ -108,7 +108,7 @@ def _may_wait(op: Any) -> bool:
 
 
 def polling(op: Any, tr: Any, run: Step) -> Step | None:
-    """The code of an atomic access that reads: in a loop it may be one that waits for others."""
+    """The code of an atomic read: in a loop it may poll."""
     if not _may_wait(op):
         return run
     site = tr.site(op)

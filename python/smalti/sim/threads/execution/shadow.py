@@ -1,8 +1,8 @@
-"""Finds accesses that nothing orders, of many threads at a time.
+"""Race detection for many threads at a time.
 
-The shadow of a buffer names for each grain the last write, and for each warp its last read since, its last atomic write
-and its last atomic read since. All are numbers: an access of a team has one for each of its warps (and step, where they
-differ).
+The shadow of a buffer names for each grain the last write, and for each warp its last read since then, its last atomic write
+and its last atomic read since then. These are access numbers: an access of converged warps has one number per warp (and per
+step, where the steps differ).
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ Report = Callable[[str, Side, Side, LaneBuffer, int, int], None]
 
 
 class Table:
-    """For each grain, numbers of accesses: a row for each warp or engine, and rows for those of other clusters."""
+    """For each grain, access numbers: a row for each warp or engine, and rows for other clusters."""
 
     __slots__ = ("_grains", "_known", "others", "rows")
 
     def __init__(self, grains: int) -> None:
         self._grains = grains
         self.rows: dict[int, tuple[Array, Array]] = {}
-        """Besides the number of the access, which lanes did it, as bits."""
+        """In addition to the access number, its lanes, as bits."""
         self.others: list[Array] = []
         self._known: dict[bytes, tuple[list[Array], list[Array]]] = {}
 
     def rows_of(self, block: Any, agents: Array) -> tuple[list[Array], list[Array]]:
-        """The rows of agents of a block, and those of lanes."""
+        """The rows of a block's agents, and those of lanes."""
         key = agents.tobytes()
         found = self._known.get(key)
         if found is None:
@@ -44,24 +44,24 @@ class Table:
         return found
 
     def row(self, number: int) -> tuple[Array, Array]:
-        """A row of numbers, and one of lanes. Of what is not accessed they take no memory."""
+        """A row of access numbers, and one of lanes. Untouched parts do not occupy memory."""
         found = self.rows.get(number)
         if found is None:
             found = self.rows[number] = (np.zeros(self._grains, np.int32), np.zeros(self._grains, np.uint32))
         return found
 
     def more(self) -> Array:
-        """A row more of those of other clusters."""
+        """An additional row for other clusters."""
         self.others.append(np.zeros(self._grains, np.int32))
         return self.others[-1]
 
     def all(self) -> list[tuple[Array, Array | None]]:
-        """Rows of numbers, with those of lanes where they may matter."""
+        """Rows of access numbers, with those of lanes where they may matter."""
         return [*(self.rows[row] for row in sorted(self.rows)), *((row, None) for row in self.others)]
 
 
 class LaneChecker:
-    """Checks every access against those before it that the shadow of the memory names."""
+    """Checks every access against the accesses before it that the shadow records."""
 
     def __init__(self, report: Report) -> None:
         self._report = report
@@ -71,7 +71,7 @@ class LaneChecker:
         self._events: list[Any] = [None]
 
     def _number(self, event: Event, agents: Array, steps: Array) -> int:
-        """The first of the numbers of an event, one for each agent."""
+        """The first access number of an event, which has one per agent."""
         first = len(self._events)
         end = first + len(agents)
         while end > len(self._agents):
@@ -95,11 +95,11 @@ class LaneChecker:
         which: Array,
         same: Callable[[int, int], bool] | None = None,
     ) -> tuple[Array | None, bool]:
-        """Checks and remembers an access. Returns which grains of shared memory were read that nobody wrote before, if
-        any, and whether several threads write one.
+        """Checks and records an access. Returns the grains of shared memory that were read uninitialized, if any, and
+        whether several threads write the same grain.
 
-        `grains` has a row of grains for each of `threads`. `agents` and `steps` say who tells of the end of the access;
-        `which` says for each thread which of them. `same` says of a row and a column whether a write changes nothing.
+        `grains` has a row of grains for each of `threads`. `agents` and `steps` are those of the access; `which` has
+        for each thread its index in them. `same` returns for a row and a column whether a write changes nothing.
         """
         block, atomic = event.block, event.level > 0
         writes = shadow(buffer)
@@ -127,13 +127,13 @@ class LaneChecker:
         else:
             self._remember(check, agents, first)
         if event.write and atomic and new is not None:
-            # What is written now is initialised.
+            # The written grains are initialized.
             writes[grains[new]] = np.broadcast_to((which + first)[:, None], grains.shape)[new]
             buffer.threads[grains[new]] = np.broadcast_to(threads[:, None], grains.shape)[new]
         return new if buffer.shared and event.reads else None, several
 
     def _remember(self, check: Check, agents: Array, first: int) -> None:
-        """Remembers what others may follow: reads, and atomic accesses."""
+        """Records accesses that later ones are checked against: reads, and atomic accesses."""
         buffer, event, grains, which = check.buffer, check.event, check.grains, check.which
         block = event.block
         name = "reads" if not event.level else "updates" if event.write else "peeks"
@@ -142,8 +142,7 @@ class LaneChecker:
             table = buffer.tables[name] = Table(len(shadow(buffer)))
         numbers, bits = table.rows_of(block, agents)
         if block.independent:
-            # The lanes that access a place. Those that did before are remembered besides them, where none of these knows
-            # that they have.
+            # The lanes that access a grain. Earlier lanes are kept, unless their accesses happen before those of all of these.
             known = (self._agents, self._steps, block.knows, block.agents)
             remember_lanes(numbers, bits, grains, which, check.threads, *known)
         own = -1 if buffer.shared else block.first_agent
@@ -152,12 +151,12 @@ class LaneChecker:
             remember_others(numbers, grains, which, first, self._clusters, -1)
 
     def _others(self, buffer: LaneBuffer, event: Event) -> list[Table]:
-        """What an access is a race with besides the last write."""
+        """Checks for races besides the last write."""
         names = ["updates"] if event.reads or event.level else []
         if event.write:
             names = ["reads", "peeks", "updates"]
         if event.level:
-            # Atomic accesses of one size and of scopes that have all are never one.
+            # Atomic accesses of the same size within each other's scope do not race.
             buffer.kinds.add((min(event.level, DEVICE), event.size))
             alone = buffer.shared and event.block.cluster.sizes == (1, 1, 1)
             least = BLOCK if alone else DEVICE
@@ -166,8 +165,8 @@ class LaneChecker:
         return [buffer.tables[name] for name in names if name in buffer.tables]
 
     def _keep_foreign(self, table: Table, rows: list[Array], check: Check, block: Any) -> None:
-        """What another cluster did last must not be forgotten where one does it again. Where they wait for each other,
-        none of what several did is; else one of them is enough, as nothing orders them."""
+        """Keeps the last access of another cluster if a further cluster accesses the same grain. If clusters
+        synchronize, all of them are kept; otherwise one suffices, because clusters are unordered."""
         grains = check.grains
         before = np.empty(grains.shape, np.int32)
         for number, row in enumerate(rows):
@@ -180,7 +179,7 @@ class LaneChecker:
             row = table.others[depth] if depth < len(table.others) else table.more()
             there = row.take(left)
             row[left] = np.where((there == 0) | (not block.machine.polling), numbers, there)
-            # Several lanes may have had one place.
+            # Several lanes may have accessed one grain.
             lost = row.take(left) != numbers
             if not block.machine.polling:
                 return

@@ -1,10 +1,10 @@
-"""Which slots of shared memory a program needs, so that mutants which share them are mistakes.
+"""Slots of shared memory that a kernel needs, so that a mutant which shares them is an error.
 
-A view that takes one of several slots needs a slot of its own where
-- what is written through it is read through another view, or the other way round,
-- it reads what was written to its slot before it wrote to a later one, or
-- it accesses its slot while accesses of another one of its slots may not be over.
-A view of which none of this happens may as well take the same slot always.
+A view of one of several slots needs its own slot if
+- data that is written through it is read through another view, or the reverse,
+- it reads data that was written to its slot before it wrote to a later one, or
+- it accesses its slot while accesses of another of its slots may be outstanding.
+Otherwise the view could always use the same slot.
 """
 
 from __future__ import annotations
@@ -17,34 +17,34 @@ from .counters import DS
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A slot that a view took."""
+    """A slot that a view selected."""
 
     site: int
-    """The number of the operation."""
+    """The number of the op."""
     begin: int
-    """Where the memory that has slots begins."""
+    """The offset of the multi-buffered memory."""
     number: int
 
 
 class Slots:
-    """What was done to the slots of a block's shared memory."""
+    """The accesses to the slots of a block's shared memory."""
 
     def __init__(self, block: Any) -> None:
         self._block = block
         self._now = 0
         self._written: dict[tuple[int, int], tuple[int, int]] = {}
-        """By the memory and the slot: the view through which it was written last, and when."""
+        """By memory and slot: the view of the last write, and its time."""
         self._latest: dict[tuple[int, int], dict[int, int]] = {}
-        """By the view and the memory: when its slots were written last."""
+        """By view and memory: the times of the last writes to its slots."""
         self._accesses: dict[tuple[int, int], dict[tuple[int, bool, int], dict[int, int]]] = {}
-        """By the view and the memory: by slot, whether it writes, and warp, the last steps of agents that do it."""
+        """By view and memory: by slot, whether it writes, and warp, the last steps of its accesses."""
 
     def takes(self, slot: Slot) -> bool:
-        """Whether accesses through a view are looked at."""
+        """Whether accesses through a view are recorded."""
         return (slot.site, "shared") not in self._block.machine.effective
 
     def needed(self, slots: tuple[Slot, ...]) -> None:
-        """What is done through a view is not seen: its slot may be needed."""
+        """Accesses through a view are not visible here: its slot may be needed."""
         for slot in slots:
             self._needs(slot.site, slot.number)
 
@@ -53,7 +53,7 @@ class Slots:
             self._block.machine.effective.add((site, "shared"))
 
     def access(self, slots: tuple[Slot, ...], write: bool, warps: list[Any], agents: Any, steps: Any) -> None:
-        """Warps access slots; `agents` tell at `steps` that it is over."""
+        """Warps access slots; the accesses complete with the `steps` of `agents`."""
         self._now += 1
         for slot in slots:
             memory = (slot.begin, slot.number)
@@ -71,7 +71,7 @@ class Slots:
             self._needs(slot.site, slot.number)
             self._needs(writer, slot.number)
         for (site, begin), times in self._latest.items():
-            # Where it takes one slot always, the one that is read is written in between.
+            # With a single slot, the slot would be overwritten in between.
             if begin == slot.begin and site == slot.site if slot.number else begin == slot.begin:
                 for number, time in times.items():
                     if time > when and number != slot.number:

@@ -1,7 +1,7 @@
-"""What takes time in programs of threads.
+"""Times of ops in thread-level kernels.
 
-A warp goes on while its loads and products are under way, and waits for a value when it computes with it, touches memory
-with it, or decides by it. What only moves values hands the moment on.
+A warp continues while its loads and MMAs are in flight. It waits for a value when it computes with it, uses it in a memory
+access or branches on it. Ops that only move values propagate the completion time.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .lanes import Array
 
 
 class Ready(NamedTuple):
-    """When a value is there, and how a wait for it is called."""
+    """The completion time of a value, and the name of a wait for it."""
 
     moment: float
     kind: str
@@ -34,7 +34,7 @@ def _latest(found: Iterable[Ready | None]) -> Ready | None:
 
 
 def _needs(st: Any, warps: Iterable[Any]) -> None:
-    """Warps wait for the operands of what they do now."""
+    """Warps wait for the operands of the current op."""
     for warp in warps:
         late = _latest([warp.ready.pop(slot, None) for slot in st.inputs]) if warp.ready else None
         if late is not None:
@@ -42,12 +42,12 @@ def _needs(st: Any, warps: Iterable[Any]) -> None:
 
 
 def _produces(st: Any, warp: Any, ready: Ready) -> None:
-    """What a warp does now has its results then."""
+    """The completion time of the results of a warp's current op."""
     st.produced[warp.index] = _latest([st.produced.get(warp.index), ready])
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Told while the program runs
+# Recording at run time
 # ---------------------------------------------------------------------------------------------------------------------
 
 
@@ -63,11 +63,10 @@ def accessed(
     site: Any,
     counter: str,
 ) -> None:
-    """Lanes read or write memory, which a counter of a wave tells of. What several lanes of a warp have in common is
-    moved once."""
+    """Lanes access memory with a wait counter. Elements that several lanes of a warp share are moved once."""
     recorder, active = st.machine.recorder, st.active_warps()
     if buffer.shared and buffer.block is not st.block:
-        raise recorder.unknown("the latency of another block's shared memory")
+        raise recorder.unknown("the latency of distributed shared memory")
     _needs(st, active)
     for warp in active:
         lanes: Any = st.which == st.warps.index(warp)
@@ -90,7 +89,7 @@ def accessed(
 
 
 def multiplied(st: Any, element: str, macs: int, site: Any) -> None:
-    """Each warp multiplies matrices of a type."""
+    """Each warp executes an MMA of a type."""
     recorder = st.machine.recorder
     if recorder is None:
         return
@@ -103,7 +102,7 @@ def multiplied(st: Any, element: str, macs: int, site: Any) -> None:
 
 
 def multiplied_together(st: Any, product: Any, count: int, size: int, macs: int) -> None:
-    """Each `count` warps multiply matrices of elements of some bytes, beside the program."""
+    """Each `count` warps issue an asynchronous MMA."""
     recorder = st.machine.recorder
     if recorder is None:
         return
@@ -124,8 +123,8 @@ def copied(
     key: Callable[[Any], Any] | None = None,
     into: bool = True,
 ) -> None:
-    """Warps, by their numbers in the block, start to copy so many bytes into shared memory, or out of it. What has one
-    `key` is shown as one copy."""
+    """Warps, by number in the block, issue a copy into or out of shared memory. Copies with the same `key` are shown
+    as one."""
     recorder = st.machine.recorder
     if recorder is None:
         return
@@ -139,7 +138,7 @@ def copied(
 
 
 def waited(warp: Any, works: Iterable[Any], site: Any, reads: bool = False) -> None:
-    """A warp waits until works are done, or until all is read that they read."""
+    """A warp waits until operations, or only their reads, are complete."""
     recorder = warp.machine.recorder
     if recorder is not None:
         ends = [work.moments.get(warp.index, (0.0, 0.0)) for work in works]
@@ -147,13 +146,13 @@ def waited(warp: Any, works: Iterable[Any], site: Any, reads: bool = False) -> N
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Code
+# Instrumentation
 # ---------------------------------------------------------------------------------------------------------------------
 
 
 def _cost(op: Any) -> tuple[bool, int] | None:
-    """Whether an operation is arithmetic, of special functions, and how many results each lane has of it. Numbers that
-    are no floats and no vectors are taken to be addresses."""
+    """Whether an op is arithmetic, whether it is a special function, and the results per lane. Integers that are not
+    vectors are assumed to be addresses."""
     found = arithmetic(op)
     if found is not None:
         return found
@@ -167,11 +166,11 @@ def _cost(op: Any) -> tuple[bool, int] | None:
 
 
 _PRODUCT = re.compile(r"mf?mac?(_async)?\b(?!\.init)")
-"""Operations that multiply matrices."""
+"""MMA ops."""
 
 
 def with_time(op: Any, step: Step, operands: list[int], results: list[int], site: Any) -> Step:
-    """The step of an operation, in a run with a timeline."""
+    """The step of an op, in a run with a timeline."""
     cost, multiplies = _cost(op), _PRODUCT.search(op.name) is not None and bool(results)
     if not operands and not results:
         return step
@@ -186,7 +185,7 @@ def with_time(op: Any, step: Step, operands: list[int], results: list[int], site
                 st.machine.recorder.compute(warp, special, count * st.block.warp_size, site)
         step(st)
         if st.owes and not st.told:
-            raise TargetError(f"there is no timeline of programs with {site.name}")
+            raise TargetError(f"no timeline: '{site.name}' is not supported in timelines")
         _hand_on(st, operands, results)
         st.inputs = ()
 
@@ -206,7 +205,7 @@ def _hand_on(st: Any, operands: list[int], results: list[int]) -> None:
 
 
 def deciding(slots: list[int]) -> Step:
-    """Where a program goes on depends on these values."""
+    """Control flow depends on these values."""
 
     def decide(st: Any) -> None:
         st.inputs = slots
@@ -217,7 +216,7 @@ def deciding(slots: list[int]) -> Step:
 
 
 def decides(op: Any) -> int:
-    """How many of the first operands say where a program goes on."""
+    """The number of leading operands that control flow depends on."""
     return len(op.operands) if op.name == "affine.if" else _DECIDING.get(op.name, 0)
 
 
@@ -226,7 +225,7 @@ _DECIDING |= dict.fromkeys(("cf.cond_br", "cf.switch", "llvm.cond_br", "llvm.swi
 
 
 def moving(move: Callable[..., None], sources: list[int], targets: list[int]) -> Callable[..., None]:
-    """Code that moves values, and when they are there."""
+    """A step that moves values and their completion times."""
 
     def moved(st: Any, *mask: Any) -> None:
         move(st, *mask)

@@ -1,4 +1,4 @@
-"""Warps that are at the same place of their program: which of their lanes run, and what they report."""
+"""Warps at the same op: their active lanes, and their findings."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from .lanes import Array
 
 
 class Warps:
-    """Warps of a block that run together."""
+    """Converged warps of a block."""
 
     def __init__(self, block: Any, warps: list[Warp]) -> None:
         self.block: Any = block
         """A `program.RunningBlock`."""
         self.machine = block.machine
         self.loops: list[Any] = []
-        """Induction variables of the loops that run."""
+        """Induction variables of the enclosing loops."""
         self.set_warps(warps)
         self.mask: Array | None = None
-        """The lanes that run now; None for all of them."""
+        """The active lanes; None for all."""
         self.ended: Array | None = None
-        """The lanes that have ended, while others go on."""
+        """The exited lanes."""
         if (self.threads >= block.thread_count).any():
             self.mask = self.threads < block.thread_count
 
@@ -38,21 +38,21 @@ class Warps:
             warp.team = self
         self.lanes = size * len(warps)
         self.threads: Array = np.concatenate([np.arange(w.index * size, (w.index + 1) * size) for w in warps])
-        """The number of each lane's thread in its block."""
+        """The thread number of each lane in its block."""
         self.which: Array = np.repeat(np.arange(len(warps), dtype=np.int32), size)
-        """For each lane which of the warps it is in."""
+        """For each lane the index of its warp."""
         self.agents: Array = np.array([w.agent for w in warps], np.int32)
         self._made: dict[Any, tuple[list[Array], Any]] = {}
         self.inputs: Sequence[int] = ()
         self.produced: dict[int, Any] = {}
-        """The slots of the operands of what runs, and when each warp has its results, in a run with a timeline."""
+        """The operand slots of the current op, and the completion time of each warp's results, in a run with a
+        timeline."""
         self.owes = self.told = False
-        """Whether what runs is to tell of its time, as it does something beside the program or multiplies; and whether it
-        did."""
+        """Whether the current op records its own time, as asynchronous ops and MMAs do, and whether it has."""
 
     @property
     def now(self) -> float:
-        """The moment up to which all of it has run, in a run with a timeline."""
+        """The time of the slowest warp, in a run with a timeline."""
         return min(warp.now for warp in self.warps)
 
     @property
@@ -65,11 +65,11 @@ class Warps:
         return f"{names}s {', '.join(str(warp.index) for warp in self.warps)}"
 
     def by_unit(self, values: Array) -> Array:
-        """A number for each lane as a row for each unit of warps that stay together."""
+        """A number per lane as a row for each unit of warps that stay together."""
         return values.reshape(max(1, len(self.warps) // self.block.unit), -1)
 
     def of_units(self, values: Array) -> Array | None:
-        """The number that the lanes of each unit of warps have that run; None where they differ."""
+        """The number that is uniform in each unit of warps with active lanes; None if it differs."""
         rows = self.by_unit(values)
         if self.mask is None:
             return None if (rows != rows[:, :1]).any() else rows[:, 0]
@@ -78,38 +78,38 @@ class Warps:
         return None if (running & (rows != first[:, None])).any() else first
 
     def ways(self, condition: Array) -> Array:
-        """For each unit of warps: 0 where no lane that runs has the condition, 1 where all have, 2 where some have."""
+        """For each unit of warps: 0 if no active lane has the condition, 1 if all have it, 2 if some have it."""
         rows = self.by_unit(condition)
         running = np.ones_like(rows) if self.mask is None else self.mask.reshape(rows.shape)
         some, missed = (rows & running).any(1), (~rows & running).any(1)
         return np.where(some & missed, 2, some.astype(np.int64))
 
     def active_warps(self) -> list[Warp]:
-        """The warps of which a lane runs."""
+        """The warps with active lanes."""
         if self.mask is None:
             return self.warps
         running: Any = self.mask.reshape(len(self.warps), -1).any(1)
         return [warp for warp, runs in zip(self.warps, running.tolist(), strict=True) if runs]
 
     def not_ended(self, mask: Array | None) -> Array | None:
-        """A mask without the lanes that have ended."""
+        """A mask without the exited lanes."""
         if self.ended is None:
             return mask
         return ~self.ended if mask is None else mask & ~self.ended
 
     def remaining(self, warp: Warp) -> int:
-        """The threads of a warp that have not ended."""
+        """The threads of a warp that have not exited."""
         if self.ended is None:
             return warp.threads
         return warp.threads - int(self.ended[self.which == self.warps.index(warp)].sum())
 
     def lanes_of(self, warp: Warp) -> Array:
-        """The lanes of a warp that run."""
+        """The active lanes of a warp."""
         size, at = self.block.warp_size, self.warps.index(warp) * self.block.warp_size
         return np.ones(size, np.bool_) if self.mask is None else self.mask[at : at + size]
 
     def uniform(self, value: Any) -> int | None:
-        """The number that all lanes that run have; None where they differ."""
+        """The number that is uniform in the active lanes; None if it differs."""
         if not isinstance(value, np.ndarray):
             return int(value)
         running = value if self.mask is None else value[self.mask]
@@ -118,7 +118,7 @@ class Warps:
         return int(running[0]) if (running == running[0]).all() else None
 
     def once(self, key: Any, values: list[Array], make: Callable[[list[Array]], Any]) -> Any:
-        """What `make` makes of arrays; what it made when it was asked last for the key, if they are the same ones."""
+        """The result of `make`; cached while the arrays are the same as in the last call with this key."""
         found = self._made.get(key)
         if found is None or not all(map(operator.is_, found[0], values)):
             found = self._made[key] = (values, make(values))
@@ -126,13 +126,13 @@ class Warps:
 
     # -- Clocks --------------------------------------------------------------------------------------------------------
 
-    def acquire(self, warp: Warp, knowledge: Any, site: Any, threads: int = 0, lanes: Array | None = None) -> None:
-        """A warp learns what others told; or some lanes of it."""
-        warp.acquire(knowledge, site, threads, lanes)
+    def acquire(self, warp: Warp, clocks: Any, site: Any, threads: int = 0, lanes: Array | None = None) -> None:
+        """A warp, or some of its lanes, acquires published clocks."""
+        warp.acquire(clocks, site, threads, lanes)
         self.block.learns(warp)
 
     def learn(self, warp: Warp, agent: int, step: int) -> None:
-        """A warp learns that steps of an agent are over."""
+        """A warp acquires steps of an agent."""
         if warp.known.seen.get(agent, 0) < step:
             warp.known.seen[agent] = step
             self.block.learns(warp)
@@ -140,7 +140,7 @@ class Warps:
     # -- Findings ------------------------------------------------------------------------------------------------------
 
     def first_lane(self) -> int:
-        """The first lane that runs."""
+        """The first active lane."""
         return 0 if self.mask is None else int(self.mask.argmax())
 
     def report(
@@ -150,10 +150,10 @@ class Warps:
         site: Any,
         lane: int | None = None,
         *,
-        edge: str | None = None,
+        hint: str | None = None,
         others: Iterable[Finding] = (),
     ) -> None:
-        """Reports what a lane does, or the team."""
+        """Reports a finding of a lane, or of the converged warps."""
         name = self.name if lane is None else self.block.name_of(int(self.threads[lane]))
         thread = int(self.threads[self.first_lane() if lane is None else lane])
         self.machine.findings.add(
@@ -165,12 +165,12 @@ class Warps:
                 location=site.location if site is not None else None,
                 iteration=iteration_of(tuple(self.loops), self.threads, thread),
                 others=tuple(others),
-                edge=edge,
+                hint=hint,
             ),
-            alike=(site, edge),
+            alike=(site, hint),
         )
 
     def stop(self, kind: str, message: str, site: Any, lane: int | None = None) -> NoReturn:
-        """Reports what the block cannot go on after."""
+        """Reports a finding after which the block cannot continue."""
         self.report(kind, message, site, lane)
         raise Stop

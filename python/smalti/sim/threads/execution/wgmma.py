@@ -1,5 +1,5 @@
-"""Products of warpgroups, which run beside the program. PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions":
-shapes, fragments, matrix descriptors and their swizzles."""
+"""`wgmma` at thread level. PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions": shapes, fragments, matrix descriptors
+and swizzles."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from .lanes import Array
 
 ROWS = 64
 CHUNK = 16
-"""Bytes of which descriptors say where they are."""
+"""The unit of addresses in descriptors, in bytes."""
 ROW_BYTES = 32
-"""Bytes of the elements along k that a product takes."""
+"""Bytes of the elements along K of one instruction."""
 WARPS = 4
 LANES = 128
 A_WORDS = 4
-"""32-bit registers of A, where registers have it."""
+"""32-bit registers of operand A, if it is in registers."""
 
 _SUMS: dict[str, np.dtype[Any]] = {
     "f32": np.dtype(np.float32),
@@ -49,20 +49,20 @@ class Form:
     """Whether the accumulator is added."""
     negative: bool = False
     transposed: tuple[bool, bool] = (False, False)
-    """Of A its columns lie along memory, of B its rows."""
+    """Operand A is column-major, or operand B is row-major."""
     saturates: bool = False
 
     def __post_init__(self) -> None:
-        """Refuses what there is no such instruction of, or what is not known."""
+        """Raises `Unsupported` for forms that do not exist or are not supported."""
         if self.sum not in _PAIRS.get((self.a, self.b), ()):
-            raise Unsupported(f"a product of {self.a} and {self.b} with sums of {self.sum}")
+            raise Unsupported(f"a wgmma of {self.a} and {self.b} with an accumulator of {self.sum}")
         bits = READERS[self.a][0]
         if self.depth * bits != 8 * ROW_BYTES or self.columns % 8 or not 0 < self.columns <= 256:
-            raise Unsupported(f"a product of {ROWS} x {self.columns} x {self.depth} of {self.a}")
+            raise Unsupported(f"a wgmma of shape {ROWS} x {self.columns} x {self.depth} of {self.a}")
         if any(self.transposed) and bits != 16:
-            raise Unsupported(f"transposed matrices of {self.a}")
+            raise Unsupported(f"transposed operands of {self.a}")
         if self.saturates and self.sum != "s32":
-            raise Unsupported(f"saturated sums of {self.sum}")
+            raise Unsupported(f"saturation of an accumulator of {self.sum}")
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -74,12 +74,12 @@ class Form:
 
     @property
     def registers(self) -> int:
-        """Of 32 bits, of the accumulator of each lane."""
+        """The 32-bit registers of each lane's accumulator."""
         return self.columns * self.dtype.itemsize // 8
 
 
 class Descriptor:
-    """Where a matrix in shared memory is."""
+    """The location of a matrix in shared memory."""
 
     def __init__(self, bits: int) -> None:
         def field(at: int) -> int:
@@ -90,8 +90,8 @@ class Descriptor:
         self.swizzle = (0, 128, 64, 32)[bits >> 62 & 3]
 
     def chunks(self, rows: int, k: int, transposed: bool) -> Array:
-        """The first bytes of chunks: of each row the two halves of its k elements; or, transposed, for eight rows (16
-        bytes of them) one for each k."""
+        """The first bytes of chunks: for each row the two halves of its K elements; if transposed, for eight rows (16
+        bytes) one for each K."""
         if not transposed:
             row, half = np.arange(rows)[:, None], np.arange(2)[None, :]
             if self.swizzle:
@@ -118,7 +118,7 @@ def _chunks(bits: int, rows: int, k: int, transposed: bool) -> Array:
 
 
 class SharedMatrix:
-    """A matrix in shared memory, rows by k."""
+    """A matrix in shared memory, rows by K."""
 
     def __init__(self, bits: int, rows: int, kind: str, transposed: bool) -> None:
         self.rows, self.transposed = rows, transposed
@@ -128,7 +128,7 @@ class SharedMatrix:
         self.at = _chunks(bits, rows // in_chunk if transposed else rows, k, transposed)
 
     def read(self, buffer: Any) -> Array:
-        """Its numbers."""
+        """Its elements."""
         found = buffer.typed(np.dtype("V16"))[self.at // CHUNK]
         numbers = self._read(np.ascontiguousarray(found).view(np.uint8).reshape(*self.at.shape, CHUNK))
         if self.transposed:
@@ -136,49 +136,49 @@ class SharedMatrix:
         return numbers.reshape(self.rows, -1)
 
     def grains(self, grain: int) -> Array:
-        """What is read of memory."""
+        """Checks the reads of memory."""
         return ((self.at.reshape(-1, 1) + np.arange(0, CHUNK, grain)) // grain).reshape(-1)
 
 
 class RegisterMatrix:
-    """A matrix in registers, rows by k."""
+    """A matrix in registers, rows by K."""
 
     def __init__(self, numbers: Array) -> None:
         self._numbers = numbers
 
     def read(self, buffer: Any) -> Array:
-        """Its numbers."""
+        """Its elements."""
         _ = buffer
         return self._numbers
 
     def grains(self, grain: int) -> Array:
-        """It reads no memory."""
+        """A register operand does not read memory."""
         return np.zeros(0, np.int64)
 
 
 def matrices_of_registers(words: Array, kind: str) -> list[RegisterMatrix]:
-    """The matrices of A that the words `[lanes, A_WORDS]` are; warp after warp has 16 rows, as those of `mma`."""
+    """The A matrices of the words `[lanes, A_WORDS]`: each warp has 16 rows, with the fragments of `mma`."""
     found = rows_of_a(READERS[kind][1](np.ascontiguousarray(words).view(np.uint8).reshape(len(words), A_WORDS, 4)), 16)
     return [RegisterMatrix(rows) for rows in found.reshape(-1, ROWS, found.shape[-1])]
 
 
 class Wgmma(Work):
-    """A product of one or more warpgroups, each with its own matrices."""
+    """A `wgmma` of one or more warpgroups, each with its own matrices."""
 
     def __init__(self, st: Any, form: Form, start: Any, a: list[Any], b: list[Any], packed: bool, site: Any) -> None:
         super().__init__(st, site)
         self.form, self.start, self.a, self.b = form, start, a, b
         self.packed = packed
-        """Whether sums of 16 bits are pairs in a number of 32 bits, and no vectors."""
+        """Whether 16-bit accumulators are pairs in 32-bit numbers instead of vectors."""
         self.buffer = st.block.shared
         self.groups = {warp.products.agent: warp.products.next for warp in st.warps}
         """The numbers of its groups."""
         self.streams = set(self.groups)
-        """Of those who have not waited for it."""
+        """The groups of the warps that have not waited for it."""
         self.fence = st.fence.number if st.fence is not None else 0
-        """The fence of registers under which it was started."""
+        """The register fence before its issue."""
         self.read_behind: dict[int, int] = {}
-        """By warpgroups, the one under which threads read their registers of it."""
+        """By warpgroup, the register fence before threads read its registers."""
         self.found: Array | None = None
         self._registers: Array | None = None
 
@@ -188,7 +188,7 @@ class Wgmma(Work):
 
     @property
     def register_dtype(self) -> np.dtype[Any]:
-        """What lanes have as a register's type."""
+        """The value of a lane's registers as the register type."""
         return np.dtype(np.int32) if self.form.sum == "f16" and self.packed else self.form.dtype
 
     def complete(self, warps: list[Any] | None = None) -> None:
@@ -228,39 +228,39 @@ class Wgmma(Work):
         return self._registers[:, index]
 
     def is_waited(self, st: Any) -> bool:
-        """Whether the warps of a team have waited for it."""
+        """Whether all of the converged warps have waited for it."""
         return not {warp.products.agent for warp in st.warps} & self.streams
 
     def is_read(self, st: Any) -> None:
-        """Threads read its registers."""
+        """Records a read of its registers by threads."""
         number = st.fence.number if st.fence is not None else 0
         self.read_behind |= {warp.products.agent: number for warp in st.warps}
 
     def check_waited(self, st: Any, site: Any) -> None:
-        """Reports that a result is used too early."""
+        """Reports a use of the result before the wait."""
         mine = {warp.products.agent for warp in st.warps}
         if self.is_waited(st):
             for agent in mine & self.groups.keys():
                 self.block.relies(agent, self.groups[agent], [w for w in st.warps if w.products.agent == agent])
             return
         held = any(self in stream.open for stream in {w.products.agent: w.products for w in st.warps}.values())
-        edge = "nvvm.wgmma.wait.group.sync.aligned that covers it"
+        hint = "wait for the wgmma with nvvm.wgmma.wait.group.sync.aligned before the result is used"
         if held:
-            edge = "nvvm.wgmma.commit.group.sync.aligned after the product, and " + edge
+            hint = "commit the wgmma with nvvm.wgmma.commit.group.sync.aligned, and " + hint
         thread = int(self.threads[0])
         note = Finding(
             "accumulator",
-            "the product is started here",
+            "the wgmma is issued here",
             self.block.position,
             agent=self.block.name_of(thread),
             location=self.site.location,
         )
-        message = f"{site.name} uses the result of a product that may not be there"
-        st.report("accumulator", message, site, st.first_lane(), edge=edge, others=[note])
+        message = f"{site.name} uses the result of a wgmma that may be in flight"
+        st.report("accumulator", message, site, st.first_lane(), hint=hint, others=[note])
 
 
 def to_registers(matrix: Array) -> Array:
-    """The elements of matrices (warpgroup, row, column) as those of each lane."""
+    """The matrix elements (warpgroup, row, column) as fragments of each lane."""
     groups, _, columns = matrix.shape
     # Rows are warp, half, eight of four lanes; columns are eights, lanes, two.
     split = matrix.reshape(groups, WARPS, 2, 8, columns // 8, 4, 2)
@@ -268,6 +268,6 @@ def to_registers(matrix: Array) -> Array:
 
 
 def from_registers(registers: Array, columns: int) -> Array:
-    """The matrices whose elements lanes have."""
+    """The matrices for fragments of lanes."""
     split = registers.reshape(-1, WARPS, 8, 4, columns // 8, 2, 2)
     return split.transpose(0, 1, 5, 2, 4, 3, 6).reshape(-1, ROWS, columns)

@@ -1,4 +1,4 @@
-"""What operations do in programs of threads, by dialect."""
+"""Thread-level ops, by dialect."""
 
 from __future__ import annotations
 

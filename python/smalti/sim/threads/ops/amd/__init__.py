@@ -1,1 +1,1 @@
-"""What only GPUs of AMD have."""
+"""AMD-specific ops."""

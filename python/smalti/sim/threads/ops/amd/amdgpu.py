@@ -1,4 +1,4 @@
-"""`amdgpu`: waits, barriers, and reads that deal rows to lanes. Buffers: `buffers_amd`."""
+"""`amdgpu`: waits, barriers and transposed loads. Buffers are in `buffers_amd`."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _lds_barrier(op: Any, tr: ThreadTranslator) -> None:
 
     def wait(st: Any) -> Any:
         wait_for_all(st, site, (DS, COPY))
-        return thread_barrier(st, 0, st.block.counted, site, "a barrier")
+        return thread_barrier(st, 0, st.block.counted, site, "the barrier")
 
     tr.blocking(wait)
 
@@ -84,7 +84,7 @@ def transposed_read(tr: ThreadTranslator, dtype: np.dtype[Any], count: int) -> A
         if read.element_bits == bits and read.bytes == count * dtype.itemsize
     ]
     if not found:
-        raise Unsupported(f"a transposed read of {count} elements of {bits} bits on {tr.target.name}")
+        raise Unsupported(f"a transposed load of {count} elements of {bits} bits on {tr.target.name}")
     (read,) = found
     return dealing(tr.warp_size, count, read.first_element_bits, read.first_lane_bits)
 
@@ -115,7 +115,7 @@ def _transpose_load(op: Any, tr: ThreadTranslator) -> Step:
     deal = transposed_read(tr, dtype, shape[0])
 
     def step(st: Any) -> None:
-        whole_warps(st, "a transposed read", site)
+        whole_warps(st, "the transposed load", site)
         found = st.load(st.v[source], [st.v[i] for i in indices], shape, site)
         st.v[result] = deal(spread(found, dtype, st.lanes, 1))
 

@@ -1,6 +1,6 @@
-"""`rocdl`: barriers, whole, in halves, and such with names.
+"""`rocdl`: workgroup barriers, split barriers and named barriers.
 
-No barrier tells of memory by itself: what a wave has not waited for is not over for others.
+These barriers do not wait for memory: an access is ordered for other waves only after a wait of its wave.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ....machine.clocks import Knowledge
+from ....machine.clocks import HappensBefore
 from ....machine.findings import Site
-from ....machine.synchronisation import Meeting, Wait
+from ....machine.synchronization import Meeting, Wait
 from ....translation.translator import Step, Unsupported, attribute
 from ...execution.code import ThreadTranslator, operation
 from ...execution.counters import mark_waits
@@ -24,7 +24,7 @@ from .cluster_amd import CLUSTER_BARRIER, signal_cluster, wait_for_cluster
 @operation("rocdl.s.barrier")
 def _bare_barrier(op: Any, tr: ThreadTranslator) -> None:
     site = tr.site(op)
-    tr.blocking(lambda st: thread_barrier(st, 0, st.block.counted, site, "a barrier"))
+    tr.blocking(lambda st: thread_barrier(st, 0, st.block.counted, site, "the barrier"))
 
 
 @operation("rocdl.barrier")
@@ -33,7 +33,7 @@ def _barrier(op: Any, tr: ThreadTranslator) -> None:
 
     def wait(st: Any) -> Any:
         wait_for_all(st, site)
-        return thread_barrier(st, 0, st.block.counted, site, "a barrier")
+        return thread_barrier(st, 0, st.block.counted, site, "the barrier")
 
     tr.blocking(wait)
 
@@ -56,17 +56,19 @@ def _signal(op: Any, tr: ThreadTranslator) -> Step | None:
         return _signal_cluster(tr, result, site)
     if which != _WORK_GROUP:
         raise Unsupported(
-            f"barrier {which}; of barriers with numbers the simulator knows that of the block, {_WORK_GROUP}, and of the "
-            f"cluster, {CLUSTER_BARRIER}; LLVM decides which number a named one has"
+            f"barrier id {which}; the supported ids are {_WORK_GROUP} (the workgroup barrier) and {CLUSTER_BARRIER} (the "
+            f"cluster barrier); LLVM assigns the ids of named barriers"
         )
 
     def step(st: Any) -> None:
-        whole_warps(st, "a signal", site)
+        whole_warps(st, "the signal", site)
         barrier = st.block.thread_barrier(0)
         first = np.zeros(len(st.warps), np.bool_)
         for warp in st.active_warps():
             if warp.signalled is not None:
-                st.stop("barrier", f"{warp.name} signals again before it has waited", site)
+                st.stop(
+                    "barrier", f"{warp.name} signals the block barrier twice without a wait between the signals", site
+                )
             meeting = barrier.arrive(warp, st.block.counted, site)
             if not isinstance(meeting, Meeting):
                 st.stop("barrier", meeting, site)
@@ -91,7 +93,7 @@ def _signal_cluster(tr: ThreadTranslator, result: int | None, site: Site) -> Ste
 
 def _has_clusters(tr: ThreadTranslator) -> None:
     if "tensor_counter" not in tr.target.waits:
-        raise Unsupported(f"{tr.target.name} has no clusters")
+        raise Unsupported(f"{tr.target.name} does not support clusters")
 
 
 @operation("rocdl.s.barrier.wait")
@@ -105,25 +107,25 @@ def _wait_for_signals(op: Any, tr: ThreadTranslator) -> None:
         _has_clusters(tr)
         return tr.blocking(lambda st: wait_for_cluster(st, site))
     if which != _WORK_GROUP:
-        raise Unsupported(f"barrier {which}")
+        raise Unsupported(f"barrier id {which}")
 
     def wait(st: Any) -> Any:
-        whole_warps(st, "a wait", site)
+        whole_warps(st, "the wait", site)
         met = [(warp, warp.signalled) for warp in st.active_warps()]
         for warp, meeting in met:
             if meeting is None:
-                st.stop("barrier", f"{warp.name} waits for the barrier of the block before it signals", site)
+                st.stop("barrier", f"{warp.name} waits at the block barrier without a prior signal", site)
 
         def describe() -> str:
             meeting = next(meeting for _, meeting in met if not meeting.done)
             there = ", ".join(sorted({warp.name for warp in meeting.groups}))
-            return f"the barrier of the block: {meeting.arrived} of {meeting.count} threads have signalled ({there})"
+            return f"the block barrier: {meeting.arrived} of {meeting.count} threads have signaled ({there})"
 
-        yield Wait(site, lambda: all(meeting.done for _, meeting in met), describe, lambda: met[0][1].knowledge)
+        yield Wait(site, lambda: all(meeting.done for _, meeting in met), describe, lambda: met[0][1].clocks)
         for warp, meeting in met:
             warp.signalled = None
-            warp.met_others(meeting.told)
-            st.acquire(warp, meeting.knowledge, site, meeting.count)
+            warp.acquired_from_barrier(meeting.told)
+            st.acquire(warp, meeting.clocks, site, meeting.count)
 
     tr.blocking(wait)
     return None
@@ -146,19 +148,19 @@ class NamedBarrier:
         """Where that was said."""
         self.arrived: list[Any] = []
         """The waves that have signalled in this phase."""
-        self.knowledge = Knowledge()
+        self.clocks = HappensBefore()
         self.sites: set[Any] = set()
-        self.over: list[tuple[Knowledge, set[Any]]] = []
+        self.completed: list[tuple[HappensBefore, set[Any]]] = []
         """What the signals of each phase that is over told, and where they are."""
         self.made: dict[int, int] = {}
-        """By agent the step that initialised it."""
+        """By agent the step that initialized it."""
         self.used: dict[int, int] = {}
         """By agent the last step that did something else with it."""
 
     def advance(self) -> None:
         if len(self.arrived) == self.count:
-            self.over.append((self.knowledge, {*self.sites, self.counted}))
-            self.arrived, self.knowledge, self.sites = [], Knowledge(), set()
+            self.completed.append((self.clocks, {*self.sites, self.counted}))
+            self.arrived, self.clocks, self.sites = [], HappensBefore(), set()
 
 
 class Member:
@@ -167,7 +169,7 @@ class Member:
     def __init__(self, barrier: NamedBarrier, step: int) -> None:
         self.barrier = barrier
         self.step = step
-        self.seen = len(barrier.over)
+        self.seen = len(barrier.completed)
         """Phases that are over for it."""
 
 
@@ -179,10 +181,10 @@ def _barriers_of(st: Any, slot: int, site: Site) -> list[tuple[Any, NamedBarrier
         mine = pointers[st.warps.index(warp), : warp.threads]
         number = int(mine[0])
         if (mine != number).any():
-            st.stop("divergence", f"threads of {warp.name} name different barriers", site)
+            st.stop("divergence", f"threads of {warp.name} pass different barriers", site)
         place, rest = divmod(number - NAMED_BARRIERS, NAMED_BARRIER_BYTES)
         if rest or not 0 <= place < MOST_NAMED_BARRIERS:
-            st.stop("barrier", f"a pointer to {number}, where no named barrier is", site)
+            st.stop("barrier", f"pointer {number} does not point to a named barrier", site)
         found.append((warp, st.block.named_barriers.setdefault(number, NamedBarrier(place + 1))))
     return found
 
@@ -203,12 +205,12 @@ def _knows(st: Any, warp: Any, steps: dict[int, int]) -> bool:
 
 
 def _use(st: Any, warp: Any, barrier: NamedBarrier, site: Site, what: str) -> None:
-    """A wave uses a barrier, which has to be initialised for it to see."""
+    """A wave uses a barrier, which has to be initialized for it to see."""
     if not barrier.count:
-        st.stop("barrier", f"{warp.name} {what} {barrier.name}, which nothing has initialised", site)
+        st.stop("barrier", f"{warp.name} {what} {barrier.name}, which is uninitialized", site)
     if not _knows(st, warp, barrier.made):
-        message = f"{warp.name} {what} {barrier.name}, which may not be initialised by then"
-        warp.report("barrier", message, site, edge="a barrier of the block after its initialisation")
+        message = f"{warp.name} {what} {barrier.name}; its initialization is not ordered before"
+        warp.report("barrier", message, site, hint="execute a block barrier after the initialization")
     barrier.used[warp.agent] = _acts(warp)
 
 
@@ -216,20 +218,22 @@ def _use(st: Any, warp: Any, barrier: NamedBarrier, site: Site, what: str) -> No
 def _init(op: Any, tr: ThreadTranslator) -> Step:
     (pointer,), site, count = tr.operands(op), tr.site(op), attribute(op, "memberCnt")
     if count < 1:
-        raise Unsupported(f"a barrier for {count} waves")
+        raise Unsupported(f"a member count of {count} waves")
 
     def init(st: Any) -> None:
-        whole_warps(st, "an initialisation", site)
+        whole_warps(st, "the initialization", site)
         for warp, barrier in _barriers_of(st, pointer, site):
             if barrier.arrived:
                 there = len(barrier.arrived)
                 message = (
-                    f"{warp.name} initialises {barrier.name}, at which {there} of {barrier.count} waves have signalled"
+                    f"{warp.name} initializes {barrier.name} while {there} of {barrier.count} waves have signaled it"
                 )
                 st.stop("barrier", message, site)
             if not _knows(st, warp, barrier.used):
-                message = f"{warp.name} initialises {barrier.name} while others may use it"
-                warp.report("barrier", message, site, edge="a barrier of the block before the initialisation")
+                message = (
+                    f"{warp.name} initializes {barrier.name}; the initialization is not ordered after the last use"
+                )
+                warp.report("barrier", message, site, hint="execute a block barrier before the initialization")
             barrier.count, barrier.counted = count, site
             barrier.made[warp.agent] = _acts(warp)
 
@@ -241,7 +245,7 @@ def _join(op: Any, tr: ThreadTranslator) -> Step:
     (pointer,), site = tr.operands(op), tr.site(op)
 
     def join(st: Any) -> None:
-        whole_warps(st, "a join", site)
+        whole_warps(st, "the join", site)
         for warp, barrier in _barriers_of(st, pointer, site):
             _use(st, warp, barrier, site, "joins")
             # Of others it stops being a member.
@@ -255,18 +259,18 @@ def _signal_name(op: Any, tr: ThreadTranslator) -> Step:
     (pointer,), site, count = tr.operands(op), tr.site(op), attribute(op, "memberCnt")
 
     def signal(st: Any) -> None:
-        whole_warps(st, "a signal", site)
+        whole_warps(st, "the signal", site)
         for warp, barrier in _barriers_of(st, pointer, site):
             if count:
                 if count <= len(barrier.arrived):
                     there = len(barrier.arrived)
-                    message = f"{warp.name} makes {barrier.name} one for {count} waves, and {there} have signalled"
+                    message = f"{warp.name} sets the member count of {barrier.name} to {count}, and {there} waves have already signaled it"
                     st.stop("barrier", message, site)
                 barrier.count, barrier.counted = count, site
-            _use(st, warp, barrier, site, "signals to")
+            _use(st, warp, barrier, site, "signals")
             barrier.arrived.append(warp)
             barrier.sites.add(site)
-            barrier.knowledge.join(warp.release())
+            barrier.clocks.join(warp.release())
             barrier.advance()
 
     return signal
@@ -277,11 +281,11 @@ def _leave(op: Any, tr: ThreadTranslator) -> Step:
     site = tr.site(op)
 
     def leave(st: Any) -> None:
-        whole_warps(st, "a leave", site)
+        whole_warps(st, "the leave", site)
         for warp, member in _members(st, "leaves", site):
             _use(st, warp, member.barrier, site, "leaves")
             member.barrier.count -= 1
-            member.barrier.knowledge.join(warp.release())
+            member.barrier.clocks.join(warp.release())
             if member.barrier.arrived:
                 member.barrier.advance()
             warp.member = None
@@ -293,13 +297,13 @@ def _members(st: Any, what: str, site: Site) -> list[tuple[Any, Member]]:
     """The waves that run, and which barriers they have joined."""
     for warp in st.active_warps():
         if warp.member is None:
-            st.stop("barrier", f"{warp.name} {what} a named barrier, and has joined none", site)
+            st.stop("barrier", f"{warp.name} {what} a named barrier without having joined one", site)
     return [(warp, warp.member) for warp in st.active_warps()]
 
 
 def _wait_for_name(st: Any, site: Site) -> Any:
     """Whatever its number says, a wave waits for the barrier that it joined last."""
-    whole_warps(st, "a wait", site)
+    whole_warps(st, "the wait", site)
     met = _members(st, "waits for", site)
     barriers = [member.barrier for _, member in met]
     if any(barrier is not barriers[0] for barrier in barriers):
@@ -316,23 +320,23 @@ def _phase(st: Any, met: list[tuple[Any, Member]], site: Site) -> Any:
         _use(st, warp, member.barrier, site, "waits for")
 
     def describe() -> str:
-        barrier = next(member.barrier for _, member in met if len(member.barrier.over) <= member.seen)
+        barrier = next(member.barrier for _, member in met if len(member.barrier.completed) <= member.seen)
         there = ", ".join(sorted({warp.name for warp in barrier.arrived})) or "none"
-        return f"{barrier.name}: {len(barrier.arrived)} of {barrier.count} waves have signalled ({there})"
+        return f"{barrier.name}: {len(barrier.arrived)} of {barrier.count} waves have signaled ({there})"
 
     def ready() -> bool:
-        return all(len(member.barrier.over) > member.seen for _, member in met)
+        return all(len(member.barrier.completed) > member.seen for _, member in met)
 
-    yield Wait(site, ready, describe, lambda: met[0][1].barrier.over[met[0][1].seen][0])
+    yield Wait(site, ready, describe, lambda: met[0][1].barrier.completed[met[0][1].seen][0])
     for warp, member in met:
-        knowledge, sites = member.barrier.over[member.seen]
-        member.seen = len(member.barrier.over)
-        if knowledge.seen.get(warp.agent, 0) < member.step:
+        clocks, sites = member.barrier.completed[member.seen]
+        member.seen = len(member.barrier.completed)
+        if clocks.seen.get(warp.agent, 0) < member.step:
             warp.report(
                 "barrier",
-                f"{member.barrier.name} may be complete before {warp.name} has joined it, which then waits for ever",
+                f"{member.barrier.name} may complete before {warp.name} joins it; the wait would then never end",
                 site,
-                edge="a signal to it that comes after the join",
+                hint="order one of the signals after the join",
             )
         st.machine.effective.update((place.number, "awaited") for place in sites)
-        st.acquire(warp, knowledge, site)
+        st.acquire(warp, clocks, site)

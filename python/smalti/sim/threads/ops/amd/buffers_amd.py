@@ -1,4 +1,4 @@
-"""Buffers of AMD with bounds, of `amdgpu` and `rocdl`: what is outside is read as zero, and not written."""
+"""`amdgpu` and `rocdl`: bounds-checked buffers. An out-of-bounds load returns zero; an out-of-bounds store has no effect."""
 
 from __future__ import annotations
 
@@ -184,11 +184,11 @@ def _make_resource(op: Any, tr: ThreadTranslator) -> Step:
     slots, (result,), site = tr.operands(op), tr.results(op), tr.site(op)
     space, architecture = address_space(op.operands[0].type), tr.target.architecture
     if address_space(op.results[0].type) != 8:
-        raise Unsupported(f"a resource of type {op.results[0].type}")
+        raise Unsupported(f"a buffer resource of type {op.results[0].type}")
 
     def made(st: Any, base: int, stride: int, records: int, flags: int) -> int:
         if stride >> 14 & 3 or flags >> 23 & 1:
-            st.stop("assertion", "a buffer that is swizzled, or that adds the lane to the index", site)
+            st.stop("assertion", "a buffer resource with swizzling or with the lane added to the index", site)
         limit = records if architecture == "GFX12.5" else records & _SMALL
         if architecture.startswith("RDNA") and flags >> 28 & 3 != 3:
             # Not bytes are checked, but that there is something.
@@ -218,7 +218,7 @@ def buffers_of(st: Any, pointer: Any, site: Site, what: str) -> Iterator[tuple[V
     running = pointer if st.mask is None or not isinstance(pointer, np.ndarray) else pointer[st.mask]
     for number in np.unique(running).tolist():
         if number not in known:
-            st.stop("out-of-bounds", f"{what} goes to a buffer of which there is no resource", site)
+            st.stop("out-of-bounds", f"{what} uses a buffer resource that was not created by the kernel", site)
         resource = known[number]
         mask = st.mask
         if isinstance(pointer, np.ndarray):

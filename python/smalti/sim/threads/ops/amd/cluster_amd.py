@@ -1,7 +1,7 @@
-"""`rocdl`: clusters of gfx1250. Their barrier, and loads that blocks ask for together.
+"""`rocdl`: the cluster barrier and multicast loads of gfx1250.
 
-The barrier (LLVM, "AMDGPU Execution Synchronization: s_barrier", the one with the number -3) counts one signal of each
-block of the cluster, and blocks that have ended no more; any wave may wait.
+The barrier (LLVM, "AMDGPU Execution Synchronization: s_barrier", id -3) counts one signal of each block of the cluster.
+Exited blocks are not counted; any wave may wait.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ....machine.clocks import Knowledge
+from ....machine.clocks import HappensBefore
 from ....machine.findings import Site
-from ....machine.synchronisation import Wait
+from ....machine.synchronization import Wait
 from ....translation.translator import Step
 from ...execution.code import ThreadTranslator, operation
 from ...execution.lanes import Array, spread
@@ -48,9 +48,9 @@ class ClusterBarrier:
         """The agent tells of uses that are over."""
         self.arrived: list[Any] = []
         """The waves that have signalled in this use."""
-        self.knowledge = Knowledge()
+        self.clocks = HappensBefore()
         self.sites: set[Any] = set()
-        self.over: list[tuple[Knowledge, set[Any]]] = []
+        self.completed: list[tuple[HappensBefore, set[Any]]] = []
         """What was told in each use that is over, and where."""
 
     def missing(self) -> list[Any]:
@@ -64,10 +64,10 @@ class ClusterBarrier:
 
     def is_over(self, use: int) -> bool:
         if self.arrived and not self.missing():
-            self.knowledge.used[self.agent] = len(self.over) + 1
-            self.over.append((self.knowledge, self.sites))
-            self.arrived, self.knowledge, self.sites = [], Knowledge(), set()
-        return len(self.over) > use
+            self.clocks.used[self.agent] = len(self.completed) + 1
+            self.completed.append((self.clocks, self.sites))
+            self.arrived, self.clocks, self.sites = [], HappensBefore(), set()
+        return len(self.completed) > use
 
 
 def _is_alone(st: Any) -> bool:
@@ -84,7 +84,7 @@ def _barrier_of(st: Any) -> ClusterBarrier:
 
 def signal_cluster(st: Any, site: Site) -> Array:
     """Waves signal for their blocks. Returns which of them did so first."""
-    whole_warps(st, "a signal", site)
+    whole_warps(st, "the signal", site)
     first = np.zeros(len(st.warps), np.bool_)
     if _is_alone(st):
         return first
@@ -93,25 +93,25 @@ def signal_cluster(st: Any, site: Site) -> Array:
         barrier.is_over(0)
         before = next((other for other in barrier.arrived if other.block is warp.block), None)
         if before is not None:
-            message = f"{warp.name} signals to the barrier of the cluster, and {before.name} has done so for the block"
+            message = f"{warp.name} signals the cluster barrier after {before.name} did so for the same block; one wave per block must signal"
             st.stop("barrier", message, site)
-        if warp.known.used.get(barrier.agent, 0) < len(barrier.over):
+        if warp.known.used.get(barrier.agent, 0) < len(barrier.completed):
             warp.report(
                 "barrier",
-                f"{warp.name} signals to the barrier of the cluster, where the signal before it may still count",
+                f"{warp.name} signals the cluster barrier while the previous use may be incomplete",
                 site,
-                edge="a wait of the block for the barrier of the cluster before the signal",
+                hint="let the block wait at the cluster barrier before the next signal",
             )
         first[st.warps.index(warp)] = not barrier.arrived
         barrier.arrived.append(warp)
         barrier.sites.add(site)
-        barrier.knowledge.join(warp.release())
+        barrier.clocks.join(warp.release())
     return first
 
 
 def wait_for_cluster(st: Any, site: Site) -> Any:
     """Waves wait until all blocks have signalled once more than they have waited for."""
-    whole_warps(st, "a wait", site)
+    whole_warps(st, "the wait", site)
     if _is_alone(st):
         return
     barrier = _barrier_of(st)
@@ -119,27 +119,27 @@ def wait_for_cluster(st: Any, site: Site) -> Any:
 
     def describe() -> str:
         absent = ", ".join(str(block.position) for block in barrier.missing())
-        return f"the barrier of the cluster; blocks that have not signalled: {absent}"
+        return f"the cluster barrier; blocks that have not signaled: {absent}"
 
     yield Wait(
         site,
         lambda: all(barrier.is_over(use) for _, use in met),
         describe,
-        lambda: barrier.over[met[0][1]][0],
+        lambda: barrier.completed[met[0][1]][0],
     )
     for warp, use in met:
-        knowledge, sites = barrier.over[use]
-        if use and knowledge.seen.get(warp.agent, 0) < warp.cluster_step:
+        clocks, sites = barrier.completed[use]
+        if use and clocks.seen.get(warp.agent, 0) < warp.cluster_step:
             # The wave is told once that the barrier is over, however often it is.
             warp.report(
                 "barrier",
-                f"the barrier of the cluster may be over twice before {warp.name} has waited for it once, which then "
-                "waits for ever",
+                f"the cluster barrier may complete twice before {warp.name} waits for it once (phase aliasing); the wait would then "
+                "never end",
                 site,
-                edge=f"a signal of the block for this wait, after the previous wait of {warp.name}",
+                hint=f"order the signal of the block for this wait after the previous wait of {warp.name}",
             )
         st.machine.effective.update((place.number, "awaited") for place in sites)
-        st.acquire(warp, knowledge, site)
+        st.acquire(warp, clocks, site)
         # What the wave does from here on, the next signal has to be behind.
         warp.dirty = True
         warp.cluster_uses, warp.cluster_step = use + 1, warp.step
@@ -161,5 +161,5 @@ def asks_together(st: Any, value: Any, data: Any, site: Site) -> None:
             continue
         mask = int(masks[lanes[0]])
         if (masks[lanes] != mask).any():
-            st.stop("divergence", f"threads of {warp.name} load for different blocks", site, int(lanes[0]))
+            st.stop("divergence", f"threads of {warp.name} pass different multicast masks", site, int(lanes[0]))
         st.block.cluster.asked.add(warp, mask, data(lanes), site)

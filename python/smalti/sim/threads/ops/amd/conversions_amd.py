@@ -1,8 +1,9 @@
-"""`amdgpu` and `rocdl`: conversions of small floats, packed in registers, with a scale or without.
+"""`amdgpu` and `rocdl`: conversions of small floats, packed in registers, with or without a scale.
 
-The instruction set guides (CDNA3 and CDNA4, "VOP3A and VOP3B Instructions: V_CVT_..."; RDNA4, "V_CVT_PK_FP8_F32" and the
-like): to nearest even, or with a random number below the last place that is kept. What is too large is infinite, or no
-number where the type has no infinity, or the largest number where it has neither. Of a scale the exponent counts alone.
+The instruction set guides (CDNA3 and CDNA4, "VOP3A and VOP3B Instructions: V_CVT_..."; RDNA4, "V_CVT_PK_FP8_F32" and
+similar): round to nearest even, or stochastic rounding with a random number below the last kept bit. A value that is too
+large becomes infinity; NaN if the type has no infinity; the largest number if it has neither. Only the exponent of a
+scale is used.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def _small(tr: ThreadTranslator, name: str) -> np.dtype[Any]:
     if architecture == "CDNA3":
         return np.dtype(_ONE_ZERO[name])
     if architecture not in ("CDNA4", "RDNA4", "GFX12.5"):
-        raise Unsupported(f"floats of 8 bits on {tr.target.name}")
+        raise Unsupported(f"8-bit floats on {tr.target.name}")
     return np.dtype(_OCP[name])
 
 
@@ -196,7 +197,7 @@ _TO += [f"2xpk16.{small}.f32" for small in _SIXES]
 
 def _scaled(op: Any, tr: ThreadTranslator) -> tuple[str, str, str]:
     if tr.target.architecture != "CDNA4":
-        raise Unsupported(f"conversions with scales on {tr.target.name}")
+        raise Unsupported(f"scaled conversions on {tr.target.name}")
     found = _SCALED.fullmatch(op.name)
     assert found is not None
     return found[1] or "", found[2], found[3]
@@ -275,7 +276,7 @@ def _extend(op: Any, tr: ThreadTranslator) -> Step:
     (result,), held, ty = tr.results(op), op.operands[0].type, op.results[0].type
     small, large = _dtype(held), _dtype(ty)
     if scale and tr.target.architecture != "CDNA4":
-        raise Unsupported(f"conversions with scales on {tr.target.name}")
+        raise Unsupported(f"scaled conversions on {tr.target.name}")
     if not scale:
         _check(tr, small)
     count = ty.shape[0] if isinstance(ty, ir.VectorType) else 1
@@ -303,7 +304,7 @@ def _truncate(op: Any, tr: ThreadTranslator) -> Step:
     source, random, scale, second = operands.pop(0), None, None, None
     if op.name.endswith("scaled_trunc"):
         if tr.target.architecture != "CDNA4":
-            raise Unsupported(f"conversions with scales on {tr.target.name}")
+            raise Unsupported(f"scaled conversions on {tr.target.name}")
         scale, first = operands.pop(0), 2 * attribute(op, "index")
     else:
         _check(tr, small)

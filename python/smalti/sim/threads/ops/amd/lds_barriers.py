@@ -1,10 +1,10 @@
-"""`rocdl`: barriers in LDS of gfx1250, which are words that arrivals count in and that waves poll.
+"""`rocdl`: barriers in LDS of gfx1250, which are words that count arrivals and that waves poll.
 
-CDNA5 ISA, "LDS Barriers", with the widths that AMD's compilers take (MLIR, `amdgpu.ds_barrier_init` and the like;
-Triton, BarrierOpToLLVM.cpp): from bit 0 on the arrivals that are missing but one, from bit 29 on the phase, from bit 32 on
-with how many a phase begins. The arrival that makes the count negative ends the phase, whose number goes down by one. An
-arrival is in order with the wave's accesses of LDS (MLIR, `rocdl.ds.atomic.barrier.arrive.rtn.b64`); an asynchronous one,
-and that of the tensor data mover, with its copies. What arrivals tell, those know who find that their phase is over.
+CDNA5 ISA, "LDS Barriers", with the bit ranges that AMD's compilers use (MLIR, `amdgpu.ds_barrier_init` and related ops;
+Triton, BarrierOpToLLVM.cpp): the pending arrivals minus one from bit 0, the phase from bit 29, the initial count from bit 32.
+The arrival that makes the count negative completes the phase, whose number decreases by one. An arrival is ordered with the
+LDS accesses of its wave (MLIR, `rocdl.ds.atomic.barrier.arrive.rtn.b64`); an asynchronous arrival, and that of the tensor
+data mover, is ordered with its copies. A wave that observes the completed phase acquires what its arrivals release.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ....machine.clocks import Knowledge
-from ....machine.engines import happens_at_once
+from ....machine.clocks import HappensBefore
+from ....machine.engines import completes_immediately
 from ....machine.findings import Site
 from ....ops.memref import BARRIER_BYTES
 from ....translation.translator import Step, Unsupported
@@ -43,29 +43,29 @@ def after_arrival(state: int, count: int) -> tuple[int, bool]:
 
 
 def _arrive(
-    warp: Any, buffer: LaneBuffer, at: int, counts: list[int], knowledge: Knowledge, site: Site, thread: int
+    warp: Any, buffer: LaneBuffer, at: int, counts: list[int], clocks: HappensBefore, site: Site, thread: int
 ) -> list[int]:
     """Lanes of a wave arrive at a barrier one after the other. Returns what each of them found."""
     cell, block, found = np.array([at]), warp.block, []
     state = int(read(buffer, cell, _STEPS, _WIDE, None)[0, 0]) & (1 << 64) - 1
     told = block.lds_arrivals.setdefault(at, [])
-    told.append(Told(warp, BLOCK, knowledge, (site,)))
+    told.append(Told(warp, BLOCK, clocks, (site,)))
     over = False
     for count in counts:
         found.append(state)
         missing = (state & _PENDING) + 1
         if state >> _INIT_BIT + 16 or not 0 <= count <= missing:
             message = (
-                f"{count} arrivals at the barrier at byte {at} of shared memory, where {missing} are missing"
+                f"too many arrivals: {count} arrivals on the barrier at byte {at} of LDS, whose phase needs {missing} more"
                 if not state >> _INIT_BIT + 16
-                else f"an arrival at byte {at} of shared memory, where no barrier is"
+                else f"the arrival uses byte {at} of LDS, where no barrier is initialized"
             )
             warp.stop("barrier", f"{block.name_of(thread)}: {message}", site)
         state, over = after_arrival(state, count)
         if over:
             buffer.places[at] = merged([*buffer.places.get(at, []), *told])
             told.clear()
-            told.append(Told(warp, BLOCK, knowledge, (site,)))
+            told.append(Told(warp, BLOCK, clocks, (site,)))
     if over:
         told.clear()
     write(buffer, cell, _STEPS, np.array([[state]], np.uint64).view(_WIDE), None)
@@ -86,7 +86,7 @@ def _by_cell(st: Any, places: Any) -> list[tuple[Any, int, Array]]:
 def check_place(st: Any, buffer: Any, places: Any, mask: Array | None, site: Site) -> Array | None:
     """The lanes that name a place where a barrier in LDS may be."""
     if not buffer.shared or buffer.block is not st.block:
-        st.stop("barrier", f"an arrival in {buffer.name}, which is not the LDS of the block", site)
+        st.stop("barrier", f"the arrival uses {buffer.name}, which is not the LDS of the block", site)
     st.aligned(places, BARRIER_BYTES, mask, site, "the arrival", True)
     return st.in_buffer(buffer, places, _STEPS, BARRIER_BYTES, mask, site, "the arrival", True)
 
@@ -100,8 +100,8 @@ class Arrival(Work):
         self.threads = st.threads[lanes]
         counter = warp.counters.of[kind]
         self.counter, self.number = counter, counter.issued
-        self.knowledge = warp.release()
-        self.knowledge.seen[counter.agent] = self.number
+        self.clocks = warp.release()
+        self.clocks.seen[counter.agent] = self.number
         self.done = False
         self.block.arrivals.append(self)
 
@@ -118,7 +118,7 @@ class Arrival(Work):
             if work is self:
                 break
         counts = [1] * len(self.threads)
-        _arrive(self.warp, self.buffer, self.at, counts, self.knowledge, self.site, int(self.threads[0]))
+        _arrive(self.warp, self.buffer, self.at, counts, self.clocks, self.site, int(self.threads[0]))
 
 
 def arrive_behind(st: Any, warp: Any, kind: str, lanes: Array, buffer: Any, at: int, site: Site) -> None:
@@ -136,13 +136,13 @@ def arrive_behind(st: Any, warp: Any, kind: str, lanes: Array, buffer: Any, at: 
     arrival = Arrival(st, warp, kind, lanes, buffer, at, site)
     hold(st, kind, arrival, [warp])
     st.mask = before
-    if happens_at_once(st):
+    if completes_immediately(st):
         arrival.complete()
 
 
 def _pointer(op: Any, tr: ThreadTranslator) -> int:
     if "tensor_counter" not in tr.target.waits:
-        raise Unsupported(f"{tr.target.name} has no barriers in LDS")
+        raise Unsupported(f"{tr.target.name} does not support barriers in LDS")
     if address_space(op.operands[0].type) != 3:
         raise Unsupported(f"a barrier at {op.operands[0].type}")
     tr.uses_shared(BARRIER_BYTES)
@@ -163,12 +163,12 @@ def _arrive_now(op: Any, tr: ThreadTranslator) -> Step:
         found, counts = np.zeros(st.lanes, _WIDE), spread(st.v[count], _WIDE, st.lanes)
         changes = st.machine.changes
         for warp, at, lanes in _by_cell(st, places):
-            knowledge = warp.release()
+            clocks = warp.release()
             accesses = warp.counters.of[DS]
             # What follows is told apart from what was before, though the wave itself may not know that to be over.
-            knowledge.seen[accesses.agent] = accesses.told = accesses.issued
+            clocks.seen[accesses.agent] = accesses.told = accesses.issued
             thread = int(st.threads[lanes[0]])
-            states = _arrive(warp, buffer, at, counts[lanes].tolist(), knowledge, site, thread)
+            states = _arrive(warp, buffer, at, counts[lanes].tolist(), clocks, site, thread)
             found[lanes] = np.array(states, np.uint64).view(_WIDE)
         more: Any = {"level": BLOCK, "reads": True, "kind": DS}
         at = spread(places, _WIDE, st.lanes)

@@ -1,4 +1,4 @@
-"""Copies to LDS by lanes that AMD's counters tell of: `gather_to_lds`, `load.to.lds`, asynchronous loads of gfx1250."""
+"""Copies to LDS with a wait counter: `gather_to_lds`, `load.to.lds`, and the asynchronous loads of gfx1250."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..... import ir
-from ....machine.engines import happens_at_once
+from ....machine.engines import completes_immediately
 from ....machine.findings import Site
 from ....translation.translator import Step, Unsupported, attribute
 from ...execution import timing
@@ -37,7 +37,7 @@ def _start(
         copy = LaneCopy(st, buffer, first, st.block.shared, second, size, given, mask, site)
         timing.copied(st, copy, copy.sizes, lambda warp: kind)
         hold(st, kind, copy)
-        if happens_at_once(st):
+        if completes_immediately(st):
             copy.happen()
         elif st.machine.how.numbers:
             copy.poison()
@@ -59,7 +59,7 @@ def _of_waves(st: Any, second: Any, stride: int) -> Array:
 def _lane_bytes(tr: ThreadTranslator, size: int) -> int:
     """Bytes that a lane writes: narrow elements become dwords, three dwords four."""
     if size not in (1, 2, 4) and (size not in (12, 16) or 16 not in tr.target.async_copy_bytes):
-        raise Unsupported(f"a copy of {size} bytes a lane on {tr.target.name}")
+        raise Unsupported(f"a copy of {size} B per lane on {tr.target.name}")
     if tr.target.async_copy != "lds_load":
         raise Unsupported(f"a copy to LDS on {tr.target.name}")
     return max(4, 16 if size == 12 else size)

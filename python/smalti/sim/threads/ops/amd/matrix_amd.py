@@ -1,8 +1,8 @@
-"""Matrices of a wave on AMD: `mfma` and `wmma`, on fragments as the guides of the instruction sets have them. Sparse
-factors and such with scales: `matrix_amd_formats`.
+"""AMD matrix instructions `mfma` and `wmma`, on the fragments of the instruction set guides. Sparse and scaled operands are in
+`matrix_amd_formats`.
 
-What these leave open of sums is done as the emulator does it: products are exact, sums of float64, rounded once;
-those of f64 are chains of fused steps.
+Where the guides do not define the summation, the emulator's is used: exact products, sums in float64, one rounding; f64 uses
+chains of fused multiply-adds.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Fragment:
         """For each element of the matrices which element of all lanes it is; the last one, where several lanes have it."""
         found = np.full(math.prod(self.shape), -1)
         found[self.places.reshape(-1)] = np.arange(self.places.size)
-        assert (found >= 0).all(), "lanes have all elements"
+        assert (found >= 0).all(), "each lane holds all elements"
         return found
 
     def elements(self, matrices: Array) -> Array:
@@ -176,7 +176,7 @@ def element_of(ty: Any) -> tuple[str, np.dtype[Any], int]:
     dtype = held_dtype(element)
     name = str(element)
     if dtype is None:
-        raise Unsupported(f"products of {name}")
+        raise Unsupported(f"an MMA of {name}")
     return name, dtype, bits_of(element) or 8 * dtype.itemsize
 
 
@@ -273,7 +273,7 @@ def _count(ty: Any) -> int:
 def fits(ty: Any, fragment: Fragment, what: str, count: int | None = None) -> None:
     if (_count(ty) if count is None else count) != fragment.places.shape[1]:
         m, k = fragment.shape[1:]
-        raise Unsupported(f"{what} of type {ty}: a lane has {fragment.places.shape[1]} elements of {m} x {k}")
+        raise Unsupported(f"{what} of type {ty}; a lane holds {fragment.places.shape[1]} elements of {m} x {k}")
 
 
 @functools.cache
@@ -325,16 +325,16 @@ def mfma(op: Any, tr: ThreadTranslator, operands: list[Operand], sizes: tuple[in
     of_a, of_b, of_c = operands
     m, k, blocks = sizes
     if of_a.name == XF32 and tr.target.architecture != "CDNA3":
-        raise Unsupported(f"products of xf32 on {tr.target.name}")
+        raise Unsupported(f"xf32 MMA on {tr.target.name}")
     if tr.warp_size != 64:
-        raise Unsupported("mfma in waves of 32")
+        raise Unsupported("mfma with a wave size of 32")
     factor, of_result = mfma_factor(m, k, blocks), mfma_result(m, blocks, of_c.name == "f64")
     for operand in (of_a, of_b):
-        operand.fits(factor, "a factor")
+        operand.fits(factor, "an operand")
     of_c.fits(of_result, "an accumulator")
     size, chosen, pattern = how.size, how.chosen, how.pattern
     if (1 << size) > blocks or chosen >= 1 << size:
-        raise Unsupported(f"block {chosen} of {1 << size} of {blocks} for all")
+        raise Unsupported(f"a broadcast of block {chosen} of {1 << size} with {blocks} blocks")
     sources = np.arange(blocks) >> size << size | chosen
     # In products of 16 bits CDNA2 has no numbers below the normal ones, not even of f32.
     flushes = tr.target.architecture == "CDNA2" and of_a.bits == 16
@@ -402,22 +402,22 @@ def wmma(
     (result,), site = tr.results(op), tr.site(op)
     of_c = operands[2]
     if tr.warp_size != 32:
-        raise Unsupported("wmma in waves of 64")
+        raise Unsupported("wmma with a wave size of 64")
     architecture, dtype = tr.target.architecture, of_c.dtype if wanted is None else wanted
     names = [operand.name for operand in operands[:2]]
     if "i4" in names and (names[0] != names[1] or k not in _SHAPES_OF_4_BITS.get(architecture, ())):
         raise Unsupported(f"wmma of 16 x 16 x {k} of {' and '.join(names)} on {tr.target.name}")
     factor, of_result = wmma_factor(architecture, k, operands[0].bits), wmma_result(architecture)
     for operand in operands[:2]:
-        operand.fits(factor, "a factor")
+        operand.fits(factor, "an operand")
     # RDNA3 has results of 16 bits in one half of each register.
     in_halves = architecture == "RDNA3" and of_c.bits == 16
     if not in_halves:
         of_c.fits(of_result, "an accumulator")
     elif of_c.count != 16:
-        raise Unsupported(f"an accumulator of type {of_c.ty}: a lane has 16 elements")
+        raise Unsupported(f"an accumulator of type {of_c.ty}; a lane holds 16 elements")
     if how.clamp and dtype.kind != "i":
-        raise Unsupported("results of floats that are clamped")
+        raise Unsupported("clamping of a floating-point result")
     replicated, upper = architecture == "RDNA3", how.upper
     ty: Any = op.results[0].type
     held, shape = element_of(ty)[1], tuple(ty.shape)
@@ -456,7 +456,10 @@ def _check_halves(st: Any, factor: Fragment, values: Array, name: str, site: Sit
     if odd.any():
         lane = int(np.flatnonzero(odd)[0])
         st.report(
-            "assertion", f"wmma: lane {lane % 32} has other elements of {name} than lane {lane % 32 + 16}", site, lane
+            "assertion",
+            f"wmma: lane {lane % 32} and lane {lane % 32 + 16} hold different elements of {name}; they must be equal",
+            site,
+            lane,
         )
 
 

@@ -1,4 +1,4 @@
-"""Matrices of a wave on AMD of which a factor is sparse (`sparse_mfma`), or has scales (`scaled_mfma`, `scaled_wmma`)."""
+"""AMD matrix instructions with a sparse operand (`sparse_mfma`) or with scales (`scaled_mfma`, `scaled_wmma`)."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def sparse_mfma(op: Any, tr: ThreadTranslator, operands: list[Operand], sizes: t
     count = compressed.places.shape[1]
     sets = 16 // count
     if chosen >= sets or (chosen and of_a.bits == 16 and count > 4):
-        raise Unsupported(f"set {chosen} of indices for {count} elements of {of_a.name}")
+        raise Unsupported(f"index set {chosen} for {count} elements of {of_a.name}")
     lane, e = grid(64, count)
     first = 4 * ((lane // m * count + e) // 2) + lane % m * k
     shape = tuple(of_c.ty.shape)
@@ -96,7 +96,7 @@ def sparse_mfma(op: Any, tr: ThreadTranslator, operands: list[Operand], sizes: t
         if st.mask is not None:
             odd = odd & st.mask
         if st.machine.how.numbers and odd.any():
-            message = "sparse_mfma: the places of two elements among four are not in rising order"
+            message = "sparse_mfma: the indices of the two nonzero elements among four are not increasing"
             st.report("assertion", message, site, int(odd.argmax()))
         waves = len(st.warps)
         numbers = numbers_of(a, of_a.name, False, False)
@@ -125,7 +125,7 @@ def _scaled_mfma(op: Any, tr: ThreadTranslator) -> Step:
     factors = [mfma_factor(m, k, 1, halves=kind[2] > 4) for kind in kinds[:2]]
     of_result = mfma_result(m, 1, False)
     for ty, factor in zip(types, factors, strict=False):
-        fits(ty, factor, "a factor")
+        fits(ty, factor, "an operand")
     fits(types[2], of_result, "an accumulator")
     # A lane has the scale of 32 elements of its row.
     of_scales = mfma_factor(m, k // 32, 1)
@@ -155,7 +155,7 @@ def _named_scaled_mfma(op: Any, tr: ThreadTranslator) -> Step:
     """Operands are A, B, C, the formats of A and B, which byte of the scale and the scale of A, and both of B. Scales that
     are all 0 stand for the product without them (LLVM, "llvm.amdgcn.mfma.scale")."""
     if tr.target.architecture != "CDNA4":
-        raise Unsupported(f"no instruction of {tr.target.name}")
+        raise Unsupported(f"{tr.target.name} does not have this instruction")
     slots, (result,), site = tr.operands(op), tr.results(op), tr.site(op)
     values: list[Any] = list(op.operands)
     m, k = (16, 128) if "16x16" in op.name else (32, 64)
@@ -167,7 +167,7 @@ def _named_scaled_mfma(op: Any, tr: ThreadTranslator) -> Step:
     kinds = [element_of(value.type)[1] for value in values[:3]]
     for value, bits, dtype in zip(values, widths, kinds, strict=False):
         if int(np.prod(value.type.shape)) * dtype.itemsize < 4 * bits:
-            raise Unsupported(f"a factor of type {value.type}, of which a lane has 32 elements of {bits} bits")
+            raise Unsupported(f"an operand of type {value.type}; a lane holds 32 elements of {bits} bits")
     fits(values[2].type, of_result, "an accumulator")
     shape = tuple(values[2].type.shape)
 
@@ -211,10 +211,10 @@ def _scaled_wmma(op: Any, tr: ThreadTranslator) -> Step:
         raise Unsupported(f"scaled_wmma of {m} x {attribute(op, 'n')} x {k}")
     factors = [wide_factor(rows, kind[2]) for rows, kind in zip((m, 16), kinds, strict=False)]
     for ty, factor in zip(types, factors, strict=False):
-        fits(ty, factor, "a factor")
+        fits(ty, factor, "an operand")
     firsts = attribute(op, "a_first_scale_lane"), attribute(op, "b_first_scale_lane")
     if m == 32 and firsts[0]:
-        raise Unsupported("scales of 32 rows that do not begin at lane 0")
+        raise Unsupported("scales of 32 rows that do not start at lane 0")
     one = wmma_result(tr.target.architecture)
     # 32 rows are two times 16 here, too.
     of_result = fragment((1, m, 16), 0, *_twice(one, m // 16))

@@ -1,5 +1,4 @@
-"""`rocdl.mfma`, `rocdl.smfmac` and `rocdl.wmma`: the instructions of AMD for matrices by their names, on registers in which elements
-may be packed."""
+"""`rocdl.mfma`, `rocdl.smfmac` and `rocdl.wmma`: AMD matrix instructions by name, on packed registers."""
 
 from __future__ import annotations
 
@@ -51,7 +50,7 @@ def _elements(name: str, architecture: str) -> str:
 def _mfma(op: Any, tr: ThreadTranslator) -> Step:
     found = _MFMA_NAME.fullmatch(op.name.removeprefix("rocdl.mfma."))
     if found is None or len(op.operands) != 6:
-        raise Unsupported("an instruction of another form")
+        raise Unsupported("this form of the instruction")
     total, m, k, of = found[1], int(found[2]), int(found[3]), found[4].split(".")
     architecture = tr.target.architecture
     names = [_elements(of[0], architecture), _elements(of[-1], architecture), total]

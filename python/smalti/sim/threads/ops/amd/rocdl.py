@@ -1,4 +1,4 @@
-"""`rocdl`: waits, functions of numbers, and reads that deal rows to lanes."""
+"""`rocdl`: waits, arithmetic and transposed loads."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _wait(op: Any, tr: ThreadTranslator) -> Step:
     site, left = tr.site(op), attribute(op, "count")
     kind, counter = _WAITS[op.name.rpartition(".")[2]]
     if counter not in tr.target.waits:
-        raise Unsupported(f"{tr.target.name} has no such counter")
+        raise Unsupported(f"{tr.target.name} does not have this wait counter")
     counts = {kind: left}
 
     def step(st: Any) -> None:
@@ -67,7 +67,7 @@ def weakened_waitcnt(architecture: str, bits: int) -> int:
 def _waitcnt(op: Any, tr: ThreadTranslator) -> Step:
     site = tr.site(op)
     if "vmcnt" not in tr.target.waits:
-        raise Unsupported(f"{tr.target.name} has no vmcnt")
+        raise Unsupported(f"{tr.target.name} does not have vmcnt")
     vector, lds, most, most_lds = waitcnt(tr.target.architecture, attribute(op, "bitfield"))
     counts = of_vector_memory(tr, vector) if vector < most else {}
     if lds < most_lds:
@@ -147,10 +147,10 @@ def _transposed_narrow(op: Any, tr: ThreadTranslator) -> Step:
     name, ty = op.name.removeprefix("rocdl."), op.results[0].type
     ways = _NARROW.get(tr.target.architecture)
     if ways is None or (".read." in name) != (tr.warp_size == 64):
-        raise Unsupported(f"no instruction of {tr.target.name}")
+        raise Unsupported(f"{tr.target.name} does not have this instruction")
     bits, dtype = int(name[name.index(".tr") + 3]), dtype_of(ty)
     if dtype is None:
-        raise Unsupported(f"a read of {ty}")
+        raise Unsupported(f"a load of {ty}")
     words = 2 * bits // 4
     deal = dealing(tr.warp_size, 16, *ways[bits])
     if name.startswith("ds"):
@@ -160,7 +160,7 @@ def _transposed_narrow(op: Any, tr: ThreadTranslator) -> Step:
     steps, space = np.arange(words) * _WORD.itemsize, address_space(op.operands[0].type)
 
     def step(st: Any) -> None:
-        whole_warps(st, "a transposed read", site)
+        whole_warps(st, "the transposed load", site)
         buffer, first = pointee(st, st.v[pointer], space, site, "the load")
         st.aligned(first, alignment, st.mask, site, "the load", False)
         found = st.load_bytes(buffer, first, steps, _WORD, (words,), st.mask, site)
@@ -182,9 +182,9 @@ def _transposed(op: Any, tr: ThreadTranslator) -> Step:
     ty: Any = op.results[0].type
     dtype, shape = dtype_of(ty), tuple(ty.shape)
     if dtype is None:
-        raise Unsupported(f"a read of {ty}")
+        raise Unsupported(f"a load of {ty}")
     if (name in _READS) != (tr.warp_size == 64):
-        raise Unsupported(f"no instruction of {tr.target.name}")
+        raise Unsupported(f"{tr.target.name} does not have this instruction")
     size = int(name.rpartition(".b")[2]) // 8
     # The global ones are of 16 bits where they are of 16 bytes, else of 8.
     unit = np.dtype(np.uint16 if "tr16" in name or (".tr." in name and size == 16) else np.uint8)
@@ -195,7 +195,7 @@ def _transposed(op: Any, tr: ThreadTranslator) -> Step:
     steps, space = np.arange(count) * unit.itemsize, address_space(op.operands[0].type)
 
     def step(st: Any) -> None:
-        whole_warps(st, "a transposed read", site)
+        whole_warps(st, "the transposed load", site)
         buffer, first = pointee(st, st.v[pointer], space, site, "the load")
         found = st.load_bytes(buffer, first, steps, unit, (count,), st.mask, site)
         dealt = np.ascontiguousarray(deal(spread(found, unit, st.lanes, 1)))

@@ -1,4 +1,4 @@
-"""`amdgpu`: copies of tiles between global memory and LDS by the tensor data mover, which tensorcnt tells of.
+"""`amdgpu`: tile copies between global memory and LDS by the tensor data mover (`tensorcnt`).
 
 CDNA5 ISA, "Tensor Data Mover Instructions".
 """
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ....machine.engines import happens_at_once
+from ....machine.engines import completes_immediately
 from ....machine.findings import Site
 from ....machine.memory import POISON
 from ....ops.memref import BARRIER_BYTES, mixed
@@ -76,7 +76,7 @@ def _make_base(op: Any, tr: ThreadTranslator) -> Step:
     segments = attribute(op, "operandSegmentSizes")
     operands, (result,), site = tr.operands(op), tr.results(op), tr.site(op)
     if "tensor_counter" not in tr.target.waits:
-        raise Unsupported(f"copies of tiles on {tr.target.name}")
+        raise Unsupported(f"tile copies on {tr.target.name}")
     memory, indices = operands[0], operands[1 : 1 + segments[1]]
     lds, places = operands[1 + segments[1]], operands[2 + segments[1] :]
     for position in (0, 1 + segments[1]):
@@ -114,13 +114,13 @@ def _make_descriptor(op: Any, tr: ThreadTranslator) -> Step:
     strides = mixed(attribute(op, "global_static_strides"), given["strides"])
     tile = mixed(attribute(op, "shared_static_sizes"), given["tile"])
     if strides[-1] != (False, 1):
-        raise Unsupported("a tile whose rows have gaps between their elements")
+        raise Unsupported("a tile whose innermost stride is not 1")
     numbers_without_sign = 0
     if gathers:
         rows: Any = op.operands[1].type
         count, numbers_without_sign = rows.shape[0], (1 << rows.element_type.width) - 1
         if len(tile) != 2 or tile[0] != (False, count) or given["times"]:
-            raise Unsupported(f"{count} chosen rows of another tile than one of two dimensions, which has so many")
+            raise Unsupported(f"a gather of {count} rows; the tile must have two dimensions and {count} rows")
 
     def step(st: Any) -> None:
         def values(items: Any) -> Any:
@@ -214,7 +214,7 @@ def _places_of(descriptor: _Descriptor, size: int, loads: bool) -> tuple[Array, 
 def _tensor_copy(op: Any, tr: ThreadTranslator) -> Step:
     (source,), site = tr.operands(op), tr.site(op)
     loads = op.name == "amdgpu.tensor_load_to_lds"
-    what = "the copy of a tile"
+    what = "the tile copy"
 
     def step(st: Any) -> None:
         stream, firsts, before = started(st, TENSOR), first_lanes(st), st.mask
@@ -229,7 +229,9 @@ def _tensor_copy(op: Any, tr: ThreadTranslator) -> Step:
             size = base.memory.dtype.itemsize
             if rows is not None and (np.diff(rows) < 0).any() and (rows >= descriptor.tensor[0]).any():
                 # CDNA5 ISA, "Tensor Data Mover Instructions".
-                st.report("assertion", "rows outside of the tensor are chosen, and not in order", site, int(lane[0]))
+                st.report(
+                    "assertion", "the gathered row indices are outside the tensor and not in order", site, int(lane[0])
+                )
             first, second, given = _places_of(descriptor, size, loads)
             if blocks is not None and loads:
                 st.block.cluster.asked.add(warp, blocks, (base.memory.buffer.address, first.tobytes()), site)
@@ -258,7 +260,7 @@ def _tensor_copy(op: Any, tr: ThreadTranslator) -> Step:
             copy.threads = st.threads[lanes]
             timing.copied(st, copy, {warp.index: int(given.sum()) * size}, into=loads)
             hold(st, TENSOR, copy, [warp])
-            if happens_at_once(st):
+            if completes_immediately(st):
                 copy.complete(None)
             elif copy.numbers:
                 copy.poison()

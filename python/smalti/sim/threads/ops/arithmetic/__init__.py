@@ -1,1 +1,1 @@
-"""Numbers, vectors and structures of LLVM."""
+"""Scalars, vectors and LLVM structs."""

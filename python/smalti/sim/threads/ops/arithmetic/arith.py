@@ -1,4 +1,4 @@
-"""`arith`, `math`: the same functions for numbers of all threads, numbers of each, and vectors."""
+"""`arith` and `math`: on uniform scalars, per-thread scalars and vectors."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def elementwise(
     wanted = type_of(op.results[0].type)
     # numpy takes None for float64 where it compares.
     if wanted is None or any(dtype is None for dtype in dtypes):
-        raise Unsupported(f"numbers of type {op.results[0].type}")
+        raise Unsupported(f"type {op.results[0].type}")
     if len(operands) == 1:
         (x,), (kind,) = operands, dtypes
 
@@ -78,7 +78,7 @@ def combining(name: str, dtype: np.dtype[Any], ty: Any = None) -> Callable[..., 
     floats = dtype.kind not in "ib"
     name = {"add": "addf", "mul": "mulf"}.get(name, name) if floats else _KINDS.get(name, name)
     if name not in (arith.FLOAT_FUNCTIONS if floats else arith.INTEGER_NAMES):
-        raise Unsupported(f"the combination '{name}' of {'floats' if floats else 'integers'}")
+        raise Unsupported(f"{'floating-point' if floats else 'integer'} reduction '{name}'")
     if floats:
         return arith.FLOAT_FUNCTIONS[name]
     return arith.integer_array_function(name) if ty is None else arith.integer_function_of(name, ty)
@@ -160,7 +160,7 @@ def _select(op: Any, tr: ThreadTranslator) -> Step:
         else:
             merged = v[yes].merge(chosen, v[no]) if hasattr(v[yes], "merge") else None
             if merged is None:
-                st.stop("divergence", "threads of a warp choose different memory", site)
+                st.stop("divergence", "divergent condition: threads of a warp select different memrefs", site)
             v[result] = merged
 
     return step

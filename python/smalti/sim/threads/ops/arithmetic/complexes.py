@@ -1,4 +1,4 @@
-"""`complex`: numbers with two parts, of f32 or f64; functions are computed in double precision and rounded once."""
+"""`complex`: complex numbers of f32 or f64; functions are computed in double precision and rounded once."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _function(op: Any, tr: ThreadTranslator) -> Step:
     name = op.name.removeprefix("complex.")
     function, dtype = _FUNCTIONS[name], dtype_of(op.results[0].type)
     if dtype is None:
-        raise Unsupported(f"numbers of type {op.results[0].type}")
+        raise Unsupported(f"type {op.results[0].type}")
 
     def compute(*given: Array) -> Array:
         with np.errstate(all="ignore"):
@@ -67,7 +67,7 @@ def _function(op: Any, tr: ThreadTranslator) -> Step:
 def _create(op: Any, tr: ThreadTranslator) -> Step:
     dtype = dtype_of(op.results[0].type)
     if dtype is None:
-        raise Unsupported(f"numbers of type {op.results[0].type}")
+        raise Unsupported(f"type {op.results[0].type}")
 
     def create(real: Array, imaginary: Array) -> Array:
         found = np.empty(np.broadcast(real, imaginary).shape, dtype)
@@ -81,7 +81,7 @@ def _create(op: Any, tr: ThreadTranslator) -> Step:
 def _constant(op: Any, tr: ThreadTranslator) -> Step:
     (result,), dtype = tr.results(op), dtype_of(op.results[0].type)
     if dtype is None:
-        raise Unsupported(f"numbers of type {op.results[0].type}")
+        raise Unsupported(f"type {op.results[0].type}")
     real, imaginary = (ir.FloatAttr(part).value for part in ir.ArrayAttr(op.attributes["value"]))
     value = shaped(np.asarray(complex(real, imaginary)), dtype)
 

@@ -1,4 +1,4 @@
-"""`nvvm`: bytes that change their places, and conversions that MLIR's `arith` has not. PTX ISA, "prmt" and "cvt"."""
+"""`nvvm`: byte permutation, and conversions that `arith` does not have. PTX ISA, "prmt" and "cvt"."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _permute(op: Any, tr: ThreadTranslator) -> Step:
     found = re.search(r"<(\w+)>", str(op.attributes["mode"]))
     mode = found[1] if found else ""
     if mode != "default" and mode not in _BYTES:
-        raise Unsupported(f"the mode {op.attributes['mode']}")
+        raise Unsupported(f"mode {op.attributes['mode']}")
 
     def permute(*words: Array) -> Array:
         low, *high, selector = (np.asarray(word).astype(np.int64) & 0xFFFFFFFF for word in words)

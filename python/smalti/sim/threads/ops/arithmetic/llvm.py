@@ -1,5 +1,5 @@
-"""`llvm`: pointers, and what the conversions use of it. A pointer is a number: a byte of shared memory, or a byte of
-global memory, where each buffer begins at a multiple of `memory.SPACING`."""
+"""`llvm`: pointers, and ops that the conversions produce. A pointer is a number: a byte of shared memory, or a byte of global
+memory, where each buffer begins at a multiple of `memory.SPACING`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def constant_of(value: Any) -> int:
     """The number that an operand is."""
     op = value.owner if isinstance(value, ir.OpResult) else None
     if op is None or op.name not in ("arith.constant", "llvm.mlir.constant"):
-        raise Unsupported("an operand that is not constant")
+        raise Unsupported("a dynamic operand that must be constant")
     return ir.IntegerAttr(op.attributes["value"]).value
 
 
@@ -43,7 +43,7 @@ def pointee(st: Any, pointer: Any, space: int, site: Any, what: str) -> tuple[An
     numbers = pointer // SPACING
     number: int | None = st.uniform(numbers)
     if number is None:
-        st.stop("divergence", f"{what} of threads goes to different buffers", site)
+        st.stop("divergence", f"{what} of one op accesses different buffers in different threads", site)
         raise AssertionError
     if number == SHARED_BEGIN // SPACING:
         return in_cluster(st, pointer - SHARED_BEGIN, site, what)
@@ -51,7 +51,7 @@ def pointee(st: Any, pointer: Any, space: int, site: Any, what: str) -> tuple[An
         return st.v[st.block.program.privates[own]], pointer - number * SPACING
     found: LaneBuffer | None = st.block.program_buffers.get(number)
     if found is None:
-        st.stop("out-of-bounds", f"{what} goes to address {st.uniform(pointer)}, where nothing is", site)
+        st.stop("out-of-bounds", f"{what} accesses address {st.uniform(pointer)}, which is not in any buffer", site)
     return found, pointer - number * SPACING
 
 
@@ -63,7 +63,7 @@ def in_cluster(st: Any, pointer: Any, site: Any, what: str) -> tuple[Any, Any]:
     """The shared memory that a pointer into that of the cluster goes to, and the byte in it."""
     number: int | None = st.uniform(pointer >> BLOCK_BITS)
     if number is None:
-        st.stop("divergence", f"{what} of threads goes to different blocks", site)
+        st.stop("divergence", f"{what} of one op accesses different blocks in different threads", site)
         raise AssertionError
     if number <= 0:
         return st.block.shared, pointer
@@ -104,7 +104,7 @@ def pointer_to(st: Any, view: View, site: Any) -> Any:
     if view.buffer.shared:
         return view.begin
     if not isinstance(view.buffer, LaneBuffer):
-        st.stop("assertion", "a pointer to private memory, which the simulator has none for", site)
+        st.stop("assertion", "a pointer to this private memory", site)
     return view.begin + view.buffer.address
 
 
@@ -145,7 +145,7 @@ def _element_pointer(op: Any, tr: ThreadTranslator) -> Step:
         if number == 0:
             place, stride = 0 if is_slot else index * inside.size, inside.size
         elif is_slot and not inside.stride:
-            raise Unsupported("a member of a structure that is not constant")
+            raise Unsupported("a dynamic struct member")
         else:
             stride = inside.stride
             place, inside = inside.at(0 if is_slot else index)
@@ -281,7 +281,7 @@ def _constant(op: Any, tr: ThreadTranslator) -> Step:
 def _resize(op: Any, tr: ThreadTranslator) -> Step:
     source, target = (held_dtype(value.type) for value in (op.operands[0], op.results[0]))
     if source is None or target is None:
-        raise Unsupported(f"numbers of type {op.results[0].type}")
+        raise Unsupported(f"type {op.results[0].type}")
     name = {"trunc": "trunci", "zext": "extui", "sext": "extsi"}[op.name.removeprefix("llvm.")]
     function = narrow_conversion(op, name, conversion(name, source, target))
     return elementwise(op, tr, lambda x: function(x.reshape(x.shape or (1,))).reshape(x.shape), narrow=True)
@@ -290,7 +290,7 @@ def _resize(op: Any, tr: ThreadTranslator) -> Step:
 @operation("builtin.unrealized_conversion_cast")
 def _cast(op: Any, tr: ThreadTranslator) -> Step:
     if len(op.operands) != 1 or len(op.results) != 1:
-        raise Unsupported("a conversion of several values")
+        raise Unsupported("a conversion with several operands")
     (source,), (result,), site = tr.operands(op), tr.results(op), tr.site(op)
     before, behind = op.operands[0].type, op.results[0].type
     if isinstance(before, ir.MemRefType) and str(behind).startswith("!llvm.struct<(ptr"):
@@ -352,7 +352,7 @@ def _extract_element(op: Any, tr: ThreadTranslator) -> Step:
     def step(st: Any) -> None:
         number = st.uniform(st.v[index])
         if number is None:
-            st.stop("divergence", "threads take different elements of vectors", site)
+            st.stop("divergence", "a divergent index into a vector of pointers", site)
         st.v[result] = shaped(np.asarray(st.v[source])[..., number], dtype)
 
     return step
@@ -369,7 +369,7 @@ def _insert_element(op: Any, tr: ThreadTranslator) -> Step:
     def step(st: Any) -> None:
         number = st.uniform(st.v[index])
         if number is None:
-            st.stop("divergence", "threads take different elements of vectors", site)
+            st.stop("divergence", "a divergent index into a vector of pointers", site)
         item = np.asarray(st.v[value], dtype)
         found = np.asarray(st.v[target], dtype)
         found = (spread(found, dtype, st.lanes, 1) if item.ndim else found).copy()

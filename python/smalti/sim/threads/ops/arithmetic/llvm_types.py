@@ -1,5 +1,4 @@
-"""How types of `llvm` lie in memory, as the data layouts of GPUs have it: numbers at multiples of their size, structures
-with gaps unless they are packed."""
+"""Memory layout of `llvm` types in the data layouts of GPUs: naturally aligned scalars, structs with padding unless packed."""
 
 from __future__ import annotations
 
@@ -33,7 +32,7 @@ class Layout:
         if self.stride:
             return index * self.stride, self.fields[0][1]
         if not 0 <= index < len(self.fields):
-            raise Unsupported(f"element {index} of a type that has {len(self.fields)}")
+            raise Unsupported(f"field {index} of a type with {len(self.fields)} fields")
         return self.fields[index]
 
 

@@ -1,4 +1,4 @@
-"""`index`, and arithmetic of `llvm` and `math` that is no function of `ops.arith`: the same for numbers and vectors."""
+"""`index`, and the ops of `llvm` and `math` that are not functions of `ops.arith`, on scalars and vectors."""
 
 from __future__ import annotations
 
@@ -199,7 +199,7 @@ def _extended(op: Any, tr: ThreadTranslator) -> Step:
     (x, y), (low, high) = tr.operands(op), tr.results(op)
     dtype = dtype_of(op.operands[0].type)
     if dtype is None or dtype.kind != "i":
-        raise Unsupported(f"numbers of type {op.operands[0].type}")
+        raise Unsupported(f"type {op.operands[0].type}")
     bits, signed = dtype.itemsize * 8, op.name == "arith.mulsi_extended"
     carries, carry = op.name == "arith.addui_extended", dtype_of(op.results[1].type) or dtype
     mask = (1 << bits) - 1

@@ -1,4 +1,4 @@
-"""`vector`, and the structures of `llvm`: vectors that each thread has for itself. Memory: `vector_memory`."""
+"""`vector`, and `llvm` structs: per-thread vectors. Memory is in `vector_memory`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def element_dtype(ty: Any) -> np.dtype[Any]:
     """The numpy type of elements or a number."""
     found = dtype_of(ty)
     if found is None:
-        raise Unsupported(f"numbers of type {ty}")
+        raise Unsupported(f"type {ty}")
     return found
 
 
@@ -34,7 +34,7 @@ def _moved_dtype(ty: Any) -> np.dtype[Any]:
     """The same of what only moves."""
     found = held_dtype(ty)
     if found is None:
-        raise Unsupported(f"numbers of type {ty}")
+        raise Unsupported(f"type {ty}")
     return found
 
 
@@ -115,7 +115,7 @@ def _inside(st: Any, at: Any, size: int, site: Any) -> Any:
         lane = int(np.flatnonzero(bad)[0]) if bad.ndim else st.first_lane()
         st.report(
             "out-of-bounds",
-            f"element {np.asarray(at).reshape(-1)[lane if bad.ndim else 0]} of a vector of {size}",
+            f"element {np.asarray(at).reshape(-1)[lane if bad.ndim else 0]} is outside the vector of {size} elements",
             site,
             lane,
         )
@@ -364,7 +364,7 @@ def _insert_value(op: Any, tr: ThreadTranslator) -> Step:
     (result,) = tr.results(op)
     position = list(attribute(op, "position"))
     if len(position) != 1:
-        raise Unsupported("a structure in a structure")
+        raise Unsupported("a nested struct")
     dtype = element_dtype(op.operands[1].type)
     rank = rank_of(op.operands[1].type)
 

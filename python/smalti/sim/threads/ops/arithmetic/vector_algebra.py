@@ -1,7 +1,7 @@
-"""`vector`: reductions along dimensions, scans and contractions of vectors that each thread has for itself.
+"""`vector`: reductions along dimensions, scans and contractions of per-thread vectors.
 
-They combine element after element in the order in which upstream's lowerings do it: along a reduced dimension from the
-first one on, with the accumulator in front.
+Elements are combined in the order of upstream's lowerings: along a reduced dimension from the first element, with the
+accumulator as the first operand.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def _dimensions(expressions: Any) -> list[int]:
     found = []
     for expression in expressions:
         if not isinstance(expression, ir.AffineDimExpr):
-            raise Unsupported(f"a map with {expression}")
+            raise Unsupported(f"an affine map with {expression}")
         found.append(expression.position)
     return found
 

@@ -1,1 +1,1 @@
-"""What threads do together, on any GPU."""
+"""Collective ops of any GPU."""

@@ -1,8 +1,8 @@
-"""`amdgpu` and `rocdl`: what lanes of a wave exchange.
+"""`amdgpu` and `rocdl`: lane permutations.
 
-Of lanes that do not run, the crossbar of LDS gives zeros (ISA guides, DS_BPERMUTE_B32 and DS_SWIZZLE_B32), and moves
-between lanes what `bound_ctrl` says ("Data Parallel Processing"). Who reads a lane that does not run otherwise, would get
-what an earlier instruction left there: that is a finding.
+For an inactive source lane the LDS crossbar returns zero (ISA guides, DS_BPERMUTE_B32 and DS_SWIZZLE_B32), and DPP returns
+what `bound_ctrl` states ("Data Parallel Processing"). Other reads of an inactive lane return an undefined value, which is a
+finding.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def _exchange(op: Any, tr: ThreadTranslator, lanes: Any) -> Step:
     rank, dtype = rank_of(op.operands[0].type), dtype_of(op.operands[0].type)
 
     def step(st: Any) -> None:
-        whole_warps(st, "an exchange between lanes", site)
+        whole_warps(st, "the lane permutation", site)
         st.v[result] = from_lane(st, st.v[source], lanes(np.arange(st.lanes) % st.block.warp_size), rank, dtype)
 
     return step
@@ -45,7 +45,7 @@ def _swizzle_bits(op: Any, tr: ThreadTranslator) -> Step:
 def _swizzle(op: Any, tr: ThreadTranslator) -> Step:
     given = op.operands[1].owner
     if given.name not in ("llvm.mlir.constant", "arith.constant"):
-        raise Unsupported("a pattern that is not constant")
+        raise Unsupported("a dynamic swizzle pattern")
     return _crossbar(op, tr, _swizzled(ir.IntegerAttr(given.attributes["value"]).value & 0xFFFF, tr))
 
 
@@ -70,7 +70,7 @@ def _crossbar(op: Any, tr: ThreadTranslator, sources: Array) -> Step:
     value, result = tr.operands(op)[0], tr.results(op)[0]
     rank, dtype = rank_of(op.operands[0].type), dtype_of(op.operands[0].type)
     if dtype is None:
-        raise Unsupported(f"values of type {op.operands[0].type}")
+        raise Unsupported(f"type {op.operands[0].type}")
 
     def step(st: Any) -> None:
         st.v[result] = through_crossbar(st, st.v[value], np.tile(sources, len(st.warps)), rank, dtype)
@@ -125,7 +125,7 @@ def _dpp_sources(kind: str, argument: Any, lane: Any, wave: int) -> tuple[Any, A
         return np.maximum(row - 1, 0), lane >= _ROW
     if wave == 64 and kind == "row_bcast_31":
         return np.full(len(lane), 31), lane >= 32
-    raise Unsupported(f"{kind} in a wave of {wave}")
+    raise Unsupported(f"{kind} with a wave size of {wave}")
 
 
 @operation("amdgpu.dpp")
@@ -157,7 +157,7 @@ def _update_dpp(op: Any, tr: ThreadTranslator) -> Step:
     elif control in _CONTROLS:
         kind, argument = _CONTROLS[control], 1
     else:
-        raise Unsupported(f"the control {control:#x}, which is reserved")
+        raise Unsupported(f"the reserved DPP control {control:#x}")
     masks = attribute(op, "rowMask"), attribute(op, "bankMask")
     return _move(op, tr, kind, argument, masks, bool(attribute(op, "boundCtrl")))
 
@@ -172,7 +172,7 @@ def _move(op: Any, tr: ThreadTranslator, kind: str, argument: Any, masks: tuple[
     enabled = (rows >> lane // _ROW % 4 & 1 == 1) & (banks >> lane % _ROW // 4 & 1 == 1)
     rank, dtype = rank_of(op.operands[0].type), dtype_of(op.operands[0].type)
     if dtype is None or rank:
-        raise Unsupported(f"values of type {op.operands[0].type}")
+        raise Unsupported(f"type {op.operands[0].type}")
 
     def step(st: Any) -> None:
         waves = len(st.warps)
@@ -223,7 +223,7 @@ def _comes(st: Any, lanes: Array, site: Site) -> None:
     if bad.any():
         at = int(bad.argmax())
         name = st.warps[at // size].name
-        st.stop("divergence", f"an exchange reads lane {lanes[at]} of {name}, which does not come", site, at)
+        st.stop("divergence", f"the permutation reads lane {lanes[at]} of {name}, which is inactive", site, at)
 
 
 @operation("rocdl.ds_bpermute")
@@ -243,7 +243,7 @@ def _ballot(op: Any, tr: ThreadTranslator) -> Step:
     (predicate,), (result,) = tr.operands(op), tr.results(op)
     dtype = dtype_of(op.results[0].type)
     if dtype is None or dtype.itemsize * 8 < tr.warp_size:
-        raise Unsupported(f"a bit for each of {tr.warp_size} lanes in {op.results[0].type}")
+        raise Unsupported(f"a ballot of {tr.warp_size} lanes in {op.results[0].type}")
 
     def step(st: Any) -> None:
         chosen = spread(st.v[predicate], np.dtype(np.bool_), st.lanes)
@@ -261,13 +261,13 @@ def _ballot(op: Any, tr: ThreadTranslator) -> Step:
 def _permute_rows(op: Any, tr: ThreadTranslator) -> Step:
     """Lanes read the other row of 16 where 4 bits say (RDNA3 ISA guide, V_PERMLANEX16_B32)."""
     if not tr.target.architecture.startswith("RDNA"):
-        raise Unsupported(f"{tr.target.name} has no such instruction")
+        raise Unsupported(f"{tr.target.name} does not have this instruction")
     old, value, *selectors = tr.operands(op)
     (result,), site = tr.results(op), tr.site(op)
     dtype = dtype_of(op.results[0].type)
     fetches, zeros = attribute(op, "fi"), attribute(op, "boundControl")
     if dtype is None or rank_of(op.results[0].type):
-        raise Unsupported(f"values of type {op.results[0].type}")
+        raise Unsupported(f"type {op.results[0].type}")
 
     def step(st: Any) -> None:
         low, high = (spread(st.v[slot], _WORD, st.lanes).view(np.uint32).astype(np.uint64) for slot in selectors)

@@ -1,4 +1,4 @@
-"""`gpu`, and of `nvvm` and `rocdl`: who one is, and barriers of threads."""
+"""`gpu`, `nvvm` and `rocdl`: ids and thread barriers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ....machine.findings import Site
-from ....machine.synchronisation import Meeting, Wait, wrong_barrier
+from ....machine.synchronization import Meeting, Wait, wrong_barrier
 from ....ops.gpu import dimension_of
 from ....translation.translator import Step, Unsupported, attribute
 from ...execution.code import ThreadTranslator, operation
@@ -154,7 +154,12 @@ def whole_warps(st: Any, what: str, site: Site) -> None:
         if row.any() and int(row.sum()) != st.remaining(warp):
             gone = row if st.ended is None else row | st.ended.reshape(len(st.warps), -1)[st.warps.index(warp)]
             lane = int(np.flatnonzero(~gone)[0])
-            st.stop("divergence", f"{what} where lane {lane} of {warp.name} does not come", site, int(st.mask.argmax()))
+            st.stop(
+                "divergence",
+                f"{what} is in divergent control flow: lane {lane} of {warp.name} does not reach it",
+                site,
+                int(st.mask.argmax()),
+            )
 
 
 def thread_barrier(st: Any, number: int, count: int, site: Site, what: str) -> Iterator[Wait]:
@@ -172,14 +177,14 @@ def thread_barrier(st: Any, number: int, count: int, site: Site, what: str) -> I
         meeting = next(meeting for _, meeting in met if not meeting.done)
         there = ", ".join(sorted({warp.name for warp in meeting.groups}))
         others = [warp for warp in st.block.warps if warp not in meeting.groups]
-        absent = [f"{warp.name}, which {'has ended' if warp.finished else 'does not come'}" for warp in others]
+        absent = [f"{warp.name}, which {'has exited' if warp.finished else 'does not reach it'}" for warp in others]
         missing = f"; missing: {'; '.join(absent)}" if absent else ""
-        return f"{barrier.name}: {meeting.arrived} of {meeting.count} threads are there ({there}){missing}"
+        return f"{barrier.name}: {meeting.arrived} of {meeting.count} threads have arrived ({there}){missing}"
 
-    yield Wait(site, lambda: all(meeting.done for _, meeting in met), describe, lambda: met[0][1].knowledge)
+    yield Wait(site, lambda: all(meeting.done for _, meeting in met), describe, lambda: met[0][1].clocks)
     for warp, meeting in met:
-        warp.met_others(meeting.told)
-        st.acquire(warp, meeting.knowledge, site, meeting.count)
+        warp.acquired_from_barrier(meeting.told)
+        st.acquire(warp, meeting.clocks, site, meeting.count)
 
 
 def numbered(st: Any, value: Any, site: Site, what: str) -> int | None:
@@ -198,7 +203,7 @@ def counted(st: Any, number: int, value: Any, site: Site) -> int:
     """The threads that a numbered barrier is for: what a value says, or all for None. Checks both."""
     count = None if value is None else st.uniform(value)
     if value is not None and count is None:
-        st.stop("divergence", "threads say different numbers of threads for a barrier", site)
+        st.stop("divergence", "threads pass different thread counts for a barrier", site)
     if (wrong := wrong_barrier(number, count, st.block.warp_size)) is not None:
         st.stop("barrier", wrong, site)
     return st.block.counted if count is None else count
@@ -210,7 +215,7 @@ def _barrier(op: Any, tr: ThreadTranslator) -> None:
 
     def wait(st: Any) -> Any:
         wait_for_all(st, site)
-        return thread_barrier(st, 0, st.block.counted, site, "a barrier")
+        return thread_barrier(st, 0, st.block.counted, site, "the barrier")
 
     tr.blocking(wait)
 
@@ -233,11 +238,11 @@ def _named_barrier(op: Any, tr: ThreadTranslator) -> None:
         raise Unsupported("a reduction at the barrier")
 
     def wait(st: Any) -> Any:
-        chosen = 0 if which is None else numbered(st, st.v[which], site, "take different barriers")
+        chosen = 0 if which is None else numbered(st, st.v[which], site, "pass different barrier numbers")
         if chosen is None:
             return st.pc
         threads = counted(st, chosen, None if count is None else st.v[count], site)
-        return thread_barrier(st, chosen, threads, site, "a barrier")
+        return thread_barrier(st, chosen, threads, site, "the barrier")
 
     tr.blocking(wait)
 
@@ -250,10 +255,10 @@ def _arrive(op: Any, tr: ThreadTranslator) -> None:
     count = next(operands)
 
     def arrive(st: Any) -> Any:
-        chosen = 0 if which is None else numbered(st, st.v[which], site, "take different barriers")
+        chosen = 0 if which is None else numbered(st, st.v[which], site, "pass different barrier numbers")
         if chosen is None:
             return st.pc
-        whole_warps(st, "an arrival", site)
+        whole_warps(st, "the arrival", site)
         threads = counted(st, chosen, st.v[count], site)
         for warp in st.active_warps():
             meeting = st.block.thread_barrier(chosen).arrive(warp, threads, site, waits=False)

@@ -1,4 +1,4 @@
-"""`gpu`: reductions of a warp and of a block, and code of one lane of a warp."""
+"""`gpu`: reductions of a warp and of a block, and single-lane regions."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 
 from ..... import ir
 from .....dialects.gpu import AllReduceOperation
-from ....machine.clocks import Knowledge
-from ....machine.synchronisation import Meeting, ThreadBarrier, Wait
+from ....machine.clocks import HappensBefore
+from ....machine.synchronization import Meeting, ThreadBarrier, Wait
 from ....ops.registers import enumerator
 from ....translation.translator import Step, Unsupported, attribute
 from ...execution.code import Frame, ThreadTranslator, operation
@@ -24,12 +24,12 @@ def _subgroup_reduce(op: Any, tr: ThreadTranslator) -> Step:
     (value,), (result,), site = tr.operands(op), tr.results(op), tr.site(op)
     dtype, rank = dtype_of(op.operands[0].type), rank_of(op.operands[0].type)
     if dtype is None:
-        raise Unsupported(f"numbers of type {op.operands[0].type}")
+        raise Unsupported(f"type {op.operands[0].type}")
     combine = combining(str(enumerator(op, "op", AllReduceOperation)), dtype)
     size, stride = attribute(op, "cluster_size"), attribute(op, "cluster_stride", 1)
 
     def step(st: Any) -> None:
-        whole_warps(st, "a reduction", site)
+        whole_warps(st, "the reduction", site)
         found = spread(st.v[value], dtype, st.lanes, rank)
         by = stride
         lane = np.arange(st.lanes)
@@ -47,12 +47,12 @@ def _all_reduce(op: Any, tr: ThreadTranslator) -> None:
     (value,), (result,), site = tr.operands(op), tr.results(op), tr.site(op)
     dtype = dtype_of(op.operands[0].type)
     if dtype is None:
-        raise Unsupported(f"numbers of type {op.operands[0].type}")
+        raise Unsupported(f"type {op.operands[0].type}")
     name = enumerator(op, "op", AllReduceOperation)
     combine = _of_region(op, tr, dtype) if name is None else _of_name(name, dtype)
 
     def wait(st: Any) -> Any:
-        whole_warps(st, "a reduction", site)
+        whole_warps(st, "the reduction", site)
         count = st.block.thread_count
         barrier = st.block.thread_barriers.setdefault(
             ("reduction", site.number), ThreadBarrier("the reduction", st.machine.agent(), count)
@@ -73,9 +73,9 @@ def _all_reduce(op: Any, tr: ThreadTranslator) -> None:
 
         def describe() -> str:
             absent = [warp.name for warp in st.block.warps if warp not in meetings[0].groups]
-            return f"a reduction of the block; missing: {', '.join(absent)}"
+            return f"a block-wide reduction; missing: {', '.join(absent)}"
 
-        yield Wait(site, lambda: all(meeting.done for meeting in meetings), describe, Knowledge)
+        yield Wait(site, lambda: all(meeting.done for meeting in meetings), describe, HappensBefore)
         given = st.block.shares[meetings[0]]
         numbers = np.concatenate([given[index] for index in sorted(given)])
         while len(numbers) > 1:
@@ -128,7 +128,7 @@ def _on_lane_0(op: Any, tr: ThreadTranslator) -> None:
     lane, *given = tr.operands(op)
     results, site, size = tr.results(op), tr.site(op), attribute(op, "warp_size")
     if size != tr.warp_size:
-        raise Unsupported(f"warps of {size} lanes; those of {tr.target.chip} have {tr.warp_size}")
+        raise Unsupported(f"a warp size of {size}; the warp size of {tr.target.chip} is {tr.warp_size}")
     block = tr.only_block(op.regions[0])
     gathered = [
         _Parts(argument.type, value.type, size)
@@ -138,7 +138,7 @@ def _on_lane_0(op: Any, tr: ThreadTranslator) -> None:
     before = tr.waits
 
     def begin(st: Any) -> None:
-        whole_warps(st, "the code of a lane", site)
+        whole_warps(st, "the single-lane region", site)
         for slot, value, parts in zip(arguments, given, gathered, strict=True):
             st.v[slot] = parts.gather(st, st.v[value])
         running = np.broadcast_to(np.asarray(st.v[lane]) == 0, (st.lanes,))
@@ -149,7 +149,7 @@ def _on_lane_0(op: Any, tr: ThreadTranslator) -> None:
     tr.control(begin)
     yields = tr.body(block)
     if tr.waits != before:
-        raise Unsupported("an operation inside that may wait")
+        raise Unsupported("an op in the region that may wait")
     kinds = [view.operation for view in block.operations][-1].operands
     scattered = [_Parts(value.type, result.type, size) for value, result in zip(kinds, op.results, strict=True)]
 
@@ -170,11 +170,11 @@ class _Parts:
         self.part = tuple(part.shape) if isinstance(part, ir.VectorType) else ()
         self.dtype = held_dtype(whole)
         if len(self.shape) != len(self.part) or self.dtype is None:
-            raise Unsupported(f"a distribution of {whole} as {part}")
+            raise Unsupported(f"a distribution of {whole} to {part} per lane")
         self.scales = [n // m for n, m in zip(self.shape, self.part, strict=True)]
         self.same = self.shape == self.part
         if not self.same and int(np.prod(self.scales)) != lanes:
-            raise Unsupported(f"a distribution of {whole} as {part} to {lanes} lanes")
+            raise Unsupported(f"a distribution of {whole} to {part} per lane across {lanes} lanes")
 
     def _interleaved(self) -> list[int]:
         """The axes of parts, each behind the one that says whose it is."""

@@ -1,7 +1,7 @@
-"""`gpu` and `nvvm`: what lanes of a warp tell each other: shuffles, votes, and reductions of `nvvm`.
+"""`gpu` and `nvvm`: shuffles, votes, and the reductions of `nvvm`.
 
-What `nvvm` has here takes a mask of the lanes that come (PTX ISA, "membermask"): a lane that comes has to be in its own
-mask, and all that its mask names have to come, with the same one.
+The `nvvm` ops take a mask of participating lanes (PTX ISA, "membermask"): a lane must be in its own mask, and all lanes in
+the mask must execute the op with the same mask.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ def _shuffle(op: Any, tr: ThreadTranslator) -> Step:
     def step(st: Any) -> None:
         size = st.uniform(st.v[width])
         if size is None or size <= 0 or size & (size - 1) or size > st.block.warp_size:
-            st.stop("assertion", f"a shuffle of {size} lanes", site)
-        whole_warps(st, "a shuffle", site)
+            st.stop("assertion", f"a shuffle of width {size}", site)
+        whole_warps(st, "the shuffle", site)
         lane = np.arange(st.lanes) % st.block.warp_size
         by = np.asarray(st.v[offset])
         source = {"xor": lane ^ by, "up": lane - by, "down": lane + by, "idx": lane // size * size + by}[mode]
@@ -57,13 +57,13 @@ def _rotate(op: Any, tr: ThreadTranslator) -> Step:
     (value,), (result, valid), site = tr.operands(op), tr.results(op), tr.site(op)
     by, width = attribute(op, "offset"), attribute(op, "width")
     if width > tr.warp_size:
-        raise Unsupported(f"a rotation of {width} lanes in a warp of {tr.warp_size}")
+        raise Unsupported(f"a rotation of width {width} with a warp size of {tr.warp_size}")
     rank, dtype = rank_of(op.operands[0].type), dtype_of(op.operands[0].type)
     lane = np.arange(tr.warp_size)
     source = (lane + by & width - 1) + (lane & -width)
 
     def step(st: Any) -> None:
-        whole_warps(st, "a rotation", site)
+        whole_warps(st, "the rotation", site)
         st.v[result] = from_lane(st, st.v[value], np.tile(source, len(st.warps)), rank, dtype)
         st.v[valid] = np.tile(lane < width, len(st.warps))
 
@@ -77,7 +77,7 @@ def _broadcast(op: Any, tr: ThreadTranslator) -> Step:
     first = str(enumerator(op, "broadcast_type", BroadcastType)) == "first_active_lane"
     rank, dtype = rank_of(op.operands[0].type), dtype_of(op.operands[0].type)
     if dtype is None:
-        raise Unsupported(f"a value of type {op.operands[0].type}")
+        raise Unsupported(f"type {op.operands[0].type}")
 
     def step(st: Any) -> None:
         size = st.block.warp_size
@@ -101,8 +101,8 @@ def _one_of_each_warp(st: Any, lanes: Array, running: Array, site: Site) -> None
     outside = (wanted < 0) | (wanted >= size)
     absent = outside | ~running[np.arange(len(rows)), wanted % size]
     for bad, says in (
-        (((rows != wanted[:, None]) & running).any(1), "lanes of {warp} ask for different lanes"),
-        (absent & running.any(1), "a broadcast of lane {lane} of {warp}, which does not come"),
+        (((rows != wanted[:, None]) & running).any(1), "lanes of {warp} pass different source lanes to a broadcast"),
+        (absent & running.any(1), "a broadcast from lane {lane} of {warp}, which is inactive"),
     ):
         if bad.any():
             row = int(bad.argmax())
@@ -122,7 +122,7 @@ def _running(st: Any) -> Array:
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-def comes_elsewhere(op: Any) -> bool:
+def may_converge_elsewhere(op: Any) -> bool:
     """Whether the other way of a condition around an operation has one like it, or another block: threads that run by
     themselves may come together at both."""
     while op.name not in FUNCTIONS:
@@ -165,18 +165,23 @@ def members(st: Any, mask: Any, what: str, site: Site, elsewhere: bool) -> Array
     outside = comes & ~named[np.arange(st.lanes), lane]
     if outside.any():
         at = int(outside.argmax())
-        st.stop("divergence", f"{what} by lane {at % WARP}, which its mask {masks[at]:#x} does not name", site, at)
+        st.stop(
+            "divergence",
+            f"{what} is executed by lane {at % WARP}, which is not in its own mask {masks[at]:#x}",
+            site,
+            at,
+        )
     missing = named & exists & ~row & comes[:, None]
     other = named & row & ~alike & comes[:, None]
-    for bad, says in ((missing, "does not come"), (other, "comes with another mask")):
+    for bad, says in ((missing, "does not reach it"), (other, "passes another mask")):
         if bad.any():
             at, lost = (int(x[0]) for x in np.nonzero(bad))
             name = st.warps[at // WARP].name
-            message = f"{what} with mask {masks[at]:#x} where lane {lost} of {name} {says}"
+            message = f"{what} with mask {masks[at]:#x} diverges: lane {lost} of {name} {says}"
             if elsewhere:
                 raise LaunchError(
-                    f"{site.location}: {message} but may come to another place: the simulator runs the lanes of a warp in "
-                    "lockstep, and cannot go on"
+                    f"{site.location}: {message} and may meet it at another op; the simulator runs the lanes of a warp in "
+                    "lockstep and cannot continue"
                 )
             st.stop("divergence", message, site, at)
     return named & exists
@@ -200,10 +205,10 @@ def _ballot(chosen: Array) -> Array:
 def _vote(op: Any, tr: ThreadTranslator) -> Step:
     mask, predicate = tr.operands(op)
     (result,), site, kind = tr.results(op), tr.site(op), _kind(op)
-    elsewhere = comes_elsewhere(op)
+    elsewhere = may_converge_elsewhere(op)
 
     def step(st: Any) -> None:
-        named = members(st, st.v[mask], "a vote", site, elsewhere)
+        named = members(st, st.v[mask], "the vote", site, elsewhere)
         rows = _rows(spread(st.v[predicate], np.dtype(np.bool_), st.lanes))
         some, missed = (named & rows).any(1), (named & ~rows).any(1)
         if kind == "ballot":
@@ -220,10 +225,10 @@ def _match(op: Any, tr: ThreadTranslator) -> Step:
     (result,), site, kind = tr.results(op), tr.site(op), _kind(op)
     dtype = dtype_of(op.operands[1].type)
     assert dtype is not None
-    elsewhere = comes_elsewhere(op)
+    elsewhere = may_converge_elsewhere(op)
 
     def step(st: Any) -> None:
-        named = members(st, st.v[mask], "a match", site, elsewhere)
+        named = members(st, st.v[mask], "the match", site, elsewhere)
         values = spread(st.v[value], dtype, st.lanes)
         same = _rows(values) == values[:, None]
         if kind == "any":
@@ -245,10 +250,10 @@ def _redux(op: Any, tr: ThreadTranslator) -> Step:
     (result,), site, kind = tr.results(op), tr.site(op), _kind(op)
     absolute, nan = attribute(op, "abs", False), attribute(op, "nan", False)
     floats = kind in ("fmin", "fmax")
-    elsewhere = comes_elsewhere(op)
+    elsewhere = may_converge_elsewhere(op)
 
     def step(st: Any) -> None:
-        named = members(st, st.v[mask], "a reduction", site, elsewhere)
+        named = members(st, st.v[mask], "the reduction", site, elsewhere)
         given = spread(st.v[value], np.dtype(np.float32 if floats else np.int32), st.lanes)
         if floats:
             st.v[result] = _extreme(np.abs(given) if absolute else given, named, kind == "fmin", nan)
@@ -288,10 +293,10 @@ def _shfl_sync(op: Any, tr: ThreadTranslator) -> Step:
     dtype = dtype_of(op.operands[1].type)
     assert dtype is not None
     paired = attribute(op, "return_value_and_is_valid", False)
-    elsewhere = comes_elsewhere(op)
+    elsewhere = may_converge_elsewhere(op)
 
     def step(st: Any) -> None:
-        named = members(st, st.v[mask], "a shuffle", site, elsewhere)
+        named = members(st, st.v[mask], "the shuffle", site, elsewhere)
         lane = np.arange(st.lanes) % WARP
         bits, by = np.asarray(st.v[clamp]), np.asarray(st.v[offset]) & 31
         segment, limit = bits >> 8 & 31, bits & 31
@@ -302,7 +307,7 @@ def _shfl_sync(op: Any, tr: ThreadTranslator) -> Step:
         strange = ~named[np.arange(st.lanes), at] & _running(st).reshape(-1)
         if strange.any():
             first = int(strange.argmax())
-            st.stop("divergence", f"a shuffle reads lane {at[first]}, which does not take part", site, first)
+            st.stop("divergence", f"the shuffle reads lane {at[first]}, which does not participate", site, first)
         found = from_lane(st, st.v[value], at, 0, dtype)
         st.v[result] = (spread(found, dtype, st.lanes), inside) if paired else found
 
@@ -313,10 +318,10 @@ def _shfl_sync(op: Any, tr: ThreadTranslator) -> Step:
 def _elect(op: Any, tr: ThreadTranslator) -> Step:
     """One lane of those of the mask: the documentation does not say which; here the first."""
     operands, (result,), site = tr.operands(op), tr.results(op), tr.site(op)
-    elsewhere = comes_elsewhere(op)
+    elsewhere = may_converge_elsewhere(op)
 
     def step(st: Any) -> None:
-        named = members(st, st.v[operands[0]] if operands else -1, "an election", site, elsewhere)
+        named = members(st, st.v[operands[0]] if operands else -1, "the election", site, elsewhere)
         st.v[result] = named.argmax(1) == np.arange(st.lanes) % WARP
 
     return step
@@ -326,10 +331,10 @@ def _elect(op: Any, tr: ThreadTranslator) -> Step:
 def _warp_sync(op: Any, tr: ThreadTranslator) -> Step:
     """Orders the accesses of those that take part (PTX ISA, bar.warp.sync), as nothing else here does."""
     (mask,), site = tr.operands(op), tr.site(op)
-    elsewhere = comes_elsewhere(op)
+    elsewhere = may_converge_elsewhere(op)
 
     def step(st: Any) -> None:
-        named = members(st, st.v[mask], "a barrier of a warp", site, elsewhere)
+        named = members(st, st.v[mask], "the warp barrier", site, elsewhere)
         for index, warp in enumerate(st.warps):
             running = _running(st)[index]
             rows = named[index * WARP : (index + 1) * WARP]
@@ -340,7 +345,7 @@ def _warp_sync(op: Any, tr: ThreadTranslator) -> Step:
                     # What threads know of what they started, all of them know behind it.
                     for agent, end in warp.own.items():
                         st.learn(warp, agent, end)
-                warp.synchronise(lanes, site)
+                warp.synchronize(lanes, site)
                 left = left & ~lanes
 
     return step

@@ -1,7 +1,7 @@
-"""`gpu.subgroup_mma_*`: matrices that the lanes of a warp have together.
+"""`gpu.subgroup_mma_*`: matrices that are distributed across the lanes of a warp.
 
-Which lane has which element is not said. Here each has as many, one after the other row by row; nothing that a program
-does with them tells.
+The distribution is not specified. Here each lane holds the same number of consecutive elements in row-major order; the result
+of a kernel does not depend on it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Matrix:
         self.each = self.rows * self.columns // tr.warp_size
         """Elements of a lane."""
         if not self.each or self.columns % self.each or self.rows * self.columns % tr.warp_size:
-            raise Unsupported(f"a matrix of type {ty} on a chip with warps of {tr.warp_size}")
+            raise Unsupported(f"a matrix of type {ty} with a warp size of {tr.warp_size}")
 
     def places(self, st: Any, lead: int, transposed: bool) -> tuple[Array, Array]:
         """The bytes, behind the first element, of each lane's first one, and of the others behind that."""
@@ -59,7 +59,7 @@ def _load(op: Any, tr: ThreadTranslator) -> Step:
     tr.uses(op.operands[0].type)
 
     def step(st: Any) -> None:
-        whole_warps(st, "a load of a matrix", site)
+        whole_warps(st, "the matrix load", site)
         view = st.v[source]
         first, mask = st.locate(view, indices(st), (), site, "the load", False)
         own, steps = matrix.places(st, lead, transposed)
@@ -77,7 +77,7 @@ def _store(op: Any, tr: ThreadTranslator) -> Step:
     tr.uses(op.operands[1].type)
 
     def step(st: Any) -> None:
-        whole_warps(st, "a store of a matrix", site)
+        whole_warps(st, "the matrix store", site)
         view = st.v[target]
         first, mask = st.locate(view, indices(st), (), site, "the store", True)
         own, steps = matrix.places(st, lead, transposed)
@@ -89,7 +89,7 @@ def _store(op: Any, tr: ThreadTranslator) -> Step:
 
 def _same_elements(memory: Any, matrix: Matrix) -> None:
     if arith.type_of(memory.element_type) != matrix.dtype:
-        raise Unsupported(f"memory of {memory.element_type}")
+        raise Unsupported(f"element type {memory.element_type} in memory")
 
 
 @operation("gpu.subgroup_mma_constant_matrix")
@@ -108,12 +108,12 @@ def _constant(op: Any, tr: ThreadTranslator) -> Step:
 def _compute(op: Any, tr: ThreadTranslator) -> Step:
     (a, b, c), (result,), site = tr.operands(op), tr.results(op), tr.site(op)
     if "a_transpose" in op.attributes or "b_transpose" in op.attributes:
-        raise Unsupported("factors that are transposed")
+        raise Unsupported("transposed operands")
     left, right, into = (Matrix(value.type, tr) for value in op.operands)
     wide = np.dtype(np.int64 if into.dtype.kind == "i" else np.float32)
 
     def step(st: Any) -> None:
-        whole_warps(st, "a product", site)
+        whole_warps(st, "the MMA", site)
         x, y = (m.whole(st, st.v[slot]).astype(wide) for m, slot in ((left, a), (right, b)))
         with np.errstate(all="ignore"):
             found = x @ y + into.whole(st, st.v[c]).astype(wide)

@@ -1,4 +1,4 @@
-"""`affine`: indices that maps compute, accesses by them, and conditions. Its loops are in `loops`."""
+"""`affine`: maps, accesses and conditions. Loops are in `loops`."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""`func` and `llvm`: functions of the module, whose code stands where they are called, and those of libdevice and OCML that
-MLIR's conversions of `math` call."""
+"""`func` and `llvm`: calls of module functions, which are inlined, and of the libdevice and OCML functions that MLIR's `math`
+conversions call."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from ..memory.globals import of_name
 @operation("func.call", "llvm.call")
 def _call(op: Any, tr: ThreadTranslator) -> Step | None:
     if "callee" not in op.attributes:
-        raise Unsupported("a call of a function that is a value")
+        raise Unsupported("an indirect call")
     name = ir.FlatSymbolRefAttr(op.attributes["callee"]).value
     found = of_name(op, name, "func.func" if op.name == "func.call" else "llvm.func")
     if found is None or not len(found.regions[0].blocks):
         return _library(op, tr, name)
     if name in tr.calls:
-        raise Unsupported(f"@{name}, which calls itself")
+        raise Unsupported(f"the recursive function @{name}")
     tr.calls.append(name)
     region = found.regions[0]
     tr.emit(tr.moves(tr.operands(op), [tr.slot(argument) for argument in region.blocks[0].arguments]))
@@ -54,11 +54,11 @@ def _library(op: Any, tr: ThreadTranslator, name: str) -> Step:
         return _sine_and_cosine(op, tr)
     libdevice, ocml = _LIBDEVICE.fullmatch(name), _OCML.fullmatch(name)
     if (libdevice is None and ocml is None) or len(op.results) != 1:
-        raise Unsupported(f"the function @{name}, which the module does not have")
+        raise Unsupported(f"the function @{name}, which the module does not define")
     word = (ocml or libdevice)[1]  # pyright: ignore[reportOptionalSubscript]
     dtype = dtype_of(op.results[0].type)
     if dtype is None:
-        raise Unsupported(f"numbers of type {op.results[0].type}")
+        raise Unsupported(f"type {op.results[0].type}")
     for short in (word, word[:-1] if libdevice is not None and word[-1] in "fd" else word):
         if (test := _TESTS.get(short.removesuffix("d"))) is not None and dtype.kind == "i":
             return elementwise(op, tr, lambda x, test=test: test(x).astype(dtype))

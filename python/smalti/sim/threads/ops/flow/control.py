@@ -1,7 +1,7 @@
-"""`scf`: control flow in which lanes and warps may go different ways.
+"""`scf`: divergent control flow.
 
-Where warps part, and what follows may wait, they become teams of their own. Where lanes of a warp part, the ways are
-run one after the other, each with a mask.
+Where warps diverge and a later op may wait, they become separate groups of converged warps. Where lanes of a warp diverge, the
+paths run one after the other, each with a mask.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ def _while(op: Any, tr: ThreadTranslator) -> None:
         again(st)
         st.loops[-1] += 1
         if st.loops[-1] > LONGEST:
-            st.stop("deadlock", f"a loop that did not end after {LONGEST} iterations", site)
+            st.stop("deadlock", f"the loop did not exit after {LONGEST} iterations", site)
         return head.at
 
     tr.control(following)

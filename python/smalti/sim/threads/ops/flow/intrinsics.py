@@ -1,4 +1,4 @@
-"""`llvm.intr`: arithmetic, reductions of vectors, and promises. LLVM language reference, "Intrinsic Functions"."""
+"""`llvm.intr`: arithmetic, vector reductions and assumptions. LLVM language reference, "Intrinsic Functions"."""
 
 from __future__ import annotations
 
@@ -286,7 +286,7 @@ def _assume(op: Any, tr: ThreadTranslator) -> Step:
         bad = np.broadcast_to(~np.asarray(st.v[condition], np.bool_), (st.lanes,))
         bad = bad if st.mask is None else bad & st.mask
         if bad.any():
-            st.report("assertion", "what the program says to be so is not", site, int(bad.argmax()))
+            st.report("assertion", "llvm.assume: the condition is false", site, int(bad.argmax()))
 
     return step
 

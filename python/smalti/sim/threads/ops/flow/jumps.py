@@ -1,7 +1,7 @@
-"""`cf`, `llvm` and `scf.index_switch`: jumps between blocks.
+"""`cf`, `llvm` and `scf.index_switch`: branches between blocks.
 
-Where warps part and something behind may wait, they become teams of their own. Where lanes of a warp part, they go one way
-after the other up to where these meet, each with a mask.
+Where warps diverge and a later op may wait, they become separate groups of converged warps. Where lanes of a warp diverge,
+the paths run one after the other up to the point of reconvergence, each with a mask.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def arrive(st: Any, label: Label, site: Any) -> int:
     if label.at <= st.pc:
         st.jumps += 1
         if st.jumps > LONGEST_JUMPS:
-            st.stop("deadlock", f"a loop that did not end: {LONGEST_JUMPS} jumps back", site)
+            st.stop("deadlock", f"the loop did not exit after {LONGEST_JUMPS} backward branches", site)
     return label.at
 
 
@@ -221,7 +221,7 @@ def _unreachable(op: Any, tr: ThreadTranslator) -> None:
     site = tr.site(op)
 
     def never(st: Any) -> int:
-        st.report("assertion", "threads come to where the program says that none does", site, st.first_lane())
+        st.report("assertion", "control flow reaches llvm.unreachable", site, st.first_lane())
         return arrive(st, graph.end, site)
 
     tr.control(never)

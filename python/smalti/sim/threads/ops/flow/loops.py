@@ -1,10 +1,9 @@
-"""Loops that count: of `scf`, `affine`, and `scf.forall`, whose iterations processing elements share.
+"""Counted loops of `scf` and `affine`, and `scf.forall` with iterations distributed across processors.
 
-A mapped `scf.forall` means what MLIR's `mapNestedForallToThreads` makes of it (GPUTransformOps), and IREE's
-`GPUDistributeForall` where there are more iterations than elements: dimensions that no attribute names have one element.
-It is a point of synchronisation (SCF dialect, "scf.forall"): behind one of threads, warps or warpgroups the block waits for
-all of its threads, behind one of lanes the threads of each warp wait for each other. Without an attribute, each thread does
-all iterations.
+A mapped `scf.forall` has the semantics of MLIR's `mapNestedForallToThreads` (GPUTransformOps), and of IREE's
+`GPUDistributeForall` if there are more iterations than processors; dimensions without an attribute have one processor. Its
+end is a synchronization point (SCF dialect, "scf.forall"): of all threads of the block for a mapping to threads, warps or
+warpgroups, and of the threads of each warp for a mapping to lanes. Without an attribute, each thread runs all iterations.
 """
 
 from __future__ import annotations
@@ -68,12 +67,12 @@ def counting(
         first, last, by = bounds(st)
         for a, b, c in _different(st, first, last, by):
             if c <= 0:
-                st.stop("assertion", f"the step of the loop is {c}", site)
+                st.stop("assertion", f"the loop step is {c}; it must be positive", site)
             check_iterations(st, (b - a) // c, site)
             if b > most - c and a < b and a - (a - b) // c * c > most:
                 st.stop(
                     "deadlock",
-                    f"a loop from {a} to {b} by {c}, whose induction variable wraps before the loop ends",
+                    f"the induction variable of the loop from {a} to {b} by {c} overflows before the loop exits",
                     site,
                 )
         frame = Frame(st.mask)
@@ -159,7 +158,7 @@ def _for(op: Any, tr: ThreadTranslator) -> None:
         if bits < 64:
             return number.astype(np.int64) & (1 << bits) - 1
         if (number < 0).any():
-            raise Unsupported("a loop over unsigned numbers of 2^63 and more")
+            raise Unsupported("unsigned loop bounds of 2^63 or more")
         return number
 
     def assign(st: Any, now: Any) -> None:
@@ -201,7 +200,7 @@ class _Space:
         trips = []
         for low, high, by in zip(lows, highs, steps, strict=True):
             if (np.asarray(by) <= 0).any():
-                st.stop("assertion", f"the step of the loop is {by}", self.site)
+                st.stop("assertion", f"the loop step is {by}; it must be positive", self.site)
             trips.append(_at_least(0, -((low - high) // by)))
             total = total * trips[-1]
         st.v[self.shape] = (*lows, *steps, *trips)
@@ -225,7 +224,7 @@ def _at_least(least: int, value: Any) -> Any:
 def _parallel(op: Any, tr: ThreadTranslator) -> None:
     """Each thread does all iterations, one after the other: so it is lowered inside of a kernel."""
     if "mapping" in op.attributes:
-        raise Unsupported("a loop that is mapped to processing elements; in a kernel that is scf.forall")
+        raise Unsupported("a loop mapped to processors; use scf.forall in a kernel")
     count, slots = attribute(op, "operandSegmentSizes")[0], tr.operands(op)
     block = tr.only_block(op.regions[0])
     space = _Space(op, tr, [tr.slot(argument) for argument in block.arguments])
@@ -271,7 +270,7 @@ def _affine_parallel(op: Any, tr: ThreadTranslator) -> None:
     for kind, slot, value in zip(kinds, initial, op.results, strict=True):
         dtype = dtype_of(value.type)
         if dtype is None or rank_of(value.type) or kind == "assign":
-            raise Unsupported(f"a reduction '{kind}' of {value.type}")
+            raise Unsupported(f"reduction '{kind}' of {value.type}")
         tr.emit(_holding_constant(slot, neutral(kind, dtype), dtype))
         functions.append((combining(kind, dtype), dtype))
 
@@ -327,14 +326,14 @@ class _Elements:
         found = [_MAPPING.fullmatch(str(item)) for item in ir.ArrayAttr(op.attributes["mapping"])]
         kinds = {match[1] for match in found if match}
         if None in found or len(kinds) != 1 or len({match[2] is None for match in found if match}) != 1:
-            raise Unsupported(f"iterations that are mapped to {op.attributes['mapping']}")
+            raise Unsupported(f"the mapping {op.attributes['mapping']}")
         self.kind = kinds.pop()
         matches = [match for match in found if match is not None]
         self.linear = matches[0][2] is None
         self.places = [int(match[3]) if self.linear else "xyz".index(match[2]) for match in matches]
         """For each dimension of the loop the one of the elements."""
         if self.kind == "lane" and not self.linear:
-            raise Unsupported("iterations that are mapped to lanes by dimensions")
+            raise Unsupported("a mapping to lanes by dimensions")
 
     def of(self, st: Any) -> tuple[list[Any], list[int]]:
         """Which element one is along each dimension, and how many there are."""
@@ -361,7 +360,7 @@ class _Elements:
 @operation("scf.forall")
 def _forall(op: Any, tr: ThreadTranslator) -> None:
     if len(op.results):
-        raise Unsupported("tensors that are shared")
+        raise Unsupported("shared tensor outputs")
     segments, slots = attribute(op, "operandSegmentSizes"), tr.operands(op)
     ends = [sum(segments[: i + 1]) for i in range(3)]
     parts = (slots[: ends[0]], slots[ends[0] : ends[1]], slots[ends[1] : ends[2]])
@@ -448,7 +447,7 @@ def _joins(site: Site) -> Control:
         if st.machine.how.own_barriers:
             return None
         wait_for_all(st, site)
-        return thread_barrier(st, 0, st.block.counted, site, "the end of scf.forall")
+        return thread_barrier(st, 0, st.block.counted, site, "the barrier at the end of scf.forall")
 
     return wait
 
@@ -463,9 +462,13 @@ def _warp_joins(site: Site) -> Callable[[Any], None]:
         for warp in st.active_warps():
             lanes = st.lanes_of(warp)
             if int(lanes.sum()) != warp.threads:
-                st.stop("divergence", f"the end of scf.forall where not all lanes of {warp.name} come", site)
+                st.stop(
+                    "divergence",
+                    f"the end of scf.forall is in divergent control flow: not all lanes of {warp.name} reach it",
+                    site,
+                )
             for agent, end in warp.own.items():
                 st.learn(warp, agent, end)
-            warp.synchronise(lanes, site)
+            warp.synchronize(lanes, site)
 
     return step

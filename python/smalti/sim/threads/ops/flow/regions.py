@@ -1,4 +1,4 @@
-"""Regions that run where they stand, functions that are called, and promises: of `scf`, `memref`, `func` and `cf`."""
+"""Inlined regions, calls and assertions of `scf`, `memref`, `func` and `cf`."""
 
 from __future__ import annotations
 
@@ -30,6 +30,6 @@ def _assert(op: Any, tr: ThreadTranslator) -> Step:
         if st.mask is not None:
             bad = bad & st.mask
         if bad.any():
-            st.report("assertion", f"the assertion does not hold: {message}", site, int(bad.argmax()))
+            st.report("assertion", f"assertion failed: {message}", site, int(bad.argmax()))
 
     return step

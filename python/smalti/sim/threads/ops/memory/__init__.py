@@ -1,1 +1,1 @@
-"""Accesses of memory."""
+"""Memory accesses."""

@@ -1,4 +1,4 @@
-"""Atomic accesses and fences, of `memref`, `llvm` and `nvvm`."""
+"""Atomic accesses and fences of `memref`, `llvm` and `nvvm`."""
 
 from __future__ import annotations
 
@@ -59,7 +59,10 @@ class Atomic:
             lane = int(bad.argmax())
             size = self.dtype.itemsize
             st.report(
-                "assertion", f"{what} of {size} bytes begins at byte {at[lane]} of {buffer.name}", self.site, lane
+                "assertion",
+                f"{what} of {size} B is at byte offset {at[lane]} of {buffer.name}; the offset must be a multiple of {size}",
+                self.site,
+                lane,
             )
             running = running & ~bad
         return at, running
@@ -280,7 +283,7 @@ def level_of(op: Any, tr: ThreadTranslator) -> int:
     name = attribute(op, "syncscope", "")
     scopes = _SCOPES[tr.target.vendor]
     if name not in scopes:
-        raise Unsupported(f"the scope '{name}'; of {tr.target.name} the simulator knows: {', '.join(scopes)}")
+        raise Unsupported(f"scope '{name}'; the scopes for {tr.target.name} are: {', '.join(scopes)}")
     return scopes[name]
 
 
@@ -353,7 +356,7 @@ def _load(op: Any, tr: ThreadTranslator) -> Step | None:
         polls = "tensor_counter" in tr.target.waits and str(ty) == "i64" and address_space(op.operands[0].type) == 3
         return polling(op, tr, plain) if polls else plain
     (pointer,), (result,), site = tr.operands(op), tr.results(op), tr.site(op)
-    dtype, count = _elements(ty, "an atomic load")
+    dtype, count = _elements(ty, "the atomic load")
     atomic, space = Atomic(op, tr, dtype, count, order), address_space(op.operands[0].type)
     shape = tuple(ty.shape) if isinstance(ty, ir.VectorType) else ()
 
@@ -371,7 +374,7 @@ def _store(op: Any, tr: ThreadTranslator) -> Step:
         return plain_store(op, tr)
     (value, pointer), site = tr.operands(op), tr.site(op)
     ty = op.operands[0].type
-    dtype, count = _elements(ty, "an atomic store")
+    dtype, count = _elements(ty, "the atomic store")
     atomic, space = Atomic(op, tr, dtype, count, order), address_space(op.operands[1].type)
 
     def step(st: Any) -> None:

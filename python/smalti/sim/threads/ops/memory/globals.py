@@ -1,4 +1,4 @@
-"""`memref` and `llvm`: what has a name in a module: constants in global memory, shared memory, barriers of AMD's chips."""
+"""`memref` and `llvm`: globals of a module: constants, shared memory, and AMD named barriers."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _constant_global(op: Any, tr: ThreadTranslator, view: Any) -> Step:
     found = of_name(op, name, "memref.global")
     content: Any = found.attributes["initial_value"] if found is not None and "constant" in found.attributes else None
     if not isinstance(content, (ir.DenseIntElementsAttr, ir.DenseFPElementsAttr)):
-        raise Unsupported(f"the global @{name}, which is no constant with numbers")
+        raise Unsupported(f"the global @{name}, which is not a constant with a numeric initializer")
     (result,) = tr.results(op)
     tr.constant(name, _bytes(content, op))
 
@@ -86,7 +86,7 @@ def _address_of(op: Any, tr: ThreadTranslator) -> Step:
     name = ir.FlatSymbolRefAttr(op.attributes["global_name"]).value
     found = of_name(op, name, "llvm.mlir.global")
     if found is None:
-        raise Unsupported(f"the address of @{name}, which is no global")
+        raise Unsupported(f"the address of @{name}, which is not a global")
     ty = ir.TypeAttr(found.attributes["global_type"]).value
     barriers = _NAMED_BARRIERS.fullmatch(str(ty))
     if barriers:
@@ -96,7 +96,7 @@ def _address_of(op: Any, tr: ThreadTranslator) -> Step:
         # What has no size is the memory that the launch gives.
         return _known(result, tr.of_name(f"@{name}", size)) if size else _dynamic(result)
     if "constant" not in found.attributes or "value" not in found.attributes:
-        raise Unsupported(f"the address of @{name}, which is no constant")
+        raise Unsupported(f"the address of @{name}, which is not a constant")
     content: Any = found.attributes["value"]
     if not isinstance(content, (ir.DenseIntElementsAttr, ir.DenseFPElementsAttr)):
         raise Unsupported(f"the address of @{name}, whose value is {content}")

@@ -1,4 +1,4 @@
-"""`llvm`: memory that a thread has for itself, and accesses of many bytes or of some elements."""
+"""`llvm`: private memory, block copies, and masked accesses."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _alloca(op: Any, tr: ThreadTranslator) -> Step:
     (result,), kept = tr.results(op), tr.temporary()
     size = layout_of(op.attributes["elem_type"].value).size * constant_of(op.operands[0])
     if size > MOST_PRIVATE:
-        raise Unsupported(f"{size} bytes of memory of each thread, which has at most {MOST_PRIVATE}")
+        raise Unsupported(f"{size} B of private memory per thread; the limit is {MOST_PRIVATE} B")
     tr.privates.append(kept)
     pointer = PRIVATE_BEGIN + (len(tr.privates) - 1) * SPACING
 
@@ -41,10 +41,10 @@ _BYTE = np.dtype(np.uint8)
 def _length(st: Any, slot: int, site: Any) -> int:
     found = st.uniform(st.v[slot])
     if found is None:
-        st.stop("divergence", "threads copy different numbers of bytes", site)
+        st.stop("divergence", "the copy size diverges between threads", site)
         raise AssertionError
     if found > MOST_COPIED:
-        st.stop("assertion", f"{found} bytes that each thread copies", site)
+        st.stop("assertion", f"the copy size is {found} B per thread", site)
     return found
 
 
@@ -157,6 +157,6 @@ def _trap(op: Any, tr: ThreadTranslator) -> Step:
 
     def step(st: Any) -> None:
         if st.mask is None or st.mask.any():
-            st.stop("assertion", "a trap", site, st.first_lane())
+            st.stop("assertion", "the kernel executes a trap", site, st.first_lane())
 
     return step

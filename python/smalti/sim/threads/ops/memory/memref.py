@@ -1,4 +1,4 @@
-"""`memref`: views that are of each thread, and single elements."""
+"""`memref`: per-thread views, and accesses of single elements."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def index_reader(op: Any, tr: ThreadTranslator, first: int, last: int = 0) -> Ca
 def memory_dtype(ty: Any) -> np.dtype[Any]:
     found = dtype_of(ty.element_type)
     if isinstance(ty.element_type, ir.VectorType) or found is None or str(ty.element_type) in SMALL_TYPES:
-        raise Unsupported(f"memory of {ty.element_type}")
+        raise Unsupported(f"element type {ty.element_type} in memory")
     return found
 
 
@@ -45,7 +45,7 @@ def allocation(ty: Any) -> tuple[int, tuple[tuple[int, ...], tuple[int, ...], np
     shape, dtype = tuple(ty.shape), memory_dtype(ty)
     strides = contiguous(shape)
     if math.prod(shape) and (list(strides), 0) != strides_and_offset(ty):
-        raise Unsupported(f"an allocation of {ty}, whose elements do not follow each other")
+        raise Unsupported(f"an allocation of {ty}, whose layout is not contiguous")
     return math.prod(shape) * dtype.itemsize, (shape, tuple(by * dtype.itemsize for by in strides), dtype)
 
 
@@ -82,7 +82,7 @@ def _alloca(op: Any, tr: ThreadTranslator) -> Step:
         return _alloc(op, tr)
     size, view = allocation(ty)
     if size > MOST_PRIVATE:
-        raise Unsupported(f"{size} bytes of memory of each thread, which has at most {MOST_PRIVATE}")
+        raise Unsupported(f"{size} B of private memory per thread; the limit is {MOST_PRIVATE} B")
 
     def step(st: Any) -> None:
         st.v[result] = View(PrivateBuffer("private memory", st.lanes, size), 0, *view)
@@ -125,7 +125,9 @@ def _view(op: Any, tr: ThreadTranslator) -> Step:
             by = by * size
         begin, end = st.v[shift], st.v[shift] + by
         if (np.asarray(end) > np.asarray(memory.shape[0])).any():
-            st.report("out-of-bounds", f"a view of bytes {begin} to {end}, of {memory.shape[0]}", site)
+            st.report(
+                "out-of-bounds", f"the view is out of bounds: bytes [{begin}, {end}) of {memory.shape[0]} B", site
+            )
         first = memory.offset + begin
         st.v[result] = View(memory.buffer, first, lengths, tuple(reversed(strides)), dtype, begin=first)
 
@@ -190,7 +192,7 @@ def _check(st: Any, start: Any, count: Any, times: Any, size: Any, dimension: in
         return
     lane = int(np.flatnonzero(bad)[0])
     begin, end, of = (int(x[lane]) if isinstance(x, np.ndarray) else int(x) for x in (start, last, size))
-    message = f"a view from {begin} to {end} in dimension {dimension}, which has {of}, of {memory.buffer.name}"
+    message = f"the view of {memory.buffer.name} is out of bounds: indices {begin} to {end} in dimension {dimension}, whose size is {of}"
     st.report("out-of-bounds", message, site, lane)
 
 
@@ -314,11 +316,11 @@ def _dim(op: Any, tr: ThreadTranslator) -> Step:
     def step(st: Any) -> None:
         which = st.uniform(st.v[index])
         if which is None:
-            st.stop("divergence", "threads ask for different dimensions", site)
+            st.stop("divergence", "the dimension operand diverges between threads", site)
             raise AssertionError
         shape = st.v[source].shape
         if not 0 <= which < len(shape):
-            st.stop("assertion", f"the size of dimension {which} of {len(shape)}", site)
+            st.stop("assertion", f"memref.dim of dimension {which}; the rank is {len(shape)}", site)
         st.v[result] = shape[which]
 
     return step
@@ -361,14 +363,22 @@ def _copy(op: Any, tr: ThreadTranslator) -> Step:
         views: list[View] = [st.v[source], st.v[target]]
         shapes = [[st.uniform(size) for size in view.shape] for view in views]
         if None in (*shapes[0], *shapes[1]) or any(isinstance(by, np.ndarray) for v in views for by in v.strides):
-            st.stop("divergence", "threads copy memory of different shapes", site)
+            st.stop("divergence", "the shape of the copy diverges between threads", site)
         if shapes[0] != shapes[1]:
-            st.stop("assertion", f"a copy of {shapes[0]} elements to {shapes[1]}", site)
+            st.stop(
+                "assertion",
+                f"the source has shape {shapes[0]}, and the destination has shape {shapes[1]}; the shapes must be equal",
+                site,
+            )
         shape = tuple(shapes[0])
         if not math.prod(shape):
             return
         if math.prod(shape) > MOST_COPIED:
-            st.stop("assertion", f"a copy of {math.prod(shape)} elements by each thread", site)
+            st.stop(
+                "assertion",
+                f"each thread copies {math.prod(shape)} elements, which exceeds the simulator's limit",
+                site,
+            )
         first, mask = st.locate(views[0], [0] * len(shape), shape, site, "the copy", False)
         found = bounds.load(st, views[0], first, views[0].steps(shape), shape, mask, site, "the copy")
         st.store(views[1], [0] * len(shape), found, shape, site, "the copy")

@@ -1,4 +1,4 @@
-"""`vector`: loads and stores, whole and by parts. Buffers with bounds are checked as the hardware does it."""
+"""`vector`: whole and masked loads and stores. Bounds-checked buffers behave like the hardware."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .memref import index_reader, memory_dtype
 def stored_dtype(ty: Any) -> np.dtype[Any]:
     """The numpy type of a vector's elements in memory."""
     if bits_of(ty) == 1 and shape_of(ty) != (1,):
-        raise Unsupported(f"{ty} in memory, whose bits LLVM packs")
+        raise Unsupported(f"{ty} in memory")
     return element_dtype(ty)
 
 
@@ -42,7 +42,7 @@ def _bits_at(op: Any, tr: ThreadTranslator, memory: int, ty: Any) -> tuple[int, 
     def locate(st: Any) -> tuple[Any, Any, Any]:
         view: View = st.v[source]
         if view.limit is not None:
-            st.stop("assertion", "a vector of bits in a buffer whose bounds are checked", site)
+            st.stop("assertion", "a vector of i1 in a bounds-checked buffer", site)
         return view.buffer, *st.locate(view, indices(st), (), site, "the store" if write else "the load", write)
 
     return count, np.arange(-(-count // 8)), locate
@@ -340,7 +340,7 @@ def _mask(op: Any, tr: ThreadTranslator) -> None:
     ty = op.results[0].type
     shape, dtype = shape_of(ty), stored_dtype(ty)
     if shape != shape_of(op.operands[0].type):
-        raise Unsupported("values for masked elements where the mask has another shape")
+        raise Unsupported("pass-through values for a mask of another shape")
 
     def choose(st: Any) -> None:
         found = [st.v[mask], np.asarray(st.v[results[0]], dtype), np.asarray(st.v[passed[0]], dtype)]

@@ -1,1 +1,1 @@
-"""What only GPUs of NVIDIA have."""
+"""NVIDIA-specific ops."""

@@ -1,4 +1,4 @@
-"""`llvm`: inline assembly that programs of threads have."""
+"""`llvm`: inline assembly of thread-level kernels."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from ..... import ir
 from ....translation.assembly import Operand, Statement, parse
-from ....translation.translator import Step, Unsupported, attribute, normalised
+from ....translation.translator import Step, Unsupported, attribute, normalized
 from ...execution import fences
 from ...execution.code import ThreadTranslator, operation
 from ...execution.lanes import dtype_of, rank_of, spread
@@ -38,9 +38,9 @@ def _assembly(op: Any, tr: ThreadTranslator) -> Step | None:
         return _held(op, tr)
     text = attribute(op, "asm_string")
     for pattern, translate in ASSEMBLY:
-        if match := pattern.fullmatch(normalised(text)):
+        if match := pattern.fullmatch(normalized(text)):
             return translate(op, tr, match)
-    refused = Unsupported(f"the inline assembly '{normalised(text)}'")
+    refused = Unsupported(f"inline assembly '{normalized(text)}'")
     if tr.target.vendor != "nvidia":
         raise refused
     try:
@@ -112,7 +112,7 @@ def _held(op: Any, tr: ThreadTranslator) -> Step | None:
     outputs = attribute(op, "constraints").count("=")
     kinds = [(dtype_of(value.type), rank_of(value.type)) for value in op.operands]
     if len(results) != 1 or outputs != len(operands) or any(dtype is None for dtype, _ in kinds):
-        raise Unsupported("the inline assembly '' with other results than operands")
+        raise Unsupported("empty inline assembly whose results differ from its operands")
 
     def step(st: Any) -> None:
         items = []
@@ -142,14 +142,14 @@ def _barrier(op: Any, tr: ThreadTranslator, statement: Statement, refused: Unsup
 
     def wait(st: Any) -> Any:
         at, is_slot = given[0]
-        which = numbered(st, st.v[at], site, "take different barriers") if is_slot else at
+        which = numbered(st, st.v[at], site, "pass different barrier numbers") if is_slot else at
         if which is None:
             return st.pc
         count = None
         if len(given) > 1:
             at, is_slot = given[1]
             count = st.v[at] if is_slot else at
-        return thread_barrier(st, which, counted(st, which, count, site), site, "a barrier")
+        return thread_barrier(st, which, counted(st, which, count, site), site, "the barrier")
 
     tr.blocking(wait)
 

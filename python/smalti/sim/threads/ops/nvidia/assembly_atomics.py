@@ -36,12 +36,12 @@ def _operation(name: str, kind: str) -> str:
     if kind.startswith("f"):
         if name == "add":
             return "fadd"
-        raise Unsupported(f"the operation '{name}' on {kind}")
+        raise Unsupported(f"operation '{name}' on {kind}")
     return f"u{name}" if name in ("min", "max") and kind.startswith("u") else name
 
 
 def _arguments(op: Any, tr: ThreadTranslator, match: re.Match[str]) -> Arguments:
-    refused = Unsupported(f"the inline assembly '{match.group()}'")
+    refused = Unsupported(f"inline assembly '{match.group()}'")
     if tr.target.vendor != "nvidia":
         raise refused
     return Arguments(op, refused)
@@ -52,7 +52,7 @@ def _typed(given: Arguments, tr: ThreadTranslator, number: str, dtype: np.dtype[
     value = given.numbered(int(number))
     found = dtype_of(value.type)
     if found is None or found.itemsize != dtype.itemsize:
-        raise Unsupported(f"${number} of type {value.type} in the assembly")
+        raise Unsupported(f"inline assembly operand ${number} of type {value.type}")
     return tr.slot(value), found
 
 
@@ -63,7 +63,7 @@ def _rows(st: Any, slot: int, given: np.dtype[Any], dtype: np.dtype[Any]) -> Arr
 def _result(op: Any, dtype: np.dtype[Any]) -> Any:
     """The type of the result."""
     if len(op.results) != 1 or (found := dtype_of(op.results[0].type)) is None or found.itemsize != dtype.itemsize:
-        raise Unsupported("the assembly with another result")
+        raise Unsupported("inline assembly with this result type")
     return found
 
 

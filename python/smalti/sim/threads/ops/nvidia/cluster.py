@@ -1,5 +1,5 @@
-"""`nvvm`: clusters. Their barrier, the shared memory of other blocks, and stores there that a barrier tells of (PTX ISA,
-"barrier.cluster", "mapa", "st.async", "red.async")."""
+"""`nvvm`: the cluster barrier, distributed shared memory, and stores that complete on an mbarrier (PTX ISA, "barrier.cluster",
+"mapa", "st.async", "red.async")."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ....machine.engines import happens_at_once
-from ....machine.synchronisation import Wait
+from ....machine.engines import completes_immediately
+from ....machine.synchronization import Wait
 from ....ops.barriers import check_bytes, count_arrivals
 from ....ops.cluster import REMOTE_ARRIVAL
 from ....translation.translator import Step, Unsupported
@@ -37,9 +37,9 @@ def _arrive(op: Any, tr: ThreadTranslator) -> Step:
     site, relaxed = tr.site(op), op.name.endswith("relaxed")
 
     def step(st: Any) -> None:
-        whole_warps(st, "an arrival at the barrier of the cluster", site)
+        whole_warps(st, "the cluster arrival", site)
         for warp in st.active_warps():
-            warp.arrives_in_cluster(site, relaxed)
+            warp.arrive_at_cluster(site, relaxed)
 
     return step
 
@@ -49,8 +49,8 @@ def _wait(op: Any, tr: ThreadTranslator) -> None:
     site = tr.site(op)
 
     def wait(st: Any) -> Any:
-        whole_warps(st, "a wait at the barrier of the cluster", site)
-        met = [(warp, warp.arrived_in_cluster(site)) for warp in st.active_warps()]
+        whole_warps(st, "the cluster wait", site)
+        met = [(warp, warp.cluster_arrival(site)) for warp in st.active_warps()]
         cluster = st.block.cluster
 
         def missing() -> list[Warp]:
@@ -58,11 +58,11 @@ def _wait(op: Any, tr: ThreadTranslator) -> None:
 
         def describe() -> str:
             absent = [f"{warp.name} of block {warp.block.position}" for warp in missing()]
-            return f"the barrier of the cluster; missing: {', '.join(absent)}"
+            return f"the cluster barrier; missing: {', '.join(absent)}"
 
-        yield Wait(site, lambda: not missing(), describe, lambda: met[0][1].knowledge)
+        yield Wait(site, lambda: not missing(), describe, lambda: met[0][1].clocks)
         for warp, meeting in met:
-            warp.passes_cluster(meeting, site)
+            warp.acquire_cluster(meeting, site)
             st.block.learns(warp)
 
     tr.blocking(wait)
@@ -137,7 +137,7 @@ def _remote_arrival(op: Any, tr: ThreadTranslator, match: Any) -> Step:
         places = address_in(st.v[number], st.v[address])
         for warp, place, lanes in by_barrier(st, places, st.v[predicate]):
             # Without a scope it is that of the block (PTX ISA, "mbarrier.arrive").
-            barrier = find(warp, place, site, "an arrival", anywhere=True, at_once=True)
+            barrier = find(warp, place, site, "the arrival", anywhere=True, at_once=True)
             told = warp.tells(lanes % st.block.warp_size)
             count_arrivals(warp, barrier, len(lanes), site, told, of_cluster=False)
 
@@ -192,9 +192,9 @@ def _remote(op: Any, tr: ThreadTranslator, count: int, word: np.dtype[Any], comb
     target, *registers, address = tr.operands(op)
     pointers = (op.operands[0].type, op.operands[count + 1].type) if len(registers) == count else ()
     if not pointers or any(address_space(ty) != IN_CLUSTER for ty in pointers):
-        raise Unsupported("assembly with operands of other types")
+        raise Unsupported("inline assembly with these operand types")
     if any(dtype_of(op.operands[1 + i].type) != np.dtype(np.int32) for i in range(count)):
-        raise Unsupported("assembly with registers that are no i32")
+        raise Unsupported("inline assembly with registers that are not i32")
     site = tr.site(op)
     tr.uses_shared(word.itemsize)
 
@@ -202,11 +202,15 @@ def _remote(op: Any, tr: ThreadTranslator, count: int, word: np.dtype[Any], comb
         places = spread(st.v[target], np.dtype(np.int64), st.lanes)
         values = np.stack([spread(st.v[slot], np.dtype(np.int32), st.lanes) for slot in registers], -1).view(word)
         for warp, place, lanes in by_barrier(st, st.v[address]):
-            barrier = find(warp, place, site, "a store", anywhere=True)
-            block, _ = home(warp, place, site, "a store")
+            barrier = find(warp, place, site, "the store", anywhere=True)
+            block, _ = home(warp, place, site, "the store")
             numbers = np.unique(places[lanes] >> BLOCK_BITS).tolist()
-            if any(home(warp, number << BLOCK_BITS, site, "a store")[0] is not block for number in numbers):
-                warp.stop("assertion", f"a store to another block than that of {barrier.name}", site)
+            if any(home(warp, number << BLOCK_BITS, site, "the store")[0] is not block for number in numbers):
+                warp.stop(
+                    "assertion",
+                    f"the store targets another block than {barrier.name}; the mbarrier must be in the destination block",
+                    site,
+                )
             _start(st, warp, lanes, block.shared, places & ((1 << BLOCK_BITS) - 1), values, barrier, combine, site)
 
     return step
@@ -227,7 +231,7 @@ def _start(
     store.tells(barrier, warp)
     barrier.issued += store.values.nbytes
     check_bytes(warp, barrier, site, barrier.pending)
-    if happens_at_once(st):
+    if completes_immediately(st):
         store.complete()
         return
     store.poison()

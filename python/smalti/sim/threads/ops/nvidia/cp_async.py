@@ -1,4 +1,4 @@
-"""Copies into shared memory that each thread starts and waits for: `cp.async`."""
+"""`cp.async`: copies into shared memory that each thread issues and waits for."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ....machine.clocks import Knowledge
-from ....machine.engines import happens_at_once
+from ....machine.clocks import HappensBefore
+from ....machine.engines import completes_immediately
 from ....ops.barriers import count_arrivals
 from ....translation.translator import Step, Unsupported, attribute, groups_left
 from ...execution import timing
@@ -38,7 +38,7 @@ def start_copy(
     timing.copied(st, copy, copy.sizes, lambda warp: warp.copies.next)
     for warp in warps:
         warp.copies.open.append(copy)
-    if happens_at_once(st):
+    if completes_immediately(st):
         copy.happen()
     elif st.machine.how.numbers:
         copy.poison()
@@ -92,7 +92,7 @@ def _device_async_copy(op: Any, tr: ThreadTranslator) -> Step:
     target_type, source_type = op.operands[0].type, op.operands[1 + segments[1]].type
     dtype = memory_dtype(target_type)
     if count * dtype.itemsize not in (4, 8, 16):
-        raise Unsupported(f"a copy of {count * dtype.itemsize} bytes a thread")
+        raise Unsupported(f"a copy of {count * dtype.itemsize} B per thread")
     tr.uses(target_type)
     tr.uses(source_type)
     (result,) = tr.results(op)
@@ -157,14 +157,14 @@ class Arrival(Work):
 
     def complete(self) -> None:
         """Lets them happen."""
-        stream, told, moment = self.warp.copies, Knowledge(), 0.0
+        stream, told, moment = self.warp.copies, HappensBefore(), 0.0
         for number in sorted(n for n in stream.groups if n <= self.number):
             for work in stream.groups.pop(number):
                 work.complete([self.warp])
                 moment = max(moment, *work.moments.get(self.warp.index, (0.0,)))
         told.seen[stream.agent] = self.number
         for barrier in self.barriers:
-            barrier.knowledge.join(told)
+            barrier.clocks.join(told)
             barrier.complete(1, self.used, moment)
 
 
@@ -173,17 +173,17 @@ def _arrive(op: Any, tr: ThreadTranslator) -> Step:
     place, site, counted = place_of(op, tr), tr.site(op), attribute(op, "noinc", False)
 
     def step(st: Any) -> None:
-        same_for_warps(st, "arrives when its copies are over", site)
+        same_for_warps(st, "arrive when their copies complete", site)
         for warp, at, lanes in by_barrier(st, place(st)):
-            barrier = find(warp, at, site, "an arrival")
+            barrier = find(warp, at, site, "the arrival")
             st.block.splits(warp.copies, site)
             arrival = Arrival(st, warp, lanes, site)
             arrival.tells(barrier, warp)
             # The phase waits for the copies as it does for bytes. Without `noinc` the arrival is one more of it.
             barrier.transactions += 1
             barrier.pending += 0 if counted else len(lanes)
-            count_arrivals(warp, barrier, len(lanes), site, Knowledge())
-            if happens_at_once(st):
+            count_arrivals(warp, barrier, len(lanes), site, HappensBefore())
+            if completes_immediately(st):
                 arrival.complete()
             else:
                 st.block.flights.append(arrival)

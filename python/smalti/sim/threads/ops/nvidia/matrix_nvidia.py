@@ -1,4 +1,4 @@
-"""Matrices of a warp on NVIDIA: `ldmatrix`, `stmatrix` and `mma.sync`, on fragments as the PTX ISA has them."""
+"""Warp-level matrix instructions of NVIDIA: `ldmatrix`, `stmatrix` and `mma.sync`, on the fragments of the PTX ISA."""
 
 from __future__ import annotations
 
@@ -66,14 +66,14 @@ def _product(
     accumulators' elements to those of the result. `of_bits` is what single bits do in place of a product. Registers
     hold one of so many (`stored`) elements of A, of which `changes` makes all."""
     if m not in (8, 16):
-        raise Unsupported(f"products of {m} rows")
+        raise Unsupported(f"an MMA of {m} rows")
     readers = []
     for kind, count, rows, depth in zip(kinds, counts, (m, COLUMNS), (k // stored, k), strict=True):
         if kind not in READERS:
-            raise Unsupported(f"products of {kind}")
+            raise Unsupported(f"an MMA of {kind}")
         bits, read = READERS[kind]
         if count * LANES * max(bits, 32) != rows * depth * bits:
-            raise Unsupported(f"{count} registers a thread of a matrix of {rows} x {depth} numbers of {bits} bits")
+            raise Unsupported(f"{count} registers per thread for a matrix of {rows} x {depth} {bits}-bit elements")
         readers.append(read)
 
     element = _ELEMENTS.get(kinds[0], kinds[0])
@@ -121,11 +121,11 @@ def multiply_vectors(op: Any, tr: ThreadTranslator, stored: int = 1, changes: Ch
     m, n, k = attribute(op, "mmaShape")
     kinds: list[Any] = [*(held_dtype(ty) for ty in types[:2]), dtype_of(types[2])]
     if n != COLUMNS or any(dtype is None for dtype in kinds):
-        raise Unsupported(f"a product of {types[0]} and {types[1]}")
+        raise Unsupported(f"an MMA of {types[0]} and {types[1]}")
     element = str(types[0].element_type)
     kind = _OF_ELEMENTS.get(element, element)
     if kind == "tf32" and "tf32Enabled" not in op.attributes:
-        raise Unsupported("f32 without tf32Enabled: the chip has no such product")
+        raise Unsupported("f32 operands without tf32Enabled")
     shape = tuple(types[2].shape)
     others: list[Any] = [(dtype_of(ty), rank_of(ty)) for ty in types[3:]]
     dtype: Any = kinds[2]
@@ -140,7 +140,7 @@ def multiply_vectors(op: Any, tr: ThreadTranslator, stored: int = 1, changes: Ch
     multiply = _product(m, k, (kind, kind), counts, (slots[:1], slots[1:2]), words, stored=stored, changes=changes)
 
     def step(st: Any) -> None:
-        whole_warps(st, "a product", site)
+        whole_warps(st, "the MMA", site)
         a, b, c = (spread(st.v[slot], of, st.lanes, 2) for slot, of in zip(slots[:3], kinds, strict=True))
         rest = [spread(st.v[slot], of, st.lanes, rank) for slot, (of, rank) in zip(slots[3:], others, strict=True)]
         # Sums of integers are saturated where it is lowered.
@@ -184,9 +184,9 @@ def _nvvm_mma(op: Any, tr: ThreadTranslator) -> Step:
         found = re.search(r"<(\w+)>", str(op.attributes["b1Op"]))
         of_bits = found[1] if found else ""
         if saturate or kinds[0] != kinds[1] or of_bits not in ("xor_popc", "and_popc"):
-            raise Unsupported("a product of single bits of another form")
+            raise Unsupported("this form of the single-bit MMA")
     elif "b1Op" in op.attributes:
-        raise Unsupported(f"an operation of single bits for a product of {kinds[0]}")
+        raise Unsupported(f"a single-bit operation for an MMA of {kinds[0]}")
     return multiply_registers(op, tr, shape, kinds, counts, saturate, of_bits)
 
 
@@ -206,7 +206,7 @@ def multiply_registers(
     m, n, k = shape
     of_a, of_b, of_c = counts
     if n != COLUMNS:
-        raise Unsupported(f"a product of {m} x {n} x {k}")
+        raise Unsupported(f"an MMA of {m} x {n} x {k}")
     factors = slots[:of_a], slots[of_a : of_a + of_b]
     multiply = _product(m, k, kinds, (of_a, of_b), factors, _words, of_bits, stored, changes)
     types: list[Any] = [operand.type for operand in op.operands]
@@ -216,15 +216,15 @@ def multiply_registers(
     before, behind = of_a + of_b, of_a + of_b + of_c
     sums, of_pairs = registers[before], bool(ranks[before])
     if m * COLUMNS != of_c * LANES * (2 if of_pairs else 1):
-        raise Unsupported(f"{of_c} registers of {types[before]} a thread of sums of {m} x {COLUMNS}")
+        raise Unsupported(f"{of_c} registers of {types[before]} per thread for an accumulator of {m} x {COLUMNS}")
     wide = np.dtype(np.int64 if sums is not None and sums.kind == "i" else np.float64)
     results = re.fullmatch(r"!llvm\.struct<\((.*)\)>", str(op.results[0].type))
     alike = results is not None and set(re.split(r",\s*", results[1])) == {str(types[before])}
     if any(dtype is None for dtype in registers) or not alike:
-        raise Unsupported(f"a product of {types[before]} with the result {op.results[0].type}")
+        raise Unsupported(f"an MMA with an accumulator of {types[before]} and result {op.results[0].type}")
 
     def step(st: Any) -> None:
-        whole_warps(st, "a product", site)
+        whole_warps(st, "the MMA", site)
         values = [
             spread(st.v[slot], dtype, st.lanes, rank) for slot, dtype, rank in zip(slots, registers, ranks, strict=True)
         ]
@@ -252,7 +252,7 @@ def _rows(st: Any, buffer: Any, first: Any, count: int, site: Site, what: str) -
         lane = int(np.flatnonzero(skew)[0])
         st.report(
             "assertion",
-            f"{what}: the row at byte {int(at[lane])} of {buffer.name} is not aligned to {ROW} bytes",
+            f"{what} is misaligned: the row at byte {int(at[lane])} of {buffer.name} must be aligned to {ROW} B",
             site,
             lane,
         )

@@ -1,5 +1,5 @@
-"""Matrices of a warp on NVIDIA of which A is sparse (`mma.sp`), or whose factors have scales (`mma` with `.block_scale`),
-and products by the names of their intrinsics."""
+"""Warp-level MMAs of NVIDIA with a sparse operand A (`mma.sp`) or with scales (`mma` with `.block_scale`), and MMAs by intrinsic
+name."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class _Sparse:
 
     def __init__(self, kind: str, m: int, k: int, ordered: bool, selector: int) -> None:
         if m != 16:
-            raise Unsupported(f"sparse products of {m} rows")
+            raise Unsupported(f"a sparse MMA of {m} rows")
         bits = READERS[kind][0] if kind in READERS else 0
         # 2 of 4 elements, of 4 bits 2 pairs of 4, of 32 bits 1 of 2.
         self.chunk, self.unit = {4: (8, 2), 32: (2, 1)}.get(bits, (4, 1))
@@ -39,7 +39,7 @@ class _Sparse:
         # Lanes of four that have the metadata of a row and of the one eight below.
         lanes = chunks // 4
         if lanes not in (1, 2, 4) or not 0 <= selector < 4 // lanes:
-            raise Unsupported(f"the sparsity selector {selector} of a product of {kind} along {k}")
+            raise Unsupported(f"sparsity selector {selector} for an MMA of {kind} with K = {k}")
         row, chunk = np.arange(m)[:, None], np.arange(chunks)[None, :]
         self.lane = 4 * (row % 8) + lanes * selector
         if kind in _IN_HALVES:
@@ -60,9 +60,7 @@ class _Sparse:
         if st.machine.how.numbers and wrong.any():
             warp, row, chunk = (int(i) for i in np.argwhere(wrong)[0])
             columns = f"columns {chunk * self.chunk} to {(chunk + 1) * self.chunk - 1}"
-            message = (
-                f"the metadata of row {row}, {columns}, are {int(bits[warp, row, chunk]):#06b}, which are no places"
-            )
+            message = f"invalid sparsity metadata {int(bits[warp, row, chunk]):#06b} for row {row}, {columns}"
             st.report("assertion", message, site, warp * LANES + int(self.lane[row, chunk]))
         chunks = bits.shape[-1]
         if self.halves:
@@ -107,11 +105,11 @@ class _Scales:
     def _number(self, st: Any, value: Array, name: str, step: int, limit: int, site: Site) -> int:
         found: int | None = st.uniform(value)
         if found is None:
-            st.stop("divergence", f"threads of a warp have different {name}-{self.name}", site)
+            st.stop("divergence", f"threads of a warp pass different {name}-{self.name}", site)
             raise AssertionError
         if found % step or not 0 <= found < limit:
-            multiple = f"a multiple of {step} " if step > 1 else ""
-            st.stop("assertion", f"{name}-{self.name} is {found}, not {multiple}below {limit}", site)
+            multiple = f"a multiple of {step} and " if step > 1 else ""
+            st.stop("assertion", f"{name}-{self.name} is {found}; it must be {multiple}below {limit}", site)
         return found
 
     def of(self, st: Any, rest: list[Array], k: int, site: Site) -> Array:
@@ -219,7 +217,7 @@ def _intrinsic(op: Any, tr: ThreadTranslator) -> Step:
     # Fragments of f16 of `mma.m8n8k4` are others.
     quads = types is not None and types[0] == "f16" and found is not None and found["m"] == "8"
     if found is None or types is None or quads or any(kind not in READERS for kind in types[:2]):
-        raise Unsupported(f"the intrinsic '{name}'")
+        raise Unsupported(f"intrinsic '{name}'")
     m, k, (kind_a, kind_b, format_) = int(found["m"]), int(found["k"]), types
     kinds, stored = (kind_a, kind_b), 2 if found["sparse"] else 1
     if "f8f6f4" in (found["bytes"] or found["mx"] or ""):
@@ -235,7 +233,7 @@ def _intrinsic(op: Any, tr: ThreadTranslator) -> Step:
     if found["scaled"]:
         blocks = int(found["blocks"] or _DEFAULT_BLOCKS.get(found["mx"], 0))
         if not blocks or format_ not in _SCALES:
-            raise Unsupported(f"the intrinsic '{name}'")
+            raise Unsupported(f"intrinsic '{name}'")
         changes = _scaling(m, k, blocks, format_, behind - 6, changes)
     of_bits = f"{found['popc'].partition('.')[0]}_popc" if found["popc"] else ""
     saturated = bool(found["satfinite"])

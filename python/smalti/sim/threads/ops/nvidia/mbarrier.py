@@ -1,4 +1,4 @@
-"""`nvvm` and `nvgpu`: barriers in shared memory, and fences."""
+"""`nvvm` and `nvgpu`: mbarriers and fences."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 from ....machine.clocks import SHARED, join
 from ....machine.findings import Site
 from ....machine.races import SAME, Access
-from ....machine.synchronisation import Mbarrier, Wait
-from ....ops.barriers import BARRIER_BYTES, check_bytes, count_arrivals, may_initialise
+from ....machine.synchronization import Mbarrier, Wait
+from ....ops.barriers import BARRIER_BYTES, check_bytes, count_arrivals, may_initialize
 from ....ops.gpu import fenced
 from ....translation.translator import Step, attribute
 from ...execution import ordering
@@ -46,7 +46,7 @@ def place_of(op: Any, tr: ThreadTranslator, index: int = 0, at: int = 1) -> Any:
         group: Barriers = st.v[slot]
         number = st.v[which]
         if (np.asarray(number) >= group.number).any() or (np.asarray(number) < 0).any():
-            st.stop("out-of-bounds", f"barrier {number} of {group.number}", site)
+            st.stop("out-of-bounds", f"mbarrier {number} is outside the group of {group.number}", site)
         return group.first + number * BARRIER_BYTES
 
     return place
@@ -61,26 +61,28 @@ def home(warp: Warp, place: int, site: Site, what: str) -> tuple[Any, int]:
 
 
 def find(warp: Warp, place: int, site: Site, what: str, anywhere: bool = False, at_once: bool = False) -> Mbarrier:
-    """The barrier at a place, which has to be initialised where the warp sees it; of any block of the cluster, or else
+    """The barrier at a place, which has to be initialized where the warp sees it; of any block of the cluster, or else
     of the warp's own. What is done to another block's is over when one knows of its phase; what is done `at_once`, also
     when one knows what the warp did."""
     block, at = home(warp, place, site, what)
     of = "" if block is warp.block else f" of block {block.position}"
     barrier = block.barriers.get(at)
     if barrier is None:
-        edge = f"nvvm.mbarrier.init there, and {'nvvm.cluster.wait' if of else 'gpu.barrier'} after it"
-        warp.stop("barrier", f"{what} at byte {at} of shared memory{of}, where no barrier was initialised", site, edge)
+        hint = f"initialize it with nvvm.mbarrier.init, and execute {'nvvm.cluster.wait' if of else 'gpu.barrier'} after that"
+        warp.stop(
+            "barrier", f"{what} uses byte {at} of shared memory{of}, where no mbarrier is initialized", site, hint
+        )
     if of and not anywhere:
-        warp.stop("barrier", f"{what} on {barrier.name}{of}, which only threads of that block may do", site)
-    if barrier not in warp.sees:
-        warp.relies_on(barrier.initialised.agent, barrier.initialised.step)
-    if barrier.initialised.group is not warp and not warp.sees_barrier(barrier):
-        first = barrier.initialised.group.name
+        warp.stop("barrier", f"{what} uses {barrier.name}{of}; only threads of that block may do so", site)
+    if barrier not in warp.visible_barriers:
+        warp.relies_on(barrier.initialized.agent, barrier.initialized.step)
+    if barrier.initialized.group is not warp and not warp.sees_initialization(barrier):
+        first = barrier.initialized.group.name
         warp.report(
             "barrier",
-            f"{what} on {barrier.name}{of}, which a thread of {first} may not have initialised yet",
+            f"{what} uses {barrier.name}{of}; its initialization by {first} is not ordered before",
             site,
-            edge=f"{'nvvm.cluster.wait' if of else 'gpu.barrier'} after the initialisation",
+            hint=f"execute {'nvvm.cluster.wait' if of else 'gpu.barrier'} after the initialization",
             others=[barrier.begin("barrier")],
         )
     if of:
@@ -88,7 +90,7 @@ def find(warp: Warp, place: int, site: Site, what: str, anywhere: bool = False, 
         if at_once:
             warp.dirty = True
             told.append((warp.agent, warp.step))
-        warp.reaches(block, what, site, *told)
+        warp.access_remote(block, what, site, *told)
     return barrier
 
 
@@ -108,19 +110,19 @@ def by_barrier(st: Any, places: Any, enabled: Any = None) -> Iterator[tuple[Warp
             yield warp, at, lanes[places[lanes] == at]
 
 
-def initialise(st: Any, warp: Warp, lane: int, at: int, count: int, site: Site) -> None:
+def initialize(st: Any, warp: Warp, lane: int, at: int, count: int, site: Site) -> None:
     """Makes a barrier, as a lane says."""
     block = st.block
     if at % BARRIER_BYTES or at < 0 or at + BARRIER_BYTES > block.shared.size:
-        warp.report("out-of-bounds", f"a barrier at byte {at} of shared memory", site)
+        warp.report("out-of-bounds", f"the mbarrier at byte {at} is misaligned or outside shared memory", site)
         return
-    if not may_initialise(warp, at, count, site):
+    if not may_initialize(warp, at, count, site):
         return
     warp.next_step()
-    _touch(st, at, lane, site, "the initialisation of a barrier")
-    access = Access(warp.agent, warp.step, SAME, "the initialisation", True, False, warp, site)
+    _touch(st, at, lane, site, "the initialization of an mbarrier")
+    access = Access(warp.agent, warp.step, SAME, "the initialization", True, False, warp, site)
     warp.next_step()
-    made = block.barriers[at] = Mbarrier(block.new_agent(), f"the barrier at byte {at}", at, count, access)
+    made = block.barriers[at] = Mbarrier(block.new_agent(), f"the mbarrier at byte {at}", at, count, access)
     made.lane = lane % block.warp_size
 
 
@@ -144,7 +146,7 @@ def _init(op: Any, tr: ThreadTranslator) -> Step:
     def step(st: Any) -> None:
         for warp, at, lanes in by_barrier(st, place(st), None if predicate is None else st.v[predicate]):
             count, lane = st.v[operands[1]], int(lanes[0])
-            initialise(st, warp, lane, at, int(count[lane] if isinstance(count, np.ndarray) else count), site)
+            initialize(st, warp, lane, at, int(count[lane] if isinstance(count, np.ndarray) else count), site)
 
     return step
 
@@ -191,19 +193,23 @@ def _arrival(
     def step(st: Any) -> None:
         phases: Any = np.zeros(st.lanes, WIDE) if results else None
         for warp, at, lanes in by_barrier(st, place(st), enabled(st)):
-            barrier = find(warp, at, site, "an arrival", anywhere=True, at_once=True)
+            barrier = find(warp, at, site, "the arrival", anywhere=True, at_once=True)
             if results:
                 # What a wait by this state waits for.
                 phases[lanes] = barrier.phase
             if bytes_slot is not None:
                 announced = spread(st.v[bytes_slot], WIDE, st.lanes)[lanes]
                 if (announced < 0).any():
-                    warp.report("transaction", f"{int(announced.min())} bytes are announced", site)
+                    warp.report(
+                        "transaction",
+                        f"the number of expected bytes is {int(announced.min())}; it must not be negative",
+                        site,
+                    )
                 barrier.expect(int(np.maximum(announced, 0).sum()))
             arrivals = len(lanes) if count is None else int(spread(st.v[count], WIDE, st.lanes)[lanes].sum())
             if partial and barrier.pending <= arrivals:
-                message = f"an arrival that must not complete phase {barrier.phase} of {barrier.name} does"
-                warp.report("barrier", message, site, edge="other arrivals after it")
+                message = f"the noComplete arrival completes phase {barrier.phase} of {barrier.name}"
+                warp.report("barrier", message, site, hint="order another arrival of the phase after it")
             # Who drops out is not waited for from the next phase on.
             barrier.count -= arrivals if drops else 0
             mine = lanes % st.block.warp_size
@@ -249,7 +255,7 @@ def _complete(op: Any, tr: ThreadTranslator) -> Step:
 
     def step(st: Any) -> None:
         for warp, at, lanes in by_barrier(st, place(st)):
-            barrier = find(warp, at, site, "an arrival of bytes", anywhere=True, at_once=True)
+            barrier = find(warp, at, site, "the complete_tx", anywhere=True, at_once=True)
             count = int(spread(st.v[size], WIDE, st.lanes)[lanes].sum())
             barrier.issued += count
             check_bytes(warp, barrier, site, barrier.pending)
@@ -265,7 +271,7 @@ def _expect(op: Any, tr: ThreadTranslator) -> Step:
 
     def step(st: Any) -> None:
         for warp, at, lanes in by_barrier(st, place(st)):
-            find(warp, at, site, "an announcement", anywhere=True, at_once=True).expect(
+            find(warp, at, site, "the expect_tx", anywhere=True, at_once=True).expect(
                 int(spread(st.v[size], WIDE, st.lanes)[lanes].sum())
             )
 
@@ -290,7 +296,7 @@ def _wait(op: Any, tr: ThreadTranslator, place: Any, parity: int) -> None:
     def waiting(st: Any, places: Any, wanted: Any) -> Any:
         waits: list[tuple[Warp, Mbarrier, int, int]] = []
         for warp, at, lanes in by_barrier(st, places):
-            barrier = find(warp, at, site, "a wait")
+            barrier = find(warp, at, site, "the wait")
             for number in np.unique(spread(wanted, WIDE, st.lanes)[lanes] & 1).tolist():
                 waits.append((warp, barrier, number, barrier.wanted(warp.known, number)))
 
@@ -299,7 +305,7 @@ def _wait(op: Any, tr: ThreadTranslator, place: Any, parity: int) -> None:
 
         def describe() -> str:
             barrier, number = next(missing())
-            return f"phase {barrier.phase} (parity {number}) of {barrier.name}, which misses {barrier.missing()}"
+            return f"phase {barrier.phase} (parity {number}) of {barrier.name}; outstanding: {barrier.missing()}"
 
         while waits:
             barrier = next(missing(), (waits[0][1], 0))[0]
@@ -314,7 +320,7 @@ def _wait(op: Any, tr: ThreadTranslator, place: Any, parity: int) -> None:
                 join(warp.known.used, told.used)
                 warp.noticed.append((st.lanes_of(warp), CLUSTER, ordering.Told(warp, CLUSTER, told, (site,))))
             else:
-                warp.passes(barrier, phases, site, level >= CLUSTER)
+                warp.acquire_phases(barrier, phases, site, level >= CLUSTER)
             st.block.learns(warp)
         for slot in results:
             st.v[slot] = 1
@@ -346,7 +352,7 @@ def _invalidate(op: Any, tr: ThreadTranslator) -> Step:
             find(warp, at, site, "the invalidation").ends(warp, "the invalidation", site)
             byte = home(warp, at, site, "")[1]
             del st.block.barriers[byte]
-            _touch(st, byte, int(lanes[0]), site, "the invalidation of a barrier")
+            _touch(st, byte, int(lanes[0]), site, "the invalidation of an mbarrier")
 
     return step
 
@@ -357,13 +363,13 @@ def _invalidate(op: Any, tr: ThreadTranslator) -> Step:
 
 
 @operation("nvvm.fence.mbarrier.init")
-def _fence_initialisation(op: Any, tr: ThreadTranslator) -> Step:
+def _fence_initialization(op: Any, tr: ThreadTranslator) -> Step:
     site = tr.site(op)
 
     def step(st: Any) -> None:
         active = st.active_warps()
         for barrier in st.block.barriers.values():
-            warp = barrier.initialised.group
+            warp = barrier.initialized.group
             if warp in active and st.lanes_of(warp)[barrier.lane]:
                 barrier.fenced = barrier.fenced or site
 

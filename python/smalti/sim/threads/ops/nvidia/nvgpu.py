@@ -1,5 +1,5 @@
-"""`nvgpu`: tensor maps, and copies by them. The driver makes a map of an array as MLIR's runtime asks it to
-(`mgpuTensorMapEncodeTiledMemref`): dimensions and box from the innermost one on, which coordinates are, too."""
+"""`nvgpu`: tensor maps, and copies with them. A map is encoded as MLIR's runtime does it
+(`mgpuTensorMapEncodeTiledMemref`): dimensions, box and coordinates start with the innermost dimension."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def tensor_map(op: Any, tr: ThreadTranslator) -> Step:
     def step(st: Any) -> None:
         view: View = st.v[source]
         if view.offset != view.begin:
-            st.stop("assertion", "a tensor map of an array with an offset, at which MLIR's runtime does not look", site)
+            st.stop("assertion", "a tensor map of an array with an offset, which MLIR's runtime ignores", site)
         try:
             described = tensor_maps.TensorMap(
                 str(element), view.shape, view.strides, tuple(st.v[slot] for slot in box), (), swizzle, fill

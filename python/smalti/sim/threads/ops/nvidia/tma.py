@@ -1,4 +1,4 @@
-"""`nvvm`: copies of boxes that tensor maps describe (TMA), and of runs of bytes."""
+"""`nvvm`: TMA copies of boxes with tensor maps, and bulk copies of contiguous bytes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from ..... import dtypes
 from .....calling import tensor_maps
-from ....machine.engines import happens_at_once
+from ....machine.engines import completes_immediately
 from ....ops.barriers import check_bytes, check_fence
 from ....translation.translator import Step, Unsupported, attribute, groups_left
 from ...execution import timing
@@ -73,7 +73,7 @@ def combining_boxes(of: Map, kind: str, st: Any, site: Any) -> tuple[Any, np.dty
     if element.bits < 32 and element.mlir not in ("f16", "bf16"):
         kinds = ()
     if kind not in kinds:
-        st.stop("assertion", f"no copy of {element.mlir} combines elements by '{kind}'", site)
+        st.stop("assertion", f"a copy of {element.mlir} with reduction '{kind}'", site)
     if kind in ("min", "max"):
         kind += "numf" if element.kind == "f" else "si"
     return combining(kind, element.numpy), element.numpy
@@ -139,7 +139,7 @@ def _inside(st: Any, buffer: Any, places: Array, width: int, lane: int, write: b
     if not fine.all():
         verb = "writes" if write else "reads"
         low, high = int(places.min()), int(places.max()) + width
-        message = f"the copy {verb} bytes {low} to {high} of {buffer.name}, which has {buffer.size}"
+        message = f"the copy {verb} bytes [{low}, {high}) of {buffer.name}, whose size is {buffer.size} B"
         st.report("out-of-bounds", message, site, lane)
     return fine
 
@@ -182,16 +182,20 @@ def _load(
     barriers there. `places` are those of the elements, for the place of the first one."""
     warp = st.warps[int(st.which[lane])]
     place = of_lane(mbar, lane)
-    block, first = home(warp, target, site, "a copy")
+    block, first = home(warp, target, site, "the copy")
     blocks = [(block, place)] if mask is None else list(_named(warp, mask, place & ((1 << BLOCK_BITS) - 1), site))
     to = places(first)
     if not len(to):
         return
     moments: dict[int, tuple[float, float]] = {}
     for number, (block, where) in enumerate(blocks):
-        barrier = find(warp, where, site, "a copy", anywhere=True)
-        if home(warp, where, site, "a copy")[0] is not block:
-            warp.stop("assertion", f"a copy to another block than that of {barrier.name}", site)
+        barrier = find(warp, where, site, "the copy", anywhere=True)
+        if home(warp, where, site, "the copy")[0] is not block:
+            warp.stop(
+                "assertion",
+                f"the copy targets another block than {barrier.name}; the mbarrier must be in the destination block",
+                site,
+            )
         check_fence(warp, barrier, site)
         stream = _stream(st, barrier.agent, barrier.phase + 1)
         size = len(to) * width
@@ -213,7 +217,7 @@ def _load(
         copy.moments = moments
         if not number:
             timing.copied(st, copy, {warp.index: int(copy.inside.sum()) * width})
-        if happens_at_once(st):
+        if completes_immediately(st):
             copy.complete()
             continue
         copy.poison()
@@ -224,13 +228,13 @@ def _named(warp: Any, mask: int, byte: int, site: Any) -> Iterator[tuple[Any, in
     """The blocks of a mask, and the place of a byte of each."""
     for number in range(MOST_BLOCKS):
         if mask >> number & 1:
-            yield warp.block.cluster.block(number, warp, "a copy", site), address_in(number, byte)
+            yield warp.block.cluster.block(number, warp, "the copy", site), address_in(number, byte)
 
 
 def _check_mode(op: Any) -> None:
     mode = str(op.attributes["mode"]) if "mode" in op.attributes else "<tile>"
     if not mode.endswith("<tile>"):
-        raise Unsupported(f"a copy of mode {mode}")
+        raise Unsupported(f"copy mode {mode}")
 
 
 @operation("nvvm.cp.async.bulk.tensor.shared.cluster.global")
@@ -238,7 +242,7 @@ def _load_box(op: Any, tr: ThreadTranslator) -> Step:
     given = segments(op, tr, "target", "map", "box", "barrier", "im2col", "multicast", "hint", "predicate")
     _check_mode(op)
     if "group" in op.attributes:
-        raise Unsupported("a copy that the barrier of one block counts for two")
+        raise Unsupported("a copy whose bytes are counted by the mbarrier of one block of a pair")
     target, source, mbar = given["target"][0], given["map"][0], given["barrier"][0]
     mask, site = given["multicast"], tr.site(op)
 
@@ -259,7 +263,12 @@ def load_box(
         st.stop("assertion", "a copy without a tensor map", site)
     at, inside = of.box(coordinates)
     if target % ALIGNMENT:
-        st.report("assertion", f"a box at byte {target}, which is not a multiple of {ALIGNMENT}", site, lane)
+        st.report(
+            "assertion",
+            f"the box is at byte {target} of shared memory; the address must be a multiple of {ALIGNMENT} B",
+            site,
+            lane,
+        )
     fill = 0 if of.described.fill == "zeros" else 0xFF
     places = functools.partial(of.places, count=len(at))
     _load(st, lane, of.buffer, at, inside, fill, target, places, of.width, mbar, site, blocks)
@@ -303,7 +312,7 @@ CHUNK = 16
 def _unit(st: Any, lane: int, site: Any, *numbers: int) -> int:
     """How many bytes are moved at a time."""
     if any(number % CHUNK for number in numbers):
-        st.report("assertion", f"a copy whose addresses and size are not all multiples of {CHUNK} bytes", site, lane)
+        st.report("assertion", f"the addresses and the size of the copy must be multiples of {CHUNK} B", site, lane)
     unit = 8
     while any(number % unit for number in numbers):
         unit //= 2
@@ -329,7 +338,7 @@ def _store(
     _touch(st, target, at[keep], width, lane, True, site, ends, copy if combine is None else None, level)
     timing.copied(st, copy, {warp.index: len(there) * width}, into=False)
     stream.open.append(copy)
-    if happens_at_once(st):
+    if completes_immediately(st):
         copy.complete()
 
 
@@ -355,7 +364,12 @@ def store_box(
     if not isinstance(of, Map):
         st.stop("assertion", "a copy without a tensor map", site)
     if source % ALIGNMENT:
-        st.report("assertion", f"a box at byte {source}, which is not a multiple of {ALIGNMENT}", site, lane)
+        st.report(
+            "assertion",
+            f"the box is at byte {source} of shared memory; the address must be a multiple of {ALIGNMENT} B",
+            site,
+            lane,
+        )
     at, inside = of.box(coordinates)
     combine = combining_boxes(of, kind, st, site) if kind is not None else None
     _store(st, lane, at, inside, of.buffer, of.places(source, len(at)), of.width, site, combine)
@@ -366,7 +380,7 @@ def _reduce_box(op: Any, tr: ThreadTranslator) -> Step:
     given = segments(op, tr, "map", "source", "box", "hint")
     kind = str(op.attributes["redKind"]).rpartition("<")[2].rstrip(">")
     if kind in ("inc", "dec"):
-        raise Unsupported(f"a copy of kind {kind}")
+        raise Unsupported(f"copy kind {kind}")
     _check_mode(op)
     (target,), (source,), site = given["map"], given["source"], tr.site(op)
 
@@ -382,7 +396,7 @@ def _reduce_box(op: Any, tr: ThreadTranslator) -> Step:
 def _store_bytes(op: Any, tr: ThreadTranslator) -> Step:
     given = segments(op, tr, "target", "source", "size", "hint", "mask")
     if given["mask"]:
-        raise Unsupported("a mask of bytes")
+        raise Unsupported("a byte mask")
     target, source, size = (given[name][0] for name in ("target", "source", "size"))
     space, site = address_space(op.operands[0].type), tr.site(op)
 

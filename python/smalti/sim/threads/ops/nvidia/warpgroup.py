@@ -1,4 +1,4 @@
-"""`nvgpu.warpgroup`: products of warpgroups, as the instructions that MLIR makes of them (`convert-nvgpu-to-nvvm`)."""
+"""`nvgpu.warpgroup`: the `wgmma` instructions that `convert-nvgpu-to-nvvm` produces."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def _store(op: Any, tr: ThreadTranslator) -> Step:
     (value, target), site = tr.operands(op), tr.site(op)
     rows, columns, element = _accumulator(op.operands[0].type)
     if rows > ROWS and columns != 2 * ROWS:
-        raise Unsupported(f"{rows} x {columns} numbers, which MLIR's conversion does not store one under the other")
+        raise Unsupported(f"an accumulator of {rows} x {columns}, which MLIR's conversion does not store row by row")
     dtype = dtype_of(element)
     tr.uses(op.operands[1].type)
 

@@ -1,4 +1,4 @@
-"""`nvvm`: products of warpgroups."""
+"""`nvvm`: `wgmma`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from ..... import ir
 from ....machine.clocks import join
-from ....machine.engines import happens_at_once
+from ....machine.engines import completes_immediately
 from ....translation.translator import Step, Unsupported, groups_left
 from ...execution import fences, timing
 from ...execution.code import ThreadTranslator, operation
@@ -49,7 +49,7 @@ def whole_warpgroups(st: Any, what: str, site: Any) -> None:
     """All threads of the warpgroups have to come."""
     whole_warps(st, what, site)
     if st.mask is not None or len(st.warps) % WARPS:
-        st.stop("divergence", f"{what} that not all warps of a warpgroup come to", site)
+        st.stop("divergence", f"{what} is in divergent control flow: not all warps of the warpgroup reach it", site)
 
 
 @operation("nvvm.wgmma.mma_async")
@@ -68,7 +68,7 @@ def _multiply(op: Any, tr: ThreadTranslator) -> Step:
         saturates="satfinite" in op.attributes and _word(op, "satfinite") == "satfinite",
     )
     register = re.search(r"struct<\((vector<[^>]*>|[^,)]*)", str(op.results[0].type))
-    assert register, "the verifier asks for a structure"
+    assert register, "the verifier requires a struct"
     ty = ir.Type.parse(register[1], op.context)
     starts = fences.sources(list(op.operands)[:1], tr)
     step = product(form, lambda st: st.v[accumulator] or (), ty, [first], second, (starts, ()), tr, tr.site(op))
@@ -95,7 +95,7 @@ def product(
     kind = dtype_of(register)
     packed = kind == np.dtype(np.int32)
     if kind is None or (kind != form.dtype and not packed) or kind.itemsize * 2 ** rank_of(register) != 4:
-        raise Unsupported(f"registers of {register} for sums of {form.sum}")
+        raise Unsupported(f"registers of {register} for an accumulator of {form.sum}")
     in_registers = len(a) == A_WORDS
     for name in (form.b,) if in_registers else (form.a, form.b):
         tr.uses_shared(READERS[name][0] // 8)
@@ -104,11 +104,11 @@ def product(
     def shared(st: Any, slot: int, rows: int, name: str, transposed: bool) -> list[SharedMatrix]:
         bits = spread(st.v[slot], wide, st.lanes).reshape(-1, LANES)
         if (bits != bits[:, :1]).any():
-            st.stop("divergence", "threads of a warpgroup give different matrices", site)
+            st.stop("divergence", "threads of a warpgroup pass different descriptors", site)
         return [SharedMatrix(int(of) & (1 << 64) - 1, rows, name, transposed) for of in bits[:, 0]]
 
     def run(st: Any) -> tuple[Pending, ...]:
-        whole_warpgroups(st, "a product", site)
+        whole_warpgroups(st, "the wgmma", site)
         left: list[Any]
         if in_registers:
             words = [
@@ -134,7 +134,7 @@ def product(
                     join(together[0].known.used, warp.known.used)
                 for warp in together[1:]:
                     join(warp.known.used, together[0].known.used)
-        if happens_at_once(st):
+        if completes_immediately(st):
             made.complete()
         return tuple(Pending(made, i) for i in range(form.registers))
 
@@ -176,11 +176,11 @@ def _touch(st: Any, a: list[SharedMatrix] | list[RegisterMatrix], b: list[Shared
     lanes = np.arange(0, st.lanes, st.block.warp_size)
     rows = np.array(grains)
     if rows.size and (int(rows.max()) + 1) * buffer.grain > buffer.size:
-        message = f"a product reads up to byte {(int(rows.max()) + 1) * buffer.grain} of {buffer.name}, which has"
+        message = f"the wgmma reads up to byte {(int(rows.max()) + 1) * buffer.grain} of {buffer.name}, whose size is"
         st.stop("out-of-bounds", f"{message} {buffer.size}", site, 0)
     agents = np.array([warp.products.agent for warp in st.warps], np.int32)
     ends = np.array([warp.products.next for warp in st.warps], np.int32)
-    st.reads_grains(buffer, lanes, rows, "the product", site, (agents, ends))
+    st.reads_grains(buffer, lanes, rows, "the wgmma", site, (agents, ends))
 
 
 @operation("nvvm.wgmma.fence.aligned")
@@ -193,7 +193,7 @@ def fence(tr: ThreadTranslator, site: Any) -> Step:
     _of_warpgroups(tr)
 
     def step(st: Any) -> None:
-        whole_warpgroups(st, "a fence of registers", site)
+        whole_warpgroups(st, "the wgmma fence", site)
         fences.fence(st, site)
 
     return step
@@ -209,7 +209,7 @@ def commit(tr: ThreadTranslator, site: Any) -> Step:
     _of_warpgroups(tr)
 
     def step(st: Any) -> None:
-        whole_warps(st, "an end of a group of products", site)
+        whole_warps(st, "the wgmma commit", site)
         for stream in {warp.products.agent: warp.products for warp in st.active_warps()}.values():
             st.block.commits(stream, site)
 
@@ -226,7 +226,7 @@ def wait(left: int, tr: ThreadTranslator, site: Any) -> Step:
     _of_warpgroups(tr)
 
     def step(st: Any) -> None:
-        whole_warps(st, "a wait for products", site)
+        whole_warps(st, "the wgmma wait", site)
         works: dict[int, list[Any]] = {}
         for warp in st.active_warps():
             stream = warp.products

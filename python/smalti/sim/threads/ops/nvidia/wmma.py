@@ -1,7 +1,7 @@
-"""`nvvm.wmma`: matrices that the lanes of a warp have together.
+"""`nvvm.wmma`: matrices that are distributed across the lanes of a warp.
 
-The PTX ISA does not say which lane has which element ("wmma.load"). Here each has as many, one after the other row by row;
-where the registers have room for more than the matrix, as those of f16 do, several lanes have the same ones.
+The PTX ISA does not specify the distribution ("wmma.load"). Here each lane holds the same number of consecutive elements in
+row-major order. If the registers have more capacity than the matrix, as for f16, several lanes hold the same elements.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class _Fragment:
         self.lanes, rest = divmod(total, self.each) if self.each else (0, 1)
         if rest or not self.lanes or LANES % self.lanes:
             raise Unsupported(
-                f"{registers} registers a thread of a matrix of {self.rows} x {self.columns} of {element}"
+                f"{registers} registers per thread for a matrix of {self.rows} x {self.columns} of {element}"
             )
 
     def places(self, st: Any, stride: int, by_columns: bool) -> tuple[Array, Array]:
@@ -120,11 +120,11 @@ def _load(op: Any, tr: ThreadTranslator) -> Step:
     is_number = fragment.element == "f64" and fragment.registers == 1
 
     def step(st: Any) -> None:
-        whole_warps(st, "a load of a matrix", site)
+        whole_warps(st, "the matrix load", site)
         buffer, first = pointee(st, st.v[pointer], space, site, "wmma.load")
         lead = st.uniform(st.v[stride])
         if lead is None:
-            st.stop("divergence", "threads load matrices with different strides", site)
+            st.stop("divergence", "the stride of the matrix load diverges between threads", site)
             raise AssertionError
         own, steps = fragment.places(st, lead, by_columns)
         words = st.load_bytes(buffer, first + own, steps, unit, (fragment.each,), st.mask, site, "wmma.load")
@@ -139,18 +139,18 @@ def _store(op: Any, tr: ThreadTranslator) -> Step:
     pointer, *values, stride = tr.operands(op)
     site, fragment, by_columns = tr.site(op), _of_operation(op), _word(op, "layout") == "col"
     if len(values) != fragment.registers:
-        raise Unsupported(f"{len(values)} registers of a matrix")
+        raise Unsupported(f"{len(values)} registers for a matrix")
     space = address_space(op.operands[0].type)
     tr.uses_shared(fragment.size)
     tr.smallest = min(tr.smallest, fragment.size)
     unit = np.dtype(f"u{fragment.size}")
 
     def step(st: Any) -> None:
-        whole_warps(st, "a store of a matrix", site)
+        whole_warps(st, "the matrix store", site)
         buffer, first = pointee(st, st.v[pointer], space, site, "wmma.store")
         lead = st.uniform(st.v[stride])
         if lead is None:
-            st.stop("divergence", "threads store matrices with different strides", site)
+            st.stop("divergence", "the stride of the matrix store diverges between threads", site)
             raise AssertionError
         own, steps = fragment.places(st, lead, by_columns)
         words = fragment.bytes_of(st, [st.v[slot] for slot in values]).view(unit)
@@ -166,16 +166,16 @@ def _multiply(op: Any, tr: ThreadTranslator) -> Step:
     # The second is the type of the sums (NVVM dialect, "nvvm.wmma.mma").
     factor, sums = _word(op, "eltypeA"), _word(op, "eltypeB")
     if factor not in READERS or sums not in _ACCUMULATORS:
-        raise Unsupported(f"products of {factor} with sums of {sums}")
+        raise Unsupported(f"an MMA of {factor} with an accumulator of {sums}")
     left, right = (_Fragment(shape, factor, _registers(shape, factor)) for shape in ((m, k), (k, n)))
     into = _Fragment((m, n), sums, 4 if sums == "f16" else _registers((m, n), sums))
     counts = [left.registers, right.registers, into.registers]
     if sum(counts) != len(slots):
-        raise Unsupported(f"a product of {factor} with {len(slots)} registers")
+        raise Unsupported(f"an MMA of {factor} with {len(slots)} registers")
     dtype = np.dtype(_ACCUMULATORS[sums])
 
     def step(st: Any) -> None:
-        whole_warps(st, "a product", site)
+        whole_warps(st, "the MMA", site)
         timing.multiplied(st, _NAMES.get(factor, factor), m * n * k, site)
         values, parts = [st.v[slot] for slot in slots], []
         for fragment, end in zip((left, right, into), np.cumsum(counts).tolist(), strict=True):

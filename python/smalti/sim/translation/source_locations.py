@@ -1,4 +1,4 @@
-"""Places in the text of a module whose operations say that they come from elsewhere, as JAX's say from Python."""
+"""Source locations in the text of a module whose ops have other locations, such as JAX's Python lines."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ _PARTS = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|(?<![\w.$%#!@-])loc\s*\(')
 _ALIAS = re.compile(r"#\w+\s*=\s*\Z")
 
 
-def keep_places(source: Any, module: ir.Module) -> None:
-    """Lets the operations of a module that was parsed from a file or a text know where they are there, in front of
-    where they say they come from."""
+def attach_source_locations(source: Any, module: ir.Module) -> None:
+    """Adds the locations in the parsed file or text to ops with other locations, as the innermost location."""
     text = _text(source, module)
     if text is None or "loc(" not in text:
         return
@@ -47,12 +46,12 @@ def _text(source: Any, module: ir.Module) -> str | None:
     try:
         return Path(source).read_text(encoding="utf-8")
     except (OSError, ValueError):
-        # Bytecode has no text.
+        # Bytecode does not have text.
         return None
 
 
 def _without_locations(text: str) -> str:
-    """The text with blanks for what it says of locations."""
+    """The text with blanks in place of locations."""
     parts, at = [], 0
     while (found := _PARTS.search(text, at)) is not None:
         if not found[0].startswith("loc"):
@@ -68,7 +67,7 @@ def _without_locations(text: str) -> str:
 
 
 def _end(text: str, at: int) -> int:
-    """Where the parenthesis ends that begins before a place."""
+    """The end of the parenthesis that begins before an index."""
     depth = 1
     for found in re.compile(r'"(?:[^"\\]|\\.)*"|[()]').finditer(text, at):
         depth += {"(": 1, ")": -1}.get(found[0], 0)

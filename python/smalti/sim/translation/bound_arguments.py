@@ -1,4 +1,4 @@
-"""What a call gives to a program: arrays and numbers, and the memory that they are in."""
+"""Arguments of a call, and their memory."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from ...calling import arrays, calls
 from ...calling.arguments import Argument
 from ...errors import LaunchError
 from ..machine.memory import Buffer, MemRef
-from .drawing import element
 from .program import Parameter
+from .random_arguments import element
 
 
 @dataclass(frozen=True)
-class Given:
-    """An argument with what a call gives for it."""
+class BoundArgument:
+    """An argument with the value of a call."""
 
     parameter: Parameter
     array: np.ndarray[Any, Any]
     shape: tuple[int, ...]
     strides: tuple[int, ...]
-    """In elements; in bytes where several elements share one."""
+    """In elements; in bytes if several elements share a byte."""
 
     @property
     def extent(self) -> tuple[int, int]:
-        """The first byte and the one behind the last, from its first element on."""
+        """The first byte, and the byte after the last, relative to the first element."""
         if 0 in self.shape:
             return 0, 0
         steps = [(size - 1) * step for size, step in zip(self.shape, self.strides, strict=True)]
@@ -38,7 +38,7 @@ class Given:
         return low * self.array.itemsize, (high + 1) * self.array.itemsize
 
     def of_elements(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Shape and strides as the program has them."""
+        """Shape and strides in the program."""
         packed = self.parameter.packed
         if packed == 1:
             return self.shape, self.strides
@@ -46,34 +46,34 @@ class Given:
         return shape, (*(step * packed for step in self.strides[:-1]), 1)
 
     def number(self) -> Any:
-        """A number, as values of a program are."""
+        """A scalar as a run-time value."""
         return self.array.item() if self.array.dtype.kind in "ib" else self.array[()]
 
     def view(self, place: Place, dtype: np.dtype[Any] | None = None) -> MemRef:
-        """Its elements in memory."""
+        """A view of its elements in memory."""
         steps = tuple(step * self.array.itemsize for step in self.strides)
         return MemRef(place.buffer, place.offset, self.shape, steps, dtype or self.array.dtype, begin=place.offset)
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where the first element of an array is."""
+    """The memory of the first element of an array."""
 
     buffer: Any
     offset: int = 0
 
 
-def bind(parameter: Parameter, value: Any) -> Given:
-    """What a call gives for an argument, if it fits."""
+def bind(parameter: Parameter, value: Any) -> BoundArgument:
+    """Binds a call's value to an argument. Raises an error if it does not match."""
     wanted = element(parameter)
     argument = Argument(parameter.index, str(parameter.type), wanted, None, None, True, parameter.written)
     if parameter.scalar:
         number = calls.scalar(argument, value)
         if wanted.kind in "iu":
-            # Integers are signed here, as values of a program are.
+            # Integers are signed in run-time values.
             number = (number + (1 << wanted.bits - 1) & (1 << wanted.bits) - 1) - (1 << wanted.bits - 1)
         with np.errstate(over="ignore"):
-            return Given(parameter, np.asarray(number).astype(wanted.numpy), (), ())
+            return BoundArgument(parameter, np.asarray(number).astype(wanted.numpy), (), ())
     try:
         array = np.asarray(value)
     except Exception as problem:
@@ -81,31 +81,35 @@ def bind(parameter: Parameter, value: Any) -> Given:
     if array.dtype == np.object_ and not isinstance(value, np.ndarray):
         raise LaunchError(f"{parameter}: {type(value).__name__} is not an array")
     if array.size and not _address(array):
-        raise LaunchError(f"{parameter}: its memory is not allocated: the address is 0, and the shape is {array.shape}")
+        raise LaunchError(f"{parameter}: the array is not allocated: its address is 0 and its shape is {array.shape}")
     if parameter.written and not isinstance(value, np.ndarray):
-        raise LaunchError(f"{parameter}: the kernel writes it: pass a numpy array, not {type(value).__name__}")
-    # Strides that the type states are those of a copy, so that any others fit.
+        raise LaunchError(
+            f"{parameter}: the kernel writes this argument; pass a numpy array instead of {type(value).__name__}"
+        )
+    # The strides in the type are those of the copy, so the array may have any others.
     argument = replace(argument, shape=tuple(parameter.shape), strides=(None,) * len(array.shape))
-    name = array.dtype.name if array.dtype.isnative else f"{array.dtype.name} in foreign byte order"
+    name = array.dtype.name if array.dtype.isnative else f"{array.dtype.name} in non-native byte order"
     readonly = not array.flags.writeable
     view = arrays.ArrayView(_address(array), array.shape, (0,) * array.ndim, name, arrays.CPU, readonly=readonly)
     calls.check_array(argument, view, arrays.CPU)
-    return Given(parameter, array, array.shape, _strides(parameter, array))
+    return BoundArgument(parameter, array, array.shape, _strides(parameter, array))
 
 
 def _strides(parameter: Parameter, array: np.ndarray[Any, Any]) -> tuple[int, ...]:
-    """The strides in elements: the array says those that the type leaves open."""
+    """The strides in elements: dynamic ones are those of the array."""
     if 0 in array.shape:
         return (0,) * array.ndim
     found = []
     for dimension, (wanted, by, size) in enumerate(zip(parameter.strides, array.strides, array.shape, strict=True)):
         if parameter.written and size > 1 and not by:
-            raise LaunchError(f"{parameter} is written, and the elements along dimension {dimension} are all one")
+            raise LaunchError(
+                f"{parameter}: the kernel writes this argument, and its elements along dimension {dimension} overlap (stride 0)"
+            )
         if wanted is not None:
             found.append(wanted)
             continue
         if by % array.itemsize and size > 1:
-            message = f"its stride along dimension {dimension} is {by} bytes, no number of its elements"
+            message = f"the stride of dimension {dimension} is {by} B; it must be a multiple of the element size"
             raise LaunchError(f"{parameter}: {message}")
         found.append(by // array.itemsize)
     return tuple(found)
@@ -116,13 +120,13 @@ def _strides(parameter: Parameter, array: np.ndarray[Any, Any]) -> tuple[int, ..
 # ---------------------------------------------------------------------------------------------------------------------
 
 Make = Callable[[int, str, int, int, bool], Buffer]
-"""Makes memory: for the first argument in it, with a name, so many bytes, the bytes of a grain, and whether it is only
-read."""
+"""Creates memory: for the first argument in it, with a name, a size, the bytes of a grain, and whether it is
+read-only."""
 
 
-def place(given: Sequence[Given], make: Make) -> list[Place | None]:
-    """The memory of the arguments, with what the arrays hold; None for numbers. Arrays that share memory share it
-    there, too, if one of them is written."""
+def place(given: Sequence[BoundArgument], make: Make) -> list[Place | None]:
+    """The memory of the arguments, with the contents of the arrays; None for scalars. Arrays that overlap share memory
+    if one of them is written."""
     found: list[Place | None] = [None] * len(given)
     for group in _sharing(given):
         many = len(group) > 1
@@ -145,8 +149,8 @@ def _address(array: np.ndarray[Any, Any]) -> int:
     return int(array.__array_interface__["data"][0])
 
 
-def _sharing(given: Sequence[Given]) -> Iterator[list[int]]:
-    """The arrays, those together that share memory of which some is written."""
+def _sharing(given: Sequence[BoundArgument]) -> Iterator[list[int]]:
+    """The arrays, grouped by overlap if one of the group is written."""
     arrays = [i for i, one in enumerate(given) if not one.parameter.scalar]
     while arrays:
         group = [arrays.pop(0)]
@@ -162,34 +166,36 @@ def _sharing(given: Sequence[Given]) -> Iterator[list[int]]:
 
 
 _EFFORT = 100_000
-"""Of a search for an element that two arrays have in common."""
+"""The limit of a search for a common element of two arrays."""
 
 
-def _share(one: Given, other: Given) -> bool:
+def _share(one: BoundArgument, other: BoundArgument) -> bool:
     if not (one.parameter.written or other.parameter.written) or not np.may_share_memory(one.array, other.array):
         return False
     try:
-        # numpy's types know two of its numbers only.
+        # numpy's type stubs accept only two constants.
         return np.shares_memory(one.array, other.array, max_work=_EFFORT)  # pyright: ignore[reportArgumentType]
     except np.exceptions.TooHardError:
         return True
 
 
-def _lies_so(given: Given, others: Sequence[Parameter]) -> None:
-    """An array that shares memory is used where it is: it has to lie there as the type of the argument says."""
+def _lies_so(given: BoundArgument, others: Sequence[Parameter]) -> None:
+    """An array that shares memory is not copied to another layout, so its strides must be those of the type."""
     for dimension, (wanted, by, size) in enumerate(zip(given.strides, given.array.strides, given.shape, strict=True)):
         if size > 1 and wanted * given.array.itemsize != by:
             raise LaunchError(
-                f"{given.parameter} shares memory with {others[0]}, and its stride along dimension {dimension} is "
-                f"{by} bytes, not the {wanted * given.array.itemsize} that its type says"
+                f"{given.parameter} shares memory with {others[0]}, and the stride of its dimension {dimension} is {by} B; the "
+                f"type requires {wanted * given.array.itemsize} B"
             )
 
 
 def with_shapes(parameters: Sequence[Parameter], shapes: Mapping[int, Sequence[int]]) -> list[Parameter]:
-    """The arguments with shapes for what the program leaves open."""
+    """The parameters with shapes for dynamic sizes."""
     for index in shapes:
         if not any(parameter.index == index and not parameter.scalar for parameter in parameters):
-            raise LaunchError(f"there is no array {index} to have a shape: {', '.join(map(str, parameters))}")
+            raise LaunchError(
+                f"a shape is given for argument {index}, which is not an array; the arguments are: {', '.join(map(str, parameters))}"
+            )
     return [_with_shape(parameter, shapes.get(parameter.index, parameter.shape)) for parameter in parameters]
 
 
@@ -197,7 +203,7 @@ def _with_shape(parameter: Parameter, wanted: Sequence[int | None]) -> Parameter
     fits = len(wanted) == len(parameter.shape)
     if not fits or any(n not in (None, size) for n, size in zip(parameter.shape, wanted, strict=True)):
         raise LaunchError(
-            f"{parameter}: its shape is {calls.shape_text(wanted)}, the kernel needs {calls.shape_text(parameter.shape)}"
+            f"{parameter}: the shape is {calls.shape_text(wanted)}; the kernel requires {calls.shape_text(parameter.shape)}"
         )
     if None in wanted:
         hint = inputs.shape_hint(parameter.index, parameter.shape)

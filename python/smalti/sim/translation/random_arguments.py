@@ -1,4 +1,4 @@
-"""Random arguments of kernels: numbers that what is made of them knows."""
+"""Random arguments of kernels, with valid values for sparsity metadata, scales and similar operands."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _ROLES = {
     "mosaic_gpu.async_store_scales_smem_to_tmem": "scales",
     "mosaic_gpu.async_store_sparse_metadata_smem_to_tmem": "metadata",
 }
-"""What an operation takes memory for."""
+"""The purpose for which an op uses memory."""
 _VIEWS = VIEWS_OF_PACKED | {"mosaic_gpu.with_transforms", "memref.transpose", "memref.reinterpret_cast"}
 _VIEWS |= {"memref.expand_shape", "memref.collapse_shape", "builtin.unrealized_conversion_cast"}
 
 
 def _root(value: Any) -> tuple[str, int] | None:
-    """The argument that memory is a view of, or where it is in shared memory; None where that is not told."""
+    """The argument of a view, or its offset in shared memory; None if it is not statically known."""
     while True:
         if isinstance(value, ir.BlockArgument):
             owner = value.owner.owner
@@ -43,8 +43,8 @@ def _root(value: Any) -> tuple[str, int] | None:
 
 
 def roles(module: ir.Module) -> dict[int, str]:
-    """What arguments are for, where their type does not say it: those that are copied to shared memory and from there to
-    tensor memory as scales or metadata."""
+    """The purpose of arguments whose type does not state it: those that are copied to shared memory and then to tensor
+    memory as scales or metadata."""
     operations = list(walk(module.operation))
     places = {_root(op.operands[0]): _ROLES[op.name] for op in operations if op.name in _ROLES}
     places.pop(None, None)
@@ -68,15 +68,15 @@ def element(parameter: Parameter) -> dtypes.ElementType:
 
 
 _DRAWN = (1 << 20) + 7
-"""Numbers that are drawn for an array: a larger one repeats them, which takes far less time. Rows are not all alike."""
+"""The number of random elements of an array: a larger array repeats them, which is much faster. Rows differ."""
 
 
 def _array(shape: list[int], dtype: np.dtype[Any], draw: Callable[[int], Array]) -> Array:
-    """An array of numbers that a function draws."""
+    """An array of numbers from a generator function."""
     found = np.empty(shape, dtype)
     flat = found.reshape(-1)
     drawn = draw(min(flat.size, _DRAWN)).astype(dtype)
-    # Part by part, so that Ctrl-C is heard in between.
+    # In parts, so that Ctrl-C is handled in between.
     for first in range(0, flat.size, _DRAWN):
         part = flat[first : first + _DRAWN]
         part[...] = drawn[: part.size]
@@ -84,16 +84,16 @@ def _array(shape: list[int], dtype: np.dtype[Any], draw: Callable[[int], Array])
 
 
 _RISING = np.array([first | second << 2 for second in range(4) for first in range(second)])
-"""Metadata of four elements."""
+"""Sparsity metadata of four elements."""
 
 
 def drawn(parameter: Parameter, role: str | None, generator: np.random.Generator) -> Array:
-    """An array that fits: small numbers, of scales positive ones, of metadata those that mean something."""
+    """A random array: small numbers, positive scales, valid metadata."""
     kind, shape = element(parameter), [size for size in parameter.shape if size is not None]
     if role == "metadata":
         low, high = generator.choice(_RISING, (2, *shape))
         return (low | high << 4).astype(np.uint8).view(np.int8)
-    # A type without sign and zero is one of scales.
+    # A type without sign and zero is a scale type.
     if kind.name == "float8_e8m0fnu":
         return _array(shape, kind.numpy, lambda count: 2.0 ** generator.integers(-4, 5, count))
     if kind.kind == "f" and role == "scales":

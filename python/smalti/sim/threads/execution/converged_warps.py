@@ -1,4 +1,4 @@
-"""Teams of warps that run a program together."""
+"""Converged warps: warps of a block that execute the same op together."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from ...machine.synchronisation import Wait
+from ...machine.synchronization import Wait
 from ...translation.translator import raise_located
 from .accesses import Accesses
 from .block import Warp
 from .lanes import Array, take
 
 
-class Team(Accesses):
-    """Warps of a block that are at the same place of their program."""
+class ConvergedWarps(Accesses):
+    """Warps of a block that execute the same op together."""
 
     jumps = 0
-    """Jumps back so far, of control flow that has no structure."""
+    """The number of backward branches in unstructured control flow."""
 
     def __init__(self, block: Any, warps: list[Warp], program: Any, values: list[Any]) -> None:
         super().__init__(block, warps)
@@ -26,17 +26,17 @@ class Team(Accesses):
         """Values of the program, by slot."""
         self.pc = 0
         self.frames: list[Any] = []
-        """Control flow that is open."""
+        """The open control-flow frames."""
         self.fence: Any = None
         """The last `fences.RegisterFence`."""
         self.visits: dict[int, Any] = {}
-        """By operations that poll memory: when it was there last (see `polling`)."""
+        """By polling op: the state at its last execution (see `polling`)."""
         self.wait: Wait | None = None
         self.finished = False
         self.program = self._run()
 
     def _run(self) -> Any:
-        """The program, up to what it has to wait for."""
+        """Runs the program up to its next wait."""
         chunks = self.code
         site: Any = None
         try:
@@ -63,12 +63,12 @@ class Team(Accesses):
             warp.finished = True
 
     def ending(self) -> list[Warp]:
-        """Who has ended when its program has."""
+        """The warps that exit at the end of the program."""
         return self.warps
 
     def split(self, classes: Array) -> None:
-        """Lets the warps go different ways: `classes` has a number for each unit of warps. This team keeps the first
-        class, and is at the same place as before; so are the new teams."""
+        """Splits the warps at divergent control flow: `classes` has a number for each unit of warps. These converged
+        warps keep the first class; the new ones continue at the same op."""
         values = np.unique(classes).tolist()
         classes = np.repeat(classes, len(self.warps) // len(classes))
         warps = self.warps
@@ -80,7 +80,7 @@ class Team(Accesses):
             if number == values[0]:
                 self.set_warps(chosen)
             else:
-                team = Team(self.block, chosen, self.code, [])
+                team = ConvergedWarps(self.block, chosen, self.code, [])
                 team.pc = self.pc
             memo: dict[int, Any] = {}
             v, frames, loops, mask, fence, ended = before
