@@ -1,4 +1,4 @@
-"""docs/tests.md: each op and each pass has a test, and the page lists them."""
+"""docs/tests.md: list of the tests of each op and each pass."""
 
 from __future__ import annotations
 

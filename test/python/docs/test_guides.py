@@ -42,7 +42,7 @@ SMALTI_COMMANDS = [
 
 @pytest.mark.parametrize("command", SMALTI_COMMANDS)
 def test_commands_run(command: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    # What they write is not left in the tree.
+    # Outputs go to the temporary folder.
     tmp_path.joinpath("test").symlink_to(ROOT / "test")
     monkeypatch.chdir(tmp_path)
     run_command(command)

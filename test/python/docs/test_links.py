@@ -1,4 +1,4 @@
-"""Links between pages: each linked file and section exists; the glossary is sorted, and the index has every pass."""
+"""Links between pages, order of the glossary, and completeness of the index."""
 
 from __future__ import annotations
 

@@ -197,7 +197,7 @@ def _with_shape(parameter: Parameter, wanted: Sequence[int | None]) -> Parameter
     fits = len(wanted) == len(parameter.shape)
     if not fits or any(n not in (None, size) for n, size in zip(parameter.shape, wanted, strict=True)):
         raise LaunchError(
-            f"{parameter}: its shape is {calls.shape_text(wanted)}, the kernel needs {calls.shape_text(parameter.shape)}"
+            f"{parameter}: the shape is {calls.shape_text(wanted)}; the kernel requires {calls.shape_text(parameter.shape)}"
         )
     if None in wanted:
         hint = inputs.shape_hint(parameter.index, parameter.shape)
