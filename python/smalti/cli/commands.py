@@ -547,17 +547,17 @@ def doctor(as_json: bool) -> None:
     with interrupts.end_the_process():
         from . import doctor as examination
 
-        findings = examination.examine()
+        components = examination.examine()
     if as_json:
-        click.echo(json.dumps(examination.report(findings), indent=2))
+        click.echo(json.dumps(examination.report(components), indent=2))
     else:
-        for finding in findings:
-            mark = click.style("found  ", fg="green") if finding.found else click.style("missing", fg="yellow")
-            click.echo(f"{mark}  {finding.name}" + (f": {finding.detail}" if finding.detail else ""))
-            if not finding.found:
-                click.echo(f"         enables: {finding.enables}")
-                click.echo(f"         install: {finding.get}")
-    if any(finding.required and not finding.found for finding in findings):
+        for component in components:
+            mark = click.style("found  ", fg="green") if component.found else click.style("missing", fg="yellow")
+            click.echo(f"{mark}  {component.name}" + (f": {component.detail}" if component.detail else ""))
+            if not component.found:
+                click.echo(f"         enables: {component.enables}")
+                click.echo(f"         install: {component.get}")
+    if any(component.required and not component.found for component in components):
         raise SmaltiError("a required component is missing")
 
 

@@ -151,11 +151,11 @@ def _examine() -> Iterator[Component]:
         )
 
 
-def report(findings: Sequence[Component]) -> dict[str, object]:
+def report(components: Sequence[Component]) -> dict[str, object]:
     """The components as plain data. `ok` is false if a required component is missing."""
-    ok = all(finding.found for finding in findings if finding.required)
+    ok = all(component.found for component in components if component.required)
     return {
         "ok": ok,
-        "findings": [asdict(finding) for finding in findings],
+        "components": [asdict(component) for component in components],
         "targets": targets.names() if ok else [],
     }

@@ -270,7 +270,7 @@ def test_doctor_json(shell: Shell) -> None:
     done = shell("doctor", "--json")
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
-    names = [finding["name"] for finding in report["findings"]]
+    names = [component["name"] for component in report["components"]]
     for name in ("MLIR", "smalti-opt", "plugin", "ptxas", "llvm-mc", "ld.lld", "libdevice", "ocml/ockl", "CUDA driver"):
         assert name in names
     assert report["ok"] and report["targets"] == smalti.targets.names()
@@ -285,7 +285,7 @@ def test_doctor_says_what_is_missing_and_how_to_get_it(monkeypatch: pytest.Monke
     assert "cubins" in lines[at + 1] and "pip install nvidia-cuda-nvcc" in lines[at + 2]
     monkeypatch.setattr(toolchain, "find_rocm_bitcode", lambda: None)
     done = CliRunner().invoke(commands.main, ["doctor", "--json"])
-    missing = {f["name"]: f for f in json.loads(done.output)["findings"] if not f["found"]}
+    missing = {f["name"]: f for f in json.loads(done.output)["components"] if not f["found"]}
     assert "apt install rocm-device-libs" in missing["ocml/ockl"]["get"]
     assert all(finding["enables"] and finding["get"] for finding in missing.values())
 

@@ -159,12 +159,12 @@ def test_arguments_are_checked_as_for_a_gpu() -> None:
         kernel(good.T, good)
     with pytest.raises(smalti.LaunchError, match="element type is float64"):
         kernel(good.astype(np.float64), good)
-    with pytest.raises(smalti.LaunchError, match="shares memory with"):
+    with pytest.raises(smalti.LaunchError, match="overlaps argument"):
         kernel(good, good)
     with pytest.raises(smalti.LaunchError, match="stream= is not supported"):
         kernel(good, good.copy(), stream=0)
     good.flags.writeable = False
-    with pytest.raises(smalti.LaunchError, match="it is read-only"):
+    with pytest.raises(smalti.LaunchError, match="read-only"):
         kernel(good.copy(), good)
 
 
