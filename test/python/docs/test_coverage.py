@@ -1,4 +1,4 @@
-"""docs/tests.md: list of the tests of each op and each pass."""
+"""docs/tests.md: each op and each pass has a test, and the page lists them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Guides: the Python blocks and the commands of the pages run, and print what the pages show."""
+"""Python code and commands of the guides."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ SMALTI_COMMANDS = [
 
 @pytest.mark.parametrize("command", SMALTI_COMMANDS)
 def test_commands_run(command: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    # Outputs go to the temporary folder.
+    # Their outputs are not left in the tree.
     tmp_path.joinpath("test").symlink_to(ROOT / "test")
     monkeypatch.chdir(tmp_path)
     run_command(command)
