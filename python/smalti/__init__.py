@@ -3,7 +3,7 @@
     kernel = smalti.compile("matmul.mlir", target="cpu")
     kernel(a, b, c)
 
-The MLIR bindings are here too: `smalti.ir`, `smalti.passmanager`, `smalti.rewrite`, `smalti.dialects`.
+The package includes the MLIR bindings: `smalti.ir`, `smalti.passmanager`, `smalti.rewrite`, `smalti.dialects`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from .launch.kernels import Kernel
     from .remarks import Remark
 
-# Loaded when first used: the bindings and numpy take a while, and the child that generates code needs neither.
+# Loaded on first use: the bindings and numpy are slow to import, and the code-generation process needs neither.
 _HOMES = {
     "compile": "front_end",
     "parse": "compiler.driver",

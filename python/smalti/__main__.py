@@ -1,10 +1,10 @@
-"""`python -m smalti` is the command `smalti`."""
+"""Entry point of the command line, `smalti` or `python -m smalti`, of the package."""
 
 from . import interrupts
 
 
 def main() -> None:
-    """Runs the command."""
+    """Runs the command line."""
     with interrupts.end_the_process():
         from .cli.commands import main as command
     command(prog_name="smalti")

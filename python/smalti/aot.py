@@ -1,4 +1,4 @@
-"""Kernels in files: the code and all that a launch needs. Loading one needs no MLIR, and no extension module of Smalti's.
+"""Kernels in files: the code and the data that a launch needs. Loading a kernel does not import MLIR or an extension module.
 
 smalti.compile("matmul.mlir", target="sm_90a").save("matmul.smalti")
 smalti.aot.load("matmul.smalti")(a, b, c)
@@ -16,14 +16,17 @@ from .launch.kernels import Kernel
 
 
 def save(kernel: Kernel, path: str | os.PathLike[str]) -> Path:
-    """Writes a kernel for a GPU, or for an emulated one; the same kernel makes the same bytes."""
+    """Writes a kernel for a GPU or an emulated GPU, and returns the path. Equal kernels give equal bytes.
+
+    Raises ToolMissing if the kernel does not have a binary, such as a kernel for the CPU.
+    """
     path = Path(path)
     files.write(path, archive.dumps(kernel, f"write {path}"))
     return path
 
 
 def load(path: str | os.PathLike[str]) -> Kernel:
-    """The kernel in a file that `save` wrote."""
+    """The kernel in a file that `save` wrote. Raises KernelFileError if the file cannot be read or is damaged."""
     path = Path(path)
     try:
         data = path.read_bytes()

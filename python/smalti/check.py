@@ -1,4 +1,4 @@
-"""Checking a kernel's numbers against the reference interpreter, on random inputs."""
+"""Comparison of a kernel with the reference interpreter on random inputs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .inputs import random_arguments
 from .launch.kernels import Kernel
 
 SAFETY = 2.0
-"""The tolerance is this many times the first-order error bound of the reference."""
+"""The tolerance divided by the first-order error bound of the reference."""
 
 RULE = (
     f"tolerance per element: {SAFETY:g} x the first-order error bound: (K + 1) * 2^-23 * sum|a||b| for a dot of depth "
@@ -25,13 +25,13 @@ RULE = (
 
 @dataclass(frozen=True)
 class Comparison:
-    """How one written argument compares with its reference."""
+    """The comparison of one written argument with its reference."""
 
     argument: entry.Argument
     max_error: float
     """The largest absolute difference."""
     wrong: int
-    """Elements outside their tolerance."""
+    """Number of elements outside their tolerance."""
     total: int
     first_wrong: tuple[int, ...] | None
     detail: str = ""
@@ -39,13 +39,13 @@ class Comparison:
 
 @dataclass(frozen=True)
 class CheckResult:
-    """The comparison of every argument."""
+    """The comparison of all arguments."""
 
     comparisons: tuple[Comparison, ...]
     unwritten_changed: tuple[entry.Argument, ...]
-    """Arguments that the program only reads and that changed nevertheless."""
+    """Arguments that changed although the kernel only reads them."""
     seconds: float = 0.0
-    """How long the run took."""
+    """Duration of the run in seconds."""
 
     @property
     def ok(self) -> bool:
@@ -56,11 +56,11 @@ class CheckResult:
         return max((c.max_error for c in self.comparisons), default=0.0)
 
     def require(self) -> CheckResult:
-        """Itself, or an error that says what is wrong."""
+        """Returns `self` if the result is correct. Otherwise raises a CheckError with the first wrong element."""
         lines = [f"{c.argument}: {c.detail}" for c in self.comparisons if c.wrong]
-        lines += [f"{a}: the program only reads it, and it changed" for a in self.unwritten_changed]
+        lines += [f"{a}: the kernel only reads this argument, but its contents changed" for a in self.unwritten_changed]
         if lines:
-            # The tolerance matters only to those who look for the error.
+            # Print the tolerance rule only with a wrong element.
             rule = [RULE] if any(c.wrong and c.argument.dtype.kind == "f" for c in self.comparisons) else []
             raise CheckError("the result differs from the reference:\n  " + "\n  ".join([*lines, *rule]))
         return self
@@ -69,19 +69,19 @@ class CheckResult:
         return f"ok, max abs error {self.max_error:.3g}"
 
 
-def compare(argument: entry.Argument, got: np.ndarray, wanted: reference.Value) -> Comparison:
-    """Compares an array with its reference, element by element."""
-    exact = wanted.data
+def compare(argument: entry.Argument, actual: np.ndarray, expected: reference.Value) -> Comparison:
+    """Compares an array with its reference, per element."""
+    exact = expected.data
     if argument.dtype.kind != "f":
-        bad = got.astype(np.int64) != exact.astype(np.int64)
-        difference = np.abs(got.astype(np.float64) - exact.astype(np.float64))
+        bad = actual.astype(np.int64) != exact.astype(np.int64)
+        difference = np.abs(actual.astype(np.float64) - exact.astype(np.float64))
         tolerance = np.zeros(exact.shape)
     else:
-        actual = got.astype(np.float64)
+        values = actual.astype(np.float64)
         with np.errstate(invalid="ignore"):
-            difference = np.abs(actual - exact)
-            tolerance = SAFETY * (np.zeros(exact.shape) if wanted.error is None else wanted.error)
-            same = (actual == exact) | (np.isnan(actual) & np.isnan(exact))
+            difference = np.abs(values - exact)
+            tolerance = SAFETY * (np.zeros(exact.shape) if expected.error is None else expected.error)
+            same = (values == exact) | (np.isnan(values) & np.isnan(exact))
             difference = np.where(same, 0.0, difference)
             bad = ~(same | (difference <= tolerance))
         difference = np.where(np.isnan(difference), np.inf, difference)
@@ -92,7 +92,7 @@ def compare(argument: entry.Argument, got: np.ndarray, wanted: reference.Value) 
         first = tuple(int(i) for i in np.argwhere(bad)[0])
         detail = (
             f"{count} of {exact.size} elements are wrong; the first is [{', '.join(map(str, first))}]: "
-            f"{got[first]}, the reference is {exact[first]:.9g} +- {float(tolerance[first]):.3g}"
+            f"{actual[first]}; the reference is {exact[first]:.9g} +- {float(tolerance[first]):.3g}"
         )
     return Comparison(argument, worst, count, int(exact.size), first, detail or "")
 
@@ -105,30 +105,30 @@ def check(
     given: Mapping[int, str] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> CheckResult:
-    """Runs `kernel` on random inputs and the program of `module` in the reference interpreter, and compares.
+    """Runs `kernel` and the reference interpreter on the same random inputs, and compares the results.
 
-    The time limit of the kernel holds for each of the two; the interpreter runs the blocks that the kernel runs, and
-    reports `progress`.
+    `module` is the source of the kernel. The time limit of the kernel applies to each of the two runs. The interpreter
+    runs the same blocks as the kernel, and calls `progress(completed, total)`.
     """
-    how: Any = kernel
+    settings: Any = kernel
     if kernel.target.is_emulated:
-        how = kernel.emulation
+        settings = kernel.emulation
     elif kernel.target.is_simulated:
-        how = how.simulation
+        settings = settings.simulation
     values: list[Any] = random_arguments(kernel.entry, seed, given)
     before: list[Any] = [np.copy(cast(Any, value)) if isinstance(value, np.ndarray) else value for value in values]
-    launcher = kernel.launcher  # Where it cannot run there is no use in a reference.
+    launcher = kernel.launcher  # Raises before the reference runs if the kernel cannot run here.
     function = entry.find_entry(module, kernel.entry.name)
-    limits: Any = {"time_limit": how.time_limit, "blocks": how.blocks}
-    expected = reference.run(function, values, **limits, progress=progress)
+    limits: Any = {"time_limit": settings.time_limit, "blocks": settings.blocks}
+    references = reference.run(function, values, **limits, progress=progress)
     seconds = launcher.run_on_copies(values)
     comparisons: list[Comparison] = []
     changed: list[entry.Argument] = []
-    for argument, value, old, wanted in zip(kernel.arguments, values, before, expected, strict=True):
+    for argument, value, old, expected in zip(kernel.arguments, values, before, references, strict=True):
         if not argument.is_memref:
             continue
         if argument.writes:
-            comparisons.append(compare(argument, value, wanted))
+            comparisons.append(compare(argument, value, expected))
         elif value.tobytes() != old.tobytes():
             changed.append(argument)
     return CheckResult(tuple(comparisons), tuple(changed), seconds)

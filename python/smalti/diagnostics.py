@@ -1,4 +1,4 @@
-"""Messages with a location: diagnostics of the compiler, and how they are shown with the source line and a caret."""
+"""Compiler diagnostics, and their rendering with the source line and a caret."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from . import sources
 
 @dataclass(frozen=True)
 class SourceLocation:
-    """A place in a source file; line and column count from 1."""
+    """A location in a source file. Lines and columns count from 1."""
 
     file: str
     line: int
     column: int
     python: tuple[SourceLocation, ...] = ()
-    """The lines of Python that it comes from, the innermost first."""
+    """The Python call stack that created the operation, innermost first."""
 
     def __str__(self) -> str:
-        # A module that is in no file position of its own has line 0.
+        # A location without a position in the file has line 0.
         return f"{self.file}:{self.line}:{self.column}" if self.line else self.file
 
 
 MOST_CALLERS = 3
-"""Lines of Python that a message shows."""
+"""Number of Python lines that a message shows."""
 
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """One message of the compiler, with its notes."""
+    """A compiler diagnostic with its notes."""
 
     severity: str
     message: str
@@ -40,32 +40,32 @@ class Diagnostic:
     notes: tuple[Diagnostic, ...] = ()
 
     def render(self, text: str | None = None) -> str:
-        """The message with the source line and a caret; `text` is the source where it is not a file."""
-        place = f"{self.location}: " if self.location else ""
-        lines = [f"{place}{self.severity}: {self.message}"]
+        """The message with the source line and a caret. `text` is the source if it is not in a file."""
+        prefix = f"{self.location}: " if self.location else ""
+        lines = [f"{prefix}{self.severity}: {self.message}"]
         excerpt = _excerpt(self.location, text)
         if excerpt:
             lines.append(excerpt)
-        for place in self.location.python[:MOST_CALLERS] if self.location is not None else ():
-            lines.append(f"{place}: note: comes from here")
-            lines.extend(filter(None, [_excerpt(place, None)]))
+        for caller in self.location.python[:MOST_CALLERS] if self.location is not None else ():
+            lines.append(f"{caller}: note: created here")
+            lines.extend(filter(None, [_excerpt(caller, None)]))
         lines.extend(note.render(text) for note in self.notes)
         return "\n".join(lines)
 
     @staticmethod
     def from_json(item: Mapping[str, Any]) -> Diagnostic:
-        """What another process wrote as JSON."""
-        place = item["location"]
+        """A diagnostic that another process wrote as JSON."""
+        location = item["location"]
         return Diagnostic(
             item["severity"],
             item["message"],
-            SourceLocation(*place) if place else None,
+            SourceLocation(*location) if location else None,
             tuple(map(Diagnostic.from_json, item["notes"])),
         )
 
 
 def source_line(location: SourceLocation | None, text: str | None) -> tuple[str, int] | None:
-    """The line at a location and the column in it, which counts from 0; `text` is the source where it is not a file."""
+    """The source line at a location and its column, counted from 0. `text` is the source if it is not in a file."""
     if location is None or location.line < 1:
         return None
     if location.file != sources.TEXT:
@@ -86,34 +86,34 @@ def _excerpt(location: SourceLocation | None, text: str | None) -> str | None:
     if (found := source_line(location, text)) is None:
         return None
     line, column = found
-    # Tabs stay tabs in front of the caret, so that it stands under its column.
+    # Keep tabs before the caret, so that the caret is below its column.
     before = "".join("\t" if c == "\t" else " " for c in line[:column])
     return f"  {line}\n  {before}^"
 
 
 def source_location(location: Any) -> SourceLocation | None:
-    """The file position in an `ir.Location`: through names, the callee of a call site, the first of a fusion; and the
-    lines of Python among the others."""
-    found = list(dict.fromkeys(_places(location)))
+    """The file position in an `ir.Location`. Names, call sites (the callee) and fused locations (the first) are resolved;
+    positions in Python files become `SourceLocation.python`."""
+    found = list(dict.fromkeys(_file_locations(location)))
     if not found:
         return None
-    python = tuple(place for place in found[1:] if place.file.endswith(".py"))
+    python = tuple(other for other in found[1:] if other.file.endswith(".py"))
     return dataclasses.replace(found[0], python=python)
 
 
-def _places(location: Any) -> Iterator[SourceLocation]:
-    """All file positions in a location, the innermost first."""
+def _file_locations(location: Any) -> Iterator[SourceLocation]:
+    """All file positions in a location, innermost first."""
     if location.is_a_file():
         file = sources.TEXT if location.filename == "-" else location.filename
         yield SourceLocation(file, location.start_line, location.start_col)
     elif location.is_a_name():
-        yield from _places(location.child_loc)
+        yield from _file_locations(location.child_loc)
     elif location.is_a_callsite():
-        yield from _places(location.callee)
-        yield from _places(location.caller)
+        yield from _file_locations(location.callee)
+        yield from _file_locations(location.caller)
     elif location.is_a_fused():
         for part in location.locations:
-            yield from _places(part)
+            yield from _file_locations(part)
 
 
 def _severity(value: Any) -> str:
@@ -126,7 +126,7 @@ def diagnostic_from_mlir(info: Any) -> Diagnostic:
         severity=_severity(info.severity),
         message=str(info.message).rstrip(),
         location=source_location(info.location),
-        # The note with the whole operation in generic form says less than the caret does.
+        # The caret already shows the operation, so the note that prints it is dropped.
         notes=tuple(
             diagnostic_from_mlir(note)
             for note in info.notes

@@ -1,4 +1,4 @@
-"""Element types: the MLIR spelling, numpy's, and DLPack's, side by side."""
+"""Element types, with their names in MLIR, numpy and DLPack."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ElementType:
-    """One element type that a kernel's memory can have."""
+    """An element type of the memory of a kernel."""
 
     mlir: str
-    """As MLIR writes it: `f16`."""
+    """The name in MLIR: `f16`."""
     name: str
-    """As numpy and ml_dtypes call it: `float16`."""
+    """The name in numpy or ml_dtypes: `float16`."""
     bits: int
-    """In memory: a bool takes a byte."""
+    """Size in memory, in bits. A bool has 8."""
     kind: str
-    """`f` float, `i` signed or signless integer, `u` unsigned integer, `b` bool."""
+    """`f`: float, `i`: signed or signless integer, `u`: unsigned integer, `b`: bool."""
     mantissa: int = 0
     """Explicit mantissa bits of a float."""
 
     @property
     def numpy(self) -> np.dtype:
-        """The numpy type that has this memory format."""
+        """The numpy type with this memory format."""
         import numpy as np
 
         if self.name in _EXTENDED:
@@ -37,7 +37,7 @@ class ElementType:
 
     @property
     def rounding(self) -> float:
-        """The largest relative error of rounding to the nearest number of this type."""
+        """The unit roundoff: the largest relative error of rounding to nearest."""
         return 2.0 ** -(self.mantissa + 1) if self.kind == "f" else 0.0
 
     def __str__(self) -> str:
@@ -111,28 +111,28 @@ _BY_DLPACK = {
 
 
 def from_mlir(spelling: str) -> ElementType | None:
-    """The element type that MLIR writes as `spelling`; signed integers are laid out as signless ones."""
+    """The element type with the MLIR name `spelling`, or None. A signed integer maps to the signless type."""
     return _BY_MLIR.get(spelling.removeprefix("s"))
 
 
 def from_name(name: str) -> ElementType | None:
-    """The element type that numpy or ml_dtypes calls `name`."""
+    """The element type with the numpy or ml_dtypes name `name`, or None."""
     return _BY_NAME.get(name)
 
 
 def name_from_dlpack(code: int, bits: int, lanes: int) -> str:
-    """numpy's name for a DLPack type, or a description of one that has none."""
+    """The numpy name of a DLPack type, or a description if numpy does not have the type."""
     if lanes == 1 and (name := _BY_DLPACK.get((code, bits))):
         return name
     return f"dlpack(code={code}, bits={bits}, lanes={lanes})"
 
 
 def accepts(wanted: ElementType, name: str) -> bool:
-    """Whether memory of the type called `name` can be read as `wanted`: signless integers take both signs."""
+    """Whether an array of the type `name` can be passed as `wanted`. A signless integer accepts signed and unsigned."""
     given = _BY_NAME.get(name)
     if given is None:
         return False
     if given.name == wanted.name:
         return True
-    # A signless MLIR integer says nothing about the sign.
+    # A signless MLIR integer accepts unsigned arrays of the same width.
     return wanted.kind == "i" and given.kind == "u" and wanted.bits == given.bits

@@ -1,4 +1,4 @@
-"""Exceptions: one clear message with the place in the source, the numbers, and what to do."""
+"""Exceptions of Smalti: a message with source location and values, notes, and a hint."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .remarks import Remark
 
 
 class SmaltiError(Exception):
-    """Base of every error that Smalti raises on purpose."""
+    """Base class of all errors that Smalti raises deliberately."""
 
     def __init__(
         self,
@@ -31,14 +31,14 @@ class SmaltiError(Exception):
         self.hint = hint
         self.remarks = tuple(remarks)
         self.reproducer: Path | None = None
-        """The file that holds the failing module and pipeline, where one was written."""
+        """The file with the failing module and pipeline, or None if none was written."""
         self.command: str | None = None
-        """The shell command that replays the failure, where there is one."""
+        """The shell command that replays the failure, or None."""
         self._source = source
 
     @property
     def location(self) -> SourceLocation | None:
-        """Where the first located diagnostic points."""
+        """The location of the first diagnostic that has one."""
         return next((d.location for d in self.diagnostics if d.location), None)
 
     def __str__(self) -> str:
@@ -53,11 +53,11 @@ class SmaltiError(Exception):
 
 
 class ParseError(SmaltiError):
-    """The text is not MLIR that Smalti knows."""
+    """The text is not valid MLIR in the dialects of Smalti and upstream MLIR."""
 
 
 class VerifyError(SmaltiError):
-    """The module parses but breaks a rule of an operation."""
+    """The module parses, but the verifier of an operation rejects it."""
 
 
 class CompileError(SmaltiError):
@@ -65,31 +65,31 @@ class CompileError(SmaltiError):
 
 
 class PipelineError(SmaltiError):
-    """A pass, a pass option or a textual pipeline that does not exist."""
+    """A pass or pass option does not exist, has an invalid value, or the textual pipeline does not parse."""
 
 
 class TargetError(SmaltiError):
-    """No such target, or one that does not fit what was asked of it."""
+    """The target does not exist or does not support the request."""
 
 
 class LaunchError(SmaltiError):
-    """A kernel was called with arguments or on a machine that do not fit it."""
+    """A call passed arguments that the kernel does not accept, or the GPU cannot run the kernel."""
 
 
 class ToolMissing(SmaltiError):
-    """An outside program, library or driver was not found."""
+    """An external program, library or driver was not found."""
 
 
 class KernelFileError(SmaltiError):
-    """A file with a kernel that cannot be read."""
+    """A kernel file cannot be read."""
 
 
 class CheckError(SmaltiError):
-    """A kernel's result is not that of the reference."""
+    """The result of a kernel differs from the reference."""
 
 
 class EmulationError(SmaltiError):
-    """A kernel on an emulated chip did what it must not."""
+    """The emulator found an error in a kernel, such as a data race."""
 
     def __init__(self, message: str, *, findings: Iterable[Finding] = (), **keywords: Any) -> None:
         super().__init__(message, **keywords)
@@ -97,7 +97,7 @@ class EmulationError(SmaltiError):
 
 
 class SimulationError(SmaltiError):
-    """A kernel in the simulator did what it must not."""
+    """The simulator found an error in a kernel, such as a data race."""
 
     def __init__(self, message: str, *, findings: Iterable[Finding] = (), **keywords: Any) -> None:
         super().__init__(message, **keywords)
@@ -106,7 +106,7 @@ class SimulationError(SmaltiError):
 
 @contextmanager
 def mlir_errors(kind: type[SmaltiError], message: str, context: Any = None) -> Generator[None, None, None]:
-    """Turns an `ir.MLIRError` raised inside into `kind`, with its diagnostics and the source they point to."""
+    """Converts an `ir.MLIRError` into an error of class `kind` with its diagnostics and their source lines."""
     from . import ir
 
     try:

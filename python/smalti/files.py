@@ -1,4 +1,4 @@
-"""Files that Smalti writes, and the folder of its caches."""
+"""Atomic writing of files, and the cache folder."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .errors import SmaltiError
 
 
 def cache_folder(name: str) -> Path:
-    """A folder in `SMALTI_CACHE_DIR`, or in the user's cache folder."""
+    """The folder `name` in `SMALTI_CACHE_DIR`, or in the cache folder of the user."""
     if given := os.environ.get("SMALTI_CACHE_DIR"):
         return Path(given) / name
     import platformdirs
@@ -25,16 +25,16 @@ def cache_folder(name: str) -> Path:
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Generator[BinaryIO, None, None]:
-    """A stream whose content becomes the file at `path` if the block ends without an exception. Otherwise the file
-    stays as it was, or does not exist."""
+    """A stream whose content replaces the file at `path` if the block ends without an exception. Otherwise the file does
+    not change. Raises SmaltiError if the file cannot be written."""
     try:
         given = Path(path)
         if given.exists() and not given.is_file():
-            # Devices and pipes are written, never replaced. Opening a folder fails.
+            # Devices and pipes are written in place. Opening a folder fails.
             with given.open("wb") as stream:
                 yield stream
             return
-        # Links stay links.
+        # A symbolic link stays a link; its target is replaced.
         target = given.resolve()
         temporary = target.with_name(f".{target.name[:200]}.{secrets.token_hex(8)}")
         try:
@@ -52,6 +52,6 @@ def replacing(path: str | os.PathLike[str]) -> Generator[BinaryIO, None, None]:
 
 
 def write(path: str | os.PathLike[str], data: bytes | str) -> None:
-    """Writes a file as a whole, or raises an error that names the file."""
+    """Writes a file completely or not at all. Raises SmaltiError if the file cannot be written."""
     with replacing(path) as stream:
         stream.write(data.encode() if isinstance(data, str) else data)

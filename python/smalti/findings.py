@@ -1,4 +1,4 @@
-"""What a kernel did that it must not: what findings of the emulator and of the simulator have in common."""
+"""Base class of the findings of the emulator and the simulator."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ Position = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that a kernel did and must not do."""
+    """One error in the execution of a kernel, such as a data race."""
 
     kind: str
     """`race`, `out-of-bounds`, `deadlock`, `leak`, ..."""
     message: str
     block: Position | None = None
     location: SourceLocation | None = None
-    """The innermost location in the source that is known."""
+    """The innermost known source location."""
     others: tuple[Finding, ...] = ()
-    """The other participants: the other side of a race, all that wait in a deadlock."""
+    """The other participants: the conflicting access of a race, all waiting threads of a deadlock."""
 
     def participants(self) -> list[str]:
-        """Who did it, from the outside in: `block (0, 1, 0)`, ..."""
+        """The block, warp and lane of the access, outermost first: `block (0, 1, 0)`, ..."""
         return [] if self.block is None else [named("block", self.block)]
 
     def addition(self) -> str:
-        """What follows the kind in an error."""
+        """Text after the kind in an error message."""
         return ""
 
     def notes(self) -> tuple[Diagnostic, ...]:
-        """What an error says beside the participants."""
+        """Further notes of an error, after those of the participants."""
         return ()
 
     def diagnostic(self, severity: str = "error") -> Diagnostic:
-        """The finding as a message like the compiler's."""
+        """The finding as a compiler diagnostic."""
         who = ", ".join(self.participants())
         message = f"{who}: {self.message}" if who else self.message
         notes = tuple(other.diagnostic("note") for other in self.others)
@@ -51,10 +51,10 @@ class Finding:
 
 
 def named(name: str, position: Position) -> str:
-    """A position in words: `thread (3, 0, 0)`."""
+    """A position as text: `thread (3, 0, 0)`."""
     return f"{name} ({', '.join(map(str, position))})"
 
 
 def counted(findings: Sequence[Finding]) -> str:
-    """The number of findings in words."""
+    """The number of findings as text."""
     return f"{len(findings)} findings" if len(findings) != 1 else "1 finding"

@@ -1,4 +1,4 @@
-"""`smalti.compile`: a program for any target."""
+"""`smalti.compile`: compilation of a kernel for any target."""
 
 from __future__ import annotations
 
@@ -28,16 +28,20 @@ def _target_of(module: ir.Module, target: str | targets.Target | None) -> target
         numbers = [attributes[f"mosaic_gpu.arch_{part}"] for part in ("major", "minor")]
         if not all(isinstance(number, ir.IntegerAttr) for number in numbers):
             raise TargetError(
-                f"the module's mosaic_gpu.arch_major and arch_minor are {numbers[0]} and {numbers[1]}; both must be integers"
+                f"mosaic_gpu.arch_major and arch_minor of the module are {numbers[0]} and {numbers[1]}; both must be integers"
             )
         major, minor = (ir.IntegerAttr(number).value for number in numbers)
         if (fitting := targets.for_compute_capability(major, minor)) is None:
-            raise TargetError(f"the module is for compute capability {major}.{minor}, which no target has")
+            raise TargetError(
+                f"the module is for compute capability {major}.{minor}; no target has this compute capability"
+            )
         return fitting
     if "smalti.target" in module.operation.attributes:
         attribute = module.operation.attributes["smalti.target"]
         if not isinstance(attribute, ir.StringAttr):
-            raise TargetError(f"the module's smalti.target is {attribute}, which is no name of a target")
+            raise TargetError(
+                f"smalti.target of the module is {attribute}; it must be a string with the name of a target"
+            )
         return targets.get(attribute.value)
     return devices.here()
 
@@ -54,20 +58,27 @@ def compile(
     sanitize: Sanitizer | None = None,
     **options: Unpack[CompileOptions],
 ) -> Kernel | sim.SimulatedKernel:
-    """Compiles a tile program for `target`, or for the best that this machine has.
+    """Compiles a kernel for `target`, and returns a `Kernel`, or a `sim.SimulatedKernel` for `sim:CHIP`.
 
-    `source` is a path, MLIR text or a module, which is left as it is. `entry` names the function where the module has
-    several. `options` go to the pipeline `smalti-compile`: `stages=3`, for example. `dump` is a folder for every form of
-    the code, in numbered files, and `dump_ir` one for the IR after every pass; so are the environment variables
-    `SMALTI_DUMP` and `SMALTI_DUMP_IR`. `emulation` says how an emulated target
-    (`emu:sm_80`) runs; `sanitize` ("thread" or "address") is short for `Emulation(sanitize=...)`. For a simulated target
-    (`sim:sm_90a`) it is a `sim.SimulatedKernel`.
+    - `source`: a path, MLIR text or a module. A module is not changed.
+    - `target`: a chip such as "sm_90a", "cpu", "emu:CHIP" or "sim:CHIP". None selects the target of the module, else the GPU
+      of this machine, else the CPU.
+    - `entry`: the name of the entry function. Required if the module has several.
+    - `dump`: a folder for each form of the code, in numbered files. Default: the environment variable `SMALTI_DUMP`.
+    - `dump_ir`: a folder for the IR after each pass. Default: the environment variable `SMALTI_DUMP_IR`.
+    - `progress`: called with the name of each step.
+    - `emulation`: the settings of an emulated target.
+    - `sanitize`: "thread" or "address", short for `Emulation(sanitize=...)`.
+    - `options`: options of the pipeline `smalti-compile`, such as `stages=3`.
+
+    Raises ParseError or VerifyError for an invalid module, TargetError for an unknown target, PipelineError for an
+    unknown option, and CompileError if a pass or an assembler fails.
     """
     if "stop_after" in options:
         raise PipelineError(
-            "a kernel is lowered completely: a pipeline that stops after a level leaves nothing to run",
-            hint="the levels of IR are in kernel.asm; "
-            "smalti opt --pass-pipeline='builtin.module(smalti-compile{target=... stop-after=...})' stops at one",
+            "stop_after is not supported by smalti.compile; a kernel must be lowered completely",
+            hint="kernel.asm has all levels of IR; "
+            "smalti opt --pass-pipeline='builtin.module(smalti-compile{target=... stop-after=...})' stops after a level",
         )
     original = parse(source)
     chosen = _target_of(original, target)
@@ -77,19 +88,19 @@ def compile(
         return sim.simulate(original, chosen, name=entry, **options)
     if (emulation is not None or sanitize is not None) and not chosen.is_emulated:
         raise TargetError(
-            f"'{chosen}' is not emulated: it takes neither emulation nor sanitize",
+            f"'{chosen}' is not emulated; emulation and sanitize require a target emu:CHIP",
             hint=f"use '{targets.EMULATED}{chosen}'" if chosen.is_gpu else None,
         )
-    how = emulation or Emulation()
+    settings = emulation or Emulation()
     if sanitize is not None:
-        how = dataclasses.replace(how, sanitize=sanitize)
+        settings = dataclasses.replace(settings, sanitize=sanitize)
     return driver.compile_kernel(
         original,
         chosen,
         entry_name=entry,
         dump=dump,
         dump_ir=dump_ir,
-        tell=progress or (lambda _: None),
-        emulation=how,
+        report=progress or (lambda _: None),
+        emulation=settings,
         options=options,
     )

@@ -12,8 +12,8 @@ from .errors import LaunchError
 
 
 def shape_hint(index: int, shape: Sequence[int | None]) -> str:
-    """What to give on the shell for a memref with dynamic sizes."""
-    return f"give its shape, such as --arg {index}={'x'.join('64' if size is None else str(size) for size in shape)}"
+    """The command-line option that sets the shape of a memref with dynamic sizes."""
+    return f"set its shape, such as --arg {index}={'x'.join('64' if size is None else str(size) for size in shape)}"
 
 
 def _parse_shape(argument: Argument, text: str) -> tuple[int, ...]:
@@ -22,23 +22,25 @@ def _parse_shape(argument: Argument, text: str) -> tuple[int, ...]:
     except ValueError:
         shape = (-1,)
     if any(extent < 0 for extent in shape):
-        raise LaunchError(f"{argument}: '{text}' is not a shape such as 500x300")
+        raise LaunchError(f"{argument}: '{text}' is not a shape, such as 500x300")
     assert argument.shape is not None
     if len(shape) != len(argument.shape) or any(w not in (None, s) for w, s in zip(argument.shape, shape, strict=True)):
         raise LaunchError(
-            f"{argument}: the shape {text} is not one of this type; {shape_hint(argument.index, argument.shape)}"
+            f"{argument}: the shape {text} does not match the type; {shape_hint(argument.index, argument.shape)}"
         )
     return shape
 
 
 def random_arguments(what: Entry, seed: int = 0, given: Mapping[int, str] | None = None) -> list[Any]:
-    """Arguments for a kernel: normal floats, powers of two as scales, small integers; poison where the program writes and never reads.
+    """Random arguments for a kernel.
 
-    `given` holds the shapes of dynamic memrefs ("500x300") and the values of scalars, by index, as text.
+    Floats have a normal distribution, scales are powers of two, and integers are small. Arrays that the kernel only writes
+    hold NaN or the largest integer. `given` maps an argument index to text: the shape of a dynamic memref ("500x300"), or
+    the value of a scalar. Raises a LaunchError if `given` does not match the kernel or lacks a shape or value.
     """
     given = dict(given or {})
     if unknown := [i for i in given if not 0 <= i < len(what.arguments)]:
-        raise LaunchError(f"there is no argument {unknown[0]}: @{what.name} takes {len(what.arguments)}")
+        raise LaunchError(f"argument {unknown[0]} does not exist; @{what.name} takes {len(what.arguments)} arguments")
     rng = np.random.default_rng(seed)
     values: list[Any] = []
     for argument in what.arguments:
@@ -50,14 +52,14 @@ def random_arguments(what: Entry, seed: int = 0, given: Mapping[int, str] | None
         if text is not None:
             shape = _parse_shape(argument, text)
         elif None in argument.shape:
-            raise LaunchError(f"{argument}: {shape_hint(argument.index, argument.shape)}")
+            raise LaunchError(f"{argument}: the shape is dynamic; {shape_hint(argument.index, argument.shape)}")
         else:
             shape = tuple(extent for extent in argument.shape if extent is not None)
         try:
             values.append(_array(argument, shape, rng))
         except (MemoryError, OverflowError, ValueError):
             raise LaunchError(
-                f"{argument}: an array of {'x'.join(map(str, shape))} elements does not fit in this machine's memory"
+                f"{argument}: an array of {'x'.join(map(str, shape))} elements exceeds the memory of this machine"
             ) from None
     return values
 
@@ -68,7 +70,7 @@ def _scalar(argument: Argument, text: str | None, rng: np.random.Generator) -> A
     if text is None:
         if argument.dtype.kind == "f":
             return float(np.float32(rng.standard_normal()).astype(argument.dtype.numpy))
-        raise LaunchError(f"{argument}: give its value: --arg {argument.index}=1")
+        raise LaunchError(f"{argument}: the value is missing; set it with --arg {argument.index}=VALUE")
     try:
         return float(text) if argument.dtype.kind == "f" else int(text, 0)
     except ValueError:
@@ -80,7 +82,7 @@ def _array(argument: Argument, shape: tuple[int, ...], rng: np.random.Generator)
     if argument.writes and not argument.reads:
         data = np.full(shape, _poison(ty), ty.numpy)
     elif ty.name == "float8_e8m0fnu":
-        # A type of scales, which has no sign.
+        # This type holds scales and does not have a sign.
         data = (2.0 ** rng.integers(-4, 5, shape)).astype(ty.numpy)
     elif ty.kind == "f":
         data = rng.standard_normal(shape).astype(np.float32).astype(ty.numpy)
@@ -100,7 +102,7 @@ def _poison(ty: Any) -> Any:
 
 
 def _strided(data: np.ndarray, wanted: Sequence[int | None]) -> np.ndarray:
-    """The same values in memory with the strides that a memref type asks for."""
+    """The same values in memory with the strides of a memref type."""
     steps: list[int] = []
     step = 1
     for extent, stride in zip(reversed(data.shape), reversed(tuple(wanted)), strict=True):
@@ -111,7 +113,7 @@ def _strided(data: np.ndarray, wanted: Sequence[int | None]) -> np.ndarray:
         return data
     length = 1 + sum((extent - 1) * stride for extent, stride in zip(data.shape, strides, strict=True))
     memory = np.zeros(length, data.dtype)
-    # Not `as_strided`: it knows types by their names, and that of ml_dtypes' float8_e5m2 is one of numpy's.
+    # Not `as_strided`: it looks types up by name, and numpy has another type with the name of ml_dtypes' float8_e5m2.
     view = np.ndarray(data.shape, data.dtype, memory, 0, [s * data.itemsize for s in strides])
     view[...] = data
     return view

@@ -1,11 +1,11 @@
-"""What instructions compute, on numpy's arrays: the emulator's table of instructions (emulator/Instructions), batched.
+"""Reference semantics of GPU instructions on numpy arrays: the instruction table in emulator/Instructions, batched.
 
     instructions.convert(values, "f32", "f8E4M3FN", saturate=True)
     instructions.matmul(accumulator, a, b, "f16", "f16", "f32")
     instructions.execute("llvm.nvvm.shfl.sync.idx.i32", [mask, value, lane, clamp], np.int32)
 
-Types have MLIR's names. Elements of less than a byte take a byte each. An array of a type may have the numpy type of
-`dtype`, or any other whose elements are as large, such as unsigned integers with the bits.
+Types have MLIR names. A sub-byte element takes one byte. An array may have the numpy type `dtype(name)`, or any numpy type
+with elements of the same size, such as unsigned integers that hold the bits.
 """
 
 from __future__ import annotations
@@ -43,17 +43,17 @@ class ElementType:
     """An element type of instructions."""
 
     name: str
-    """As MLIR spells it; also `tf32`, and `ue4m3`, the scale without a sign."""
+    """The MLIR name, or `tf32`, or `ue4m3` for an unsigned scale."""
     kind: str
     """`float`, `signed` or `unsigned`."""
     bits: int
     bytes: int
-    """Those that an element takes in an array."""
+    """Bytes per element in an array."""
 
 
 @cache
 def types() -> dict[str, ElementType]:
-    """All element types by their names. `i8` has a sign, and `ui8` has none."""
+    """All element types by name. `i8` is signed, and `ui8` is unsigned."""
     known = cast(list[tuple[str, str, int, int]], cast(Any, native).types())
     return {found[0]: ElementType(*found) for found in known}
 
@@ -77,13 +77,13 @@ _OTHERS = {
 
 @cache
 def dtype(name: str) -> np.dtype[Any]:
-    """The numpy type of a type's elements."""
+    """The numpy type of an element type. Raises ValueError for an unknown name."""
     found: Any = _OTHERS.get(name) or _SMALL_FLOATS.get(name)
     if found is not None:
         return np.dtype(found)
     known = dtypes.from_mlir(name)
     if known is None or name not in types():
-        raise ValueError(f"no element type is called '{name}'; known are {', '.join(types())}")
+        raise ValueError(f"unknown element type '{name}'; known types: {', '.join(types())}")
     return known.numpy
 
 
@@ -93,32 +93,31 @@ def _names() -> dict[np.dtype[Any], str]:
 
 
 def type_name(found: np.dtype[Any]) -> str:
-    """The type whose elements have a numpy type; that of a bool is `ui1`."""
+    """The element type of a numpy type; `ui1` for bool. Raises ValueError if it does not exist."""
     name = _names().get(np.dtype(found))
     if name is None:
-        raise ValueError(f"no element type is numpy's {found}")
+        raise ValueError(f"the numpy type {found} does not have an element type")
     return name
 
 
 def _bytes(array: Array, name: str) -> Array:
-    """The bytes of an array of a type, one after the other."""
+    """The bytes of an array in row-major order. Raises ValueError if the array does not match the type."""
     wanted = types().get(name)
     is_number = array.dtype.kind in "biufV" and array.dtype.names is None and array.dtype.isnative
     if wanted is None or not is_number or array.dtype.itemsize != wanted.bytes:
-        raise ValueError(f"an array of {array.dtype} holds no elements of type '{name}'")
+        raise ValueError(f"an array of {array.dtype} cannot hold elements of type '{name}'")
     return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
 
 
 def convert(
     values: Any, from_type: str, to_type: str, *, rounding: str = "nearest_even", saturate: bool = False
 ) -> Array:
-    """Converts numbers with one rounding of the exact value: `nearest_even`, `nearest_away`, `toward_zero`, `down` or
-    `up`.
+    """Converts numbers with one rounding: `nearest_even`, `nearest_away`, `toward_zero`, `down` or `up`.
 
-    A float that is too large, or infinite, becomes the largest number with `saturate`, and otherwise infinite, or NaN
-    in a type without infinity; a type that has neither always saturates, and NaN becomes its largest number. A float
-    as an integer is clamped, and NaN is 0, or the sign bit alone if either type has 64 bits (PTX ISA, "cvt"). An
-    integer as an integer is clamped with `saturate`, and otherwise loses its upper bits.
+    To a float: an overflow or infinity becomes the largest number with `saturate`, otherwise infinity, or NaN in a type
+    without infinity. A type without infinity and NaN always saturates, and NaN becomes its largest number. From a float
+    to an integer: the value is clamped; NaN becomes 0, or only the sign bit if either type has 64 bits (PTX ISA, "cvt").
+    From an integer to an integer: the value is clamped with `saturate`, otherwise truncated to the low bits.
     """
     array = np.asarray(values)
     result = np.empty(array.shape, dtype(to_type))
@@ -127,8 +126,7 @@ def convert(
 
 
 def fused(x: Array, y: Array, z: Array) -> Array:
-    """`x * y + z` of floats of one type, as float64: another rounding to their type gives what one rounding of the exact
-    number is."""
+    """`x * y + z` of floats of one type as float64. Rounding the result to the type gives the correctly rounded fma."""
     x, y, z = np.broadcast_arrays(x, y, z)
     name = type_name(x.dtype)
     result = np.empty(x.shape, np.float64)
@@ -149,22 +147,24 @@ def matmul(
     scale_block: int = 0,
     sparsity: Array | None = None,
 ) -> Array:
-    """`accumulator + a @ b` of matrices of m x k and k x n elements, as an array of `type_c`: products are exact, their
-    sum is a double's, rounded once. Elements of f64 are multiplied and added like fma, and integers wrap.
+    """`accumulator + a @ b` for shapes [m, k] and [k, n], as an array of `type_c`.
 
-    With `scales`, of m x k / scale_block and n x k / scale_block elements, each `scale_block` elements along k of a row
-    of `a` and of a column of `b` have one. With `sparsity`, of m x k / 4 x 2 numbers, `a` has two of each four
-    elements along k, at those positions of the four.
+    Element-wise multiplications are exact, and their sum is computed in double precision and rounded once. f64 uses fma.
+    Integers wrap. `scales` have the shapes [m, k / scale_block] and [n, k / scale_block]: one scale for each group of
+    `scale_block` elements along k. With `sparsity` of shape [m, k / 4, 2], `a` stores two of each four elements along k,
+    at these positions. Raises ValueError if shapes or positions do not match.
     """
     m, stored = a.shape
     k, n = b.shape
     if accumulator.shape != (m, n) or stored * (1 if sparsity is None else 2) != k:
-        raise ValueError(f"the shapes {accumulator.shape}, {a.shape} and {b.shape} do not make a matmul")
+        raise ValueError(
+            f"the shapes {accumulator.shape}, {a.shape} and {b.shape} do not match; [m, n], [m, k] and [k, n] are required"
+        )
     result = np.array(accumulator, order="C")
     positions = None
     if sparsity is not None:
         if sparsity.dtype.kind not in "iu" or (sparsity.size and not 0 <= sparsity.min() <= sparsity.max() < 4):
-            raise ValueError("a position must be an integer from 0 to 3")
+            raise ValueError("positions of sparse elements must be integers from 0 to 3")
         positions = np.ascontiguousarray(sparsity, np.uint8).reshape(-1)
     given = None if scales is None else (_bytes(scales[0], scale_type), _bytes(scales[1], scale_type))
     native.matmul(
@@ -190,11 +190,11 @@ class Signature:
     """The operands of an instruction."""
 
     operands: tuple[int, ...]
-    """Bytes of each operand in a lane."""
+    """Bytes per lane of each operand."""
     result: int
-    """Bytes of the result in a lane."""
+    """Bytes per lane of the result."""
     lanes: tuple[int, ...] = (32, 64)
-    """The sizes of a wave that execute it."""
+    """Supported wave sizes."""
 
 
 _SHUFFLE = Signature((4, 4, 4, 4), 4, (32,))
@@ -209,7 +209,7 @@ SIGNATURES = {
     "llvm.amdgcn.cvt.f32.fp8": Signature((4, 4), 4),
     "llvm.amdgcn.readfirstlane.i32": Signature((4,), 4),
 }
-"""The instructions that `execute` takes. An instruction reads what its document says, whatever the arrays hold."""
+"""The instructions that `execute` supports. An instruction interprets the bits of an array, independent of its numpy type."""
 
 
 def execute(
@@ -221,30 +221,32 @@ def execute(
     active: Array | None = None,
     architecture: str = "",
 ) -> Array:
-    """Executes an instruction in waves, and returns an array with `count` elements of the numpy type `result` for each
-    lane: its shape is [waves, lanes, count], or [waves, lanes] if `count` is 1.
+    """Executes an instruction in several waves. Returns an array of the numpy type `result` with the shape
+    [waves, lanes, count], or [waves, lanes] if `count` is 1.
 
-    `name` is one of `SIGNATURES`, and the operands are as it says. Each operand has the shape [waves, lanes] or
-    [waves, lanes, elements]: what its registers hold, an immediate too. Lanes without a bit in `active`, of which each
-    wave has a mask, do not participate, and their results are zero. AMD's instructions that mean different things on
-    two architectures need the `architecture` as the target table names it ("CDNA3").
+    `name` is one of `SIGNATURES`. Each operand has the shape [waves, lanes] or [waves, lanes, elements] and holds the
+    contents of its registers; immediates have the same form. `active` has a lane mask per wave. The result of an inactive
+    lane is zero. AMD instructions that differ between architectures require `architecture`, such as "CDNA3". Raises
+    ValueError if operands do not match the signature.
     """
     signature = SIGNATURES.get(name)
     if signature is None:
-        raise ValueError(f"no instruction is called '{name}'; known are {', '.join(SIGNATURES)}")
+        raise ValueError(f"unknown instruction '{name}'; known instructions: {', '.join(SIGNATURES)}")
     found = [np.ascontiguousarray(operand) for operand in operands]
     if not found or any(operand.ndim not in (2, 3) or operand.shape[:2] != found[0].shape[:2] for operand in found):
-        raise ValueError("the operands of an instruction must have one shape [waves, lanes], and elements behind")
+        raise ValueError(
+            "all operands must have the same shape [waves, lanes], optionally with a third dimension of elements"
+        )
     waves, lanes = found[0].shape[:2]
     each = [operand.reshape(waves, lanes, -1).view(np.uint8) for operand in found]
     results = np.zeros((waves, lanes, count), result)
     sizes, size = tuple(operand.shape[2] for operand in each), count * np.dtype(result).itemsize
     if lanes not in signature.lanes:
-        raise ValueError(f"{name}: a wave has {lanes} lanes; it must have {' or '.join(map(str, signature.lanes))}")
+        raise ValueError(f"{name}: the wave size is {lanes}; it must be {' or '.join(map(str, signature.lanes))}")
     if sizes != signature.operands or size != signature.result:
         raise ValueError(
-            f"{name}: a lane has operands of {sizes} bytes and a result of {size}; "
-            f"it must have {signature.operands} and {signature.result}"
+            f"{name}: operands have {sizes} and the result {size} bytes per lane; "
+            f"{signature.operands} and {signature.result} are required"
         )
     if active is None:
         active = np.full(waves, (1 << lanes) - 1, np.uint64)
@@ -254,8 +256,10 @@ def execute(
 
 
 def unpack_scales(packed: Array) -> Array:
-    """The scales of the tensor core as rows and columns, from the form in which they are copied to tensor memory,
-    [M / 128, N / 4, 32, 16], or [1, N / 4, 64, 16] for two blocks (PTX ISA, "Layout of the scale factor matrix")."""
+    """Scale factors of `tcgen05.mma` in row-major order.
+
+    `packed` has the layout of the copy to tensor memory (PTX ISA, "Layout of the scale factor matrix"):
+    [M / 128, N / 4, 32, 16] for one block. For two blocks it has the shape [1, N / 4, 64, 16]."""
     tiles, columns, rows, _ = packed.shape
     result = np.empty((tiles * rows * 4, columns * 4), packed.dtype)
     native.unpack_scales(np.ascontiguousarray(packed).view(np.uint8), result.reshape(-1).view(np.uint8))
@@ -263,8 +267,8 @@ def unpack_scales(packed: Array) -> Array:
 
 
 def unpack_metadata(packed: Array) -> Array:
-    """The bytes of sparse metadata as rows and columns, from the form in which they are copied to tensor memory,
-    [M / 128, N / 64, 128, 64 metadata], of which four share a byte."""
+    """Sparse metadata of `tcgen05.mma` in row-major order, as bytes. `packed` has the layout of the copy to tensor memory,
+    [M / 128, N / 64, 128, 64], with four entries per byte. Raises ValueError for another shape."""
     if packed.ndim != 4 or packed.shape[2] != 128 or packed.shape[3] not in (16, 64) or packed.dtype.itemsize != 1:
         raise ValueError(f"packed metadata must have the shape [M / 128, N / 64, 128, 16 or 64], not {packed.shape}")
     rows, columns, height, width = packed.shape
@@ -274,10 +278,13 @@ def unpack_metadata(packed: Array) -> Array:
 
 
 def sparse_positions(metadata: Array, element_bits: int) -> Array:
-    """The positions of the two elements of each four of a sparse operand A of the tensor core, from its metadata as
-    tensor memory has them: an array of rows x columns / 2 x 2."""
+    """Positions of the two stored elements in each group of four of a sparse operand A of `tcgen05.mma`.
+
+    `metadata` has the layout of tensor memory. The result has the shape [rows, columns / 2, 2]. Raises ValueError if
+    `element_bits` is not 8 or 16.
+    """
     if element_bits not in (8, 16):
-        raise ValueError(f"a sparse operand has elements of 8 or 16 bits, not {element_bits}")
+        raise ValueError(f"elements of a sparse operand must have 8 or 16 bits, not {element_bits}")
     rows, columns = metadata.shape
     result = np.empty((rows, columns // 2, 2), np.uint8)
     native.sparse_positions(np.ascontiguousarray(metadata).view(np.uint8), element_bits, result.reshape(-1))

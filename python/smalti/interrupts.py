@@ -1,7 +1,7 @@
-"""Ctrl-C in the command `smalti`, where Python cannot raise KeyboardInterrupt soon.
+"""Ctrl-C in the command `smalti` while native code runs.
 
-Python runs signal handlers between bytecodes, so not before native code returns: passes of MLIR and LLVM's code generator
-take seconds for a large module.
+Python runs signal handlers between bytecodes, so KeyboardInterrupt has to wait until native code returns. MLIR passes and
+LLVM code generation take seconds for a large module.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 
 EXIT_CODE = 130
-"""The exit code of a command that Ctrl-C ended, as shells report it."""
+"""The exit code after Ctrl-C, as shells report it (128 + SIGINT)."""
 _SECONDS = 0.3
-"""How long native code may go on after Ctrl-C."""
+"""How long native code may continue after Ctrl-C."""
 
 
 def _is_main_thread() -> bool:
@@ -25,14 +25,14 @@ def _is_main_thread() -> bool:
 
 
 class _Guard:
-    """Ends the process where native code goes on after Ctrl-C. A native thread reads from a pipe what Python's handler in C
-    writes when the signal arrives, and what `interrupt` writes when Python gets to it."""
+    """Ends the process if native code continues after Ctrl-C. A native thread reads a pipe: the C handler of Python writes
+    to the pipe when the signal arrives, and `interrupt` writes to it when Python runs the handler."""
 
     def __init__(self) -> None:
         self._reader = self._writer = -1
 
     def start(self) -> None:
-        """Starts it, once the bindings are loaded."""
+        """Starts the native thread, if the bindings are loaded."""
         bindings = sys.modules.get(f"{__package__}._mlir_libs._smalti")
         if self._writer >= 0 or bindings is None or not _is_main_thread():
             return
@@ -49,7 +49,7 @@ class _Guard:
         bindings.end_unhandled_interrupts(self._reader, _SECONDS, EXIT_CODE)
 
     def stop(self) -> None:
-        """Leaves Ctrl-C to Python again."""
+        """Restores the handling of Ctrl-C by Python."""
         if self._writer < 0:
             return
         signal.set_wakeup_fd(-1)
@@ -58,7 +58,7 @@ class _Guard:
         self._close()
 
     def _close(self) -> None:
-        # The native thread closes the other end when it reads the end of the pipe.
+        # The native thread closes the read end when it sees the end of the pipe.
         os.close(self._writer)
         self._writer = -1
 
@@ -77,8 +77,8 @@ def _end(signal_number: int, frame: FrameType | None) -> None:
 
 @contextmanager
 def end_the_process() -> Generator[None, None, None]:
-    """Ctrl-C ends the process immediately while modules are imported: a KeyboardInterrupt raised while native modules load
-    makes them crash."""
+    """Ctrl-C ends the process immediately in this block, which imports modules. A KeyboardInterrupt during the import of a
+    native module would crash the module."""
     before = signal.getsignal(signal.SIGINT)
     python_handles = before in (signal.default_int_handler, _guard.interrupt)
     if not python_handles or not _is_main_thread():
@@ -94,8 +94,8 @@ def end_the_process() -> Generator[None, None, None]:
 
 @contextmanager
 def end_native_code() -> Generator[None, None, None]:
-    """From the first `end_the_process` inside that loads the bindings on, Ctrl-C ends the process where native code goes
-    on."""
+    """In this block, Ctrl-C ends the process if native code continues. This takes effect after the first `end_the_process`
+    that loads the bindings."""
     try:
         yield
     finally:

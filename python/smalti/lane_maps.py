@@ -1,11 +1,11 @@
-"""Where every element of a vector or of shared memory is, as text and as a picture.
+"""Maps from elements of a vector to lanes and registers, or of shared memory to banks, as text and as a picture.
 
     lane_map = of_registers(named_layout("WGMMA"), [64, 8])
     print(lane_map.text())
     Path("wgmma.html").write_text(lane_map.html())
 
-A map has a cell for each element. Of a vector in registers a cell says warp, lane and value; of shared memory, the bank
-and the byte at which the element begins. The text and the pictures of a map depend on nothing else.
+A map has a cell for each element. For a vector in registers, a cell contains warp, lane and value number. For shared
+memory it contains the bank and the byte address of the element.
 """
 
 from __future__ import annotations
@@ -19,35 +19,35 @@ from xml.etree import ElementTree as Xml
 from .layouts import StridedLayout, TiledLayout, name_of
 
 MAX_ELEMENTS = 1 << 16
-"""A map of more elements is refused."""
+"""The largest number of elements of a map."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """What is said about one element."""
+    """The description of one element."""
 
     label: str
-    """Short, for the cell itself."""
+    """Short text for the cell."""
     detail: str
-    """In full."""
+    """Full text for a tooltip."""
     hue: float
-    """What belongs together has the same hue (0 to 1) ..."""
+    """0 to 1; equal for elements of one warp or bank."""
     shade: float
-    """... and what is its first part, the shade 0."""
+    """0 to 1; increases with the lane, or with the row of banks."""
 
 
 @dataclass(frozen=True)
 class LaneMap:
-    """A cell for each element of a shape."""
+    """The cells of all elements of a shape."""
 
     title: str
     shape: tuple[int, ...]
     legend: tuple[str, ...]
-    """What the labels mean, and what holds for all elements."""
+    """The meaning of the labels, and properties of all elements."""
     cells: dict[tuple[int, ...], Cell] = field(repr=False)
 
     def _pages(self) -> Iterator[tuple[tuple[int, ...], range, range]]:
-        """The matrices: what comes before the last two dimensions, and the rows and columns; a vector is one row."""
+        """The matrices of the last two dimensions: leading indices, rows and columns. A vector is one row."""
         *leading, rows, columns = (1, 1, *self.shape)[-max(2, len(self.shape)) :]
         for head in itertools.product(*map(range, leading)):
             yield head, range(rows), range(columns)
@@ -59,7 +59,7 @@ class LaneMap:
         return f"[{', '.join(map(str, head))}, :, :]" if head else ""
 
     def text(self) -> str:
-        """The map as a table, a line for each row, below what its labels mean."""
+        """The map as a table with one line per row, after the legend."""
         lines = [self.title, *self.legend]
         width = max((len(cell.label) for cell in self.cells.values()), default=0)
         for head, rows, columns in self._pages():
@@ -74,7 +74,7 @@ class LaneMap:
         return "\n".join(lines) + "\n"
 
     def _picture(self) -> Xml.Element:
-        """The map as an SVG element: a rectangle of class `cell` for each element, whose title says all of it."""
+        """The map as an SVG element: a rectangle of class `cell` per element, with `Cell.detail` as its title."""
         height, gap = 16, 24
         width = 8 + 6 * max((len(cell.label) for cell in self.cells.values()), default=0)
         svg = Xml.Element("svg", xmlns="http://www.w3.org/2000/svg", role="img")
@@ -111,7 +111,7 @@ class LaneMap:
         return Xml.tostring(self._picture(), encoding="unicode") + "\n"
 
     def html(self) -> str:
-        """A page with the picture and what its labels mean."""
+        """An HTML page with the legend and the picture."""
         page = Xml.Element("html", lang="en")
         head, body = Xml.SubElement(page, "head"), Xml.SubElement(page, "body")
         Xml.SubElement(head, "meta", charset="utf-8")
@@ -134,20 +134,20 @@ def _color(cell: Cell) -> str:
 
 def _check_size(shape: Sequence[int]) -> None:
     if any(size < 1 for size in shape):
-        raise ValueError(f"sizes must be positive, got {list(shape)}")
+        raise ValueError(f"sizes must be positive; the shape is {list(shape)}")
     if math.prod(shape) > MAX_ELEMENTS:
-        raise ValueError(f"a map of {math.prod(shape)} elements is too large: it has {MAX_ELEMENTS} at most")
+        raise ValueError(f"the map has {math.prod(shape)} elements; at most {MAX_ELEMENTS} are supported")
 
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'s' * (number != 1)}"
 
 
-Place = tuple[int, int, int]
-"""Warp, lane and value: the number of the element among those of the lane."""
+Holder = tuple[int, int, int]
+"""Warp, lane and value: the index of the element among those of the lane."""
 
 
-def _tiled_places(layout: TiledLayout, shape: Sequence[int]) -> Iterator[tuple[tuple[int, ...], Place]]:
+def _tiled_holders(layout: TiledLayout, shape: Sequence[int]) -> Iterator[tuple[tuple[int, ...], Holder]]:
     layout.validate_for(shape)
     length, registers = layout.vector_length, layout.num_registers(shape)
     for warp, lane, register, element in itertools.product(
@@ -157,7 +157,7 @@ def _tiled_places(layout: TiledLayout, shape: Sequence[int]) -> Iterator[tuple[t
         yield tuple(index), (warp, lane, register * length + element)
 
 
-def _strided_places(layout: StridedLayout, threads: int, lanes: int) -> Iterator[tuple[tuple[int, ...], Place]]:
+def _strided_holders(layout: StridedLayout, threads: int, lanes: int) -> Iterator[tuple[tuple[int, ...], Holder]]:
     registers = layout.num_registers(threads)
     for thread, register, element in itertools.product(range(threads), range(registers), range(layout.vector_size)):
         index = layout.element_index(threads, thread, register, element)
@@ -169,8 +169,9 @@ def of_registers(
 ) -> LaneMap:
     """The map of a vector in registers.
 
-    The shape of a tiled layout is its base tile where none is given, and that of a strided layout its own. How many
-    warps and lanes there are is in a tiled layout; `warps` and `lanes` are those that share a strided one.
+    `shape` defaults to the base tile of a tiled layout, or to the shape of a strided layout. `warps` and `lanes` are the
+    numbers of warps and of lanes per warp of a strided layout; a tiled layout states its own. Raises ValueError if the
+    layout does not match the shape.
     """
     if isinstance(layout, TiledLayout):
         shape = layout.tiling[0] if shape is None else shape
@@ -179,19 +180,19 @@ def of_registers(
         vector, warps, lanes = layout.vector_length, layout.num_warps, layout.num_lanes
     else:
         if shape is not None and list(shape) != list(layout.shape):
-            raise ValueError(f"the layout is of a vector of shape {list(layout.shape)}, not {list(shape)}")
+            raise ValueError(f"the layout is for a vector of shape {list(layout.shape)}, not {list(shape)}")
         shape = layout.shape
         title = f"WGStridedFragLayout<{list(shape)}, {layout.vector_size}>"
         vector = layout.vector_size
     _check_size(shape)
-    places = (
-        _tiled_places(layout, shape)
+    elements = (
+        _tiled_holders(layout, shape)
         if isinstance(layout, TiledLayout)
-        else _strided_places(layout, warps * lanes, lanes)
+        else _strided_holders(layout, warps * lanes, lanes)
     )
-    holders: dict[tuple[int, ...], list[Place]] = {}
-    for index, place in places:
-        holders.setdefault(index, []).append(place)
+    holders: dict[tuple[int, ...], list[Holder]] = {}
+    for index, holder in elements:
+        holders.setdefault(index, []).append(holder)
     copies = max(map(len, holders.values()))
     values = math.prod(shape) * copies // (warps * lanes)
     legend = [
@@ -199,7 +200,7 @@ def of_registers(
     ]
     legend.append("warp/lane/value" + f"; {vector} values in a row are one vector" * (vector > 1))
     if copies > 1:
-        legend.append(f"every element is held {copies} times; the cell names the first that holds it")
+        legend.append(f"each element has {copies} copies; the cell shows the first")
     cells: dict[tuple[int, ...], Cell] = {}
     for index, held in holders.items():
         warp, lane, value = held[0]
@@ -211,7 +212,7 @@ def of_registers(
 
 
 def of_splat(shape: Sequence[int]) -> LaneMap:
-    """The map of a vector whose elements are equal: every thread holds the one value."""
+    """The map of a splat: every thread holds the single value of all elements."""
     _check_size(shape)
     cell = Cell("*", "every thread", hue=0.0, shade=0.0)
     cells = dict.fromkeys(itertools.product(*map(range, shape)), cell)
@@ -220,7 +221,7 @@ def of_splat(shape: Sequence[int]) -> LaneMap:
 
 
 def _address(index: Sequence[int], shape: Sequence[int], tile: Sequence[int]) -> int:
-    """The place of an element, in elements, in memory that is stored tile after tile."""
+    """The linear index of an element in memory that is stored tile by tile."""
     tile = tile or [1]
     lead = len(shape) - len(tile)
     digits = [
@@ -228,14 +229,14 @@ def _address(index: Sequence[int], shape: Sequence[int], tile: Sequence[int]) ->
         *((i // t, s // t) for i, s, t in zip(index[lead:], shape[lead:], tile, strict=True)),
         *((i % t, t) for i, t in zip(index[lead:], tile, strict=True)),
     ]
-    place = 0
+    address = 0
     for digit, size in digits:
-        place = place * size + digit
-    return place
+        address = address * size + digit
+    return address
 
 
 def swizzled(address: int, swizzle: int) -> int:
-    """The address that a swizzle over so many bytes makes of one: chunks of 16 bytes are exchanged within rows."""
+    """The byte address after a swizzle of `swizzle` bytes, which permutes chunks of 16 bytes within a row."""
     return address ^ (address // 128 % (swizzle // 16)) * 16
 
 
@@ -248,17 +249,17 @@ def of_memory(
     banks: int = 32,
     bank_bytes: int = 4,
 ) -> LaneMap:
-    """The map of shared memory, tiled and swizzled: the bank that an element is in, and its address in bytes."""
+    """The map of tiled and swizzled shared memory: the bank and the byte address of each element."""
     _check_size(shape)
     if swizzle not in (16, 32, 64, 128):
-        raise ValueError(f"a swizzle spans 16, 32, 64 or 128 bytes, got {swizzle}")
+        raise ValueError(f"the swizzle is {swizzle} bytes; it must be 16, 32, 64 or 128")
     if len(tile) > len(shape) or any(
         t < 1 or s % t for s, t in zip(shape[len(shape) - len(tile) :], tile, strict=False)
     ):
-        raise ValueError(f"tiles of {list(tile)} do not divide the shape {list(shape)}")
+        raise ValueError(f"the tile {list(tile)} does not divide the shape {list(shape)}")
     row_bytes = (tile or shape or [1])[-1] * element_bits // 8
     if swizzle > 16 and row_bytes % swizzle:
-        raise ValueError(f"rows of {row_bytes} bytes are not a multiple of the {swizzle} bytes that the swizzle spans")
+        raise ValueError(f"a row has {row_bytes} bytes; it must be a multiple of the swizzle of {swizzle} bytes")
     cells: dict[tuple[int, ...], Cell] = {}
     for index in itertools.product(*map(range, shape)):
         bits = _address(index, shape, tile) * element_bits
@@ -268,5 +269,5 @@ def of_memory(
         shade = byte // (bank_bytes * banks) % 8 / 7
         cells[index] = Cell(f"{bank}:{byte}", detail, hue=bank / banks, shade=shade)
     title = f"shared memory {'x'.join(map(str, shape))} of {element_bits} bits"
-    title += f", tiles of {'x'.join(map(str, tile))}" * bool(tile) + f", swizzle over {swizzle} bytes" * (swizzle > 16)
+    title += f", tiles of {'x'.join(map(str, tile))}" * bool(tile) + f", {swizzle}-byte swizzle" * (swizzle > 16)
     return LaneMap(title, tuple(shape), (f"bank:byte; {banks} banks of {_count(bank_bytes, 'byte')}",), cells)

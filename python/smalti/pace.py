@@ -1,4 +1,4 @@
-"""How long a run will take: said once, with what shortens it, before most of a long run."""
+"""One note about the expected duration of a long run, with options that shorten it."""
 
 from __future__ import annotations
 
@@ -17,19 +17,21 @@ def check_time_limit(limit: object) -> None:
         isinstance(limit, (int, float)) and not isinstance(limit, bool) and 0 < limit <= MAX_TIME_LIMIT
     ):
         return
-    raise LaunchError(f"time_limit is {limit!r}: a number of seconds above 0, up to {MAX_TIME_LIMIT:g}, is required")
+    raise LaunchError(
+        f"time_limit is {limit!r}; it must be a number of seconds above 0 and at most {MAX_TIME_LIMIT:g}, or None"
+    )
 
 
-MORE_TIME = "a larger --time-limit SECONDS (time_limit), or fewer blocks with --blocks N (blocks)"
-"""What a run that has reached its time limit needs."""
+MORE_TIME = "raise --time-limit SECONDS (time_limit), or run fewer blocks with --blocks N (blocks)"
+"""The hint of an error about the time limit."""
 LONG = 10.0
-"""Seconds of work that are announced."""
+"""Expected seconds from which a run is announced."""
 SILENT = 5.0
-"""Seconds after which a run of which no block has ended is announced."""
+"""Seconds after which a run is announced if no block has completed."""
 
 
 class Pace:
-    """Told of progress (`Simulation.progress`), it says once that the work is long, where it is."""
+    """A progress callback (`Simulation.progress`) that reports a long run once."""
 
     def __init__(self, say: Callable[[str], None], hints: str, unit: str = "blocks", runs: int = 1) -> None:
         self._say, self._hints, self._unit, self._runs = say, hints, unit, runs
@@ -44,7 +46,7 @@ class Pace:
         if not done:
             if seconds < SILENT:
                 return
-            what = f"none of {total} {self._unit}{schedules} has ended" if total > 1 else "it has not ended"
+            what = f"0 of {total} {self._unit}{schedules} completed" if total > 1 else "not completed"
             message = f"{what} after {seconds:.0f} s"
         else:
             estimate = seconds / done * total * self._runs

@@ -1,16 +1,16 @@
-"""A reference interpreter of `triton_xla` programs: slow, obviously right, and independent of every pass.
+"""Reference interpreter of `triton_xla` kernels. It is slow, simple and independent of all passes.
 
-Tiles run one after another, each operation once, on float64 arrays (integers exactly, in their width). No rounding is
-simulated. Instead every float value carries a bound on how far a correct implementation may be from it: a first-order
-running error analysis with `u`, the rounding error of a value's type:
+The interpreter runs tiles sequentially, and operations in order, on float64 arrays. Integers are exact in their width.
+Roundings are not simulated. Instead each float value has an error bound: the largest difference of a correct
+implementation. The bound is a first-order running error analysis, where `u` is the unit roundoff of the type of a value:
 
-- an operation adds `u * |result|` to what its operands' bounds allow; a conversion adds the new type's `u`;
-- a function of `math` may be off by 4 `u`;
-- a dot of depth K with f32 accumulation adds `(K + 1) * 2**-23 * sum(|a| * |b|)`: the order of the sum is free, and
-  matrix units truncate where a scalar unit rounds;
-- of 8-bit floats it is `2**-13`: matrix units of Hopper align products to the largest one and keep about 14 bits
-  (DeepSeek-V3 Technical Report, 2024, 3.3.2). Dots of integers are exact, and wrap;
-- with `tf32` each factor may be off by `2**-10` more.
+- an operation adds `u * |result|` to the propagated bounds of its operands; a conversion adds `u` of the new type;
+- a function of `math` has an error of at most 4 `u`;
+- a dot of depth K with f32 accumulation adds `(K + 1) * 2**-23 * sum(|a| * |b|)`: the order of the sum is unspecified,
+  and matrix units truncate where scalar arithmetic rounds;
+- for 8-bit floats, `2**-13` replaces `2**-23`: Hopper matrix units align the terms to the largest one and keep about 14 bits
+  (DeepSeek-V3 Technical Report, 2024, 3.3.2). Integer dots are exact and wrap;
+- with `tf32`, each operand has an additional error of `2**-10`.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ _DOT_ROUNDING = 2.0**-23
 _FLOAT8_DOT_ROUNDING = 2.0**-13
 _TF32_ROUNDING = 2.0**-10
 _FUNCTION_ULPS = 4
-_PRODUCT_PART = 1 << 26
-"""Multiplications that are done at once."""
-_BEAT = 1.0
-"""Seconds between two reports of progress."""
+_MATMUL_CHUNK = 1 << 26
+"""Number of multiplications in one call of numpy."""
+_REPORT_INTERVAL = 1.0
+"""Seconds between two progress reports."""
 
 
 class InterpreterError(SmaltiError):
-    """The reference interpreter does not know an operation, or a program does what has no meaning."""
+    """The reference interpreter does not support an operation or type, or the kernel has undefined behavior."""
 
 
 @dataclass
 class Value:
-    """An SSA value: the exact result, and how far a correct implementation may be from it (None: not at all)."""
+    """An SSA value: the exact result, and its error bound per element. None means that the result must be exact."""
 
     data: np.ndarray
     error: np.ndarray | None = None
@@ -62,7 +62,7 @@ def _element_type(ty: Any) -> dtypes.ElementType:
         return found
     if spelling.startswith("i") and spelling[1:].isdigit() and int(spelling[1:]) <= 64:
         return dtypes.ElementType(spelling, spelling, int(spelling[1:]), "i")
-    raise InterpreterError(f"the reference interpreter has no element type {spelling}")
+    raise InterpreterError(f"the reference interpreter does not support the element type {spelling}")
 
 
 def _shape(ty: Any) -> tuple[int, ...]:
@@ -70,7 +70,7 @@ def _shape(ty: Any) -> tuple[int, ...]:
 
 
 def _wrap(data: np.ndarray, bits: int) -> np.ndarray:
-    """`data` as a signed integer of `bits` bits; one bit is a bool."""
+    """`data` as signed integers of `bits` bits. One bit gives a bool."""
     if bits == 1:
         return (np.asarray(data).astype(np.int64) & 1).astype(bool)
     data = np.asarray(data).astype(np.int64)
@@ -87,23 +87,23 @@ def _unsigned(data: np.ndarray, bits: int) -> np.ndarray:
 
 
 def _signed(value: Value) -> np.ndarray:
-    # The i1 value 1 is -1 where a sign is read.
+    # As a signed integer, the i1 value 1 is -1.
     return -value.data.astype(np.int64) if value.data.dtype == bool else value.data.astype(np.int64)
 
 
 def _rounded(data: np.ndarray, ty: dtypes.ElementType, error: np.ndarray | None) -> Value:
-    """A float result that an implementation rounds to `ty`."""
+    """A float result that an implementation rounds to `ty`. `error` is the propagated error bound."""
     data = np.asarray(data, np.float64)
     with np.errstate(all="ignore"):
         if ty.bits == 8:
-            # Conversions to 8-bit floats saturate, infinity too, as those of the GPUs do.
+            # Conversions to 8-bit floats saturate, also from infinity, as on GPUs.
             limits = cast(Any, ml_dtypes).finfo(ty.numpy)
             largest = float(limits.max)
             data = np.clip(data, -largest, largest)
         if ty.bits < 64:
             stored = data.astype(ty.numpy).astype(np.float64)
             data = np.where(np.isfinite(stored), data, stored)
-        # The smallest normal number bounds what underflow, gradual or flushed, can lose.
+        # The smallest normal number bounds the error of underflow, gradual or flushed.
         lost = ty.rounding * np.abs(data) + (2.0**-14 * ty.rounding if ty.bits <= 16 else 0.0)
         if ty.bits == 64:
             lost = np.zeros_like(data)
@@ -124,7 +124,7 @@ def _handles(*names: str) -> Callable[[Handler], Handler]:
 
 
 class Interpreter:
-    """Runs one entry function over memory."""
+    """An interpreter of one entry function."""
 
     def __init__(
         self, entry: Any, time_limit: float | None = None, progress: Callable[[int, int], None] | None = None
@@ -135,11 +135,11 @@ class Interpreter:
         now = time.monotonic()
         self._time_limit, self._progress = time_limit, progress
         self._deadline = now + time_limit if time_limit is not None else math.inf
-        self._alarm = min(now + _BEAT, self._deadline)
+        self._next_check = min(now + _REPORT_INTERVAL, self._deadline)
         self._done, self._total = 0, 0
 
     def run(self, arguments: Sequence[Value], blocks: range | None = None) -> None:
-        """Runs every tile, or those of `blocks`; memrefs among `arguments` are changed in place."""
+        """Runs all tiles, or those of `blocks`. Memrefs in `arguments` are changed in place."""
         block = self.entry.regions[0].blocks[0]
         tiles = range(ir.IntegerAttr(self.entry.attributes["num_tiles"]).value)
         if blocks is not None:
@@ -149,27 +149,27 @@ class Interpreter:
             self._values = {}
             self.run_block(block, [*arguments, Value(np.asarray(tile, np.int64))])
             self._done += 1
-            self._tell()
+            self._report()
 
-    def _tell(self) -> None:
+    def _report(self) -> None:
         if self._progress is not None:
             self._progress(self._done, self._total)
 
     def _tick(self, operation: Any) -> None:
-        """Called before each operation: ends a run that reached its time limit, and reports progress."""
+        """Called before each operation. Stops a run that reached its time limit, and reports progress."""
         now = time.monotonic()
-        if now < self._alarm:
+        if now < self._next_check:
             return
         if now >= self._deadline:
             message = (
-                f"the reference interpreter reached the time limit of {self._time_limit:g} s here, after {self._done} "
-                f"of {self._total} tiles"
+                f"the reference interpreter reached the time limit of {self._time_limit:g} s here; {self._done} of "
+                f"{self._total} tiles completed"
             )
             error = _located(operation, message)
             error.hint = MORE_TIME
             raise error
-        self._alarm = min(now + _BEAT, self._deadline)
-        self._tell()
+        self._next_check = min(now + _REPORT_INTERVAL, self._deadline)
+        self._report()
 
     def run_block(self, block: Any, arguments: Sequence[Value]) -> tuple[str, list[Value]]:
         """Runs `block`; returns the name and the operands of its terminator."""
@@ -189,12 +189,14 @@ class Interpreter:
     def _run_operation(self, operation: Any, operands: list[Value]) -> None:
         handler = _HANDLERS.get(operation.name)
         if handler is None:
-            raise _located(operation, f"the reference interpreter does not know `{operation.name}`")
+            raise _located(operation, f"the reference interpreter does not support '{operation.name}'")
         try:
             with np.errstate(all="ignore"):
                 results = handler(self, operation, operands)
         except (ArithmeticError, LookupError, TypeError, ValueError) as error:
-            raise _located(operation, f"the reference interpreter cannot run `{operation.name}`: {error}") from error
+            raise _located(
+                operation, f"the reference interpreter cannot execute '{operation.name}': {error}"
+            ) from error
         if results is None:
             results = ()
         elif isinstance(results, Value):
@@ -245,7 +247,7 @@ def _splat(_: Interpreter, op: Any, operands: list[Value]) -> Value:
 
 @_handles("tensor.empty")
 def _empty(_: Interpreter, op: Any, operands: list[Value]) -> Value:
-    # Contents are unspecified: NaN shows where they are used.
+    # The contents are unspecified. NaN makes a use visible in the result.
     ty = op.results[0].type
     element = _element_type(ty)
     fill: Any = np.nan if element.kind == "f" else 0
@@ -269,24 +271,24 @@ def _sum_bound(a: Value, b: Value, _: np.ndarray) -> np.ndarray:
     return _error(a) + _error(b)
 
 
-def _product_bound(a: Value, b: Value, _: np.ndarray) -> np.ndarray:
+def _multiplication_bound(a: Value, b: Value, _: np.ndarray) -> np.ndarray:
     return np.abs(a.data) * _error(b) + np.abs(b.data) * _error(a) + _error(a) * _error(b)
 
 
 def _quotient_bound(a: Value, b: Value, quotient: np.ndarray) -> np.ndarray:
-    room = np.maximum(np.abs(b.data) - _error(b), np.finfo(np.float64).tiny)
-    return (_error(a) + np.abs(quotient) * _error(b)) / room
+    divisor = np.maximum(np.abs(b.data) - _error(b), np.finfo(np.float64).tiny)
+    return (_error(a) + np.abs(quotient) * _error(b)) / divisor
 
 
 _HANDLERS["arith.addf"] = _float_binary(np.add, _sum_bound)
 _HANDLERS["arith.subf"] = _float_binary(np.subtract, _sum_bound)
-_HANDLERS["arith.mulf"] = _float_binary(np.multiply, _product_bound)
+_HANDLERS["arith.mulf"] = _float_binary(np.multiply, _multiplication_bound)
 _HANDLERS["arith.divf"] = _float_binary(np.divide, _quotient_bound)
 _HANDLERS["arith.remf"] = _float_binary(np.fmod, _sum_bound)
 
 
 def _exact_float(function: Callable[..., Any]) -> Handler:
-    """An operation that rounds nothing: its result is one of its operands, or the same with another sign."""
+    """A handler of an operation without rounding: the result is an operand, possibly with another sign."""
 
     def handler(_: Interpreter, op: Any, operands: list[Value]) -> Value:
         errors = [v.error for v in operands if v.error is not None]
@@ -314,7 +316,7 @@ def _integer(function: Callable[[Any, Any], Any], unsigned: bool = False) -> Han
 
 
 def _truncated_quotient(a: Any, b: Any) -> Any:
-    """Rounds towards zero, as arith does and numpy does not."""
+    """Integer division that rounds toward zero, as in arith. numpy rounds down."""
     divisor = cast(Any, np.where(b == 0, 1, b))
     quotient = np.abs(a) // np.abs(divisor)
     return cast(Any, np.where((a < 0) == (divisor < 0), quotient, -quotient))
@@ -521,9 +523,9 @@ def _fma(_: Interpreter, op: Any, operands: list[Value]) -> Value:
     ty = _element_type(op.results[0].type)
     error = None
     if any(v.error is not None for v in operands):
-        error = _product_bound(a, b, a.data) + _error(c)
+        error = _multiplication_bound(a, b, a.data) + _error(c)
     if ty.bits == 64:
-        # What is computed here rounds the product too.
+        # numpy rounds the multiplication, so this rounding is part of the bound.
         error = ty.rounding * np.abs(a.data * b.data) + ty.rounding * np.abs(c.data) + (0 if error is None else error)
     return _rounded(a.data * b.data + c.data, ty, error)
 
@@ -572,7 +574,7 @@ def _mixed(static: Sequence[int], dynamic: Sequence[Value]) -> list[int]:
 
 
 def _window(op: Any, operands: list[Value], first: int) -> tuple[list[int], list[np.ndarray]]:
-    """The sizes of the window, and the index in memory of each of its lanes along every dimension."""
+    """The sizes of the window, and the memory index of each element along each dimension."""
     segments = [int(s) for s in ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"])]
     rest = operands[first:]
     groups: list[list[Value]] = []
@@ -641,9 +643,9 @@ def _mask(_: Interpreter, op: Any, operands: list[Value]) -> Value:
 
 
 def _matmul(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    # Not `@`: for tiles this small BLAS's threads spend their time waiting for one another on a busy machine.
-    # In parts, for Ctrl-C: Python looks for it between calls.
-    rows = max(1, _PRODUCT_PART // max(1, b.size))
+    # Not `@`: for small tiles on a busy machine, BLAS threads mostly wait for each other.
+    # In chunks, because Python handles Ctrl-C between calls.
+    rows = max(1, _MATMUL_CHUNK // max(1, b.size))
     parts = [np.einsum("mk,kn->mn", a[at : at + rows], b) for at in range(0, len(a), rows)]
     return np.concatenate(parts) if len(parts) != 1 else parts[0]
 
@@ -652,10 +654,10 @@ def _matmul(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 def _dot(_: Interpreter, op: Any, operands: list[Value]) -> Value:
     a, b, c = operands
     data = c.data + _matmul(a.data, b.data)
-    factor = _element_type(op.operands[0].type)
-    if factor.kind != "f":
+    operand = _element_type(op.operands[0].type)
+    if operand.kind != "f":
         return Value(_wrap(data, _width(_element_type(op.results[0].type))))
-    rounding = _FLOAT8_DOT_ROUNDING if factor.bits == 8 else _DOT_ROUNDING
+    rounding = _FLOAT8_DOT_ROUNDING if operand.bits == 8 else _DOT_ROUNDING
     magnitude = _matmul(np.abs(a.data), np.abs(b.data))
     depth = a.data.shape[1]
     error = (depth + 1) * rounding * (magnitude + np.abs(c.data))
@@ -674,7 +676,7 @@ def _dot(_: Interpreter, op: Any, operands: list[Value]) -> Value:
 
 
 def load(array: np.ndarray) -> Value:
-    """Memory of the interpreter with the contents of `array`."""
+    """The contents of `array` as memory of the interpreter."""
     if array.dtype == bool:
         return Value(array.copy())
     if np.issubdtype(array.dtype, np.integer):
@@ -690,19 +692,19 @@ def run(
     blocks: range | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Value]:
-    """Runs `entry` (a `triton_xla.entry_func` operation) on numpy arrays and scalars.
+    """Runs `entry`, a `triton_xla.entry_func` operation, on numpy arrays and scalars.
 
-    The arrays are not changed: the memory after the run is returned, one `Value` an argument. A run that takes more than
-    `time_limit` seconds is an error. `blocks` are the tiles to run, and `progress` is called with the number of tiles
-    that have ended, and of all.
+    Returns the memory after the run, one `Value` per argument. The arrays are not changed. `time_limit` is in seconds.
+    `blocks` selects the tiles to run; None runs all. `progress` is called with the numbers of completed and of all tiles.
+    Raises InterpreterError for an unsupported operation, undefined behavior, or a run that reaches the time limit.
     """
     if entry.operation.name != "triton_xla.entry_func":
         raise InterpreterError(
-            f"there is no reference for '{entry.operation.name}': a tile program (triton_xla.entry_func) is required"
+            f"the reference interpreter does not support '{entry.operation.name}'; triton_xla.entry_func is required"
         )
     memory = [load(np.asarray(argument)) for argument in arguments]
     wanted = len(entry.regions[0].blocks[0].arguments) - 1
     if len(memory) != wanted:
-        raise InterpreterError(f"{len(memory)} arguments given, the entry function takes {wanted}")
+        raise InterpreterError(f"the entry function takes {wanted} arguments; the call passes {len(memory)}")
     Interpreter(entry, time_limit, progress).run(memory, blocks)
     return memory

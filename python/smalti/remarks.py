@@ -1,4 +1,4 @@
-"""What passes say about what they did and what they left alone."""
+"""Remarks of passes: what a pass did or did not do, and why."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ class Remark:
     """One remark of a pass."""
 
     kind: str
-    """`passed` (applied), `missed` (left alone, with the reason), `failed` or `analysis`."""
+    """`passed` (applied), `missed` (not applied, with the reason), `failed` or `analysis`."""
     category: str
-    """The pass."""
+    """The name of the pass."""
     name: str
-    """What the remark is about, a fixed word for filters."""
+    """The subject of the remark: a fixed word for filters."""
     message: str
-    """The sentence, with its numbers."""
+    """The text, with its numbers."""
     function: str | None = None
     location: SourceLocation | None = None
     args: Mapping[str, str] = field(default_factory=dict[str, str], compare=False)
     """The numbers and names in the message, by key."""
 
     def __str__(self) -> str:
-        place = f"{self.location}: " if self.location else ""
-        return f"{place}remark: [{self.kind}] {self.category}: {self.message}"
+        prefix = f"{self.location}: " if self.location else ""
+        return f"{prefix}remark: [{self.kind}] {self.category}: {self.message}"
 
 
 @contextmanager
 def collect(context: Any, into: list[Remark]) -> Generator[None, None, None]:
-    """Adds every remark that passes emit on `context` inside to `into`, in their order."""
+    """Appends the remarks that passes emit on `context` in the `with` block to `into`, in order."""
     from ._mlir_libs import _smalti
 
     collector = _smalti.RemarkCollector(context)
@@ -46,5 +46,5 @@ def collect(context: Any, into: list[Remark]) -> Generator[None, None, None]:
 
 
 def _remark(item: Any) -> Remark:
-    place = SourceLocation(item.file, item.line, item.column) if item.file else None
-    return Remark(item.kind, item.category, item.name, item.message, item.function or None, place, dict(item.args))
+    location = SourceLocation(item.file, item.line, item.column) if item.file else None
+    return Remark(item.kind, item.category, item.name, item.message, item.function or None, location, dict(item.args))

@@ -1,4 +1,4 @@
-"""Settings of kernels: attributes that say how a call runs, and errors for those that would say nothing."""
+"""Settings of kernels: attributes that control a call. Setting an attribute that has no effect is an error."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from typing import Any
 
 
 def suggestion(name: str, known: Iterable[str]) -> str | None:
-    """A hint where a name that is not known is close to one that is. Dashes and underscores are the same."""
+    """A hint with the known name that is closest to `name`, or None. Dashes and underscores are equal."""
     spelled = {other.replace("-", "_"): other for other in known}
     close = difflib.get_close_matches(name.replace("-", "_"), spelled, 1)
     return f"did you mean '{spelled[close[0]]}'?" if close else None
 
 
 class Settings:
-    """A base class of kernels. A new attribute, or a setting that calls of this kernel would not read, is an error."""
+    """Base class of kernels. A new attribute, or a setting that does not affect calls of this kernel, is an AttributeError."""
 
     _NAMES = ("emulation", "simulation", "time_limit", "blocks", "announce")
     _is_made = False
-    """Whether `__init__` has ended."""
+    """Whether `__init__` has returned."""
 
     def _settings(self) -> Sequence[str]:
-        """The settings that calls of this kernel read."""
+        """The settings that affect calls of this kernel."""
         raise NotImplementedError
 
     def __setattr__(self, name: str, value: Any) -> None:

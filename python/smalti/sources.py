@@ -1,4 +1,4 @@
-"""Source text that came as a string: kept for a while, so that an error can show the line it is about."""
+"""Source text that was parsed from a string, kept so that a diagnostic can show the source line."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from collections import deque
 from typing import Any
 
 TEXT = "<text>"
-"""What messages call a source that is a string."""
+"""The file name of a source string in messages."""
 
-# MLIR names every string "-". A context holds one parsed module, so the context finds its text; holding the context
-# keeps its identity unique for as long as the entry lives.
+# MLIR uses the file name "-" for every string. A context holds one parsed module, so the context identifies its text.
+# The reference to the context keeps its identity unique while the entry exists.
 _recent: deque[tuple[Any, str]] = deque(maxlen=32)
 
 
 def remember(context: Any, text: str) -> None:
-    """Notes that the module of `context` was parsed from `text`."""
+    """Records that the module of `context` was parsed from `text`."""
     _recent.append((context, text))
 
 
 def text_of(context: Any) -> str | None:
-    """The text that the module of `context` was parsed from, if it is still known."""
+    """The text that the module of `context` was parsed from, or None."""
     return next((text for known, text in reversed(_recent) if known is context), None)

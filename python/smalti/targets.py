@@ -1,4 +1,4 @@
-"""The chips that Smalti knows: the table of the C++ side, typed, and which of them is in this machine."""
+"""The target table of the C++ side as typed Python objects, and look-up of targets by name."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .settings import suggestion
 
 @dataclass(frozen=True)
 class MatrixInstruction:
-    """A warp-wide product D[m x n] = A[m x k] * B[k x n] + C[m x n]."""
+    """A warp-wide MMA: D[m x n] = A[m x k] * B[k x n] + C[m x n]."""
 
     kind: str
     m: int
@@ -26,15 +26,15 @@ class MatrixInstruction:
     b: str
     accumulator: str
     macs_per_cycle: int
-    """Multiply-accumulates of a compute unit, as far as this instruction does them."""
+    """Multiply-accumulates of this instruction per cycle and SM, CU or WGP."""
 
 
 @dataclass(frozen=True)
 class TransposedRead:
-    """A read of shared memory that deals what it reads to the lanes in another order: each lane reads `bytes` bytes at
-    its own address, n elements, and lane `l` gets as its element `e` the element `l % n` of what another lane read. The
-    number of that lane is made of bits: from the lowest, `first_element_bits` of `e`, `first_lane_bits` of `l // n`,
-    what is left of `e`, and what is left of `l // n`."""
+    """A shared-memory load that permutes elements across lanes. Each lane reads `bytes` bytes at its own address: n
+    elements. Element `e` of lane `l` receives element `l % n` of the data of another lane. The index of that lane
+    consists of bits, lowest first: `first_element_bits` of `e`, `first_lane_bits` of `l // n`, the remaining bits of
+    `e`, and the remaining bits of `l // n`."""
 
     element_bits: int
     bytes: int
@@ -44,57 +44,63 @@ class TransposedRead:
 
 @dataclass(frozen=True)
 class Timing:
-    """Published latencies and throughputs of a product with a chip, of one of its compute units where nothing else is
-    said. None where no number is known."""
+    """Published latencies and throughputs of a graphics card or accelerator. Throughputs are per SM, CU or WGP unless
+    stated otherwise. A value is None if no number is published."""
 
     product: str
+    """The name of the card or accelerator."""
     units: int | None = None
+    """Number of SMs, CUs or WGPs."""
     megahertz: int | None = None
     parts: int | None = None
-    """Of a compute unit, each with arithmetic and a matrix unit of its own, among which it deals its warps."""
+    """Partitions (SIMDs) per SM, CU or WGP. Each has its own ALUs and matrix unit."""
     memory_bandwidth: int | None = None
-    """10^9 bytes of global memory per second, of all units together."""
+    """Global-memory bandwidth of the whole chip in GB/s (10^9 bytes per second)."""
     global_latency: float | None = None
-    """Cycles from a load to its data."""
+    """Latency of a global load in cycles."""
     shared_latency: float | None = None
+    """Latency of a shared-memory load in cycles."""
     shared_bytes: int | None = None
     """Bytes of shared memory per cycle."""
     results: int | None = None
-    """32-bit results of arithmetic per cycle."""
+    """32-bit arithmetic results per cycle."""
     special_results: int | None = None
-    """The same of exponentials, roots and sines."""
+    """32-bit results of exp, sqrt, sin and similar functions per cycle."""
     f16_macs: int | None = None
-    """Multiply-accumulates of the matrix unit per cycle."""
+    """16-bit multiply-accumulates of the matrix units per cycle."""
     tf32_macs: int | None = None
     eight_bit_macs: int | None = None
     cache_bytes: int | None = None
-    """Of the cache that all units share."""
+    """Size of the cache that the whole chip shares, in bytes."""
     cache_bytes_per_cycle: int | None = None
     threads_per_unit: int | None = None
-    """Of all blocks, as is the shared memory."""
+    """Resident threads per SM, CU or WGP."""
     shared_memory_per_unit: int | None = None
+    """Bytes of shared memory for all resident blocks."""
     shared_memory_reserved: int | None = None
-    """Bytes of each block, on top of its own."""
+    """Bytes that the system reserves per block in addition to those of the kernel."""
 
 
 EMULATED = "emu:"
-"""What stands in front of a chip's name where its code runs on this machine's CPU."""
+"""The prefix of an emulated target, which runs the code of a GPU on the CPU."""
 
 SIMULATED = "sim:"
-"""What stands in front of a chip's name where its programs are simulated."""
+"""The prefix of a simulated target, which interprets kernels on the CPU."""
 
 
 @dataclass(frozen=True)
 class Chip:
-    """What a launch needs to know about a chip."""
+    """The properties of a chip that a launch needs."""
 
     name: str
     vendor: str
     """`nvidia`, `amd` or `cpu`."""
     architecture: str
     wave_size: int
+    """Lanes per warp (NVIDIA) or wave (AMD)."""
     max_threads_per_block: int
     shared_memory_per_block: int
+    """Bytes."""
 
     @property
     def is_gpu(self) -> bool:
@@ -102,17 +108,17 @@ class Chip:
 
     @property
     def is_emulated(self) -> bool:
-        """Whether kernels run on this machine's CPU as the chip would run them."""
+        """Whether the code of the chip runs on the CPU."""
         return self.name.startswith(EMULATED)
 
     @property
     def is_simulated(self) -> bool:
-        """Whether kernels are simulated as programs of warpgroups or blocks."""
+        """Whether the simulator interprets kernels."""
         return self.name.startswith(SIMULATED)
 
     @property
     def chip(self) -> str:
-        """The name in the table: what the compiler calls the target."""
+        """The name in the target table, without a prefix."""
         return self.name.removeprefix(EMULATED).removeprefix(SIMULATED)
 
     def __str__(self) -> str:
@@ -121,23 +127,23 @@ class Chip:
 
 @dataclass(frozen=True)
 class Target(Chip):
-    """What is known about a chip."""
+    """All properties of a chip. docs/targets.md describes them."""
 
     default_warps: int
     static_shared_memory: int
     shared_memory_banks: int
     bank_bytes: int
     wide_read_order: tuple[int, ...]
-    """The lanes of a wave as reads of 16 bytes a lane are served; empty: in order."""
+    """The order in which 16-byte shared-memory loads serve the lanes; empty: in lane order."""
     registers_per_thread: int
     registers_per_unit: int
     tensor_memory_columns: int
     max_cluster_size: int
     async_copy_bytes: tuple[int, ...]
     async_copy: str
-    """`cp_async`, `lds_load`, `async_lds_load` or `none`."""
+    """The kind of asynchronous copy: `cp_async`, `lds_load`, `async_lds_load` or `none`."""
     async_copy_pays_from: int
-    """Bytes; 0: never."""
+    """The smallest copy, in bytes, for which an asynchronous copy is faster; 0: never."""
     has_tma: bool
     has_wgmma: bool
     has_tdm: bool
@@ -150,11 +156,11 @@ class Target(Chip):
     sinks_loads: bool
     waits: tuple[str, ...]
     mmas: tuple[MatrixInstruction, ...]
-    """Best first."""
+    """The MMA instructions, in order of preference."""
     ptx_version: str
     features: str
     timing: Timing | None = None
-    """None where nothing is known."""
+    """None if no numbers are published."""
 
     def __str__(self) -> str:
         return self.name
@@ -182,14 +188,14 @@ def _target(entry: Mapping[str, Any]) -> Target:
 
 @functools.cache
 def table() -> Mapping[str, Target]:
-    """All targets by name, in the table's order."""
+    """All targets by name, in the order of the table."""
     from ._mlir_libs import _smalti
 
     return {entry["name"]: _target(entry) for entry in json.loads(_smalti.targets_json())}
 
 
 def all() -> list[Target]:
-    """All targets, in the table's order."""
+    """All targets, in the order of the table."""
     return list(table().values())
 
 
@@ -199,12 +205,12 @@ def names() -> list[str]:
 
 
 def get(name: str | Target) -> Target:
-    """The target called `name`, or an error that lists the known ones. `emu:` in front of a GPU's emulates it, `sim:`
-    simulates it."""
+    """The target called `name`. The prefixes `emu:` and `sim:` select an emulated or simulated GPU. Raises TargetError with
+    the known names if the target does not exist."""
     if isinstance(name, Target):
         return name
     if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise TargetError(f"a target is a name, such as 'sm_90a', not {type(name).__name__} {name!r}")
+        raise TargetError(f"a target must be a string such as 'sm_90a', not {type(name).__name__} {name!r}")
     if name in table():
         return table()[name]
     prefix = next((prefix for prefix in (EMULATED, SIMULATED) if name.startswith(prefix)), "")
@@ -214,7 +220,7 @@ def get(name: str | Target) -> Target:
         if not target.is_gpu:
             word = "emulated" if prefix == EMULATED else "simulated"
             raise TargetError(
-                f"'{name}': only GPUs are {word}; kernels for {chip} run on this machine as they are",
+                f"'{name}': only GPUs can be {word}; kernels for {chip} run on this machine directly",
                 hint=f"use '{chip}', or one of: {', '.join(prefix + gpu.name for gpu in all() if gpu.is_gpu)}",
             )
         return dataclasses.replace(target, name=name)
@@ -227,21 +233,21 @@ def get(name: str | Target) -> Target:
 
 
 def _compute_capability(target: Chip) -> tuple[tuple[int, int], str] | None:
-    """The compute capability in the name of an NVIDIA target, and the letter behind it."""
+    """The compute capability in the name of an NVIDIA target, and its suffix letter."""
     found = re.fullmatch(r"sm_(\d+)(\d)([af]?)", target.name)
     return ((int(found.group(1)), int(found.group(2))), found.group(3)) if found else None
 
 
 def runs_on_compute_capability(target: Chip, major: int, minor: int) -> bool:
-    """Whether a GPU of this compute capability can run binary code for `target`."""
+    """Whether a GPU of this compute capability can run a cubin for `target`."""
     if not (at := _compute_capability(target)):
         return False
-    # Architecture-specific code runs on its very chip; other code also on later ones of its generation.
+    # Architecture-specific code runs on one compute capability only; other code also on later minor versions.
     return at[0] == (major, minor) if at[1] == "a" else at[0][0] == major and at[0][1] <= minor
 
 
 def for_compute_capability(major: int, minor: int) -> Target | None:
-    """The target whose code an NVIDIA GPU of this compute capability runs best, or None."""
+    """The best target for an NVIDIA GPU of this compute capability, or None."""
     best: tuple[tuple[int, bool], Target] | None = None
     for target in table().values():
         at = _compute_capability(target)

@@ -1,4 +1,4 @@
-"""What tests of kernels ask."""
+"""Assertions for tests of kernels."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ def assert_race_free(
     seed: int = 0,
     **options: Any,
 ) -> None:
-    """Raises a `SimulationError` with the findings where a kernel does in the simulator what it must not.
+    """Raises a `SimulationError` with the findings if the simulator finds an error in a kernel, such as a data race.
 
-    `source` is a `sim.SimulatedKernel`, or what `sim.simulate` takes, with its options. Without `arguments` the arrays
-    hold random numbers. `blocks` are those that run, all without it.
+    `source` is a `sim.SimulatedKernel`, or the path, text or module that `sim.simulate` accepts together with `target`
+    and `options`. The kernel runs once per schedule. Without `arguments` the arrays hold random numbers from `seed`.
+    `blocks` selects the blocks to run; None runs all.
     """
     kernel = source if isinstance(source, sim.SimulatedKernel) else sim.simulate(source, target, **options)
     for schedule in schedules:

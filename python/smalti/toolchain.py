@@ -1,7 +1,7 @@
-"""Outside programs and files: the NVIDIA assembler, LLVM's assembler and linker, device bitcode.
+"""External programs and files: ptxas, the LLVM assembler and linker, device bitcode.
 
-Nothing here is needed to import Smalti. Every look-up returns None where a thing is missing, and says where it
-looked, so that an error and `smalti doctor` can tell a person what to install.
+Importing Smalti does not require any of them. A look-up returns None if the program or file is missing. The hints at the
+end of this file state how to install it, for errors and for `smalti doctor`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LLVM_MAJOR = 22
 
 @dataclass(frozen=True)
 class Tool:
-    """A program that was found, and where."""
+    """An external program."""
 
     name: str
     path: Path
@@ -35,7 +35,7 @@ class Tool:
 
 
 def configured() -> dict[str, str]:
-    """What the build recorded: the folders of the MLIR that this package was built against."""
+    """The folders of the MLIR that this package was built against, as recorded by the build."""
     file = Path(__file__).with_name("_config.json")
     try:
         return json.loads(file.read_text(encoding="utf-8"))
@@ -44,7 +44,7 @@ def configured() -> dict[str, str]:
 
 
 def versions() -> dict[str, str]:
-    """The versions that a report of a failure needs."""
+    """The versions of Smalti, LLVM and Python, for a bug report."""
     config = configured()
     return {
         "smalti": config.get("version", "unknown"),
@@ -58,7 +58,7 @@ def _executable(path: Path) -> bool:
 
 
 def package_dirs() -> list[Path]:
-    """The site-packages folders of this interpreter, where tool packages put their programs."""
+    """The site-packages folders of this interpreter, where tool packages install their programs."""
     paths = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), *sys.path]
     unique = dict.fromkeys(Path(p) for p in paths if p and Path(p).name in ("site-packages", "dist-packages"))
     return list(unique)
@@ -80,22 +80,22 @@ def rocm_homes() -> Iterator[Path]:
 
 @functools.cache
 def llvm_bin_dirs() -> tuple[Path, ...]:
-    """The `bin` folders of LLVM installs, the one that Smalti was built with first."""
+    """The `bin` folders of LLVM installations. The one that Smalti was built with is first."""
     dirs: list[Path] = []
     if recorded := configured().get("llvm_bin_dir"):
         dirs.append(Path(recorded))
     for name in (f"llvm-config-{LLVM_MAJOR}", "llvm-config"):
         if config := shutil.which(name):
-            # Debian installs `llvm-config-22` as a link into the install's own bin folder.
+            # Debian installs `llvm-config-22` as a link into the `bin` folder of the installation.
             dirs.append(Path(config).resolve().parent)
     return tuple(dict.fromkeys(d for d in dirs if d.is_dir()))
 
 
 def _given(variable: str) -> Iterator[tuple[str, Path]]:
-    """The program that an environment variable names; a name of nothing is an error and not a wish."""
+    """The program that an environment variable names. Raises ToolMissing if it is not an executable file."""
     if value := os.environ.get(variable):
         if not _executable(Path(value)):
-            raise ToolMissing(f"{variable} names {value}, which is no program")
+            raise ToolMissing(f"{variable} is {value}, which is not an executable file")
         yield "environment", Path(value)
 
 
@@ -120,14 +120,14 @@ def _nvidia_tool(name: str) -> Iterator[tuple[str, Path]]:
 
 
 def find_ptxas() -> Tool | None:
-    """NVIDIA's assembler: `SMALTI_PTXAS`, PATH, the package `nvidia-cuda-nvcc`, a CUDA toolkit."""
+    """ptxas, from `SMALTI_PTXAS`, PATH, the package `nvidia-cuda-nvcc` or a CUDA toolkit."""
 
     return _first("ptxas", _nvidia_tool("ptxas"))
 
 
 @functools.cache
 def ptx_version_of(ptxas: Path) -> tuple[int, int] | None:
-    """The newest PTX that a ptxas knows: it says so of a version that there is not."""
+    """The newest PTX version that a ptxas supports, or None. An invalid version makes ptxas print it."""
     with tempfile.TemporaryDirectory(prefix="smalti-") as folder:
         source = Path(folder, "version.ptx")
         source.write_text(".version 99.9\n.target sm_90\n.address_size 64\n")
@@ -141,7 +141,7 @@ def ptx_version_of(ptxas: Path) -> tuple[int, int] | None:
 
 
 def find_nvdisasm() -> Tool | None:
-    """NVIDIA's disassembler: `SMALTI_NVDISASM`, PATH, the package `nvidia-cuda-nvdisasm`, a CUDA toolkit."""
+    """nvdisasm, from `SMALTI_NVDISASM`, PATH, the package `nvidia-cuda-nvdisasm` or a CUDA toolkit."""
     return _first("nvdisasm", _nvidia_tool("nvdisasm"))
 
 
@@ -160,12 +160,12 @@ def find_llvm_tool(name: str) -> Tool | None:
 
 
 def find_host_linker() -> Tool | None:
-    """A linker of shared libraries for this machine: the system's, which starts in 3 ms, or LLVM's, in 28 ms."""
+    """A linker of shared libraries for the host: the system linker, which starts in 3 ms, or LLVM's, in 28 ms."""
     return _first("ld", [*_given("SMALTI_LD"), *_on_path("ld")]) or find_llvm_tool("ld.lld")
 
 
 def find_smalti_opt() -> Tool | None:
-    """The C++ driver `smalti-opt`: beside the package, beside this interpreter, on PATH."""
+    """The program `smalti-opt`, from the package, the folder of this interpreter, the build, or PATH."""
 
     def candidates() -> Iterator[tuple[str, Path]]:
         yield from _given("SMALTI_OPT")
@@ -180,20 +180,20 @@ def find_smalti_opt() -> Tool | None:
 
 
 EMULATORS = {None: "smalti-emulator", "address": "smalti-emulator-asan", "thread": "smalti-emulator-tsan"}
-"""The programs that run kernels of emulated GPUs, by the sanitizer that is built into them."""
+"""The programs that run kernels on emulated GPUs, by the sanitizer that they are built with."""
 
 
 def find_emulator(sanitize: str | None = None) -> Tool | None:
-    """The emulator of GPUs, of the package itself."""
+    """The emulator program in the package."""
     name = EMULATORS[sanitize]
     folder = Path(__file__).absolute().parent / "_emulator"
     return _first(name, [("package", folder / name)])
 
 
 def require_emulator(sanitize: str | None = None) -> Tool:
-    """The emulator of GPUs, or an error that says which one is missing."""
-    what = f"sanitize='{sanitize}'" if sanitize else "running kernels on an emulated GPU"
-    return require(find_emulator(sanitize), EMULATORS[sanitize], what, EMULATOR_HINTS[bool(sanitize)])
+    """The emulator program. Raises ToolMissing if it was not built."""
+    purpose = f"sanitize='{sanitize}'" if sanitize else "running kernels on an emulated GPU"
+    return require(find_emulator(sanitize), EMULATORS[sanitize], purpose, EMULATOR_HINTS[bool(sanitize)])
 
 
 def find_plugin() -> Path | None:
@@ -223,7 +223,7 @@ def find_rocm_bitcode() -> Path | None:
 
 
 def device_libraries(vendor: str, wave_size: int) -> list[Path]:
-    """The bitcode files that hold a vendor's mathematical functions, those that choose their variants last."""
+    """The bitcode files with the mathematical functions of a vendor. Files that select variants are last."""
     if vendor == "nvidia":
         folder = find_cuda_toolkit()
         return sorted((folder / "nvvm" / "libdevice").glob("libdevice*.bc")) if folder else []
@@ -239,7 +239,7 @@ def device_libraries(vendor: str, wave_size: int) -> list[Path]:
 
 
 def find_runtime_library(name: str) -> Path | None:
-    """A support library of the MLIR install, such as `mlir_c_runner_utils`."""
+    """A runtime library of the MLIR installation, such as `mlir_c_runner_utils`."""
     folders = [Path(d) for key in ("llvm_lib_dir", "mlir_lib_dir") if (d := configured().get(key))]
     folders.extend(d.parent / "lib" for d in llvm_bin_dirs())
     folders.append(Path(__file__).absolute().parent / "_mlir_libs")
@@ -248,7 +248,7 @@ def find_runtime_library(name: str) -> Path | None:
 
 @functools.cache
 def version_of(path: Path) -> str | None:
-    """The version number in what a program prints about itself, or None."""
+    """The version number in the output of `PROGRAM --version`, or None."""
     try:
         done = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=20, check=False)
     except (OSError, subprocess.SubprocessError):
@@ -257,13 +257,15 @@ def version_of(path: Path) -> str | None:
     return found.group(1) if found else None
 
 
-PTXAS_HINT = "pip install nvidia-cuda-nvcc (or put a CUDA toolkit's ptxas on PATH, or name one in SMALTI_PTXAS)"
-NVDISASM_HINT = "pip install nvidia-cuda-nvdisasm (or put a CUDA toolkit's on PATH, or name one in SMALTI_NVDISASM)"
-LLD_HINT = f"apt install lld-{LLVM_MAJOR} (or name one in SMALTI_LD_LLD)"
-LLVM_MC_HINT = f"apt install llvm-{LLVM_MAJOR} (or name one in SMALTI_LLVM_MC)"
+PTXAS_HINT = "pip install nvidia-cuda-nvcc (or put ptxas of a CUDA toolkit on PATH, or set SMALTI_PTXAS to its path)"
+NVDISASM_HINT = (
+    "pip install nvidia-cuda-nvdisasm (or put nvdisasm of a CUDA toolkit on PATH, or set SMALTI_NVDISASM to its path)"
+)
+LLD_HINT = f"apt install lld-{LLVM_MAJOR} (or set SMALTI_LD_LLD to its path)"
+LLVM_MC_HINT = f"apt install llvm-{LLVM_MAJOR} (or set SMALTI_LLVM_MC to its path)"
 EMULATOR_HINTS = {
     False: "build the C++ tools, or install the smalti package",
-    True: "build Smalti with a compiler that has the sanitizers' runtime libraries (g++, or clang with compiler-rt)",
+    True: "build Smalti with a compiler that has the sanitizer runtime libraries (g++, or clang with compiler-rt)",
 }
 LLVM_TOOLS_HINT = f"apt install llvm-{LLVM_MAJOR}"
 LIBDEVICE_HINT = "pip install nvidia-nvvm (or set CUDA_HOME)"
@@ -271,7 +273,7 @@ ROCM_BITCODE_HINT = "apt install rocm-device-libs (or set ROCM_PATH)"
 
 
 def require(tool: Tool | None, name: str, purpose: str, hint: str) -> Tool:
-    """`tool`, or an error that says what it is for and how to get it."""
+    """Returns `tool`. Raises ToolMissing with the purpose and the hint if it is None."""
     if tool is None:
-        raise ToolMissing(f"{name} was not found: {purpose} needs it", hint=hint)
+        raise ToolMissing(f"{name} was not found; {purpose} requires it", hint=hint)
     return tool

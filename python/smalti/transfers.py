@@ -1,11 +1,11 @@
-"""How vectors get from registers to shared memory, and from one layout in registers to another.
+"""Plans of transfers between registers and shared memory, and of relayouts between register layouts.
 
     memory = MemoryLayout([64, 64], tile=[8, 64], swizzle_bytes=128)
     plan = plan_transfer(named_layout("WGMMA"), memory, 16, "sm_90a", conflict_free=True)
     plan.address(thread=3, access=0)
 
-A plan is data: what is moved by which instruction, from which address, and what the banks of the chip make of it. Where
-there is none, a ValueError says why.
+A plan is data: the instruction and address of each access, and its bank conflicts on the chip. If no plan exists, the
+functions raise a ValueError with the reason.
 """
 
 from __future__ import annotations

@@ -171,7 +171,7 @@ def check_that_ctrl_c_ends(*words: str | Path, **environment: str) -> None:
     ) as process:
         assert process.stderr is not None
         said = process.stderr.readline()
-        if "ended after" not in said or "--blocks N" not in said:
+        if "completed after" not in said or "--blocks N" not in said:
             process.kill()
             pytest.fail(said)
         time.sleep(0.5)

@@ -131,7 +131,7 @@ def test_a_kernel_runs_without_mlir_and_without_extension_modules(
         assert "launch scale 4,1,1 128,1,1 0,0,0 4096 7" in done.stdout
     else:
         # What the message would say of other targets is in MLIR's part; it goes without.
-        assert "this kernel is for sm_100a, the GPU here has compute capability 9.0" in done.stderr
+        assert "the kernel was compiled for sm_100a, but the GPU has compute capability 9.0" in done.stderr
 
 
 def test_ptx_where_there_was_no_ptxas(tmp_path: Path) -> None:
@@ -144,10 +144,10 @@ def test_ptx_where_there_was_no_ptxas(tmp_path: Path) -> None:
 def test_what_has_no_code_is_not_saved(tmp_path: Path) -> None:
     kernel = gpu_kernel("gfx942")
     kernel.binary = None
-    kernel.notes = ["no ld.lld was found"]
-    with pytest.raises(smalti.ToolMissing, match=r"cannot write .*k\.smalti: no ld\.lld was found"):
+    kernel.notes = ["ld.lld was not found"]
+    with pytest.raises(smalti.ToolMissing, match=r"cannot write .*k\.smalti: ld\.lld was not found"):
         kernel.save(tmp_path / "k.smalti")
-    with pytest.raises(smalti.SmaltiError, match="says nothing for cpu"):
+    with pytest.raises(smalti.SmaltiError, match="suffixes for cpu: "):
         smalti.compile(SCALE, target="cpu").save(tmp_path / "k.smalti")
     with pytest.raises(smalti.SmaltiError, match="cannot write"):
         gpu_kernel("sm_90a").save(tmp_path / "gone" / "k.smalti")
@@ -187,15 +187,15 @@ def test_files_that_are_not_there_or_something_else(tmp_path: Path) -> None:
     with pytest.raises(smalti.KernelFileError, match="No such file"):
         aot.load(tmp_path / "gone.smalti")
     for data in (b"", b"\x7fELF" + bytes(200), b"module {}\n"):
-        assert "is no kernel that Smalti saved" in refused(data, tmp_path)
+        assert "is not a kernel file of Smalti" in refused(data, tmp_path)
     other = io.BytesIO()
     with zipfile.ZipFile(other, "w") as archive:
         archive.writestr("kernel.json", '{"format": "something else"}')
-    assert "is no kernel that Smalti saved" in refused(other.getvalue(), tmp_path)
+    assert "is not a kernel file of Smalti" in refused(other.getvalue(), tmp_path)
     empty = io.BytesIO()
     with zipfile.ZipFile(empty, "w"):
         pass
-    assert "is damaged: it has no kernel.json" in refused(empty.getvalue(), tmp_path)
+    assert "is damaged: kernel.json is missing" in refused(empty.getvalue(), tmp_path)
 
 
 def test_files_that_end_too_early_at_any_byte(good: bytes, tmp_path: Path) -> None:
@@ -222,34 +222,38 @@ def test_newer_versions_are_refused_and_named(good: bytes, tmp_path: Path) -> No
         facts["version"] = 2
         facts["made_by"]["smalti"] = "7.1"
 
-    assert "is of version 2 of the format, this Smalti reads up to 1\nhint: it was made by Smalti 7.1" in refused(
-        rewritten(good, newer), tmp_path
+    assert (
+        "has version 2 of the file format; this Smalti supports versions up to 1\nhint: install Smalti 7.1"
+        in refused(rewritten(good, newer), tmp_path)
     )
 
 
 def test_code_that_is_not_the_saved_one(good: bytes, tmp_path: Path) -> None:
     message = refused(rewritten(good, lambda facts: None, b"\x7fELF, but another"), tmp_path)
-    assert "is damaged: kernel.cubin is not the code that was saved" in message
+    assert "is damaged: the checksum of kernel.cubin does not match" in message
 
 
 WRONG: list[tuple[Callable[[dict[str, Any]], Any], str]] = [
-    (lambda f: f.pop("symbol"), "kernel.json.symbol is None, and no text"),
-    (lambda f: f.update(version=0), "version is 0, 1 is the least"),
-    (lambda f: f.update(version=True), "version is True, and no number"),
-    (lambda f: f.update(blocks="4"), "blocks is '4', and no number"),
-    (lambda f: f.update(target=[]), "kernel.json.target is no object"),
-    (lambda f: f.update(arguments={}), "arguments is {}, and no array"),
-    (lambda f: f["arguments"][0].update(element="f7"), "argument 0 is of f7, which is not known here"),
+    (lambda f: f.pop("symbol"), "kernel.json.symbol is None, not a string"),
+    (lambda f: f.update(version=0), "version is 0; the minimum is 1"),
+    (lambda f: f.update(version=True), "version is True, not an integer"),
+    (lambda f: f.update(blocks="4"), "blocks is '4', not an integer"),
+    (lambda f: f.update(target=[]), "kernel.json.target is not an object"),
+    (lambda f: f.update(arguments={}), "arguments is {}, not an array"),
+    (lambda f: f["arguments"][0].update(element="f7"), "the element type of argument 0 is f7, which is not supported"),
     (lambda f: f["arguments"][0].update(shape=[100, -1]), "arguments[0].shape is [100, -1]"),
     (lambda f: f["arguments"][0].update(strides=[1]), "arguments[0].strides is [1]"),
-    (lambda f: f["arguments"][0].update(reads=1), "arguments[0].reads is 1, and no true or false"),
-    (lambda f: f["tensor_maps"][0].update(argument=2), "a tensor map is of argument 2, which is no memory"),
-    (lambda f: f["tensor_maps"][0].update(offset=16), "a tensor map reaches past argument 1"),
+    (lambda f: f["arguments"][0].update(reads=1), "arguments[0].reads is 1, not true or false"),
+    (
+        lambda f: f["tensor_maps"][0].update(argument=2),
+        "a tensor map uses argument 2, which is not a memref of static shape",
+    ),
+    (lambda f: f["tensor_maps"][0].update(offset=16), "a tensor map exceeds the memory of argument 1"),
     (lambda f: f["tensor_maps"][0].update(box=[1, 300]), "tensor map: box is (1, 300)"),
     (lambda f: f["resources"].update(grid=[4, 1]), "resources.grid is [4, 1]"),
     (lambda f: f["resources"].update(block=None), "resources.block is missing"),
-    (lambda f: f["code"].update(file="other"), "it has no other"),
-    (lambda f: f["code"].update(format="hsaco"), "the code is hsaco, for sm_90a"),
+    (lambda f: f["code"].update(file="other"), "other is missing"),
+    (lambda f: f["code"].update(format="hsaco"), "the format of the code is hsaco, which sm_90a does not support"),
 ]
 
 
@@ -276,6 +280,8 @@ def test_the_shell_compiles_to_a_file_and_runs_it(shell: Shell, tmp_path: Path) 
     assert done.returncode == 0 and "k.smalti (" in done.stdout, done.stderr
     done = shell("run", "k.smalti", "--workers", "1")
     assert done.returncode == 0 and "@scale on emu:sm_80: emulated in" in done.stdout, done.stderr
-    assert "k.smalti is for emu:sm_80, and not for sm_90a" in shell("run", "k.smalti", "--target", "sm_90a").stderr
-    assert "--check says nothing for a compiled kernel" in shell("run", "k.smalti", "--check").stderr
+    assert (
+        "k.smalti was compiled for emu:sm_80, not for sm_90a" in shell("run", "k.smalti", "--target", "sm_90a").stderr
+    )
+    assert "--check does not apply to a compiled kernel" in shell("run", "k.smalti", "--check").stderr
     assert "No such file" in shell("run", "gone.smalti").stderr

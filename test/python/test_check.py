@@ -43,7 +43,9 @@ def test_writing_what_is_only_read_is_seen() -> None:
     )
     result = checked(damage)
     assert [argument.index for argument in result.unwritten_changed] == [0]
-    with pytest.raises(smalti.CheckError, match=r"argument 0 .*: the program only reads it, and it changed"):
+    with pytest.raises(
+        smalti.CheckError, match=r"argument 0 .*: the kernel only reads this argument, but its contents changed"
+    ):
         result.require()
 
 
@@ -62,15 +64,15 @@ def test_shapes_and_scalars_are_asked_for() -> None:
         "  triton_xla.return\n}\n"
     )
     what = entry.describe(entry.find_entry(module))
-    with pytest.raises(smalti.LaunchError, match="give its shape, such as --arg 0=64x4"):
+    with pytest.raises(smalti.LaunchError, match="set its shape, such as --arg 0=64x4"):
         check.random_arguments(what)
-    with pytest.raises(smalti.LaunchError, match="give its value: --arg 1=1"):
+    with pytest.raises(smalti.LaunchError, match="set it with --arg 1=VALUE"):
         check.random_arguments(what, given={0: "3x4"})
-    with pytest.raises(smalti.LaunchError, match="the shape 3x5 is not one of this type"):
+    with pytest.raises(smalti.LaunchError, match="the shape 3x5 does not match the type"):
         check.random_arguments(what, given={0: "3x5", 1: "2"})
     with pytest.raises(smalti.LaunchError, match="'many' is not a number"):
         check.random_arguments(what, given={0: "3x4", 1: "many"})
-    with pytest.raises(smalti.LaunchError, match="there is no argument 7"):
+    with pytest.raises(smalti.LaunchError, match="argument 7 does not exist"):
         check.random_arguments(what, given={7: "1"})
     array, n, x = check.random_arguments(what, given={0: "3x4", 1: "0x10"})
     assert array.shape == (3, 4) and array.dtype.name == "bfloat16" and n == 16

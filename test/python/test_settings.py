@@ -68,12 +68,12 @@ def test_settings_are_read(kernels: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("build", "message"),
     [
-        (lambda p: p.multibuffer(), "there is no pass 'multibuffer'; did you mean 'multi_buffer'?"),
-        (lambda p: p.xyz(), r"there is no pass 'xyz'; dir(smalti.Pipeline()) lists the passes"),
+        (lambda p: p.multibuffer(), "pass 'multibuffer' does not exist; did you mean 'multi_buffer'?"),
+        (lambda p: p.xyz(), r"pass 'xyz' does not exist; dir(smalti.Pipeline()) lists the passes"),
         (lambda p: p.multi_buffer(depht=3), "hint: did you mean 'depth'?"),
         (lambda p: p.add("canonicalise"), "hint: did you mean 'canonicalize'?"),
         (lambda p: p.add("func.func(smalti-multi-buffer{depht=3})"), "hint: did you mean 'depth'?"),
-        (lambda p: p.add("func.func(smalti-multi-buffer{x=3})"), "hint: smalti-multi-buffer has the options: depth"),
+        (lambda p: p.add("func.func(smalti-multi-buffer{x=3})"), "hint: options of smalti-multi-buffer: depth"),
         (lambda p: p.add("smalti-compile{target=sm_90z}"), "did you mean 'sm_90'?"),
     ],
 )
@@ -101,7 +101,9 @@ def test_misspelled_names_on_the_shell(words: list[str], message: str) -> None:
 @pytest.mark.parametrize("given", ["module {}", 3, None])
 def test_a_pipeline_runs_on_modules(given: Any) -> None:
     for pipeline in (smalti.Pipeline(), smalti.Pipeline().cse()):
-        with pytest.raises(TypeError, match=f"run takes a module, not {type(given).__name__}: smalti.parse makes one"):
+        with pytest.raises(
+            TypeError, match=f"run requires a module, not {type(given).__name__}; smalti.parse creates one"
+        ):
             pipeline.run(given)
 
 
@@ -124,7 +126,7 @@ def test_only_tile_programs_have_a_reference(tmp_path: Path) -> None:
     assert CliRunner().invoke(commands.main, command).exit_code == 0
     done = CliRunner().invoke(commands.main, [*command, "--check"])
     assert done.exit_code == 1
-    assert "there is no reference for 'gpu.func': a tile program (triton_xla.entry_func) is required" in done.output
+    assert "the reference interpreter does not support 'gpu.func'; triton_xla.entry_func is required" in done.output
 
 
 DYNAMIC = """triton_xla.entry_func @k(%x: memref<?xf32>, %y: memref<?x8xf32>, %tile: index) tiles 1 {
@@ -144,9 +146,9 @@ def test_shapes_on_the_shell(tmp_path: Path) -> None:
         words = [word for argument in arguments for word in ("--arg", argument)]
         return CliRunner().invoke(commands.main, ["run", str(path), "-t", "cpu", *words]).output
 
-    assert "give its shape, such as --arg 0=64" in run("1=8x8")
-    assert "give its shape, such as --arg 1=64x8" in run("0=8")
-    message = "the shape 64x64 is not one of this type; give its shape, such as --arg 0=64\n"
+    assert "set its shape, such as --arg 0=64" in run("1=8x8")
+    assert "set its shape, such as --arg 1=64x8" in run("0=8")
+    message = "the shape 64x64 does not match the type; set its shape, such as --arg 0=64\n"
     assert message in run("0=64x64", "1=8x8")
     assert "argument" not in run("0=8", "1=8x8")
 
@@ -157,11 +159,11 @@ def test_every_engine_says_the_same_of_arguments(kernels: dict[str, Any], target
     fixed = np.zeros(1000, np.float32)
     fixed.flags.writeable = False
     for given, message in (
-        ((x, y), r"@vector_add takes 3 arguments \(.*\), 2 given"),
-        ((x, y, z[:999]), r"argument 2 \(memref<1000xf32>\): its shape is 999, the kernel needs 1000"),
-        ((x, y.astype(np.float64), z), r"argument 1 .*: its element type is float64, the kernel needs float32"),
-        ((x, y, fixed), r"argument 2 .*: the kernel writes it, and it is read-only"),
-        ((x, z, z), r"argument 2 .*: the kernel writes it, and it shares memory with argument 1"),
+        ((x, y), r"@vector_add takes 3 arguments \(.*\); the call passes 2"),
+        ((x, y, z[:999]), r"argument 2 \(memref<1000xf32>\): the shape is 999; the kernel requires 1000"),
+        ((x, y.astype(np.float64), z), r"argument 1 .*: the element type is float64; the kernel requires float32"),
+        ((x, y, fixed), r"argument 2 .*: the array is read-only, but the kernel writes it"),
+        ((x, z, z), r"argument 2 .* overlaps argument 1"),
         ((x, None, z), r"argument 1 .*: NoneType is not an array"),
     ):
         with pytest.raises(smalti.LaunchError, match=message):
@@ -182,7 +184,7 @@ def test_arrays_are_filled_with_numbers(text: str, wanted: float) -> None:
     [
         ("i32[4]=nan", "'nan' is not an integer, a .npy file or one of: random, zeros, ones, iota"),
         ("f32[4]=-infinite", "'-infinite' is not a number, a .npy file or one of"),
-        ("i8[4]=300", "300 does not fit i8"),
+        ("i8[4]=300", "300 is out of range for i8"),
     ],
 )
 def test_what_arrays_are_not_filled_with(text: str, message: str) -> None:

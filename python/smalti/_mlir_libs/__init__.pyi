@@ -1,4 +1,4 @@
-"""What MLIR's bindings make when they load, which their generated stubs name and do not have."""
+"""Types that the MLIR bindings define at import, which the generated stubs reference but do not contain."""
 
 from collections.abc import Callable, Sequence
 from types import TracebackType
@@ -7,7 +7,7 @@ from typing import Self
 from ._mlir import ir
 
 class Context:
-    """A context of MLIR, which knows the dialects of this package."""
+    """An MLIR context with the dialects of this package."""
 
     current: Context | None
     d: ir.Dialects
@@ -32,7 +32,7 @@ class Context:
     def set_thread_pool(self, pool: ir.ThreadPool, /) -> None: ...
 
 class MLIRError(Exception):
-    """An error of MLIR, with its diagnostics."""
+    """An MLIR error with its diagnostics."""
 
     message: str
     error_diagnostics: list[ir.DiagnosticInfo]

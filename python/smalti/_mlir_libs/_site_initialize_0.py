@@ -1,6 +1,6 @@
-"""What every new MLIR context of this package knows: all upstream dialects and Smalti's.
+"""Registration of all upstream dialects and the dialects of Smalti in new MLIR contexts.
 
-The bindings load this module once, when `smalti.ir` is first imported; importing the extension registers the passes.
+The bindings load this module when `smalti.ir` is first imported. Importing the extension registers the passes.
 """
 
 from ._smalti import register_dialects

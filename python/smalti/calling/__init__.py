@@ -1,1 +1,1 @@
-"""What a call of a kernel takes: its arguments, arrays and tensor maps."""
+"""Arguments of a kernel call: arrays, scalars and tensor maps."""

@@ -1,4 +1,4 @@
-"""What a kernel takes, as launchers see it: this needs no MLIR."""
+"""Arguments of a kernel, for launchers. This module does not import MLIR."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..errors import LaunchError
 _TENSOR_MAP = "!nvgpu.tensormap.descriptor<"
 
 UNUSED = "!llvm.ptr"
-"""The type of an argument that no code uses: a pointer to anything."""
+"""The type of an argument that the kernel does not use."""
 
 
 @dataclass(frozen=True)
@@ -22,23 +22,23 @@ class Argument:
 
     index: int
     type: str
-    """As MLIR writes it."""
+    """The MLIR type."""
     dtype: dtypes.ElementType
     shape: tuple[int | None, ...] | None
-    """Extents, None where dynamic; None altogether for a scalar."""
+    """Sizes in elements; a dynamic size is None. None for a scalar."""
     strides: tuple[int | None, ...] | None
-    """In elements, None where dynamic."""
+    """Strides in elements; a dynamic stride is None. None for a scalar."""
     reads: bool
-    """Whether the program reads it."""
+    """Whether the kernel reads the memory."""
     writes: bool
-    """Whether the program writes it."""
+    """Whether the kernel writes the memory."""
     alignment: int | None = None
-    """Bytes, where the program states it (`llvm.align`)."""
+    """Required alignment in bytes (`llvm.align`), or None if the kernel does not state it."""
     location: SourceLocation | None = None
     packed: int = 1
-    """Elements of a byte: the shape has bytes where there are several."""
+    """Elements per byte. If it is greater than 1, `shape` and `strides` count bytes."""
     name: str | None = None
-    """The name in the program, where it is a Python identifier: `a` for `%a`."""
+    """The SSA name if it is a Python identifier: `a` for `%a`."""
 
     @property
     def is_memref(self) -> bool:
@@ -46,22 +46,22 @@ class Argument:
 
     @property
     def is_tensor_map(self) -> bool:
-        """Whether it is a tensor map of NVIDIA's, of which a kernel gets the address."""
+        """Whether the argument is the address of an NVIDIA tensor map."""
         return self.type.startswith(_TENSOR_MAP)
 
     @property
     def is_unused(self) -> bool:
-        """Whether the kernel ignores it: a call may pass any array, number or None."""
+        """Whether the kernel ignores the argument. A call may pass any array, number or None."""
         return self.type == UNUSED
 
     @property
     def is_static(self) -> bool:
-        """Whether nothing but a pointer is left to say at a call."""
+        """Whether shape and strides of the memref are static."""
         return self.shape is not None and None not in self.shape and None not in (self.strides or ())
 
     @property
     def static_layout(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Shape and strides of a memref that is static."""
+        """Shape and strides of a static memref, in elements."""
         assert self.shape is not None and self.strides is not None
         shape = tuple(size for size in self.shape if size is not None)
         strides = tuple(step for step in self.strides if step is not None)
@@ -70,7 +70,7 @@ class Argument:
 
     @property
     def reach(self) -> int:
-        """Bytes from the first element to the end of the last, of a memref that is static."""
+        """Bytes from the first element to the end of the last element of a static memref."""
         steps = ((size - 1) * step for size, step in zip(*self.static_layout, strict=True))
         return (sum(steps) + 1) * max(self.dtype.bits // 8, 1)
 
@@ -80,7 +80,7 @@ class Argument:
 
 @dataclass(frozen=True)
 class Entry:
-    """What is called: its name, its arguments without the tile id, and how many tiles or blocks it has."""
+    """An entry function: its name, its arguments without the tile id, and its number of tiles or blocks."""
 
     name: str
     arguments: tuple[Argument, ...]
@@ -88,12 +88,15 @@ class Entry:
     location: SourceLocation | None = None
 
     def bind(self, given: Sequence[Any], named: Mapping[str, Any], options: Collection[str] = ()) -> tuple[Any, ...]:
-        """The arguments of a call in order: first those by position, then those by name. `options` are keywords that
-        set how a call runs: an argument of such a name can be passed by position only."""
+        """The arguments of a call in order, from those by position and those by name.
+
+        `options` are keywords of the call itself; an argument with the name of an option can be passed by position only. Raises
+        LaunchError for an unknown name, a missing argument, or one that is passed twice.
+        """
         positions = {argument.name: argument.index for argument in self.arguments if argument.name is not None}
         for name in named:
             if name not in positions:
-                known = ", ".join(positions) or "none: pass its arguments by position"
+                known = ", ".join(positions) or "none; pass the arguments by position"
                 raise LaunchError(f"@{self.name} does not have an argument named '{name}' (names: {known})")
             if positions[name] < len(given):
                 raise LaunchError(f"@{self.name}: argument '{name}' is passed both by position and by name")
@@ -101,11 +104,11 @@ class Entry:
         for argument in rest:
             if argument.name in options:
                 raise LaunchError(
-                    f"@{self.name}: argument '{argument.name}' must be passed by position: as a keyword, {argument.name}= "
-                    "is an option of the call"
+                    f"@{self.name}: argument '{argument.name}' must be passed by position; the keyword {argument.name}= is an "
+                    "option of the call"
                 )
         if not named:
-            # The launcher counts them.
+            # The launcher checks the number.
             return tuple(given)
         values = list(given)
         for argument in rest:

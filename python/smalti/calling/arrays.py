@@ -1,7 +1,7 @@
-"""Arrays of any library as a pointer, a shape and strides, without a copy.
+"""Views of arrays of any library as pointer, shape and strides, without a copy.
 
-numpy arrays and the array interfaces are read directly. Everything else comes through DLPack, whose capsule is read
-here and not through numpy: numpy knows neither device memory nor bfloat16 there.
+numpy arrays and array interfaces are read directly. Other arrays are read through DLPack. This module reads the capsule
+itself, because numpy does not support device memory or bfloat16 there.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from .. import dtypes
 
 CPU, CUDA, HIP = "cpu", "cuda", "hip"
 
-# DLDeviceType -> where the memory is; pinned host memory is host memory.
+# The device of the memory by DLDeviceType. Pinned host memory is host memory.
 _DEVICES = {1: CPU, 3: CPU, 11: CPU, 2: CUDA, 13: CUDA, 10: HIP}
 
 
 @dataclass(slots=True)
 class ArrayView:
-    """Memory of an array. Valid while `owner` lives."""
+    """The memory of an array. Valid while `owner` exists."""
 
     pointer: int
     shape: tuple[int, ...]
@@ -33,25 +33,25 @@ class ArrayView:
     dtype: str
     device: str
     device_index: int | None = None
-    """Which of the GPUs, where the array tells it."""
+    """The index of the GPU, or None if the array does not state it."""
     readonly: bool = False
     owner: Any = field(default=None, repr=False)
 
     @property
     def signature(self) -> tuple[Any, ...]:
-        """All that argument checks depend on but the pointer."""
+        """The properties that argument checks depend on, without the pointer."""
         return (self.shape, self.strides, self.dtype, self.device, self.readonly)
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """All that argument checks depend on."""
+        """The properties that argument checks depend on."""
         return (
             self.pointer, self.shape, self.strides, self.dtype, self.device, self.device_index, self.readonly
         )  # fmt: skip
 
 
 class NotAnArray(TypeError):
-    """The object offers none of the array protocols, or cannot hand out its memory; the message says why."""
+    """The object does not have an array protocol, or does not expose its memory. The message states the reason."""
 
 
 class _DLDevice(ctypes.Structure):
@@ -107,13 +107,16 @@ def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def view(array: Any, stream: int | None = None) -> ArrayView:
-    """The memory of `array`; `stream` is where a GPU kernel will use it, for producers that synchronise."""
+    """The memory of `array`. `stream` is the stream of the GPU kernel, for producers that synchronize.
+
+    Raises NotAnArray if the object is not an array or does not expose its memory.
+    """
     if isinstance(array, ArrayView):
         return array
     found = _view(array, stream)
-    # A storage of size 0 that is resized, or a foreign array interface.
+    # Possible for a resized storage of size 0, or a foreign array interface.
     if not found.pointer and 0 not in found.shape:
-        raise NotAnArray(f"its memory is not allocated: the address is 0, and the shape is {found.shape}")
+        raise NotAnArray(f"the memory is not allocated; the address is 0 and the shape is {found.shape}")
     return found
 
 
@@ -121,7 +124,7 @@ def _view(array: Any, stream: int | None) -> ArrayView:
     kind = cast(type[Any], type(array))
     if kind.__module__ in _TORCH_MODULES and kind.__name__ in ("Tensor", "Parameter"):
         return _torch_view(array)
-    # numpy's arrays have none of these.
+    # numpy arrays do not have this attribute.
     if (interface := _attribute(array, "__cuda_array_interface__")) is not None:
         return _interface_view(array, interface, CUDA)
     import numpy as np
@@ -132,7 +135,7 @@ def _view(array: Any, stream: int | None) -> ArrayView:
         return _dlpack_view(array, stream)
     if (interface := _attribute(array, "__array_interface__")) is not None:
         return _interface_view(array, interface, CPU)
-    raise NotAnArray(f"{type(array).__name__} is not an array: it offers neither __dlpack__ nor an array interface")
+    raise NotAnArray(f"{type(array).__name__} is not an array; __dlpack__ or an array interface is required")
 
 
 def _attribute(array: Any, name: str) -> Any:
@@ -146,7 +149,7 @@ def _attribute(array: Any, name: str) -> Any:
 def _numpy_view(array: Any) -> ArrayView:
     size = array.itemsize
     if any(stride % size for stride in array.strides):
-        raise NotAnArray(f"its strides {array.strides} (bytes) are not multiples of its element size {size}")
+        raise NotAnArray(f"the strides {array.strides} (bytes) are not multiples of the element size {size}")
     return ArrayView(
         pointer=array.ctypes.data if array.size else array.__array_interface__["data"][0],
         shape=array.shape,
@@ -158,33 +161,33 @@ def _numpy_view(array: Any) -> ArrayView:
     )
 
 
-# Where the classes Tensor and Parameter are. What others derive from them may have no memory of its own.
+# Modules of the classes Tensor and Parameter. Derived classes elsewhere may not own memory.
 _TORCH_MODULES = ("torch", "torch.nn.parameter")
 
 
 @functools.cache
 def _torch_dtype(dtype: Any) -> str:
-    """numpy's name for a type of PyTorch's, which has no function for it."""
+    """The numpy name of a PyTorch type."""
     return str(dtype).removeprefix("torch.")
 
 
 def _torch_view(tensor: Any) -> ArrayView:
-    """Its array protocols take microseconds, and its attributes do not."""
+    """A view from the attributes of a tensor, which are faster than its array protocols."""
     if tensor.is_neg() or tensor.is_conj():
-        raise NotAnArray("it is a view that PyTorch negates or conjugates when it is read: pass tensor.clone()")
+        raise NotAnArray("the tensor is a lazily negated or conjugated view; pass tensor.clone()")
     try:
         pointer = tensor.data_ptr()
     except RuntimeError as error:
-        raise NotAnArray(f"the tensor does not hand out its memory: {error}") from None
-    place = tensor.device
-    device = _torch_device(place.type)
+        raise NotAnArray(f"the tensor does not expose its memory: {error}") from None
+    torch_device = tensor.device
+    device = _torch_device(torch_device.type)
     return ArrayView(
         pointer=pointer,
         shape=tuple(tensor.shape),
         strides=tensor.stride(),
         dtype=_torch_dtype(tensor.dtype),
         device=device,
-        device_index=None if device == CPU else place.index,
+        device_index=None if device == CPU else torch_device.index,
         owner=tensor,
     )
 
@@ -193,68 +196,68 @@ def _torch_view(tensor: Any) -> ArrayView:
 def _torch_device(kind: str) -> str:
     if kind != "cuda":
         return kind
-    # Builds for ROCm call AMD's GPUs so too.
+    # ROCm builds also use the name `cuda` for AMD GPUs.
     torch = sys.modules.get("torch")
     return HIP if getattr(getattr(torch, "version", None), "hip", None) else CUDA
 
 
 @functools.cache
 def _typestr(typestr: Any) -> tuple[str, int]:
-    """The name of a type that an array interface tells, and the bytes of an element."""
+    """The element type of an array interface and its size in bytes."""
     import numpy as np
 
     dtype = np.dtype(typestr) if isinstance(typestr, str) else None
     if dtype is None or not dtype.itemsize:
-        raise TypeError(f"not a type of elements: {typestr!r}")
+        raise TypeError(f"not an element type: {typestr!r}")
     return dtype.name, dtype.itemsize
 
 
 def _interface_view(array: Any, interface: Any, device: str) -> ArrayView:
     def entry(name: str) -> Any:
         if not isinstance(interface, Mapping):
-            raise NotAnArray(f"its array interface is {interface!r}, not a dictionary")
+            raise NotAnArray(f"the array interface is {interface!r}, not a dictionary")
         return cast(Mapping[str, Any], interface).get(name)
 
     def sizes(name: str, values: Any) -> tuple[int, ...]:
         try:
             found = tuple(operator.index(value) for value in values)
         except TypeError:
-            raise NotAnArray(f"its array interface has '{name}' {values!r}, not a tuple of integers") from None
+            raise NotAnArray(f"'{name}' of the array interface is {values!r}, not a tuple of integers") from None
         if any(not -(2**63) <= value < 2**63 for value in found):
-            raise NotAnArray(f"its array interface has '{name}' {values!r}, which exceeds 64 bits")
+            raise NotAnArray(f"'{name}' of the array interface is {values!r}, which exceeds 64 bits")
         return found
 
     try:
         dtype, size = _typestr(entry("typestr"))
     except (TypeError, ValueError):
-        raise NotAnArray(f"its array interface has 'typestr' {entry('typestr')!r}, not a type of elements") from None
+        raise NotAnArray(f"'typestr' of the array interface is {entry('typestr')!r}, not an element type") from None
     shape = sizes("shape", entry("shape"))
     if any(extent < 0 for extent in shape):
-        raise NotAnArray(f"its array interface has 'shape' {shape}, which has a negative extent")
+        raise NotAnArray(f"'shape' of the array interface is {shape}; sizes must not be negative")
     if entry("strides") is None:
         strides = row_major(shape)
     else:
         byte_strides = sizes("strides", entry("strides"))
         if len(byte_strides) != len(shape):
-            raise NotAnArray(f"its array interface has {len(byte_strides)} strides and {len(shape)} dimensions")
+            raise NotAnArray(f"the array interface has {len(byte_strides)} strides and {len(shape)} dimensions")
         if any(stride % size for stride in byte_strides):
-            raise NotAnArray(f"its strides {byte_strides} (bytes) are not multiples of its element size {size}")
+            raise NotAnArray(f"the strides {byte_strides} (bytes) are not multiples of the element size {size}")
         strides = tuple(stride // size for stride in byte_strides)
     data = entry("data")
     if data is None:
-        raise NotAnArray("its array interface holds no pointer")
+        raise NotAnArray("the array interface does not have a pointer")
     try:
         pointer, readonly = data
         address = operator.index(pointer or 0)
     except (TypeError, ValueError):
-        raise NotAnArray(f"its array interface has 'data' {data!r}, not an address and a flag") from None
+        raise NotAnArray(f"'data' of the array interface is {data!r}, not an address and a flag") from None
     if not 0 <= address < 2**64:
-        raise NotAnArray(f"its array interface has the address {address}, which is outside of 64 bits")
+        raise NotAnArray(f"the address {address} of the array interface is outside of the 64-bit range")
     reach = [(extent - 1) * stride * size for extent, stride in zip(shape, strides, strict=True) if 0 not in shape]
     first = address + sum(min(0, bytes) for bytes in reach)
     last = address + sum(max(0, bytes) for bytes in reach) + size
     if address and not 0 <= first < last <= 2**63:
-        raise NotAnArray(f"its array interface has elements at addresses from {first} to {last}, outside of memory")
+        raise NotAnArray(f"the array interface has elements at addresses from {first} to {last}, outside of memory")
     return ArrayView(address, shape, strides, dtype, device, readonly=bool(readonly), owner=array)
 
 
@@ -263,10 +266,10 @@ def _is_jax(array: Any) -> bool:
 
 
 def _dlpack_capsule(array: Any, device: str, stream: int | None) -> Any:
-    # The old protocol cannot say "read only", so the versioned one is asked for first.
+    # The unversioned protocol does not have a read-only flag, so the versioned one is requested first.
     keywords: dict[str, Any] = {"max_version": (1, 0)}
     if stream is not None and device == CUDA:
-        # DLPack: 1 is the default stream there, 0 is not allowed.
+        # DLPack uses 1 for the default stream, and does not allow 0.
         keywords["stream"] = stream or 1
     try:
         try:
@@ -275,7 +278,7 @@ def _dlpack_capsule(array: Any, device: str, stream: int | None) -> Any:
             keywords.pop("max_version")
             return array.__dlpack__(**keywords)
     except Exception as error:
-        raise NotAnArray(f"{type(array).__name__} does not hand out its memory: {error}") from None
+        raise NotAnArray(f"{type(array).__name__} does not expose its memory: {error}") from None
 
 
 def _dlpack_view(array: Any, stream: int | None) -> ArrayView:
@@ -290,13 +293,13 @@ def _dlpack_view(array: Any, stream: int | None) -> ArrayView:
         address = _capsule_pointer(capsule, b"dltensor_versioned")
         managed = ctypes.cast(address, ctypes.POINTER(_DLManagedTensorVersioned)).contents
         if managed.major != 1:
-            raise NotAnArray(f"{type(array).__name__} speaks DLPack {managed.major}, not 1")
+            raise NotAnArray(f"{type(array).__name__} uses DLPack version {managed.major}; version 1 is supported")
         readonly = bool(managed.flags & _READ_ONLY_FLAG)
         tensor = managed.tensor
     elif _capsule_is_valid(capsule, b"dltensor"):
         tensor = ctypes.cast(_capsule_pointer(capsule, b"dltensor"), ctypes.POINTER(_DLTensor)).contents
     else:
-        raise NotAnArray(f"{type(array).__name__}.__dlpack__() returned no DLPack capsule")
+        raise NotAnArray(f"{type(array).__name__}.__dlpack__() did not return a DLPack capsule")
     shape = tuple(tensor.shape[: tensor.ndim]) if tensor.ndim else ()
     strides = tuple(tensor.strides[: tensor.ndim]) if tensor.ndim and tensor.strides else row_major(shape)
     return ArrayView(
@@ -306,8 +309,8 @@ def _dlpack_view(array: Any, stream: int | None) -> ArrayView:
         dtype=dtypes.name_from_dlpack(tensor.dtype.code, tensor.dtype.bits, tensor.dtype.lanes),
         device=device,
         device_index=None if device == CPU else int(tensor.device.device_id),
-        # JAX arrays never change, and its older capsules cannot say so.
+        # JAX arrays are immutable, and capsules of older versions do not have the flag.
         readonly=readonly or _is_jax(array),
-        # A capsule that nobody consumes frees its tensor when it goes, so it is the owner here.
+        # A capsule that is not consumed frees its tensor when it is destroyed, so the view owns it.
         owner=(array, capsule),
     )

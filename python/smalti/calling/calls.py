@@ -1,4 +1,4 @@
-"""What all launchers share: checking arguments against what the program declares, before anything runs."""
+"""Checks of the arguments of a call, and memory of parameters, shared by all launchers."""
 
 from __future__ import annotations
 
@@ -30,12 +30,11 @@ _SCALAR_FORMATS = {
     "ui16": "H",
     "ui8": "B",
 }
-"""How scalar arguments lie in memory, by their MLIR type, in the letters of `struct`. Integers are taken modulo their
-size."""
+"""The memory format of scalar arguments by MLIR type, as a `struct` format character. Integers are taken modulo 2^bits."""
 
 
 class ParameterLayout:
-    """Where the arguments of a kernel lie in memory: one after the other, each in 8 bytes."""
+    """The memory layout of the parameters of a kernel: consecutive, 8 bytes each."""
 
     def __init__(self, arguments: Sequence[Argument]) -> None:
         form = ""
@@ -52,7 +51,7 @@ class ParameterLayout:
         self.offsets = range(0, self.size, 8)
 
     def pack_into(self, buffer: Any, values: Sequence[Any]) -> None:
-        """Writes addresses and numbers."""
+        """Writes addresses and numbers to `buffer`."""
         if self._masks:
             values = list(values)
             for index, mask in self._masks:
@@ -60,17 +59,17 @@ class ParameterLayout:
         self._struct.pack_into(buffer, 0, *values)
 
     def pack(self, values: Sequence[Any]) -> bytearray:
-        """The same, into memory of its own."""
+        """Writes addresses and numbers to a new buffer."""
         buffer = bytearray(self.size)
         self.pack_into(buffer, values)
         return buffer
 
 
 def check_count(name: str, types: Sequence[str], given: int) -> None:
-    """Raises unless a call of a kernel has as many arguments as it takes."""
+    """Raises LaunchError if a call has the wrong number of arguments."""
     if given != len(types):
         raise LaunchError(
-            f"@{name} takes {len(types)} argument{'s' * (len(types) != 1)} ({', '.join(types)}), {given} given"
+            f"@{name} takes {len(types)} argument{'s' * (len(types) != 1)} ({', '.join(types)}); the call passes {given}"
         )
 
 
@@ -80,7 +79,7 @@ def can_be_passed(argument: Argument) -> bool:
 
 
 GPU_ALIGNMENT = 16
-"""What GPU code assumes of an argument's address unless the program says otherwise, in bytes."""
+"""The alignment in bytes that GPU code assumes for an argument without `llvm.align`."""
 
 
 def shape_text(shape: Sequence[int | None]) -> str:
@@ -92,22 +91,22 @@ def _check_strides(argument: Argument, given: arrays.ArrayView) -> None:
     for dimension, (wanted, stride, extent) in enumerate(
         zip(argument.strides, given.strides, given.shape, strict=True)
     ):
-        # Along one element there is no step to take; an empty array has no element at all.
+        # The stride of a dimension of size 1, or of an empty array, is not used.
         if wanted is None or wanted == stride or extent == 1 or 0 in given.shape:
             continue
         raise LaunchError(
-            f"{argument}: its stride along dimension {dimension} is {stride} elements, the kernel needs {wanted}",
+            f"{argument}: the stride of dimension {dimension} is {stride} elements; the kernel requires {wanted}",
             hint="pass a row-major copy (numpy.ascontiguousarray), or declare the memref with a strided layout",
         )
 
 
 def check_array(argument: Argument, given: arrays.ArrayView, device: str) -> None:
-    """Raises unless the memory fits; depends on nothing but `given.signature`."""
+    """Raises LaunchError if an array does not match the argument. The result depends on `given.signature` only."""
     assert argument.shape is not None
-    # ROCm builds of array libraries present HIP memory in CUDA's array interface.
+    # ROCm builds of array libraries expose HIP memory through the CUDA array interface.
     if given.device != device and (given.device, device) != (arrays.CUDA, arrays.HIP):
         raise LaunchError(
-            f"{argument}: its memory is on {given.device}, this kernel runs on {device}",
+            f"{argument}: the array is in {given.device} memory; the kernel requires {device} memory",
             hint=_DEVICE_HINTS.get((given.device, device)),
         )
     fits = len(given.shape) == len(argument.shape) and all(
@@ -115,12 +114,12 @@ def check_array(argument: Argument, given: arrays.ArrayView, device: str) -> Non
     )
     if not fits:
         raise LaunchError(
-            f"{argument}: its shape is {shape_text(given.shape)}, the kernel needs {shape_text(argument.shape)}"
+            f"{argument}: the shape is {shape_text(given.shape)}; the kernel requires {shape_text(argument.shape)}"
         )
     if not dtypes.accepts(argument.dtype, given.dtype):
-        raise LaunchError(f"{argument}: its element type is {given.dtype}, the kernel needs {argument.dtype}")
+        raise LaunchError(f"{argument}: the element type is {given.dtype}; the kernel requires {argument.dtype}")
     if given.readonly and argument.writes:
-        raise LaunchError(f"{argument}: the kernel writes it, and it is read-only")
+        raise LaunchError(f"{argument}: the array is read-only, but the kernel writes it")
     _check_strides(argument, given)
 
 
@@ -131,20 +130,20 @@ _DEVICE_HINTS = {
 
 
 def check_alignment(argument: Argument, pointer: int, least: int) -> None:
-    """Raises unless the memory starts where the code may assume it does."""
+    """Raises LaunchError if the address does not have the alignment that the code assumes; `least` is the default."""
     size = max(argument.dtype.bits // 8, 1)
     if pointer % size:
-        raise LaunchError(f"{argument}: its address is not a multiple of its element size, {size} bytes")
+        raise LaunchError(f"{argument}: the address is not a multiple of the element size, {size} B")
     needed = max(size, argument.alignment if argument.alignment is not None else least)
     if pointer % needed:
         raise LaunchError(
-            f"{argument}: its address is a multiple of {pointer & -pointer} bytes, the kernel needs {needed}",
-            hint="pass an array that starts an allocation, or state less with the argument attribute llvm.align",
+            f"{argument}: the address is aligned to {pointer & -pointer} B; the kernel requires {needed} B",
+            hint="pass an array at the start of an allocation, or declare a smaller alignment with the argument attribute llvm.align",
         )
 
 
 def extent(view: arrays.ArrayView, size: int) -> tuple[int, int]:
-    """The first byte of an array and the one past its last."""
+    """The addresses of the first byte of an array and of the byte after the last."""
     if 0 in view.shape:
         return view.pointer, view.pointer
     steps = [(extent - 1) * stride for extent, stride in zip(view.shape, view.strides, strict=True)]
@@ -160,9 +159,9 @@ def _is_dense(view: arrays.ArrayView, size: int) -> bool:
 def find_overlap(
     views: Sequence[arrays.ArrayView], sizes: Sequence[int], writes: Sequence[bool]
 ) -> tuple[int, int] | None:
-    """An array that is written and another one that it shares memory with; `sizes` are those of the elements."""
+    """The indices of an array that is written and of another array that overlaps it, or None. `sizes` are element sizes."""
     extents = [extent(view, size) for view, size in zip(views, sizes, strict=True)]
-    # Arrays that begin before this one and do not end before it.
+    # Arrays that start before this array and end after its start.
     open_: list[int] = []
     for j in sorted(range(len(views)), key=extents.__getitem__):
         first, last = extents[j]
@@ -170,7 +169,7 @@ def find_overlap(
         for i in open_:
             if first == last or not (writes[i] or writes[j]):
                 continue
-            # Two arrays with gaps may interleave and share nothing; telling that apart takes longer than a launch.
+            # Two arrays with gaps may interleave without sharing an element. An exact test takes longer than a launch.
             if _is_dense(views[i], sizes[i]) or _is_dense(views[j], sizes[j]):
                 low, high = min(i, j), max(i, j)
                 return (low, high) if writes[low] else (high, low)
@@ -179,31 +178,31 @@ def find_overlap(
 
 
 def check_overlap(arguments: Sequence[Argument], views: Sequence[arrays.ArrayView]) -> None:
-    """Raises where an array that the kernel writes shares memory with another: tiles may run in any order."""
+    """Raises LaunchError if an array that the kernel writes overlaps another array, because tiles run in any order."""
     sizes = [max(argument.dtype.bits // 8, 1) for argument in arguments]
     if found := find_overlap(views, sizes, [argument.writes for argument in arguments]):
         written, other = (arguments[i] for i in found)
         raise LaunchError(
-            f"{written}: the kernel writes it, and it shares memory with argument {other.index}",
-            hint="pass a copy of one of the two",
+            f"{written} overlaps argument {other.index} in memory; an argument that the kernel writes must not overlap another",
+            hint="pass a copy of one of the two arrays",
         )
 
 
 def _range(ty: dtypes.ElementType) -> tuple[int, int]:
-    """The least integer that fits a type, and the first one that does not any more; none does where it is no integer."""
+    """The smallest integer of a type, and the largest plus 1. The range is empty for other types."""
     if ty.kind not in "iu":
         return 0, 0
     return (0, 2**ty.bits) if ty.kind == "u" else (-(2 ** (ty.bits - 1)), 2**ty.bits)
 
 
 def _shown(number: Any) -> str:
-    """An integer for a message. Python does not write integers of several thousand digits."""
+    """An integer as text for a message. Python does not print integers of several thousand digits."""
     bits = int(number).bit_length()
     return str(number) if bits <= 128 else f"an integer of {bits} bits"
 
 
 def _overflows(ty: dtypes.ElementType, number: float) -> bool:
-    """Whether a finite number rounds to infinity in a type of floats."""
+    """Whether a finite number rounds to infinity in a float type."""
     import numpy as np
 
     with np.errstate(over="ignore"):
@@ -211,7 +210,7 @@ def _overflows(ty: dtypes.ElementType, number: float) -> bool:
 
 
 def scalar(argument: Argument, value: Any) -> Any:
-    """`value` as a Python number that fits the type of `argument`."""
+    """`value` as a Python number in the range of the type of `argument`. Raises LaunchError if it is out of range."""
     ty = argument.dtype
     if argument.is_unused:
         return 0
@@ -219,36 +218,36 @@ def scalar(argument: Argument, value: Any) -> Any:
         try:
             number = float(value)
         except OverflowError:
-            raise LaunchError(f"{argument}: {_shown(value)} does not fit {ty.mlir}") from None
+            raise LaunchError(f"{argument}: {_shown(value)} is out of range for {ty.mlir}") from None
         except (TypeError, ValueError):
-            raise LaunchError(f"{argument}: a number is needed, not {type(value).__name__}") from None
+            raise LaunchError(f"{argument}: a number is required, not {type(value).__name__}") from None
         if math.isfinite(number) and _overflows(ty, number):
-            raise LaunchError(f"{argument}: {number:g} does not fit {ty.mlir}")
+            raise LaunchError(f"{argument}: {number:g} is out of range for {ty.mlir}")
         return number
     if ty.kind == "b":
         try:
             return bool(value)
         except (TypeError, ValueError):
-            raise LaunchError(f"{argument}: a truth value is needed, not {type(value).__name__}") from None
+            raise LaunchError(f"{argument}: a bool is required, not {type(value).__name__}") from None
     try:
         number = value if type(value) is int else value.__index__()
     except (AttributeError, TypeError):
-        raise LaunchError(f"{argument}: an integer is needed, not {type(value).__name__}") from None
+        raise LaunchError(f"{argument}: an integer is required, not {type(value).__name__}") from None
     low, high = _range(ty)
     if not low <= number < high:
-        raise LaunchError(f"{argument}: {_shown(number)} does not fit {ty.mlir}")
+        raise LaunchError(f"{argument}: {_shown(number)} is out of range for {ty.mlir}")
     return number
 
 
 _MOST_CALLS = 4096
-"""Calls whose checks are remembered."""
+"""Number of calls whose checks are cached."""
 
 
 class ArgumentChecker:
-    """Turns the arguments of a call into addresses and numbers; checks each set of arrays once.
+    """Checks the arguments of a call and converts them to addresses and numbers. Each set of arrays is checked once.
 
-    `alignment` is what the code assumes of addresses that the program says nothing about, in bytes; 0 where the
-    addresses that are given are not those that the code sees.
+    `alignment` is the alignment in bytes that the code assumes for arguments without `llvm.align`. It is 0 if the code
+    does not use the addresses of the arrays.
     """
 
     def __init__(self, what: Entry, device: str, alignment: int = 1) -> None:
@@ -264,17 +263,16 @@ class ArgumentChecker:
         return self._checked(given, stream)[1]
 
     def __call__(self, given: Sequence[Any], stream: int | None = None) -> tuple[list[Any], int | None, Any]:
-        """Addresses and numbers; the index of the GPU that the arrays are on, where they tell it; and what must live as
-        long as the addresses are used."""
+        """Addresses and numbers, the index of the GPU of the arrays or None, and objects that own the memory."""
         addresses, values, device = self._checked(given, stream)
         return addresses, device, values
 
     def _checked(self, given: Sequence[Any], stream: int | None) -> tuple[list[Any], list[Any], int | None]:
-        """Addresses and numbers, array views and numbers, and the GPU."""
+        """Addresses and numbers, array views and numbers, and the index of the GPU."""
         wanted = self._wanted
         if len(given) != len(wanted):
             check_count(self._entry.name, [argument.type for argument, *_ in wanted], len(given))
-        # This loop is most of what a launch costs the host.
+        # This loop takes most of the host time of a launch.
         addresses: list[Any] = []
         values: list[Any] = []
         parts: list[Any] = []
@@ -297,7 +295,7 @@ class ArgumentChecker:
         return addresses, values, self._calls[key]
 
     def _require(self, key: tuple[Any, ...], values: Sequence[Any]) -> None:
-        """Raises unless the arrays fit; all that it depends on is in `key`."""
+        """Raises LaunchError if the arrays do not match. The result depends on `key` only."""
         memrefs = [argument for argument, is_memref, *_ in self._wanted if is_memref]
         views = [value for value in values if isinstance(value, arrays.ArrayView)]
         signature = tuple(view.signature for view in views)
@@ -315,19 +313,19 @@ class ArgumentChecker:
 
 
 def _common_device(arguments: Sequence[Argument], views: Sequence[arrays.ArrayView]) -> int | None:
-    """The index of the GPU that all arrays are on, None where none of them tells it."""
+    """The index of the GPU of all arrays, or None if no array states it."""
     known = [(argument, view.device_index) for argument, view in zip(arguments, views, strict=True)]
     known = [(argument, index) for argument, index in known if index is not None]
     for argument, index in known[1:]:
         if index != known[0][1]:
             raise LaunchError(
-                f"{argument}: its memory is on GPU {index}, that of argument {known[0][0].index} on GPU {known[0][1]}"
+                f"{argument}: the array is on GPU {index}, but argument {known[0][0].index} is on GPU {known[0][1]}"
             )
     return known[0][1] if known else None
 
 
 class DeviceMemory(Protocol):
-    """What a GPU's driver does with memory, for `run_on_copies`."""
+    """The memory functions of a GPU driver that `run_on_copies` uses."""
 
     def allocate(self, size: int) -> int: ...
     def upload(self, pointer: int, host: int, size: int) -> None: ...
@@ -338,13 +336,13 @@ class DeviceMemory(Protocol):
 
 @functools.cache
 def num_threads() -> int:
-    """How much of this machine a launch on the CPU takes: `SMALTI_NUM_THREADS`, or a thread a core."""
+    """Number of threads of a launch on the CPU: `SMALTI_NUM_THREADS`, or one per core."""
     given = os.environ.get("SMALTI_NUM_THREADS")
     if given:
         try:
             return max(1, int(given))
         except ValueError:
-            raise LaunchError(f"SMALTI_NUM_THREADS is '{given}', a number is wanted") from None
+            raise LaunchError(f"SMALTI_NUM_THREADS is '{given}'; it must be an integer") from None
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -361,7 +359,7 @@ def best_time(run: Callable[[], None], repeat: int) -> float:
 def run_on_copies(
     memory: DeviceMemory, device: str, call: Callable[..., None], values: Sequence[Any], repeat: int
 ) -> float:
-    """Runs a GPU kernel on copies of host arrays, copies them back, and returns the shortest run in seconds."""
+    """Runs a GPU kernel on copies of host arrays, copies the results back, and returns the shortest run in seconds."""
     import numpy as np
 
     copies: list[tuple[int, int, int]] = []

@@ -1,24 +1,24 @@
-"""Tensor maps: what NVIDIA's copies of tiles (`cp.async.bulk.tensor`) take; a launch makes them of a kernel's arguments.
+"""Tensor maps (TMA descriptors) of `cp.async.bulk.tensor`. A launch creates them from the arguments of the kernel.
 
-A kernel states the maps that it takes in `mosaic_gpu.tensor_maps`. On a GPU the driver encodes them
-(`cuTensorMapEncodeTiled`). `encode` does it without a driver, for emulated GPUs and for tests.
+A kernel states its tensor maps in `mosaic_gpu.tensor_maps`. On a GPU the driver encodes them (`cuTensorMapEncodeTiled`).
+`encode` does the same without a driver, for emulated GPUs and for tests.
 
-The driver calls the 128 bytes opaque. Where their fields are is what `tensormap.replace` (PTX ISA, "Tensor map
-instructions") changes: the code that ptxas makes of it for sm_90a reads, masks and writes the words below, and
-test/python/launch/test_tensor_maps.py compares with it. What that instruction cannot change is zero here: bits 0 to 3 of word
-2, and bits 16 to 21, which the driver sets by the kind of the map and by how much the L2 cache fetches. A GPU gets no
-map of `encode`.
+The driver documents the 128 bytes as opaque. The fields below are those that `tensormap.replace` changes (see the PTX ISA).
+For sm_90a, ptxas lowers this instruction to loads, masks and stores of the words below, and
+test/python/launch/test_tensor_maps.py compares with that code. The instruction cannot change bits 0 to 3 and 16 to 21 of
+word 2. These bits are zero here; the driver sets them to the kind of the map and the L2 promotion. A real GPU never
+receives a map of `encode`.
 
     word 0, 1    the address
-    word 2       bits 4-6 rank - 1, bits 7-10 element type, 11-12 interleaving, 13-14 swizzling, 15 filling
+    word 2       bits 4-6 rank - 1, 7-10 element type, 11-12 interleave, 13-14 swizzle, 15 out-of-bounds fill
     word 3-6     strides of dimensions 1 to 4, divided by 16: the low 32 bits
-    word 7       their high 4 bits each, from bit 0 on
-    word 8-12    sizes of dimensions 0 to 4, less 1
-    word 13      bits 0-14 element strides of dimensions 0 to 4, less 1, 3 bits each; bits 24-31 box of dimension 0, less 1
-    word 14      boxes of dimensions 1 to 4, less 1, 8 bits each
+    word 7       the high 4 bits of each of these strides, from bit 0
+    word 8-12    sizes of dimensions 0 to 4, minus 1
+    word 13      bits 0-14 element strides of dimensions 0 to 4, minus 1, 3 bits each; 24-31 box of dimension 0, minus 1
+    word 14      boxes of dimensions 1 to 4, minus 1, 8 bits each
     word 15-31   zero
 
-Dimension 0 is the innermost one there. Everywhere else in Smalti it is the last, as in the shape of an array.
+Dimension 0 is the innermost one in the encoding. Elsewhere in Smalti the innermost dimension is the last.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ from .. import dtypes
 from ..errors import LaunchError
 
 BYTES = 128
-"""Of a tensor map in memory."""
+"""Size of a tensor map in memory."""
 ALIGNMENT = 64
 ADDRESS_OFFSET = 0
-"""Where the array's address stands in it."""
+"""Byte offset of the address of the array in the map."""
 MAX_RANK = 5
 
 ADDRESS_ALIGNMENT = 16
-"""Of the array."""
+"""Alignment of the array in bytes."""
 MAX_BOX = 256
 MAX_ELEMENT_STRIDE = 8
 FILLS = ("zeros", "nan")
 SWIZZLES = (16, 32, 64, 128)
-"""Bytes within which chunks of 16 are exchanged; 16: none is."""
+"""Swizzle sizes in bytes. Chunks of 16 bytes are permuted within this size; 16 means no swizzle."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class _Type:
     driver: int
     """`CUtensorMapDataType` of cuda.h."""
     code: int
-    """What `tensormap.replace.elemtype` takes (PTX ISA, "tensormap.replace")."""
+    """The operand of `tensormap.replace.elemtype` (PTX ISA, "tensormap.replace")."""
 
 
 _UNSIGNED = {8: _Type(0, 0), 16: _Type(1, 1), 32: _Type(2, 2), 64: _Type(4, 4)}
@@ -60,7 +60,7 @@ _SIGNED = {32: _Type(3, 3), 64: _Type(5, 5)}
 
 
 def _type(element: dtypes.ElementType) -> _Type:
-    """How a map names an element type; one that it has no name for moves as an integer of its size."""
+    """The codes of an element type. A type without a code is copied as an unsigned integer of the same size."""
     if element.mlir in _FLOATS:
         return _FLOATS[element.mlir]
     if element.kind == "i" and element.bits in _SIGNED:
@@ -70,25 +70,26 @@ def _type(element: dtypes.ElementType) -> _Type:
 
 @dataclass(frozen=True)
 class TensorMap:
-    """A tensor map but for the address: an array in global memory, and the box of it that an instruction copies.
+    """A tensor map without the address: an array in global memory, and the box that one instruction copies.
 
-    Extents, strides (in bytes), box and element strides have the outermost dimension first.
+    The outermost dimension is first in extents, strides (in bytes), box and element strides. Invalid values raise a
+    LaunchError.
     """
 
     element: str
-    """As MLIR writes it."""
+    """The MLIR name."""
     extents: tuple[int, ...]
     strides: tuple[int, ...]
     box: tuple[int, ...]
     element_strides: tuple[int, ...] = ()
-    """The steps in which a box is read; all 1 where it is empty."""
+    """The traversal strides of the box in elements; empty: all 1."""
     swizzle: int = 16
     fill: str = "zeros"
-    """What elements outside of the array are."""
+    """The value of elements outside of the array: `zeros` or `nan`."""
     argument: int = 0
-    """The kernel's argument whose memory it describes."""
+    """The index of the kernel argument that the map describes."""
     offset: int = 0
-    """Where in it the array starts, in bytes."""
+    """Byte offset of the array in the argument."""
     _type: _Type = field(init=False, repr=False, compare=False)
     _width: int = field(init=False, repr=False, compare=False)
 
@@ -97,7 +98,9 @@ class TensorMap:
             object.__setattr__(self, "element_strides", (1,) * len(self.extents))
         element = dtypes.from_mlir(self.element)
         if element is None or element.bits not in _UNSIGNED:
-            raise LaunchError(f"tensor map: its element type is {self.element}; it takes 8, 16, 32 or 64 bits")
+            raise LaunchError(
+                f"tensor map: the element type is {self.element}; elements must have 8, 16, 32 or 64 bits"
+            )
         object.__setattr__(self, "_width", element.bits // 8)
         object.__setattr__(self, "_type", _type(element))
         self._check(element)
@@ -106,43 +109,45 @@ class TensorMap:
         """The limits of `cuTensorMapEncodeTiled` without interleaving (CUDA Driver API)."""
         rank = len(self.extents)
         if not 1 <= rank <= MAX_RANK:
-            raise LaunchError(f"tensor map: the array has {rank} dimensions, 1 to {MAX_RANK} are possible")
+            raise LaunchError(f"tensor map: the array has {rank} dimensions; it must have 1 to {MAX_RANK}")
         limits = (("box", self.box, MAX_BOX), ("element_strides", self.element_strides, MAX_ELEMENT_STRIDE))
         for title, values, most in limits:
             if len(values) != rank or any(not 1 <= value <= most for value in values):
                 raise LaunchError(
-                    f"tensor map: {title} is {values}; it has a number from 1 to {most} for each dimension of the array"
+                    f"tensor map: {title} is {values}; it must have a number from 1 to {most} for each dimension of the array"
                 )
         if self.element_strides[-1] != 1:
-            raise LaunchError("tensor map: the element stride of the innermost dimension is 1")
+            raise LaunchError(
+                f"tensor map: the element stride of the innermost dimension is {self.element_strides[-1]}; it must be 1"
+            )
         if any(not 1 <= size <= 1 << 32 for size in self.extents):
-            raise LaunchError(f"tensor map: the array's shape is {self.extents}; each size is from 1 to 2^32")
+            raise LaunchError(f"tensor map: the shape of the array is {self.extents}; each size must be from 1 to 2^32")
         if len(self.strides) != rank:
-            raise LaunchError(f"tensor map: {len(self.strides)} strides for {rank} dimensions")
+            raise LaunchError(f"tensor map: the array has {rank} dimensions but {len(self.strides)} strides")
         if self.extents[-1] > 1 and self.strides[-1] != self._width:
-            raise LaunchError("tensor map: the elements of the innermost dimension must lie one after the other")
+            raise LaunchError("tensor map: the elements of the innermost dimension must be contiguous")
         if any(stride % 16 or not 0 <= stride < 1 << 40 for stride in self.strides[:-1]):
             raise LaunchError(
-                f"tensor map: the array's strides are {list(self.strides)} B; they must be multiples of 16 B below 2^40 B"
+                f"tensor map: the strides of the array are {list(self.strides)} B; they must be multiples of 16 B below 2^40 B"
             )
         row = self.box[-1] * self._width
         if row % 16:
             raise LaunchError(f"tensor map: a row of the box has {row} B; it must be a multiple of 16 B")
         if self.swizzle not in SWIZZLES:
             raise LaunchError(
-                f"tensor map: swizzle is {self.swizzle}; it is one of {', '.join(map(str, SWIZZLES[1:]))}, or 16 for none"
+                f"tensor map: the swizzle is {self.swizzle} B; it must be one of {', '.join(map(str, SWIZZLES[1:]))}, or 16 for none"
             )
         if self.swizzle > 16 and row > self.swizzle:
             raise LaunchError(
-                f"tensor map: a row of the box has {row} B; with a swizzle of {self.swizzle} B it has as many at most"
+                f"tensor map: a row of the box has {row} B; it must not exceed the swizzle of {self.swizzle} B"
             )
         if self.fill not in FILLS:
-            raise LaunchError(f"tensor map: the fill is {self.fill!r}; it is one of {', '.join(FILLS)}")
+            raise LaunchError(f"tensor map: the fill is {self.fill!r}; it must be one of {', '.join(FILLS)}")
         if self.fill == "nan" and element.mlir not in _FLOATS:
-            raise LaunchError(f"tensor map: {element} has no NaN that a copy fills with")
+            raise LaunchError(f"tensor map: the fill is 'nan', which a tensor map of {element} does not support")
         if self.offset < 0 or self.argument < 0:
             raise LaunchError(
-                f"tensor map: offset {self.offset} B of argument {self.argument}: neither can be negative"
+                f"tensor map: the offset is {self.offset} B and the argument {self.argument}; both must not be negative"
             )
 
     @property
@@ -151,48 +156,48 @@ class TensorMap:
 
     @property
     def row_bytes(self) -> int:
-        """Bytes of a row of the box."""
+        """Bytes per row of the box."""
         return self.box[-1] * self._width
 
     @property
     def extent_bytes(self) -> int:
-        """Bytes of memory from the array's first element to its last."""
+        """Bytes from the first element of the array to the end of the last."""
         reach = sum((size - 1) * stride for size, stride in zip(self.extents, self.strides, strict=True))
         return reach + self._width
 
     @property
     def driver_type(self) -> int:
-        """Its element type's `CUtensorMapDataType`."""
+        """The element type as `CUtensorMapDataType`."""
         return self._type.driver
 
     @property
     def type_code(self) -> int:
-        """How the 128 bytes spell the type of the elements."""
+        """The element type in the encoding."""
         return self._type.code
 
     @property
     def driver_swizzle(self) -> int:
-        """Its `CUtensorMapSwizzle`."""
+        """The swizzle as `CUtensorMapSwizzle`."""
         return SWIZZLES.index(self.swizzle)
 
     @property
     def driver_fill(self) -> int:
-        """Its `CUtensorMapFloatOOBfill`."""
+        """The fill as `CUtensorMapFloatOOBfill`."""
         return FILLS.index(self.fill)
 
 
 def check_address(described: TensorMap, address: int) -> None:
-    """Raises where no map can start."""
+    """Raises LaunchError if `address` does not have the alignment of a tensor map."""
     if address % ADDRESS_ALIGNMENT:
         raise LaunchError(
-            f"tensor map: argument {described.argument} at offset {described.offset} B starts at an address that is a "
-            f"multiple of {address & -address} B; it must be one of {ADDRESS_ALIGNMENT} B",
-            hint="pass an array that starts an allocation",
+            f"tensor map: argument {described.argument} at offset {described.offset} B is aligned to {address & -address} B; "
+            f"it must be aligned to {ADDRESS_ALIGNMENT} B",
+            hint="pass an array at the start of an allocation",
         )
 
 
 def encode(described: TensorMap, address: int = 0) -> bytes:
-    """The 128 bytes of a map, as far as they are known."""
+    """The 128 bytes of a map, without the fields that only the driver sets."""
     check_address(described, address)
 
     def inner_first(values: Sequence[int], count: int = MAX_RANK) -> list[int]:

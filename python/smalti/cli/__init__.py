@@ -1,1 +1,1 @@
-"""The command line, `smalti`."""
+"""Command line of Smalti."""

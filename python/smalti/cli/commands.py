@@ -21,7 +21,7 @@ from . import emulated, layouts, simulated
 
 
 class _Group(click.Group):
-    """Turns errors into one message and an exit code; no traceback."""
+    """Prints an error as one message without a traceback, and sets the exit code."""
 
     def main(self, *args: Any, **extra: Any) -> Any:
         with interrupts.end_native_code():
@@ -37,18 +37,18 @@ class _Group(click.Group):
             click.echo(_styled(str(error)), err=True)
             ctx.exit(1)
         except MemoryError as error:
-            click.echo(_styled(f"there is not enough memory: {error}"), err=True)
+            click.echo(_styled(f"out of memory: {error}"), err=True)
             ctx.exit(1)
         except KeyboardInterrupt:
             ctx.exit(interrupts.EXIT_CODE)
         except BrokenPipeError:
-            # Whoever read the output has gone; Python would complain about it once more at exit.
+            # The reader closed the pipe. Python would report the error a second time at exit.
             sys.stderr.close()
             ctx.exit(1)
 
 
 class _Compiling(click.Command):
-    """A command with `-O`: its help lists the options of the pipeline."""
+    """A command with `-O`, whose help lists the options of `smalti-compile`."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         super().format_options(ctx, formatter)
@@ -59,7 +59,7 @@ class _Compiling(click.Command):
             for option in passes.registered()[driver.PIPELINE].options
             if option.name not in ("target", "stop-after")
         ]
-        with formatter.section("Options of the pipeline (-O)"):
+        with formatter.section("Options of smalti-compile (-O)"):
             formatter.write_dl(rows)
 
 
@@ -71,7 +71,7 @@ def _styled(message: str) -> str:
 
 @contextmanager
 def _progress(title: str) -> Generator[Callable[[str], Any], None, None]:
-    """Shows what is being done on a terminal; silent elsewhere."""
+    """Shows the current step on a terminal, and nothing elsewhere."""
     if not sys.stderr.isatty():
         yield lambda _: None
         return
@@ -79,10 +79,10 @@ def _progress(title: str) -> Generator[Callable[[str], Any], None, None]:
 
     with Console(stderr=True).status(title) as status:
 
-        def tell(step: str) -> None:
+        def report(step: str) -> None:
             status.update(f"{title}: {step}")
 
-        yield tell
+        yield report
 
 
 def _print_remarks(remarks: Sequence[Any]) -> None:
@@ -91,7 +91,7 @@ def _print_remarks(remarks: Sequence[Any]) -> None:
 
 
 def _parse_options(words: Sequence[str]) -> dict[str, Any]:
-    """Options of the pipeline, in their types."""
+    """The options of `smalti-compile` as keywords with typed values."""
     from ..compiler import driver, passes
 
     options: dict[str, str] = {}
@@ -104,7 +104,7 @@ def _parse_options(words: Sequence[str]) -> dict[str, Any]:
     values = passes.options_from_text(pipeline, options)
     passes.format_options(pipeline, values, on_shell=True)
     if "target" in values:
-        raise click.BadParameter("the target is given with --target", param_hint="--option")
+        raise click.BadParameter("set the target with --target", param_hint="--option")
     return values
 
 
@@ -115,7 +115,7 @@ def _parse_arguments(words: Sequence[str], option: str = "--arg") -> dict[int, s
         if not equals or not index.isdecimal():
             raise click.BadParameter(f"'{word}' is not INDEX=VALUE", param_hint=option)
         if int(index) in given:
-            raise click.BadParameter(f"argument {int(index)} is given twice", param_hint=option)
+            raise click.BadParameter(f"argument {int(index)} is specified twice", param_hint=option)
         given[int(index)] = value
     return given
 
@@ -142,35 +142,37 @@ _FILE = click.argument("file", type=click.Path(exists=False, dir_okay=False, all
 _TARGET = click.option(
     "-t",
     "--target",
-    help="The chip, or cpu; `smalti targets` lists them. Default: the module's, else the best of this machine.",
+    help="A chip, or cpu; `smalti targets` lists them. Default: the target of the module, else the GPU here, else cpu.",
 )
-_ENTRY = click.option("--entry", help="The entry function, where the module has several.")
+_ENTRY = click.option("--entry", help="The entry function. Required if the module has several.")
 _OPTION = click.option(
     "-O",
     "--option",
     "options",
     multiple=True,
     metavar="NAME=VALUE",
-    help="An option of the pipeline smalti-compile; the list is below.",
+    help="An option of smalti-compile; see the list below.",
 )
 _DUMP_IR = click.option(
     "--dump-ir", type=click.Path(file_okay=False), help="Write the IR after every pass to this folder."
 )
 _DUMP = click.option(
-    "--dump", type=click.Path(file_okay=False), help="Write every form of the code to this folder, in numbered files."
+    "--dump", type=click.Path(file_okay=False), help="Write each form of the code to this folder, in numbered files."
 )
-_VERBOSE = click.option("-v", "--verbose", is_flag=True, help="Print the passes' remarks.")
+_VERBOSE = click.option("-v", "--verbose", is_flag=True, help="Print the remarks of the passes.")
 
 
 def _source(file: str) -> Any:
-    """What to parse: the path, or what comes in where it is a dash."""
+    """The path of the file, or the text of standard input for a dash."""
     return sys.stdin.read() if file == "-" else Path(file)
 
 
 @main.command(cls=_Compiling)
 @_FILE
 @_TARGET
-@click.option("-o", "--output", type=click.Path(dir_okay=False), help="Where to write; its suffix says what.")
+@click.option(
+    "-o", "--output", type=click.Path(dir_okay=False), help="The file to write. The suffix selects the format."
+)
 @_ENTRY
 @_OPTION
 @_DUMP
@@ -190,8 +192,8 @@ def compile(
 ) -> None:
     """Compiles the kernel in FILE.
 
-    The suffix of OUTPUT says what is wanted: .cubin .ptx .hsaco .s .ll .mlir .sass, or .smalti for a kernel that `smalti
-    run` and smalti.aot.load take as it is.
+    The suffix of OUTPUT selects the format: .cubin .ptx .sass (NVIDIA), .hsaco (AMD), .s .ll .mlir, or .smalti. A .smalti
+    file holds a compiled kernel for `smalti run` and smalti.aot.load.
     """
     with interrupts.end_the_process():
         from .. import front_end, targets
@@ -203,11 +205,13 @@ def compile(
     if output is not None and target is not None:
         check_suffix(output, targets.get(target))
     start = time.perf_counter()
-    with _progress(f"compiling {file}") as tell:
-        kernel = front_end.compile(module, target, entry=entry, dump=dump, dump_ir=dump_ir, progress=tell, **given)
+    with _progress(f"compiling {file}") as report:
+        kernel = front_end.compile(module, target, entry=entry, dump=dump, dump_ir=dump_ir, progress=report, **given)
     seconds = time.perf_counter() - start
     if not isinstance(kernel, Kernel):
-        raise SmaltiError(f"{kernel.target} runs programs as they are: there is no code to write")
+        raise SmaltiError(
+            f"cannot compile for {kernel.target}: the simulator interprets the kernel and does not generate code"
+        )
     if verbose:
         _print_remarks(kernel.remarks)
     failure: ToolMissing | None = None
@@ -216,7 +220,7 @@ def compile(
         try:
             written = kernel.save(output)
         except ToolMissing as error:
-            # What there is without the tool is still worth having; the exit code says that it is not what was asked.
+            # Write the last form that does not need the tool. The exit code is 1, because the requested file is missing.
             suffix = ".ptx" if kernel.target.vendor == "nvidia" else ".s"
             written = kernel.save(Path(output).with_suffix(suffix))
             failure = error
@@ -266,31 +270,31 @@ def _print_summary(kernel: Any, written: Path | None, seconds: float, as_json: b
 
 
 _ARG_HELP = (
-    "As INDEX=VALUE. For a tile program the shape of a dynamic memref, or a scalar. For a device module TYPE[SHAPE] or "
-    "TYPE[SHAPE]=FILL with zeros, ones, random, iota, a number (7, -inf, nan) or a file (.npy); TYPE:NUMBER; bytes:HEX."
+    "INDEX=VALUE. Tile-level kernel: the shape of a dynamic memref (64x300), or a scalar. Device module: TYPE[SHAPE] or "
+    "TYPE[SHAPE]=FILL (zeros, ones, random, iota, a number such as 7, -inf, nan, or a .npy file), TYPE:NUMBER or bytes:HEX."
 )
 
 
 @main.command(cls=_Compiling)
 @_FILE
 @_TARGET
-@click.option("--check", is_flag=True, help="Compare with the float64 reference; exit 1 where it differs.")
-@click.option("--seed", default=0, show_default=True, help="For the random inputs.")
+@click.option("--check", is_flag=True, help="Compare the result with the float64 reference; exit 1 if it differs.")
+@click.option("--seed", default=0, show_default=True, help="Seed of the random inputs.")
 @click.option("--arg", "arguments", multiple=True, help=_ARG_HELP)
-@click.option("--repeat", type=click.IntRange(1), help="Runs; the best time is printed. Default: 1.")
+@click.option("--repeat", type=click.IntRange(1), help="Number of runs; the shortest time is printed. Default: 1.")
 @_ENTRY
 @_OPTION
 @_DUMP
 @_DUMP_IR
 @_VERBOSE
 @emulated.add(emulated.LIMITS)
-@emulated.add(emulated.HOW)
-@emulated.add(emulated.WHAT)
+@emulated.add(emulated.RUN_OPTIONS)
+@emulated.add(emulated.DEVICE_MODULE_OPTIONS)
 def run(file: str, target: str | None, seed: int, arguments: tuple[str, ...], **options: Any) -> None:
     """Runs the kernel in FILE on random inputs.
 
-    FILE is a tile program or a module of JAX's (.mlir), a kernel that was compiled before (.smalti), or for an emulated
-    GPU also a device module in LLVM IR (.ll, .bc), written by hand or by another compiler. The target emu:CHIP runs the code of a GPU on this machine's CPU:
+    FILE is a tile-level kernel or a module from JAX (.mlir), or a compiled kernel (.smalti). An emulated GPU also runs
+    device modules in LLVM IR (.ll, .bc), from any compiler. The target emu:CHIP runs the code of a GPU on the CPU:
 
     \b
       smalti run k.mlir --target emu:gfx942 --check --sanitize thread
@@ -307,10 +311,10 @@ def run(file: str, target: str | None, seed: int, arguments: tuple[str, ...], **
         return
     if file.endswith(".smalti"):
         compiled = ("check", "entry", "options", "dump", "dump_ir", "verbose")
-        emulated.refuse(options, (*compiled, *emulated.WHAT_NAMES), "a compiled kernel")
+        emulated.refuse(options, (*compiled, *emulated.DEVICE_MODULE_NAMES), "a compiled kernel")
         _run_compiled(file, target, given, seed, options)
         return
-    emulated.refuse(options, emulated.WHAT_NAMES, "a tile program")
+    emulated.refuse(options, emulated.DEVICE_MODULE_NAMES, "a tile-level kernel")
     with interrupts.end_the_process():
         from .. import front_end, inputs
         from ..compiler import driver
@@ -318,18 +322,20 @@ def run(file: str, target: str | None, seed: int, arguments: tuple[str, ...], **
 
     pipeline_options = _parse_options(options["options"])
     module = driver.parse(_source(file))
-    with _progress(f"compiling {file}") as tell:
+    with _progress(f"compiling {file}") as report:
         kernel = front_end.compile(
             module,
             target,
             entry=options["entry"],
             dump=options["dump"],
             dump_ir=options["dump_ir"],
-            progress=tell,
+            progress=report,
             **pipeline_options,
         )
     if not isinstance(kernel, Kernel):
-        emulated.refuse(options, (*emulated.HOW_NAMES, "repeat", "verbose"), "a simulated GPU; see smalti sim")
+        emulated.refuse(
+            options, (*emulated.RUN_NAMES, "repeat", "verbose"), "a simulated GPU; smalti sim has options for it"
+        )
         simulated.run_program(kernel, module, options["check"], seed, given, options)
         return
     if options["verbose"]:
@@ -338,10 +344,10 @@ def run(file: str, target: str | None, seed: int, arguments: tuple[str, ...], **
     if kernel.target.is_emulated:
         emulated.run_program(kernel, module, checked, seed, given, repeat, options)
         return
-    emulated.refuse(options, emulated.HOW_NAMES, f"{kernel.target}, which is not emulated")
+    emulated.refuse(options, emulated.RUN_NAMES, f"{kernel.target}, which is not emulated")
     title = f"@{kernel.entry.name} on {kernel.target}"
     if kernel.target.is_gpu:
-        emulated.refuse(options, emulated.LIMIT_NAMES, f"{kernel.target}: a GPU runs all blocks to their end")
+        emulated.refuse(options, emulated.LIMIT_NAMES, f"{kernel.target}, which runs all blocks without a time limit")
     else:
         kernel.time_limit, kernel.blocks = options["time_limit"], emulated.parse_blocks(options["blocks"])
         kernel.announce = lambda message: click.echo(f"note: {title}: {message}: {emulated.HINTS}", err=True)
@@ -349,8 +355,8 @@ def run(file: str, target: str | None, seed: int, arguments: tuple[str, ...], **
         result = emulated.check_program(kernel, module, seed, given).require()
         word = f"{result}, "
     values = inputs.random_arguments(kernel.entry, seed, given)
-    # The first run loads code and starts threads; it is not the one to measure.
-    with emulated.telling(title):
+    # The first run loads code and starts threads, so it is not measured.
+    with emulated.report_progress(title):
         best = kernel.launcher.run_on_copies(values, (repeat or 1) + 1)
     click.echo(f"@{kernel.entry.name} on {kernel.target}: {word}{best * 1e3:.3f} ms")
 
@@ -360,11 +366,11 @@ def _run_compiled(file: str, target: str | None, given: dict[int, str], seed: in
 
     kernel = aot.load(file)
     if target not in (None, kernel.target.name):
-        raise click.UsageError(f"{file} is for {kernel.target}, and not for {target}")
+        raise click.UsageError(f"{file} was compiled for {kernel.target}, not for {target}")
     if kernel.target.is_emulated:
         emulated.run_program(kernel, None, False, seed, given, options["repeat"], options)
         return
-    names = (*emulated.HOW_NAMES, *emulated.LIMIT_NAMES)
+    names = (*emulated.RUN_NAMES, *emulated.LIMIT_NAMES)
     emulated.refuse(options, names, f"{kernel.target}, which is not emulated")
     values = inputs.random_arguments(kernel.entry, seed, given)
     best = kernel.launcher.run_on_copies(values, (options["repeat"] or 1) + 1)
@@ -373,7 +379,7 @@ def _run_compiled(file: str, target: str | None, given: dict[int, str], seed: in
 
 @main.command(cls=_Compiling)
 @_FILE
-@click.option("-t", "--target", default="sim:sm_90a", show_default=True, help="The chip.")
+@click.option("-t", "--target", default="sim:sm_90a", show_default=True, help="The chip to simulate.")
 @_ENTRY
 @_OPTION
 @emulated.add(simulated.OPTIONS)
@@ -387,9 +393,9 @@ def sim(
     level: str | None,
     **how: Any,
 ) -> None:
-    """Simulates the program in FILE, and reports races, deadlocks and what else it must not do.
+    """Simulates the kernel in FILE on the CPU, and reports data races, missing fences, deadlocks and other findings.
 
-    FILE is a module as JAX's Pallas prints it, a program of a block in mosaic_gpu, one of threads, or a tile program:
+    FILE is a module that JAX Pallas printed, or a block-level (mosaic_gpu), thread-level or tile-level kernel:
 
     \b
       smalti sim matmul.mlir --races-only
@@ -408,24 +414,28 @@ def sim(
         module = driver.parse(_source(file))
         kernel = simulator.simulate(module, target, name=entry, level=level, **_parse_options(options))
     if mutants and how["timeline"]:
-        raise click.UsageError("--mutants has no timeline")
-    what = simulated.score if mutants else simulated.timeline if how["timeline"] else simulated.simulate
-    what(kernel, how, given)
+        raise click.UsageError("--mutants and --timeline cannot be combined")
+    action = simulated.score if mutants else simulated.timeline if how["timeline"] else simulated.simulate
+    action(kernel, how, given)
 
 
 @main.command()
 @_FILE
-@click.option("--load", "scripts", multiple=True, type=click.Path(dir_okay=False), help="A Python file with passes.")
-@click.option("--pass-pipeline", "pipeline", default="builtin.module()", help="The pipeline, as MLIR writes it.")
-@click.option("-o", "--output", type=click.Path(dir_okay=False), help="Where to write. Default: standard output.")
+@click.option(
+    "--load", "scripts", multiple=True, type=click.Path(dir_okay=False), help="A Python file that registers passes."
+)
+@click.option(
+    "--pass-pipeline", "pipeline", default="builtin.module()", help="The pass pipeline, in the textual form of MLIR."
+)
+@click.option("-o", "--output", type=click.Path(dir_okay=False), help="The file to write. Default: standard output.")
 @_DUMP_IR
 @_VERBOSE
 def opt(
     file: str, scripts: tuple[str, ...], pipeline: str, output: str | None, dump_ir: str | None, verbose: bool
 ) -> None:
-    """Runs a pipeline on FILE (- for standard input).
+    """Runs a pass pipeline on FILE (- for standard input).
 
-    Python files given with --load call smalti.register_pass(name, function); PIPELINE can name what they registered.
+    A Python file of --load calls smalti.register_pass(name, function). The pipeline can then use the pass by name.
     """
     with interrupts.end_the_process():
         from ..compiler import driver
@@ -452,7 +462,7 @@ def opt(
 
 def _load(script: str) -> None:
     if not Path(script).is_file():
-        raise SmaltiError(f"no such file: {script}")
+        raise SmaltiError(f"file not found: {script}")
     try:
         runpy.run_path(script, run_name=Path(script).stem)
     except SmaltiError:
@@ -462,29 +472,31 @@ def _load(script: str) -> None:
 
 
 def _python_error(error: Exception, scripts: Sequence[str]) -> SmaltiError:
-    """An exception of a user's Python, with the last line of theirs that it came from."""
+    """An exception in a Python file of the user, with the innermost line of that file."""
     if isinstance(error, SyntaxError) and error.filename and error.filename in scripts and error.lineno:
         where = SourceLocation(error.filename, error.lineno, error.offset or 1)
         return SmaltiError("", diagnostics=[Diagnostic("error", f"{type(error).__name__}: {error.msg}", where)])
     known = {str(Path(script).resolve()) for script in scripts}
     frames = [f for f in traceback.extract_tb(error.__traceback__) if str(Path(f.filename).resolve()) in known]
-    place = f"{frames[-1].filename}:{frames[-1].lineno}: " if frames else ""
+    location = f"{frames[-1].filename}:{frames[-1].lineno}: " if frames else ""
     notes = "".join(f"\n  {note}" for note in getattr(error, "__notes__", ()))
-    return SmaltiError(f"{place}error: {type(error).__name__}: {error}{notes}")
+    return SmaltiError(f"{location}error: {type(error).__name__}: {error}{notes}")
 
 
 @main.command()
 @click.argument("layout")
-@click.option("--shape", help="Sizes of the vector or memory, as in 64x128. Default: the layout's own.")
-@click.option("--element", default="f16", show_default=True, help="The type of the elements, for shared memory.")
-@click.option("-t", "--target", help="The chip whose banks are shown, for shared memory. Default: 32 of 4 bytes.")
-@click.option("--html", type=click.Path(dir_okay=False), help="Write a page with a picture.")
-@click.option("--svg", type=click.Path(dir_okay=False), help="Write a picture.")
+@click.option(
+    "--shape", help="The shape of the vector or memory, such as 64x128. Default: the shape that the layout states."
+)
+@click.option("--element", default="f16", show_default=True, help="Element type of the shared memory.")
+@click.option("-t", "--target", help="The chip whose shared-memory banks are shown. Default: 32 banks of 4 bytes.")
+@click.option("--html", type=click.Path(dir_okay=False), help="Write an HTML page with a picture.")
+@click.option("--svg", type=click.Path(dir_okay=False), help="Write an SVG picture.")
 def layout(layout: str, shape: str | None, element: str, target: str | None, html: str | None, svg: str | None) -> None:
-    """Shows where every element of a vector, or of shared memory, is.
+    """Shows which lane and register, or which bank and byte, holds each element.
 
-    LAYOUT is an attribute of mosaic_gpu, a layout of registers or an array of transforms of shared memory, or the name
-    of a layout of registers:
+    LAYOUT is the name of a register layout, or a mosaic_gpu attribute: a register layout, or an array of shared-memory
+    transforms:
 
     \b
       smalti layout WGMMA --shape 64x16
@@ -500,9 +512,9 @@ def layout(layout: str, shape: str | None, element: str, target: str | None, htm
 @main.command()
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def targets(as_json: bool) -> None:
-    """Lists the chips that --target takes.
+    """Lists the chips that --target accepts.
 
-    emu:CHIP runs the code of a GPU on this machine's CPU, sim:CHIP simulates its programs.
+    emu:CHIP runs the code of a GPU on the CPU, and sim:CHIP simulates the kernel.
     """
     with interrupts.end_the_process():
         from .. import targets as table
@@ -531,22 +543,22 @@ def targets(as_json: bool) -> None:
 @main.command()
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def doctor(as_json: bool) -> None:
-    """Lists what this machine has for Smalti, what is missing, and how to get it."""
+    """Lists the tools, libraries and GPUs that Smalti found, and how to install missing ones."""
     with interrupts.end_the_process():
         from . import doctor as examination
 
-        findings = examination.examine()
+        components = examination.examine()
     if as_json:
-        click.echo(json.dumps(examination.report(findings), indent=2))
+        click.echo(json.dumps(examination.report(components), indent=2))
     else:
-        for finding in findings:
-            mark = click.style("found  ", fg="green") if finding.found else click.style("missing", fg="yellow")
-            click.echo(f"{mark}  {finding.name}" + (f": {finding.detail}" if finding.detail else ""))
-            if not finding.found:
-                click.echo(f"         for: {finding.enables}")
-                click.echo(f"         get: {finding.get}")
-    if any(finding.required and not finding.found for finding in findings):
-        raise SmaltiError("something that nothing works without is missing")
+        for component in components:
+            mark = click.style("found  ", fg="green") if component.found else click.style("missing", fg="yellow")
+            click.echo(f"{mark}  {component.name}" + (f": {component.detail}" if component.detail else ""))
+            if not component.found:
+                click.echo(f"         enables: {component.enables}")
+                click.echo(f"         install: {component.get}")
+    if any(component.required and not component.found for component in components):
+        raise SmaltiError("a required component is missing")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What this machine has for Smalti, what a missing thing would enable, and how to get it."""
+"""The command `smalti doctor`: tools, libraries and GPUs that Smalti found, and how to install missing ones."""
 
 from __future__ import annotations
 
@@ -14,66 +14,67 @@ from ..launch import devices
 
 
 @dataclass(frozen=True)
-class Ability:
-    """One thing that was looked for."""
+class Component:
+    """A tool, library, file or GPU that Smalti looks for."""
 
     name: str
     found: bool
     detail: str
-    """Where it is and its version; where it is missing, why, if there is more to say than that."""
+    """The path and the version. For a missing component the reason, if one is known."""
     enables: str
     get: str
+    """How to install it."""
     required: bool = False
 
 
-def _tool(name: str, find: Callable[[], toolchain.Tool | None], enables: str, get: str) -> Ability:
+def _tool(name: str, find: Callable[[], toolchain.Tool | None], enables: str, get: str) -> Component:
     try:
         tool = find()
     except ToolMissing as error:
-        return Ability(name, False, error.message, enables, get)
+        return Component(name, False, error.message, enables, get)
     detail = ""
     if tool is not None:
         version = toolchain.version_of(tool.path)
         detail = f"{tool.path}" + (f" ({version})" if version else "")
-    return Ability(name, tool is not None, detail, enables, get)
+    return Component(name, tool is not None, detail, enables, get)
 
 
-def _file(name: str, path: Path | None, enables: str, get: str) -> Ability:
-    return Ability(name, path is not None, str(path or ""), enables, get)
+def _file(name: str, path: Path | None, enables: str, get: str) -> Component:
+    return Component(name, path is not None, str(path or ""), enables, get)
 
 
-def _mlir() -> Ability:
+def _mlir() -> Component:
     get = f"build Smalti against LLVM/MLIR {toolchain.LLVM_MAJOR}"
     try:
         from .._mlir_libs import _smalti
     except ImportError as error:
-        return Ability("MLIR", False, f"the bindings do not load: {error}", "everything", get, True)
-    return Ability("MLIR", True, f"{_smalti.llvm_version()}, {len(targets.names())} targets", "everything", get, True)
+        return Component("MLIR", False, f"the bindings cannot be loaded: {error}", "everything", get, True)
+    return Component("MLIR", True, f"{_smalti.llvm_version()}, {len(targets.names())} targets", "everything", get, True)
 
 
-def _library(name: str, load: Callable[[], object], enables: str, get: str) -> Ability:
+def _library(name: str, load: Callable[[], object], enables: str, get: str) -> Component:
     found = load() is not None
-    return Ability(name, found, "loads" if found else "", enables, get)
+    return Component(name, found, "loads" if found else "", enables, get)
 
 
-def examine() -> list[Ability]:
-    """Everything that Smalti looks for, found or not."""
+def examine() -> list[Component]:
+    """All components that Smalti looks for, found or missing."""
     return list(_examine())
 
 
-def _examine() -> Iterator[Ability]:
+def _examine() -> Iterator[Component]:
     mlir = _mlir()
     yield mlir
     yield _tool(
         "smalti-opt",
         toolchain.find_smalti_opt,
-        "running passes from the shell, replaying reproducers",
+        "running passes from the shell and replaying reproducers",
         "build the C++ tools, or install the smalti package",
     )
     yield _file(
         "plugin",
         toolchain.find_plugin(),
-        f"Smalti's passes in a stock mlir-opt-{toolchain.LLVM_MAJOR}",
+        f"the passes of Smalti in a stock mlir-opt-{toolchain.LLVM_MAJOR}",
         "build the C++ tools, or install the smalti package",
     )
     yield _tool(
@@ -82,13 +83,13 @@ def _examine() -> Iterator[Ability]:
         "cubins and register counts for NVIDIA (without it: PTX only)",
         toolchain.PTXAS_HINT,
     )
-    yield _tool("nvdisasm", toolchain.find_nvdisasm, "machine code of NVIDIA kernels as text", toolchain.NVDISASM_HINT)
+    yield _tool("nvdisasm", toolchain.find_nvdisasm, "disassembly of NVIDIA kernels (SASS)", toolchain.NVDISASM_HINT)
     yield _tool("ld", toolchain.find_host_linker, "running kernels on emulated GPUs", toolchain.LLD_HINT)
     for name, enables, get in (
-        ("llvm-mc", "assembling code for AMD", toolchain.LLVM_MC_HINT),
-        ("ld.lld", "code objects (HSACO) for AMD", toolchain.LLD_HINT),
+        ("llvm-mc", "assembling AMD kernels", toolchain.LLVM_MC_HINT),
+        ("ld.lld", "linking AMD kernels (HSACO)", toolchain.LLD_HINT),
         ("llvm-dis", "LLVM IR of GPU kernels as text (.ll)", toolchain.LLVM_TOOLS_HINT),
-        ("llvm-symbolizer", "places in the source of what emulated GPUs find", toolchain.LLVM_TOOLS_HINT),
+        ("llvm-symbolizer", "source locations in findings of emulated GPUs", toolchain.LLVM_TOOLS_HINT),
     ):
         yield _tool(name, functools.partial(toolchain.find_llvm_tool, name), enables, get)
     yield _file(
@@ -105,22 +106,26 @@ def _examine() -> Iterator[Ability]:
     )
     for sanitize, enables in (
         (None, "running kernels on emulated GPUs (emu:sm_80)"),
-        ("address", "finding accesses out of bounds on emulated GPUs (--sanitize address)"),
-        ("thread", "finding races on emulated GPUs (--sanitize thread)"),
+        ("address", "detecting accesses out of bounds on emulated GPUs (--sanitize address)"),
+        ("thread", "detecting data races on emulated GPUs (--sanitize thread)"),
     ):
         tool = toolchain.find_emulator(sanitize)
         get = toolchain.EMULATOR_HINTS[sanitize is not None]
         yield _file(toolchain.EMULATORS[sanitize], tool.path if tool else None, enables, get)
     folder = library.cache_folder()
     reason = disk_cache.why_unusable(folder)
-    yield Ability(
-        "emulator cache", reason is None, str(folder), "starting emulated kernels without a translation", reason or ""
+    yield Component(
+        "emulator cache",
+        reason is None,
+        str(folder),
+        "starting emulated kernels without translating them again",
+        reason or "",
     )
     yield _library(
         "CUDA driver",
         devices.cuda_library,
         "running kernels on NVIDIA GPUs",
-        "install NVIDIA's driver on a machine with its GPU",
+        "install the NVIDIA driver on a machine with an NVIDIA GPU",
     )
     yield _library(
         "HIP runtime",
@@ -132,19 +137,25 @@ def _examine() -> Iterator[Ability]:
         return
     gpus = devices.gpus()
     for gpu in gpus:
-        fits = f"target {gpu.target}" if gpu.target else "no target of Smalti's fits it"
-        yield Ability(
+        fits = f"target {gpu.target}" if gpu.target else "not in the target table"
+        yield Component(
             f"GPU {gpu.index} ({gpu.vendor})", True, f"{gpu.name}, {gpu.architecture}: {fits}", "running kernels", ""
         )
     if not gpus:
-        yield Ability("GPU", False, "", "running kernels on a GPU", "use a machine with one; the target cpu runs here")
+        yield Component(
+            "GPU",
+            False,
+            "",
+            "running kernels on a GPU",
+            "use a machine with a GPU; the targets cpu, emu:CHIP and sim:CHIP run without one",
+        )
 
 
-def report(findings: Sequence[Ability]) -> dict[str, object]:
-    """Findings as plain data, with whether nothing that is required is missing."""
-    ok = all(finding.found for finding in findings if finding.required)
+def report(components: Sequence[Component]) -> dict[str, object]:
+    """The components as plain data. `ok` is false if a required component is missing."""
+    ok = all(component.found for component in components if component.required)
     return {
         "ok": ok,
-        "findings": [asdict(finding) for finding in findings],
+        "components": [asdict(component) for component in components],
         "targets": targets.names() if ok else [],
     }

@@ -1,4 +1,4 @@
-"""What `smalti run` does for emulated GPUs: tile programs, and device modules in LLVM IR."""
+"""`smalti run` for emulated GPUs: tile-level kernels, and device modules in LLVM IR."""
 
 from __future__ import annotations
 
@@ -20,48 +20,56 @@ if TYPE_CHECKING:
 
 Options = dict[str, Any]
 
-HOW = (
-    click.option("--sanitize", type=click.Choice(["thread", "address"]), help="Find races, or accesses out of bounds."),
-    click.option("--order", help="Which waves run first: first-ahead (default), last-ahead, in-step, random:SEED."),
+RUN_OPTIONS = (
     click.option(
-        "--copies", type=click.Choice(["late", "early"]), help="When asynchronous copies happen. Default: late."
+        "--sanitize", type=click.Choice(["thread", "address"]), help="Detect data races, or accesses out of bounds."
     ),
-    click.option("--schedules", type=click.Choice(["all"]), help="Run once for each order of waves and copies."),
-    click.option("--workers", type=click.IntRange(1), help="Processes that run blocks. Default: one a core."),
+    click.option(
+        "--order", help="The order in which warps run: first-ahead (default), last-ahead, in-step or random:SEED."
+    ),
+    click.option(
+        "--copies", type=click.Choice(["late", "early"]), help="When asynchronous copies complete. Default: late."
+    ),
+    click.option("--schedules", type=click.Choice(["all"]), help="Run once with each order of warps and copies."),
+    click.option(
+        "--workers", type=click.IntRange(1), help="Number of processes that run blocks. Default: one per core."
+    ),
 )
-"""For emulated GPUs."""
+"""Options for emulated GPUs."""
 
 LIMITS = (
-    click.option("--blocks", metavar="N or FIRST:END", help="The blocks to run. Default: all."),
+    click.option("--blocks", metavar="N or FIRST:END", help="The blocks to run. Default: all blocks."),
     click.option(
         "--time-limit",
         type=click.FloatRange(0, min_open=True),
         metavar="SECONDS",
-        help="End a run that takes longer, with an error. Default: 300 for emulated GPUs, else no limit.",
+        help="Stop a run that takes longer, with an error. Default: 300 on an emulated GPU, otherwise no limit.",
     ),
 )
-"""For everything that runs on this machine's CPU."""
+"""Options for targets that run on the CPU: cpu, emulated GPUs and simulated GPUs."""
 
-WHAT = (
-    click.option("--kernel", help="The kernel, where a device module has several."),
-    click.option("--grid", metavar="X,Y,Z", help="Blocks, for a device module. Default: 1."),
-    click.option("--block", metavar="X,Y,Z", help="Threads of a block. Default: what the kernel requires."),
-    click.option("--shared", type=click.IntRange(0), help="Bytes of dynamic shared memory of a block."),
-    click.option("--save", type=click.Path(dir_okay=False), help="Write the arrays here afterwards (.npz)."),
+DEVICE_MODULE_OPTIONS = (
+    click.option("--kernel", help="The kernel of a device module. Required if the module has several."),
+    click.option("--grid", metavar="X,Y,Z", help="Grid size in blocks, for a device module. Default: 1."),
+    click.option("--block", metavar="X,Y,Z", help="Block size in threads. Default: the size that the kernel states."),
+    click.option("--shared", type=click.IntRange(0), help="Dynamic shared memory per block, in bytes."),
+    click.option("--save", type=click.Path(dir_okay=False), help="Write the arrays to this file after the run (.npz)."),
     click.option(
         "--expect",
         multiple=True,
         metavar="INDEX=FILE",
-        help="What an array must hold afterwards (.npy); exit 1 if not.",
+        help="The expected values of an array after the run (.npy); exit 1 if they differ.",
     ),
-    click.option("--rtol", type=float, help="Relative tolerance of --expect. Default: 4 roundings of the type."),
+    click.option(
+        "--rtol", type=float, help="Relative tolerance of --expect. Default: 4 times the unit roundoff of the type."
+    ),
     click.option("--atol", type=float, help="Absolute tolerance of --expect. Default: 0."),
 )
-"""For device modules."""
+"""Options for device modules."""
 
 
 def add(options: Sequence[Callable[[Any], Any]]) -> Callable[[Any], Any]:
-    """A decorator that gives a command several options."""
+    """A decorator that adds options to a command."""
 
     def decorate(function: Any) -> Any:
         for option in reversed(options):
@@ -72,20 +80,20 @@ def add(options: Sequence[Callable[[Any], Any]]) -> Callable[[Any], Any]:
 
 
 def refuse(given: Mapping[str, Any], names: Sequence[str], what: str) -> None:
-    """Raises where one of the options was given: `what` has no use for them."""
+    """Raises a UsageError if one of the options is set. `what` names the kernel or target that does not support it."""
     for name in names:
         if given[name]:
-            raise click.UsageError(f"--{name.replace('_', '-')} says nothing for {what}")
+            raise click.UsageError(f"--{name.replace('_', '-')} does not apply to {what}")
 
 
-HOW_NAMES = ("sanitize", "order", "copies", "schedules", "workers")
+RUN_NAMES = ("sanitize", "order", "copies", "schedules", "workers")
 LIMIT_NAMES = ("blocks", "time_limit")
-WHAT_NAMES = ("kernel", "grid", "block", "shared", "save", "expect", "rtol", "atol")
+DEVICE_MODULE_NAMES = ("kernel", "grid", "block", "shared", "save", "expect", "rtol", "atol")
 
 
 @contextmanager
 def _block_progress(title: str) -> Generator[Callable[[int, int], None] | None, None, None]:
-    """A bar of the blocks that are done, on a terminal; nothing elsewhere."""
+    """A progress bar of completed blocks on a terminal, and nothing elsewhere."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -108,16 +116,16 @@ def parse_blocks(text: str | None) -> range | None:
         raise click.BadParameter(f"'{text}' is not a number of blocks or FIRST:END", param_hint="--blocks") from None
 
 
-HINTS = "--blocks N runs N of them, --time-limit SECONDS ends the run"
+HINTS = "--blocks N runs N blocks, --time-limit SECONDS stops the run"
 
 
 @contextmanager
-def telling(title: str, hints: str = HINTS, unit: str = "blocks", runs: int = 1) -> Generator[Any, None, None]:
-    """What is told of progress: a bar on a terminal, and a note where the work is long."""
+def report_progress(title: str, hints: str = HINTS, unit: str = "blocks", runs: int = 1) -> Generator[Any, None, None]:
+    """Reports progress: a bar on a terminal, and a note about a long run."""
     from ..pace import SILENT, Pace
 
     pace = Pace(lambda message: click.echo(f"note: {title}: {message}", err=True), hints, unit, runs)
-    # Some engines report nothing before the first block has ended.
+    # Some engines do not report progress before the first block completes.
     timer = threading.Timer(SILENT, lambda: pace(0, 1))
     timer.daemon = True
     timer.start()
@@ -135,18 +143,18 @@ def telling(title: str, hints: str = HINTS, unit: str = "blocks", runs: int = 1)
         timer.cancel()
 
 
-def _ways(options: Options) -> list[Emulation]:
-    """How the kernel is to run: once, or once for each schedule."""
+def _emulations(options: Options) -> list[Emulation]:
+    """The settings of each run: one run, or one run per schedule."""
     from ..emulator import SCHEDULES, Emulation
 
-    given = {name: options[name] for name in HOW_NAMES if name != "schedules" and options[name] is not None}
+    given = {name: options[name] for name in RUN_NAMES if name != "schedules" and options[name] is not None}
     given["blocks"] = parse_blocks(options["blocks"])
     if options["time_limit"] is not None:
         given["time_limit"] = options["time_limit"]
     if not options["schedules"]:
         return [Emulation(**given)]
     if taken := [name for name in ("order", "copies") if name in given]:
-        raise click.UsageError(f"--schedules is all of them: --{taken[0]} says nothing")
+        raise click.UsageError(f"--{taken[0]} cannot be combined with --schedules all")
     return [dataclasses.replace(schedule, **given) for schedule in SCHEDULES]
 
 
@@ -155,10 +163,10 @@ def _schedule(emulation: Emulation) -> str:
 
 
 def check_program(kernel: Any, module: Any, seed: int, given: Mapping[int, str]) -> Any:
-    """Compares a run of a kernel with the reference interpreter."""
+    """Runs a kernel and compares the result with the reference interpreter."""
     from .. import check
 
-    with telling(f"reference of @{kernel.entry.name}", unit="tiles") as progress:
+    with report_progress(f"reference of @{kernel.entry.name}", unit="tiles") as progress:
         return check.check(kernel, module, seed=seed, given=given, progress=progress)
 
 
@@ -171,16 +179,18 @@ def run_program(
     repeat: int | None,
     options: Options,
 ) -> None:
-    """Runs a compiled tile program; a check's run is the one that is timed, unless more were asked for."""
+    """Runs a compiled tile-level kernel. The run of a check is timed, unless `repeat` asks for further runs."""
     from .. import inputs
 
-    ways = _ways(options)
+    emulations = _emulations(options)
     times: list[float] = []
     worst: CheckResult | None = None
-    for way in ways:
-        title = f"@{kernel.entry.name} on {kernel.target}" + (f" ({_schedule(way)})" if len(ways) > 1 else "")
-        with telling(title) as progress:
-            kernel.emulation = dataclasses.replace(way, progress=progress)
+    for emulation in emulations:
+        title = f"@{kernel.entry.name} on {kernel.target}" + (
+            f" ({_schedule(emulation)})" if len(emulations) > 1 else ""
+        )
+        with report_progress(title) as progress:
+            kernel.emulation = dataclasses.replace(emulation, progress=progress)
             result = check_program(kernel, module, seed, given) if checked else None
             if result is None or repeat is not None:
                 values = inputs.random_arguments(kernel.entry, seed, given)
@@ -191,13 +201,13 @@ def run_program(
             try:
                 result.require()
             except CheckError as error:
-                if len(ways) > 1:
-                    error.message = f"with the schedule {_schedule(way)}: {error.message}"
+                if len(emulations) > 1:
+                    error.message = f"schedule {_schedule(emulation)}: {error.message}"
                 raise
             if worst is None or result.max_error > worst.max_error:
                 worst = result
     word = f"{worst}, " if worst else ""
-    schedules = f" in {len(ways)} schedules" if len(ways) > 1 else ""
+    schedules = f" in {len(emulations)} schedules" if len(emulations) > 1 else ""
     click.echo(f"@{kernel.entry.name} on {kernel.target}: {word}emulated{schedules} in {min(times):.3f} s")
 
 
@@ -207,7 +217,7 @@ def _size(text: str | None, option: str) -> tuple[int, ...] | None:
     try:
         return tuple(int(part) for part in text.split(","))
     except ValueError:
-        raise click.BadParameter(f"'{text}' is not one to three numbers such as 4,1,1", param_hint=option) from None
+        raise click.BadParameter(f"'{text}' is not one to three numbers, such as 4,1,1", param_hint=option) from None
 
 
 def run_device_module(
@@ -220,21 +230,21 @@ def run_device_module(
     from ..emulator import arguments
 
     if target is None:
-        raise click.UsageError("a device module needs --target, such as emu:sm_80")
+        raise click.UsageError("a device module requires --target, such as emu:sm_80")
     module = emulator.load(file, target)
     first: list[Any] | None = None
     best = None
-    ways = _ways(options)
-    for way in ways:
+    emulations = _emulations(options)
+    for emulation in emulations:
         values = arguments.parse(given, seed)
-        with telling(f"{file} on {target}") as progress:
+        with report_progress(f"{file} on {target}") as progress:
             seconds = module.launch(
                 _size(options["grid"], "--grid") or 1,
                 _size(options["block"], "--block"),
                 *values,
                 kernel=options["kernel"],
                 shared=options["shared"] or 0,
-                emulation=dataclasses.replace(way, progress=progress),
+                emulation=dataclasses.replace(emulation, progress=progress),
             )
         best = seconds if best is None else min(best, seconds)
         if first is None:
@@ -242,15 +252,15 @@ def run_device_module(
         for index, (value, other) in enumerate(zip(values, first, strict=True)):
             if isinstance(value, np.ndarray) and value.tobytes() != other.tobytes():
                 raise CheckError(
-                    f"argument {index}: what it holds afterwards depends on the schedule: "
-                    f"{_schedule(ways[0])} and {_schedule(way)} differ"
+                    f"argument {index}: the result depends on the schedule: "
+                    f"{_schedule(emulations[0])} and {_schedule(emulation)} differ"
                 )
     assert first is not None and best is not None
     if options["save"]:
         arguments.save(options["save"], first)
     for index, path in expected.items():
         if not 0 <= index < len(first):
-            raise LaunchError(f"--expect {index}={path}: there is no argument {index}")
+            raise LaunchError(f"--expect {index}={path}: argument {index} does not exist")
         error = arguments.expect(index, first[index], path, options["rtol"], options["atol"] or 0.0)
-        click.echo(f"argument {index}: as in {path}, max abs error {error:.3g}")
+        click.echo(f"argument {index}: matches {path}, max abs error {error:.3g}")
     click.echo(f"{file} on {target}: {'ok, ' if expected else ''}emulated in {best:.3f} s")

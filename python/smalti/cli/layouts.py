@@ -1,4 +1,4 @@
-"""The command `smalti layout`: where every element of a vector, or of shared memory, is."""
+"""The command `smalti layout`: the location of each element of a vector or of shared memory."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 def parse_shape(text: str) -> list[int]:
     """The sizes in `64x128`."""
     if not re.fullmatch(r"[1-9][0-9]*(x[1-9][0-9]*)*", text):
-        raise click.BadParameter(f"'{text}' is not sizes like 64x128", param_hint="--shape")
+        raise click.BadParameter(f"'{text}' is not a shape such as 64x128", param_hint="--shape")
     return [int(size) for size in text.split("x")]
 
 
 @contextmanager
-def _value_errors_are_ours() -> Any:
+def _value_errors_as_smalti_errors() -> Any:
     try:
         yield
     except ValueError as error:
@@ -40,7 +40,7 @@ def _bits(element: str) -> int:
         except ir.MLIRError:
             raise SmaltiError(f"'{element}' is not a type") from None
         if not isinstance(kind, (ir.IntegerType, ir.FloatType)):
-            raise SmaltiError(f"'{element}' is not the type of an element")
+            raise SmaltiError(f"'{element}' is not an integer or float type")
         return kind.width
 
 
@@ -55,30 +55,30 @@ def _memory(transforms: Sequence[Any], shape: Sequence[int], element: str, targe
         elif isinstance(transform, mosaic_gpu.SwizzleTransformAttr):
             swizzle = transform.swizzle
         else:
-            raise SmaltiError(f"{transform} is not a transform of shared memory")
+            raise SmaltiError(f"{transform} is not a shared-memory transform")
     banks = {}
     if target is not None:
         chip = targets.get(target)
         if not chip.is_gpu:
-            raise SmaltiError(f"{chip} has no shared memory with banks")
+            raise SmaltiError(f"{chip} does not have shared memory")
         banks = {"banks": chip.shared_memory_banks, "bank_bytes": chip.bank_bytes}
     return lane_maps.of_memory(shape, _bits(element), tile=tile, swizzle=swizzle, **banks)
 
 
 def lane_map(layout: str, shape: Sequence[int] | None, element: str, target: str | None) -> LaneMap:
-    """The map of a layout in the text of its attribute, by its name, or of an array of transforms."""
+    """The map of a layout, given as its name, its attribute, or an array of shared-memory transforms."""
     from .. import ir, lane_maps, layouts
     from ..dialects import mosaic_gpu
 
     if layout in layouts.layout_names():
-        with _value_errors_are_ours():
+        with _value_errors_as_smalti_errors():
             return lane_maps.of_registers(layouts.named_layout(layout), shape)
-    with ir.Context(), _value_errors_are_ours():
+    with ir.Context(), _value_errors_as_smalti_errors():
         try:
             attribute = ir.Attribute.parse(layout)
         except ir.MLIRError as error:
             detail = error.error_diagnostics[0].message if error.error_diagnostics else str(error)
-            hint = None if "#" in layout else f"the layouts with a name are {', '.join(layouts.layout_names())}"
+            hint = None if "#" in layout else f"named layouts: {', '.join(layouts.layout_names())}"
             raise SmaltiError(f"'{layout}' is not a layout: {detail}", hint=hint) from None
         if isinstance(attribute, mosaic_gpu.TiledLayoutAttr):
             return lane_maps.of_registers(attribute.layout, shape)
@@ -86,16 +86,16 @@ def lane_map(layout: str, shape: Sequence[int] | None, element: str, target: str
             return lane_maps.of_registers(attribute.layout, shape)
         if isinstance(attribute, mosaic_gpu.WGSplatFragLayoutAttr):
             if shape is not None and list(shape) != list(attribute.shape):
-                raise SmaltiError(f"the layout is of a vector of shape {attribute.shape}, not {list(shape)}")
+                raise SmaltiError(f"the layout is for a vector of shape {attribute.shape}, not {list(shape)}")
             return lane_maps.of_splat(attribute.shape)
         transforms = list(attribute) if isinstance(attribute, ir.ArrayAttr) else [attribute]
         if shape is None:
-            raise SmaltiError("shared memory needs a shape", hint="give it with --shape")
+            raise SmaltiError("a shared-memory layout requires a shape", hint="set it with --shape")
         return _memory(transforms, shape, element, target)
 
 
 def write(result: LaneMap, html: str | None, svg: str | None) -> None:
-    """Writes the map to the files that are asked for, or its text to the terminal."""
+    """Writes the map to the requested files, or as text to standard output."""
     for path, text in ((html, result.html), (svg, result.svg)):
         if path is None:
             continue

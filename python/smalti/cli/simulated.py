@@ -1,4 +1,4 @@
-"""The command `smalti sim`, and what `smalti run` does for the simulator."""
+"""The command `smalti sim`, and `smalti run` for simulated GPUs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import click
 
 from .. import files
 from ..errors import CheckError, LaunchError, SmaltiError
-from .emulated import LIMITS, check_program, parse_blocks, telling
+from .emulated import LIMITS, check_program, parse_blocks, report_progress
 
 if TYPE_CHECKING:
     from ..sim import Finding, SimulatedKernel, Simulation
@@ -21,26 +21,34 @@ if TYPE_CHECKING:
 Options = dict[str, Any]
 
 OPTIONS = (
-    click.option("--level", type=click.Choice(["block", "thread"]), help="Lower the program to this first."),
-    click.option("--races-only", is_flag=True, help="Compute no numbers, but what addresses need."),
-    click.option("--own-waits", is_flag=True, help="Let no barrier of AMD's wait for copies to LDS by itself."),
-    click.option("--own-barriers", is_flag=True, help="Let scf.forall be no point of synchronisation."),
-    click.option("--order", help="Which warpgroups run first. Default: adversarial."),
-    click.option("--completion", help="When copies and products happen: late (default), early, random:SEED."),
-    click.option("--schedules", type=click.Choice(["all"]), help="Run once for each of several schedules."),
-    click.option("--go-on", is_flag=True, help="Compute the arrays to the end although something is found."),
+    click.option(
+        "--level", type=click.Choice(["block", "thread"]), help="Lower the kernel to this level before the simulation."
+    ),
+    click.option("--races-only", is_flag=True, help="Compute only the values that addresses and control flow need."),
+    click.option("--own-waits", is_flag=True, help="AMD: only explicit waits cover LDS DMA; barriers do not."),
+    click.option("--own-barriers", is_flag=True, help="Do not treat scf.forall as a synchronization point."),
+    click.option("--order", help="The order in which warpgroups run. Default: adversarial."),
+    click.option(
+        "--completion", help="When asynchronous copies and MMAs complete: late (default), early or random:SEED."
+    ),
+    click.option("--schedules", type=click.Choice(["all"]), help="Run once with each predefined schedule."),
+    click.option("--go-on", is_flag=True, help="Continue to the end of the kernel after a finding."),
     *LIMITS,
-    click.option("--seed", default=0, show_default=True, help="For the random inputs."),
+    click.option("--seed", default=0, show_default=True, help="Seed of the random inputs."),
     click.option(
         "--arg",
         "arguments",
         multiple=True,
         metavar="INDEX=FILE",
-        help="An array (.npy), a shape (64x300) or a number. Default: random.",
+        help="An array (.npy), a shape (64x300) or a number. Default: random values.",
     ),
-    click.option("--save", type=click.Path(dir_okay=False), help="Write the arrays here afterwards (.npz)."),
-    click.option("--timeline", type=click.Path(dir_okay=False), help="Write what takes how long (Chrome trace, JSON)."),
-    click.option("--mutants", is_flag=True, help="Make mistakes in the program, and print which are noticed."),
+    click.option("--save", type=click.Path(dir_okay=False), help="Write the arrays to this file after the run (.npz)."),
+    click.option(
+        "--timeline",
+        type=click.Path(dir_okay=False),
+        help="Write an estimated timeline to this file (Chrome trace, JSON).",
+    ),
+    click.option("--mutants", is_flag=True, help="Mutate the kernel, and print which mutants are killed."),
     click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON."),
 )
 
@@ -54,7 +62,7 @@ def _schedules(options: Options) -> list[Simulation]:
     if not options["schedules"]:
         return [Simulation(**given, **common)]
     if given:
-        raise click.UsageError(f"--schedules is all of them: --{next(iter(given))} says nothing")
+        raise click.UsageError(f"--{next(iter(given))} cannot be combined with --schedules all")
     return [dataclasses.replace(schedule, **common) for schedule in SCHEDULES]
 
 
@@ -67,7 +75,7 @@ def _arguments(kernel: SimulatedKernel, given: Mapping[int, str], seed: int) -> 
     numbers: dict[int, float] = {}
     for index, path in given.items():
         if not 0 <= index < count:
-            raise LaunchError(f"there is no argument {index}: @{kernel.name} takes {count}")
+            raise LaunchError(f"argument {index} does not exist; @{kernel.name} takes {count} arguments")
         if kernel.parameters[index].scalar:
             numbers[index] = _number(path, index)
             continue
@@ -83,14 +91,14 @@ def _arguments(kernel: SimulatedKernel, given: Mapping[int, str], seed: int) -> 
     values: list[Any] = list(kernel.random_arguments(seed, shapes))
     for index, loaded in arrays.items():
         wanted = values[index].dtype
-        # Types that numpy does not know are saved as bytes.
+        # numpy saves types of ml_dtypes as bytes.
         values[index] = loaded.view(wanted) if loaded.dtype.kind == "V" else loaded
     for index, number in numbers.items():
         values[index] = number
     return values
 
 
-_HINTS = "--blocks N simulates N of them, --races-only computes no numbers, --time-limit SECONDS ends the run"
+_HINTS = "--blocks N simulates N blocks, --races-only omits the numerics, --time-limit SECONDS stops the run"
 
 
 def _number(text: str, index: int) -> float:
@@ -101,17 +109,19 @@ def _number(text: str, index: int) -> float:
 
 
 def simulate(kernel: SimulatedKernel, options: Options, given: Mapping[int, str]) -> None:
-    """Runs a kernel, prints what was found, and fails where something was."""
+    """Runs a kernel and prints the findings. Raises a SmaltiError if there are any."""
     from ..sim import to_json
 
     found: dict[str, Finding] = {}
     values: list[Any] = []
     start = time.perf_counter()
-    ways = _schedules(options)
-    for number, way in enumerate(ways):
+    schedules = _schedules(options)
+    for number, schedule in enumerate(schedules):
         values = _arguments(kernel, given, options["seed"])
-        with telling(f"@{kernel.name} on {kernel.target}", _HINTS, runs=1 if number else len(ways)) as progress:
-            for finding in kernel.find(*values, simulation=dataclasses.replace(way, progress=progress)):
+        with report_progress(
+            f"@{kernel.name} on {kernel.target}", _HINTS, runs=1 if number else len(schedules)
+        ) as progress:
+            for finding in kernel.find(*values, simulation=dataclasses.replace(schedule, progress=progress)):
                 found.setdefault(f"{finding.kind} {finding.location} {finding.hint} {finding.message}", finding)
     if options["save"]:
         import numpy as np
@@ -126,17 +136,17 @@ def simulate(kernel: SimulatedKernel, options: Options, given: Mapping[int, str]
     if found:
         from ..sim.machine.findings import error
 
-        told = error(f"@{kernel.name} on {kernel.target}", tuple(found.values()), kernel.program.source)
-        raise SmaltiError(told.message) if options["as_json"] else told
+        error_ = error(f"@{kernel.name} on {kernel.target}", tuple(found.values()), kernel.program.source)
+        raise SmaltiError(error_.message) if options["as_json"] else error_
     if not options["as_json"]:
-        schedules = f" in {len(ways)} schedules" if len(ways) > 1 else ""
-        click.echo(f"@{kernel.name} on {kernel.target}: nothing found{schedules}, simulated in {seconds:.3f} s")
+        suffix = f" in {len(schedules)} schedules" if len(schedules) > 1 else ""
+        click.echo(f"@{kernel.name} on {kernel.target}: nothing found{suffix}, simulated in {seconds:.3f} s")
 
 
 def timeline(kernel: SimulatedKernel, options: Options, given: Mapping[int, str]) -> None:
-    """Writes the timeline of a kernel, and prints what it shows."""
+    """Writes the estimated timeline of a kernel, and prints a summary."""
     blocks = parse_blocks(options["blocks"]) or range(1)
-    with telling(f"timeline of @{kernel.name}", _HINTS) as progress:
+    with report_progress(f"timeline of @{kernel.name}", _HINTS) as progress:
         values = _arguments(kernel, given, options["seed"])
         found = kernel.timeline(*values, blocks=blocks, time_limit=options["time_limit"], progress=progress)
     found.save(options["timeline"])
@@ -144,12 +154,12 @@ def timeline(kernel: SimulatedKernel, options: Options, given: Mapping[int, str]
 
 
 def score(kernel: SimulatedKernel, options: Options, given: Mapping[int, str]) -> None:
-    """Prints what becomes of the mutants of a kernel; fails where one is not noticed."""
+    """Prints the outcome of each mutant of a kernel. Raises a CheckError if a mutant survives."""
     from ..sim import mutants
 
     values = _arguments(kernel, given, options["seed"])
-    hints = "--blocks N simulates N blocks of each, --time-limit SECONDS ends one run"
-    with telling(f"@{kernel.name} on {kernel.target}", hints, "mutants") as progress:
+    hints = "--blocks N simulates N blocks per mutant, --time-limit SECONDS stops each run"
+    with report_progress(f"@{kernel.name} on {kernel.target}", hints, "mutants") as progress:
         alone = {name: options[name] for name in ("own_waits", "own_barriers", "time_limit")}
         own = [dataclasses.replace(how, **alone) for how in mutants.SCHEDULES]
         blocks = parse_blocks(options["blocks"])
@@ -162,27 +172,27 @@ def score(kernel: SimulatedKernel, options: Options, given: Mapping[int, str]) -
         for outcome in outcomes:
             click.echo(str(outcome))
         share = f" ({100 * caught / len(outcomes):.0f} %)" if outcomes else ""
-        click.echo(f"@{kernel.name}: {caught} of {len(outcomes)} mutants are noticed{share}")
+        click.echo(f"@{kernel.name}: {caught} of {len(outcomes)} mutants killed{share}")
     if caught < len(outcomes):
-        raise CheckError(f"{len(outcomes) - caught} mutants are not noticed")
+        raise CheckError(f"{len(outcomes) - caught} mutants survived")
 
 
-_AS_SIM = "--blocks N simulates N of them, --time-limit SECONDS ends the run; smalti sim has --races-only"
+_AS_SIM = "--blocks N simulates N blocks, --time-limit SECONDS stops the run; smalti sim has --races-only"
 
 
 def run_program(
     kernel: SimulatedKernel, module: Any, checked: bool, seed: int, given: Mapping[int, str], options: Options
 ) -> None:
-    """What `smalti run` does."""
+    """The simulator part of `smalti run`: runs a kernel once, and prints the time."""
     from .. import check
 
     if kernel.entry is None:
         if checked:
-            raise click.UsageError("--check needs a tile program: there is no reference for other programs")
+            raise click.UsageError("--check requires a tile-level kernel (triton_xla.entry_func)")
         if given:
-            raise click.UsageError("--arg says nothing here; smalti sim takes arrays")
+            raise click.UsageError("--arg requires a tile-level kernel; smalti sim accepts arrays for other kernels")
     result = None
-    with telling(f"@{kernel.name} on {kernel.target}", _AS_SIM) as progress:
+    with report_progress(f"@{kernel.name} on {kernel.target}", _AS_SIM) as progress:
         limits = {"blocks": parse_blocks(options["blocks"]), "time_limit": options["time_limit"]}
         kernel.simulation = dataclasses.replace(kernel.simulation, progress=progress, **limits)
         if kernel.entry is None:

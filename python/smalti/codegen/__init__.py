@@ -1,1 +1,1 @@
-"""From LLVM IR to machine code."""
+"""Code generation: from LLVM IR to machine code."""

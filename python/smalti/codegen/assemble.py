@@ -1,4 +1,4 @@
-"""From ISA text to a binary, and what the assembler says about its resources."""
+"""Assembly of PTX and AMD GCN text, and the resource usage that the assembler reports."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TIME_LIMIT = 600
 
 @dataclass(frozen=True)
 class Usage:
-    """What one kernel takes of a chip; None where the assembler does not say."""
+    """Resource usage of a kernel. A value is None if the assembler does not report it."""
 
     registers: int | None = None
     accumulator_registers: int | None = None
@@ -27,55 +27,56 @@ class Usage:
     static_shared_bytes: int | None = None
 
 
-def _run(command: list[str | Path], what: str, hint: str | None = None) -> str:
+def _run(command: list[str | Path], tool: str, hint: str | None = None) -> str:
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=_TIME_LIMIT, check=False)
     except OSError as error:
-        raise CompileError(f"{what} did not start: {error}") from None
+        raise CompileError(f"{tool} cannot be started: {error}") from None
     except subprocess.TimeoutExpired:
-        raise CompileError(f"{what} took more than {_TIME_LIMIT} s and was stopped") from None
+        raise CompileError(f"{tool} exceeded the time limit of {_TIME_LIMIT} s") from None
     if done.returncode:
-        said = (done.stderr or done.stdout).strip() or f"exit code {done.returncode}"
-        raise CompileError(f"{what} failed: {said}", hint=hint)
+        reason = (done.stderr or done.stdout).strip() or f"exit code {done.returncode}"
+        raise CompileError(f"{tool} failed: {reason}", hint=hint)
     return done.stdout + done.stderr
 
 
 def ptx_arch(ptx: str) -> str:
-    """The chip that PTX text is for."""
+    """The target chip of PTX text."""
     found = re.search(r"^\s*\.target\s+(\w+)", ptx, re.MULTILINE)
     if not found:
-        raise CompileError("the PTX names no target")
+        raise CompileError("the PTX does not have a .target directive")
     return found.group(1)
 
 
 @dataclass(frozen=True)
 class Cubin:
-    """What ptxas makes of PTX."""
+    """The output of ptxas."""
 
     data: bytes
     usages: Mapping[str, Usage]
-    """Of each kernel."""
+    """Resource usage by kernel name."""
     log: str
-    """What `ptxas -v` printed."""
+    """The output of `ptxas -v`."""
     ptx: str
-    """The PTX that was assembled: see `assemble_ptx`."""
+    """The PTX that was assembled; see `assemble_ptx`."""
 
     @property
     def spills(self) -> int:
-        """Spilled bytes of all kernels."""
+        """Sum of the spilled bytes of all kernels."""
         return sum(usage.spills or 0 for usage in self.usages.values())
 
 
-# With this directive ptxas may use all registers of an SM for one block.
+# With this directive, ptxas may use all registers of an SM for one block.
 _RESIDENT_BLOCKS = re.compile(r"^\.minnctapersm 1\n", re.MULTILINE)
 
 
 def assemble_ptx(ptx: str, ptxas: Path, opt_level: int = 3) -> Cubin:
-    """The cubin of `ptx`.
+    """The cubin of `ptx`. Raises CompileError if ptxas fails.
 
-    `.minnctapersm 1` allows a kernel all registers. Most kernels spill less with it, and some spill more because ptxas then
-    hoists more loads. A module that spills is assembled a second time without the directive, and the result with fewer
-    spilled bytes is returned. ptxas ignores `setmaxnreg` without the directive, so modules that use it keep it.
+    With `.minnctapersm 1` a kernel may use all registers of an SM. Most kernels spill less with the directive. Some spill
+    more, because ptxas hoists more loads. Therefore a module that spills is assembled again without the directive. The
+    result with fewer spilled bytes is returned. ptxas ignores `setmaxnreg` without the directive, so a module that uses
+    `setmaxnreg` keeps it.
     """
     cubin = _assemble(ptx, ptxas, opt_level)
     if cubin.spills and "setmaxnreg" not in ptx:
@@ -94,13 +95,13 @@ def _assemble(ptx: str, ptxas: Path, opt_level: int) -> Cubin:
         log = _run(
             [ptxas, "-v", f"-O{opt_level}", f"-arch={ptx_arch(ptx)}", source, "-o", binary],
             "ptxas",
-            hint="an older ptxas cannot read newer PTX: " + toolchain.PTXAS_HINT,
+            hint="ptxas may be too old for this PTX version; " + toolchain.PTXAS_HINT,
         )
         return Cubin(binary.read_bytes(), ptx_usage(log), log, ptx)
 
 
 def disassemble_cubin(cubin: bytes, nvdisasm: Path) -> str:
-    """The machine code in a cubin as text."""
+    """The machine code (SASS) of a cubin as text."""
     with tempfile.TemporaryDirectory(prefix="smalti-") as folder:
         binary = Path(folder, "kernel.cubin")
         binary.write_bytes(cubin)
@@ -108,7 +109,7 @@ def disassemble_cubin(cubin: bytes, nvdisasm: Path) -> str:
 
 
 def ptx_usage(log: str) -> dict[str, Usage]:
-    """The kernels and their numbers in what `ptxas -v` prints."""
+    """Resource usage by kernel name, from the output of `ptxas -v`."""
     usage: dict[str, Usage] = {}
     parts = re.split(r"Compiling entry function '([^']+)'", log)
     for name, text in zip(parts[1::2], parts[2::2], strict=True):
@@ -128,10 +129,11 @@ def ptx_usage(log: str) -> dict[str, Usage]:
 
 
 def assemble_gcn(assembly: str, llvm_mc: Path, lld: Path) -> tuple[bytes, dict[str, Usage]]:
-    """The HSACO of AMD assembly as LLVM prints it, and the usage of each kernel in it."""
+    """The HSACO of AMD assembly that LLVM printed, and the resource usage by kernel name. Raises CompileError if llvm-mc or
+    ld.lld fails."""
     found = re.search(r'^\s*\.amdgcn_target\s+"([^"]+)"', assembly, re.MULTILINE)
     if not found:
-        raise CompileError("the assembly names no target")
+        raise CompileError("the assembly does not have an .amdgcn_target directive")
     # amdgcn-amd-amdhsa-[environment]-chip[:feature...]
     triple, _, chip = found.group(1).rpartition("-")
     with tempfile.TemporaryDirectory(prefix="smalti-") as folder:
@@ -146,14 +148,14 @@ def assemble_gcn(assembly: str, llvm_mc: Path, lld: Path) -> tuple[bytes, dict[s
 
 
 def gcn_usage(assembly: str) -> dict[str, Usage]:
-    """The kernels and their numbers in the metadata of AMD assembly."""
+    """Resource usage by kernel name, from the metadata of AMD assembly."""
     found = re.search(r"\.amdgpu_metadata\n(.*?)\.end_amdgpu_metadata", assembly, re.DOTALL)
     if not found:
         return {}
     kernels = found.group(1).partition("amdhsa.kernels:")[2]
     usage: dict[str, Usage] = {}
     for text in re.split(r"^  - (?=\.)", kernels, flags=re.MULTILINE)[1:]:
-        # Kernel keys stand four columns in; those of arguments stand deeper. The first key follows the dash.
+        # Keys of a kernel are indented by four columns, and those of its arguments by more. The first key follows the dash.
         fields = dict(re.findall(r"^(?: {4})?(\.\w+):[ \t]+(\S+)", text, re.MULTILINE))
 
         def number(key: str, fields: dict[str, str] = fields) -> int | None:

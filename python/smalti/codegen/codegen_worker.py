@@ -1,11 +1,10 @@
-"""Code generation in a process of its own.
+"""Code generation in a child process.
 
-LLVM's instruction selection aborts the process on an intrinsic that a chip does not have. So a child, started on first
-use and kept, turns GPU modules into ISA text; when it dies, what it printed last becomes the error, and the next
-request starts a new one.
+LLVM's instruction selection aborts the process on an intrinsic that a chip does not have. Therefore a child process
+lowers GPU modules to ISA text. It is started on first use and kept. If it aborts, its last output becomes the error
+message, and the next request starts a new child.
 
-The pipes carry frames: a length (4 bytes, little endian) and a JSON header, whose `payload` is the number of bytes
-that follow.
+The pipes carry frames: a length (4 bytes, little endian), a JSON header, and as many bytes as its `payload` states.
 """
 
 from __future__ import annotations
@@ -33,11 +32,11 @@ DEFAULT_TIME_LIMIT = 300.0
 
 
 class WorkerDied(Exception):
-    """The child ended in the middle of a request; the argument is what it printed."""
+    """The child process ended during a request. The argument is its output."""
 
     @property
     def reason(self) -> str:
-        """The line of what it printed that says why; LLVM prints a stack after it."""
+        """The line of the output with the reason, without the stack trace that LLVM prints after it."""
         found = re.search(
             r"^(?:LLVM ERROR|.*\bfatal error|.*Assertion).*(?:\n(?!PLEASE|Stack dump|\s*#?\d+\.?\s).*)*",
             str(self),
@@ -47,11 +46,11 @@ class WorkerDied(Exception):
 
 
 class WorkerTimeout(Exception):
-    """The child took too long and was ended."""
+    """The child process exceeded the time limit and was killed."""
 
 
 class WorkerRefused(Exception):
-    """The child is well and reports that a step failed; the arguments are the message and the diagnostics."""
+    """The child process reports a failed step. The arguments are the message and the diagnostics."""
 
     def __init__(self, message: str, diagnostics: list[dict[str, Any]]) -> None:
         super().__init__(message)
@@ -73,7 +72,7 @@ def _default_time_limit() -> float:
     except ValueError:
         from ..errors import SmaltiError
 
-        raise SmaltiError(f"SMALTI_CODEGEN_TIMEOUT is '{given}', a number of seconds is wanted") from None
+        raise SmaltiError(f"SMALTI_CODEGEN_TIMEOUT is '{given}'; it must be a number of seconds") from None
 
 
 def _write_frame(stream: IO[bytes], header: dict[str, Any], payload: bytes = b"") -> None:
@@ -103,7 +102,7 @@ def _read_frame(descriptor: int, deadline: float | None = None) -> tuple[dict[st
 
 
 class Worker:
-    """The parent's end."""
+    """The child process, as seen by the parent."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -114,7 +113,7 @@ class Worker:
         self._owner = 0
 
     def start(self) -> None:
-        """Starts the child if none runs; it gets ready while the caller does something else."""
+        """Starts the child if it does not run. The child initializes concurrently with the caller."""
         with self._lock:
             self._ensure()
 
@@ -126,10 +125,10 @@ class Worker:
         theirs_in, ours_out = os.pipe()
         environment = dict(os.environ)
         package = str(Path(__file__).absolute().parent.parent.parent)
-        # The child must find the package where this process found it, and nothing in the current folder. Links stay
-        # as they are: a build tree links to the sources, and the bindings are in the tree alone.
+        # The child must import the package from the same folder as this process, and nothing from the current folder.
+        # Links are not resolved: a build tree links to the sources, and only the build tree has the bindings.
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, [package, environment.get("PYTHONPATH")]))
-        self._log = tempfile.TemporaryFile()  # noqa: SIM115 (it lives as long as the child)
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the child)
         command = [sys.executable, "-P", "-m", "smalti.codegen.codegen_worker", str(theirs_in), str(theirs_out)]
         try:
             self._process = subprocess.Popen(
@@ -139,7 +138,7 @@ class Worker:
                 stderr=self._log,
                 pass_fds=(theirs_in, theirs_out),
                 env=environment,
-                # Ctrl-C in the shell is for the parent; the child ends when the pipe closes.
+                # Only the parent receives Ctrl-C of the shell. The child ends when the pipe closes.
                 start_new_session=True,
             )
         finally:
@@ -166,24 +165,27 @@ class Worker:
             self._log.close()
             self._log = None
 
-    def _said(self) -> str:
+    def _output(self) -> str:
         if self._log is None:
             return ""
         self._log.seek(0)
         return self._log.read().decode(errors="replace").strip()
 
     def close(self) -> None:
-        """Ends the child."""
+        """Stops the child process."""
         with self._lock:
             self._drop()
 
     @property
     def pid(self) -> int | None:
-        """The child's process id, if one runs."""
+        """The process id of the child, or None."""
         return self._process.pid if self._process is not None and self._process.poll() is None else None
 
     def generate(self, bytecode: bytes, pipeline: str, time_limit: float | None = None) -> list[GeneratedCode]:
-        """Runs `pipeline` on a module and returns the code in the `gpu.binary` operations that it leaves."""
+        """Runs `pipeline` on a module, and returns the code of the `gpu.binary` operations in the result.
+
+        Raises WorkerDied, WorkerTimeout or WorkerRefused.
+        """
         header, payload = self._ask({"pipeline": pipeline}, bytecode, time_limit)
         code: list[GeneratedCode] = []
         at = 0
@@ -204,11 +206,11 @@ class Worker:
         text: bool = False,
         time_limit: float | None = None,
     ) -> tuple[bytes, dict[str, Any]]:
-        """A device module in LLVM IR as an object file of this host, and what describes it.
+        """Rewrites a device module in LLVM IR for the host, and returns an object file and its description.
 
-        `name` is the file that places in a text without line tables are said to be in. `libraries` are files of bitcode
-        with functions that the module may need. `processor` is the host's, where it is not this one. `text` gives the
-        host's LLVM IR.
+        `name` is the file name in source locations of a module without line tables. `libraries` are bitcode files with
+        functions that the module may call. `processor` selects a host processor other than this one. With `text`, LLVM IR
+        is returned in place of the object file.
         """
         options = {
             "chip": chip,
@@ -232,11 +234,11 @@ class Worker:
                 answer, data = _read_frame(self._replies, time.monotonic() + time_limit)
             except (EOFError, BrokenPipeError):
                 self._process.wait()
-                said, code = self._said(), self._process.returncode
+                output, code = self._output(), self._process.returncode
                 self._drop()
-                raise WorkerDied(said or f"it ended with code {code}") from None
+                raise WorkerDied(output or f"the process ended with exit code {code}") from None
             except BaseException:
-                # A timeout, or an interrupt: the reply that is still to come must not meet the next request.
+                # After a timeout or an interrupt, the pending reply must not be read as the reply to the next request.
                 self._process.kill()
                 self._drop()
                 raise
@@ -256,11 +258,11 @@ def _diagnostic_to_json(info: Any) -> dict[str, Any]:
     from ..diagnostics import diagnostic_from_mlir
 
     def encode(diagnostic: Any) -> dict[str, Any]:
-        place = diagnostic.location
+        location = diagnostic.location
         return {
             "severity": diagnostic.severity,
             "message": diagnostic.message,
-            "location": [place.file, place.line, place.column] if place else None,
+            "location": [location.file, location.line, location.column] if location else None,
             "notes": [encode(note) for note in diagnostic.notes],
         }
 
@@ -295,9 +297,9 @@ def _rewrite(options: str, device_ir: bytes) -> tuple[dict[str, Any], bytes]:
     try:
         code, description = _smalti.rewrite_for_host(device_ir, options)
     except ValueError as error:
-        told = json.loads(str(error))
-        diagnostic: dict[str, Any] = {"severity": "error", **told, "notes": []}
-        return {"error": told["message"], "diagnostics": [diagnostic] if told["location"] else []}, b""
+        found = json.loads(str(error))
+        diagnostic: dict[str, Any] = {"severity": "error", **found, "notes": []}
+        return {"error": found["message"], "diagnostics": [diagnostic] if found["location"] else []}, b""
     return {"description": json.loads(description)}, code
 
 
@@ -306,7 +308,7 @@ def _serve(requests: int, replies: int) -> None:
 
     from .. import ir
 
-    # An abort is expected here; a core file of it helps nobody.
+    # Aborts are expected in this process, so it does not write core files.
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     output = os.fdopen(replies, "wb")
     while True:

@@ -1,7 +1,7 @@
-"""Writes the types that come from the registered passes: `pipeline.pyi`, `Pipeline` with one typed, documented method for
-every pass, and `options.pyi`, the keywords of `smalti.compile`.
+"""Generator of type stubs for the registered passes: `pipeline.pyi` with one typed method per pass, and `options.pyi` with
+the keywords of `smalti.compile`.
 
-Run by the build: python _generate_pipeline_stub.py _passes.json FOLDER. It imports nothing compiled.
+The build runs `python _generate_pipeline_stub.py _passes.json FOLDER`. The script does not import compiled modules.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ PACKAGE = "_smalti_sources.compiler"
 
 
 def _load(name: str) -> Any:
-    """A module of the package, without the package: its bindings may not be built yet."""
+    """Loads a module of the package without importing the package, whose bindings may not be built yet."""
     for package, folder in ((PACKAGE.partition(".")[0], HERE.parent), (PACKAGE, HERE)):
         sys.modules.setdefault(package, types.ModuleType(package)).__path__ = [str(folder)]
     spec = importlib.util.spec_from_file_location(f"{PACKAGE}.{name}", HERE / f"{name}.py")

@@ -1,4 +1,4 @@
-"""From a program to a kernel: parse, verify, lower, generate code, assemble."""
+"""Compilation of a kernel: parsing, verification, lowering, code generation, assembly."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ from ..launch.kernels import Kernel
 from . import dumps, entry, passes, reproducer
 
 Source = Any
-"""What can be compiled: a path, MLIR text, an `ir.Module`, or an operation that is a module."""
+"""A path, MLIR text, an `ir.Module`, or a module operation of any MLIR bindings."""
 
 PIPELINE = "smalti-compile"
-"""The pass that lowers a program; its options are those of `compile`."""
+"""The pass that lowers a kernel. Its options are keywords of `smalti.compile`."""
 
 _CODEGEN = "gpu-module-to-binary"
 
 _LINE_TABLES = "ensure-debug-info-scope-on-llvm-func{emission-kind=LineTablesOnly},"
-"""What makes the operations' places in the source part of the code."""
+"""The pass that adds source locations to the code."""
 
 STAGES = {
     "nvidia": ("tile", "mosaic", "pipelined", "thread"),
     "amd": ("tile", "mosaic", "pipelined", "thread"),
     "cpu": ("tile",),
 }
-"""The levels of IR that `smalti-compile` passes on its way, where it can be stopped."""
+"""The levels of IR after which `smalti-compile` can stop (`stop-after`)."""
 
 
 def new_context() -> ir.Context:
-    """A context for one module. Kernels are small: threads inside MLIR cost more than they give."""
+    """A context for one module. MLIR runs single-threaded, which is faster for small modules."""
     context = ir.Context()
     context.enable_multithreading(False)
     return context
@@ -56,7 +56,7 @@ def _is_path(source: str) -> bool:
 
 @contextmanager
 def _parse_errors(context: ir.Context | None) -> Generator[None, None, None]:
-    """MLIR parses and verifies in one go; what a verifier says begins with the operation's name."""
+    """Converts parser errors. MLIR verifies while it parses; messages of a verifier begin with the name of the operation."""
     try:
         with mlir_errors(ParseError, "", context):
             yield
@@ -67,9 +67,13 @@ def _parse_errors(context: ir.Context | None) -> Generator[None, None, None]:
 
 
 def parse(source: Source, context: ir.Context | None = None) -> ir.Module:
-    """The module in a file or a text; a module that is one already comes back as it is. Verified either way."""
+    """Parses and verifies a module.
+
+    `source` is a path, MLIR text, bytecode, or a module, which is verified and returned. Raises ParseError if the file
+    does not exist or the text does not parse, and VerifyError if an operation is invalid.
+    """
     if isinstance(source, ir.Module):
-        with mlir_errors(VerifyError, "the module is not valid", source.context):
+        with mlir_errors(VerifyError, "the module is invalid", source.context):
             source.operation.verify()
         return source
     if not isinstance(source, (str, bytes, os.PathLike)):
@@ -79,7 +83,7 @@ def parse(source: Source, context: ir.Context | None = None) -> ir.Module:
     if isinstance(source, os.PathLike) or (isinstance(source, str) and _is_path(source)):
         path = Path(cast(str | os.PathLike[str], source))
         if not path.is_file():
-            raise ParseError(f"no such file: {path}")
+            raise ParseError(f"file not found: {path}")
         with _parse_errors(context):
             return ir.Module.parseFile(str(path), context)
     text = source if isinstance(source, bytes) else str(source)
@@ -90,10 +94,10 @@ def parse(source: Source, context: ir.Context | None = None) -> ir.Module:
 
 
 def _foreign(source: Any, context: ir.Context | None) -> ir.Module:
-    """A module of other MLIR bindings, by way of its text."""
+    """Converts a module of other MLIR bindings through its text."""
     operation: Any = getattr(source, "operation", source)
     if not hasattr(operation, "get_asm"):
-        raise TypeError(f"a path, MLIR text or a module is wanted, not {type(source).__name__}")
+        raise TypeError(f"source must be a path, MLIR text or a module, not {type(source).__name__}")
     if isinstance(operation, ir.Operation) and context is None:
         context = operation.context
     text = str(operation.get_asm(enable_debug_info=True))
@@ -120,15 +124,18 @@ def _no_remarks() -> list[remarks.Remark]:
 
 @dataclass
 class Run:
-    """How a pipeline is to be run, and what it said."""
+    """Settings and remarks of a run of a pipeline."""
 
     dump_ir: Path | None = None
     remarks: list[remarks.Remark] = field(default_factory=_no_remarks)
 
 
 def run_pipeline(module: ir.Module, pipeline: str, run: Run | None = None) -> list[remarks.Remark]:
-    """Runs a textual pipeline in place, and returns the passes' remarks. A pass that fails without a diagnostic about
-    the program leaves a reproducer."""
+    """Runs a textual pipeline in place, and returns the remarks of its passes.
+
+    Raises PipelineError if the pipeline does not parse, and CompileError if a pass fails. A reproducer is written if a
+    pass fails without a diagnostic about the kernel.
+    """
     run = run or Run()
     context = module.context
     try:
@@ -150,9 +157,9 @@ def run_pipeline(module: ir.Module, pipeline: str, run: Run | None = None) -> li
             manager.run(module.operation)
     except CompileError as error:
         if not error.diagnostics:
-            error.message = f"the pipeline '{pipeline}' failed and gave no reason"
+            error.message = f"the pipeline '{pipeline}' failed without a diagnostic"
         error.remarks = tuple(r for r in collected if r.kind == "failed")
-        if not _is_refusal(error, module):
+        if not _is_rejection(error, module):
             _attach_reproducer(error, before.getvalue(), context, pipeline)
         raise
     finally:
@@ -160,22 +167,24 @@ def run_pipeline(module: ir.Module, pipeline: str, run: Run | None = None) -> li
     return collected
 
 
-def _reason(said: str) -> str:
-    """What MLIR says of a pipeline that does not parse, without the names of its parsers."""
-    text = re.sub(r"^(?:MLIR Textual PassPipeline Parser:\d+:\d+: error|<Pass-Options-Parser>): ", "", said, flags=re.M)
+def _reason(message: str) -> str:
+    """The message of MLIR about a pipeline that does not parse, without the names of the parsers."""
+    text = re.sub(
+        r"^(?:MLIR Textual PassPipeline Parser:\d+:\d+: error|<Pass-Options-Parser>): ", "", message, flags=re.M
+    )
     lines = [line for line in text.splitlines() if line.strip()]
-    told = [line for line in lines if not line.startswith("failed to add ")]
-    return "\n".join(told or lines)
+    kept = [line for line in lines if not line.startswith("failed to add ")]
+    return "\n".join(kept or lines)
 
 
 _NOT_LEGALIZED = "failed to legalize"
-"""How MLIR's conversions begin the message about an operation that none of their patterns converts."""
+"""The beginning of the message of an MLIR conversion about an operation that it cannot convert."""
 
 
-def _is_refusal(error: SmaltiError, module: ir.Module) -> bool:
-    """Whether passes ended with diagnostics about the program. Otherwise a pass failed: it gave no reason, left an
-    operation that it must convert, or left IR that is not valid."""
-    messages = [told.message for told in error.diagnostics if told.severity == "error"]
+def _is_rejection(error: SmaltiError, module: ir.Module) -> bool:
+    """Whether a pass rejected the kernel with a diagnostic. Otherwise the pass has a defect: it failed without a
+    diagnostic, left an operation unconverted, or produced invalid IR."""
+    messages = [found.message for found in error.diagnostics if found.severity == "error"]
     if not messages or any(message.startswith(_NOT_LEGALIZED) for message in messages):
         return False
     try:
@@ -192,7 +201,7 @@ def _attach_reproducer(error: SmaltiError, bytecode: bytes, context: ir.Context,
 
 
 def compile_pipeline(target: targets.Target, options: Mapping[str, Any]) -> str:
-    """The textual pipeline that lowers a program for `target`."""
+    """The textual pipeline that lowers a kernel for `target`."""
     words = passes.format_options(passes.registered()[PIPELINE], {"target": target.chip, **options})
     return f"builtin.module({PIPELINE}{{{words}}})"
 
@@ -204,16 +213,16 @@ def compile_kernel(
     entry_name: str | None,
     dump: str | os.PathLike[str] | None,
     dump_ir: str | os.PathLike[str] | None,
-    tell: Callable[[str], None],
+    report: Callable[[str], None],
     emulation: Emulation,
     options: Mapping[str, Any],
 ) -> Kernel:
-    """A kernel of a module, which is left as it is; see `smalti.compile`."""
+    """Compiles a module, which is not changed; see `smalti.compile`."""
     if target.is_gpu:
         codegen_worker.worker.start()
     passes_folder = dump_ir or os.environ.get("SMALTI_DUMP_IR")
     run = Run(dump_ir=Path(passes_folder) if passes_folder else None)
-    compilation = _Compilation(original, target, entry_name, dict(options), run, tell)
+    compilation = _Compilation(original, target, entry_name, dict(options), run, report)
     folder = dump or os.environ.get("SMALTI_DUMP")
     kernel = dumps.compile_into(Path(folder), compilation) if folder else compilation.kernel()
     if target.is_emulated:
@@ -229,19 +238,19 @@ class _Compilation:
         entry_name: str | None,
         options: dict[str, Any],
         run: Run,
-        tell: Callable[[str], None],
+        report: Callable[[str], None],
     ) -> None:
         self.original = original
         self.target = target
         self.options = options
         self.run = run
-        self.tell = tell
+        self.report = report
         self.entry = entry.describe(entry.find_entry(original, entry_name))
-        self.made: Kernel | None = None
-        """The kernel, once it was lowered; what comes after that may still fail."""
+        self.lowered: Kernel | None = None
+        """The kernel after lowering. Later steps may still fail."""
 
     def stages(self) -> Iterator[tuple[str, Callable[[], str]]]:
-        """The levels of the program before it is lowered, by name, from the first on."""
+        """The levels of IR before lowering, by name, in order."""
         yield "source", lambda: str(self.original)
         for stage in STAGES[self.target.vendor]:
             yield stage, functools.partial(self._stopped_after, stage)
@@ -249,7 +258,7 @@ class _Compilation:
     def kernel(self) -> Kernel:
         pipeline = compile_pipeline(self.target, self.options)
         module = self._program()
-        self.tell("lowering")
+        self.report("lowering")
         run_pipeline(module, pipeline, self.run)
         text: dict[str, str | Callable[[], str]] = {
             "source": lambda: str(self.original),
@@ -258,19 +267,19 @@ class _Compilation:
         for stage in STAGES[self.target.vendor]:
             text[stage] = functools.partial(self._stopped_after, stage)
         kernel = Kernel(target=self.target, entry=self.entry, text=text, remarks=tuple(self.run.remarks))
-        self.made = kernel
+        self.lowered = kernel
         kernel.pipeline = pipeline
         kernel.module = module
         if not self.target.is_gpu:
             text["llvm"] = lambda: _translate(module)
             kernel.resources = Resources(tiles=self.entry.num_tiles)
             return kernel
-        launch = launch_facts(module, self.entry.name)
+        launch = launch_parameters(module, self.entry.name)
         kernel.symbol = launch.symbol
         for described in launch.tensor_maps:
             self._check_map(described)
         kernel.tensor_maps = launch.tensor_maps
-        self.tell("generating code")
+        self.report("generating code")
         text["llvm"] = lambda: self._llvm(module)
         if self.target.is_emulated:
             kernel.device_ir = self._generate(module, "llvm", _LINE_TABLES)
@@ -278,7 +287,7 @@ class _Compilation:
             return kernel
         ptxas = toolchain.find_ptxas() if self.target.vendor == "nvidia" else None
         if ptxas is not None and (lowered := _lower_ptx_version(module, self.target, ptxas)):
-            kernel.notes.append(f"{ptxas.path} knows PTX up to {lowered}: the code is no newer")
+            kernel.notes.append(f"{ptxas.path} supports PTX up to version {lowered}; the code uses this version")
         code = self._generate(module)
         if self.target.vendor == "nvidia":
             self._finish_nvidia(kernel, code, launch, text)
@@ -287,21 +296,21 @@ class _Compilation:
         return kernel
 
     def _check_map(self, described: tensor_maps.TensorMap) -> None:
-        """Raises where a map describes memory that its argument does not have."""
+        """Raises CompileError if a tensor map exceeds the memory of its argument."""
         arguments = self.entry.arguments
         argument = arguments[described.argument] if described.argument < len(arguments) else None
         if argument is None or not argument.is_static:
             raise CompileError(
-                f"a tensor map of @{self.entry.name} is of argument {described.argument}: it has no size"
+                f"a tensor map of @{self.entry.name} uses argument {described.argument}; it must be a memref of static shape"
             )
         if described.offset + described.extent_bytes > argument.reach:
             raise CompileError(
-                f"a tensor map of @{self.entry.name} reaches byte {described.offset + described.extent_bytes} of {argument}, "
-                f"which has {argument.reach}"
+                f"a tensor map of @{self.entry.name} covers {described.offset + described.extent_bytes} B of {argument}, "
+                f"which has {argument.reach} B"
             )
 
     def _program(self) -> ir.Module:
-        """A copy of the program for the chip."""
+        """A copy of the module for the chip."""
         module = clone(self.original)
         attributes = module.operation.attributes
         if self.target.is_emulated and "smalti.target" in attributes:
@@ -329,8 +338,8 @@ class _Compilation:
             )
         except codegen_worker.WorkerTimeout:
             error = CompileError(
-                f"code generation of @{self.entry.name} for {self.target} took too long and was ended",
-                hint="SMALTI_CODEGEN_TIMEOUT sets the limit, in seconds",
+                f"code generation of @{self.entry.name} for {self.target} exceeded the time limit",
+                hint="the environment variable SMALTI_CODEGEN_TIMEOUT sets the limit in seconds",
             )
         except codegen_worker.WorkerRefused as refused:
             diagnostics = [Diagnostic.from_json(item) for item in refused.diagnostics]
@@ -342,8 +351,8 @@ class _Compilation:
             )
         else:
             if not objects:
-                raise CompileError(f"code generation for {self.target} left no GPU binary")
-            # One module an entry function; the kernel's own is the one that holds its name.
+                raise CompileError(f"code generation for {self.target} did not produce a GPU binary")
+            # There is one GPU module per entry function; its name is that of the entry function and `_module`.
             named = [o for o in objects if o.module == f"{self.entry.name}_module"] or objects
             return named[0].data
         _attach_reproducer(error, bytecode.getvalue(), module.context, pipeline)
@@ -354,18 +363,18 @@ class _Compilation:
         tool = toolchain.require(
             toolchain.find_llvm_tool("llvm-dis"),
             "llvm-dis",
-            "LLVM IR as text",
+            "printing LLVM IR",
             toolchain.LLVM_TOOLS_HINT,
         )
         return assemble.disassemble_bitcode(bitcode, tool.path)
 
-    def _finish_nvidia(self, kernel: Kernel, code: bytes, launch: LaunchFacts, text: dict[str, Any]) -> None:
+    def _finish_nvidia(self, kernel: Kernel, code: bytes, launch: LaunchParameters, text: dict[str, Any]) -> None:
         ptx = code.rstrip(b"\0").decode()
         text["ptx"] = ptx
         usage = assemble.Usage()
         tool = toolchain.find_ptxas()
         if tool is not None:
-            self.tell("ptxas")
+            self.report("ptxas")
             made = assemble.assemble_ptx(ptx, tool.path)
             kernel.binary, kernel.binary_format = made.data, "cubin"
             text["ptx"], text["ptxas"] = made.ptx, made.log
@@ -373,27 +382,29 @@ class _Compilation:
             usage = made.usages.get(launch.symbol, usage)
         else:
             kernel.binary, kernel.binary_format = ptx.encode(), "ptx"
-            kernel.notes.append(f"no ptxas was found: PTX only, registers unknown ({toolchain.PTXAS_HINT})")
+            kernel.notes.append(
+                f"ptxas was not found; the kernel is PTX, and its register count is unknown ({toolchain.PTXAS_HINT})"
+            )
         kernel.resources = _resources(usage, launch, self.entry, self.target)
 
-    def _finish_amd(self, kernel: Kernel, code: bytes, launch: LaunchFacts, text: dict[str, Any]) -> None:
+    def _finish_amd(self, kernel: Kernel, code: bytes, launch: LaunchParameters, text: dict[str, Any]) -> None:
         assembly = code.rstrip(b"\0").decode()
         text["gcn"] = assembly
         usage = assemble.gcn_usage(assembly).get(launch.symbol, assemble.Usage())
         llvm_mc, lld = toolchain.find_llvm_tool("llvm-mc"), toolchain.find_llvm_tool("ld.lld")
         if llvm_mc and lld:
-            self.tell("assembling")
+            self.report("assembling")
             kernel.binary, _ = assemble.assemble_gcn(assembly, llvm_mc.path, lld.path)
             kernel.binary_format = "hsaco"
         else:
             name, hint = ("ld.lld", toolchain.LLD_HINT) if llvm_mc else ("llvm-mc", toolchain.LLVM_MC_HINT)
-            kernel.notes.append(f"no {name} was found: assembly text only ({hint})")
+            kernel.notes.append(f"{name} was not found; the kernel is assembly text only ({hint})")
         kernel.resources = _resources(usage, launch, self.entry, self.target)
 
 
 @dataclass(frozen=True)
-class LaunchFacts:
-    """What the passes leave for the launch, on the kernel's function."""
+class LaunchParameters:
+    """Launch parameters that the passes attach to the kernel function."""
 
     symbol: str
     block: tuple[int, int, int]
@@ -401,7 +412,7 @@ class LaunchFacts:
     cluster: tuple[int, int, int] | None
     shared_bytes: int
     stages: int
-    """The most stages that a loop got."""
+    """The largest number of pipeline stages of a loop."""
     tensor_maps: tuple[tensor_maps.TensorMap, ...]
 
 
@@ -435,25 +446,25 @@ def _kernels(operation: Any) -> list[Any]:
 
 
 def _source_name(kernel: Any) -> str:
-    """A kernel's name in the source: that of its symbol, unless no assembler takes it."""
+    """The name of a kernel in the source. It differs from the symbol if an assembler does not accept the name."""
     attributes = kernel.attributes
     named = "smalti.source_name" if "smalti.source_name" in attributes else "sym_name"
     return ir.StringAttr(attributes[named]).value
 
 
-def launch_facts(module: ir.Module, name: str) -> LaunchFacts:
-    """The launch facts of the kernel called `name` in a lowered module, or of the only one."""
+def launch_parameters(module: ir.Module, name: str) -> LaunchParameters:
+    """The launch parameters of the kernel `name` in a lowered module, or of the only kernel."""
     kernels = _kernels(module.operation)
     named = [kernel for kernel in kernels if _source_name(kernel) == name]
     if not named and len(kernels) != 1:
-        raise CompileError(f"lowering left no GPU kernel @{name}")
+        raise CompileError(f"lowering did not produce a GPU kernel @{name}")
     operation = (named or kernels)[0]
     block, grid, cluster = (_dimensions(operation, _DIMENSIONS[which]) for which in ("block", "grid", "cluster"))
     if block is None or grid is None:
-        raise CompileError(f"the lowered kernel @{name} does not say its block and grid size")
+        raise CompileError(f"the lowered kernel @{name} does not state its block size and grid size")
     if cluster is not None and any(blocks % size for blocks, size in zip(grid, cluster, strict=True)):
-        raise CompileError(f"the kernel @{name} has clusters of {cluster} blocks, which do not divide its grid {grid}")
-    return LaunchFacts(
+        raise CompileError(f"the cluster size {cluster} of @{name} does not divide its grid size {grid}")
+    return LaunchParameters(
         ir.StringAttr(operation.attributes["sym_name"]).value,
         block,
         grid,
@@ -465,7 +476,7 @@ def launch_facts(module: ir.Module, name: str) -> LaunchFacts:
 
 
 def tensor_maps_of(kernel: Any) -> tuple[tensor_maps.TensorMap, ...]:
-    """The tensor maps that a kernel takes behind its arguments."""
+    """The tensor maps that a kernel takes after its arguments."""
     if entry.TENSOR_MAPS not in kernel.attributes:
         return ()
     try:
@@ -475,7 +486,7 @@ def tensor_maps_of(kernel: Any) -> tuple[tensor_maps.TensorMap, ...]:
             "",
             diagnostics=[
                 Diagnostic(
-                    "error", f"{entry.TENSOR_MAPS} is not as it must be: {error}", source_location(kernel.location)
+                    "error", f"attribute {entry.TENSOR_MAPS} is invalid: {error}", source_location(kernel.location)
                 )
             ],
         ) from None
@@ -508,9 +519,9 @@ def _integer(operation: Any, name: str) -> int | None:
     return found.value if isinstance(found, ir.IntegerAttr) else None
 
 
-def _resources(usage: assemble.Usage, launch: LaunchFacts, what: entry.Entry, target: targets.Target) -> Resources:
+def _resources(usage: assemble.Usage, launch: LaunchParameters, what: entry.Entry, target: targets.Target) -> Resources:
     threads = launch.block[0] * launch.block[1] * launch.block[2]
-    # On AMD the code declares what the passes allocated, and the assembler counts it.
+    # AMD code declares the memory that the passes allocated, and the assembler counts it.
     dynamic = launch.shared_bytes if target.vendor == "nvidia" else 0
     static = usage.static_shared_bytes or 0
     return Resources(
@@ -543,7 +554,7 @@ def _calls(module: ir.Module, prefixes: tuple[str, ...]) -> bool:
 
 
 def _toolkit(module: ir.Module, target: targets.Target) -> Path | None:
-    """The folder with device bitcode, where the code calls into it: linking it costs time."""
+    """The folder with device bitcode if the code calls its functions. Linking it takes time, so it is not linked always."""
     if target.vendor == "nvidia":
         if not _calls(module, ("__nv_",)):
             return None
@@ -555,20 +566,18 @@ def _toolkit(module: ir.Module, target: targets.Target) -> Path | None:
     if folder is None:
         from ..errors import ToolMissing
 
-        raise ToolMissing(f"{name} was not found: the kernel calls mathematical functions that live there", hint=hint)
+        raise ToolMissing(f"{name} was not found; the kernel calls mathematical functions of this library", hint=hint)
     return folder
 
 
 def _sass(cubin: bytes) -> str:
-    tool = toolchain.require(
-        toolchain.find_nvdisasm(), "nvdisasm", "machine code of NVIDIA's as text", toolchain.NVDISASM_HINT
-    )
+    tool = toolchain.require(toolchain.find_nvdisasm(), "nvdisasm", "disassembling a cubin", toolchain.NVDISASM_HINT)
     return assemble.disassemble_cubin(cubin, tool.path)
 
 
 def _lower_ptx_version(module: ir.Module, target: targets.Target, ptxas: toolchain.Tool) -> str | None:
-    """The table has the newest PTX that LLVM writes; where ptxas knows only an older one, that becomes the module's.
-    Returns it where it did."""
+    """Lowers the PTX version of the module to the newest one that ptxas supports, and returns it. Returns None if ptxas
+    supports the version in the target table, which is the newest one that LLVM writes."""
     known = toolchain.ptx_version_of(ptxas.path)
     if known is None or not target.ptx_version or known >= divmod(int(target.ptx_version), 10):
         return None

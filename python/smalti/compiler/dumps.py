@@ -1,4 +1,4 @@
-"""Every form of a kernel's code, in files that are numbered in the order in which they come to be."""
+"""Files with each form of the code of a kernel, numbered in the order of compilation."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from ..launch.kernels import Kernel
 
 
 class Compilation(Protocol):
-    """What makes a kernel."""
+    """A compilation in progress."""
 
     @property
     def target(self) -> targets.Target: ...
     @property
     def entry(self) -> Entry: ...
     @property
-    def made(self) -> Kernel | None:
-        """The kernel, once it was lowered; what comes after that may still fail."""
+    def lowered(self) -> Kernel | None:
+        """The kernel after lowering. Later steps may still fail."""
         ...
 
     def stages(self) -> Iterator[tuple[str, Callable[[], str]]]:
-        """The levels of the program before it is lowered, by name, from the first on."""
+        """The levels of IR before lowering, by name, in order."""
         ...
 
     def kernel(self) -> Kernel:
-        """Makes the kernel."""
+        """Compiles the kernel."""
         ...
 
 
@@ -41,11 +41,11 @@ _LOWERED = {
     "ptxas": "ptxas.txt",
     "sass": "sass",
 }
-"""The forms behind the levels of the program, and the ends of their files' names."""
+"""The forms after lowering, and the suffixes of their files."""
 
 
 class _Folder:
-    """A folder of one kernel's, with what an earlier compilation left in it removed."""
+    """The folder of one kernel. Files of an earlier compilation are removed."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -55,7 +55,7 @@ class _Folder:
             for old in folder.glob("[0-9][0-9]-*"):
                 old.unlink()
         except OSError as error:
-            raise SmaltiError(f"cannot dump to {folder}: {error.strerror}") from None
+            raise SmaltiError(f"cannot write to the folder {folder}: {error.strerror}") from None
 
     def write(self, name: str, data: str | bytes) -> None:
         self._count += 1
@@ -64,7 +64,7 @@ class _Folder:
 
 
 def compile_into(folder: Path, compilation: Compilation) -> Kernel:
-    """Compiles, and writes what there is to `folder`/KERNEL.TARGET, also where it fails on the way."""
+    """Compiles, and writes all forms to `folder`/KERNEL.TARGET. A failure leaves the forms before it and the error."""
     target = str(compilation.target).replace(":", "-")
     out = _Folder(folder / f"{compilation.entry.name}.{target}")
     for name, make in compilation.stages():
@@ -80,8 +80,8 @@ def compile_into(folder: Path, compilation: Compilation) -> Kernel:
         out.write("error.txt", f"{error}\n")
         raise
     finally:
-        if compilation.made is not None:
-            _write_lowered(out, compilation.made)
+        if compilation.lowered is not None:
+            _write_lowered(out, compilation.lowered)
 
 
 def _write_lowered(out: _Folder, kernel: Kernel) -> None:

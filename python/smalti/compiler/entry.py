@@ -1,4 +1,4 @@
-"""What a kernel takes: the arguments of its entry function, read from the program before any pass changes it."""
+"""Arguments of an entry function, read from the module before any pass changes it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _dynamic(value: int, placeholder: int) -> int | None:
 def _argument(index: int, value: Any, alignment: int | None) -> Argument:
     ty = value.type
     reads, writes = _uses(value)
-    place = source_location(value.location) if hasattr(value, "location") else None
+    location = source_location(value.location) if hasattr(value, "location") else None
     shape = strides = None
     spelling = str(ty)
     if isinstance(ty, ir.MemRefType):
@@ -31,24 +31,24 @@ def _argument(index: int, value: Any, alignment: int | None) -> Argument:
         dynamic_stride = ir.ShapedType.get_dynamic_stride_or_offset()
         step, offset = ty.get_strides_and_offset()
         if offset not in (0, dynamic_stride):
-            message = (
-                f"argument {index} of type {ty}: an array begins with its first element, so its offset must be 0 or ?"
-            )
-            raise CompileError("", diagnostics=[Diagnostic("error", message, place)])
+            message = f"argument {index} of type {ty}: the offset must be 0 or ?, because an array starts at its first element"
+            raise CompileError("", diagnostics=[Diagnostic("error", message, location)])
         shape = tuple(None if ty.is_dynamic_dim(i) else ty.shape[i] for i in range(ty.rank))
         strides = tuple(_dynamic(s, dynamic_stride) for s in step)
-    argument = Argument(index, str(ty), dtypes.BYTE, shape, strides, reads, writes, alignment, place, name=_name(value))
+    argument = Argument(
+        index, str(ty), dtypes.BYTE, shape, strides, reads, writes, alignment, location, name=_name(value)
+    )
     if spelling in PACKED:
         return _packed(argument, PACKED[spelling])
     dtype = dtypes.from_mlir("i64" if argument.is_tensor_map else spelling)
     if dtype is None:
-        message = f"argument {index} of type {ty}: Smalti's launchers have no element type {spelling}"
-        raise CompileError("", diagnostics=[Diagnostic("error", message, place)])
+        message = f"argument {index} of type {ty}: the launchers do not support the element type {spelling}"
+        raise CompileError("", diagnostics=[Diagnostic("error", message, location)])
     return dataclasses.replace(argument, dtype=dtype)
 
 
 def _name(value: Any) -> str | None:
-    """The name of an argument in the program. MLIR does not keep it, so it is read at the argument's location."""
+    """The SSA name of an argument. MLIR does not keep names, so the name is read from the source at the argument's location."""
     location = getattr(value, "location", None)
     name = None
     if location is not None and location.is_a_name():
@@ -63,11 +63,11 @@ def _name(value: Any) -> str | None:
 
 
 PACKED = {"i4": 2, "i2": 4, "f4E2M1FN": 2}
-"""Element types of which several share a byte, and how many."""
+"""Sub-byte element types, and the number of elements per byte."""
 
 
 def _packed(argument: Argument, count: int) -> Argument:
-    """The argument as an array of bytes."""
+    """The argument as an array of bytes. Raises CompileError if a row does not have a whole number of bytes."""
     shape, strides = argument.shape, argument.strides
     if not shape or strides is None or strides[-1] != 1 or shape[-1] is None:
         shape = None
@@ -75,7 +75,7 @@ def _packed(argument: Argument, count: int) -> Argument:
         shape = (*shape[:-1], shape[-1] // count)
         strides = (*(step // count for step in strides[:-1] if step is not None), 1)
         return dataclasses.replace(argument, shape=shape, strides=strides, packed=count)
-    message = f"{argument}: {count} elements share a byte, and its rows are not whole bytes"
+    message = f"{argument}: rows must have a whole number of bytes; a byte holds {count} elements"
     raise CompileError("", diagnostics=[Diagnostic("error", message, argument.location)])
 
 
@@ -95,11 +95,11 @@ _WRITES = {
     ("memref.store", 1),
     ("nvgpu.tma.async.store", 1),
 }
-"""Operations and their operands of which they read or write the memory, and do nothing else with it. A tensor map
-stands for the memory that it describes."""
+"""Operations and the indices of operands whose memory they only read or only write. A tensor map stands for the memory
+that it describes."""
 
 _COMBINES = ("reduction_op", "atomic_type")
-"""With which a write combines what is there with what it writes."""
+"""Attributes that turn a write into a read-modify-write."""
 
 _VIEWS = {
     "builtin.unrealized_conversion_cast",
@@ -112,11 +112,11 @@ _VIEWS = {
 
 
 def _uses(*values: Any) -> tuple[bool, bool]:
-    """Whether the memory of values is read and written; a use that is not known counts as both."""
+    """Whether the memory of values is read and written. An unknown use counts as both."""
     reads = writes = False
-    left = list(values)
-    while left:
-        for use in left.pop().uses:
+    worklist = list(values)
+    while worklist:
+        for use in worklist.pop().uses:
             user = use.owner.operation
             at = (user.name, use.operand_number)
             if at in _READS:
@@ -124,7 +124,7 @@ def _uses(*values: Any) -> tuple[bool, bool]:
             elif at in _WRITES and not any(name in user.attributes for name in _COMBINES):
                 writes = True
             elif user.name in _VIEWS:
-                left.extend(user.results)
+                worklist.extend(user.results)
             else:
                 reads = writes = True
     return reads, writes
@@ -140,21 +140,21 @@ def _operations(operation: Any) -> Iterator[Any]:
 
 
 TENSOR_MAPS = "mosaic_gpu.tensor_maps"
-"""What describes the tensor maps that a kernel takes behind its arguments."""
+"""The attribute that describes the tensor maps that a kernel takes after its arguments."""
 
 _ARGUMENT_INDEX = "mosaic_gpu.from_kernel_arg_idx"
 
 
 def _launches(function: Any) -> list[Any]:
-    """The launches in a function of the host."""
+    """The launches in a host function."""
     if function.name != "func.func" or not function.regions[0].blocks:
         return []
     return [op for block in function.regions[0].blocks for op in _block(block) if op.name == "gpu.launch"]
 
 
 def entry_functions(module: Any) -> list[Any]:
-    """The tile programs of a module; where there is none, the functions that launch, as in a module that JAX printed;
-    where there is none either, the kernels of its GPU modules."""
+    """The entry functions of a module: its tile-level kernels, otherwise its host functions with a launch (as JAX prints
+    them), otherwise the kernels of its GPU modules."""
     top = list(_operations(module.operation))
     programs = [op for op in top if op.name == "triton_xla.entry_func"] or [op for op in top if _launches(op)]
     if programs:
@@ -164,21 +164,23 @@ def entry_functions(module: Any) -> list[Any]:
 
 
 def find_entry(module: Any, name: str | None = None) -> Any:
-    """The entry function called `name`, or the only one."""
+    """The entry function `name`, or the only one. Raises CompileError if it does not exist or the choice is ambiguous."""
     found = {ir.StringAttr(op.attributes["sym_name"]).value: op for op in entry_functions(module)}
     if name is not None:
         if name in found:
             return found[name]
         known = ", ".join(f"@{n}" for n in found) or "none"
-        raise CompileError(f"no entry function @{name}; the module has: {known}")
+        raise CompileError(f"entry function @{name} does not exist; entry functions of the module: {known}")
     if len(found) == 1:
         return next(iter(found.values()))
     if not found:
         raise CompileError(
-            "the module has no triton_xla.entry_func to compile, and no function that launches a kernel",
-            hint="write the kernel as `triton_xla.entry_func @name(..., %tile: index) tiles N { ... }`",
+            "the module does not have an entry function: a triton_xla.entry_func, a function with a gpu.launch, or a gpu.func kernel",
+            hint="a tile-level kernel has the form `triton_xla.entry_func @name(..., %tile: index) tiles N { ... }`",
         )
-    raise CompileError(f"the module has {len(found)} entry functions: name one ({', '.join(f'@{n}' for n in found)})")
+    raise CompileError(
+        f"the module has {len(found)} entry functions ({', '.join(f'@{n}' for n in found)}); select one with entry= or --entry"
+    )
 
 
 def _alignments(operation: Any, count: int) -> list[int | None]:
@@ -195,7 +197,7 @@ def _tiles(operation: Any) -> int:
     for name in ("known_grid_size", "gpu.known_grid_size"):
         if name in operation.attributes:
             return math.prod(int(size) for size in ir.DenseI32ArrayAttr(operation.attributes[name]))
-    raise _error(operation, "the kernel does not state its known_grid_size")
+    raise _error(operation, "the kernel does not state its grid size; known_grid_size is required")
 
 
 def _error(operation: Any, message: str) -> CompileError:
@@ -203,48 +205,47 @@ def _error(operation: Any, message: str) -> CompileError:
 
 
 def _describe_launch(function: Any) -> Entry:
-    """The `Entry` of a function that launches one kernel, with the arrays in the order of its pointers."""
+    """The `Entry` of a function that launches one kernel. Arguments are in the order of its pointers."""
     name = ir.StringAttr(function.attributes["sym_name"]).value
     launches = _launches(function)
     if len(launches) != 1:
-        raise _error(function, f"@{name} launches {len(launches)} kernels; one is wanted")
-    made: dict[int, list[Any]] = {}
+        raise _error(function, f"@{name} launches {len(launches)} kernels; exactly one launch is required")
+    pointers: dict[int, list[Any]] = {}
     for operation in _operations(function):
         if _ARGUMENT_INDEX in operation.attributes:
             index = ir.IntegerAttr(operation.attributes[_ARGUMENT_INDEX]).value
-            made.setdefault(index, []).append(operation)
+            pointers.setdefault(index, []).append(operation)
     arguments: list[Argument] = []
-    for index in range(max(made, default=-1) + 1):
-        if index not in made:
-            # JAX dropped what nothing uses; the place stays.
-            place = source_location(function.location)
-            arguments.append(Argument(index, UNUSED, dtypes.ADDRESS, None, None, False, False, location=place))
+    for index in range(max(pointers, default=-1) + 1):
+        if index not in pointers:
+            # JAX drops unused arrays but keeps their pointers.
+            location = source_location(function.location)
+            arguments.append(Argument(index, UNUSED, dtypes.ADDRESS, None, None, False, False, location=location))
             continue
-        values = [operation.results[0] for operation in made[index]]
+        values = [operation.results[0] for operation in pointers[index]]
         if not isinstance(values[0].type, ir.MemRefType):
-            raise _error(made[index][0], f"argument {index} of @{name} is no memref")
+            raise _error(pointers[index][0], f"argument {index} of @{name} must be a memref, not {values[0].type}")
         reads, writes = _uses(*values)
         arguments.append(dataclasses.replace(_argument(index, values[0], None), reads=reads, writes=writes))
     return Entry(name, tuple(arguments), _blocks(launches[0]), source_location(function.location))
 
 
 def _blocks(launch: Any) -> int:
-    """How many blocks a launch has."""
+    """The number of blocks of a launch."""
     segments = [int(n) for n in ir.DenseI32ArrayAttr(launch.attributes["operandSegmentSizes"])]
-    # Asynchronous dependencies, and x, y and z of the grid.
+    # The operands are asynchronous dependencies, then x, y and z of the grid.
     first = segments[0]
     sizes: list[int] = []
     for operand in list(launch.operands)[first : first + 3]:
         owner = getattr(operand.owner, "operation", None)
         if owner is None or owner.name != "arith.constant":
-            raise _error(launch, "the size of the launch's grid is not a constant")
+            raise _error(launch, "the grid size of the launch is dynamic; it must be constant")
         sizes.append(ir.IntegerAttr(owner.attributes["value"]).value)
     return math.prod(sizes)
 
 
 def _argument_of_map(described: ir.Attribute) -> int | None:
-    """The number of the argument that a tensor map is made of; none where the description is wrong, as the compiler
-    will say."""
+    """The index of the argument that a tensor map describes. None if the attribute is invalid; the compiler reports that."""
     try:
         return ir.IntegerAttr(ir.DictAttr(described)["argument"]).value
     except (KeyError, ValueError):
@@ -259,15 +260,15 @@ def describe(operation: Any) -> Entry:
     function_type = cast(Any, ir.FunctionType(ir.TypeAttr(operation.attributes["function_type"]).value))
     count = len(function_type.inputs)
     if operation.name == "triton_xla.entry_func":
-        count -= 1  # The tile id is the launcher's to give.
+        count -= 1  # The launcher passes the tile id.
     maps: list[ir.Attribute] = []
     if TENSOR_MAPS in operation.attributes:
         maps = list(ir.ArrayAttr(operation.attributes[TENSOR_MAPS]))
-        count -= len(maps)  # So are the maps, which are the last.
+        count -= len(maps)  # The launcher also passes the tensor maps, which are last.
     alignments = _alignments(operation, count)
     arguments = [_argument(index, values[index], alignments[index]) for index in range(count)]
     for pointer, described in zip(values[max(count, 0) :], maps, strict=False):
-        # What goes through a map is an access to the argument that it is made of.
+        # An access through a tensor map is an access to its argument.
         number = _argument_of_map(described)
         if number is not None and 0 <= number < count:
             reads, writes = _uses(pointer)

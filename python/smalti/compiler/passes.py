@@ -1,4 +1,4 @@
-"""The registered passes, their options and their documentation."""
+"""Registered passes, their options and their documentation."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Option:
 
     name: str
     type: str
-    """`bool`, `int`, `float`, `str`, `list` of any of them, or `count`: a positive number or `auto`."""
+    """`bool`, `int`, `float`, `str`, `list` (of any of them), or `count` (a positive number or `auto`)."""
     default: str
     description: str
     choices: tuple[str, ...] = ()
@@ -37,14 +37,14 @@ class Option:
 
     @property
     def metavar(self) -> str:
-        """What the help of a command shows as the value."""
+        """The placeholder of the value in the help of a command."""
         if self.choices:
             return "|".join(self.choices)
         return {"bool": "true|false", "int": "N", "float": "X", "count": "auto|N"}.get(self.type, "TEXT")
 
     @property
     def annotation(self) -> str:
-        """The type that a stub gives the keyword."""
+        """The type of the keyword in a stub file."""
         if self.choices and self.type == "str":
             return f"Literal[{', '.join(repr(choice) for choice in self.choices)}]"
         return _ANNOTATIONS[self.type]
@@ -58,7 +58,7 @@ class Pass:
     summary: str
     description: str
     op: str
-    """The operation it runs on; `any` function-like one, or an empty string: whatever it is put in."""
+    """The operation that the pass runs on; `any` for all function-like operations; empty if the pass is not restricted."""
     options: tuple[Option, ...]
 
     @property
@@ -99,7 +99,7 @@ def _option_type(spelling: str, is_list: bool) -> str:
     return "str"
 
 
-# The C++ class that a pass is defined on, without namespaces of MLIR's own.
+# Names of operations by the C++ class that a pass is defined on, without the namespace of MLIR.
 _OPERATIONS = {
     "ModuleOp": "builtin.module",
     "func::FuncOp": "func.func",
@@ -138,16 +138,16 @@ def load(path: Path) -> dict[str, Pass]:
 
 @functools.cache
 def registered() -> Mapping[str, Pass]:
-    """Every registered pass by its name on the command line."""
+    """All registered passes by their command-line name."""
     path = Path(__file__).parent.parent / "_passes.json"
     try:
         return load(path)
     except OSError:
-        raise PipelineError(f"the list of passes is missing: {path}") from None
+        raise PipelineError(f"the list of passes was not found: {path}") from None
 
 
 def method_names(passes: Mapping[str, Pass]) -> dict[str, Pass]:
-    """The methods of `Pipeline` and the passes that they add: our own passes lose their prefix."""
+    """The methods of `Pipeline` and the passes that they add. The prefix `smalti-` is dropped."""
     methods = {name.replace("-", "_"): item for name, item in passes.items()}
     for name, item in passes.items():
         short = name.removeprefix("smalti-").replace("-", "_")
@@ -164,7 +164,7 @@ def methods() -> Mapping[str, Pass]:
 
 
 def format_value(value: Any) -> str:
-    """An option's value as MLIR reads it."""
+    """The value of an option in the syntax of MLIR."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (list, tuple)):
@@ -174,8 +174,11 @@ def format_value(value: Any) -> str:
 
 
 def format_options(item: Pass, given: Mapping[str, Any], *, on_shell: bool = False) -> str:
-    """The options of a call as text; an unknown one, or one of a wrong type, is an error that says what is wanted.
-    Errors name options as keywords, or as they are typed on the command line (`on_shell`)."""
+    """The options of a call in the syntax of MLIR.
+
+    Raises PipelineError for an unknown option and for a value of the wrong type. Errors use the names of keywords, or those
+    of the command line with `on_shell`.
+    """
     words: list[str] = []
     for name, value in given.items():
         option = item.keywords.get(name)
@@ -185,37 +188,41 @@ def format_options(item: Pass, given: Mapping[str, Any], *, on_shell: bool = Fal
             name = option.name
         wrong_bool = isinstance(value, bool) and bool not in _ACCEPTED[option.type]
         if wrong_bool or not isinstance(value, _ACCEPTED[option.type]):
-            raise PipelineError(f"{item.name}: {name} takes {option.annotation}, not {type(value).__name__} {value!r}")
+            raise PipelineError(
+                f"{item.name}: {name} must be {option.annotation}, not {type(value).__name__} {value!r}"
+            )
         if option.choices and option.type == "str" and value not in option.choices:
-            raise PipelineError(f"{item.name}: {name} is one of {', '.join(option.choices)}, not {value!r}")
+            raise PipelineError(f"{item.name}: {name} must be one of {', '.join(option.choices)}, not {value!r}")
         if option.type == "count" and value != "auto" and (isinstance(value, str) or value < 1):
-            raise PipelineError(f"{item.name}: {name} is 'auto' or a positive number, not {value!r}")
+            raise PipelineError(f"{item.name}: {name} must be 'auto' or a positive number, not {value!r}")
         words.append(f"{option.name}={format_value(value)}")
     return " ".join(words)
 
 
 def _unknown(item: Pass, name: str, known: Sequence[str]) -> PipelineError:
-    """The error of a name that is not among the `known` ones."""
+    """The error for an unknown option; `known` are the options of the pass."""
     return PipelineError(
-        f"{item.name} does not have an option '{name}' (options: {', '.join(known) or 'it has none'})",
+        f"{item.name} does not have an option '{name}' (options: {', '.join(known) or 'none'})",
         hint=suggestion(name, known),
     )
 
 
-def correction(said: str) -> str | None:
-    """A hint for what MLIR says of a pipeline that names no pass, or no option of a pass."""
-    if found := re.search(r"'([\w.-]+)' does not refer to a registered pass", said):
+def correction(message: str) -> str | None:
+    """A hint for a message of MLIR about an unknown pass or an unknown option in a pipeline."""
+    if found := re.search(r"'([\w.-]+)' does not refer to a registered pass", message):
         return suggestion(found[1], registered())
-    option, owner = re.search(r"no such option (\S+)", said), re.search(r"failed to add `([\w.-]+)` with options", said)
+    option, owner = (
+        re.search(r"no such option (\S+)", message),
+        re.search(r"failed to add `([\w.-]+)` with options", message),
+    )
     if not option or not owner or not (item := registered().get(owner[1])):
         return None
     known = [other.name for other in item.options]
-    return suggestion(option[1], known) or f"{item.name} has the options: {', '.join(known) or 'none'}"
+    return suggestion(option[1], known) or f"options of {item.name}: {', '.join(known) or 'none'}"
 
 
 def options_from_text(item: Pass, words: Mapping[str, str]) -> dict[str, Any]:
-    """Options that came as text, with the names of the command line, as the keywords and in the types that
-    `format_options` takes."""
+    """Converts options of the command line to the keywords and types of `format_options`."""
     known = {option.name: option for option in item.options}
     values: dict[str, Any] = {}
     for name, text in words.items():
@@ -233,7 +240,7 @@ def options_from_text(item: Pass, words: Mapping[str, str]) -> dict[str, Any]:
 
 
 def documentation(item: Pass) -> str:
-    """The docstring of a pass's method."""
+    """The docstring of the method of a pass."""
     parts = [f"{item.summary.rstrip('.')}."]
     if item.description.strip():
         parts.append(inspect.cleandoc(item.description))

@@ -1,7 +1,8 @@
-"""Pipelines in Python: one method for every registered pass, with Python passes and patterns between them.
+"""Pass pipelines in Python: one method per registered pass, with Python passes and patterns between them.
 
-A Python step is no MLIR pass. The pipeline is cut where it stands: MLIR runs what is before, Python has the module,
-MLIR runs what is after. So an exception never passes through C++, and no thread of MLIR's calls Python.
+A Python step is not an MLIR pass. The pipeline is split at the step: MLIR runs the passes before it, then Python runs the
+step, then MLIR runs the passes after it. Therefore exceptions do not unwind through C++, and MLIR threads do not call
+Python.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from ..settings import suggestion
 from . import driver, passes, textual
 
 PythonPass = Callable[..., Any]
-"""Called with the operation; with `(operation, pass_)` where it takes two arguments."""
+"""Called with the operation, or with `(operation, pass_)` if it takes two arguments."""
 
 
 @dataclass(frozen=True)
@@ -32,23 +33,23 @@ _python_passes: dict[str, _Registered] = {}
 
 
 def register_pass(name: str, function: PythonPass, *, op: str = "builtin.module") -> PythonPass:
-    """Gives a Python pass a name that textual pipelines, `Pipeline` and `smalti opt --load` know.
+    """Registers a Python pass under a name for textual pipelines, `Pipeline` and `smalti opt`. Returns `function`.
 
-    `op` is the operation that it runs on; the pass is called once for every one of them.
+    The pass is called once per operation `op`. Raises PipelineError if the name is invalid or belongs to an MLIR pass.
     """
     from .._mlir_libs import _smalti
 
     if not name or any(not (c.isalnum() or c in "-_") for c in name):
-        raise PipelineError(f"'{name}' is not a name for a pass: letters, digits, '-' and '_'")
+        raise PipelineError(f"'{name}' is not a valid pass name; use letters, digits, '-' and '_'")
     if _smalti.is_pass_registered(name):
-        raise PipelineError(f"there is a pass called '{name}' already")
+        raise PipelineError(f"a pass named '{name}' is already registered")
     _python_passes[name] = _Registered(function, op)
     return function
 
 
 @dataclass(frozen=True)
 class _Call:
-    """A Python step, on every operation that `path` leads to from the module."""
+    """A Python step. `path` are the nested operations from the module to those that the step runs on."""
 
     name: str
     function: PythonPass
@@ -63,18 +64,18 @@ class _Call:
 
 @dataclass(frozen=True)
 class _Free:
-    """A pass that a method added: it goes where it can run, unless `on` says where."""
+    """A pass that a method added. It is nested in the operation that it runs on, unless `on` nests it."""
 
     element: textual.Element
     op: str
 
     def placed(self, within: str = "builtin.module") -> tuple[textual.Element, ...]:
-        """The pass as seen from the operation `within`."""
+        """The pass, nested for a pipeline on the operation `within`."""
         if self.op in ("", within) or (self.op == "any" and within not in _CONTAINERS):
             return (self.element,)
         nested = textual.Element(self.op, children=(self.element,))
         if self.op == "any" and within == "builtin.module":
-            # Functions stand in the module and in its GPU modules.
+            # The module and its GPU modules contain functions.
             return nested, textual.Element("gpu.module", children=(nested,))
         return (nested,)
 
@@ -87,11 +88,11 @@ _Step = textual.Element | _Free | _Call
 
 
 class PassFailed(PipelineError):
-    """A Python pass signalled failure and raised nothing."""
+    """A Python pass signaled failure without raising an exception."""
 
 
 class _Handle:
-    """What a Python pass with two arguments gets, as MLIR's own bindings give it."""
+    """The second argument of a Python pass, as in the MLIR bindings."""
 
     failed = False
 
@@ -136,31 +137,31 @@ def _run_call(call: _Call, module: Any) -> None:
                 error.add_note(f"in the Python pass '{call.name}'")
                 raise
             if handle.failed:
-                raise PassFailed(f"the Python pass '{call.name}' signalled failure")
-    with mlir_errors(VerifyError, f"the Python pass '{call.name}' left a module that is not valid", context):
+                raise PassFailed(f"the Python pass '{call.name}' signaled failure")
+    with mlir_errors(VerifyError, f"the Python pass '{call.name}' produced an invalid module", context):
         module.operation.verify()
 
 
 class PatternSet:
-    """Rewrite patterns written in Python. A pattern returns None (or anything false) where it matched and rewrote."""
+    """Rewrite patterns in Python. A pattern returns None or another false value if it matched and rewrote the operation."""
 
     def __init__(self) -> None:
         self._patterns: list[tuple[Any, Callable[..., Any], int]] = []
 
     def add(self, root: type | str, function: Callable[[Any, Any], Any], benefit: int = 1) -> PatternSet:
-        """Adds `function(op, rewriter)` for operations of class or name `root`."""
+        """Adds the pattern `function(op, rewriter)` for operations of the class or name `root`."""
         self._patterns.append((root, function, benefit))
         return self
 
     def apply(self, operation: Any, *, walk: bool = False, config: Any = None) -> None:
-        """Applies the patterns below `operation`: greedily to a fixed point with folding, or in one walk."""
+        """Applies the patterns to the operations in `operation`: greedily with folding to a fixed point, or once with `walk`."""
         from .. import rewrite
 
         raised: list[BaseException] = []
 
         def guarded(function: Callable[..., Any]) -> Callable[..., Any]:
             def pattern(op: Any, rewriter: Any) -> bool:
-                # An exception must not unwind through the driver: it waits here until the driver is done.
+                # An exception must not unwind through the C++ driver. It is stored and raised after the driver returns.
                 if raised:
                     return True
                 try:
@@ -195,12 +196,13 @@ def _apply(operation: Any, frozen: Any, walk: bool, config: Any, raised: Sequenc
 
 
 class Pipeline:
-    """A pipeline that is built step by step and run on a module.
+    """A pass pipeline that is built step by step and run on a module.
 
         smalti.Pipeline().lower_pad().multi_buffer(depth=3).canonicalize().run(module)
 
-    There is a method for every registered pass: dashes become underscores and a leading `smalti-` goes. Options are
-    keywords. A pass that runs on functions or GPU modules is nested in them by itself; `on` nests any other.
+    Each registered pass is a method. Its name has underscores for dashes, without the prefix `smalti-`. Options are
+    keywords. A pass that runs on functions or GPU modules is nested automatically; `on` nests other
+    pipelines.
     """
 
     def __init__(self, text: str = "") -> None:
@@ -223,7 +225,7 @@ class Pipeline:
         item = passes.methods().get(name)
         if item is None:
             hint = suggestion(name, [*_python_passes, *passes.methods()]) or "dir(smalti.Pipeline()) lists the passes"
-            raise AttributeError(f"there is no pass '{name}'; {hint}")
+            raise AttributeError(f"pass '{name}' does not exist; {hint}")
 
         def method(**options: Any) -> Pipeline:
             return self._add_pass(item, options)
@@ -253,8 +255,8 @@ class Pipeline:
     ) -> Pipeline:
         """Adds a Python callable, text such as `"func.func(cse)"`, or another pipeline.
 
-        A callable gets every operation called `op`, or the module; it may change what is below. Raising an exception
-        ends the run, and the exception reaches the caller of `run`.
+        A callable is called with each operation named `op`, by default with the module. It may change the contents of the
+        operation. An exception stops the run and propagates to the caller of `run`.
         """
         if isinstance(step, Pipeline):
             self._steps.extend(step._steps)
@@ -264,11 +266,11 @@ class Pipeline:
             path = () if op == "builtin.module" else (op,)
             self._steps.append(_Call(name or getattr(step, "__name__", type(step).__name__), step, path))
         else:
-            raise TypeError(f"a callable, a string or a Pipeline is wanted, not {type(step).__name__}")
+            raise TypeError(f"a step must be a callable, a string or a Pipeline, not {type(step).__name__}")
         return self
 
     def on(self, op: str, nested: Pipeline) -> Pipeline:
-        """Runs `nested` on every `op` directly below: `.on("gpu.module", Pipeline().cse())`."""
+        """Runs `nested` on every `op` directly in the module: `.on("gpu.module", Pipeline().cse())`."""
         for step in nested._steps:
             if isinstance(step, _Call):
                 self._steps.append(_Call(step.name, step.function, (op, *step.path)))
@@ -287,8 +289,8 @@ class Pipeline:
     ) -> Pipeline:
         """Applies rewrite patterns: a `PatternSet`, a function that fills one, or a frozen set of `smalti.rewrite`.
 
-        `walk` applies each once in a walk, else they run greedily to a fixed point; `config` is a
-        `smalti.rewrite.GreedyRewriteConfig`. Exceptions in a pattern of a `PatternSet` reach the caller of `run`.
+        The patterns run greedily to a fixed point, or once in a walk over all operations with `walk`. `config` is a
+        `smalti.rewrite.GreedyRewriteConfig`. An exception in a pattern of a `PatternSet` propagates to the caller of `run`.
         """
 
         def apply(module: Any) -> None:
@@ -311,10 +313,14 @@ class Pipeline:
         return f"Pipeline('{self}')"
 
     def run(self, module: Any, *, dump_ir: Path | str | None = None) -> list[Remark]:
-        """Runs the pipeline on `module`, in place, and returns what the passes said."""
+        """Runs the pipeline on `module` in place, and returns the remarks of the passes.
+
+        `dump_ir` is a folder for the IR after each pass. Raises CompileError if a pass fails, PipelineError if the pipeline
+        is invalid, and the exception of a failing Python step.
+        """
         if not isinstance(getattr(module, "operation", None), ir.Operation):
             raise TypeError(
-                f"run takes a module, not {type(module).__name__}: smalti.parse makes one of a path or a text"
+                f"run requires a module, not {type(module).__name__}; smalti.parse creates one from a path or text"
             )
         run = driver.Run()
         segment: list[textual.Element] = []
@@ -339,11 +345,11 @@ class Pipeline:
 
 
 def _resolve(element: textual.Element, path: tuple[str, ...]) -> list[_Step]:
-    """The steps of an element of text, cut where a Python pass stands."""
+    """The steps of an element of a textual pipeline, split at Python passes."""
     if element.children is None:
         if found := _python_passes.get(element.name):
             if element.options:
-                raise PipelineError(f"the Python pass '{element.name}' takes no options")
+                raise PipelineError(f"the Python pass '{element.name}' does not accept options")
             where = path or (() if found.op == "builtin.module" else (found.op,))
             return [_Call(element.name, found.function, where)]
         for op in reversed(path):
@@ -353,7 +359,7 @@ def _resolve(element: textual.Element, path: tuple[str, ...]) -> list[_Step]:
     for child in element.children:
         steps.extend(_resolve(child, (*path, element.name)))
     if not any(isinstance(step, _Call) for step in steps):
-        # Nothing of Python's inside: keep it as it was written, so that its passes share their analyses.
+        # Without a Python pass, keep the element as written, so that its passes share analyses.
         for op in reversed(path):
             element = textual.Element(op, children=(element,))
         return [element]

@@ -1,4 +1,4 @@
-"""Files that replay a failure: the module before the failing step, the pipeline, and the versions."""
+"""Reproducers: files with the module before the failing pipeline, the pipeline, and the versions."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from ..errors import SmaltiError
 
 _NAME = re.compile(r"smalti-reproducer-[0-9a-f]{12}\.mlir")
 _KEPT = 50
-"""Reproducers that stay in the cache."""
+"""Number of reproducers that the cache keeps."""
 
 
 def write(module_text: str, pipeline: str) -> tuple[Path, str] | None:
-    """Writes a reproducer that `smalti-opt --run-reproducer` replays; returns its path and that command. None where no
-    folder can be written."""
+    """Writes a reproducer for `smalti-opt --run-reproducer`. Returns its path and the command, or None if neither folder
+    can be written."""
     head = "".join(f"// {name} {version}\n" for name, version in toolchain.versions().items())
     body = (
         f"{head}{module_text.rstrip()}\n\n"
@@ -56,7 +56,7 @@ def _store(body: str) -> Path | None:
 
 
 def _delete_oldest(folder: Path, written: str) -> None:
-    """Keeps the reproducer that was written and the newest others. Files of other names stay."""
+    """Keeps `written` and the newest other reproducers. Files with other names are not touched."""
     found: list[tuple[int, str]] = []
     for item in os.scandir(folder):
         if item.name != written and _NAME.fullmatch(item.name):

@@ -1,4 +1,7 @@
-"""The grammar of MLIR's textual pipelines: `builtin.module(canonicalize{max-iterations=3}, func.func(cse))`."""
+"""Parser of textual pass pipelines.
+
+Example: `builtin.module(canonicalize{max-iterations=3}, func.func(cse))`.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ class Element:
 
     name: str
     options: str = ""
-    """What stands between the braces."""
+    """The text between the braces."""
     children: tuple[Element, ...] | None = None
 
     def __str__(self) -> str:
@@ -28,7 +31,7 @@ class Element:
 
 
 def to_text(elements: Iterable[Element]) -> str:
-    """The elements as MLIR reads them."""
+    """The textual form of the elements."""
     return ",".join(str(element) for element in elements)
 
 
@@ -61,7 +64,7 @@ class _Reader:
         self.skip()
         found = _NAME.match(self.text, self.at)
         if not found:
-            raise self.fail("a pass or an operation name is wanted here")
+            raise self.fail("expected the name of a pass or an operation here")
         self.at = found.end()
         options = self.braces() if self.peek() == "{" else ""
         if self.peek() != "(":
@@ -69,7 +72,7 @@ class _Reader:
         self.at += 1
         children = tuple(self.elements())
         if self.peek() != ")":
-            raise self.fail("')' is wanted here")
+            raise self.fail("expected ')' here")
         self.at += 1
         return Element(found.group(), options, children)
 
@@ -81,7 +84,7 @@ class _Reader:
             if c in "'\"":
                 closing = self.text.find(c, self.at + 1)
                 if closing < 0:
-                    raise self.fail("this quotation has no end")
+                    raise self.fail("this quotation is not closed")
                 self.at = closing
             elif c in "{[(":
                 open_.append(_CLOSING[c])
@@ -92,13 +95,13 @@ class _Reader:
                     return self.text[start + 1 : self.at - 1].strip()
             self.at += 1
         self.at = start
-        raise self.fail("this brace has no partner")
+        raise self.fail("this brace is not closed")
 
 
 def parse(text: str) -> tuple[Element, ...]:
-    """The elements of a textual pipeline."""
+    """Parses a textual pipeline. Raises PipelineError with the position of a syntax error."""
     reader = _Reader(text)
     elements = tuple(reader.elements())
     if reader.peek():
-        raise reader.fail("this is not expected here")
+        raise reader.fail("unexpected text here")
     return elements

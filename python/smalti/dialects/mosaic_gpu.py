@@ -1,4 +1,4 @@
-"""The ops, attributes and types of `mosaic_gpu`: programs of a thread block."""
+"""Block-level dialect `mosaic_gpu`: ops, attributes and types."""
 
 from .._mlir_libs._smaltiMosaicGPU import *  # noqa: F403
 from ._mosaic_gpu_enum_gen import *  # noqa: F403

@@ -1,3 +1,3 @@
-"""The ops of `triton_xla`: portable tile programs."""
+"""Tile-level dialect `triton_xla`: ops."""
 
 from ._triton_xla_ops_gen import *  # noqa: F403

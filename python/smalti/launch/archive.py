@@ -1,7 +1,7 @@
-"""Kernels as ZIP archives of two members: `kernel.json`, and the code that it names.
+"""Kernel files: ZIP archives with `kernel.json` and the code.
 
-docs/python.md describes the format, which has a version: a file of a newer version is refused, one of an older version is
-read. Reading one needs no MLIR, and no extension module of Smalti's.
+docs/python.md describes the format, which has a version number. Files of an older version can be read; files of a newer
+version are rejected. Reading a file does not import MLIR or an extension module.
 """
 
 from __future__ import annotations
@@ -24,20 +24,21 @@ from .compiled import CompiledCode, Resources
 Code = TypeVar("Code", bound=CompiledCode)
 
 VERSION = 1
-"""Of the format."""
+"""The version of the format."""
 FORMAT = "smalti kernel"
 
 _FACTS = "kernel.json"
 _LONGEST_FACTS = 1 << 24
 _SUFFIXES = {"cubin": "cubin", "ptx": "ptx", "hsaco": "hsaco", "llvm": "bc"}
-"""Of the code's member, by the code's format. `llvm` is bitcode, for an emulated GPU."""
+"""The file suffix of the code by its format. `llvm` is bitcode for an emulated GPU."""
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 _CHIP = ("name", "vendor", "architecture", "wave_size", "max_threads_per_block", "shared_memory_per_block")
 
 
 def dumps(kernel: CompiledCode, purpose: str = "write a kernel") -> bytes:
-    """The content of a file with the kernel; the same kernel makes the same bytes. `purpose` is what an error says cannot be done."""
+    """The content of a kernel file. Equal kernels give equal bytes. `purpose` completes the error "cannot ...". Raises
+    ToolMissing if the kernel does not have a binary."""
     form, code = _code(kernel, purpose)
     name = f"kernel.{_SUFFIXES[form]}"
     facts = {
@@ -56,7 +57,7 @@ def dumps(kernel: CompiledCode, purpose: str = "write a kernel") -> bytes:
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as out:
         for member, data in ((_FACTS, json.dumps(facts, indent=2).encode()), (name, code)):
-            # The clock is no part of a kernel.
+            # A fixed time stamp, so that equal kernels give equal bytes.
             out.writestr(zipfile.ZipInfo(member, _EPOCH), data, zipfile.ZIP_DEFLATED)
     return archive.getvalue()
 
@@ -69,8 +70,8 @@ def _code(kernel: CompiledCode, purpose: str) -> tuple[str, bytes]:
     if kernel.notes:
         raise ToolMissing(f"cannot {purpose}: {kernel.notes[0]}")
     raise ToolMissing(
-        f"cannot {purpose}: a kernel for {kernel.target} is compiled in the process that runs it",
-        hint="pass the program, and call smalti.compile there",
+        f"cannot {purpose}: a kernel for {kernel.target} can run only in the process that compiled it",
+        hint="pass the source to the other process, and call smalti.compile there",
     )
 
 
@@ -105,99 +106,102 @@ def _map_to_json(described: TensorMap) -> dict[str, Any]:
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-class _Wrong(Exception):
-    """What a file says that it cannot say; the argument says what."""
+class _Damaged(Exception):
+    """An invalid value in a file. The argument is the reason."""
 
 
 class _Reader:
-    """A JSON object of which every entry is looked at before it is used."""
+    """A JSON object that checks the type of each entry when it is read."""
 
     def __init__(self, value: Any, where: str) -> None:
         if not isinstance(value, dict):
-            raise _Wrong(f"{where} is no object")
+            raise _Damaged(f"{where} is not an object")
         self._value: Mapping[str, Any] = value
         self._where = where
 
     def _get(self, name: str, kind: type, what: str) -> Any:
         value = self._value.get(name)
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-            raise _Wrong(f"{self._where}.{name} is {value!r}, and no {what}")
+            raise _Damaged(f"{self._where}.{name} is {value!r}, not {what}")
         return value
 
     def text(self, name: str) -> str:
-        value = self._get(name, str, "text")
-        # A launch passes names to C, and messages print them.
+        value = self._get(name, str, "a string")
+        # Launches pass names to C, and messages print them.
         if not value.isprintable():
-            raise _Wrong(f"{self._where}.{name} is {value!a}, which has unprintable characters")
+            raise _Damaged(f"{self._where}.{name} is {value!a}, which has unprintable characters")
         return value
 
     def number(self, name: str, least: int = 0) -> int:
-        value = self._get(name, int, "number")
+        value = self._get(name, int, "an integer")
         if value < least:
-            raise _Wrong(f"{self._where}.{name} is {value}, {least} is the least")
+            raise _Damaged(f"{self._where}.{name} is {value}; the minimum is {least}")
         return value
 
     def flag(self, name: str) -> bool:
         return self._get(name, bool, "true or false")
 
     def numbers(self, name: str, count: int | None = None, least: int | None = 0) -> tuple[int, ...]:
-        values = self._get(name, list, "array")
+        values = self._get(name, list, "an array")
         good = all(isinstance(v, int) and not isinstance(v, bool) and (least is None or v >= least) for v in values)
         if not good or (count is not None and len(values) != count):
-            raise _Wrong(f"{self._where}.{name} is {values!r}")
+            raise _Damaged(f"{self._where}.{name} is {values!r}")
         return tuple(values)
 
     def objects(self, name: str) -> list[_Reader]:
-        values = self._get(name, list, "array")
+        values = self._get(name, list, "an array")
         return [_Reader(value, f"{self._where}.{name}[{i}]") for i, value in enumerate(values)]
 
     def object(self, name: str) -> _Reader:
         return _Reader(self._value.get(name), f"{self._where}.{name}")
 
     def has(self, name: str) -> bool:
-        """Whether it is there, and something."""
+        """Whether the entry exists and is not null."""
         return self._value.get(name) is not None
 
 
 def loads(data: bytes, kind: type[Code], path: str = "this archive") -> Code:
-    """The kernel, of the class `kind`, in the content of a file. `path` is what errors call the file."""
+    """The kernel, an object of the class `kind`, in the content of a file. `path` is the name of the file in errors.
+
+    Raises KernelFileError if the content is not a kernel file, is damaged or has a newer version.
+    """
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             facts = _read_facts(archive)
             _check_version(facts, path)
             return _kernel(facts, archive, kind)
-    except (_Wrong, LaunchError) as wrong:
-        raise KernelFileError(f"{path} is damaged: {wrong}") from None
+    except (_Damaged, LaunchError) as damaged:
+        raise KernelFileError(f"{path} is damaged: {damaged}") from None
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
         if not data.startswith(b"PK"):
-            raise KernelFileError(f"{path} is no kernel that Smalti saved") from None
-        raise KernelFileError(f"{path} is damaged: {error or 'it ends too early'}") from None
+            raise KernelFileError(f"{path} is not a kernel file of Smalti") from None
+        raise KernelFileError(f"{path} is damaged: {error or 'the file is truncated'}") from None
 
 
 def _member(archive: zipfile.ZipFile, name: str) -> bytes:
     try:
         return archive.read(name)
     except KeyError:
-        raise _Wrong(f"it has no {name}") from None
+        raise _Damaged(f"{name} is missing") from None
 
 
 def _read_facts(archive: zipfile.ZipFile) -> _Reader:
     if _FACTS in archive.namelist() and archive.getinfo(_FACTS).file_size > _LONGEST_FACTS:
-        raise _Wrong(f"{_FACTS} is too long")
+        raise _Damaged(f"{_FACTS} is too long")
     try:
         return _Reader(json.loads(_member(archive, _FACTS)), _FACTS)
     except (ValueError, RecursionError):
-        raise _Wrong(f"{_FACTS} is no JSON") from None
+        raise _Damaged(f"{_FACTS} is not valid JSON") from None
 
 
 def _check_version(facts: _Reader, path: str) -> None:
     if facts.text("format") != FORMAT:
-        raise KernelFileError(f"{path} is no kernel that Smalti saved")
+        raise KernelFileError(f"{path} is not a kernel file of Smalti")
     if (version := facts.number("version", least=1)) > VERSION:
         made_by = facts.object("made_by")
         raise KernelFileError(
-            f"{path} is of version {version} of the format, this Smalti reads up to {VERSION}",
-            hint=f"it was made by Smalti {made_by.text('smalti')}: install that or a newer one",
+            f"{path} has version {version} of the file format; this Smalti supports versions up to {VERSION}",
+            hint=f"install Smalti {made_by.text('smalti')}, which wrote the file, or a newer version",
         )
 
 
@@ -216,10 +220,10 @@ def _kernel(facts: _Reader, archive: zipfile.ZipFile, kind: type[Code]) -> Code:
     code = facts.object("code")
     form, data = code.text("format"), _member(archive, code.text("file"))
     if hashlib.sha256(data).hexdigest() != code.text("sha256"):
-        raise _Wrong(f"{code.text('file')} is not the code that was saved")
+        raise _Damaged(f"the checksum of {code.text('file')} does not match")
     forms = ("llvm",) if target.is_emulated else {"nvidia": ("cubin", "ptx"), "amd": ("hsaco",)}.get(target.vendor, ())
     if form not in forms:
-        raise _Wrong(f"the code is {form}, for {target}")
+        raise _Damaged(f"the format of the code is {form}, which {target} does not support")
     kernel = kind(target, entry, {"ptx": data.decode("ascii", "replace")} if form == "ptx" else {})
     if form == "llvm":
         kernel.device_ir = data
@@ -234,7 +238,7 @@ def _kernel(facts: _Reader, archive: zipfile.ZipFile, kind: type[Code]) -> Code:
 def _argument(index: int, item: _Reader) -> Argument:
     element = dtypes.from_mlir(item.text("element"))
     if element is None:
-        raise _Wrong(f"argument {index} is of {item.text('element')}, which is not known here")
+        raise _Damaged(f"the element type of argument {index} is {item.text('element')}, which is not supported")
     shape = strides = None
     if item.has("shape"):
         shape = item.numbers("shape")
@@ -266,9 +270,9 @@ def _map(item: _Reader, arguments: Sequence[Argument]) -> TensorMap:
         offset=item.number("offset"),
     )
     if described.argument >= len(arguments) or not arguments[described.argument].is_static:
-        raise _Wrong(f"a tensor map is of argument {described.argument}, which is no memory")
+        raise _Damaged(f"a tensor map uses argument {described.argument}, which is not a memref of static shape")
     if described.offset + described.extent_bytes > arguments[described.argument].reach:
-        raise _Wrong(f"a tensor map reaches past argument {described.argument}")
+        raise _Damaged(f"a tensor map exceeds the memory of argument {described.argument}")
     return described
 
 
@@ -285,5 +289,5 @@ def _resources(item: _Reader, entry: Entry) -> Resources:
         else:
             values[field.name] = item.number(field.name)
     if missing := [name for name in ("block", "grid") if name not in values]:
-        raise _Wrong(f"resources.{missing[0]} is missing")
+        raise _Damaged(f"resources.{missing[0]} is missing")
     return Resources(**values)

@@ -1,4 +1,4 @@
-"""The code of a kernel for one target, and what a launch of it needs."""
+"""The code of a kernel for one target, and the data that a launch needs."""
 
 from __future__ import annotations
 
@@ -16,42 +16,50 @@ from ..settings import Settings
 
 @dataclass(frozen=True)
 class Resources:
-    """What a kernel takes of its chip; None where it is not known."""
+    """Resource usage of a kernel. A value is None if the target does not report it."""
 
     tiles: int
+    """Number of tiles or blocks."""
     block: tuple[int, int, int] | None = None
+    """Block size in threads."""
     grid: tuple[int, int, int] | None = None
+    """Grid size in blocks."""
     cluster: tuple[int, int, int] | None = None
-    """Blocks of a cluster, where the kernel has clusters."""
+    """Cluster size in blocks, or None for a kernel without clusters."""
     warps: int | None = None
+    """Warps per block."""
     stages: int | None = None
+    """Largest number of pipeline stages of a loop; 1 if no loop is pipelined."""
     registers: int | None = None
-    """32-bit registers of a thread."""
+    """32-bit registers per thread."""
     accumulator_registers: int | None = None
+    """AMD: AGPRs per thread."""
     scalar_registers: int | None = None
+    """AMD: SGPRs per wave."""
     spills: int | None = None
-    """Bytes (NVIDIA) or registers (AMD) that went to memory."""
+    """Spilled bytes (NVIDIA) or registers (AMD)."""
     stack_bytes: int | None = None
+    """Bytes of stack per thread."""
     shared_bytes: int | None = None
-    """Shared memory of a block."""
+    """Bytes of shared memory per block."""
     dynamic_shared_bytes: int = 0
-    """The part of it that a launch asks for; the code declares the rest."""
+    """The part of `shared_bytes` that the launch allocates; the code declares the rest."""
 
 
 class Assembly(Mapping[str, str]):
-    """The forms of a kernel's code by name, made when first asked for."""
+    """The forms of a kernel's code by name. A form is generated on first access."""
 
     def __init__(self, forms: Mapping[str, str | Callable[[], str]]) -> None:
         self._forms = forms
-        self._made: dict[str, str] = {}
+        self._generated: dict[str, str] = {}
 
     def __getitem__(self, name: str) -> str:
-        if name not in self._made:
+        if name not in self._generated:
             if name not in self._forms:
-                raise KeyError(f"no '{name}' here; there are: {', '.join(self._forms)}")
+                raise KeyError(f"the kernel does not have the form '{name}'; forms: {', '.join(self._forms)}")
             form = self._forms[name]
-            self._made[name] = form if isinstance(form, str) else form()
-        return self._made[name]
+            self._generated[name] = form if isinstance(form, str) else form()
+        return self._generated[name]
 
     def __contains__(self, name: object) -> bool:
         return name in self._forms
@@ -67,7 +75,7 @@ class Assembly(Mapping[str, str]):
 
 
 class CompiledCode(Settings):
-    """What the launchers and the archive know of a kernel."""
+    """The part of a kernel that launchers and kernel files use."""
 
     def __init__(
         self,
@@ -79,32 +87,32 @@ class CompiledCode(Settings):
         self.target = target
         self.entry = entry
         self.asm = Assembly(text)
-        """The code by form: `source`, the levels it passed (`tile`, `mosaic`, `pipelined`, `thread`), `mlir` (lowered),
-        `llvm`, and `ptx` or `gcn`."""
+        """The code by form: `source`, the levels of IR (`tile`, `mosaic`, `pipelined`, `thread`), `mlir` (lowered), `llvm`,
+        and `ptx` or `gcn`."""
         self.binary: bytes | None = None
-        """The cubin, the HSACO, or the PTX where there was no ptxas; None on the CPU and on an emulated GPU."""
+        """The cubin, the HSACO, or the PTX if ptxas was not found. None for the CPU and for an emulated GPU."""
         self.binary_format: str | None = None
         self.resources = Resources(tiles=entry.num_tiles)
         self.remarks = remarks
         self.notes: list[str] = []
-        """What a person should know about how this kernel was made, such as a missing tool."""
+        """Notes on the compilation for the user, such as a missing tool."""
         self.pipeline = ""
         self.module: Any = None
         """The lowered module."""
         self.symbol = entry.name
         self.tensor_maps: tuple[TensorMap, ...] = ()
-        """The maps that a launch passes behind the arguments."""
+        """The tensor maps that a launch passes after the arguments."""
         self.device_ir: bytes | None = None
-        """What an emulated GPU runs: LLVM IR of its chip, as bitcode."""
+        """For an emulated GPU: the LLVM IR of the chip as bitcode."""
         self.emulation = Emulation()
-        """How an emulated GPU runs the kernel, unless a call says otherwise."""
+        """Settings of an emulated GPU, unless a call passes others."""
         self.time_limit: float | None = None
-        """Seconds after which a run on the CPU ends with an error; None for no limit. An emulated GPU has
+        """Seconds after which a run on the CPU stops with an error; None for no limit. Emulated GPUs use
         `emulation.time_limit`."""
         self.blocks: range | None = None
-        """The tiles to run on the CPU; None for all of them. An emulated GPU has `emulation.blocks`."""
+        """The tiles to run on the CPU; None for all. Emulated GPUs use `emulation.blocks`."""
         self.announce: Callable[[str], None] | None = None
-        """Called with what to say before a long run on the CPU; None for a warning."""
+        """Called with a message before a long run on the CPU; None for a RuntimeWarning."""
         self._is_made = True
 
     def _settings(self) -> Sequence[str]:
@@ -114,5 +122,5 @@ class CompiledCode(Settings):
 
     @property
     def arguments(self) -> tuple[arguments.Argument, ...]:
-        """What a call takes."""
+        """The arguments of a call."""
         return self.entry.arguments

@@ -1,4 +1,4 @@
-"""Running a kernel on the CPU: compiled in this process, ranges of tiles on several threads."""
+"""Launcher for the CPU: JIT compilation, and ranges of tiles on several threads."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from .compiled import CompiledCode
 
 _PARALLEL_SECONDS = 200e-6
-"""Work that takes less is done before other threads have woken."""
-_INTERRUPTED, _TIME_IS_OVER = -1, -2
-"""The stop flag after a signal, and after the time limit. The kernel sets N > 0 before an operation that must not run
-(`smalti-lower-cpu-loops`)."""
+"""Shorter work runs on one thread, because waking other threads takes longer."""
+_INTERRUPTED, _TIMED_OUT = -1, -2
+"""Values of the stop flag after a signal and after the time limit. The kernel sets the flag to N > 0 for the N-th run-time
+error (`smalti-lower-cpu-loops`)."""
 _ERRORS = "smalti.stop_errors"
-_HINTS = "blocks=range(N) runs N of them, time_limit=SECONDS ends the run"
+_HINTS = "blocks=range(N) runs N tiles, time_limit=SECONDS stops the run"
 
 
 @functools.cache
@@ -36,20 +36,20 @@ def _pool() -> ThreadPoolExecutor:
 
 
 def _descriptor(view: arrays.ArrayView) -> Any:
-    # MLIR's strided memref descriptor: allocated and aligned pointer, offset, sizes, strides; every field a word.
+    # The strided memref descriptor of MLIR: allocated and aligned pointer, offset, sizes, strides; all 64-bit words.
     fields = [view.pointer, view.pointer, 0, *view.shape, *view.strides]
     return (ctypes.c_int64 * len(fields))(*fields)
 
 
 @contextlib.contextmanager
 def _stopping(flag: ctypes.c_int32, time_limit: float | None) -> Generator[None, None, None]:
-    """Ctrl-C and the end of the time limit set the flag, which compiled loops read."""
+    """In this block, Ctrl-C and the time limit set the flag, which compiled loops read."""
 
     def stop() -> None:
-        flag.value = flag.value or _TIME_IS_OVER
+        flag.value = flag.value or _TIMED_OUT
 
     timer = threading.Timer(time_limit, stop) if time_limit is not None else None
-    # Python runs signal handlers in the main thread alone.
+    # Python runs signal handlers only in the main thread.
     is_main = threading.current_thread() is threading.main_thread()
     try:
         if is_main:
@@ -66,8 +66,8 @@ def _stopping(flag: ctypes.c_int32, time_limit: float | None) -> Generator[None,
 
 
 def _wait_for(futures: Sequence[Future[None]], flag: ctypes.c_int32) -> None:
-    """Waits for work that uses the caller's memory, which an exception of a signal handler stops. It is raised after the
-    work has ended."""
+    """Waits for work that uses the memory of the caller. An exception of a signal handler stops the work, and is raised
+    after the work has ended."""
     interrupt = None
     while True:
         try:
@@ -81,7 +81,7 @@ def _wait_for(futures: Sequence[Future[None]], flag: ctypes.c_int32) -> None:
 
 
 class CpuLauncher:
-    """Calls the compiled function."""
+    """Compiles the kernel for the host, and runs it."""
 
     def __init__(self, kernel: CompiledCode) -> None:
         self._kernel = kernel
@@ -91,7 +91,7 @@ class CpuLauncher:
         self._symbol = kernel.symbol
         for argument in self._arguments:
             if not argument.is_memref and not calls.can_be_passed(argument):
-                raise LaunchError(f"{argument}: a scalar of this type cannot be passed from Python on the CPU")
+                raise LaunchError(f"{argument}: scalar arguments of this type are not supported on the CPU")
         self._layout = calls.ParameterLayout(kernel.arguments)
         libraries = [
             str(path)
@@ -102,17 +102,17 @@ class CpuLauncher:
             self._engine: Any = execution_engine.ExecutionEngine(kernel.module, opt_level=3, shared_libs=libraries)
             self._function = self._engine.lookup(self._symbol)
         except RuntimeError as error:
-            raise CompileError(f"@{self._symbol} could not be made executable: {error}") from None
+            raise CompileError(f"JIT compilation of @{self._symbol} failed: {error}") from None
 
     def __call__(self, *given: Any, stream: Any = None, time_limit: float | None = None) -> None:
         if stream is not None:
-            raise LaunchError("a kernel on the CPU takes no stream")
+            raise LaunchError("stream= is not supported on the CPU")
         if time_limit is None:
             time_limit = self._kernel.time_limit
         pace.check_time_limit(time_limit)
         values = self._check.views(given)
-        # The packed interface takes the address of every argument; a memref's argument is its descriptor's address.
-        # Everything in `keep` must live until the last tile is done.
+        # The packed interface takes the address of every argument. The argument of a memref is the address of its
+        # descriptor. Everything in `keep` must exist until the last tile completes.
         keep = [_descriptor(value) if isinstance(value, arrays.ArrayView) else value for value in values]
         cells = ctypes.create_string_buffer(max(self._layout.size, 1))
         is_array = [isinstance(value, arrays.ArrayView) for value in values]
@@ -127,21 +127,21 @@ class CpuLauncher:
         del keep, values
 
     def run_on_copies(self, values: list[Any], repeat: int = 1) -> float:
-        """Runs on host arrays, which need no copies here, and returns the shortest run in seconds."""
+        """Runs on host arrays without copying them, and returns the shortest run in seconds."""
         return calls.best_time(lambda: self(*values), repeat)
 
     def _stopped(self, why: int, time_limit: float | None) -> None:
-        """Raises the error of a run that ended early."""
+        """Raises the error of a run that stopped early."""
         name = f"@{self._symbol}"
         if why > 0:
             raise LaunchError("", diagnostics=[self._error(why)])
-        if why == _TIME_IS_OVER:
+        if why == _TIMED_OUT:
             raise LaunchError(f"{name}: the time limit of {time_limit:g} s is reached", hint=pace.MORE_TIME)
-        # The handler of SIGINT has run by now, and raised nothing.
+        # The handler of SIGINT has run without raising an exception.
         raise KeyboardInterrupt
 
     def _error(self, number: int) -> Diagnostic:
-        """The error of which the kernel sets the flag to `number`."""
+        """The error for which the kernel sets the flag to `number`."""
         module = self._kernel.module
         for view in module.body.operations:
             attributes = view.operation.attributes
@@ -157,13 +157,15 @@ class CpuLauncher:
         if blocks is None:
             return range(self._tiles)
         if not isinstance(blocks, range) or blocks.step != 1 or not 0 <= blocks.start < blocks.stop <= self._tiles:
-            raise LaunchError(f"blocks is {blocks!r}: a range of step 1 in the {self._tiles} tiles is required")
+            raise LaunchError(
+                f"blocks is {blocks!r}; it must be a non-empty range of step 1 within the {self._tiles} tiles"
+            )
         return blocks
 
     def _run(self, packed: list[int], flag: ctypes.c_int32) -> None:
         tiles = self._range()
         first, rest = tiles.start + 1, len(tiles) - 1
-        # Tiles do not depend on one another, so the first one shows whether threads are worth waking.
+        # Tiles are independent, so the duration of the first tile decides whether to use threads.
         start = time.perf_counter()
         self._run_tiles(packed, flag, tiles.start, first)
         seconds = (time.perf_counter() - start) * rest

@@ -1,4 +1,4 @@
-"""Launching a kernel on an NVIDIA GPU, through the driver's own library, loaded at the first call."""
+"""Launcher for NVIDIA GPUs, through the CUDA driver, which is loaded at run time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def stream_pointer(stream: Any) -> int:
-    """The handle of a stream object of any library; 0 is the default stream."""
+    """The handle of a stream object of any library; 0 is the default stream. Raises LaunchError for other objects."""
     if stream is None:
         return 0
     protocol: Any = getattr(stream, "__cuda_stream__", None)
@@ -34,16 +34,18 @@ def stream_pointer(stream: Any) -> int:
 
 
 def check_scalars_and_layouts(kernel: CompiledCode) -> None:
-    """Raises for arguments that the GPU's calling convention cannot take."""
+    """Raises LaunchError if a GPU launch does not support the type of an argument."""
     for argument in kernel.arguments:
         if argument.is_memref and not argument.is_static:
-            raise LaunchError(f"{argument}: kernels on GPUs take memrefs of static shape and layout")
+            raise LaunchError(
+                f"{argument}: the shape or layout is dynamic; kernels on GPUs require memrefs of static shape and layout"
+            )
         if not argument.is_memref and not calls.can_be_passed(argument):
-            raise LaunchError(f"{argument}: a scalar of this type cannot be passed to a GPU from Python")
+            raise LaunchError(f"{argument}: scalar arguments of this type are not supported on GPUs")
 
 
 class _Parameters:
-    """Memory for the parameters of one launch, and their addresses as the driver takes them."""
+    """The memory of the parameters of one launch, and the array of their addresses."""
 
     def __init__(self, layout: calls.ParameterLayout, maps: int) -> None:
         self.layout = layout
@@ -56,14 +58,14 @@ class _Parameters:
     def fill(self, values: Sequence[Any], maps: Sequence[Any]) -> None:
         self.layout.pack_into(self.buffer, values)
         first = len(self.layout.offsets)
-        for index, made in enumerate(maps, first):
-            self.addresses[index] = ctypes.addressof(made)
-        # The driver reads them during the launch.
+        for index, encoded in enumerate(maps, first):
+            self.addresses[index] = ctypes.addressof(encoded)
+        # Keeps the maps alive: the driver reads them during the launch.
         self.maps = list(maps)
 
 
 class _Code:
-    """A kernel's code in a context."""
+    """The code of a kernel in a CUDA context."""
 
     def __init__(self, driver: cuda_driver.Driver, kernel: CompiledCode) -> None:
         self.device = driver.current_device()
@@ -100,10 +102,10 @@ class _Code:
         try:
             fitting = targets.for_compute_capability(major, minor)
         except ImportError:
-            # A kernel from a file needs no MLIR, and the table of targets is part of it.
+            # A kernel from a file runs without the extension modules, which hold the target table.
             fitting = None
         raise LaunchError(
-            f"this kernel is for {kernel.target}, the GPU here has compute capability {major}.{minor}",
+            f"the kernel was compiled for {kernel.target}, but the GPU has compute capability {major}.{minor}",
             hint=f"compile with target='{fitting}'" if fitting else None,
         )
 
@@ -115,15 +117,15 @@ class _Code:
         limit = driver.attribute(cuda_driver.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, self.device)
         if needed > limit:
             raise LaunchError(
-                f"@{kernel.symbol} takes {needed} B of shared memory for a block; GPU {self.device} "
-                f"({driver.device_name(self.device)}) has {limit} B at most",
+                f"@{kernel.symbol} needs {needed} B of shared memory per block; GPU {self.device} "
+                f"({driver.device_name(self.device)}) has at most {limit} B",
                 hint="compile with fewer stages or smaller tiles",
             )
         driver.allow_shared_bytes(function, dynamic)
 
 
 class CudaLauncher:
-    """Loads the binary once a context and launches it."""
+    """Loads the binary once per context, and launches the kernel."""
 
     def __init__(self, kernel: CompiledCode) -> None:
         check_scalars_and_layouts(kernel)
@@ -136,21 +138,21 @@ class CudaLauncher:
         self._driver = cuda_driver.load(f"@{kernel.symbol} for {kernel.target}")
 
     def _code(self, device: int | None) -> _Code:
-        """The code in the current context; where there is none, in the primary one of the arrays' GPU."""
+        """The code in the current context, or else in the primary context of the GPU of the arrays."""
         driver = self._driver
         context = driver.current_context()
         if context == 0:
             count = driver.device_count()
             if count == 0:
-                raise LaunchError(f"no NVIDIA GPU here to run a kernel for {self._kernel.target}")
+                raise LaunchError(f"a kernel for {self._kernel.target} requires an NVIDIA GPU, but none was found")
             context = driver.use_primary_context(device or 0)
         code = self._codes.get(context)
         if code is None:
             code = self._codes[context] = _Code(driver, self._kernel)
         if device is not None and device != code.device:
             raise LaunchError(
-                f"the arrays are on GPU {device}, the current context is of GPU {code.device}",
-                hint=f"make GPU {device} the current one, such as with torch.cuda.device({device})",
+                f"the arrays are on GPU {device}, but the current context belongs to GPU {code.device}",
+                hint=f"select GPU {device} before the call, for example with torch.cuda.device({device})",
             )
         return code
 
@@ -158,19 +160,19 @@ class CudaLauncher:
         handle = stream_pointer(stream)
         values, device, _keep = self._check(given, handle)
         code = self._code(device)
-        made = [code.tensor_map(described, values[described.argument] + described.offset) for described in self._maps]
+        maps = [code.tensor_map(described, values[described.argument] + described.offset) for described in self._maps]
         try:
-            # Another thread may be launching: each has parameters of its own.
+            # Threads may launch concurrently, so each launch uses its own parameters.
             parameters = self._free.pop()
         except IndexError:
             parameters = _Parameters(self._layout, len(self._maps))
-        parameters.fill(values, made)
+        parameters.fill(values, maps)
         try:
             code.launch(parameters.addresses, handle)
         finally:
             self._free.append(parameters)
 
     def run_on_copies(self, values: list[Any], repeat: int = 1) -> float:
-        """Runs on copies of host arrays, copies them back, and returns the shortest run in seconds."""
+        """Runs on copies of host arrays, copies the results back, and returns the shortest run in seconds."""
         self._code(None)
         return calls.run_on_copies(self._driver, arrays.CUDA, self, values, repeat)

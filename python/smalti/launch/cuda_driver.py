@@ -1,6 +1,7 @@
-"""NVIDIA's driver (`libcuda.so.1`), loaded when it is first needed: what launches take of it, with its errors as ours.
+"""The part of the CUDA driver API (`libcuda.so.1`) that launches use, with driver errors as exceptions.
 
-CUDA Driver API. Functions are bound by the names that the library exports: `cuMemAlloc` is a macro for `cuMemAlloc_v2`.
+The library is loaded on first use. Functions are bound by the names that the library exports: `cuMemAlloc` is a macro for
+`cuMemAlloc_v2`.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ _FUNCTIONS_OF_12: dict[str, list[Any]] = {
     "cuLaunchKernelEx": [_P, _P, _P, _P],
     "cuTensorMapEncodeTiled": [_P, _I, _U, _P, _P, _P, _P, _P, _I, _I, _I, _I],
 }
-"""Those that drivers before CUDA 12.0 do not have; only some kernels need them."""
+"""Functions of CUDA 12.0 and later, which only some kernels need."""
 
 # cuda.h: CUdevice_attribute, CUfunction_attribute, CUjit_option, CUlaunchAttributeID.
 MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97
@@ -59,10 +60,10 @@ _INTERLEAVE_NONE = 0
 _L2_PROMOTION_128B = 2
 
 PORTABLE_CLUSTER_SIZE = 8
-"""Blocks of a cluster that every chip with clusters takes (CUDA C++ Programming Guide, "Thread Block Clusters")."""
+"""The cluster size that every chip with clusters supports (CUDA C++ Programming Guide, "Thread Block Clusters")."""
 
 _LOST = {4, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 720}
-"""Errors after which a context is of no use any more (cuda.h, "this leaves the process in an inconsistent state")."""
+"""Errors after which a context cannot be used any more (cuda.h)."""
 _OUT_OF_MEMORY = 2
 
 
@@ -83,7 +84,7 @@ class _LaunchConfig(ctypes.Structure):
 
 
 class Driver:
-    """The functions of the driver, each of which raises where the driver reports an error."""
+    """The functions of the driver. Each raises LaunchError if the driver reports an error."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
         self._library = library
@@ -91,7 +92,7 @@ class Driver:
             if (function := getattr(library, name, None)) is not None:
                 function.argtypes, function.restype = types, _I
             elif name in _FUNCTIONS:
-                raise ToolMissing(f"the CUDA driver has no function {name}", hint="install a newer one")
+                raise ToolMissing(f"the CUDA driver does not have the function {name}", hint="install a newer driver")
         self._launch_kernel = library.cuLaunchKernel
         self._check(library.cuInit(0), "starting the CUDA driver")
 
@@ -100,18 +101,18 @@ class Driver:
             raise self.error(status, what, hint)
 
     def error(self, status: int, what: str, hint: str | None = None) -> LaunchError:
-        """The error that a status means."""
+        """The error for a status of the driver. `what` is the failed action."""
         text, name = ctypes.c_char_p(), ctypes.c_char_p()
         self._library.cuGetErrorString(status, ctypes.byref(text))
         self._library.cuGetErrorName(status, ctypes.byref(name))
-        said = (text.value or b"unknown error").decode(errors="replace")
+        reason = (text.value or b"unknown error").decode(errors="replace")
         title = (name.value or b"CUDA error").decode(errors="replace")
         if hint is None and status in _LOST:
             hint = (
-                "a kernel that ran before may be what failed; the GPU's context is lost, and this process cannot use it "
+                "an earlier kernel may have caused the error; the GPU context is lost, and this process cannot use the GPU "
                 "any more"
             )
-        return LaunchError(f"{what}: {said} ({title}, {status})", hint=hint)
+        return LaunchError(f"{what} failed: {reason} ({title}, {status})", hint=hint)
 
     def _newer(self, name: str, what: str) -> Any:
         function = getattr(self._library, name, None)
@@ -119,8 +120,8 @@ class Driver:
             version = ctypes.c_int()
             self._library.cuDriverGetVersion(ctypes.byref(version))
             raise ToolMissing(
-                f"{what} needs {name}, which the driver here does not have: it is for CUDA "
-                f"{version.value // 1000}.{version.value % 1000 // 10}",
+                f"{what} requires {name}; the installed driver supports CUDA {version.value // 1000}."
+                f"{version.value % 1000 // 10} and does not have it",
                 hint="install a driver for CUDA 12.0 or newer",
             )
         return function
@@ -135,23 +136,23 @@ class Driver:
     def attribute(self, attribute: int, device: int) -> int:
         value = ctypes.c_int()
         status = self._library.cuDeviceGetAttribute(ctypes.byref(value), attribute, device)
-        self._check(status, f"asking GPU {device} for attribute {attribute}")
+        self._check(status, f"querying attribute {attribute} of GPU {device}")
         return value.value
 
     def device_name(self, device: int) -> str:
         name = ctypes.create_string_buffer(256)
-        self._check(self._library.cuDeviceGetName(name, len(name), device), f"asking GPU {device} for its name")
+        self._check(self._library.cuDeviceGetName(name, len(name), device), f"querying the name of GPU {device}")
         return name.value.decode(errors="replace")
 
     def current_context(self) -> int:
-        """The handle of the current context, 0 where there is none."""
+        """The handle of the current context, or 0."""
         context = ctypes.c_void_p()
-        self._check(self._library.cuCtxGetCurrent(ctypes.byref(context)), "asking for the current context")
+        self._check(self._library.cuCtxGetCurrent(ctypes.byref(context)), "querying the current context")
         return context.value or 0
 
     def current_device(self) -> int:
         device = ctypes.c_int()
-        self._check(self._library.cuCtxGetDevice(ctypes.byref(device)), "asking for the current GPU")
+        self._check(self._library.cuCtxGetDevice(ctypes.byref(device)), "querying the current GPU")
         return device.value
 
     def use_primary_context(self, index: int) -> int:
@@ -159,8 +160,8 @@ class Driver:
         device, context = ctypes.c_int(), ctypes.c_void_p()
         self._check(self._library.cuDeviceGet(ctypes.byref(device), index), f"finding GPU {index}")
         status = self._library.cuDevicePrimaryCtxRetain(ctypes.byref(context), device)
-        self._check(status, f"making a context on GPU {index}")
-        self._check(self._library.cuCtxSetCurrent(context), "making the context current")
+        self._check(status, f"creating a context on GPU {index}")
+        self._check(self._library.cuCtxSetCurrent(context), "setting the current context")
         return context.value or 0
 
     def synchronize(self) -> None:
@@ -169,19 +170,19 @@ class Driver:
     # Code.
 
     def load(self, image: bytes, what: str) -> int:
-        """A module of a cubin, or of PTX with a zero at its end."""
+        """Loads a cubin, or PTX with a terminating zero, and returns the module."""
         log = ctypes.create_string_buffer(8192)
         keys = (ctypes.c_int * 2)(_JIT_ERROR_LOG, _JIT_ERROR_LOG_BYTES)
         values = (ctypes.c_void_p * 2)(ctypes.addressof(log), len(log))
         module = ctypes.c_void_p()
         status = self._library.cuModuleLoadDataEx(ctypes.byref(module), image, 2, keys, values)
         if status:
-            said = log.value.decode(errors="replace").strip()
-            raise self.error(status, f"loading the code of {what}" + (f": {said}" if said else ""))
+            details = log.value.decode(errors="replace").strip()
+            raise self.error(status, f"loading the code of {what}" + (f" ({details})" if details else ""))
         return module.value or 0
 
     def unload(self, module: int) -> None:
-        """For a module of which nothing was run; an error has come before."""
+        """Unloads a module after an error. Its kernels must not have run."""
         self._library.cuModuleUnload(module)
 
     def function(self, module: int, name: str) -> int:
@@ -193,27 +194,27 @@ class Driver:
     def static_shared_bytes(self, function: int) -> int:
         value = ctypes.c_int()
         status = self._library.cuFuncGetAttribute(ctypes.byref(value), _FUNCTION_SHARED_BYTES, function)
-        self._check(status, "asking for the code's shared memory")
+        self._check(status, "querying the shared memory of the code")
         return value.value
 
     def allow_shared_bytes(self, function: int, size: int) -> None:
         status = self._library.cuFuncSetAttribute(function, _FUNCTION_MAX_DYNAMIC_SHARED_BYTES, size)
-        self._check(status, f"asking for {size} B of dynamic shared memory")
+        self._check(status, f"requesting {size} B of dynamic shared memory")
 
     def allow_large_clusters(self, function: int, size: int) -> None:
         status = self._library.cuFuncSetAttribute(function, _FUNCTION_NON_PORTABLE_CLUSTER, 1)
-        self._check(status, f"asking for clusters of {size} blocks")
+        self._check(status, f"requesting clusters of {size} blocks")
 
     # Launches.
 
     def tensor_map(self, described: TensorMap, address: int) -> Any:
-        """The 128 bytes of a map, in memory that a launch can read them from."""
-        encode = self._newer("cuTensorMapEncodeTiled", "a kernel that copies tiles")
+        """Encodes a tensor map. Returns its 128 bytes in host memory that a launch can read."""
+        encode = self._newer("cuTensorMapEncodeTiled", "a kernel with TMA copies")
         check_address(described, address)
-        # 64-byte alignment is what the driver asks of a map.
-        room = (ctypes.c_char * (BYTES + 64))()
-        start = -ctypes.addressof(room) % 64
-        result = (ctypes.c_char * BYTES).from_buffer(room, start)
+        # The driver requires an alignment of 64 bytes.
+        storage = (ctypes.c_char * (BYTES + 64))()
+        start = -ctypes.addressof(storage) % 64
+        result = (ctypes.c_char * BYTES).from_buffer(storage, start)
         rank = described.rank
 
         def inner_first(values: Sequence[int], kind: Any) -> Any:
@@ -245,7 +246,7 @@ class Driver:
         shared: int,
         what: str,
     ) -> Any:
-        """A function of the addresses of the parameters and of the stream that launches, and raises where it fails."""
+        """A function `(parameters, stream)` that launches the kernel, and raises LaunchError if the launch fails."""
         if cluster is None:
             launch = self._launch_kernel
 
@@ -260,7 +261,7 @@ class Driver:
         config = _LaunchConfig((_U * 3)(*grid), (_U * 3)(*block), shared, None, ctypes.pointer(attribute), 1)
 
         def run_clusters(parameters: Any, stream: int) -> None:
-            # Threads share what is made here, but for the stream.
+            # Threads share everything in `config` except for the stream.
             mine = _LaunchConfig.from_buffer_copy(config)
             mine.stream = stream
             if status := launch(ctypes.byref(mine), function, parameters, None):
@@ -276,8 +277,8 @@ class Driver:
     def allocate(self, size: int) -> int:
         pointer = ctypes.c_void_p()
         status = self._library.cuMemAlloc_v2(ctypes.byref(pointer), size)
-        hint = "the GPU's memory is taken, by this process or another" if status == _OUT_OF_MEMORY else None
-        self._check(status, f"asking for {size} B of GPU memory", hint)
+        hint = "this process or another one uses the GPU memory" if status == _OUT_OF_MEMORY else None
+        self._check(status, f"allocating {size} B of GPU memory", hint)
         return pointer.value or 0
 
     def upload(self, pointer: int, host: int, size: int) -> None:
@@ -287,16 +288,16 @@ class Driver:
         self._check(self._library.cuMemcpyDtoH_v2(host, pointer, size), "copying from the GPU")
 
     def free(self, pointer: int) -> None:
-        # A kernel that failed has failed already: freeing must not hide its error.
+        # The status is ignored, so that it does not hide the error of a failed kernel.
         self._library.cuMemFree_v2(pointer)
 
 
 def load(what: str) -> Driver:
-    """The driver of this machine, for a kernel that messages call `what`."""
+    """Loads the driver. `what` names the kernel in the error. Raises ToolMissing if the driver is not installed."""
     library = devices.cuda_library()
     if library is None:
         raise ToolMissing(
-            f"no CUDA driver here (libcuda.so.1): {what} can be saved, not run",
-            hint="run it on a machine with an NVIDIA GPU, or check its numbers with target='emu:...' or 'cpu'",
+            f"the CUDA driver (libcuda.so.1) was not found; {what} can be saved but not run",
+            hint="run it on a machine with an NVIDIA GPU, or use target='emu:CHIP' or target='cpu' to check the result",
         )
     return Driver(library)

@@ -1,4 +1,4 @@
-"""The GPUs of this machine, found without linking any driver and without starting a context."""
+"""GPUs of this machine, detected without linking a driver and without creating a context."""
 
 from __future__ import annotations
 
@@ -16,18 +16,20 @@ _COMPUTE_CAPABILITY = (75, 76)
 
 @dataclass(frozen=True)
 class Gpu:
-    """A GPU, and the target that fits it."""
+    """A GPU and its target."""
 
     vendor: str
     index: int
     name: str
     architecture: str
+    """The compute capability (NVIDIA) or the name of the chip (AMD)."""
     target: targets.Target | None
+    """None if the target table does not have the GPU."""
 
 
 @functools.cache
 def cuda_library() -> ctypes.CDLL | None:
-    """NVIDIA's driver library, or None where there is none."""
+    """The CUDA driver library, or None if it is not installed."""
     for name in ("libcuda.so.1", "libcuda.so"):
         try:
             return ctypes.CDLL(name)
@@ -38,7 +40,7 @@ def cuda_library() -> ctypes.CDLL | None:
 
 @functools.cache
 def hip_library() -> ctypes.CDLL | None:
-    """AMD's runtime library, or None where there is none."""
+    """The HIP runtime library, or None if it is not installed."""
     from .. import toolchain
 
     folders = [str(home / "lib") + "/" for home in toolchain.rocm_homes()]
@@ -73,7 +75,7 @@ def _cuda_gpus() -> list[Gpu]:
 
 
 def _amd_gpus() -> list[Gpu]:
-    # The kernel driver tells the chips; a node whose version is 0 is a CPU.
+    # The kernel driver lists the chips. A node with version 0 is a CPU.
     found: list[Gpu] = []
     for node in sorted(Path("/sys/class/kfd/kfd/topology/nodes").glob("*/properties")):
         try:
@@ -90,12 +92,12 @@ def _amd_gpus() -> list[Gpu]:
 
 
 def gpus() -> list[Gpu]:
-    """The GPUs of this machine, NVIDIA's first."""
+    """The GPUs of this machine, NVIDIA GPUs first."""
     return [*_cuda_gpus(), *_amd_gpus()]
 
 
 def here() -> targets.Target:
-    """The best target that this machine can run: its GPU if it has one that the table knows, else the CPU."""
+    """The default target: the first GPU that the target table has, else the CPU."""
     for gpu in gpus():
         if gpu.target is not None:
             return gpu.target

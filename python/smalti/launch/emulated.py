@@ -1,4 +1,4 @@
-"""Running a kernel on an emulated GPU: the code of its chip, on this machine's CPU."""
+"""Launcher for emulated GPUs, which run the code of a chip on the CPU."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 
 def _number(argument: Argument, value: Any) -> bytes:
-    """A scalar as a kernel takes it; an integer without a sign may be any that fits its bits."""
+    """The bytes of a scalar argument. A signless integer may be signed or unsigned."""
     if isinstance(value, int) and argument.dtype.kind in "iu":
         return value.to_bytes(argument.dtype.bits // 8, "little", signed=value < 0)
     return np.array(value, argument.dtype.numpy).tobytes()
 
 
 class EmulatedLauncher:
-    """Makes a library of the kernel for each sanitizer that is asked for, and runs it."""
+    """Builds a library of the kernel for each requested sanitizer, and runs the library."""
 
     def __init__(self, kernel: CompiledCode) -> None:
         check_scalars_and_layouts(kernel)
@@ -41,11 +41,13 @@ class EmulatedLauncher:
         if emulation.sanitize not in self._libraries:
             kernel = self._kernel
             assert kernel.device_ir is not None
-            made = library.build(kernel.device_ir, kernel.target, emulation.sanitize, f"@{kernel.symbol}", self._source)
-            if kernel.symbol not in made.kernels:
-                known = ", ".join(f"@{name}" for name in made.kernels) or "none"
-                raise LaunchError(f"@{kernel.symbol} is not a kernel of its code, which has: {known}")
-            self._libraries[emulation.sanitize] = made
+            built = library.build(
+                kernel.device_ir, kernel.target, emulation.sanitize, f"@{kernel.symbol}", self._source
+            )
+            if kernel.symbol not in built.kernels:
+                known = ", ".join(f"@{name}" for name in built.kernels) or "none"
+                raise LaunchError(f"the code does not have a kernel @{kernel.symbol}; kernels: {known}")
+            self._libraries[emulation.sanitize] = built
         return self._libraries[emulation.sanitize]
 
     @property
@@ -54,19 +56,19 @@ class EmulatedLauncher:
         return sources.text_of(module.context) if module is not None else None
 
     def __call__(self, *given: Any, stream: Any = None, emulation: Emulation | None = None) -> float:
-        """Runs the kernel in place; returns how long its blocks took, in seconds."""
+        """Runs the kernel in place, and returns the duration of its blocks in seconds."""
         if stream is not None:
-            raise LaunchError("a kernel on an emulated GPU takes no stream")
+            raise LaunchError("stream= is not supported on an emulated GPU")
         kernel, resources = self._kernel, self._kernel.resources
         emulation = chosen(emulation, kernel.emulation)
-        # Addresses are the emulator's to give.
+        # The emulator assigns addresses.
         maps = {index: value for index, value in enumerate(given) if isinstance(value, tensor_maps.TensorMap)}
         for argument in kernel.arguments:
             if argument.is_tensor_map != (argument.index in maps) and argument.index < len(given):
                 raise LaunchError(
-                    f"{argument}: it takes a tensor map: smalti.emulator.tensor_map(array, box)"
+                    f"{argument}: a tensor map is required; create one with smalti.emulator.tensor_map(array, box)"
                     if argument.is_tensor_map
-                    else f"{argument}: it takes no tensor map"
+                    else f"{argument}: the argument is not a tensor map; pass an array or a number"
                 )
         values = self._check.views([0 if index in maps else value for index, value in enumerate(given)])
         assert resources.grid is not None and resources.block is not None
@@ -86,13 +88,15 @@ class EmulatedLauncher:
         placing = tensor_maps.Placing(len(kernel.arguments) + len(kernel.tensor_maps), placed, numbers, addresses)
         for index, value in maps.items():
             placing.place(index, str(kernel.arguments[index]), value, is_pointer=True)
-        made = self._library(emulation)
-        if (stated := made.kernels[kernel.symbol].cluster) != (resources.cluster or (1, 1, 1)):
-            # The emulator takes clusters from the code.
-            raise LaunchError(f"@{kernel.symbol} is launched in clusters of {resources.cluster}, its code has {stated}")
+        built = self._library(emulation)
+        if (stated := built.kernels[kernel.symbol].cluster) != (resources.cluster or (1, 1, 1)):
+            # The emulator reads the cluster size from the code.
+            raise LaunchError(
+                f"@{kernel.symbol} is launched with cluster size {resources.cluster}, but its code states {stated}"
+            )
         return session.run(
             session.Launch(
-                library=made,
+                library=built,
                 target=kernel.target,
                 symbol=kernel.symbol,
                 grid=resources.grid,

@@ -1,4 +1,4 @@
-"""A compiled kernel: its code, what it takes of the chip, and calling it."""
+"""Compiled kernels: code, resource usage, calls, and kernel files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..errors import CompileError, LaunchError, SmaltiError, ToolMissing
 from . import archive
 from .compiled import CompiledCode
 
-# What a file suffix asks for: the form of the code, or the format of the binary.
+# The form of the code, or the format of the binary, by file suffix.
 _SUFFIXES = {
     "nvidia": {
         ".cubin": "cubin",
@@ -35,17 +35,17 @@ _EMULATED_SUFFIXES = {".ll": "llvm", ".mlir": "mlir", ".smalti": "kernel"}
 
 
 def check_suffix(path: str | os.PathLike[str], target: targets.Chip) -> str:
-    """What `path` asks for by its suffix, or an error that names the suffixes of `target`."""
+    """The form that the suffix of `path` selects. Raises SmaltiError with the suffixes of `target` if it is unknown."""
     known = _EMULATED_SUFFIXES if target.is_emulated else _SUFFIXES[target.vendor]
     suffix = Path(path).suffix
     if suffix not in known:
-        what = f"the suffix '{suffix}'" if suffix else "a name without a suffix"
-        raise SmaltiError(f"{path}: {what} says nothing for {target}; use one of: {' '.join(known)}")
+        what = f"suffix '{suffix}' is not supported" if suffix else "the name does not have a suffix"
+        raise SmaltiError(f"{path}: {what}; suffixes for {target}: {' '.join(known)}")
     return known[suffix]
 
 
 CALL_OPTIONS = ("stream", "time_limit")
-"""Keywords of a call that are not arguments of the program."""
+"""Keywords of a call that are not arguments of the kernel."""
 
 
 def _unpickled(data: bytes, settings: Mapping[str, Any]) -> Kernel:
@@ -55,7 +55,7 @@ def _unpickled(data: bytes, settings: Mapping[str, Any]) -> Kernel:
 
 
 class Kernel(CompiledCode):
-    """A kernel for one target. Call it with its arguments to run it."""
+    """A compiled kernel for one target. Calling it runs the kernel."""
 
     _launcher: Any = None
 
@@ -64,8 +64,11 @@ class Kernel(CompiledCode):
         return f"<smalti.Kernel @{self.entry.name}({types}) for {self.target}>"
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Writes the form that the suffix of `path` asks for, and returns the path. `.smalti` asks for a file that
-        `smalti.aot.load` makes a kernel of, without MLIR."""
+        """Writes the form that the suffix of `path` selects, and returns the path.
+
+        `smalti.aot.load` reads a `.smalti` file without MLIR. Raises SmaltiError if the target does not have the form, and
+        ToolMissing if the form requires a tool that was not found.
+        """
         path = Path(path)
         form = check_suffix(path, self.target)
         if form == "kernel":
@@ -73,7 +76,7 @@ class Kernel(CompiledCode):
             return path
         if form in ("cubin", "hsaco"):
             if self.binary is None or self.binary_format != form:
-                reason = self.notes[0] if self.notes else f"there is no {form}"
+                reason = self.notes[0] if self.notes else f"the kernel does not have a {form}"
                 raise ToolMissing(f"cannot write {path}: {reason}")
             data = self.binary
         else:
@@ -83,7 +86,7 @@ class Kernel(CompiledCode):
 
     @property
     def launcher(self) -> Any:
-        """What runs the kernel here; made at the first call."""
+        """The launcher of the kernel, created on first use."""
         if self._launcher is None:
             self._launcher = self._make_launcher()
         return self._launcher
@@ -105,63 +108,63 @@ class Kernel(CompiledCode):
             from .cpu import CpuLauncher
 
             return CpuLauncher(self)
-        raise CompileError(f"kernels for {self.target} cannot be run from here")
+        raise CompileError(f"kernels for {self.target} cannot be run")
 
     def __call__(self, /, *arguments: Any, stream: Any = None, time_limit: float | None = None, **named: Any) -> None:
         """Runs the kernel on its arguments, in place: the kernel writes the arrays that are passed.
 
-        Arguments are passed by position, by their names in the program, or both: `kernel(a, b, c=c)`. `stream` is a
-        CUDA or HIP stream: an integer, or an object with `__cuda_stream__`, `cuda_stream` or `ptr`. A run that takes
-        more than `time_limit` seconds is an error; on a GPU there is no limit. An argument that the program calls
-        `stream` or `time_limit` is passed by position.
+        Arguments are passed by position, by their SSA names, or both: `kernel(a, b, c=c)`. An argument named `stream` or
+        `time_limit` must be passed by position. `stream` is a CUDA or HIP stream: an integer, or an object with
+        `__cuda_stream__`, `cuda_stream` or `ptr`. `time_limit` is in seconds, and is not supported on a GPU. Raises
+        LaunchError if the arguments do not match, the time limit is reached or the GPU reports an error.
         """
         if named or ((stream is not None or time_limit is not None) and len(arguments) < len(self.entry.arguments)):
             arguments = self.entry.bind(arguments, named, CALL_OPTIONS)
         if time_limit is None:
             self.launcher(*arguments, stream=stream)
         elif self.target.is_emulated:
-            how = dataclasses.replace(self.emulation, time_limit=time_limit)
-            self.launcher(*arguments, stream=stream, emulation=how)
+            settings = dataclasses.replace(self.emulation, time_limit=time_limit)
+            self.launcher(*arguments, stream=stream, emulation=settings)
         elif self.target.is_gpu:
-            raise LaunchError(f"time_limit is {time_limit!r}: a kernel that runs on a GPU cannot be stopped")
+            raise LaunchError(
+                f"time_limit is {time_limit!r}, but a kernel on a GPU cannot be stopped; do not pass time_limit"
+            )
         else:
             self.launcher(*arguments, stream=stream, time_limit=time_limit)
 
     def __copy__(self) -> Kernel:
-        """A kernel of the same code, with settings of its own: `emulation`, `time_limit`, `blocks` and `announce`."""
+        """A kernel with the same code and separate settings: `emulation`, `time_limit`, `blocks` and `announce`."""
         copied = object.__new__(type(self))
         vars(copied).update(vars(self))
         copied.notes = list(self.notes)
-        # A launcher reads the settings of the kernel that it was made for.
+        # A launcher reads the settings of its kernel.
         copied._launcher = None
         return copied
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Kernel:
-        """The same: nothing changes the code, which the copies share."""
+        """Same as `__copy__`: copies share the code, which never changes."""
         return self.__copy__()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A pickle holds the kernel as a `.smalti` file does, and its `emulation` without the callback `progress`, which
-        belongs to this process."""
+        """A pickle has the content of a `.smalti` file, and `emulation` without the callback `progress` of this process."""
         settings = {"emulation": dataclasses.replace(self.emulation, progress=None)}
         return _unpickled, (archive.dumps(self, f"pickle @{self.entry.name}"), settings)
 
     def launch_pointers(self, stream: Any, pointers: int | Sequence[int]) -> None:
-        """What the function of a JAX module does (`*_mosaic_gpu`): runs the kernel on the memory at `pointers`, in the
-        order of `arguments`, on a stream.
+        """Runs the kernel on the memory at `pointers`, as the function `*_mosaic_gpu` of a JAX module does.
 
-        `pointers` are addresses, or the address of an array of them. Their memory is what the arguments say: there is
-        nothing to check but the alignment.
+        `pointers` are addresses in the order of `arguments`, or the address of an array of them. Only the alignment is
+        checked; the memory must match the arguments. Raises LaunchError if an argument does not have a static shape.
         """
         given = self.arguments
-        if unfit := [argument for argument in given if not argument.is_static]:
-            raise LaunchError(f"{unfit[0]}: a kernel that is launched with pointers takes memrefs of static shape")
+        if dynamic := [argument for argument in given if not argument.is_static]:
+            raise LaunchError(f"{dynamic[0]}: the shape is dynamic; launch_pointers requires memrefs of static shape")
         if isinstance(pointers, int):
             addresses = list((ctypes.c_uint64 * len(given)).from_address(pointers))
         else:
             addresses = [int(pointer) for pointer in pointers]
         if len(addresses) != len(given):
-            raise LaunchError(f"@{self.entry.name} takes {len(given)} pointers, {len(addresses)} given")
+            raise LaunchError(f"@{self.entry.name} takes {len(given)} pointers; the call passes {len(addresses)}")
         device = {"nvidia": arrays.CUDA, "amd": arrays.HIP}.get(self.target.vendor, arrays.CPU)
         if self.target.is_emulated:
             device = arrays.CPU

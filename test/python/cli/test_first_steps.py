@@ -132,11 +132,11 @@ def test_a_pass_that_leaves_invalid_ir_leaves_a_reproducer() -> None:
     module = smalti.parse(SCALE)
     told = smalti.Diagnostic("error", "'func.func' op is wrong")
     error = smalti.CompileError("", diagnostics=[told])
-    assert driver._is_refusal(error, module)
+    assert driver._is_rejection(error, module)
     block = module.body.operations[0].operation.regions[0].blocks[0]
     block.operations[len(block.operations) - 1].operation.erase()
-    assert not driver._is_refusal(error, module)
-    assert not driver._is_refusal(smalti.CompileError("no reason"), smalti.parse(SCALE))
+    assert not driver._is_rejection(error, module)
+    assert not driver._is_rejection(smalti.CompileError("no reason"), smalti.parse(SCALE))
 
 
 def test_no_folder_for_reproducers_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -179,7 +179,7 @@ def test_the_cache_keeps_the_newest_reproducers(tmp_path: Path, monkeypatch: pyt
 
 @pytest.mark.parametrize("command", ["compile", "run", "sim"])
 def test_help_lists_the_options_of_the_pipeline(command: str, shell: Shell) -> None:
-    said = shell(command, "--help").stdout.partition("Options of the pipeline (-O):")[2]
+    said = shell(command, "--help").stdout.partition("Options of smalti-compile (-O):")[2]
     for option in passes.registered()["smalti-compile"].options:
         listed = re.search(rf"^  {re.escape(option.name)}=\S", said, re.MULTILINE)
         assert bool(listed) == (option.name not in ("target", "stop-after")), option.name
@@ -189,9 +189,9 @@ OPTIONS = [
     ("zzz=4", "does not have an option 'zzz' (options: target"),
     ("num-wrps=4", "did you mean 'num-warps'?"),
     ("num-wrps=4", "does not have an option 'num-wrps' (options: target, stop-after, depth, stages, num-warps"),
-    ("num-warps=x", "num-warps is 'auto' or a positive number"),
+    ("num-warps=x", "num-warps must be 'auto' or a positive number"),
     ("tile-order=x", "tile-order"),
-    ("hold-loads=x", "hold-loads takes bool"),
+    ("hold-loads=x", "hold-loads must be bool"),
 ]
 
 
@@ -218,7 +218,7 @@ def test_options_have_dashes_on_the_shell_and_underscores_in_python(name: str) -
 
 
 def test_messages_name_keywords_in_python() -> None:
-    with pytest.raises(smalti.PipelineError, match="num_warps is 'auto' or a positive number"):
+    with pytest.raises(smalti.PipelineError, match="num_warps must be 'auto' or a positive number"):
         smalti.compile(SCALE, "sm_80", num_warps="x")
 
 
@@ -282,7 +282,7 @@ def test_names_come_from_files_texts_and_locations(tmp_path: Path) -> None:
 
 def test_modules_without_names_say_so() -> None:
     unnamed = re.sub(r"%src\b", "%0", re.sub(r"%dst\b", "%1", SCALE)).replace("%tile", "%2")
-    with pytest.raises(smalti.LaunchError, match="names: none: pass its arguments by position"):
+    with pytest.raises(smalti.LaunchError, match="names: none; pass the arguments by position"):
         smalti.compile(unnamed, "cpu")(SOURCE, dst=SOURCE)
 
 
@@ -322,7 +322,7 @@ def test_arguments_named_as_options_cannot_be_passed_by_name(clashing: Any) -> N
         count = names.index(name)
         for named in (dict(zip(names[count:], given[count:], strict=True)), {name: given[count]}):
             with pytest.raises(
-                smalti.LaunchError, match=rf"^@fill: argument '{name}' must be passed by position: .*{name}="
+                smalti.LaunchError, match=rf"^@fill: argument '{name}' must be passed by position; .*{name}="
             ):
                 clashing(*given[:count], **named)
     # `self` is the name of an argument.
@@ -390,7 +390,7 @@ def test_a_pickled_kernel_has_the_same_code(target: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "target, reason", [("cpu", "compiled in the process that runs it"), ("sim:sm_90a", "cannot be stored")]
+    "target, reason", [("cpu", "can run only in the process that compiled it"), ("sim:sm_90a", "cannot be stored")]
 )
 def test_kernels_that_cannot_be_pickled_say_why(target: str, reason: str) -> None:
     with pytest.raises(smalti.SmaltiError, match=rf"cannot pickle @scale: .*{reason}"):

@@ -36,18 +36,18 @@ def argument(element: str, shape: tuple[int | None, ...] | None = None, strides:
 # --- Scalars ----------------------------------------------------------------------------------------------------------
 
 SCALARS = [
-    ("f32", 1e300, "1e+300 does not fit f32"),
-    ("f32", np.float64(-1e39), "-1e+39 does not fit f32"),
-    ("f16", 70000, "70000 does not fit f16"),
-    ("bf16", 1e39, "does not fit bf16"),
-    ("f64", 10**400, "an integer of 1329 bits does not fit f64"),
-    ("f32", "one", "a number is needed, not str"),
-    ("f32", None, "a number is needed, not NoneType"),
-    ("i32", 2**32, "4294967296 does not fit i32"),
-    ("i32", 10**5000, "an integer of 16610 bits does not fit i32"),
-    ("ui8", -1, "-1 does not fit ui8"),
-    ("i32", 1.5, "an integer is needed, not float"),
-    ("i1", np.zeros(3), "a truth value is needed, not ndarray"),
+    ("f32", 1e300, "1e+300 is out of range for f32"),
+    ("f32", np.float64(-1e39), "-1e+39 is out of range for f32"),
+    ("f16", 70000, "70000 is out of range for f16"),
+    ("bf16", 1e39, "is out of range for bf16"),
+    ("f64", 10**400, "an integer of 1329 bits is out of range for f64"),
+    ("f32", "one", "a number is required, not str"),
+    ("f32", None, "a number is required, not NoneType"),
+    ("i32", 2**32, "4294967296 is out of range for i32"),
+    ("i32", 10**5000, "an integer of 16610 bits is out of range for i32"),
+    ("ui8", -1, "-1 is out of range for ui8"),
+    ("i32", 1.5, "an integer is required, not float"),
+    ("i1", np.zeros(3), "a bool is required, not ndarray"),
 ]
 
 
@@ -68,7 +68,9 @@ def test_scalars_that_fit(value: Any) -> None:
 
 @pytest.mark.parametrize("target", [5, b"cpu", 1.5, ["cpu"], object()], ids=lambda target: type(target).__name__)
 def test_targets_that_are_not_names(target: Any) -> None:
-    with pytest.raises(smalti.TargetError, match=f"a target is a name, such as 'sm_90a', not {type(target).__name__}"):
+    with pytest.raises(
+        smalti.TargetError, match=f"a target must be a string such as 'sm_90a', not {type(target).__name__}"
+    ):
         smalti.compile(SCALE, target)
 
 
@@ -90,25 +92,25 @@ class Raises:
 
 INTERFACES: list[tuple[Any, str]] = [
     (5, "is 5, not a dictionary"),
-    ({}, "'typestr' None"),
-    ({**GOOD, "typestr": "zz"}, "'typestr' 'zz'"),
-    ({**GOOD, "typestr": 5}, "'typestr' 5"),
-    ({**GOOD, "typestr": "|V0"}, "'typestr' '|V0'"),
-    ({"typestr": "<f4"}, "'shape' None"),
-    ({**GOOD, "shape": 5}, "'shape' 5"),
-    ({**GOOD, "shape": ("a", 2)}, "'shape' ('a', 2)"),
-    ({**GOOD, "shape": (4.0, 2)}, "'shape' (4.0, 2)"),
-    ({**GOOD, "shape": (-4, 2)}, "a negative extent"),
+    ({}, "'typestr' of the array interface is None, not "),
+    ({**GOOD, "typestr": "zz"}, "'typestr' of the array interface is 'zz', not "),
+    ({**GOOD, "typestr": 5}, "'typestr' of the array interface is 5, not "),
+    ({**GOOD, "typestr": "|V0"}, "'typestr' of the array interface is '|V0', not "),
+    ({"typestr": "<f4"}, "'shape' of the array interface is None, not "),
+    ({**GOOD, "shape": 5}, "'shape' of the array interface is 5, not "),
+    ({**GOOD, "shape": ("a", 2)}, "'shape' of the array interface is ('a', 2), not "),
+    ({**GOOD, "shape": (4.0, 2)}, "'shape' of the array interface is (4.0, 2), not "),
+    ({**GOOD, "shape": (-4, 2)}, "sizes must not be negative"),
     ({**GOOD, "shape": (2**70, 2)}, "exceeds 64 bits"),
-    ({**GOOD, "strides": "ab"}, "'strides' 'ab'"),
+    ({**GOOD, "strides": "ab"}, "'strides' of the array interface is 'ab', not "),
     ({**GOOD, "strides": (4,)}, "1 strides and 2 dimensions"),
-    ({**GOOD, "strides": (8, 2)}, "not multiples of its element size"),
-    ({**GOOD, "data": None}, "holds no pointer"),
-    ({**GOOD, "data": 5}, "'data' 5"),
-    ({**GOOD, "data": (1, 2, 3)}, "'data' (1, 2, 3)"),
-    ({**GOOD, "data": ("x", False)}, "'data' ('x', False)"),
-    ({**GOOD, "data": (2**70, False)}, "outside of 64 bits"),
-    ({**GOOD, "data": (-16, False)}, "outside of 64 bits"),
+    ({**GOOD, "strides": (8, 2)}, "not multiples of the element size"),
+    ({**GOOD, "data": None}, "does not have a pointer"),
+    ({**GOOD, "data": 5}, "'data' of the array interface is 5, not "),
+    ({**GOOD, "data": (1, 2, 3)}, "'data' of the array interface is (1, 2, 3), not "),
+    ({**GOOD, "data": ("x", False)}, "'data' of the array interface is ('x', False), not "),
+    ({**GOOD, "data": (2**70, False)}, "outside of the 64-bit range"),
+    ({**GOOD, "data": (-16, False)}, "outside of the 64-bit range"),
 ]
 
 
@@ -128,12 +130,12 @@ def test_array_protocols_that_raise() -> None:
 
 
 SIZES = [
-    ((2**62,), None, "an array of 4611686018427387904 elements does not fit in this machine's memory"),
-    ((2**40, 2**10), None, "1099511627776x1024 elements does not fit"),
-    ((None,), str(2**62), "does not fit in this machine's memory"),
-    ((None,), "9" * 30, "does not fit in this machine's memory"),
-    ((None,), "-5", "'-5' is not a shape such as 500x300"),
-    ((None,), "5x", "'5x' is not a shape such as 500x300"),
+    ((2**62,), None, "an array of 4611686018427387904 elements exceeds the memory of this machine"),
+    ((2**40, 2**10), None, "1099511627776x1024 elements exceeds"),
+    ((None,), str(2**62), "exceeds the memory of this machine"),
+    ((None,), "9" * 30, "exceeds the memory of this machine"),
+    ((None,), "-5", "'-5' is not a shape, such as 500x300"),
+    ((None,), "5x", "'5x' is not a shape, such as 500x300"),
 ]
 
 
@@ -179,7 +181,7 @@ def _rewritten(data: bytes, change: Callable[[dict[str, Any]], Any], code: bytes
 
 
 ARCHIVES: list[tuple[Callable[[dict[str, Any]], Any], bytes | None, str]] = [
-    (lambda f: f.update(symbol="other"), None, "@other is not a kernel of its code, which has: @scale"),
+    (lambda f: f.update(symbol="other"), None, "the code does not have a kernel @other; kernels: @scale"),
     (lambda f: f.update(symbol="a\0b"), None, "symbol is 'a\\x00b', which has unprintable characters"),
     (lambda f: f.update(symbol="\ud800"), None, "which has unprintable characters"),
     (lambda f: f["arguments"][0].update(name=5), None, "name is 5"),
@@ -394,7 +396,7 @@ triton_xla.entry_func @add(%x: memref<64xf32>, %n: index, %tile: index) tiles 1 
         x = np.zeros(64, np.float32)
         kernel(x, number)
         assert (x == np.float32(int(number))).all()
-    with pytest.raises(smalti.LaunchError, match="does not fit"):
+    with pytest.raises(smalti.LaunchError, match="is out of range"):
         kernel(np.zeros(64, np.float32), 2**64)
 
 

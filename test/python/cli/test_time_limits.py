@@ -126,7 +126,7 @@ def test_a_time_limit(engine: str, name: str) -> None:
 def test_a_limit_is_a_number_of_seconds(engine: str) -> None:
     run = ENGINES[engine](FOR)
     for wrong in (0, -1, float("nan"), "1"):
-        with pytest.raises(LaunchError, match=r"time_limit is .* is required"):
+        with pytest.raises(LaunchError, match=r"time_limit is .* must be a number"):
             run(array(), 1, wrong)
 
 
@@ -242,7 +242,7 @@ def test_blocks_of_the_cpu() -> None:
     assert check.check(kernel, smalti.parse(FOR), given={1: "3"}).ok
     for wrong in (range(5), range(2, 2), range(0, 4, 2), 3):
         kernel.blocks = wrong  # pyright: ignore[reportAttributeAccessIssue]
-        with pytest.raises(LaunchError, match="a range of step 1 in the 4 tiles is required"):
+        with pytest.raises(LaunchError, match="it must be a non-empty range of step 1 within the 4 tiles"):
             kernel(x, 1)
 
 

@@ -114,7 +114,9 @@ def test_a_worker_that_takes_too_long_is_ended(worker: codegen_worker.Worker) ->
 def test_fatal_message_leaves_the_stack_out() -> None:
     log = "warning: x\nLLVM ERROR: Cannot select: 0x1\nIn function: k\nPLEASE submit a bug report\nStack dump:\n0. f\n"
     assert codegen_worker.WorkerDied(log).reason == "LLVM ERROR: Cannot select: 0x1\nIn function: k"
-    assert codegen_worker.WorkerDied("it ended with code -9").reason == "it ended with code -9"
+    assert (
+        codegen_worker.WorkerDied("the process ended with exit code -9").reason == "the process ended with exit code -9"
+    )
 
 
 def test_compile_survives_an_abort_and_says_how_to_replay_it(lowered_already: None) -> None:
@@ -160,7 +162,7 @@ def test_nvidia_kernel(lowered_already: None, tmp_path: Path) -> None:
         "ptxas",
         "sass",
     }
-    with pytest.raises(KeyError, match="no 'gcn' here; there are: source, mlir"):
+    with pytest.raises(KeyError, match="does not have the form 'gcn'; forms: source, mlir"):
         kernel.asm["gcn"]
     for suffix, start in {
         ".cubin": b"\x7fELF",
@@ -170,9 +172,11 @@ def test_nvidia_kernel(lowered_already: None, tmp_path: Path) -> None:
         ".mlir": b"module",
     }.items():
         assert kernel.save(tmp_path / f"k{suffix}").read_bytes().startswith(start)
-    with pytest.raises(smalti.SmaltiError, match=r"'\.hsaco' says nothing for sm_90; use one of: \.cubin \.ptx"):
+    with pytest.raises(
+        smalti.SmaltiError, match=r"suffix '\.hsaco' is not supported; suffixes for sm_90: \.cubin \.ptx"
+    ):
         kernel.save(tmp_path / "k.hsaco")
-    with pytest.raises(smalti.SmaltiError, match="a name without a suffix"):
+    with pytest.raises(smalti.SmaltiError, match="the name does not have a suffix"):
         kernel.save(tmp_path / "k")
     with pytest.raises(smalti.SmaltiError, match="cannot write"):
         kernel.save(tmp_path / "nowhere" / "k.ptx")
@@ -188,7 +192,7 @@ def test_amd_kernel(lowered_already: None, tmp_path: Path) -> None:
     assert resources.spills == 0 and resources.accumulator_registers == 0
     assert kernel.save(tmp_path / "k.s").read_text() == kernel.asm["gcn"]
     assert kernel.save(tmp_path / "k.hsaco").read_bytes() == kernel.binary
-    with pytest.raises(smalti.SmaltiError, match=r"use one of: \.hsaco \.s \.ll \.mlir"):
+    with pytest.raises(smalti.SmaltiError, match=r"suffixes for gfx942: \.hsaco \.s \.ll \.mlir"):
         kernel.save(tmp_path / "k.cubin")
 
 
@@ -197,7 +201,7 @@ def test_without_ptxas_there_is_ptx(lowered_already: None, no_tools: None, tmp_p
     assert kernel.binary_format == "ptx" and kernel.resources.registers is None
     assert "pip install nvidia-cuda-nvcc" in kernel.notes[0]
     kernel.save(tmp_path / "k.ptx")
-    with pytest.raises(smalti.ToolMissing, match="no ptxas was found"):
+    with pytest.raises(smalti.ToolMissing, match="ptxas was not found"):
         kernel.save(tmp_path / "k.cubin")
 
 
@@ -207,12 +211,12 @@ def test_without_lld_there_is_assembly(lowered_already: None, monkeypatch: pytes
     kernel = smalti.compile(program(AMD), "gfx942")
     assert kernel.binary is None and kernel.resources.registers
     kernel.save(tmp_path / "k.s")
-    with pytest.raises(smalti.ToolMissing, match=r"no ld\.lld was found.*apt install lld"):
+    with pytest.raises(smalti.ToolMissing, match=r"ld\.lld was not found.*apt install lld"):
         kernel.save(tmp_path / "k.hsaco")
     # An outside program that is missing does not break what needs none.
     monkeypatch.setattr(toolchain, "find_llvm_tool", lambda name: None)
     kernel = smalti.compile(program(AMD), "gfx942")
-    with pytest.raises(smalti.ToolMissing, match="no llvm-mc was found"):
+    with pytest.raises(smalti.ToolMissing, match="llvm-mc was not found"):
         kernel.save(tmp_path / "k.hsaco")
 
 
@@ -324,7 +328,7 @@ def test_tools_are_searched_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyP
     found: Any = toolchain.find_ptxas()
     assert found.origin == "environment" and found.path == given
     monkeypatch.setenv("SMALTI_PTXAS", str(tmp_path / "nowhere"))
-    with pytest.raises(smalti.ToolMissing, match=r"SMALTI_PTXAS names .*nowhere, which is no program"):
+    with pytest.raises(smalti.ToolMissing, match=r"SMALTI_PTXAS is .*nowhere, which is not an executable file"):
         toolchain.find_ptxas()
 
 

@@ -67,7 +67,7 @@ def test_what_fails_leaves_what_came_before_it(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(smalti.SmaltiError, match="cannot dump to"):
+    with pytest.raises(smalti.SmaltiError, match="cannot write to the folder"):
         smalti.compile(SCALE, target="cpu", dump=tmp_path / "file")
 
 
@@ -105,7 +105,7 @@ def test_ptx_is_the_newest_that_llvm_and_ptxas_both_know(tmp_path: Path, monkeyp
     newest = targets.get("sm_90a").ptx_version
     kernel = ptx_of(monkeypatch, fake_ptxas(tmp_path, "8.4"))
     assert ".version 8.4\n" in kernel.asm["ptx"] and kernel.binary == b"fake\n"
-    assert any("knows PTX up to 8.4" in note for note in kernel.notes)
+    assert any("supports PTX up to version 8.4" in note for note in kernel.notes)
     # One that knows more than LLVM, or does not tell, or none at all.
     for folder, version in (("newer", "42.0"), ("silent", "")):
         (tmp_path / folder).mkdir()

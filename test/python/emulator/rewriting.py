@@ -20,7 +20,7 @@ KERNEL = {NVIDIA: "ptx_kernel", AMD: "amdgpu_kernel"}
 THREAD = {NVIDIA: "llvm.nvvm.read.ptx.sreg.tid.x", AMD: "llvm.amdgcn.workitem.id.x"}
 BARRIER = {NVIDIA: "llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)", AMD: "llvm.amdgcn.s.barrier()"}
 
-needs_lld = pytest.mark.skipif(toolchain.find_llvm_tool("ld.lld") is None, reason="no ld.lld was found")
+needs_lld = pytest.mark.skipif(toolchain.find_llvm_tool("ld.lld") is None, reason="ld.lld was not found")
 
 
 def complete(body: str, vendor: str) -> str:

@@ -43,7 +43,7 @@ def test_every_gpu_is_a_target() -> None:
     ("name", "message"),
     [
         ("emu:sm_8", r"unknown target 'emu:sm_8'; known targets: cpu, sm_80.*\nhint: did you mean 'emu:sm_8\d'\?"),
-        ("emu:cpu", r"only GPUs are emulated.*\nhint: use 'cpu', or one of: emu:sm_80"),
+        ("emu:cpu", r"only GPUs can be emulated.*\nhint: use 'cpu', or one of: emu:sm_80"),
         ("emu:", "unknown target 'emu:'"),
         ("emu:emu:sm_80", "unknown target"),
     ],
@@ -70,7 +70,7 @@ def test_what_an_emulated_kernel_is(tmp_path: Path) -> None:
     assert set(kernel.asm) == {"source", "mlir", "tile", "mosaic", "pipelined", "thread", "llvm"}
     assert "nvvm.read.ptx.sreg.tid.x" in kernel.asm["llvm"]
     assert kernel.save(tmp_path / "k.ll").read_text() == kernel.asm["llvm"]
-    with pytest.raises(smalti.SmaltiError, match=r"says nothing for emu:sm_80; use one of: \.ll \.mlir"):
+    with pytest.raises(smalti.SmaltiError, match=r"suffixes for emu:sm_80: \.ll \.mlir"):
         kernel.save(tmp_path / "k.cubin")
 
 
@@ -155,16 +155,16 @@ def test_options_of_one_call() -> None:
 def test_arguments_are_checked_as_for_a_gpu() -> None:
     kernel = smalti.compile(SCALE, target="emu:sm_80")
     good = np.zeros((100, 60), np.float32)
-    with pytest.raises(smalti.LaunchError, match="its shape is 60x100"):
+    with pytest.raises(smalti.LaunchError, match="the shape is 60x100"):
         kernel(good.T, good)
     with pytest.raises(smalti.LaunchError, match="element type is float64"):
         kernel(good.astype(np.float64), good)
-    with pytest.raises(smalti.LaunchError, match="shares memory with"):
+    with pytest.raises(smalti.LaunchError, match="overlaps argument"):
         kernel(good, good)
-    with pytest.raises(smalti.LaunchError, match="takes no stream"):
+    with pytest.raises(smalti.LaunchError, match="stream= is not supported"):
         kernel(good, good.copy(), stream=0)
     good.flags.writeable = False
-    with pytest.raises(smalti.LaunchError, match="it is read-only"):
+    with pytest.raises(smalti.LaunchError, match="read-only"):
         kernel(good.copy(), good)
 
 

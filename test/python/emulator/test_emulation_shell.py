@@ -62,7 +62,7 @@ def test_module_on_the_shell(shell: Shell, module_file: Path, tmp_path: Path) ->
     words = [*scale_words(module_file), "--expect", f"1={tmp_path}/wanted.npy", "--save", tmp_path / "out.npz"]
     done = shell("run", *words, "--schedules", "all", "--kernel", "scale")
     assert done.returncode == 0 and done.stderr == "", done.stderr
-    assert "argument 1: as in " in done.stdout and "ok, emulated in" in done.stdout
+    assert "argument 1: matches " in done.stdout and "ok, emulated in" in done.stdout
     saved = np.load(tmp_path / "out.npz")
     np.testing.assert_array_equal(saved["arg1"], np.arange(100) / 2)
 
@@ -89,15 +89,15 @@ def test_unexpected_numbers_on_the_shell(module_file: Path, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--check"], "--check says nothing for a device module"),
-        (["--repeat", "3"], "--repeat says nothing"),
-        (["--arg", "0=f32[1]"], "argument 0 is given twice"),
+        (["--check"], "--check does not apply to a device module"),
+        (["--repeat", "3"], "--repeat does not apply"),
+        (["--arg", "0=f32[1]"], "argument 0 is specified twice"),
         (["--arg", "\u00b2=f32[1]"], "not INDEX=VALUE"),
         (["--time-limit", "inf"], "time_limit is inf"),
-        (["--schedules", "all", "--order", "in-step"], "--order says nothing"),
+        (["--schedules", "all", "--order", "in-step"], "--order cannot be combined"),
         (["--grid", "1,b"], "'1,b' is not one to three numbers"),
         (["--order", "up"], "order is 'up'"),
-        (["--expect", "9=w.npy"], "there is no argument 9"),
+        (["--expect", "9=w.npy"], "argument 9 does not exist"),
         (["--expect", "w.npy"], "not INDEX=VALUE"),
         (["--save", "out.txt"], "must end with .npz"),
     ],
@@ -111,9 +111,9 @@ def test_options_that_do_not_fit_a_program(tmp_path: Path) -> None:
     path = tmp_path / "scale.mlir"
     path.write_text(SCALE)
     done = run(path, "--target", "cpu", "--sanitize", "thread")
-    assert done.exit_code == 2 and "--sanitize says nothing for cpu, which is not emulated" in done.output
+    assert done.exit_code == 2 and "--sanitize does not apply to cpu, which is not emulated" in done.output
     done = run(path, "--target", "emu:sm_80", "--grid", "1")
-    assert done.exit_code == 2 and "--grid says nothing for a tile program" in done.output
+    assert done.exit_code == 2 and "--grid does not apply to a tile-level kernel" in done.output
 
 
 @pytest.mark.parametrize(

@@ -73,5 +73,5 @@ def test_an_array_of_another_library_is_not_copied() -> None:
 
 
 def test_an_address_between_elements_is_refused() -> None:
-    with pytest.raises(smalti.LaunchError, match="not a multiple of its element size, 4 bytes"):
+    with pytest.raises(smalti.LaunchError, match="not a multiple of the element size, 4 B"):
         kernel("cpu")(Array(HERE + 1))

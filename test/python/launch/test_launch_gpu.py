@@ -63,16 +63,16 @@ def test_no_driver_is_one_clear_message(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(devices, "cuda_library", lambda: None)
     monkeypatch.setattr(devices, "hip_library", lambda: None)
     with pytest.raises(
-        smalti.ToolMissing, match=r"no CUDA driver here \(libcuda\.so\.1\): @scale for sm_90a can be saved"
+        smalti.ToolMissing, match=r"the CUDA driver \(libcuda\.so\.1\) was not found; @scale for sm_90a can be saved"
     ):
         gpu_kernel("sm_90a")(*device_arrays(CUDA_DEVICE))
-    with pytest.raises(smalti.ToolMissing, match=r"no HIP runtime here \(libamdhip64\.so\)"):
+    with pytest.raises(smalti.ToolMissing, match=r"the HIP runtime \(libamdhip64\.so\) was not found"):
         gpu_kernel("gfx942")(*device_arrays(ROCM_DEVICE))
 
 
 def test_no_gpu(driver: Stub) -> None:
     driver.set(devices=0)
-    with pytest.raises(smalti.LaunchError, match="no NVIDIA GPU here to run a kernel for sm_90a"):
+    with pytest.raises(smalti.LaunchError, match="a kernel for sm_90a requires an NVIDIA GPU"):
         gpu_kernel("sm_90a")(*device_arrays(CUDA_DEVICE))
 
 
@@ -174,9 +174,12 @@ def test_an_older_driver_has_no_tensor_maps_and_no_clusters(
     assert len(old.launches) == 1
     kernel = gpu_kernel("sm_90a")
     kernel.tensor_maps = (MAP,)
-    with pytest.raises(smalti.ToolMissing, match=r"copies tiles needs cuTensorMapEncodeTiled, .* it is for CUDA 13\.0"):
+    with pytest.raises(
+        smalti.ToolMissing,
+        match=r"TMA copies requires cuTensorMapEncodeTiled; the installed driver supports CUDA 13\.0",
+    ):
         kernel(*device_arrays(CUDA_DEVICE))
-    with pytest.raises(smalti.ToolMissing, match="a kernel with clusters needs cuLaunchKernelEx"):
+    with pytest.raises(smalti.ToolMissing, match="a kernel with clusters requires cuLaunchKernelEx"):
         gpu_kernel("sm_90a", cluster=(2, 1, 1))(*device_arrays(CUDA_DEVICE))
 
 
@@ -206,17 +209,19 @@ def test_ptx_without_ptxas_is_loaded_with_its_zero(driver: Stub) -> None:
 def test_wrong_arguments_never_reach_the_gpu(driver: Stub) -> None:
     kernel = gpu_kernel("sm_90a")
     host = np.zeros((100, 60), np.float32)
-    with pytest.raises(smalti.LaunchError, match="its memory is on cpu, this kernel runs on cuda") as caught:
+    with pytest.raises(
+        smalti.LaunchError, match="the array is in cpu memory; the kernel requires cuda memory"
+    ) as caught:
         kernel(host, host)
     assert "pass device arrays" in str(caught.value)
     good = device_arrays(CUDA_DEVICE)
-    with pytest.raises(smalti.LaunchError, match="its shape is 100x61, the kernel needs 100x60"):
+    with pytest.raises(smalti.LaunchError, match="the shape is 100x61; the kernel requires 100x60"):
         kernel(Handmade(0x10000, (100, 61), *FLOAT32, CUDA_DEVICE), good[1])
-    with pytest.raises(smalti.LaunchError, match="its element type is float16, the kernel needs float32"):
+    with pytest.raises(smalti.LaunchError, match="the element type is float16; the kernel requires float32"):
         kernel(Handmade(0x10000, (100, 60), 2, 16, CUDA_DEVICE), good[1])
-    with pytest.raises(smalti.LaunchError, match=r"@scale takes 2 arguments \(.*\), 1 given"):
+    with pytest.raises(smalti.LaunchError, match=r"@scale takes 2 arguments \(.*\); the call passes 1"):
         kernel(good[0])
-    with pytest.raises(smalti.LaunchError, match="shares memory with argument 0"):
+    with pytest.raises(smalti.LaunchError, match="overlaps argument 0"):
         kernel(good[0], good[0])
     with pytest.raises(smalti.LaunchError, match="not a stream"):
         kernel(*good, stream="main")
@@ -228,14 +233,16 @@ def test_wrong_arguments_never_reach_the_gpu(driver: Stub) -> None:
 def test_arrays_on_two_gpus(driver: Stub) -> None:
     driver.set(devices=2)
     kernel = gpu_kernel("sm_90a")
-    with pytest.raises(smalti.LaunchError, match=r"argument 1 .* is on GPU 1, that of argument 0 on GPU 0"):
+    with pytest.raises(smalti.LaunchError, match=r"argument 1 .* the array is on GPU 1, but argument 0 is on GPU 0"):
         kernel(device_arrays(CUDA_DEVICE)[0], device_arrays(CUDA_DEVICE, 1)[1])
     assert driver.launches == []
     # Without a context the arrays' GPU is taken; then it is the current one.
     kernel(*device_arrays(CUDA_DEVICE, 1))
-    with pytest.raises(smalti.LaunchError, match="the arrays are on GPU 0, the current context is of GPU 1") as caught:
+    with pytest.raises(
+        smalti.LaunchError, match="the arrays are on GPU 0, but the current context belongs to GPU 1"
+    ) as caught:
         kernel(*device_arrays(CUDA_DEVICE, 0))
-    assert "make GPU 0 the current one" in str(caught.value)
+    assert "select GPU 0 before the call" in str(caught.value)
     driver.set(current=100)
     kernel(*device_arrays(CUDA_DEVICE, 0))
     # Loaded in each context.
@@ -244,7 +251,7 @@ def test_arrays_on_two_gpus(driver: Stub) -> None:
 
 def test_arrays_must_start_where_the_code_assumes_it(driver: Stub) -> None:
     first = Handmade(0x10004, (100, 60), *FLOAT32, CUDA_DEVICE)
-    with pytest.raises(smalti.LaunchError, match="its address is a multiple of 4 bytes, the kernel needs 16") as caught:
+    with pytest.raises(smalti.LaunchError, match="the address is aligned to 4 B; the kernel requires 16 B") as caught:
         gpu_kernel("sm_90a")(first, device_arrays(CUDA_DEVICE)[1])
     assert "llvm.align" in str(caught.value)
     stated = SCALE.replace("%src: memref<100x60xf32>", "%src: memref<100x60xf32> {llvm.align = 4 : i64}")
@@ -252,13 +259,15 @@ def test_arrays_must_start_where_the_code_assumes_it(driver: Stub) -> None:
     assert len(driver.launches) == 1
     with_map = gpu_kernel("sm_90a", stated)
     with_map.tensor_maps = (MAP,)
-    with pytest.raises(smalti.LaunchError, match=r"tensor map: argument 0 at offset 0 B .* a multiple of 4 B"):
+    with pytest.raises(smalti.LaunchError, match=r"tensor map: argument 0 at offset 0 B is aligned to 4 B"):
         with_map(first, device_arrays(CUDA_DEVICE)[1])
 
 
 def test_another_gpu_than_the_kernel_is_for(driver: Stub) -> None:
     driver.set(major=8)
-    with pytest.raises(smalti.LaunchError, match=r"is for sm_90a, the GPU here has compute capability 8\.0") as caught:
+    with pytest.raises(
+        smalti.LaunchError, match=r"was compiled for sm_90a, but the GPU has compute capability 8\.0"
+    ) as caught:
         gpu_kernel("sm_90a")(*device_arrays(CUDA_DEVICE))
     assert "compile with target='sm_80'" in str(caught.value)
     assert driver.named("load") == []
@@ -270,7 +279,7 @@ def test_more_shared_memory_than_the_gpu_has(driver: Stub) -> None:
     with pytest.raises(smalti.LaunchError) as caught:
         kernel(*device_arrays(CUDA_DEVICE))
     assert str(caught.value).startswith(
-        "@scale takes 101400 B of shared memory for a block; GPU 0 (Stub 0) has 101376 B at most\nhint: "
+        "@scale needs 101400 B of shared memory per block; GPU 0 (Stub 0) has at most 101376 B\nhint: "
     )
     assert driver.named("unload") and driver.launches == []
     # The context is as it was: what fits runs.
@@ -284,7 +293,7 @@ def test_code_that_the_driver_does_not_take(driver: Stub) -> None:
     kernel.binary = b"BAD"
     with pytest.raises(
         smalti.LaunchError,
-        match=r"loading the code of @scale: the image is bad: device kernel image is invalid \(CUDA_ERROR_INVALID_IMAGE, 200\)",
+        match=r"loading the code of @scale \(the image is bad\) failed: device kernel image is invalid \(CUDA_ERROR_INVALID_IMAGE, 200\)",
     ):
         kernel(*device_arrays(CUDA_DEVICE))
     kernel.binary = b"\x7fELF"
@@ -309,7 +318,7 @@ def test_a_launch_that_fails_leaves_the_next_one_well(resources: dict[str, Any],
     driver.fail(name, 701, times=1)
     with pytest.raises(
         smalti.LaunchError,
-        match=r"launching @scale: too many resources requested \(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, 701\)",
+        match=r"launching @scale failed: too many resources requested \(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, 701\)",
     ):
         kernel(*device_arrays(CUDA_DEVICE))
     kernel(*device_arrays(CUDA_DEVICE))
@@ -319,9 +328,9 @@ def test_a_launch_that_fails_leaves_the_next_one_well(resources: dict[str, Any],
 def test_a_context_that_is_lost_is_said_to_be(driver: Stub) -> None:
     host = np.zeros((100, 60), np.float32)
     driver.fail("cuCtxSynchronize", 700)
-    with pytest.raises(smalti.LaunchError, match=r"running the kernel: an illegal memory access") as caught:
+    with pytest.raises(smalti.LaunchError, match=r"running the kernel failed: an illegal memory access") as caught:
         gpu_kernel("sm_90a").launcher.run_on_copies([host, host.copy()])
-    assert "the GPU's context is lost" in str(caught.value)
+    assert "the GPU context is lost" in str(caught.value)
     # The first error is the one that is told, and memory is given back as far as that goes.
     assert len(driver.named("free")) == 2
 
@@ -330,10 +339,10 @@ def test_a_gpu_without_memory(driver: Stub) -> None:
     host = np.zeros((100, 60), np.float32)
     driver.set(memory=30000)
     with pytest.raises(
-        smalti.LaunchError, match=r"asking for 24000 B of GPU memory: out of memory \(.*, 2\)"
+        smalti.LaunchError, match=r"allocating 24000 B of GPU memory failed: out of memory \(.*, 2\)"
     ) as caught:
         gpu_kernel("sm_90a").launcher.run_on_copies([host, host.copy()])
-    assert "the GPU's memory is taken" in str(caught.value)
+    assert "uses the GPU memory" in str(caught.value)
     assert len(driver.named("alloc")) == len(driver.named("free")) == 1
     driver.set(memory=1 << 20)
     gpu_kernel("sm_90a").launcher.run_on_copies([host, host.copy()])
@@ -342,7 +351,7 @@ def test_a_gpu_without_memory(driver: Stub) -> None:
 
 def test_errors_without_a_name(driver: Stub) -> None:
     driver.fail("cuLaunchKernel", 12345, times=1)
-    with pytest.raises(smalti.LaunchError, match=r"launching @scale: unknown error \(CUDA error, 12345\)"):
+    with pytest.raises(smalti.LaunchError, match=r"launching @scale failed: unknown error \(CUDA error, 12345\)"):
         gpu_kernel("sm_90a")(*device_arrays(CUDA_DEVICE))
 
 
@@ -417,8 +426,8 @@ def test_tensors_of_pytorch(driver: Stub) -> None:
     view = arrays.view(TorchLike(0x10000, index=3))
     assert (view.dtype, view.strides, view.device, view.device_index) == ("float32", (60, 1), "cuda", 3)
     for wrong, message in (
-        (TorchLike(0x10000, "meta"), "its memory is on meta"),
-        (TorchLike(0), "does not hand out its memory: Cannot access data"),
+        (TorchLike(0x10000, "meta"), "the array is in meta memory"),
+        (TorchLike(0), "does not expose its memory: Cannot access data"),
         (TorchLike(0x10000, negated=True), r"pass tensor\.clone\(\)"),
     ):
         with pytest.raises(smalti.LaunchError, match=message):
@@ -490,14 +499,14 @@ def test_hip_memory_under_the_name_of_cuda(hip: FakeHip) -> None:
 def test_hip_errors(hip: FakeHip) -> None:
     hip.fail["hipModuleLoadData"] = 209
     with pytest.raises(
-        smalti.LaunchError, match=r"loading the gfx942 code of @scale: no kernel image \(HIP error 209\)"
+        smalti.LaunchError, match=r"loading the gfx942 code of @scale failed: no kernel image \(HIP error 209\)"
     ):
         gpu_kernel("gfx942")(*device_arrays(ROCM_DEVICE))
     hip.count = 0
-    with pytest.raises(smalti.LaunchError, match="no AMD GPU here"):
+    with pytest.raises(smalti.LaunchError, match="requires an AMD GPU"):
         gpu_kernel("gfx942")(*device_arrays(ROCM_DEVICE))
     kernel = gpu_kernel("gfx942")
     kernel.binary = None
-    kernel.notes.append("no ld.lld was found")
-    with pytest.raises(smalti.ToolMissing, match=r"no code object to load: no ld\.lld was found"):
+    kernel.notes.append("ld.lld was not found")
+    with pytest.raises(smalti.ToolMissing, match=r"does not have a code object: ld\.lld was not found"):
         kernel(*device_arrays(ROCM_DEVICE))

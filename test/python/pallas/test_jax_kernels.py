@@ -46,12 +46,12 @@ def test_called_with_arrays_with_pointers_and_from_a_file(name: str, wanted, inp
 def test_arguments_are_checked() -> None:
     kernel = smalti.compile(PALLAS / "row_softmax.mlir", target="emu:sm_90a")
     source, result = arrays(kernel)
-    with pytest.raises(smalti.LaunchError, match="its element type is float64, the kernel needs float32"):
+    with pytest.raises(smalti.LaunchError, match="the element type is float64; the kernel requires float32"):
         kernel(source.astype(np.float64), result)
-    with pytest.raises(smalti.LaunchError, match="its shape is 128x64, the kernel needs 64x128"):
+    with pytest.raises(smalti.LaunchError, match="the shape is 128x64; the kernel requires 64x128"):
         kernel(np.ascontiguousarray(source.T), result)
     result.flags.writeable = False
-    with pytest.raises(smalti.LaunchError, match=r"argument 1 .* the kernel writes it, and it is read-only"):
+    with pytest.raises(smalti.LaunchError, match=r"argument 1 .* the array is read-only, but the kernel writes it"):
         kernel(source, result)
 
 

@@ -22,7 +22,7 @@ GOOD = module(
     [((8,), "f32")],
     "%c0 = arith.constant 0 : index\n%x = memref.load %a0[%c0] : memref<8xf32>\nmemref.store %x, %a0[%c0] : memref<8xf32>",
 )
-needs_ptxas = pytest.mark.skipif(toolchain.find_ptxas() is None, reason="no ptxas was found")
+needs_ptxas = pytest.mark.skipif(toolchain.find_ptxas() is None, reason="ptxas was not found")
 
 
 @pytest.fixture

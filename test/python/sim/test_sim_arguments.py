@@ -142,7 +142,7 @@ def test_a_cast_to_a_size_is_a_promise():
 
 def test_random_arguments_need_the_sizes():
     kernel = compiled(THREADS, SCALED, SCALE)
-    with pytest.raises(LaunchError, match=r"argument 0 \(memref<\?x\?xf32.*give its shape, such as --arg 0=64x64"):
+    with pytest.raises(LaunchError, match=r"argument 0 \(memref<\?x\?xf32.*set its shape, such as --arg 0=64x64"):
         kernel.random_arguments()
     x, s, y = kernel.random_arguments(seed=1, shapes={0: (1, 30), 2: (1, 30)})
     kernel(x, s, y)
@@ -185,11 +185,11 @@ def test_numbers_are_arguments(text):
         assert o[0] == int(i) + signed + 1
         assert q[0] == np.float32(np.float16(0.1)) * np.float32(1.3)
     for place, wrong, message in (
-        (0, 1.5, r"argument 0 \(index\): an integer is needed, not float"),
-        (1, 1 << 32, r"argument 1 \(i32\): 4294967296 does not fit"),
-        (3, "x", r"argument 3 \(f16\): a number is needed, not str"),
-        (4, np.zeros(2), r"argument 4 \(f32\): a number is needed"),
-        (1, None, r"argument 1 \(i32\): an integer is needed"),
+        (0, 1.5, r"argument 0 \(index\): an integer is required, not float"),
+        (1, 1 << 32, r"argument 1 \(i32\): 4294967296 is out of range"),
+        (3, "x", r"argument 3 \(f16\): a number is required, not str"),
+        (4, np.zeros(2), r"argument 4 \(f32\): a number is required"),
+        (1, None, r"argument 1 \(i32\): an integer is required"),
     ):
         given = [1, 1, 1, 1.0, 1.0, np.zeros(1, np.int64), np.zeros(1, np.float32)]
         given[place] = wrong
@@ -272,13 +272,13 @@ X, Y = np.zeros((4, 64), np.float32), np.zeros((4, 64), np.float32)
 READ_ONLY = Y.copy()
 READ_ONLY.flags.writeable = False
 BAD = {
-    "too few": ((X,), r"takes 2 arguments \(.*\), 1 given"),
-    "rank": ((X[0], Y), r"argument 0 .*: its shape is 64, the kernel needs \?x64"),
-    "shape": ((X[:, :63], Y), r"argument 0 .*: its shape is 4x63, the kernel needs \?x64"),
-    "type": ((X.astype(np.float64), Y), "argument 0 .* its element type is float64, the kernel needs float32"),
+    "too few": ((X,), r"takes 2 arguments \(.*\); the call passes 1"),
+    "rank": ((X[0], Y), r"argument 0 .*: the shape is 64; the kernel requires \?x64"),
+    "shape": ((X[:, :63], Y), r"argument 0 .*: the shape is 4x63; the kernel requires \?x64"),
+    "type": ((X.astype(np.float64), Y), "argument 0 .* the element type is float64; the kernel requires float32"),
     "bytes": ((X.astype(">f4"), Y), "argument 0 .* non-native byte order"),
-    "objects": ((X.astype(object), Y), "argument 0 .* its element type is object, the kernel needs float32"),
-    "read-only": ((X, READ_ONLY), "argument 1 .* the kernel writes it, and it is read-only"),
+    "objects": ((X.astype(object), Y), "argument 0 .* the element type is object; the kernel requires float32"),
+    "read-only": ((X, READ_ONLY), "argument 1 .* the array is read-only, but the kernel writes it"),
     "a list": ((X, Y.tolist()), "argument 1 .* the kernel writes this argument; pass a numpy array instead of list"),
     "nothing": ((None, Y), "argument 0 "),
     "ragged": (([[1], [2, 3]], Y), "argument 0 .*: list is not an array"),
@@ -426,6 +426,6 @@ def test_the_shell_takes_shapes_and_numbers(tmp_path):
     assert code == 0 and "nothing found" in said
     assert (np.load(out)["arg2"] == 2.5).all()
     code, said = run("--arg", "0=2x70")
-    assert code != 0 and "argument 2 (memref<?x?xf32>): give its shape, such as --arg 2=64x64" in said
+    assert code != 0 and "argument 2 (memref<?x?xf32>): set its shape, such as --arg 2=64x64" in said
     code, said = run("--arg", "1=much", "--arg", "0=2x70", "--arg", "2=2x70")
     assert code != 0 and "argument 1: 'much' is not a number" in said

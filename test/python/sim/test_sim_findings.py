@@ -232,11 +232,11 @@ def test_an_operation_that_is_not_known_is_named_before_anything_runs() -> None:
 def test_arguments_and_schedules_that_do_not_fit_are_refused() -> None:
     kernel = sim.simulate(doubled(), "sim:sm_90a")
     x = np.zeros((64, 64), np.float32)
-    with pytest.raises(LaunchError, match=r"takes 2 arguments \(.*\), 1 given"):
+    with pytest.raises(LaunchError, match=r"takes 2 arguments \(.*\); the call passes 1"):
         kernel(x)
     with pytest.raises(LaunchError, match="shape"):
         kernel(x, np.zeros((64, 32), np.float32))
-    with pytest.raises(LaunchError, match="its element type is float16, the kernel needs float32"):
+    with pytest.raises(LaunchError, match="the element type is float16; the kernel requires float32"):
         kernel(x.astype(np.float16), x)
     with pytest.raises(LaunchError, match="block 1 is outside the grid of 1 blocks"):
         kernel(x, x.copy(), simulation=sim.Simulation(blocks=range(2)))

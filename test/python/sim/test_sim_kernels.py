@@ -215,7 +215,7 @@ def test_compile_and_testing_take_the_target() -> None:
     testing.assert_race_free(doubled(), x, y)
     with pytest.raises(smalti.SimulationError):
         testing.assert_race_free(doubled(sync=""))
-    with pytest.raises(smalti.TargetError, match="only GPUs are simulated"):
+    with pytest.raises(smalti.TargetError, match="only GPUs can be simulated"):
         smalti.compile(doubled(), target="sim:cpu")
 
 
@@ -261,7 +261,7 @@ def test_the_shell(tmp_path: Path) -> None:
     assert code == 0, said
     assert (np.load(tmp_path / "out.npz")["arg1"] == 6).all()
     code, said = run("sim", str(good), "--mutants")
-    assert code == 0 and "mutants are noticed (100 %)" in said
+    assert code == 0 and "mutants killed (100 %)" in said
     code, said = run("run", str(good), "--target", "sim:sm_90a")
     assert code == 0 and "simulated in" in said
     for target in ("sim:gfx942", "sim:sm_90a"):

@@ -77,7 +77,7 @@ def test_a_time_limit_ends_a_loop(body: str, attribute: str) -> None:
 
 def test_a_limit_is_a_number_of_seconds() -> None:
     for wrong in (0, -1, float("nan"), "1", True):
-        with pytest.raises(LaunchError, match=r"time_limit is .* is required"):
+        with pytest.raises(LaunchError, match=r"time_limit is .* must be a number"):
             sim.Simulation(time_limit=wrong)  # pyright: ignore[reportArgumentType]
     made = sim.simulate(kernel("\n    memref.store %one, %x[%c0] : memref<64xf32>", BLOCK), "sm_90a")
     x = np.zeros(64, np.float32)
@@ -117,7 +117,7 @@ def test_a_long_run_is_announced_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
     assert paced((0.1, 1, 50), (5, 50, 50)) == []
     assert paced((1, 1, 390), (2, 2, 390)) == ["390 blocks will take about 390 s: a hint"]
-    assert paced((1, 0, 9), (6, 0, 9), (7, 0, 9)) == ["none of 9 blocks has ended after 6 s: a hint"]
+    assert paced((1, 0, 9), (6, 0, 9), (7, 0, 9)) == ["0 of 9 blocks completed after 6 s: a hint"]
     assert paced((2, 1, 1)) == [] and paced((2, 1, 1), runs=10) == [
         "1 blocks in 10 schedules will take about 20 s: a hint"
     ]
@@ -128,7 +128,7 @@ def test_a_long_run_in_python_warns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("smalti.sim.machine.machine.BEAT", 0.1)
     made = sim.simulate(kernel(COUNTED, BLOCK), "sm_90a")
     with (
-        pytest.warns(RuntimeWarning, match="none of 9 blocks has ended"),
+        pytest.warns(RuntimeWarning, match="0 of 9 blocks completed"),
         pytest.raises(LaunchError, match="time limit"),
     ):
         made(np.zeros(64, np.float32), simulation=sim.Simulation(time_limit=0.5))

@@ -40,7 +40,7 @@ def test_two_numbers_in_a_byte(extension: str, level: dict[str, Any]) -> None:
     made(pack(x), out, again)
     assert (out == (x if extension == "extsi" else x & 15)).all()
     assert (again == pack(x + 3)).all()
-    with pytest.raises(LaunchError, match="its shape is 128x64, the kernel needs 128x32"):
+    with pytest.raises(LaunchError, match="the shape is 128x64; the kernel requires 128x32"):
         made(x.astype(np.int8), out, again)
 
 

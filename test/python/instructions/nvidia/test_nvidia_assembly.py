@@ -234,7 +234,7 @@ def test_constant_expressions() -> None:
         assert int(found) == value % 2**64, expression
 
 
-@pytest.mark.skipif(toolchain.find_ptxas() is None, reason="no ptxas was found")
+@pytest.mark.skipif(toolchain.find_ptxas() is None, reason="ptxas was not found")
 def test_constant_expressions_of_ptxas(tmp_path: Path) -> None:
     """The values are those that ptxas puts into the code's constants."""
     ptxas = toolchain.find_ptxas()
