@@ -7,7 +7,8 @@ import shutil
 import sys
 from collections.abc import Callable, Sequence
 
-from . import architecture, coverage, machine, outputs, steps
+from . import architecture, coverage, machine, outputs, steps, words
+from . import messages as message_list
 from .shell import ROOT, Failure, capture, run, say, step
 
 Verb = Callable[[Sequence[str]], None]
@@ -141,9 +142,24 @@ def format_verb(arguments: Sequence[str]) -> None:
         run([steps.VENV / "bin" / "ruff", "format", *(["--check"] if check else []), ".", "tools/dev"])
 
 
+LINT_USAGE = "tools/dev lint [--words | --counts | --record] [PATH ...]"
+
+
 def lint_verb(arguments: Sequence[str]) -> None:
-    """ruff, pyright on the package, clang-tidy on the C++ files that differ from main."""
-    no_arguments(arguments)
+    """ruff, pyright on the package, clang-tidy on the C++ files that differ from main, and the rules for words
+    (tools/words.toml). `--words` and paths check words only; `--counts` prints the findings per folder and rule;
+    `--record` writes tools/words-open.toml, the folders where a rule does not hold yet."""
+    options = [argument for argument in arguments if argument.startswith("-")]
+    paths = [argument for argument in arguments if not argument.startswith("-")]
+    if len(options) > 1 or any(option not in ("--words", "--counts", "--record") for option in options):
+        raise Failure(f"usage: {LINT_USAGE}")
+    if options == ["--record"] and paths:
+        raise Failure("--record takes no paths; it needs the findings of all folders")
+    if arguments:
+        steps.set_up()
+        steps.pip_install(steps.TOOLS / "requirements-lint.txt")
+        lint_words(paths, options)
+        return
     machine.install_packages(machine.LINT_PACKAGES)
     steps.build()
     steps.pip_install(steps.TOOLS / "requirements-lint.txt")
@@ -151,10 +167,68 @@ def lint_verb(arguments: Sequence[str]) -> None:
         run([steps.VENV / "bin" / "ruff", "check", ".", "tools/dev"])
     with step("pyright"):
         run([steps.VENV / "bin" / "pyright", "--pythonpath", steps.PYTHON])
+    lint_words([], [])
     files = changed_files("*.cpp")
     if files:
         with step(f"clang-tidy on {len(files)} changed files"):
             run([f"clang-tidy-{machine.LLVM}", "-p", steps.BUILD, "--quiet", "--warnings-as-errors=*", *files])
+
+
+def lint_words(paths: Sequence[str], options: Sequence[str]) -> None:
+    typos = str(steps.VENV / "bin" / "typos")
+    inside = [str((pathlib.Path.cwd() / path).resolve().relative_to(ROOT)) for path in paths]
+    found = words.lint(ROOT, inside, typos)
+    match options:
+        case ["--counts"]:
+            say("\n".join(words.table(found)))
+            return
+        case ["--record"]:
+            words.record(found)
+            say(f"{words.OPEN.relative_to(ROOT)} is written.")
+            return
+    wrong = [str(finding) for finding in words.not_open(found)]
+    if not paths:
+        wrong += words.closed(found)
+        wrong += stale_pages()
+    with step("words"):
+        for line in wrong:
+            say(line)
+        if wrong:
+            raise Failure(f"{len(wrong)} findings of the rules in {words.RULES.relative_to(ROOT)}")
+
+
+def stale_pages() -> list[str]:
+    """Generated pages in the tree that `tools/dev docs` would change."""
+    pages = {coverage.PAGE: coverage.page()}
+    if (steps.BUILD / "libraries.json").exists():
+        pages[architecture.PAGE] = architecture.page(steps.BUILD)
+    return [
+        f"{page.relative_to(ROOT)}:1: [stale] the generated text is not up to date; run `tools/dev docs`"
+        for page, text in pages.items()
+        if page.read_text(encoding="utf-8") != text
+    ]
+
+
+def messages_verb(arguments: Sequence[str]) -> None:
+    """List the messages of the product, one a line with its file and line: errors, remarks, reasons, hints, help texts.
+    `messages [PATH ...] [--random COUNT] [--seed NUMBER]`."""
+    paths: list[str] = []
+    numbers = {"--random": 0, "--seed": 0}
+    words_left = list(arguments)
+    while words_left:
+        word = words_left.pop(0)
+        if word in numbers:
+            if not words_left or not words_left[0].isdigit():
+                raise Failure(f"{word} needs a number")
+            numbers[word] = int(words_left.pop(0))
+        elif word.startswith("-"):
+            raise Failure(f"messages does not have the option '{word}'; it has {' and '.join(numbers)}")
+        else:
+            paths.append(str((pathlib.Path.cwd() / word).resolve().relative_to(ROOT)))
+    found = list(message_list.messages(ROOT, paths or message_list.FOLDERS))
+    if numbers["--random"]:
+        found = message_list.sample(found, numbers["--random"], numbers["--seed"])
+    say("\n".join(map(str, found)))
 
 
 def docs_verb(arguments: Sequence[str]) -> None:
@@ -235,6 +309,7 @@ VERBS: dict[str, Verb] = {
     "gcc": gcc_verb,
     "format": format_verb,
     "lint": lint_verb,
+    "messages": messages_verb,
     "docs": docs_verb,
     "bench": bench_verb,
     "fuzz": fuzz_verb,
