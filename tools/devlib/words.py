@@ -77,7 +77,7 @@ CPP_TOKEN = re.compile(
     re.DOTALL,
 )
 _JOIN = re.compile(r"\s*\)?\s*(?:(?:<<|\+)[^;{}\"?]*?(?:<<|\+)\s*(?:\w+\(\s*)*)?\s*")
-_BANNER = re.compile(r"===-+ (?P<name>\S+) - (?P<title>.*?)\s*(?:-\*- \w\+\+ -\*-)?-*===//")
+_BANNER = re.compile(r"===-+ (?P<name>\S+) - (?P<title>.*?)\s*(?:-\*- [\w+]+ -\*-)?-*===//")
 
 
 _NOT_TEXT = re.compile(r"[=-]*(?:===)?|NOLINT.*|clang-format.*")
@@ -466,6 +466,11 @@ def check_file(root: pathlib.Path, path: str, options: Options) -> Iterator[Find
     except (UnicodeDecodeError, SyntaxError) as error:
         yield Finding(path, 1, "unreadable", "file", str(error), "a file that can be parsed")
         return
+    if source.startswith("//===-"):
+        line = source.partition("\n")[0]
+        banner = _BANNER.fullmatch(line[2:])
+        if banner is None or banner["name"] != relative.name:
+            yield Finding(path, 1, "title", "title", line, f"//===- {relative.name} - TITLE ---===// on one line")
     for text in found:
         yield from check_text(path, text, options.rules)
     yield from check_names(path, names(relative, source), options.rules, options.allowed_names)

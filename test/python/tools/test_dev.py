@@ -28,7 +28,21 @@ def devlib(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 def test_help_lists_every_verb() -> None:
     result = dev("help")
     assert result.returncode == 0
-    for verb in ("help", "run", "test", "build", "gcc", "format", "lint", "docs", "bench", "fuzz", "messages", "outputs", "clean"):
+    for verb in (
+        "help",
+        "run",
+        "test",
+        "build",
+        "gcc",
+        "format",
+        "lint",
+        "docs",
+        "bench",
+        "fuzz",
+        "messages",
+        "outputs",
+        "clean",
+    ):
         assert any(line.split()[:1] == [verb] for line in result.stdout.splitlines())
     assert "None" not in result.stdout
     assert dev().stdout == result.stdout

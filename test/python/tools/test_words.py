@@ -116,6 +116,20 @@ def test_titles(title: str, is_right: bool) -> None:
     assert ("title" not in rules_in("A.h", banner)) == is_right
 
 
+@pytest.mark.parametrize(
+    ("banner", "is_right"),
+    [
+        ("//===- a.h - Title ---===//", True),
+        ("//===- a.h - Title -*- C++ -*-===//", True),
+        ("//===- b.h - Title ---===//", False),
+        ("//===- a.h - A title that goes on\n//---===//", False),
+    ],
+)
+def test_first_line_of_a_source(tmp_path: pathlib.Path, banner: str, is_right: bool) -> None:
+    (tmp_path / "a.h").write_text(f"{banner}\n")
+    assert (list(words.check_file(tmp_path, "a.h", words.Options())) == []) == is_right
+
+
 def test_lines_of_findings() -> None:
     text = next(iter(words.texts(pathlib.PurePath("a.md"), "One.\n\nA line\nthat is\nbehind.\n")))
     (finding,) = words.check_text("a.md", text, words.read_rules())
