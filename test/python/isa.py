@@ -18,8 +18,9 @@ _SASS_KINDS = {"LDS": "read", "LDSM": "read", "STS": "store", "BAR": "barrier", 
 
 @dataclass(frozen=True)
 class Step:
-    """One instruction: `load` and `copy` (to shared memory) of global memory, `product` (an MMA), `arithmetic` (of floats, one
-    lane at a time), `store` and `read` of shared memory, `barrier`, or `wait` for loads, with how many it leaves in flight."""
+    """One instruction. Kinds: `load` and `copy` (to shared memory) of global memory, `product` (an MMA), `arithmetic`
+    (of floats, one lane at a time), `store` and `read` of shared memory, `barrier`, or `wait` for loads, with the
+    number that stays in flight."""
 
     kind: str
     left: int = -1
@@ -122,8 +123,9 @@ def _sass_steps(lines: list[str]) -> list[Step]:
 
 
 def overlapped(assembly: str, kind: str) -> float:
-    """The part of a pipelined loop's `kind` of steps that runs while loads or copies of a later iteration are in flight:
-    after they are issued and before a wait covers them all. The assembly is that of an AMD (GCN) or NVIDIA (SASS) chip."""
+    """The part of a pipelined loop's `kind` of steps that runs while loads or copies of a later iteration are in
+    flight. These are in flight after they are issued and before a wait covers all of them. The assembly is that of an
+    AMD (GCN) or NVIDIA (SASS) chip."""
     lines = assembly.splitlines()
     if ".amdgcn_target" in assembly:
         bodies = [lines[loop.start : loop.stop] for loop in _loops(assembly)]

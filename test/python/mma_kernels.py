@@ -1,5 +1,5 @@
-"""Products of NVIDIA's warps by the names of their intrinsics: the fragments as the figures of the PTX ISA have them, and
-what each must compute."""
+"""NVIDIA's warp-level MMAs by the names of their intrinsics: fragments as in the figures of the PTX ISA, and expected
+results."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Element:
         return random.standard_normal(shape).astype(self.dtype).view(f"u{self.dtype.itemsize}").astype(np.uint64)
 
     def exact(self, random: np.random.Generator, shape: tuple[int, ...]) -> Array:
-        """Codes of small numbers, sums of whose products every accumulator has."""
+        """Codes of small numbers; every accumulator type represents the sums of their pairwise multiplications."""
         wanted = random.choice([-1.0, -0.5, 0.0, 0.5, 1.0, 1.5], shape)
         if self.codes is None:
             return wanted.astype(self.dtype).view(f"u{self.dtype.itemsize}").astype(np.uint64)
@@ -436,12 +436,12 @@ def drawn(name: str, random: np.random.Generator, exact: bool) -> tuple[list[tup
 
 
 def group_of(name: str) -> str:
-    """The shape and the types of a product without its layouts."""
+    """The shape and the types of an MMA without its layouts."""
     return name.removeprefix("llvm.nvvm.mma.").split(".row.col")[0]
 
 
 def check(result: Array, name: str, expected: Array, exact: bool) -> None:
-    """Compares a product with float64, in the type of its accumulator."""
+    """Compares a matmul with float64, in the type of its accumulator."""
     product, dtype = CASES[name], result.dtype
     if product.accumulator == "s32":
         sums = expected.astype(np.int64)

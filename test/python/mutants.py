@@ -1,7 +1,7 @@
-"""Mutants of pipelined products: each barrier and each wait removed or moved, each slot of shared memory aliased.
+"""Mutants of pipelined matmuls: each barrier and each wait removed or moved, each slot of shared memory aliased.
 
-A mutant is caught where its numbers are wrong under some schedule, where the thread sanitizer sees a race, or where
-threads wait for ever. `python -m mutants` writes what became of each as a table in Markdown.
+A mutant is killed if its numbers are wrong under some schedule, the thread sanitizer reports a race, or threads wait
+forever. `python -m mutants` writes the outcome of each mutant as a table in Markdown.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ triton_xla.entry_func @product(%a: memref<{m}x{k}xf16>, %b: memref<{k}x{n}xf16>,
 
 @dataclass(frozen=True)
 class Case:
-    """A product for a chip."""
+    """A matmul for a chip."""
 
     target: str
     """The chip."""
@@ -83,7 +83,7 @@ class Mutant:
     """A program with one fault."""
 
     level: str
-    """Where the fault is: in the `pipelined` block program, or in the final `llvm` code."""
+    """The location of the fault: in the `pipelined` block-level kernel, or in the final `llvm` code."""
     kind: str
     """`removed`, `weakened` (waits for one group less), `moved`, or `aliased` (takes the place of another)."""
     what: str
@@ -137,7 +137,7 @@ def _moved(lines: list[str], at: int, step: int) -> str | None:
             return None
         to += step
     moved = lines[:at] + lines[at + 1 :]
-    # Forwards, the lines behind the barrier have moved up by one.
+    # If the barrier moved forwards, the lines after it have moved up by one.
     moved.insert(to, lines[at])
     return "\n".join(moved)
 
@@ -156,7 +156,7 @@ def _next_slot(line: str, found: re.Match[str]) -> str:
 
 
 def of_block_program(text: str) -> Iterator[Mutant]:
-    """Mutants of a pipelined block program."""
+    """Mutants of a pipelined block-level kernel."""
     lines, number = text.splitlines(), _Counter()
     level = "pipelined"
     for at, line in enumerate(lines):
@@ -194,7 +194,7 @@ LIMIT = 60.0
 
 
 class Bench:
-    """The products of a case, and one of their blocks on the emulator."""
+    """The matmuls of a case, and one of their blocks on the emulator."""
 
     def __init__(self, case: Case) -> None:
         self.case = case
@@ -211,7 +211,7 @@ class Bench:
 
     @functools.cached_property
     def block_program(self) -> str:
-        """The pipelined block program."""
+        """The pipelined block-level kernel."""
         return self._kernel.asm["pipelined"]
 
     @functools.cached_property

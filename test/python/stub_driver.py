@@ -70,7 +70,7 @@ class Stub:
         self.library.stub_fail(name.encode(), status, times)
 
     def on_launch(self, run: Callable[[str, Any], None]) -> None:
-        """What a launch does, with the name and the addresses of the parameters."""
+        """The effect of a launch, with the name and the addresses of the parameters."""
         self._callback = CALLBACK(lambda name, parameters: run(name.decode(), parameters))
         self.library.stub_on_launch(self._callback)
 

@@ -1,4 +1,4 @@
-"""Kernels in files: what is saved is what runs, without MLIR; and what is not such a file says so."""
+"""Kernels in files: a saved kernel runs without MLIR, and other files are refused."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_a_kernel_runs_without_mlir_and_without_extension_modules(
         assert done.returncode == 0, done.stderr
         assert "launch scale 4,1,1 128,1,1 0,0,0 4096 7" in done.stdout
     else:
-        # What the message would say of other targets is in MLIR's part; it goes without.
+        # The hint about other targets needs MLIR; this message omits it.
         assert "this kernel is for sm_100a, the GPU here has compute capability 9.0" in done.stderr
 
 
@@ -154,7 +154,7 @@ def test_what_has_no_code_is_not_saved(tmp_path: Path) -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# What is no such file
+# Files that are not kernels
 # ---------------------------------------------------------------------------------------------------------------------
 
 

@@ -1,4 +1,4 @@
-"""`smalti run --check`: it must see what is wrong, and say where."""
+"""`smalti run --check`: detection and location of wrong results."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_same_seed_same_inputs() -> None:
     first, second, other = (check.random_arguments(what, seed) for seed in (1, 1, 2))
     np.testing.assert_array_equal(first[0], second[0])
     assert not np.array_equal(first[0], other[0])
-    # What is written and never read starts as poison.
+    # Memory that is written and never read starts as poison.
     assert np.isnan(first[1]).all()
 
 

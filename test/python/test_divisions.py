@@ -54,7 +54,7 @@ def line_of(error: SmaltiError) -> int:
 
 
 def arrays(divisor: int, dividend: int = 7) -> list[np.ndarray[Any, Any]]:
-    """A dividend and a divisor of 63 ones, but for one element."""
+    """A dividend and a divisor of 63 ones, except for one element."""
     x, y = np.full(64, 3, np.int32), np.ones(64, np.int32)
     x[5], y[5] = dividend, divisor
     return [x, y, np.full(64, -1, np.int32)]

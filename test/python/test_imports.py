@@ -65,7 +65,7 @@ ORDER = (
 """Folders, and files of the package's own folder. Each imports what is listed before it, and nothing after it."""
 
 MOST_FILES = 25
-"""Of a folder."""
+"""By folder."""
 
 Graph = Mapping[str, Mapping[str, int]]
 """For each module those that it imports, with the line."""

@@ -25,7 +25,7 @@ class Copies:
     copy: str
     """Copies row %i of %{array} to %{tile}."""
     wait: str = ""
-    """What the loop waits for ahead of the barrier behind the copies."""
+    """The wait of the loop before the barrier after the copies."""
     has_slots: bool = False
     """The kernel has its slots already."""
 

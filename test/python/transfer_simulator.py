@@ -52,7 +52,7 @@ def addresses_of_elements(
     if not tile:
         offset = sum(i * s for i, s in zip(index, strides, strict=True))
     else:
-        # Row-major over the dimensions as they lie in memory: what is not tiled, the tiles, what is in a tile.
+        # Row-major over the dimensions in memory order: untiled dimensions, the tiles, dimensions in a tile.
         order = sorted(range(len(shape)), key=lambda dim: (-strides[dim], dim))
         sizes = (1,) * (len(shape) - len(tile)) + tile
         untiled = [d for d in order if d < len(shape) - len(tile)]
@@ -204,7 +204,7 @@ def recount_banks(plan: TransferPlan, is_read: bool, target: targets.Target) -> 
                 named = named[: 4 * len(access.pieces)]
             elif access.kind.startswith("matrix"):
                 named = named[: 8 * len(access.pieces)]
-            # What is a multiple of all banks further on asks the same.
+            # Lanes whose addresses differ by a multiple of all banks access the same banks.
             start = int(named.min()) // (target.shared_memory_banks * target.bank_bytes)
             key = tuple(int(a) - start * target.shared_memory_banks * target.bank_bytes for a in named)
             if key not in known:
@@ -215,7 +215,8 @@ def recount_banks(plan: TransferPlan, is_read: bool, target: targets.Target) -> 
 
 
 def execute(plan: TransferPlan, layout: Layout, memory: MemoryLayout, bits: int, chip: str, is_load: bool) -> None:
-    """Raises Mismatch unless every element of every register is moved once, from or to its place, as the banks say."""
+    """Raises Mismatch unless every element of every register is moved once, from or to its address, with the planned
+    banks."""
     target = targets.get(chip)
     shape = tuple(memory.shape)
     threads = plan.warps * plan.wave_size

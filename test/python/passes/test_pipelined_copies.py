@@ -415,7 +415,7 @@ def test_races_of_a_thread_that_copies_for_others(wrong: dict[str, Any]) -> None
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Programs of threads
+# Thread-level kernels
 # ---------------------------------------------------------------------------------------------------------------------
 
 THREAD_PROGRAM = ROOT / "test/conversions/to-nvvm/tensor-maps.mlir"

@@ -1,5 +1,7 @@
-"""Kernels for NVIDIA's chips as IREE's pipelines leave them ahead of LLVM, written by hand: a product that copies tiles
-asynchronously, loads fragments and multiplies warp by warp, and a softmax that reduces by shuffles."""
+"""Kernels for NVIDIA chips as IREE's pipelines pass them to LLVM, written by hand.
+
+A matmul that copies tiles asynchronously, loads fragments and multiplies warp by warp, and a softmax that reduces by
+shuffles."""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ _A, _B = f"memref<32x32xf16, {SHARED}>", f"memref<32x16xf16, {SHARED}>"
 def product(depth: int) -> str:
     """C = A B of f16, 32 x 16 by `depth`, in steps of 32: each of two warps has 16 rows and two instructions wide.
 
-    A tile's chunks of 16 bytes are exchanged by row, so that ldmatrix has no bank conflicts.
+    A tile's chunks of 16 bytes are permuted by row, so that ldmatrix has no bank conflicts.
     """
     multiplied = "\n".join(
         f"""

@@ -101,8 +101,9 @@ DONE = "nvvm.cp.async.bulk.wait_group 0 // done"
 def persistent(
     tiles: int = 5, steps: int = 3, slots: int = 2, out: int = 1, grid: int = 2, restart: bool = False
 ) -> str:
-    """Blocks that take tiles in turn: y[tile] = sum of x[tile], its columns the other way round. The ring of slots goes on
-    from tile to tile, unless it is to `restart`; results leave through `out` buffers while the next tile is summed up."""
+    """Blocks that process tiles in turn: y[tile] = sum of x[tile], with reversed columns. The ring of slots
+    continues from tile to tile, unless it is to `restart`; results leave through `out` buffers while the next tile
+    is summed up."""
     ring = ("%i0", "%i1", "%i0") if restart else ("%slot0", "%phase0", "%phase0")
     body = f"""{allocation("tile", f"{slots}x64xf32")}{allocation("o", f"{out}x64xf32")}{barriers(slots, 64)}
     gpu.barrier
@@ -182,8 +183,8 @@ RELEASE_OTHER = "nvvm.mbarrier.arrive %far {scope = #nvvm.mem_scope<cluster>} : 
 
 
 def multicast(rows: int = 5, slots: int = 2, empty: int = 128, size: int = 256) -> str:
-    """Each of two blocks copies half of every row to both, and adds up all rows, the columns the other way round. A slot is
-    empty when the threads of both have read it."""
+    """Each of two blocks copies half of every row to both, and adds up all rows, with reversed columns. A slot is empty
+    when the threads of both have read it."""
     body = f"""{allocation("s", f"{slots}x64xf32")}{barriers(slots, empty)}
     %rank = nvvm.read.ptx.sreg.cluster.ctarank : i32
     %another = arith.subi %i1, %rank : i32

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Compares the simulator's verdicts with those of SentryWard, which checks PTX without running it.
 
-Programs of threads are simulated, and compiled to PTX that SentryWard checks: sound ones, and each with one mistake in
-its synchronisation. Needs `sentryward` (PyPI) in the path.
+Thread-level kernels are simulated, and compiled to PTX that SentryWard checks: race-free kernels, and each with one
+synchronization mistake. Needs `sentryward` (PyPI) in the path.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ _DIVERGENT = """
 
 @dataclass(frozen=True)
 class Verdicts:
-    """What both say of a program."""
+    """The verdicts of both on a kernel."""
 
     program: str
     findings: tuple[str, ...]
@@ -99,7 +99,7 @@ def _lowered(stages: int) -> str:
 
 
 def programs() -> Iterator[tuple[str, str]]:
-    """Programs of threads, with names."""
+    """Thread-level kernels, with names."""
     for stages in (1, 2, 3):
         yield f"a product in {stages} stages", _lowered(stages)
     yield "a reversed vector", _program(_REVERSE)
@@ -115,12 +115,12 @@ def programs() -> Iterator[tuple[str, str]]:
 
 
 def find() -> str | None:
-    """SentryWard, beside this Python or in the path."""
+    """SentryWard, next to this Python or in the path."""
     return shutil.which("sentryward", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
 
 
 def sentryward(text: str) -> str:
-    """What SentryWard says of a program, compiled to PTX."""
+    """SentryWard's verdict on a kernel, compiled to PTX."""
     program = find()
     assert program is not None
     ptx = smalti.compile(text, target=CHIP).asm["ptx"]

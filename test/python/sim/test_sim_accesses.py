@@ -73,7 +73,7 @@ def test_what_was_before(random):
     grains, threads = random.integers(0, GRAINS, (WARP * WARPS, 4)), np.arange(WARP * WARPS)
     found = _smalti.look_before(row, grains, threads, WARP, agents, steps, known, 2)
     last = row[grains]
-    # The agents from 2 on have columns from 1 on; one knows nothing of the others.
+    # The agents from 2 on have columns from 1 on; each one is unordered with the others.
     ordered = known[threads[:, None] // WARP, np.maximum(agents[last] - 1, 0)] >= steps[last]
     warps = np.broadcast_to(threads[:, None] // WARP, last.shape)
     behind = ordered & (last != 0)

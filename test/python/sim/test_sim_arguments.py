@@ -1,4 +1,4 @@
-"""What a call of a simulated program takes: dynamic shapes, numbers, arrays that share memory, and what is refused."""
+"""Arguments of a simulated kernel: dynamic shapes, numbers, overlapping arrays, and refusals."""
 
 import numpy as np
 import pytest
@@ -341,7 +341,7 @@ def test_grids_that_are_too_large_or_none(text):
 
 
 def test_anything_may_be_given():
-    """A call says what is wrong with whatever it is given, by the argument."""
+    """A call with a wrong argument of any kind names the argument and the error."""
     kernel = compiled(THREADS, "%x: memref<?x64xf32, strided<[?, 1]>>, %y: memref<?x64xf32, strided<[?, 1]>>", ROWS)
     number = compiled(THREADS, "%n: i32, %f: f32, %y: memref<1xi32>", "    gpu.barrier")
     odd = [None, 1, -1.5, "text", b"bytes", [], {}, (1, 2), range(3), object(), lambda: 0, np.float32(1), _NoArray()]

@@ -1,5 +1,7 @@
-"""Programs that are easily judged wrongly: sound ones, of which nothing may be found, and ones with one mistake, which
-is to be found in every order and however late copies come."""
+"""Kernels with subtle synchronization.
+
+Race-free kernels without findings, and kernels with one mistake that is found in every order and for all completion
+times of copies."""
 
 from __future__ import annotations
 

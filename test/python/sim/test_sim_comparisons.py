@@ -17,7 +17,7 @@ KERNELS = ROOT / "test" / "kernels"
 
 
 def whole(array: np.ndarray) -> np.ndarray:
-    """Small whole numbers of the same type: sums of their products are exact in every order."""
+    """Small integers of the same type: the sums are exact in every order."""
     return np.rint(np.clip(array.astype(np.float32) * 2, -4, 4)).astype(array.dtype)
 
 
@@ -74,8 +74,8 @@ def test_sentryward_agrees() -> None:
     chosen = {name: text for name, text in sentryward_verdicts.programs() if name not in longer}
     found = list(sentryward_verdicts.compare(chosen.items()))
     assert len(found) >= 17
-    # LLVM gives the load what the same thread stored, so that in the PTX nobody reads. Nobody waits at a barrier for who
-    # has ended.
+    # LLVM forwards the thread's own store to the load, so that the PTX has no such read. Exited threads are not waited
+    # for at a barrier.
     assert [v.program for v in found if not v.agree] == [
         "a value that all threads store, barrier removed: gpu.barrier",
         "a barrier for some threads",

@@ -1,4 +1,4 @@
-"""What the simulator finds in small programs, in words, and what it does not find in sound ones."""
+"""Findings of the simulator in small kernels, their texts, and race-free kernels without findings."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ def test_blocks_that_write_the_same_place() -> None:
     assert finding.kind == "race" and finding.block == (1, 0, 0)
     assert finding.others[0].block == (0, 0, 0)
     assert finding.edge is not None and finding.edge.startswith("nothing orders the blocks of a grid")
-    # All write the same: no matter who is last.
+    # All threads write the same value, in any order.
     assert find(program(body.replace("%bx", "%gx"), ["memref<64x64xf32>"], grid=2)) == ()
 
 
@@ -283,6 +283,6 @@ def test_a_product_needs_a_fence_of_its_accumulator() -> None:
     finding = only(find(source.replace("      nvvm.wgmma.fence.aligned\n", "")))
     assert finding.kind == "missing-fence" and finding.message == "the product may not see its accumulator"
     assert finding.edge == "nvvm.wgmma.fence.aligned between what writes these registers and the product"
-    # With an operand in registers the product has a fence of its own.
+    # With an operand in registers, the `wgmma` has a fence of its own.
     source = PALLAS.joinpath("wgmma_registers.mlir").read_text()
     assert find(source.replace("      nvvm.wgmma.fence.aligned\n", "")) == ()

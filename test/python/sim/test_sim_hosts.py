@@ -1,4 +1,4 @@
-"""Programs of threads that a function of the host launches: sizes, tensor maps, arrays of the device."""
+"""Thread-level kernels that a host function launches: sizes, tensor maps, device arrays."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_the_mutants_of_a_launch_are_noticed() -> None:
 
 @pytest.mark.parametrize("fill", ["zero", "nan"])
 def test_what_is_outside_of_the_array_is_filled(fill: str) -> None:
-    # The store has elements of no array in its way, so what is read of them is looked at in shared memory.
+    # The store has padding between its elements, so reads of the padding are checked in shared memory.
     text = copying("none", fill, rows=12)
     begin = text.index("      nvgpu.tma.async.store")
     end = text.index("      gpu.terminator")
@@ -157,7 +157,7 @@ def test_copies_that_blocks_of_a_cluster_share() -> None:
     outcomes = mutants.score(kernel, [x, y])
     assert [str(one) for one in outcomes if not one.caught] == []
     assert {"nvvm.cluster.wait", "nvvm.fence.mbarrier.init"} <= {one.mutant.operation for one in outcomes}
-    # Who gets nothing waits for ever, and a third block is not there.
+    # A block without work waits forever, and a third block does not exist.
     assert {one.kind for one in sim.simulate(shared_copy(1), "sim:sm_90a").find(x, y)} == {"transaction", "deadlock"}
     found = sim.simulate(shared_copy(7), "sim:sm_90a").find(x, y)
     assert found[0].message == "a copy to block 2 of a cluster with 2"
@@ -256,14 +256,14 @@ def test_hosts_that_are_not_known_are_refused() -> None:
     )
     with pytest.raises(LaunchError, match="a block of 2048 threads"):
         sim.simulate(many, "sim:sm_90a")
-    # The driver makes no map of such an array.
+    # The driver refuses a map of this array.
     kernel = sim.simulate(copying("none", columns=31), "sim:sm_90a")
     with pytest.raises(LaunchError, match="they must be multiples of 16 B"):
         kernel(*kernel.random_arguments())
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Products
+# Matmuls
 # ---------------------------------------------------------------------------------------------------------------------
 
 A, B = f"memref<128x64xf16, {SHARED}>", f"memref<64x128xf16, {SHARED}>"
@@ -295,7 +295,7 @@ def tile_load(name: str, k: str, slot: str) -> str:
 
 
 def gemm(trips: int = 4) -> str:
-    """A product of a warpgroup, of tiles of 64 along k in two slots."""
+    """A warpgroup's matmul of tiles of 64 along k in two slots."""
     depth = 64 * trips
     a, b, d = f"memref<128x{depth}xf16>", f"memref<{depth}x128xf16>", "memref<128x128xf32>"
     of_a, of_b = (f"!nvgpu.warpgroup.descriptor<tensor = {ty}>" for ty in (A, B))
@@ -380,7 +380,7 @@ def test_products_of_a_warpgroup_in_two_slots() -> None:
 def test_a_launch_in_time() -> None:
     kernel = sim.simulate(gemm(), "sim:sm_90a")
     found = kernel.timeline(*kernel.random_arguments())
-    # Behind the first two tiles, one is fetched while another is multiplied.
+    # After the first two tiles, one is fetched while another is multiplied.
     assert {s.kind for s in found.slices} >= {"copy", "product"}
     assert 0 < found.summary.overlap < 1
 

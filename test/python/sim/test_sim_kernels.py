@@ -25,7 +25,8 @@ def simulated(name: str) -> sim.SimulatedKernel:
 
 
 def close(found: np.ndarray, wanted: np.ndarray, roundings: float) -> None:
-    """Whether results are those of float64, but for so many roundings of their type at their largest."""
+    """Whether results are those of float64, within the given number of roundings of their type at their largest
+    value."""
     scale = np.abs(wanted).max()
     unit = float(np.finfo(np.float16).eps if found.dtype == np.float16 else 2.0**-8)
     if found.dtype == np.float32:
@@ -129,10 +130,10 @@ def ragged_dot(text: str, **how: object) -> tuple[tuple[sim.Finding, ...], np.nd
 
 
 def test_ragged_dot_does_not_wait_before_it_overwrites_what_a_product_reads() -> None:
-    # JAX's program hands out a slot one step after the product was started, and never waits for products in its loop.
+    # JAX's kernel releases a slot one step after the `wgmma` was issued, and never waits for `wgmma` in its loop.
     text = PALLAS.joinpath("ragged_dot.mlir").read_text()
     found, result, wanted = ragged_dot(text, completion="early", go_on=True)
-    # Copies and products that happen at once give the right numbers in spite of it.
+    # Copies and MMAs that run concurrently still give the right numbers.
     close(result, wanted, 1)
     assert {f.kind for f in found} == {"race"}
     assert {f.message.partition(" bytes")[0] for f in found} == {"the copy writes"}

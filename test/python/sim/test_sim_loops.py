@@ -50,7 +50,7 @@ MUTATED = [
 def test_every_mutant_of_a_loop_is_noticed(point: Point) -> None:
     outcomes = simulated.score(point)
     assert [str(outcome) for outcome in outcomes if not outcome.caught] == []
-    # Without shared memory there is nothing to get wrong, nor where the order of the warps is that of the copies.
+    # Without shared memory, or with warps in the order of the copies, no mistake is possible.
     assert outcomes or point.shape.name in ("registers", "memory", "persistent")
 
 

@@ -111,7 +111,7 @@ def test_tiles_in_shared_memory(element: str, count: int) -> None:
     codes = np.stack([x.view(np.uint8) >> bits * i & (1 << bits) - 1 for i in range(count)], -1)
     codes = codes.reshape(64, 256).astype(np.int32)
     signed = np.where(codes >= 1 << bits - 1, codes - (1 << bits), codes)
-    # What is outside is filled.
+    # Elements outside are filled.
     wanted = np.pad(signed[:, 128 + count :], ((0, 0), (0, count)))
     assert (turned == wanted[:, 64:].T).all()
     bytes_of = np.pad(x[:, (128 + count) // count :], ((0, 0), (0, 1)))

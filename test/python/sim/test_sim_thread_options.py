@@ -1,4 +1,4 @@
-"""What one can ask of a run of a program of threads, from Python and on the shell."""
+"""Options of a run of a thread-level kernel, from Python and on the shell."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_the_shell_goes_on(shell: Any) -> None:
     # All warps of a block stored first here.
     assert done.exit_code == 1 and (y == x[:, ::-1]).all()
     done, x, y = shell("--go-on", "--order", "first-ahead")
-    # Its first warp read what nobody had written.
+    # Its first warp reads uninitialized memory.
     assert done.exit_code == 1 and np.isnan(y[2, :32]).all() and (y[[0, 1, 3]] == x[[0, 1, 3], ::-1]).all()
 
 

@@ -1,4 +1,4 @@
-"""Programs of threads in the simulator: numbers, what is found, and that sound programs are free of findings."""
+"""Thread-level kernels in the simulator: numbers, findings, and race-free kernels without findings."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def find(text: str, target: str = "sim:sm_80", **how: Any) -> tuple[sim.Finding,
 
 
 def sums(copies: Copies, a: np.ndarray, b: np.ndarray, trips: int, reads: int = 8) -> np.ndarray:
-    """What a kernel of `thread_kernels` computes."""
+    """The results of a kernel of `thread_kernels`."""
     total = np.zeros((THREADS, 4), np.float32)
     for i in range(trips):
         total = total * np.float32(0.5)
@@ -153,7 +153,7 @@ def test_warps_that_part_meet_at_a_barrier() -> None:
 
 
 def test_a_barrier_that_a_warp_does_not_come_to() -> None:
-    # Nobody waits for who has ended; it tells nothing.
+    # Exited threads are not waited for, and exit does not order their accesses.
     (finding,) = find(warps("", "gpu.barrier"))
     assert finding.kind == "race"
     number = "%n = arith.constant 1 : i32 %count = arith.constant 64 : i32"
@@ -327,7 +327,7 @@ def matmul(rows: int, columns: int, depth: int) -> str:
 
 @pytest.mark.slow
 def test_slots_that_are_not_used_again_give_no_mutants() -> None:
-    """Nobody waits for their phases, so that a mistake there is none."""
+    """No agent waits for their phases, so a mistake there has no effect."""
     made = sim.simulate(matmul(128, 128, 256), "sim:sm_90a", specialize="on")
     assert made.module is not None and str(made.module).count("nvvm.mbarrier.init") > 8
     outcomes = mutants.score(made, made.random_arguments())

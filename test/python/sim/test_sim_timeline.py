@@ -52,7 +52,7 @@ def test_a_small_program_takes_what_the_table_says() -> None:
 LEVELS = {
     "blocks": (MATMUL, "sim:sm_80", {"level": "block"}),
     "threads": (MATMUL, "sim:sm_80", {"level": "thread"}),
-    # Warps have roles, and copies and products barriers.
+    # Warps have roles, and copies and MMAs have barriers.
     "roles": (matmul((64, 128, 1024), (64, 128, 64), start="zero"), "sim:sm_90a", {"level": "thread"}),
 }
 
@@ -62,7 +62,7 @@ LEVELS = {
 def test_a_pipelined_loop_overlaps_more_than_the_plain_one(case: str) -> None:
     source, target, options = LEVELS[case]
     plain, pipelined = (timeline(source, target, stages=stages, **options).summary for stages in (1, 3))
-    # Where the loop ends, fast warps are ahead of slow ones.
+    # At the loop's end, fast warps arrive before slow ones.
     assert plain.overlap < (0.005 if case == "threads" else 1e-9)
     assert pipelined.overlap > 0.12
     assert pipelined.cycles < plain.cycles and pipelined.exposed < plain.exposed
@@ -76,11 +76,11 @@ def test_the_matrix_unit_works_at_its_rate() -> None:
     products = [s for s in found.slices if s.kind == "product"]
     rate = found.timing.f16_macs
     assert rate and all(s.end - s.start == pytest.approx(s.size / rate) for s in products)
-    # A block has 128 rows and 256 columns of a product over 2048.
+    # A block has 128 rows and 256 columns of a matmul over 2048.
     assert sum(s.size for s in products) == 128 * 256 * 2048
     assert found.summary.matrix == pytest.approx(128 * 256 * 2048 / rate)
     assert {s.name for s in products} == {f"mosaic_gpu.wgmma, warpgroup {i}" for i in (0, 1)}
-    # One product at a time.
+    # One MMA at a time.
     spans = sorted((s.start, s.end) for s in products)
     assert all(before[1] <= after[0] + 1e-6 for before, after in itertools.pairwise(spans))
 
@@ -137,7 +137,7 @@ def test_a_number_that_nobody_published_is_not_invented(level: str, target: str,
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Programs of threads
+# Thread-level kernels
 # ---------------------------------------------------------------------------------------------------------------------
 
 
@@ -148,8 +148,8 @@ def test_a_number_that_nobody_published_is_not_invented(level: str, target: str,
     ids=["plain", "pipelined", "JAX"],
 )
 def test_both_levels_take_the_same_time(source: object, target: str, options: dict[str, object]) -> None:
-    """Nearly: blocks wait for each of their loads, and warps for what they use, so those of the accumulator are under way
-    with the first copies; and fast warps are ahead of slow ones."""
+    """Approximate: blocks wait for each of their loads, and warps for the values that they use. The loads of the
+    accumulator are therefore in flight together with the first copies, and fast warps run before slow ones."""
     blocks, threads = (timeline(source, target, level=level, **options) for level in ("block", "thread"))
     copied = [sum(s.size for s in one.slices if s.kind == "copy") for one in (blocks, threads)]
     assert copied[0] == copied[1] > 0
@@ -173,14 +173,14 @@ def of_threads(body: str, arguments: str, threads: int = 64) -> str:
 
 
 def numbers(target: str) -> tuple[targets.Timing, float]:
-    """Of a chip, and the bytes of global memory that a unit gets in a cycle."""
+    """For a chip, with the bytes of global memory that a compute unit receives per cycle."""
     timing = targets.get(target).timing
     assert timing is not None and timing.memory_bandwidth and timing.megahertz and timing.units
     return timing, timing.memory_bandwidth * 1000 / timing.megahertz / timing.units
 
 
 def test_a_warp_waits_for_what_it_uses() -> None:
-    """Two loads are under way at once, and the second one is what the sum waits for."""
+    """Two loads are in flight concurrently, and the sum waits for the second one."""
     body = """%other = arith.addi %t, %c64 : index
     %a = memref.load %x[%t] : memref<128xf32>
     %b = memref.load %x[%other] : memref<128xf32>
@@ -205,7 +205,7 @@ def test_a_warp_waits_for_what_it_uses() -> None:
 
 
 def test_each_part_of_the_matrix_unit_has_its_warps() -> None:
-    """Five warps: the parts of a unit work at the same time, and one of them has two warps."""
+    """Five warps: the sub-partitions of an SM work at the same time, and one of them has two warps."""
     body = """%i = arith.constant dense<0.0> : vector<4x2xf16>
     %j = arith.constant dense<0.0> : vector<2x2xf16>
     %k = arith.constant dense<0.0> : vector<2x2xf32>
@@ -262,7 +262,7 @@ def test_a_product_of_a_chip_of_amd(level: str) -> None:
     timing = targets.table()["gfx942"].timing
     assert timing is not None and timing.global_latency and timing.shared_latency and timing.megahertz
     found = timeline(MATMUL, "sim:gfx942", level=level)
-    # No load of global memory, and of LDS behind it, comes sooner.
+    # A load of global memory, and of LDS after it, does not complete earlier.
     assert found.summary.cycles > timing.global_latency + timing.shared_latency
     assert 0 < found.summary.matrix < found.summary.cycles
 

@@ -1,5 +1,7 @@
-"""Products as IREE's pipelines for AMD's chips leave them ahead of LLVM, written by hand: bindings as buffers with
-bounds, tiles that are swizzled or padded in LDS, pipelined loops, and what steers LLVM's schedules."""
+"""Matmul kernels for AMD as IREE's pipelines pass them to LLVM, written by hand.
+
+They have bindings as buffers with bounds, tiles that are swizzled or padded in LDS, pipelined loops, and attributes
+that steer LLVM's schedules."""
 
 from __future__ import annotations
 
@@ -42,8 +44,8 @@ def join(lines: list[str]) -> str:
 
 
 def direct(m: int, n: int, k: int, *, moved: int, depth: int, slots: int = 2) -> str:
-    """Slots that copies by lanes fill while one of them is read: `moved` elements a lane, products of 16x16x`depth`. Of
-    a row the chunks of eight elements change places, so that the lanes of a read meet different banks."""
+    """Slots that per-lane copies fill while one slot is read: `moved` elements a lane, MMAs of 16x16x`depth`. The
+    chunks of eight elements of a row are permuted, so that the lanes of a read access different banks."""
     rounds, count, steps = TILE * DEPTH // (256 * moved), depth // 4, DEPTH // depth
     buffer, slot = (
         f"memref<{f'{slots}x' * lead}{TILE}x{DEPTH}xf16, {layout}{SHARED}>"
@@ -159,8 +161,8 @@ def direct(m: int, n: int, k: int, *, moved: int, depth: int, slots: int = 2) ->
 
 
 def staged(m: int, n: int, k: int) -> str:
-    """Tiles that go through registers to padded rows in LDS, fetched one iteration ahead: products of 32x32x8 of which
-    each wave has one tile. K need be no multiple of what an iteration takes."""
+    """Tiles that are loaded through registers to padded rows in LDS, prefetched one iteration early. Each wave has one
+    tile of an MMA of 32x32x8. K need not be a multiple of the elements of an iteration."""
     tile, inside = f"memref<{TILE}x36xf16, {SHARED}>", "true" if k % DEPTH == 0 else "false"
 
     def fetch(column: str, tag: str) -> str:

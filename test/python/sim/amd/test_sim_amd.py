@@ -1,4 +1,4 @@
-"""Programs of threads for AMD's chips: numbers, races, what waits and barriers tell of, and every mutant."""
+"""Thread-level kernels for AMD chips: numbers, races, the effects of waits and barriers, and every mutant."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ def caught(text: str, target: str, schedules: tuple[sim.Simulation, ...] = mutan
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The project's products
+# The project's matmuls
 # ---------------------------------------------------------------------------------------------------------------------
 
 
 def threads_of(chip: str, k: int, **options: Any) -> tuple[Any, str]:
-    """A product for the emulator, and its program of threads."""
+    """A matmul for the emulator, and its thread-level kernel."""
     text = matmul((40, 36, k), (32, 32, 32), "f16")
     compiled = smalti.compile(smalti.parse(text), target=f"emu:{chip}", **options)
     return compiled, compiled.asm["thread"]
@@ -107,7 +107,7 @@ def test_mutants_of_products_are_caught(chip: str) -> None:
 
 
 def sums(copies: Copies, a: np.ndarray, b: np.ndarray, trips: int, reads: int) -> np.ndarray:
-    """What a kernel of `thread_kernels` computes."""
+    """The results of a kernel of `thread_kernels`."""
     total = np.zeros((THREADS, 4), np.float32)
     for i in range(trips):
         total = total * np.float32(0.5)
@@ -118,7 +118,7 @@ def sums(copies: Copies, a: np.ndarray, b: np.ndarray, trips: int, reads: int) -
 
 
 def pipelined(copies: Copies, chip: str, stages: int) -> str:
-    """A loop with as many slots as stages, and copies ahead."""
+    """A loop with as many slots as stages, and prefetched copies."""
     passes = f"smalti-multi-buffer{{depth={stages}}},smalti-pipeline-loops{{stages={stages}}}"
     outcome = runner.transform(Case(kernel(copies, reads=4), chip, f"builtin.module(gpu.module(gpu.func({passes})))"))
     assert outcome.pipelined == 1, outcome.missed
@@ -151,7 +151,7 @@ def test_mutants_of_pipelined_loops_are_caught(copies: Copies) -> None:
 
 
 def test_mutants_of_waitcnt_are_caught() -> None:
-    """What `s_waitcnt` says of copies and of LDS, on chips that number its bits differently."""
+    """The counts of copies and of LDS accesses in `s_waitcnt`, on chips with different encodings."""
     text = re.sub(
         r"amdgpu.memory_counter_wait load\((\d)\)",
         lambda found: f"rocdl.s.waitcnt {0x0F70 | int(found[1])}",
@@ -175,7 +175,7 @@ def test_mutants_of_waitcnt_are_caught() -> None:
     [("CDNA3", 0x0070, 0x0171), ("CDNA3", 0x4F7F, 0x8F70), ("CDNA3", 0xCF7F, 0xCF7F), ("RDNA3", 0x0007, 0x0417)],
 )
 def test_one_more_of_a_waitcnt(architecture: str, bits: int, wanted: int) -> None:
-    """Fields that wait for nothing stay so; six bits of vmcnt are in two places on CDNA."""
+    """Fields that wait for nothing stay so; the six bits of vmcnt are split in two fields on CDNA."""
     assert weakened_waitcnt(architecture, bits) == wanted
 
 
@@ -187,7 +187,7 @@ def test_barriers_wait_for_copies_that_vmcnt_counts() -> None:
     assert "race" in {finding.kind for finding in found}
     race = next(finding for finding in found if finding.kind == "race")
     assert race.edge is not None and race.edge.startswith("amdgpu.memory_counter_wait load, or s_waitcnt vmcnt, with a")
-    # Nothing waits for these by itself.
+    # No implicit wait covers these.
     for copies in (TENSORS, POINTERS):
         text = kernel(copies, trips=3)
         assert find(text, "gfx1250") == ()
@@ -250,7 +250,7 @@ GLOBAL = """
     [
         ("gfx942", "gpu.barrier", True),
         ("gfx942", "amdgpu.lds_barrier", False),
-        # Of stores CDNA's vmcnt tells, too; RDNA has a counter of their own.
+        # vmcnt of CDNA also counts stores; RDNA has a separate counter for stores.
         ("gfx942", "amdgpu.memory_counter_wait load(0)\namdgpu.lds_barrier", True),
         ("gfx1100", "amdgpu.memory_counter_wait load(0)\namdgpu.lds_barrier", False),
         ("gfx1201", "amdgpu.memory_counter_wait load(0)\namdgpu.lds_barrier", False),
@@ -312,7 +312,7 @@ def test_checked_buffers_read_zero_outside_and_drop_stores() -> None:
 
 @pytest.mark.parametrize(("moved", "lanes"), [("f32", 4), ("f16", 4), ("vector<4xf32>", 16)])
 def test_copies_to_lds_lie_lane_by_lane(moved: str, lanes: int) -> None:
-    """Narrow elements become dwords; of the places that of the first lane counts; what is outside comes as zeros."""
+    """Narrow elements become dwords; only the first lane's address counts; elements outside the bounds are zeros."""
     count, element = (4, "f32") if "vector" in moved else (1, moved)
     size, total = 2 if element == "f16" else 4, 128 * lanes
     fat = f"memref<{128 * count}x{element}, #amdgpu.address_space<fat_raw_buffer>>"

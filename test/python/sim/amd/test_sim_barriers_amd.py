@@ -45,8 +45,8 @@ def meet(name: str) -> str:
 
 
 def ring(trips: int) -> str:
-    """One wave copies rows to two slots in turn, the other one adds them up: barriers 0 and 1 tell that a slot is full,
-    2 and 3 that it is empty."""
+    """One wave copies rows to two slots in turn, and the other one adds them up. Barriers 0 and 1 signal that a slot is
+    full, barriers 2 and 3 that a slot is empty."""
     body = f"""
     %slots = memref.alloc() : memref<2x32xf32, {SHARED}>
     %c31 = arith.constant 31 : index
@@ -172,7 +172,7 @@ def test_what_is_wrong(how: str) -> None:
 
 
 def test_a_join_that_nothing_orders() -> None:
-    """It may come after the signal that ends the phase; one that the wave gives itself comes behind it."""
+    """It may arrive after the signal that completes the phase; the wave's own signal is issued after it."""
     text = module(ONE + INIT + "gpu.barrier\n" + PARTED.format(SIGNAL, JOIN + "SIGNAL" + WAIT), "%a: memref<1xf32>", 1)
     one = text.replace("member_cnt = 2", "member_cnt = 1").replace("SIGNAL", "")
     a = np.zeros(1, np.float32)
@@ -217,7 +217,7 @@ def test_waves_of_a_team_with_barriers_of_their_own() -> None:
         o = np.zeros(128, np.float32)
         sim.simulate(text, "sim:gfx1250")(a, o, simulation=schedule)
         assert (o == np.roll(a, 64)).all()
-    # The other pair's barrier tells nothing.
+    # The other pair's barrier orders nothing here.
     wrong = text.replace("arith.addi %t, %c64", "arith.addi %t, %c32")
     assert "race" in {finding.kind for finding in sim.simulate(wrong, "sim:gfx1250").find(a, o)}
 

@@ -1,4 +1,4 @@
-"""Buffers of AMD with bounds: what is outside is read as zero and not written, whoever accesses it."""
+"""AMD buffers with bounds: elements outside are read as zero and not written, for all kinds of accesses."""
 
 from __future__ import annotations
 
@@ -203,7 +203,7 @@ ATOMICS = {
 
 @pytest.mark.parametrize("operation", ATOMICS)
 def test_atomic_operations_on_buffers(operation: str) -> None:
-    """Some lanes name the same place, and some one that is outside."""
+    """Some lanes have the same offset, and one lane's offset is outside."""
     body = f"""
     %size = arith.constant 48 : i64
     %sixteen = arith.constant 16 : i32
@@ -231,7 +231,7 @@ def test_atomic_operations_on_buffers(operation: str) -> None:
 
 
 def test_compare_and_swap_on_buffers() -> None:
-    """Each lane counts up once it sees the number of its place; those outside get zero."""
+    """Each lane increments after it sees the number of its offset; lanes outside get zero."""
     body = """
     %i = arith.index_cast %t : index to i32
     %one = arith.constant 1 : i32
@@ -247,7 +247,7 @@ def test_compare_and_swap_on_buffers() -> None:
 
 @pytest.mark.parametrize("chip", ["gfx942", "gfx950"])
 def test_copies_to_lds_by_resources(chip: str) -> None:
-    """Lanes one behind the other, zeros where the buffer ends, and vmcnt for their end."""
+    """Consecutive lanes, zeros where the buffer ends, and vmcnt for their completion."""
     shared = "memref<64xf32, #gpu.address_space<workgroup>>"
     body = f"""
     %s = memref.alloc() : {shared}

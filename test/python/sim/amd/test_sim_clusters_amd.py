@@ -102,7 +102,7 @@ X = np.arange(256, dtype=np.float32)
     ("sync", "kind", "words"),
     [
         ("gpu.barrier", "race", "may still"),
-        # Nobody signals for the second block.
+        # The second block is never signaled.
         (SYNC.replace("%leads", "%leads_first"), "deadlock", "(1, 0, 0)"),
         # Both waves do.
         (f"gpu.barrier\n{SIGNAL}{WAIT}", "barrier", "has done so for the block"),
@@ -157,7 +157,7 @@ def test_other_chips_have_no_clusters() -> None:
     alone = module(SYNC, "%x: memref<128xf32>", cluster=1)
     with pytest.raises(smalti.CompileError, match="gfx1200 has no clusters"):
         sim.simulate(alone, "sim:gfx1200")
-    # Where there is one block, there is no such barrier, and nobody waits at it.
+    # Without a cluster, this barrier does not exist, and no wave waits at it.
     body = f"""
     %s = memref.alloc() : memref<64xf32, {SHARED}>
     %v = memref.load %x[%at] : memref<128xf32>

@@ -13,7 +13,7 @@ from smalti import sim, targets
 
 AMD = [target for target in targets.all() if target.vendor == "amd"]
 CHIPS = tuple({(target.architecture, target.mmas): target.name for target in reversed(AMD)}.values())
-"""One of each set of products."""
+"""One chip for each set of MMAs."""
 NUMBERS: dict[str, Any] = {
     "f64": np.float64,
     "f32": np.float32,
@@ -35,7 +35,7 @@ TABLE = sorted(
         if mma.kind in ("mfma", "wmma")
     }
 )
-# Beside the table: several matrices at a time, f64, results of 16 bits, bytes without a sign.
+# Other instructions: several matrices at a time, f64, results of 16 bits, unsigned bytes.
 OTHERS = [
     ("gfx90a", "mfma", 32, 1, 2, "f32", "f32"),
     ("gfx90a", "mfma", 16, 4, 4, "f16", "f32"),
@@ -54,7 +54,7 @@ OTHERS = [
 
 def test_the_table_has_products_of_each_chip() -> None:
     assert {row[0] for row in TABLE} == set(CHIPS) and len(TABLE) > 40
-    # What the table has besides is no instruction for matrices.
+    # The other entries of the table are not matrix instructions.
     assert {mma.kind for target in AMD for mma in target.mmas} == {"mfma", "wmma", "fma"}
 
 
@@ -266,7 +266,7 @@ ODD += [("gfx1250", "f16"), ("gfx1250", "f32")]
 
 @pytest.mark.parametrize(("chip", "element"), ODD)
 def test_numbers_that_are_none(chip: str, element: str) -> None:
-    """Infinities, what is no number, zeros with signs: as the emulator has them."""
+    """Infinities, NaNs, zeros with signs: as in the emulator."""
     chip = next(name for name in CHIPS if architecture(name) == architecture(chip))
     row = next(row for row in TABLE if row[0] == chip and row[5] == element)
     _, kind, m, k, blocks, _, total = row
@@ -284,7 +284,7 @@ def test_numbers_that_are_none(chip: str, element: str) -> None:
     with np.errstate(over="ignore"):
         a, b = (some((1, m, k), 0.5 / k).astype(NUMBERS[element]) for _ in range(2))
     c = np.where(rng.random((1, m, m)) < 0.2, rng.choice([*odd, 1e-40], (1, m, m)), -0.0).astype(NUMBERS[total])
-    # All products of this element are zeros with a sign.
+    # All multiplications with this element give zeros with a sign.
     a[0, 3], b[0, 2], c[0, 3, 2] = 1, -0.0, -0.0
     left, right, start = place(a, factors), place(b, factors), place(c, results)
     text = product(row, left.shape[1], right.shape[1], start.shape[1])
@@ -308,7 +308,7 @@ SMALL: dict[str, tuple[Any, int]] = {
 
 
 def packed(codes: np.ndarray, bits: int) -> np.ndarray:
-    """The bits of each row, one element behind the other."""
+    """The bits of each row, element after element."""
     planes = (codes[..., None] >> np.arange(bits)) & 1
     return np.packbits(planes.reshape(len(codes), -1).astype(np.uint8), axis=1, bitorder="little").view(np.int8)
 
@@ -381,7 +381,7 @@ def test_halves_of_a_wave_that_differ() -> None:
 
 
 def test_waves_that_do_not_multiply_have_no_factors() -> None:
-    """What they hold where others multiply is not looked at."""
+    """The registers of inactive lanes are not used."""
     lines = [
         "%c32 = arith.constant 32 : index",
         "%zeros = arith.constant dense<0.0> : vector<8xf32>",
@@ -404,7 +404,7 @@ def test_waves_that_do_not_multiply_have_no_factors() -> None:
 
 @pytest.mark.parametrize(("m", "k"), [(16, 8), (32, 4)])
 def test_products_of_xf32(m: int, k: int) -> None:
-    """The factors have 10 bits of mantissa, and what is below is cut off."""
+    """The operands have 10 bits of mantissa, and further bits are truncated."""
     row = ("gfx942", "mfma", m, k, 1, "f32", "f32")
     factors, results = factor_places("gfx942", "mfma", m, k, 1, 32), result_places("gfx942", "mfma", m, 1, False)
     matrices = [given("f32", shape, seed) for seed, shape in enumerate([(1, m, k), (1, m, k), (1, m, m)])]
@@ -427,7 +427,7 @@ def test_products_of_xf32(m: int, k: int) -> None:
     kept_a, kept_b = (np.trunc(np.ldexp(*_parts(x))) * np.exp2(_exponents(x)) for x in (a, b))
     sums = place(np.einsum("bik,bjk->bij", abs(a), abs(b)) + abs(c), results)
     check(outs[0], place(np.einsum("bik,bjk->bij", kept_a, kept_b) + c, results), sums)
-    # As exact as the type: not more than one of its last place off in each factor.
+    # As exact as the type: an error of at most one in the last place of each operand.
     wanted = place(np.einsum("bik,bjk->bij", a, b) + c, results)
     assert (np.abs(outs[0] - wanted) <= 2.001 * 2.0**-10 * sums).all()
     assert np.abs(outs[0] - wanted).max() > 2.0**-14
@@ -436,7 +436,7 @@ def test_products_of_xf32(m: int, k: int) -> None:
 
 
 def _exponents(x: np.ndarray) -> np.ndarray:
-    """Of the last place that xf32 has."""
+    """In units of the last place of xf32."""
     return np.frexp(x)[1] - 11
 
 

@@ -1,4 +1,4 @@
-"""Products of which a factor is sparse, and of wide ones with scales: against float64 and the emulator."""
+"""MMAs with a sparse operand, and wide ones with scales: against float64 and the emulator."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NUMBERS = NUMBERS | {"f8E4M3FNUZ": ml_dtypes.float8_e4m3fnuz, "f8E5M2FNUZ": ml_d
 
 
 def sparse_operands(m: int, k: int, a: np.ndarray, b: np.ndarray, chosen: int, rng: Any) -> tuple[Any, ...]:
-    """A with zeros in half of its places, and what the lanes have of it and of B."""
+    """A with zeros in half of its elements, and the fragments of A and of B."""
     size = a.itemsize
     count = m * k // 128
     dense = np.zeros_like(a)
@@ -98,7 +98,7 @@ def test_places_that_are_not_in_order() -> None:
     arrays += [np.full(64, 0x4444EE44, np.uint32).view(np.int32)]
     arrays += [np.zeros((64, 4), np.float32) for _ in range(2)]
     made = sim.simulate(text, "sim:gfx942")
-    # With `cbsz` it is the first set of indices, whatever `abid` says.
+    # With `cbsz`, the first set of indices is used for every `abid`.
     assert made.find(*arrays) == ()
     arrays[2][5] = 0x44
     arrays[2][7] = 0x11

@@ -1,4 +1,4 @@
-"""`rocdl.mfma`, `rocdl.smfmac` and `rocdl.wmma`: bit for bit as the emulator has them, whatever they pack and modify."""
+"""`rocdl.mfma`, `rocdl.smfmac` and `rocdl.wmma`: bit for bit as in the emulator, with all packings and modifiers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from smalti.sim.translation.translator import THREAD_OPERATIONS
 from test_sim_matrices_amd import NUMBERS, kernel
 
 KINDS = NUMBERS | {"f8E4M3FNUZ": ml_dtypes.float8_e4m3fnuz, "f8E5M2FNUZ": ml_dtypes.float8_e5m2fnuz}
-# The chip, the name, the types of a factor and of its elements, those of the accumulator, what else it says.
+# The chip, the name, the types of an operand and of its elements, those of the accumulator, further attributes.
 MFMA = [
     ("gfx90a", "f32.16x16x4f16", "vector<4xf16>", "f16", "f16", "vector<16xf32>", (1, 1, 3)),
     ("gfx90a", "i32.32x32x8i8", "i32", "i8", "i8", "vector<16xi32>", (0, 0, 0)),
@@ -119,7 +119,7 @@ def test_chips_that_lack_a_product_of_4_bits(chip: str, k: int, factor: str) -> 
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Sparse factors, and such with scales
+# Sparse operands, and operands with scales
 # ---------------------------------------------------------------------------------------------------------------------
 
 SMFMAC = [

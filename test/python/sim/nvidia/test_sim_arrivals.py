@@ -15,7 +15,7 @@ ARRIVE = "nvvm.cp.async.mbarrier.arrive %b {noinc = true} : !llvm.ptr<3>"
 
 
 def program(behind: str = "", arrive: str = ARRIVE, count: int = 64, size: str = "", more: str = "") -> str:
-    """Each of 64 threads copies 16 bytes; behind the wait it reads what its neighbour copied."""
+    """Each of 64 threads copies 16 bytes; after the wait it reads its neighbor's bytes."""
     return gpu_kernel(
         "%x: memref<256xi32>, %o: memref<256xi32>",
         f"""    %tile = memref.alloc() : memref<512xi32, #gpu.address_space<workgroup>>
@@ -88,10 +88,10 @@ def test_every_mutant_of_an_arrival_is_noticed() -> None:
 
 
 def test_what_an_arrival_does_not_tell() -> None:
-    # An arrival of the threads themselves tells nothing of their copies.
+    # An arrival of the threads does not cover their asynchronous copies.
     plain = program(arrive="%s = nvvm.mbarrier.arrive %b : !llvm.ptr<3> -> i64")
     assert {f.kind for f in sim.simulate(plain, "sim:sm_80").find(*arrays())} == {"race", "leak"}
-    # Copies that begin behind the arrival are none of it, though they are in the same group as those before.
+    # The arrival does not cover copies that are issued after it, even in the same group as earlier copies.
     again = """%next = llvm.getelementptr %mine[1024] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i8
     nvvm.cp.async.shared.global %next, %source, 16, cache = cg : !llvm.ptr<3>, !llvm.ptr<1>
     nvvm.cp.async.commit.group"""
@@ -104,7 +104,7 @@ def test_what_an_arrival_does_not_tell() -> None:
     assert found[0].message.startswith("the load reads bytes") and "the copy may still write it" in found[0].message
     done = again + "\n    nvvm.cp.async.wait.group 0\n    gpu.barrier"
     assert sim.simulate(program(done, more=read), "sim:sm_80").find(*arrays()) == ()
-    # What stores wrote, nobody learns of from it.
+    # The arrival does not release plain stores.
     store = """memref.store %t32, %tile[%there0] : memref<512xi32, #gpu.address_space<workgroup>>
     """
     told = "%c300 = arith.constant 300 : index\n    %there0 = arith.addi %c300, %t : index\n    " + store + ARRIVE
@@ -117,7 +117,7 @@ def test_what_an_arrival_does_not_tell() -> None:
 
 
 def test_copies_of_fewer_bytes_are_filled_with_zeros() -> None:
-    # Who reads nothing may have any address.
+    # An inactive lane may have any address.
     size = """%eight = arith.constant 8 : i32
     %rest = arith.remui %t32, %two : i32
     %bytes = arith.muli %rest, %eight : i32"""
@@ -148,7 +148,7 @@ def test_modules_of_jax_by_threads_are_those_by_blocks(name: str, target: str) -
 
 
 def stored(arrive: str, count: int = 64, before: str = "") -> str:
-    """The same with stores of threads, which an arrival of theirs tells of."""
+    """The same with stores of threads that the threads' own arrivals release."""
     text = program(arrive=arrive, count=count)
     begin, end = text.index("    nvvm.cp.async.shared.global"), text.index(arrive)
     store = """

@@ -1,5 +1,5 @@
-"""JAX's kernels for Blackwell in the simulator: warps that wait by themselves, blocks that take the work of others, and
-products of two blocks."""
+"""JAX's kernels for Blackwell in the simulator: warps with separate waits, blocks that steal the work of others, and
+two-block matmuls."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def replaced(source: str, *pairs: tuple[str, str]) -> str:
 
 
 def matmul() -> str:
-    """The product, which waits for its last copy."""
+    """The matmul, which waits for its last copy."""
     return replaced(printed("small_blackwell_matmul"), (END, WAIT + END))
 
 
 def matmul_of_two_blocks() -> str:
-    """The same of two blocks: all warps have the answer before one of their threads says so, only the block that
-    multiplies waits for the accumulator, and the last barrier orders what the blocks did."""
+    """The two-block variant. All warps have the answer before one of their threads reports it, only the block that
+    multiplies waits for the accumulator, and the last barrier orders the accesses of the blocks."""
     barrier = (
         "        %say = arith.addi %113, %c1_i32 : i32\n"
         '        %all = llvm.inline_asm has_side_effects "bar.sync $0, 128;", "r" %say : (i32) -> !llvm.void\n'

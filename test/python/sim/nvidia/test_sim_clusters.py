@@ -85,7 +85,7 @@ def test_a_block_that_may_not_have_started() -> None:
 
 
 def test_a_block_that_may_have_ended() -> None:
-    # Nobody waits for what comes from the other block.
+    # No wait covers the data from the other block.
     source = printed("store_to_a_peer")
     first = source.index("      nvvm.mbarrier.try_wait.parity")
     last = source.index("      gpu.terminator")
@@ -144,7 +144,7 @@ def test_the_barrier_of_the_cluster_needs_everyone() -> None:
         nvvm.cluster.arrive
         nvvm.cluster.wait
       }"""
-    # Whoever has ended need not come.
+    # Exited threads need not arrive.
     assert find(clustered(body)) == ()
     waits = (
         f" else {{\n{barrier('b', 0)}\n        mosaic_gpu.wait barrier(%b : {BARRIER}) parity(%false : i1)\n      }}"

@@ -1,4 +1,4 @@
-"""`wgmma.fence` in programs of threads: PTX ISA, "wgmma.fence"."""
+"""`wgmma.fence` in thread-level kernels: PTX ISA, "wgmma.fence"."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ COPIES = [*copy("a", 2048), *copy("b", 256), *PROXY, *descriptor("a", 2048), *de
 
 
 def scaled(value: str, name: str) -> list[str]:
-    """Threads compute with the registers of a product."""
+    """Threads compute with the registers of a `wgmma`."""
     lines = ["%two" + name + " = arith.constant 2.0 : f32"]
     for i in range(4):
         lines += [
@@ -151,7 +151,7 @@ def test_missing_fences_are_found(name: str) -> None:
 
 
 def test_another_shape_needs_a_wait_and_a_fence() -> None:
-    """The default order is one of products of the same shape."""
+    """The default order is that of MMAs of the same shape."""
     many = pack([f"%half{i}" for i in range(4)] * 2, "f32", "wide")
     parts = [f"%half{i} = llvm.extractvalue %q[{i}] : {FOUR}" for i in range(4)]
     wide = shared_product("p", "%wide", 16, KINDS, "f32", descriptors=("%ad", "%ad"))
@@ -193,7 +193,7 @@ def test_registers_of_a_need_a_fence() -> None:
 
 
 def test_warpgroups_that_go_their_own_ways() -> None:
-    """Products in a branch of one warpgroup are none of the other's, nor is a fence there."""
+    """Each warpgroup has its own `wgmma` groups in a branch, and its own fences."""
     branch = ["%half = arith.constant 128 : index", "%mine = arith.cmpi ult, %t, %half : index", "scf.if %mine {"]
     inside = [*LOADED, FENCE, product("p", "%c"), *END, *stores("%p", "f32", 4)]
     arguments = ARGUMENTS.replace("128x4", "256x4")

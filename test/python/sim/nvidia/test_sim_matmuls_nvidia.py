@@ -48,7 +48,7 @@ def table() -> list[dict[str, Any]]:
 
 
 def products() -> dict[tuple[str, ...], dict[str, Any]]:
-    """The texts of products, by columns, types, and whether B is transposed."""
+    """The texts of `wgmma` ops, by columns, types, and whether B is transposed."""
     found = {}
     for row in table():
         if row["instruction"] == "wgmma.mma_async":
@@ -98,7 +98,7 @@ def given(kind: str, shape: tuple[int, int], seed: int) -> np.ndarray:
 
 
 def exact(kind: str, matrix: np.ndarray) -> np.ndarray:
-    """What the tensor core sees, as float64."""
+    """The operand values of the tensor core, as float64."""
     if kind == "tf32":
         matrix = (matrix.view(np.uint32) & np.uint32(0xFFFFE000)).view(np.float32)
     return matrix.astype(np.float64)
@@ -137,7 +137,7 @@ def check(found: np.ndarray, exactly: np.ndarray) -> None:
 
 
 class Case:
-    """A program with a product of some form, and its arguments."""
+    """A kernel with a `wgmma` of some form, and its arguments."""
 
     def __init__(
         self,
@@ -211,7 +211,7 @@ BYTES = [("s32", a, b) for a, b in itertools.product(("s8", "u8"), repeat=2)]
 
 
 def test_warpgroups_of_one_chip_multiply() -> None:
-    """Another chip that has such products, or another type, would need tests here."""
+    """Another chip that has `wgmma`, or another type, needs tests here."""
     assert [target.name for target in targets.all() if target.has_wgmma] == ["sm_90a"]
     assert {kind for _, *kinds in KINDS for kind in kinds} | {"u8"} == set(DTYPES) and len(KINDS) == 13
 
@@ -340,7 +340,7 @@ MODULES = [
     and not path.stem.startswith("hopper")
 ]
 FOUND = {
-    # Slots that nobody waits for, and a copy that overwrites what a product may still read: docs/simulator.md.
+    # Slots without a wait, and a copy that overwrites an operand that a `wgmma` may still read: docs/simulator.md.
     "small_attention_causal": {"leak"},
     "ragged_dot": {"race"},
     "small_ragged_dot": {"race"},
@@ -351,7 +351,7 @@ FOUND = {
 @pytest.mark.grid(10)
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
 def test_modules_of_jax_as_threads(path: Path) -> None:
-    """They need no other fences than they get, and give what they give as programs of blocks."""
+    """They need no further fences, and compute the same as block-level kernels."""
     how = sim.Simulation("round-robin", blocks=range(1), go_on=True)
     of_blocks = sim.simulate(path, "sim:sm_90a")
     arguments = of_blocks.random_arguments(seed=0)

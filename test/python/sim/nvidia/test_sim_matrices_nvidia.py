@@ -22,7 +22,7 @@ CHIPS = [target for target in targets.all() if target.vendor == "nvidia"]
 
 
 def table() -> dict[tuple[int, int, str, str, str], str]:
-    """The products of warps that the table of targets has, each with the first chip that has it."""
+    """The warp-level MMAs of the target table, each with the first chip that has it."""
     found: dict[tuple[int, int, str, str, str], str] = {}
     for chip in CHIPS:
         for mma in chip.mmas:
@@ -33,7 +33,7 @@ def table() -> dict[tuple[int, int, str, str, str], str]:
     return found
 
 
-# Beside the table: sums of 16 bits, types that differ, integers without a sign and of 4 bits, matrices of 8 rows.
+# Other MMAs: accumulators of 16 bits, mixed types, unsigned and 4-bit integers, matrices of 8 rows.
 OTHERS = {
     (16, 16, "f16", "f16", "f16"): "sm_80",
     (16, 8, "f16", "f16", "f16"): "sm_80",
@@ -51,7 +51,7 @@ OTHERS = {
 
 
 def test_the_table_has_no_other_kinds_of_products() -> None:
-    """A row of another kind would need a test. `fma` is no matrix instruction."""
+    """A row of another kind would need a test. `fma` is not a matrix instruction."""
     assert {mma.kind for chip in CHIPS for mma in chip.mmas} == {"mma_sync", "fma"}
     assert {kind for row in table() for kind in row[2:4]} <= set(DTYPES) and len(table()) >= 10
 
@@ -66,7 +66,7 @@ def given(kind: str, shape: tuple[int, ...], seed: int) -> np.ndarray:
 
 
 def exact(kind: str, matrix: np.ndarray) -> np.ndarray:
-    """What the tensor core sees, as float64."""
+    """The operand values of the tensor core, as float64."""
     if kind == "tf32":
         matrix = (matrix.view(np.uint32) & np.uint32(0xFFFFE000)).view(np.float32)
     elif kind in ("s4", "u4"):
@@ -77,8 +77,8 @@ def exact(kind: str, matrix: np.ndarray) -> np.ndarray:
 
 def place(matrix: np.ndarray, of_a: bool) -> np.ndarray:
     """The registers of each lane as 32-bit words, of A or of B transposed, by the figures of the PTX ISA for
-    mma.m16n8k*: lane 4 * g + t has of A row g (of 16 rows registers 0 and 2) and g + 8 (1 and 3), of B column g;
-    registers of the same rows follow one another along k."""
+    mma.m16n8k*. Lane 4 * g + t has row g (of 16 rows registers 0 and 2) and row g + 8 (1 and 3) of A, and column g of
+    B. Registers of the same row are consecutive along k."""
     rows, bytes_ = matrix.shape[0], matrix.view(np.uint8).reshape(len(matrix), -1)
     halves = rows // 8 if of_a else 1
     registers = bytes_.shape[1] // 16 * halves
@@ -156,7 +156,7 @@ Row = tuple[int, int, str, str, str]
 
 
 def both(text: str, chip: str, inputs: list[np.ndarray], dtype: Any) -> np.ndarray:
-    """What the simulator gives, which is what the emulator does, bit for bit."""
+    """The simulator's results, which equal the emulator's bit for bit."""
     results = [np.zeros_like(inputs[2]) for _ in range(2)]
     for result, target in zip(results, ("sim", "emu"), strict=True):
         smalti.compile(text, target=f"{target}:{chip}")(*inputs, result)
@@ -252,7 +252,7 @@ def test_sums_of_integers_that_are_too_large(saturated: bool, kind: str) -> None
 
 
 def test_nvgpu_saturates() -> None:
-    """It has no way to say otherwise."""
+    """Its attributes cannot state another value."""
     text = kernel(
         "%o: memref<32x2xi32>",
         [

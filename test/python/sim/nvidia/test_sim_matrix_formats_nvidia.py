@@ -1,5 +1,6 @@
-"""Sparse products, and those with scales, of the simulator: of each type and shape that NVIDIA's warps have, against
-float64, and bit for bit against the emulator."""
+"""Sparse MMAs and MMAs with scales in the simulator.
+
+Each type and shape of NVIDIA's warp-level MMAs, against float64, and bit for bit against the emulator."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ TYPES = {"i32": "i32", "float": "f32", "double": "f64", "<2 x half>": "vector<2x
 
 
 def loaded(ty: str, operand: Any, words: list[np.ndarray], lines: list[str]) -> str:
-    """A value of what lanes have, whose words are put behind the others, or of an immediate."""
+    """A value per lane, whose words are appended to the others, or an immediate."""
     name = f"%v{len(lines)}"
     if not isinstance(operand, np.ndarray):
         lines.append(f"{name} = llvm.mlir.constant({operand} : {ty}) : {ty}")
@@ -39,7 +40,7 @@ def loaded(ty: str, operand: Any, words: list[np.ndarray], lines: list[str]) -> 
 
 
 def stored(value: str, ty: str, number: int, count: int, row: int, lines: list[str]) -> int:
-    """Stores the registers of a structure to rows, and returns the row behind."""
+    """Stores the registers of a structure to rows, and returns the next row."""
     struct = f"!llvm.struct<({', '.join([TYPES[ty]] * count)})>"
     for i in range(count):
         name = f"%r{number}x{i}"
@@ -103,12 +104,12 @@ Drawn = tuple[list[tuple[str, Any]], list[np.ndarray], np.ndarray]
 
 
 def numbers(name: str, exact: bool) -> Drawn:
-    """Operands of a product, its accumulator's registers, and its result as float64."""
+    """Operands of an MMA, its accumulator's registers, and its result as float64."""
     return drawn(name, np.random.default_rng([ord(c) for c in f"{name}{exact}"]), exact)
 
 
 def kernel(products: dict[str, Drawn], write: Any) -> tuple[str, np.ndarray, dict[str, Any]]:
-    """A kernel of the products, the words that it takes, and for each where its result is and what it must be."""
+    """A kernel of the MMAs, its input words, and for each MMA the offset of its result and the expected result."""
     lines: list[str] = []
     words: list[np.ndarray] = []
     row, wanted = 0, {}
@@ -151,7 +152,7 @@ def result_of(found: np.ndarray, name: str) -> np.ndarray:
 
 
 def run(names: list[str], write: Any, exact: bool, targets: tuple[str, ...] = ("sim:sm_120a",)) -> None:
-    """Runs the products on targets, which have to give the same bits."""
+    """Runs the MMAs on targets, which must give the same bits."""
     source, words, wanted = kernel({name: numbers(name, exact) for name in names}, write)
     results = [np.zeros((max(end for _, end, _ in wanted.values()), 32), np.int32) for _ in targets]
     for target, result in zip(targets, results, strict=True):
@@ -172,7 +173,7 @@ def test_products_by_the_names_of_intrinsics(which: str) -> None:
 OPERATIONS = [
     name
     for name, product in CASES.items()
-    # An operation has one way to say the default; MLIR's verifier wants half of the registers of sparse floats of 8 bits.
+    # An operation has one spelling of the default; MLIR's verifier wants half of the registers of sparse floats of 8 bits.
     if (product.scale and (".scale." in name.partition("mxf")[2]))
     or (product.sparse and not product.scale and product.a not in ("e4m3", "e5m2", "e3m2", "e2m3", "e2m1"))
 ]
@@ -192,7 +193,7 @@ def test_operations_give_the_bits_of_the_emulator() -> None:
 
 
 def one(name: str, drawn: Drawn, write: Any = as_operation) -> tuple[sim.SimulatedKernel, np.ndarray, np.ndarray]:
-    """A kernel of one product, and its arguments."""
+    """A kernel of one MMA, and its arguments."""
     source, words, wanted = kernel({name: drawn}, write)
     return sim.simulate(source, "sim:sm_120a"), words, np.zeros((wanted[name][1], 32), np.int32)
 
@@ -283,7 +284,7 @@ def test_ids_of_bytes_and_lanes_that_there_are_not(which: int, value: int) -> No
 
 
 def test_infinities_and_zeros_of_a_sparse_factor() -> None:
-    """Zeros that are not stored meet infinities of B, as in a product of whole matrices."""
+    """Elided zeros multiply infinities of B, as in a dense matmul."""
     name = PREFIX + "m16n8k16.row.col.bf16"
     operands, sums, _ = numbers(name, True)
     # Lane 0 has the rows 0 and 1 of column 0 of B.

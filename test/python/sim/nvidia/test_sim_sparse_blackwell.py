@@ -1,4 +1,4 @@
-"""Sparse factors of Blackwell's tensor core, and elements of less than a byte in tensor memory and registers."""
+"""Sparse operands of Blackwell's tensor core, and elements of less than a byte in tensor memory and registers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from smalti.sim import mutants
 TMEM = "#mosaic_gpu.tmem"
 BYTES = {"f16": 2, "bf16": 2, "f8E4M3FN": 1, "f8E5M2": 1, "i8": 1, "i2": 0.25, "f8E8M0FNU": 1, "f4E2M1FN": 0.5}
 STORED, COLUMNS, ROWS = 128, 32, 128
-"""Elements along K that the sparse factor has, of 256."""
+"""Elements along K of the sparse operand, of 256."""
 
 START = f"""
       %d = mosaic_gpu.slice_smem 131056 : {DONE}
@@ -85,7 +85,7 @@ def sparse(element: str, sums: str, scaled: bool = False) -> str:
 
 
 def drawn(seed: int = 0) -> np.ndarray:
-    """For each row and each four elements the places of two, in rising order."""
+    """The indices of two of each four elements in each row, in rising order."""
     generator = np.random.default_rng(seed)
     pairs = np.array([(a, b) for a in range(4) for b in range(a + 1, 4)])
     return pairs[generator.integers(0, 6, (ROWS, STORED // 2))]

@@ -1,4 +1,4 @@
-"""Products of Blackwell's tensor core in the simulator, of every kind of types, against float64."""
+"""MMAs of Blackwell's tensor core in the simulator, of every kind of types, against float64."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ BEFORE, AFTER = "nvvm.tcgen05.fence <before>", "nvvm.tcgen05.fence <after>"
 
 
 def two_warps(before: str = BEFORE, after: str = AFTER) -> str:
-    """One product by warp 0, and another one into the same accumulator by warp 1."""
+    """One MMA by warp 0, and another one into the same accumulator by warp 1."""
     source = product("f16", "f16", "f32", times=2)
     first, _, rest = source.partition("      mosaic_gpu.tcgen05_mma ")
     commit = rest.index("      mosaic_gpu.wait barrier(%d")
@@ -240,7 +240,7 @@ def test_every_mutant_of_two_threads_that_multiply_is_noticed() -> None:
 
 
 def scaled_by(scales: str, size: int) -> str:
-    """The product with scales, of factors of four bits: `a @ b.T`, with a scale for so many elements along K."""
+    """The MMA with scales and operands of four bits: `a @ b.T`, with one scale for several elements along K."""
     text = (PALLAS / "tensor_core_scaled.mlir").read_text()
     groups = 128 // size // 4
     text = text.replace("f8E4M3FN", "f4E2M1FN").replace("f8E8M0FNU", scales)
@@ -250,7 +250,7 @@ def scaled_by(scales: str, size: int) -> str:
         "!mosaic_gpu.barrier, #gpu.address_space<workgroup>>) 512", f"!SAME) {512 * groups}"
     )
     text = text.replace("!SAME", "!mosaic_gpu.barrier, #gpu.address_space<workgroup>>")
-    # The second scales lie behind the first, in shared memory and in tensor memory.
+    # The second scales follow the first, in shared memory and in tensor memory.
     return text.replace("offset = 132", f"offset = {128 + 4 * groups}")
 
 
@@ -262,7 +262,7 @@ def test_random_scales_are_positive_numbers(scales: str) -> None:
     assert np.isfinite(c).all() and c.any() and len(np.unique(c)) > 1000
     for found in (p, q):
         assert (found.astype(np.float32) > 0).all() and len(np.unique(found.astype(np.float32))) > 4
-    # Factors of such a type have signs.
+    # Operands of this type have signs.
     assert scales or (a.astype(np.float32) < 0).any()
 
 
@@ -321,7 +321,7 @@ def test_accesses_of_packed_tiles_are_those_of_their_bytes() -> None:
         f.kind == "race" and "the product reads bytes 0 to 8192 of shared memory while the copy" in f.message
         for f in found
     )
-    # Tiles of half a byte an element fit one behind the other, and no closer.
+    # Tiles of half a byte an element fit next to each other, and no closer.
     for offset, kinds in ((8192, []), (8176, ["race"])):
         close = source.replace('slice_smem"() <{offset = 16384', f'slice_smem"() <{{offset = {offset}')
         assert close != source

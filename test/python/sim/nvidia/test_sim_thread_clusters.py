@@ -1,4 +1,4 @@
-"""Clusters of programs of threads: shared memory of other blocks, and copies to it."""
+"""Clusters in thread-level kernels: shared memory of other blocks, and copies to it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BLOCKS, THREADS = 2, 64
 
 
 def lowered(name: str) -> sim.SimulatedKernel:
-    """A module of JAX's as a program of threads."""
+    """A module of JAX's as a thread-level kernel."""
     return sim.simulate(PALLAS.joinpath(f"{name}.mlir"), "sim:sm_90a", level="thread")
 
 
@@ -138,7 +138,7 @@ def test_stores_and_loads_of_another_block(order: str) -> None:
     assert find(GET + SYNC, order=order) == ()
     relaxed = SYNC.replace("arrive", "arrive.relaxed")
     assert find(relaxed + PUT + SYNC + READ, order=order) == ()
-    # A relaxed arrival tells of nothing that was stored.
+    # A relaxed arrival does not release stores.
     finding = find(SYNC + PUT + relaxed + READ, order=order)[0]
     assert finding.kind == "race" and "of shared memory of block (" in finding.message
     assert finding.others[0].block != finding.block
@@ -153,7 +153,7 @@ def test_a_block_that_may_not_have_started_or_may_have_ended() -> None:
     late = find(GET)
     assert {f.kind for f in late} == {"leak"}
     assert late[0].message == "the load in the shared memory of block (0, 0, 0), which may have ended before"
-    # Its last wait is what it needs, and no more than one is made.
+    # The last wait is the needed one, and no second one is generated.
     kernel = sim.simulate(program(GET + SYNC), "sim:sm_90a")
     outcomes = mutants.score(kernel, kernel.random_arguments())
     assert all(o.caught for o in outcomes)
@@ -177,7 +177,7 @@ def test_lanes_of_one_warp_reach_different_blocks() -> None:
 
 def test_the_barrier_of_the_cluster() -> None:
     first = "\n    %is = arith.cmpi eq, %rank, %zero : i32\n    scf.if %is {" + SYNC + "\n    }"
-    # Whoever has ended need not come.
+    # Exited threads need not arrive.
     x, o = np.arange(128, dtype=np.int32), np.zeros(128, np.int32)
     assert smalti.compile(program(first), target="sim:sm_90a").find(x, o) == ()
     waits = " else {" + INIT + WAIT + "\n    }"
@@ -252,7 +252,7 @@ def test_copies_of_bytes_to_another_block() -> None:
     of_threads = "nvvm.fence.sync_restrict {order = #nvvm.mem_order<release>}"
     for other in (of_global, of_threads):
         assert only(sent(INIT, SYNC, EXPECT, SEND.replace(between, other), WAIT, TAKE)).kind == "missing-fence"
-    # The fence behind an initialisation is of the thread that did it.
+    # The fence after an initialization is executed by the thread that initialized.
     elsewhere = "\n    }\n    scf.if %second {\n      nvvm.fence.mbarrier.init\n    }"
     late = INIT.replace("\n      nvvm.fence.mbarrier.init\n    }", elsewhere)
     second = "\n    %is1 = arith.constant 1 : i32\n    %second = arith.cmpi eq, %t32, %is1 : i32"
@@ -293,7 +293,7 @@ def test_arrivals_on_barriers_of_another_block() -> None:
     cast = "\n    %far = llvm.addrspacecast %b_there : !llvm.ptr<7> to !llvm.ptr"
     finding = sent(INIT, cast, SYNC, TELL, far)[0]
     assert finding.kind == "barrier" and finding.message.endswith("which only threads of that block may do")
-    # Nothing tells that the barrier there is initialised.
+    # The initialization of the barrier there is not ordered before.
     found = sent(INIT, TELL, WAIT_FOR_CLUSTER, TOLD)
     assert "barrier" in {f.kind for f in found}
 
@@ -312,8 +312,8 @@ SCOPE = " {scope = #nvvm.mem_scope<cluster>}"
     ids=["arrival", "wait", "wait without one", "arrival in assembly"],
 )
 def test_scopes_of_arrivals_and_waits(tell: str, wait: str) -> None:
-    """An arrival and a wait that are for their own blocks do not tell of what another block stored. That it is over, they
-    do: what was read, may be overwritten."""
+    """An arrival and a wait with block scope do not make stores of another block visible. They order later writes after
+    earlier reads: memory that was read may be overwritten."""
     finding = sent(INIT, SYNC, PUT, tell, wait, TOLD)[0]
     assert finding.kind == "race" and "the store may still write it" in finding.message
     assert finding.others[0].block != finding.block and finding.edge is not None

@@ -1,4 +1,4 @@
-"""Threads of a warp run by themselves on NVIDIA's chips: what one stores, another may read behind `bar.warp.sync`."""
+"""Threads of a warp diverge on NVIDIA chips: a store of one thread is visible to another after `bar.warp.sync`."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_parts_of_a_warp() -> None:
     part = "nvvm.bar.warp.sync %half : i32"
     assert kinds(exchange(part)) == set()
     assert kinds(exchange(part, at="%far")) == {"race"}
-    # What they know of each other, they hand on.
+    # Synchronization is cumulative across lanes.
     inner = f"""
     scf.if %upper {{
     }} else {{
@@ -122,7 +122,7 @@ def test_what_another_lane_reads_is_not_overwritten() -> None:
 
     assert kinds(turn("")) == {"race"}
     assert kinds(turn(SYNC)) == set()
-    # A place that all read.
+    # An address that all lanes read.
     whole = [store(), SYNC, load("%v", "%c0"), "", "scf.if %first {", store("%c0", "%one"), "}", PUT]
     body = "\n".join(whole).replace("%c0] :", "%base] :")
     body = "%base = arith.subi %t, %lane : index\n" + body
@@ -146,7 +146,7 @@ def test_what_one_lane_stores_for_all() -> None:
 
 
 def test_a_lane_that_reads_after_another_is_remembered_with_it() -> None:
-    """Lane 1 reads, then lane 0 alone; lane 0 writes, which knows of itself only."""
+    """Lane 1 reads, then lane 0 alone; lane 0 writes, ordered only after its own accesses."""
     other = """
     %base = arith.subi %t, %lane : index
     %second = arith.cmpi eq, %lane, %c1 : index
@@ -215,7 +215,7 @@ def test_a_lane_that_the_mask_does_not_name() -> None:
 
 
 def test_atomic_accesses_of_the_lanes_of_a_warp() -> None:
-    """The lane that counts last knows of what the others did before they counted."""
+    """The lane that increments last has acquired the earlier accesses of the others."""
     count = f"memref<1xi32, {SHARED}>"
     body = f"""
     %n = memref.alloc() : {count}

@@ -1,4 +1,5 @@
-"""Products of `nvvm.wmma` against numpy: what a lane has of a matrix is not said, so elements only meet their own."""
+"""`nvvm.wmma` against numpy: the fragment layout is unspecified, so elements only combine with elements of the same
+lane and index."""
 
 from __future__ import annotations
 

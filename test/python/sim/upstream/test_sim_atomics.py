@@ -92,8 +92,8 @@ def test_a_histogram_of_several_blocks(chip: str) -> None:
             for value in range(8):
                 mine = ranks[block][x[block] == value]
                 assert sorted(mine.tolist()) == list(range(len(mine)))
-    # Who updates last has acquired what the others did, so that it depends on the order what is found. The wave of 64
-    # runs in lockstep.
+    # The last updater has acquired the accesses of the others, so the findings depend on the order. The wave of 64 runs
+    # in lockstep.
     found = [f for order in ORDERS for f in find(histogram(""), chip, order)]
     assert {f.kind for f in found} == (set() if chip == "gfx942" else {"race"})
     assert all("may still" in f.message and "the atomic access" in f.message for f in found)
@@ -130,7 +130,7 @@ def wrapped(number: int) -> int:
 
 @pytest.mark.parametrize("name", BINARY)
 def test_every_way_to_combine(name: str) -> None:
-    """Lanes that meet at one place go one after the other, each of which gets what the one before left."""
+    """Lanes with the same address run one after another, and each reads its predecessor's value."""
     floats = name.startswith("f")
     ty = "f32" if floats else "i32"
     body = f"""
@@ -202,7 +202,7 @@ def test_a_reduction_of_halves(chip: str) -> None:
     assert o.tolist() == x.reshape(64, 2).sum(0).tolist()
 
 
-# What they order: a block tells another that what it wrote is there.
+# Ordering by atomics: a block signals to another that its writes are available.
 
 RELEASE = 'llvm.store %one, %flag_pointer atomic syncscope("SCOPE") release {alignment = 4 : i64} : i32, !llvm.ptr<1>'
 ACQUIRE = '%f = llvm.load %flag_pointer atomic syncscope("SCOPE") acquire {alignment = 4 : i64} : !llvm.ptr<1> -> i32'
@@ -491,7 +491,7 @@ def test_all_blocks_wait_for_all(chip: str) -> None:
 
 
 def test_a_wait_that_gives_up() -> None:
-    """A loop that counts goes on, though nobody changes what it reads."""
+    """A loop that counts continues, although the value that it reads does not change."""
     body = """
     scf.if %first {
       %c9 = arith.constant 9 : i32
@@ -544,7 +544,7 @@ def test_atomic_accesses_of_other_sizes_and_scopes_are_races() -> None:
 
 
 def test_all_updates_are_remembered() -> None:
-    """The plain read is ordered behind the last update, but not behind the one before."""
+    """The plain read is ordered after the last update, but not after the one before."""
     body = """
     %c32 = arith.constant 32 : index
     %c64 = arith.constant 64 : index

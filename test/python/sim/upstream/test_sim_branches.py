@@ -1,4 +1,4 @@
-"""Programs of threads without structure: lanes that part at a jump meet again, or end."""
+"""Unstructured thread-level kernels: lanes that diverge at a jump converge again, or end."""
 
 from __future__ import annotations
 
@@ -66,7 +66,8 @@ def test_structured_programs_as_jumps(order: str) -> None:
     assert [int(x) for x in out] == [t * (t - 1) // 2 if t % 2 else t.bit_length() for t in range(64)]
 
 
-# What the loop computes is used behind it, and lanes leave it one after the other: by `x` mod 5 trips, and at two places.
+# The values of the loop are used after it, and lanes leave it one after another: after `x` mod 5 trips, and at two
+# points.
 LOOP = """
     %five = arith.constant 5 : i32
     %trips = arith.remui %v, %five : i32
@@ -102,7 +103,7 @@ def test_lanes_leave_a_loop_one_after_the_other(target: str) -> None:
         assert (run(program(LOOP), target, order) == wanted).all()
 
 
-# Four ways, one of which jumps into another.
+# Four paths, one of which jumps into another.
 WAYS = """
     %four = arith.constant 4 : i32
     %which = arith.remui %ti, %four : i32
@@ -130,7 +131,7 @@ WAYS = """
 def test_lanes_meet_behind_several_ways(target: str) -> None:
     x, which = np.arange(64) * 7 % 64, np.arange(64) % 4
     wanted = np.where(which == 0, 2 * x, np.where(which == 1, 2 * (x + 1), 0))
-    # All lanes are there again: a barrier is none of a part of a warp.
+    # All lanes have converged: the barrier is not in a part of a warp.
     for sync in ("gpu.barrier", "nvvm.bar.warp.sync %all : i32")[: 1 if "gfx" in target else 2]:
         assert (run(program(WAYS.replace("SYNC", sync)), target) == wanted[np.arange(64) ^ 1]).all()
     if "gfx" not in target:

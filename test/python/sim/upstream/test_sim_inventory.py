@@ -1,4 +1,4 @@
-"""What the simulator knows of upstream's dialects at the level of threads: every operation, or the reason why not."""
+"""Coverage of upstream's thread-level dialects in the simulator: every operation, or the reason for its refusal."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from smalti import sim
 from smalti.sim import mutants
 
 OWN = sim.Simulation(own_barriers=True)
-"""IREE shares the iterations of scf.forall among threads without a barrier behind them."""
+"""IREE distributes the iterations of scf.forall across threads without a barrier after them."""
 CHIPS = ("sm_80", "gfx942")
 
 

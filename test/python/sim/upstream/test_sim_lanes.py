@@ -1,4 +1,4 @@
-"""What lanes of a warp tell each other: shuffles, votes, reductions and moves, against the emulator."""
+"""Communication between lanes of a warp: shuffles, votes, reductions and moves, against the emulator."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def words(lanes: int) -> np.ndarray:
 
 
 def results(body: str, outputs: int, chip: str) -> np.ndarray:
-    """What the simulator computes, which is what the emulator does."""
+    """The simulator's results, which equal the emulator's."""
     lanes = LANES[chip]
     text, given = program(body, outputs, lanes), words(lanes).astype(np.int32)
     found, wanted = np.zeros((2, outputs, lanes), np.int32)
@@ -264,7 +264,7 @@ def test_lanes_that_do_not_come(inside: str, chip: str, message: str) -> None:
 
 
 def test_lanes_that_come_to_another_place() -> None:
-    """Threads that run by themselves may vote together in both ways of a condition."""
+    """Divergent threads may vote together on both paths of a condition."""
     text = parted("%got = nvvm.vote.sync ballot %all, %odd -> i32")
     both = text.replace(
         "scf.yield %zero : i32", "%other = nvvm.vote.sync ballot %all, %odd -> i32\nscf.yield %other : i32"

@@ -1,4 +1,5 @@
-"""Loops, jumps, calls, and what threads of a warp or block do together, in programs of threads: against numpy."""
+"""Control flow and collective operations of thread-level kernels, against numpy: loops, jumps, calls, warps and
+blocks."""
 
 from __future__ import annotations
 
@@ -226,7 +227,7 @@ def test_a_barrier_on_one_way() -> None:
     gpu.barrier
     cf.br ^end
   ^end:"""
-    # Threads that do nothing but return are not waited for.
+    # Threads that only return are not waited for.
     assert made(body, "%x: memref<8xf32>").find(np.zeros(8, np.float32)) == ()
     behind = "\n    %v = memref.load %x[%c0] : memref<8xf32>"
     (finding,) = made(body + behind, "%x: memref<8xf32>").find(np.zeros(8, np.float32))
@@ -234,7 +235,7 @@ def test_a_barrier_on_one_way() -> None:
 
 
 def test_warps_wait_on_ways_of_their_own() -> None:
-    """Each warp has a barrier of its own in its way."""
+    """Each warp has a barrier of its own on its path."""
     y = np.zeros(64, np.int32)
     body = """
     %n32 = arith.constant 32 : index
