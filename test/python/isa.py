@@ -19,8 +19,8 @@ _SASS_KINDS = {"LDS": "read", "LDSM": "read", "STS": "store", "BAR": "barrier", 
 @dataclass(frozen=True)
 class Step:
     """One instruction. Kinds: `load` and `copy` (to shared memory) of global memory, `product` (an MMA), `arithmetic`
-    (of floats, one lane at a time), `store` and `read` of shared memory, `barrier`, or `wait` for loads, with the
-    number that stays in flight."""
+    (of floats, one lane at a time), `store` and `read` of shared memory, `barrier` and `wait`. A `wait` for loads has
+    the number that stays in flight."""
 
     kind: str
     left: int = -1

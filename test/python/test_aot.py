@@ -1,4 +1,4 @@
-"""Kernels in files: a saved kernel runs without MLIR, and other files are refused."""
+"""Kernels in files: runs without MLIR, and refusals of other files."""
 
 from __future__ import annotations
 

@@ -146,7 +146,7 @@ def test_unknown_target_suffix_file_and_option(shell: Shell, tmp_path: Path) -> 
     assert "kernel.asm" in failed(shell("compile", path, "--target", "cpu", "-O", "stop-after=tile"))
     done = shell("compile", path, "--target", "cpu", "-O", "target=sm_80")
     assert done.returncode == 2 and "the target is given with --target" in done.stderr
-    # No option is at any place of the file.
+    # An option has no location in the file.
     assert failed(shell("compile", path, "--target", "sm_80", "-O", "blocks=-1")).startswith(f"{path}: error: ")
 
 
@@ -236,7 +236,8 @@ main(["compile", "scale.mlir", "-t", "cpu"])
 
 
 def test_ctrl_c_ends_native_code(tmp_path: Path) -> None:
-    # Locked twice by one thread, a mutex waits forever, whatever signals arrive; PyDLL does not release Python's lock.
+    # A mutex that one thread locks twice blocks forever, and signals do not interrupt it; PyDLL does not release
+    # Python's lock.
     body = """
         mutex = ctypes.create_string_buffer(256)
         library = ctypes.PyDLL(None)

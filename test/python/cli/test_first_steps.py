@@ -1,4 +1,4 @@
-"""What a new user meets first: commands, messages, targets, reproducers, options, calls by name, copies and pickles."""
+"""First steps of a new user: commands, messages, targets, reproducers, options, calls by name, copies and pickles."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ def test_the_cache_keeps_the_newest_reproducers(tmp_path: Path, monkeypatch: pyt
         assert written is not None and written[0].parent == folder
         kept = names if given else names[-49:]
         assert {path.name for path in folder.iterdir()} == {*others, *kept, link, written[0].name}
-    # The one that was written stays, whatever the clock said when the others were.
+    # The file that was written stays, independent of the timestamps of the others.
     for name in names[-49:]:
         os.utime(folder / name, (2**33, 2**33))
     written = reproducer.write("module { }", "builtin.module()")

@@ -1,7 +1,7 @@
-"""Code generation in the child process, assemblers, and what is missing.
+"""Code generation in the child process, assemblers, and missing tools.
 
-The programs here carry a GPU module that is lowered already, and the pipeline does nothing: what is tested is all that
-comes after it.
+The programs here have an already lowered GPU module, and the pipeline has no passes: the tests cover all steps after
+the pipeline.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The whole way: from a program to code for GPUs and to numbers on the CPU."""
+"""Compilation end to end: from a kernel to GPU code and to numbers on the CPU."""
 
 from __future__ import annotations
 
@@ -209,5 +209,5 @@ def test_shell_shows_too_much_shared_memory_with_a_caret(shell: Shell, tmp_path:
     done = shell("compile", "huge.mlir", "--target", "sm_80", "-o", "huge.cubin")
     assert done.returncode == 1 and "Traceback" not in done.stderr
     assert re.match(r"huge\.mlir:\d+:\d+: error: ", done.stderr)
-    # A program that cannot be compiled is the user's: there is nothing to report.
+    # An invalid program is the user's mistake, so no bug report is requested.
     assert "to replay: " not in done.stderr and [path.name for path in tmp_path.iterdir()] == ["huge.mlir"]

@@ -1,4 +1,4 @@
-"""What a program says about its arguments."""
+"""Declarations of a kernel's arguments."""
 
 from __future__ import annotations
 

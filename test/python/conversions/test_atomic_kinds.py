@@ -94,7 +94,7 @@ ENGINES: dict[str, Callable[[AtomicRMWKind, str], Any]] = {
 @pytest.mark.parametrize("engine", ENGINES)
 def test_small_floats(engine: str, ty: str) -> None:
     for kind in AtomicRMWKind:
-        # A product of several is rounded in the order of the threads.
+        # A multiplication of several values is rounded in the order of the threads.
         if not (str(kind).endswith("f") or kind == AtomicRMWKind.assign) or kind == AtomicRMWKind.mulf:
             continue
         given = arguments(kind, ty)

@@ -392,7 +392,7 @@ def converted(op: str, x: Array, to: str) -> Array:
     if op == "uitofp":
         return as_unsigned(x).astype(np.float32).astype(dtype)
     if to.startswith("f8"):
-        # What is too large becomes the largest.
+        # A value that is too large becomes the largest.
         most = float(ml_dtypes.finfo(dtype).max)
         wide = x.astype(np.float32)
         return np.where(np.isnan(wide), wide, np.clip(wide, -most, most)).astype(dtype)
@@ -554,7 +554,7 @@ def test_shared_memory_transposed(element: str, swizzle: int, loaded: str) -> No
 
 
 def test_splats_and_replicas_in_shared_memory() -> None:
-    """What many threads hold is written by one: no two threads write the same place."""
+    """A value that many threads hold is stored by one thread: no two threads write the same address."""
     there = f"memref<128xf32, {SHARED}>"
     body = load("v", 0, "f32", (128,), "row")
     body += (

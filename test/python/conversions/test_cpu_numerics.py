@@ -1,7 +1,7 @@
 """Numbers on the CPU, against numpy in float64: ragged shapes, dtypes, windows that overhang, special values, loops.
 
-Outputs start as NaN (or another value that no result has), so that an element that is not written shows, and lie in a
-larger poisoned array, so that a write outside shows.
+Outputs start as NaN (or another value that no result has), which shows unwritten elements. They are part of a larger
+poisoned array, which shows writes outside.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Guarded:
 
 
 def same(got: np.ndarray, expected: np.ndarray) -> None:
-    """Equal to the bit, but for the payloads of NaNs."""
+    """Equal to the bit, except for the payloads of NaNs."""
     got64, expected64 = got.astype(np.float64), expected.astype(np.float64)
     np.testing.assert_array_equal(got64, expected64)
     numbers = ~np.isnan(expected64)
@@ -282,7 +282,7 @@ triton_xla.entry_func @cast(%a: memref<64xf64>, %o: memref<64xTYPE>, %back: memr
 """.replace("TYPE", narrow)
     )
     bits = {"f16": 10, "bf16": 7}[narrow]
-    # Just beside a tie: by way of f32 these would become the tie, and then round to even.
+    # Next to a tie: a conversion through f32 would give the tie, and then round to even.
     ulp = 2.0**-bits
     near = [1 + ulp / 2 + 2.0**-40, 1 + 3 * ulp / 2 - 2.0**-40, 1 + ulp / 2, 1 + 3 * ulp / 2]
     up_down = [1 + ulp, 1 + ulp, 1.0, 1 + 2 * ulp]

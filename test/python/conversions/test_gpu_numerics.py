@@ -1,9 +1,9 @@
-"""Numbers of the code for GPUs, with no GPU: the very device code that goes to the chip, on emulated chips.
+"""Numerics of GPU code without a GPU: the device code for the chip, on emulated chips.
 
-The reference is the float64 interpreter of tile programs. Arguments lie between poison and unmapped memory, shared
-memory starts as NaN, outputs start as NaN where the program does not read them; asynchronous copies happen at the last
-moment that is allowed or at the first, and the waves of a block run in several orders. Under a sanitizer races count,
-and every access outside of an array.
+The reference is the float64 interpreter of tile-level kernels. Arguments are surrounded by poison and unmapped memory,
+shared memory starts as NaN, and outputs that the kernel does not read start as NaN. Asynchronous copies complete as
+late or as early as is allowed, and the waves of a block run in several orders. Under a sanitizer, races and accesses
+outside of arrays are findings.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ LOOKS = (Emulation(), *(Emulation(sanitize=sanitizer) for sanitizer in SANITIZER
 
 
 class Program:
-    """A tile program, compiled for an emulated chip."""
+    """A tile-level kernel, compiled for an emulated chip."""
 
     def __init__(self, source: str | Path, target: str, **options: Any) -> None:
         self.module = smalti.parse(source)
@@ -94,7 +94,8 @@ def test_ragged_matmul_has_no_race(target: str, kernels: Path) -> None:
     kernel.launcher(*check.random_arguments(kernel.entry), emulation=Emulation(sanitize="thread"))
 
 
-# Every type that tile programs multiply, into f32: four blocks, all of whose windows overhang, in several iterations.
+# Every type that tile-level kernels multiply, into f32: four blocks, all of whose windows overhang, in several
+# iterations.
 @pytest.mark.grid(5, cover=False)
 @pytest.mark.parametrize("operands", ["f16", "bf16", "f32", "tf32"])
 @pytest.mark.parametrize("target", GPUS)
@@ -504,14 +505,14 @@ def test_loop_of_dynamic_length(target: str) -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Matrix instructions, each by itself: those too that no tile program has a word for
+# Single matrix instructions, also those that tile-level kernels cannot use
 # ---------------------------------------------------------------------------------------------------------------------
 
 
 def _instructions() -> Iterator[tuple[str, dict[str, Any]]]:
     for chip in json.loads(_smalti.targets_json()):
         for mma in chip["mmas"]:
-            # What MosaicGPUToNVVM refuses: MLIR has no operation for it.
+            # Ops that MosaicGPUToNVVM refuses, because MLIR has no operation for them.
             if not (chip["vendor"] == "NVIDIA" and mma["a"].startswith("f8")):
                 yield chip["name"], mma
 
@@ -599,7 +600,7 @@ def test_matrix_instruction(target: str, mma: dict[str, Any]) -> None:
     x, y, z = (array.astype(wide) for array in (a, b, start))
     exact = z + np.einsum("mk,kn->mn", x, y)
     magnitude = np.abs(z) + np.einsum("mk,kn->mn", np.abs(x), np.abs(y))
-    # First order, and a bit of each factor where it is rounded to TF32.
+    # First order, and one bit of each operand if it is rounded to TF32.
     tolerance = 0 if total.kind == "i" else (depth + 2) * 2.0**-23 + (2 * 2.0**-10 if mma["a"] == "tf32" else 0)
     for emulation in LOOKS:
         c = start.copy()

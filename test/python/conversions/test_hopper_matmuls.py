@@ -1,4 +1,4 @@
-"""Products and copies in bulk of modules that JAX printed for Hopper, run on the emulator against numpy."""
+"""`wgmma` and bulk copies of modules that JAX printed for Hopper, run on the emulator against numpy."""
 
 from __future__ import annotations
 

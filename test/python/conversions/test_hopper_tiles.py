@@ -1,6 +1,6 @@
-"""Tile products on Hopper: tensor copies, products of warp groups, pipelines, warps that copy, persistent grids.
+"""Tile matmuls on Hopper: tensor copies, `wgmma`, pipelines, producer warps, persistent grids.
 
-The reference is the float64 interpreter of tile programs; outputs start as NaN, shared memory too, and everything
+The reference is the float64 interpreter of tile-level kernels. Outputs and shared memory start as NaN, and everything
 around the arguments is poison (test_gpu_numerics.py).
 """
 
@@ -129,7 +129,7 @@ def test_sum_that_begins_with_what_is_there() -> None:
 
 
 def dequantised(shape: tuple[int, int, int], tile: tuple[int, int, int]) -> str:
-    """C = (scale * A) * B, with A of i8 in memory and of bf16 in the product: it is computed in registers."""
+    """C = (scale * A) * B, with A of i8 in memory and of bf16 in the matmul: operand A is computed in registers."""
     (m, n, k), (tm, tn, tk) = shape, tile
     columns = -(-n // tn)
     return f"""
@@ -163,7 +163,7 @@ triton_xla.entry_func @matmul(%a: memref<{m}x{k}xi8>, %b: memref<{k}x{n}xbf16>, 
 
 
 def chained(rows: int, keys: int, depth: int, block: int) -> str:
-    """O = relu(Q * K^T) * V over blocks of keys: the sum of one product is an operand of the next one."""
+    """O = relu(Q * K^T) * V over blocks of keys: the accumulator of one matmul is an operand of the next one."""
     return f"""
 triton_xla.entry_func @chain(%q: memref<{rows}x{depth}xf16>, %k: memref<{depth}x{keys}xf16, strided<[1, {depth}]>>,
                              %v: memref<{keys}x{depth}xf16>, %o: memref<{rows}x{depth}xf32>,
@@ -285,7 +285,7 @@ def test_no_race_and_no_access_outside() -> None:
 @pytest.mark.parametrize("case", IN_REGISTERS)
 def test_left_operands_in_registers_as_instructions(case: str, tmp_path: Path) -> None:
     code = ptx(IN_REGISTERS[case])
-    # A from registers: four of them ahead of the descriptor of B.
+    # A from registers: four registers precede the descriptor of B.
     assert re.search(r"wgmma\.mma_async\.sync\.aligned\.m64n\d+k16[^;]*\}, \{%r\d+, ?%r\d+, ?%r\d+, ?%r\d+\}", code)
     assert "mma.sync" not in code
     assemble(code, tmp_path)

@@ -1,5 +1,6 @@
-"""Asynchronous copies to LDS on AMD's chips: the numbers of products whose operands come by them, on emulated chips, where
-a copy is done at the last moment that the program's own waits allow."""
+"""Asynchronous copies to LDS on AMD chips: results of matmuls whose operands are copied by them.
+
+On emulated chips, a copy completes at the last moment that the kernel's own waits allow."""
 
 from __future__ import annotations
 
@@ -155,8 +156,8 @@ def test_extents_of_one(target: str, shape: tuple[int, int, int]) -> None:
     program.check(emulation=Emulation(sanitize="address"))
 
 
-# A program of threads, pipelined by hand: three slots, and waits that leave one or two loads in flight. Each thread reads
-# what another wave copied.
+# A thread-level kernel, pipelined by hand: three slots, and waits that leave one or two loads in flight. Each thread
+# reads data that another wave copied.
 PIPELINED = """
 !rows = memref<40x256xf32>
 !slots = memref<3x256xf32, #gpu.address_space<workgroup>>

@@ -1,7 +1,7 @@
-"""Products of tiles with elements of 8 bits: on each chip whose table has an instruction, and on the CPU.
+"""Matmuls of tiles with elements of 8 bits: on each chip whose table has an instruction, and on the CPU.
 
-The reference may be off by what matrix units lose in sums of 8-bit floats. The emulator and the CPU lose nothing where
-every sum is exact in the accumulator: small integers tell every element from its neighbours, bit by bit.
+The tolerance includes the errors of matrix units in sums of 8-bit floats. The emulator and the CPU are exact if every
+sum is exact in the accumulator: small integers distinguish every element from its neighbors, bit by bit.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def multiplies(target: str, dtype: str) -> bool:
 
 
 def small_integers(program: Any, seed: int = 0) -> list[np.ndarray]:
-    """Factors between -3 and 3, and 100 times as much of what the sums begin with: every sum is exact."""
+    """Operands between -3 and 3, and initial accumulators 100 times as large: every sum is exact."""
     generator = np.random.default_rng(seed)
     values = []
     for argument in program.arguments:

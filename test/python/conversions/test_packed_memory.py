@@ -288,7 +288,7 @@ def test_elements_from_anywhere(chip: str, element: str, space: str) -> None:
 
 
 def test_the_last_byte_is_the_last_that_is_read() -> None:
-    """Of an array that ends with it, at any element, and in lanes that a mask selects."""
+    """For an array that ends with this byte, at any element, and in lanes that a mask selects."""
     for length in (1, 2, 3, 7, 8):
         start = 2 * THREADS - length
         body = f"""
@@ -394,7 +394,7 @@ def test_masks_and_gathers(chip: str) -> None:
 @pytest.mark.parametrize("element", ["i4", "i2"])
 @pytest.mark.parametrize("chip", CHIPS)
 def test_stores_in_private_memory(chip: str, element: str) -> None:
-    """One element at a time, and a vector within bytes: nobody else accesses them."""
+    """One element at a time, and a vector within bytes: no other thread accesses them."""
     space = "#gpu.address_space<private>"
     local = f"memref<16x{element}, {space}>"
     body = f"""

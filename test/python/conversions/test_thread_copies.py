@@ -30,7 +30,7 @@ def values(element: str, shape: Sequence[int]) -> np.ndarray:
 
 
 def window(x: np.ndarray, start: Sequence[int], lengths: Sequence[int]) -> np.ndarray:
-    """The slice with zeros outside; dimensions of length -1 are one element long and left out."""
+    """The slice with zeros outside; dimensions of length -1 are one element long and are dropped."""
     sizes = [abs(length) for length in lengths]
     result = np.zeros(sizes, x.dtype)
     inside = [(max(s, 0), max(min(s + n, extent), 0)) for s, n, extent in zip(start, sizes, x.shape, strict=True)]
@@ -48,7 +48,7 @@ def copies(
     transforms: str = "",
     dynamic: bool = False,
 ) -> str:
-    """Loads of slices one behind the other, each stored as a whole. Each has its own slot and its barrier."""
+    """Loads of consecutive slices, each stored as a whole. Each has its own slot and its barrier."""
     slot = [length for length in lengths if length != -1]
     count = len(starts)
     bits = np.dtype(DTYPES[element]).itemsize * 8
@@ -147,7 +147,7 @@ def test_bytes_that_only_the_program_knows() -> None:
 
 
 def test_races() -> None:
-    """Nothing but the barriers orders the copies and who reads them."""
+    """Only the barriers order the copies and the reads."""
     pipeline = smalti.compile(PALLAS / "pipelined_copy.mlir", target="emu:sm_80")
     tensor = values("f16", (512, 256))
     for copies_are in ("early", "late"):
@@ -178,7 +178,7 @@ def test_a_pipeline_of_jax(chip: str) -> None:
 @pytest.mark.parametrize("chip", CHIPS)
 @pytest.mark.parametrize("wanted, shapes", [(pointwise, [(128, 128)] * 2), (row_softmax, [(64, 128)])])
 def test_modules_of_jax(chip: str, wanted: Any, shapes: Any) -> None:
-    """What JAX prints for Hopper with no copies: elections and fences are older chips' or nothing."""
+    """JAX's modules for Hopper without copies: elections and fences are lowered for older chips, or removed."""
     kernel = smalti.compile(PALLAS / f"{wanted.__name__}.mlir", target=f"emu:{chip}")
     given = [np.random.default_rng(n).standard_normal(shape).astype(np.float32) for n, shape in enumerate(shapes)]
     for schedule in SCHEDULES:
@@ -190,7 +190,7 @@ def test_modules_of_jax(chip: str, wanted: Any, shapes: Any) -> None:
 def test_instructions() -> None:
     kernel = smalti.compile(PALLAS / "pipelined_copy.mlir", target="sm_80")
     ptx = kernel.asm["ptx"]
-    # Tiles of 64 x 64 halves are four pieces of 16 bytes for each thread; two of them ahead of the loop.
+    # Tiles of 64 x 64 f16 are four 16-byte pieces per thread; two of them are copied before the loop.
     assert ptx.count("cp.async.cg.shared.global") == 12
     assert ptx.count("cp.async.mbarrier.arrive.noinc.shared.b64") == 3
     assert "mbarrier.test_wait.parity.shared.b64" in ptx

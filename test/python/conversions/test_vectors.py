@@ -1,7 +1,7 @@
 """smalti-lower-vectors on emulated GPUs of both vendors, against numpy: one thread, whose lanes are vectors.
 
-Arrays lie between bytes that must stay as they are and that AddressSanitizer watches (docs/emulation.md), so that a lane
-that is read or written ahead of an array, or past it, shows.
+Arrays are surrounded by bytes that must stay unchanged and that AddressSanitizer watches (docs/emulation.md). A lane
+that is accessed before or past an array therefore shows.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ AT_ALL = "\n".join(f"%at{i} = arith.constant {at} : index" for i, at in enumerat
 
 @pytest.mark.parametrize("chip", CHIPS)
 def test_reads_at_constants(chip: str) -> None:
-    """Upstream's folder takes those ahead of the row for reads in bounds."""
+    """Upstream's folding treats reads before the row as reads in bounds."""
     reads = "\n".join(
         f"""%v{i} = vector.transfer_read %a[%at{i}], %nine : memref<6xf32>, vector<4xf32>
             %row{i} = arith.constant {i} : index
@@ -131,7 +131,7 @@ def test_writes(chip: str, form: str) -> None:
 
 @pytest.mark.parametrize("chip", CHIPS)
 def test_rows_of_a_matrix(chip: str) -> None:
-    """What is ahead of a row lies in memory, in the row above, and has the padding all the same."""
+    """The elements before a row are in memory, in the row above, but must read as padding."""
     body = """%i = memref.load %at[%c0] : memref<1xindex>
         %c1 = arith.constant 1 : index
         %v = vector.transfer_read %a[%c1, %i], %nine : memref<3x6xf32>, vector<4xf32>
@@ -302,7 +302,7 @@ def test_ops(chip: str, name: str) -> None:
 
 @pytest.mark.parametrize("chip", CHIPS)
 def test_gather(chip: str) -> None:
-    """Rows of places, some of which the mask leaves out."""
+    """Rows of offsets, some of which are masked off."""
     body = """%p0 = vector.load %p[%c0, %c0] : memref<2x4xindex>, vector<4xindex>
         %c1 = arith.constant 1 : index
         %p1 = vector.load %p[%c1, %c0] : memref<2x4xindex>, vector<4xindex>
@@ -359,7 +359,7 @@ class Window:
 
     shape: tuple[int, ...]
     dims: tuple[int | None, ...]
-    """Of each dimension of the vector that of the memref; None: the same element for all."""
+    """The dimension of the memref for each dimension of the vector; None: the same element for all."""
     rank: int = 2
     strides: str = ""
 
@@ -378,7 +378,7 @@ class Window:
         )
 
     def elements(self, at: tuple[int, ...], mask: np.ndarray) -> dict[tuple[int, ...], tuple[int, ...]]:
-        """Of each lane that the mask keeps and that is in bounds, where it is in memory."""
+        """The offset in memory of each lane that the mask keeps and that is in bounds."""
         found = {}
         for lane in np.ndindex(self.shape):
             place = list(at)
@@ -425,7 +425,7 @@ def test_windows(window: Window, at: str, masked: str, chip: str) -> None:
     rank, lanes, bits = window.rank, int(np.prod(window.shape)), int(np.prod(window.mask_shape))
     begin = {"inside": (1,) * (rank - 1) + (0,), "past": (3, 4, 6)[3 - rank :], "ahead": (-1,) * rank}[at]
     overhangs = [dim is not None and at != "inside" for dim in window.dims]
-    # What is not a dimension of the vector is in bounds.
+    # An index without a vector dimension is in bounds.
     begin = tuple(b if dim in window.dims else 1 for dim, b in enumerate(begin))
     memory, vector = f"memref<{type_of(window.sizes, 'f32')}>", f"vector<{type_of(window.shape, 'f32')}>"
     mask_type = f"vector<{type_of(window.mask_shape, 'i1')}>"
@@ -555,7 +555,7 @@ def test_strides_of_any_sign(memory: str, view: str, chip: str) -> None:
         }}
       }}
     """
-    if memory == "private":  # An atomic access of a thread's own memory is none.
+    if memory == "private":  # An access of a thread's own memory need not be atomic.
         body = "\n".join(
             "memref.store %twice, %v[%i, %j] : " + viewed if "atomic" in line else line for line in body.splitlines()
         ).replace("          memref.store %x, %v", "%twice = arith.addi %x, %x : i32\nmemref.store %x, %v")

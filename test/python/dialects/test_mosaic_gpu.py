@@ -51,7 +51,7 @@ def test_attribute_is_made_and_parsed_alike(make: Callable[[], ir.Attribute], te
         made, parsed = make(), ir.Attribute.parse(text)
         assert str(made) == text
         assert made == parsed
-        # What is parsed comes back as the class of the attribute.
+        # A parsed attribute has the class of the attribute.
         assert type(parsed) is type(made)
 
 

@@ -63,7 +63,7 @@ def collect() -> dict[tuple[str, str], dict[str, Any]]:
 
 
 def records_beside(name: str) -> dict[str, Any]:
-    """Everything that TableGen knows where it reads that definition; names of anonymous records differ elsewhere."""
+    """All TableGen records of the file that has that definition; names of anonymous records differ elsewhere."""
     return next(records(path) for path in DEFINITIONS if name in records(path))
 
 

@@ -33,7 +33,7 @@ def commands(page: str) -> list[str]:
 
 @pytest.mark.parametrize("command", [*commands("docs/emulation.md"), *commands("docs/simulator.md")])
 def test_commands_run(command: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    # What they write is not left in the tree.
+    # Their outputs are not left in the tree.
     tmp_path.joinpath("test").symlink_to(ROOT / "test")
     monkeypatch.chdir(tmp_path)
     run_command(command)

@@ -60,7 +60,7 @@ class _Module:
         self._sites: list[str] = []
 
     def _call(self, found: re.Match[str]) -> str:
-        """What the rewriter makes of a call: operands to memory, the call, the result from memory."""
+        """The rewriter's lowering of a call: operands to memory, the call, the result from memory."""
         variable, result, name, text = found["variable"], found["result"], found["name"], found["operands"]
         operands = [tuple(operand.rsplit(" ", 1)) for operand in text.split(", ")] if text else []
         if name not in self._names:
@@ -146,7 +146,7 @@ def build(
 
 @dataclass
 class Result:
-    """What a launch said."""
+    """The output of a launch."""
 
     code: int
     lines: list[dict[str, Any]]
@@ -207,7 +207,7 @@ def start(
     options: dict[str, object],
     emulator: Path,
 ) -> subprocess.Popen[bytes]:
-    """Starts an emulator, which waits for its launch, and tells it."""
+    """Starts an emulator, which waits for its launch, and sends the launch."""
     if not emulator.exists():
         pytest.fail(f"{emulator} was not built")
     process = subprocess.Popen(
@@ -246,7 +246,7 @@ TID = '%tid = device i32 "llvm.nvvm.read.ptx.sreg.tid.x"()\n'
 BLOCK = '%block = device i32 "llvm.nvvm.read.ptx.sreg.ctaid.x"()\n'
 BARRIER = 'device void "llvm.nvvm.barrier.cta.sync.aligned.all"(i32 0)\n'
 
-# Writes each thread's number, changed by its block's, to its own place.
+# Writes each thread's number, changed by its block's number, to the thread's own element.
 WRITE_INDEX = f"""\
 {TID}{BLOCK}
 %begin = mul i32 %block, 64

@@ -1,7 +1,6 @@
-"""Device modules as code of the host: hand-written LLVM IR, rewritten, and run by the emulator.
+"""Device modules as host code: hand-written LLVM IR, rewritten, and run by the emulator.
 
-What each kernel must compute is told from LLVM's language reference, and from the vendors' documents where they differ
-from it.
+The expected results follow LLVM's language reference, and the vendors' documents where they differ from it.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ needs_lld = pytest.mark.skipif(toolchain.find_llvm_tool("ld.lld") is None, reaso
 
 
 def complete(body: str, vendor: str) -> str:
-    """`body` with what it uses of a vendor: `kernel`, `@thread()`, `@barrier`; a line `!dbg` is left alone."""
+    """`body` with the vendor's spelling of `kernel`, `@thread()` and `@barrier`; a line `!dbg` is not changed."""
     text = re.sub(r"\bdefine kernel\b", f"define {KERNEL[vendor]}", body)
     barrier = BARRIER[vendor]
     declared = re.sub(r"i32 \d+", "i32", barrier)
@@ -39,7 +38,7 @@ def complete(body: str, vendor: str) -> str:
 
 
 def rewrite(text: str | bytes, chip: str = "sm_80", **options: Any) -> dict[str, Any]:
-    """What the rewriter says of a module."""
+    """The rewriter's output for a module."""
     data = text.encode() if isinstance(text, str) else text
     return codegen_worker.worker.rewrite(data, chip=chip, **options)[1]
 

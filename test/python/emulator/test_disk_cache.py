@@ -185,7 +185,7 @@ def test_entries_that_were_used_last_stay(cache: DiskCache, tmp_path: Path) -> N
     cache.set("3", b"c" * (LIMIT // 4))
     kept = [number for number in range(4) if cache.get(str(number)) is not None]
     assert kept == [0, 3] and sum(path.stat().st_size for path in entries(tmp_path)) <= LIMIT
-    # What an interrupted process left is an own file, too.
+    # A file of an interrupted process belongs to the cache, too.
     part = tmp_path / "cache" / f"{cache._name('p')}.abc.part"
     part.write_bytes(cache._header(cache._name("p")) + b"p" * LIMIT)
     os.utime(part, (0, 0))

@@ -1,6 +1,6 @@
 """Emulated GPUs from Python: targets, launches, the memory of a launch, the process.
 
-What single instructions compute is tested beside them; whole kernels against float64 are in test_gpu_numerics.py.
+Single instructions have tests of their own; whole kernels against float64 are in test_gpu_numerics.py.
 """
 
 from __future__ import annotations
@@ -290,7 +290,7 @@ def test_an_emulator_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
 
 
 def wait_for_the_end_of(pid: int) -> None:
-    """Fails where a process still runs after 5 s. One that nobody has waited for yet has ended."""
+    """Fails if a process still runs after 5 s. A process that has not been waited for yet counts as ended."""
     for _ in range(100):
         try:
             if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":

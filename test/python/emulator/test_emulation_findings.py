@@ -1,4 +1,4 @@
-"""What emulated GPUs find in kernels, and the cache of what they run."""
+"""Findings of emulated GPUs in kernels, and the cache of rewritten kernels."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_race_has_its_places_in_the_source(tmp_path: Path, kernels: Path) -> Non
     assert races and all(race.location is not None and race.location.file == str(path) for race in races)
     race = races[0]
     assert race.block == (0, 0, 0) and race.thread is not None and race.others and race.others[0].location
-    # The line is there, with a caret under its column.
+    # The message has the line, with a caret under its column.
     lines = str(error.value).splitlines()
     assert race.location is not None
     shown = path.read_text().splitlines()[race.location.line - 1]
@@ -90,7 +90,7 @@ def test_race_has_its_places_in_the_source(tmp_path: Path, kernels: Path) -> Non
 
 @pytest.mark.skipif(toolchain.find_emulator("address") is None, reason=toolchain.EMULATOR_HINTS[True])
 def test_address_sanitizer_sees_gaps() -> None:
-    # A read of what the caller did not pass: only this tells it from a good one.
+    # A read of an argument that the caller did not pass: only this check detects it.
     rows = np.zeros((4, 64), np.float32)[:, :25]
     y = np.zeros(100, np.float32)
     run = nvidia()
@@ -134,7 +134,7 @@ def test_findings_without_places_where_the_symbolizer_is_missing(monkeypatch: py
 
 @pytest.fixture
 def rewritten(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[bytes]:
-    """What was rewritten and not taken from the cache, which starts empty."""
+    """The number of modules that were rewritten and not taken from the cache, which starts empty."""
     monkeypatch.setenv("SMALTI_CACHE_DIR", str(tmp_path / "cache"))
     seen: list[bytes] = []
     original = codegen_worker.Worker.rewrite

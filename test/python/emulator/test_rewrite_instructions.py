@@ -172,7 +172,7 @@ define kernel void @k(ptr %p, i1 %b, <3 x half> %h) {
 
 
 def test_call_sites_are_numbered_in_the_order_of_the_code() -> None:
-    # The loop's blocks stand behind its exit in the text; a diamond is inside.
+    # The loop's blocks follow its exit in the text; a diamond is inside.
     body = """
 declare void @first()
 declare void @left()

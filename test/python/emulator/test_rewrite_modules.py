@@ -128,7 +128,7 @@ def test_what_is_emulated_is_what_is_shipped(chip: str, name: str) -> None:
         data = ir.encode() if isinstance(ir, str) else ir
         command = [opt.path, "--strip-debug", "-S", "-"]
         stripped = subprocess.run(command, input=data, capture_output=True, check=True).stdout.decode()
-        # What is left of debug information is a flag of the module.
+        # The remaining debug information is a flag of the module.
         return re.sub(r"^(?:!\d+ = .*|!llvm.module.flags.*|; ModuleID.*|)\n", "", stripped, flags=re.MULTILINE)
 
     emulated, shipped = smalti.compile(path, target=f"emu:{chip}"), smalti.compile(path, target=chip)

@@ -45,7 +45,7 @@ def test_a_barrier_orders_threads(tmp_path: Path, order: str) -> None:
 
 
 def test_named_barriers_count_their_threads(tmp_path: Path) -> None:
-    # Each wave of a pair meets the other at a barrier of its own; nobody waits for all.
+    # The waves of each pair have a barrier of their own; no barrier is for all waves.
     named = """\
 %pair = udiv i32 %tid, 64
 %id = add i32 %pair, 1
@@ -103,7 +103,7 @@ ret void
 
 
 def test_lanes_of_amd_that_ended_do_not_count_at_a_barrier(tmp_path: Path) -> None:
-    # Lanes 0 to 19 of each wave: the wave itself comes to the barrier.
+    # Lanes 0 to 19 of each wave: the wave itself reaches the barrier.
     body = """\
 %tid = device i32 "llvm.amdgcn.workitem.id.x"()
 %lane = urem i32 %tid, 64

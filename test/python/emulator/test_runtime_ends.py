@@ -1,4 +1,4 @@
-"""How launches end that do not: deadlocks, loops without end, threads that spin."""
+"""Ends of launches that do not terminate by themselves: deadlocks, endless loops, threads that spin."""
 
 from __future__ import annotations
 

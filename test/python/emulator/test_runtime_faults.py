@@ -1,4 +1,4 @@
-"""What kernels do wrong that the runtime of the emulator finds without a sanitizer."""
+"""Errors of kernels that the emulator's runtime finds without a sanitizer."""
 
 from __future__ import annotations
 

@@ -332,7 +332,7 @@ def test_many_races_end_a_launch(tmp_path: Path) -> None:
         ),
         (
             "%to = getelementptr i8, ptr %out, i64 114\n%v = load volatile i32, ptr %to, align 1",
-            # The sanitizer tells the last byte of what is not aligned.
+            # The sanitizer reports the last byte of an unaligned access.
             "a read of 4 bytes: 1 bytes behind the end of argument 0 (116 bytes)",
             4,
             False,
@@ -367,7 +367,7 @@ def test_many_races_end_a_launch(tmp_path: Path) -> None:
 def test_an_access_outside_of_memory_is_found(
     tmp_path: Path, action: str, message: str, size: int, write: bool
 ) -> None:
-    # 12 bytes lie between the array and the end of its page.
+    # 12 bytes are between the array and the end of its page.
     memory = Memory([np.zeros(29, np.int32)])
     place = int(memory.lines[0].split()[2])
     memory.lines.append(f"hole {place + 24} 8")

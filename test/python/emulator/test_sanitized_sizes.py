@@ -33,7 +33,7 @@ SIZES = {
 
 @dataclass(frozen=True)
 class Masked:
-    """An intrinsic on four i32, of which the mask leaves out the second: the bytes that it accesses."""
+    """An intrinsic on four i32, with a mask without the second one: the bytes that it accesses."""
 
     name: str
     load: str
@@ -114,7 +114,7 @@ def races(first: str, second: str, between: str = "") -> int:
 def access(type: str, write: bool, offset: int, name: str) -> str:
     address = f"  %{name}.p = getelementptr i8, ptr addrspace(1) %p, i32 {offset}\n"
     if write:
-        # What the array does not have yet: equal stores do not race.
+        # A value that the array does not have yet: equal stores do not race.
         value = "1" if type == "i8" and name == "b" else "0" if type == "i8" else "zeroinitializer"
         return address + f"  store {type} {value}, ptr addrspace(1) %{name}.p, align 1"
     return (

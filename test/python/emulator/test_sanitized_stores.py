@@ -64,7 +64,7 @@ def test_what_is_still_a_race(order: str) -> None:
     # Another value by one thread alone.
     one = "  %v = select i1 %first, i32 8, i32 7\n  store i32 %v, ptr %out\n"
     assert races(one, order)
-    # A read that nothing orders, by a thread that does not write.
+    # An unordered read, by a thread that does not write.
     read = """  br i1 %first, label %read, label %write
 read:
   %seen = load volatile i32, ptr %out
@@ -90,7 +90,7 @@ end:
 
 
 def test_other_values_after_equal_ones_at_the_same_store() -> None:
-    # ThreadSanitizer reports a pair of places once: what it does not report must not hide what comes later.
+    # ThreadSanitizer reports a pair of locations once: an unreported access must not hide later ones.
     body = """  br label %loop
 loop:
   %i = phi i32 [ 0, %entry ], [ %next, %loop ]

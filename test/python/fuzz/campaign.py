@@ -60,7 +60,7 @@ class Campaign:
         @hypothesis.given(programs())
         def run(program: Program) -> None:
             nonlocal suspects, failure
-            # Reducing is no part of the count.
+            # Reduction is not counted.
             tally = self.tally if failure is None else differential.Tally()
             try:
                 differential.compare(program, suspects, tally)

@@ -16,7 +16,7 @@ from smalti.errors import CompileError
 
 from .program import Program
 
-# What says that a compiler broke, and not that it declined.
+# Texts of a compiler crash, as opposed to a refusal.
 _BROKEN = re.compile(
     r"code generation of|gave no reason|failed to legalize|failed to verify|does not dominate|unrealized_conversion_cast"
     r"|failed to materialize|operand #\d+ must be|result #\d+ must be"
@@ -42,7 +42,7 @@ class Disagreement(AssertionError):
 
 @dataclass
 class Tally:
-    """What became of the programs, by target."""
+    """The outcomes of the kernels, by target."""
 
     agreed: Counter[str] = field(default_factory=Counter)
     refused: Counter[tuple[str, str]] = field(default_factory=Counter)

@@ -1,10 +1,10 @@
-"""A grammar of small tile programs for hypothesis.
+"""A grammar of small tile-level kernels for hypothesis.
 
-A program is drawn statement by statement and built with MLIR's builders, so that it is well formed by construction. It
-also has one meaning by construction: every value knows how large it can get, whether it is finite, and whether it was
-rounded. Where the result would depend on a rounding (a comparison, a conversion to an integer), operands are values that
-nothing rounded; where numbers could leave a type's range, they are clamped first. Tiles that run side by side write
-disjoint slabs of memory; a program of one tile reads and writes as it likes.
+A kernel is generated statement by statement with MLIR's builders, so that it is well-formed by construction. It also
+has one meaning by construction: the grammar tracks the largest magnitude of every value, whether it is finite, and
+whether it was rounded. If the result would depend on a rounding (a comparison, a conversion to an integer), the
+operands are exact values. If numbers could exceed a type's range, they are clamped first. Concurrent tiles write
+disjoint slabs of memory; a kernel of one tile has unrestricted reads and writes.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ SHAPES: dict[int, tuple[Shape, ...]] = {
 DOT_SIZES = (16, 32, 64)
 
 FRESH = 8.0
-"""Nothing that `check.random_arguments` makes is larger."""
+"""The arguments from `check.random_arguments` are not larger."""
 LARGEST = {"f16": 1e4, "bf16": 1e6, "f32": 1e6, "f64": 1e6}
 """Results stay below."""
 MODERATE = {"f16": 50.0, "bf16": 500.0, "f32": 500.0, "f64": 500.0}
@@ -51,7 +51,7 @@ class Tile:
     bound: float
     """No magnitude is above."""
     exact: bool = False
-    """Nothing was rounded on the way: every target has these very numbers."""
+    """All intermediate results are exact: every target has these very numbers."""
     finite: bool = True
 
     @property
@@ -90,7 +90,7 @@ class Memory:
 
 @dataclass
 class Scope:
-    """What the statements of a block can use."""
+    """Values that the statements of a block can use."""
 
     tiles: list[Tile] = field(default_factory=list)
     indices: list[Index] = field(default_factory=list)
@@ -271,7 +271,7 @@ class Writer:
         ]
 
     def read(self, scope: Scope, dtype: str, shape: Shape, *, plain: bool = False) -> Tile:
-        """A tile from memory. A `plain` one has finite numbers that nothing rounded."""
+        """A tile from memory. A `plain` tile has finite, exact numbers."""
         sizes, strides = self._lanes(shape)
         reaches = self._reaches(sizes, strides)
         known = [
@@ -386,7 +386,7 @@ class Writer:
         return Tile(_arith(name, x.value, y.value), x.dtype, x.shape, x.bound + y.bound, finite=x.finite and y.finite)
 
     def _factors(self, scope: Scope) -> tuple[Tile, Tile]:
-        """Two tiles whose product is the same everywhere: an infinity meets no rounded number."""
+        """Two tiles whose matmul is the same on every target: an infinity is not combined with a rounded number."""
         x = self.pick(scope, FLOATS)
         if not x.finite and not x.exact:
             x = self.pick(scope, (x.dtype,), finite=True)
@@ -489,7 +489,7 @@ class Writer:
             bound = max(x.bound, 2.0**x.bits) if unsigned else min(x.bound, 2.0 ** (x.bits - 1))
             to = self._choose([dtype for dtype in FLOATS if bound < LARGEST[dtype]] or ["f32", "f64", "bf16"])
             value = _arith("uitofp" if unsigned else "sitofp", _tensor(to, x.shape), x.value)
-            # Whatever follows is bounded by a clamp.
+            # A clamp bounds the following values.
             return Tile(value, to, x.shape, bound)
         wider = [dtype for dtype in FLOATS if _bits(dtype) > x.bits]
         narrower = [dtype for dtype in FLOATS if _bits(dtype) < x.bits]
@@ -544,13 +544,13 @@ class Writer:
         result = triton_xla.MaskOp(x.value, dynamic, static, outside).result
         return replace(x, value=result, bound=max(x.bound, 5))
 
-    # --- products -----------------------------------------------------------------------------------------------------
+    # --- matmuls ------------------------------------------------------------------------------------------------------
 
     def _dot_onto(self, scope: Scope, accumulator: Tile) -> Tile:
         rows, columns = accumulator.shape
         dtype = self._choose(("f16", "bf16", "f32"))
         depth = self._choose((16, 32, 64, 8))
-        # A tile that comes from memory and goes nowhere else may be copied asynchronously.
+        # A tile that is loaded from memory and has no other use may be copied asynchronously.
         operands = []
         for shape in ((rows, depth), (depth, columns)):
             if self._choose((True, True, False)):
@@ -702,7 +702,7 @@ class Writer:
 
 @st.composite
 def programs(draw: Callable[[st.SearchStrategy[Any]], Any]) -> Program:
-    """Tile programs that have one meaning on every target."""
+    """Tile-level kernels that have one meaning on every target."""
     with ir.Context(), ir.Location.unknown():
         module = ir.Module.create()
         with ir.InsertionPoint.at_block_begin(module.operation.regions[0].blocks[0]):

@@ -19,7 +19,7 @@ _SPECIAL = (np.nan, np.inf, -np.inf, 0.0, -0.0)
 
 @dataclass(frozen=True)
 class Program:
-    """A tile program, the options to compile it with, and its arguments."""
+    """A tile-level kernel, the options to compile it with, and its arguments."""
 
     text: str
     options: Mapping[str, Any] = field(default_factory=dict)

@@ -77,7 +77,7 @@ def rounded(x: Fraction, to: Format, mode: str) -> float:
 
 
 def rounded_root(x: Fraction, to: Format, mode: str) -> float:
-    """Of a positive number."""
+    """For a positive number."""
     root = Fraction(math.isqrt(math.floor(x * 4**2000)), 2**2000)
     unit = _unit(root if root else Fraction(1, 2**1500), to)
     square = x / unit**2
@@ -142,6 +142,6 @@ def floats(random: np.random.Generator, dtype: Any, count: int) -> Array:
 
 
 def same(found: Array, expected: Array, name: str) -> None:
-    """The same numbers, and NaN in the same places; zeros can differ in sign."""
+    """The same numbers, and NaN at the same indices; zeros can differ in sign."""
     bad = ~((found == expected) | (np.isnan(found) & np.isnan(expected)))
     assert not bad.any(), f"{name}: {found[bad][:4]} instead of {expected[bad][:4]}, at {np.nonzero(bad)[0][:4]}"

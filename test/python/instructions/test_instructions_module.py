@@ -51,8 +51,8 @@ def all_codes(name: str) -> Array:
 
 
 def numbers(name: str, to: str) -> Array:
-    """Every number of a short type; of the others the numbers of the target, what lies in the middle between two and
-    next to that, and some beyond."""
+    """Every number of a short type; for the others the target's numbers, midpoints between two of them, their
+    neighbors, and some larger numbers."""
     if bits_of(name) <= 16:
         return all_codes(name)
     if bits_of(to) <= 16:
@@ -124,7 +124,7 @@ def test_conversions_that_saturate(source: str, target: str) -> None:
 def test_conversions_that_overflow(source: str, target: str) -> None:
     values = numbers(source, target)
     if target in WITHOUT_NAN:
-        # The OCP's microscaling formats have nothing beyond their largest number.
+        # The OCP's microscaling formats end at their largest number.
         values = values[np.abs(values.astype(np.float64)) <= limits(target)[3]]
     with np.errstate(all="ignore"):
         wanted = values.astype(np.float32) if source == UNSIGNED else values
@@ -545,7 +545,7 @@ def test_metadata_as_rows_and_columns() -> None:
     assert (found == packed.transpose(0, 2, 1, 3).reshape(256, 192)).all()
     assert (instructions.sparse_positions(found, 8) == found.reshape(256, 96, 2)).all()
     halves = instructions.sparse_positions(found, 16).reshape(256, 192)
-    # JAX, `format_tcgen05_sparse_metadata`, the other way round.
+    # JAX, `format_tcgen05_sparse_metadata`, in the reverse direction.
     split = found.reshape(2, 8, 2, 8, 3, 4, 2, 8).transpose(0, 1, 6, 3, 4, 5, 2, 7)
     assert (halves == split.reshape(256, 192)).all()
 

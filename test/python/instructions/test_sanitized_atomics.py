@@ -1,4 +1,5 @@
-"""Atomics under the sanitizers: outside memory they are found, against one another no race, against the rest one."""
+"""Atomics under the sanitizers: accesses outside of memory, races of atomics with plain accesses, and no other
+races."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ RESOURCE = (
     "%r = call ptr addrspace(8) @llvm.amdgcn.make.buffer.rsrc.p8.p1(ptr addrspace(1) %p, i16 0, i64 4096, i32 159744)"
 )
 PLACE = "i32, ptr addrspace(8), i32, i32, i32"
-# What changes the dword at %p, for each instruction: the types of result and operands, the operands, the chip.
+# The operation on the dword at %p, for each instruction: the types of result and operands, the operands, the chip.
 ATOMICS = {
     "llvm.amdgcn.raw.ptr.buffer.atomic.add.i32": (
         "i32",

@@ -24,7 +24,7 @@ LOWER = (
     "convert-func-to-llvm,convert-cf-to-llvm,reconcile-unrealized-casts"
 )
 
-# What a lowered @scale looks like: all tiles in [begin, end), 32 rows a tile, rows at and past 100 left out.
+# The form of a lowered @scale: all tiles in [begin, end), 32 rows a tile, without the rows from 100 on.
 SCALE_CPU = """\
 func.func @scale(%src: memref<100x60xf32>, %dst: memref<100x60xf32>, %begin: index, %end: index)
     attributes {llvm.emit_c_interface} {
@@ -235,7 +235,7 @@ def test_a_failed_check_does_not_count_as_checked(scale: Kernel) -> None:
 
 
 class OnlyDlpack:
-    """What any DLPack library's array looks like."""
+    """The form of any DLPack library's array."""
 
     def __init__(self, array: np.ndarray) -> None:
         self.array = array

@@ -114,7 +114,7 @@ MAP = tensor_maps.TensorMap("f32", (100, 60), (240, 4), (32, 20))
 
 
 def test_tensor_maps_come_behind_the_arguments(driver: Stub) -> None:
-    """The driver encodes them; what it is told makes the bytes that Python's own encoder makes."""
+    """The driver encodes them; its operands give the bytes that Python's own encoder gives."""
     kernel = gpu_kernel("sm_90a")
     described = tensor_maps.TensorMap(
         *("bf16", (7, 6, 90, 64), (1 << 38, 1 << 20, 128, 2), (1, 2, 33, 32), (1, 2, 3, 1)), swizzle=64, fill="nan",
@@ -322,7 +322,7 @@ def test_a_context_that_is_lost_is_said_to_be(driver: Stub) -> None:
     with pytest.raises(smalti.LaunchError, match=r"running the kernel: an illegal memory access") as caught:
         gpu_kernel("sm_90a").launcher.run_on_copies([host, host.copy()])
     assert "the GPU's context is lost" in str(caught.value)
-    # The first error is the one that is told, and memory is given back as far as that goes.
+    # The first error is reported, and as much memory as possible is freed.
     assert len(driver.named("free")) == 2
 
 
@@ -385,7 +385,7 @@ def test_threads_have_parameters_of_their_own(driver: Stub) -> None:
 
 
 class TorchLike:
-    """What `arrays.view` reads of a tensor of PyTorch's."""
+    """The result of `arrays.view` for a tensor of PyTorch's."""
 
     def __init__(self, pointer: int, device: str = "cuda", index: int | None = 0, negated: bool = False) -> None:
         self.shape, self.dtype = (100, 60), "torch.float32"

@@ -106,7 +106,7 @@ def test_an_array_starts_at_a_multiple_of_16_bytes() -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# What the assembler knows
+# Tensor maps of the assembler
 # ---------------------------------------------------------------------------------------------------------------------
 
 KERNEL = """
@@ -233,7 +233,7 @@ def test_fields_of_which_few_values_are_possible(replaced: dict[str, Bits]) -> N
     types = replaced["elemtype"][2]
     assert words(dataclasses.replace(GOOD, element="bf16"))[2] & types == 10 << low_bit(types)
     swizzles = replaced["swizzle_mode"][2]
-    # Its upper bit is one that newer chips have, for swizzling in other units.
+    # The upper bit of the field is for newer chips, which swizzle with other granularities.
     field = swizzles & 0xFFFF
     for code, swizzle in enumerate(tensor_maps.SWIZZLES):
         described = dataclasses.replace(GOOD, box=(8, swizzle // 2), swizzle=swizzle)

@@ -87,7 +87,7 @@ def test_memory_under_a_tile_and_a_swizzle(swizzle: int, bits: int, tile: int) -
         bank, byte = map(int, cell.label.split(":"))
         seen.append(byte)
         assert bank == byte // 4 % 32
-        # A tile of 8 rows is contiguous; within it 16-byte chunks of a row are exchanged with each other.
+        # A tile of 8 rows is contiguous; the 16-byte chunks of a row are permuted within it.
         number = (page * 2 + row // 8) * 2 + column // columns
         row_start = (number * 8 + row % 8) * swizzle
         assert row_start <= byte < row_start + swizzle
@@ -98,7 +98,7 @@ def test_memory_under_a_tile_and_a_swizzle(swizzle: int, bits: int, tile: int) -
 
 
 def test_a_column_is_spread_over_all_banks() -> None:
-    """What the swizzle is for: 16-byte chunks of 8 rows below each other are in different banks."""
+    """The purpose of the swizzle: 16-byte chunks of 8 rows below each other are in different banks."""
     result = lane_maps.of_memory([8, 64], 16, tile=[8, 64], swizzle=128)
     assert len({result.cells[(row, 8)].label.split(":")[0] for row in range(8)}) == 8
     plain = lane_maps.of_memory([8, 64], 16, tile=[8, 64])

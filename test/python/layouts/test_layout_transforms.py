@@ -146,7 +146,7 @@ def test_strided_layouts_are_reduced_where_threads_keep_their_elements() -> None
 
 
 def random_reshape(rng: random.Random, shape: list[int]) -> list[int]:
-    """Another shape of as many elements: neighbours joined, and factors split."""
+    """Another shape of as many elements: neighbors joined, and dimensions split."""
     result = list(shape)
     for _ in range(rng.randint(1, 3)):
         if len(result) > 1 and rng.random() < 0.5:
@@ -184,10 +184,10 @@ def test_reshaped_layout_keeps_elements_in_their_registers(layout: TiledLayout, 
 @pytest.mark.parametrize(
     ("source", "target", "expected"),
     [
-        # What JAX takes: the layout stays.
+        # Transforms that JAX accepts: the layout stays.
         ([128, 64], [2, 64, 64], "[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2]"),
         ([2, 64, 64], [128, 64], "[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2]"),
-        # What it does not.
+        # Transforms that it refuses.
         ([64, 128], [64, 16, 8], "[[64, 1, 8], [16, 1, 8], [8, 1, 8], [2]], warp_dims = [-10], lane_dims = [-4, -2]"),
         ([64, 8], [512], "[[512], [128], [64], [8], [2]], warp_dims = [-5], lane_dims = [-3, -2]"),
         ([64, 8], [64, 8, 1], "[[64, 8, 1], [16, 8, 1], [8, 8, 1], [2, 1]], warp_dims = [-10], lane_dims = [-4, -5]"),
@@ -282,7 +282,7 @@ def test_named_layouts_are_those_of_the_table(name: str) -> None:
     replicas = math.prod(part.times for part in [*layout.warp_dims, *layout.lane_dims] if isinstance(part, Replicated))
     counts = Counter(enumerate_layout(layout, SHAPES[name]).values())
     assert counts == dict.fromkeys(range(math.prod(SHAPES[name])), replicas)
-    # Of two names for one layout it has the first.
+    # If a layout has two names, the first is used.
     assert layouts.name_of(layout) == ("WGMMA_COL" if name == "TCGEN05_COL" else name)
 
 

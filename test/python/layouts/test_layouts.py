@@ -1,7 +1,7 @@
 """The layout algebra against brute force.
 
-The reference tiles a numpy array of element numbers by reshaping it, and finds the elements of a lane by indexing it:
-it shares nothing with the C++ but the definition.
+The reference tiles a numpy array of element numbers by reshaping it, and finds the elements of a lane by indexing. It
+shares only the definition with the C++.
 """
 
 from __future__ import annotations

@@ -110,7 +110,7 @@ def test_every_byte_arrives(source: str, result: str) -> None:
         ("WGMMA", "WGMMA_ACC_32BIT", 32, "0 moves: 0 cycles"),
         ("WGMMA_ACC_32BIT", "WGMMA", 16, "32 moves: 32 cycles"),
         ("WGMMA_8BIT", "WGMMA_UPCAST_2X", 8, "16 shuffles and 0 moves: 32 cycles"),
-        # Lanes that go round in threes are no pairs, and take one shuffle a word all the same.
+        # Lanes in cycles of three are not pairs, but take one shuffle per word, too.
         ("WGMMA", "lanes rotated", 16, "32 shuffles and 0 moves: 64 cycles"),
     ],
 )

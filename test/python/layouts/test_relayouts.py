@@ -1,4 +1,4 @@
-"""What relayouts take, against brute force over the elements."""
+"""Costs of relayouts, against brute force over the elements."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ def test_what_is_impossible_says_why(
 
 @pytest.mark.parametrize("chip", ["gfx942", "gfx950", "gfx1201", "gfx1250"])
 def test_relayouts_between_amd_operands(chip: str) -> None:
-    """The accumulator becomes an operand of the next product: what attention needs."""
+    """The accumulator becomes an operand of the next MMA, as attention needs."""
     possible = 0
     for (source, bits), (result, _) in itertools.product(chip_layouts(chip).values(), repeat=2):
         shape = [math.lcm(a, b) for a, b in zip(source.tiling[0], result.tiling[0], strict=True)]

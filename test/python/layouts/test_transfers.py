@@ -1,4 +1,4 @@
-"""Plans of transfers, executed: every element reaches its place, and the banks are counted again."""
+"""Plans of transfers, executed: addresses of all elements, and recounted bank conflicts."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_every_plan_moves_every_element(chip: str, is_load: bool) -> None:
 @pytest.mark.parametrize("chip", ["sm_90a", "gfx950", "gfx1250"])
 @pytest.mark.parametrize("width", [16, 32, 64])
 def test_a_wrong_swizzle_is_seen(chip: str, width: int) -> None:
-    """The simulator is no rubber stamp: what is planned for one swizzle does not fit another."""
+    """The simulator rejects wrong plans: a plan for one swizzle fails with another."""
     layout, bits = next(iter(chip_layouts(chip).values()))
     shape = [max(size, 64) for size in layout.tiling[0]]
     memory = tiled_memory(shape, 128, bits, False)
@@ -246,7 +246,7 @@ def test_plans_for_the_accumulator(
 @pytest.mark.parametrize("bits", [8, 16, 32])
 @pytest.mark.parametrize("name", ["WGMMA", "TCGEN05", "WGMMA_8BIT"])
 def test_addresses_are_constants_from_few_bases(name: str, bits: int, width: int) -> None:
-    """As few as half of the chunks of 16 bytes of a row of a tile, or one for each row's step where rows take part."""
+    """As few as half of the 16-byte chunks of a row of a tile, or one for each row's step if rows are included."""
     memory = tiled_memory([128, 256], width, bits, False)
     assert memory is not None
     plan = plan_transfer(named_layout(name), memory, bits, "sm_90a")

@@ -1,7 +1,8 @@
-"""GPU kernels with loops through the loop passes, on emulated chips: what they make of a kernel against the kernel.
+"""GPU kernels with loops through the loop passes, on emulated chips: transformed kernels against the originals.
 
-Draws random kernels until the time is over, or takes every shape of loop with every number of stages (`--grid`). A
-random kernel that comes out wrong is reduced to a small one and written to a file, which this command runs again.
+Generates random kernels until the time has elapsed, or takes every shape of loop with every number of stages
+(`--grid`). A random kernel with wrong results is reduced to a small one and written to a file, which this command runs
+again.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ class Report:
 
 
 def fuzz(minutes: float, seed: int, chips: Sequence[str], folder: Path) -> int:
-    """Batches of random kernels until the time is over."""
+    """Batches of random kernels until the time has elapsed."""
     report, files = Report(), []
     while True:
         if failure := campaign.batch(chips, seed, BATCH, report.tally, report.progress):
@@ -158,7 +159,7 @@ def main() -> int:
         first, _, count = options.part.partition("/")
         points = points_of(chips, (int(first), int(count)))
         if options.mutants:
-            # Of these a run is short.
+            # Runs of these are short.
             points = [point for point in points if point.bounds[0].trips is not None]
         points = points[: options.points]
         if options.sim or options.mutants:

@@ -1,4 +1,4 @@
-"""Loops of whole blocks: tile programs, lowered to `mosaic_gpu`, ahead of the loop passes."""
+"""Loops of whole blocks: tile-level kernels, lowered to `mosaic_gpu`, before the loop passes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DEPTH, STEP = 144, 16
 
 @dataclass(frozen=True)
 class Block:
-    """One tile program with a loop up to its argument `%n`."""
+    """One tile-level kernel with a loop up to its argument `%n`."""
 
     name: str
     text: str

@@ -49,7 +49,7 @@ def batch(
     def run(case: Case) -> None:
         nonlocal failure
         try:
-            # Reducing is no part of the count.
+            # Reduction is not counted.
             examine(case, tally if failure is None else runner.Tally())
         except Exception as error:
             failure = Failure(case, f"{type(error).__name__}: {error}")
@@ -110,7 +110,7 @@ class Point:
 
 
 def check_block(block: Block, chip: str, stages: int, depth: int, tally: runner.Tally) -> runner.Outcome:
-    """The plain program of a block against numpy, and what the passes make of it against the plain one."""
+    """The plain kernel of a block against numpy, and the passes' output against the plain kernel."""
     case = block.case(chip, kernels.passes(chip, stages, depth))
     plain = runner.plain_kernel(case.chip, case.text)
     block.check(case, lambda scalars: plain.run(case, scalars, Emulation()))
@@ -141,7 +141,7 @@ def facts(point: Point) -> dict[str, object]:
 
 
 _APART = ({"shape", "trips"}, {"shape", "bounds"}, {"bounds", "trips"}, {"runs", "trips"}, {"runs", "bounds"})
-"""What one launch with bounds that are not constant has all pairs of."""
+"""Facts whose pairs one launch with dynamic bounds covers."""
 
 
 def pairs(point: Point) -> list[tuple[object, ...]]:

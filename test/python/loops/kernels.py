@@ -61,9 +61,9 @@ class Shape:
     maps: bool = False
     """Whether it gets tensor maps of its inputs."""
     head: str = ""
-    """What a thread does once, ahead of the body."""
+    """Code of a thread that runs once, before the body."""
     carried: Mapping[str, tuple[str, str, str]] = field(default_factory=dict)
-    """What one run of the body hands on to the next: by its name the first value, the type, and the last value."""
+    """Values that one run of the body yields to the next: by name, the first value, the type, and the last value."""
     repeats: bool = True
     """Whether the body may be run again."""
     joins: bool = False
@@ -159,7 +159,7 @@ class Shape:
     def check(self, bounds: Bounds, arrays: Sequence[np.ndarray]) -> None:
         """Compares the kernel's output with numpy in double precision."""
         a, b, out = (array.astype(np.float64) for array in arrays[:3])
-        # Of all runs in one block, each has a number of its own.
+        # The runs in one block differ in their trip counts.
         for block in range(TRIPS if bounds.trips is None or bounds.pace else 1):
             rows = bounds.rows(block if bounds.trips is None else bounds.trips)
             for row, wanted in self.expected(a, b, rows).items():
@@ -200,7 +200,7 @@ def _nested(a: np.ndarray, rows: Rows) -> Any:
 
 def _siblings(a: np.ndarray, b: np.ndarray, rows: Rows) -> Any:
     first = _folded(a[row][::-1] for row in rows)
-    # One of the loops is left out where it would run three times.
+    # One of the loops is omitted for a trip count of three.
     return first if len(rows) == 3 else _folded((b[row][::-1] for row in rows), first)
 
 

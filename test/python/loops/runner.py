@@ -35,7 +35,7 @@ class Wrong(AssertionError):
 
 @dataclass
 class Outcome:
-    """What became of the loops of one kernel."""
+    """The outcomes of the loops of one kernel."""
 
     applied: list[str] = field(default_factory=list)
     missed: list[str] = field(default_factory=list)
@@ -51,13 +51,13 @@ class Outcome:
 
     @property
     def slotted(self) -> int:
-        """How many buffers got slots."""
+        """The number of multi-buffered buffers."""
         return sum(message.startswith("the buffer got ") for message in self.applied)
 
 
 @dataclass
 class Tally:
-    """What became of all kernels."""
+    """The outcomes of all kernels."""
 
     ran: int = 0
     """Kernels that a pass changed, and that were run."""
@@ -67,11 +67,11 @@ class Tally:
     loops: int = 0
     """Loops that were pipelined."""
     slotted: int = 0
-    """Kernels with a buffer that got slots."""
+    """Kernels with a multi-buffered buffer."""
     buffers: int = 0
-    """Buffers that got slots."""
+    """Multi-buffered buffers."""
     bare: int = 0
-    """Kernels that got all their barriers from the passes."""
+    """Kernels all of whose barriers the passes inserted."""
     sanitized: int = 0
     """Kernels that ran under the thread sanitizer too."""
     chips: Counter[str] = field(default_factory=Counter)
@@ -122,7 +122,7 @@ def _run(module: Any, passes: str) -> list[Remark]:
 
 
 def transform(case: Case) -> Outcome:
-    """The passes on the kernel, and what must hold of them whatever they did."""
+    """Runs the passes on the kernel, and checks the properties that must always hold."""
     module = parse(case.given)
     before = str(module)
     try:
@@ -162,7 +162,7 @@ def check_strict(case: Case) -> None:
     except CompileError as error:
         if not missed:
             raise Wrong(f"strict failed where nothing was missed: {error}") from error
-        # The passes ahead of the one that failed have done their work.
+        # The passes before the failed one have run.
         if len(text.split("smalti-")) == 2 and str(strict) != before:
             raise Wrong(f"a strict pass failed and changed the module: {error}") from error
         return
@@ -183,7 +183,7 @@ def check_schedule(case: Case) -> None:
     direct, annotated = parse(case.given), parse(case.given)
     _run(direct, case.passes)
     options = found[1] or ""
-    # What stands around the pass stays there.
+    # The code around the pass stays there.
     head, tail = case.passes[: found.start()], case.passes[found.end() :]
     both = f"smalti-pipeline-loops{{{options} emit-schedule=true}},smalti-pipeline-loops{{{options} use-schedule=true}}"
     _run(annotated, head + both + tail)
@@ -206,7 +206,7 @@ class Kernel:
         self._kernel = smalti.compile(parse(text), target=target, **{"depth": 1, "stages": 1, **(options or {})})
         self._kernel.launcher  # noqa: B018 - code for the host is made here
         maps = [argument for argument in self._kernel.arguments if argument.is_tensor_map]
-        # Of the first arrays, in turn; a tile of one dimension is of an array without rows.
+        # The first arrays, in turn; a tile of one dimension is of an array without rows.
         self._maps = [(argument.index, _box(argument.type)) for argument in maps]
 
     def run(self, case: Case, scalars: Any, emulation: Emulation) -> list[np.ndarray]:

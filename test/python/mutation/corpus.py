@@ -54,7 +54,7 @@ def read(root: Path = ROOT) -> tuple[File, ...]:
 
 
 def digest(files: Iterable[File]) -> str:
-    """What tells two versions of the files apart."""
+    """A hash that distinguishes two versions of the files."""
     return hashlib.sha256(repr(list(files)).encode()).hexdigest()[:16]
 
 

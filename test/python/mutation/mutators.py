@@ -413,7 +413,7 @@ def mutate_statement(text: str, pool: Pool, rng: random.Random) -> str:
         rest = "\n".join(lines) + "\n"
         same = [other for other, kind in scope.items() if kind == statement.match["outputs"].strip()]
         if name and same:
-            # What used it takes another value.
+            # Its uses take another value.
             rest = re.sub(rf"{re.escape(name)}(?![\w#])", rng.choice(same), rest)
         return rest
     if len(lines) < 3:

@@ -34,7 +34,7 @@ class Limits:
 
 @dataclass
 class Stage:
-    """What became of one step of a mutant: of its parse, of a pipeline, of the check."""
+    """The outcome of one step of a mutant: of its parse, of a pipeline, of the check."""
 
     name: str
     outcome: str
@@ -43,7 +43,7 @@ class Stage:
 
 @dataclass
 class Result:
-    """What became of a mutant."""
+    """The outcome of a mutant."""
 
     number: int
     file: str

@@ -1,4 +1,4 @@
-"""Where a tool of LLVM's crashes on a program, and whose code that is."""
+"""Stack of a crashed LLVM tool, and the owner of the code."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def one_of_each(findings: Iterable[Finding]) -> list[tuple[int, Finding]]:
 
 
 def pieces(lines: Sequence[str]) -> list[tuple[int, int]]:
-    """What can be taken out of a program, as ranges of lines, the longest first: statements with their regions, and lines."""
+    """Removable parts of a program, as ranges of lines, the longest first: statements with their regions, and lines."""
     found = set()
     for at in range(len(lines)):
         depth = 0
@@ -88,7 +88,7 @@ def reduce(text: str, shows: Callable[[str], bool], budget: int = 300) -> str:
             if accepted("\n".join(shorter) + "\n"):
                 lines, changed = shorter, True
                 size = end - start
-                # What is left to try has at most the size of what went.
+                # The remaining pieces are at most as large as the removed one.
                 remaining = [piece for piece in pieces(lines) if piece[1] - piece[0] <= size and piece[0] < start]
                 remaining += [piece for piece in pieces(lines) if piece[1] - piece[0] < size and piece[0] >= start]
     return _without_dictionaries("\n".join(lines) + "\n", accepted)

@@ -18,7 +18,7 @@ _TO_INTEGERS = ("arith.fptosi", "arith.fptoui")
 MOST_STEPS = 20_000
 """Runs of blocks, in all tiles."""
 MOST_PRODUCTS = 1 << 30
-"""Of all matrix products."""
+"""For all matmuls."""
 
 
 class Endless(Exception):
@@ -75,7 +75,7 @@ def _tiles(entry: Any) -> range:
 
 
 def behavior(entry: Any, values: Sequence[Any]) -> str:
-    """What the program does that MLIR does not define, or an empty string."""
+    """The operation of the program that MLIR does not define, or an empty string."""
     observer = _Observer(entry)
     memory = [reference.load(np.asarray(value)) for value in values]
     try:

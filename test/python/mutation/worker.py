@@ -1,7 +1,7 @@
-"""The process that runs mutants: it is told which, says what it begins, and what became of it.
+"""The process that runs mutants, and its protocol.
 
-It reads jobs from its standard input and writes events to its standard output, a JSON object a line. After a crash the
-last event says what it was doing.
+It reads jobs from its standard input and writes events to its standard output, a JSON object a line. After a crash, the
+last event states the job.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ BAD = (
 _OPAQUE = re.compile(
     r"failed to legalize|failed to verify|does not dominate|unresolved materialization|operand #\d+ must be|result #\d+ must be"
 )
-"""What upstream's drivers and verifiers say of a rewrite: the pass itself gave no reason."""
+"""Messages of upstream's drivers and verifiers about a rewrite: the pass itself gave no reason."""
 
 
 _MANY = "smalti-compile"
@@ -146,7 +146,7 @@ class Runner:
         return driver.new_context()
 
     def stage(self, name: str, run: Any, *arguments: Any) -> Any:
-        """One step of a mutant: tells its begin and what became of it. Returns what `run` returned with its outcome."""
+        """One step of a mutant: reports its begin and its outcome. Returns the outcome and the result of `run`."""
         self.tell(stage=name)
         result, start = None, time.process_time()
         try:
@@ -254,7 +254,7 @@ class Runner:
 
 
 def _does_not_read_back(module: Any, context: Any) -> str:
-    """What is wrong with the text of a module, or an empty string: its own form and the generic one must be valid."""
+    """The error in the text of a module, or an empty string: its custom form and the generic one must be valid."""
     from smalti.compiler import driver
     from smalti.errors import SmaltiError
 
@@ -290,7 +290,7 @@ def _quiet_reproducers() -> None:
 
 
 def _die_with_the_parent() -> None:
-    """What the watchdog would end must not outlive it."""
+    """A process that the watchdog would end must not outlive it."""
     death_signal = 1
     ctypes.CDLL(None).prctl(death_signal, signal.SIGKILL)
 
@@ -299,9 +299,9 @@ Job = dict[str, Any]
 
 
 def serve(lines: IO[str], events: IO[str], do: Callable[[Job], None], **ready: Any) -> None:
-    """Does each job in a process of its own, so that one that dies costs no more than that.
+    """Runs each job in a process of its own, so that only that process dies in a crash.
 
-    What is loaded is loaded once; nothing may have started a thread by then.
+    Modules are loaded once; no thread may be running at the fork.
     """
 
     def tell(**event: Any) -> None:
@@ -332,7 +332,7 @@ def serve(lines: IO[str], events: IO[str], do: Callable[[Job], None], **ready: A
 
 def main() -> int:
     events = os.fdopen(os.dup(1), "w")
-    # What MLIR or a kernel prints is no event.
+    # Output of MLIR or of a kernel is not an event.
     os.dup2(2, 1)
     from smalti import check  # noqa: F401
     from smalti.compiler import driver  # noqa: F401

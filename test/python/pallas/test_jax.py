@@ -23,7 +23,7 @@ PRINTER = ROOT / "test/pallas/printer/print_modules.py"
 PYTHON = os.environ.get("SMALTI_JAX_PYTHON", sys.executable)
 # The version whose front end the kernels are written for.
 VERSION = "0.10.2"
-# What JAX's own inference refuses; its messages name no cause.
+# Modules that JAX's own inference refuses; its messages do not state a cause.
 REFUSED = {
     "arc_tangent": "No layout inference rule defined for",
     "batched_row_sums": "Failed to infer a possible set of layouts",
@@ -41,7 +41,7 @@ REFUSED = {
 
 @functools.cache
 def jax_is_missing() -> str | None:
-    """Why there is no JAX to print with, if there is none."""
+    """The reason for a missing JAX, or None."""
     code = "import jax, absl; print(jax.__version__)"
     done = subprocess.run([PYTHON, "-c", code], capture_output=True, text=True, check=False)
     hint = f"install jax=={VERSION}, jaxlib=={VERSION} and absl-py, and name that Python in SMALTI_JAX_PYTHON"

@@ -1,5 +1,5 @@
-"""Elements of memory in ways of their own: combined atomically, several in a byte, and bits taken for other elements. Run
-on an emulated Hopper GPU against numpy."""
+"""Special accesses of elements in memory: combined atomically, several in a byte, and bitcast. Run on an emulated
+Hopper GPU against numpy."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_atomics_in_global_memory(operation: int, element: str) -> None:
 
 @pytest.mark.parametrize("element, operation", [("i32", n) for n in range(6)] + [("f32", 0), ("f16", 0)])
 def test_atomics_in_shared_memory(element: str, operation: int) -> None:
-    """Two programs of a block combine their rows in swizzled memory."""
+    """Two warpgroups of a block combine their rows in swizzled memory."""
     rows, columns = (64, 32 if element != "f16" else 64)
     tile = f"[#mosaic_gpu.tile<[8, {columns}]>, #mosaic_gpu.swizzle<128 : i32>]"
     shape, vector = (rows, columns), f"vector<{rows}x{columns}x{element}>"
@@ -217,7 +217,7 @@ def test_rows_that_chunks_would_cross(shape: tuple[int, ...], element: str) -> N
 @pytest.mark.parametrize("element", ["i4", "i2", "f4E2M1FN"])
 @pytest.mark.parametrize("shape", [(128,), (8, 16), (64, 64)])
 def test_elements_that_share_bytes_are_copied(shape: tuple[int, ...], element: str) -> None:
-    """The layout is one whose registers are whole bytes. A splat is stored as well."""
+    """The layout is one whose registers are whole bytes. A splat is stored, too."""
     vector = f"vector<{'x'.join(map(str, shape))}x{element}>"
     one = "1.0" if element.startswith("f") else "1"
     body = f"""

@@ -18,7 +18,7 @@ MODULES = [("pointwise", pointwise, 2), ("row_softmax", row_softmax, 1)]
 
 
 def arrays(kernel: smalti.Kernel) -> list[np.ndarray]:
-    """Random inputs, and a result that is nowhere right."""
+    """Random inputs, and a result that is wrong in every element."""
     rng = np.random.default_rng(0)
     made = []
     for argument in kernel.arguments:

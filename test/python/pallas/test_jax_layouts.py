@@ -169,7 +169,7 @@ def test_transfers() -> None:
         try:
             plan_transfer(LAYOUTS[name], memory, bits, "sm_90a", conflict_free=need == "optimized")
         except ValueError as error:
-            # JAX's inference takes the vector to lie together in memory; its lowering finds that it does not.
+            # JAX's inference assumes that the vector is contiguous in memory; its lowering finds that it is not.
             assert name in ("WGMMA_TRANSPOSED", "TCGEN05_TRANSPOSED") and (bits, tile) == (32, []), problem
             assert "ask bank 0 for different words (4 ways)" in str(error)
             refused += 1

@@ -1,4 +1,4 @@
-"""Products of vectors in registers in modules of JAX's form, by element type, through layout inference, emulated."""
+"""Matmuls of vectors in registers in modules of JAX's form, by element type, through layout inference, emulated."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ F16, F32, I8, I32 = np.float16, np.float32, np.int8, np.int32
 BF16, FP8 = ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn
 TF32 = "tf32"
 LAST_BIT = {F16: 2.0**-11, F32: 2.0**-24, BF16: 2.0**-8}
-"""Of a rounding to nearest, relative."""
+"""The relative error of a rounding to nearest."""
 
 
 def normal(*shape: int, dtype: Any = F16, scale: float = 1, seed: int = 0) -> Array:
@@ -33,12 +33,12 @@ def integers(*shape: int, dtype: Any = I8) -> Array:
 
 
 def tf32(values: Array) -> Array:
-    """Without the bits that the tensor cores leave out."""
+    """Without the bits that the tensor cores drop."""
     return (values.view(np.uint32) & 0xFFFFE000).view(np.float32)
 
 
 def empty(*shape: int, dtype: Any = F16) -> Array:
-    """Nowhere right."""
+    """Wrong in every element."""
     return np.full(shape, -1 if dtype in (I32, I8) else np.nan, dtype)
 
 
@@ -151,7 +151,7 @@ def test_more_values_than_registers() -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Products of groups of rows
+# Matmuls of groups of rows
 # ---------------------------------------------------------------------------------------------------------------------
 
 # One ends in the middle of a tile of 64 rows, and one is small.
@@ -182,8 +182,8 @@ def transposed_ragged_dot(text: str, **emulation: Any) -> None:
 
 @pytest.mark.parametrize("product", [ragged_dot, transposed_ragged_dot])
 def test_ragged_dots(product: Callable[..., None]) -> None:
-    """What JAX ships overwrites what a product may still read, as its loop has no wait. It is right where products are
-    over at once, and everywhere with a wait for all of them but the last."""
+    """JAX's kernel overwrites an operand that a `wgmma` may still read, as its loop has no wait. It is right if a
+    `wgmma` completes immediately, and in all cases with a wait for all but the last one."""
     text = (PALLAS / f"small_{product.__name__}.mlir").read_text()
     product(text, copies="early")
     with pytest.raises(smalti.EmulationError, match=r"an operand of wgmma\.mma_async changed in flight"):
@@ -215,7 +215,7 @@ class Attention:
     weights: Array
     out: Array
     sums: Array
-    """Of the powers of two, as their logarithms."""
+    """Sums of the powers of two, as their logarithms."""
 
     def __init__(self, *, causal: bool = False) -> None:
         self.q, self.k, self.v = (normal(1, 256, 2, 64, scale=0.4, seed=seed) for seed in range(3))
@@ -288,7 +288,7 @@ def test_kernels_are_those_of_the_folder() -> None:
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_the_assembler_has_nothing_to_say(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No registers go to memory, no products are serialized, and no fences are added (C7519)."""
+    """No registers are spilled, no `wgmma` is serialized, and no fences are added (C7519)."""
     if toolchain.find_ptxas() is None:
         pytest.skip("there is no ptxas")
     logs: list[str] = []

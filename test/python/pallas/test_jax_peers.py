@@ -18,7 +18,7 @@ from smalti.emulator import SCHEDULES
 NAMES: dict[str, Any] = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "i32": np.int32}
 SWIZZLED = "[#mosaic_gpu.tile<[8, {}]>, #mosaic_gpu.swizzle<128 : i32>]"
 
-# Every block of the cluster is there and has made its barriers.
+# Every block of the cluster has started and has initialized its barriers.
 MEET = """
       nvvm.cluster.arrive {aligned}
       nvvm.cluster.wait {aligned}
@@ -166,7 +166,7 @@ def test_stores_that_combine(operation: int) -> None:
 
 @pytest.mark.parametrize("element", ["f16", "f32"])
 def test_references_to_other_blocks(element: str) -> None:
-    """Plain stores and loads through a view of another block's memory, between barriers of the cluster."""
+    """Plain stores and loads through a view of another block's shared memory, between barriers of the cluster."""
     rows = 64
     whole, vector = shared((2, rows, 64), element), f"vector<{rows}x64x{element}>"
     peers = f"memref<2x{rows}x64x{element}, #mosaic_gpu.smem_cluster>"

@@ -97,7 +97,7 @@ def test_elements_that_share_a_byte_are_copied_as_bytes(element: int, count: int
 
 
 def test_threads_and_grids_of_any_shape() -> None:
-    """No program of 128 threads is there: a block of 20 threads has 20."""
+    """The launch has the given block size: a block of 20 threads has 20."""
     body = """
       %block = gpu.block_id x
       %thread = gpu.thread_id x

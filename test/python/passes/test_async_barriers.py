@@ -1,6 +1,6 @@
-"""Barrier objects that are no groups of nvgpu, through both loop passes, on an emulated chip.
+"""Barrier objects that are not nvgpu barrier groups, through both loop passes, on an emulated chip.
 
-Kernels with instructions of PTX: a barrier is eight bytes of a buffer, and copies and waits take addresses. One thread
+Kernels with PTX instructions: a barrier is eight bytes of a buffer, and copies and waits take addresses. One thread
 issues the copies: the first of the block, or the one of a warp that `elect.sync` chooses.
 """
 

@@ -1,7 +1,7 @@
 """Pipelined asynchronous copies on emulated chips: counters of AMD's, and barrier objects of NVIDIA's.
 
-The emulator does a copy no sooner than a wait covers it. What the passes made gives the numbers of the plain loop, and
-no longer does where a wait leaves one copy more in flight, or looks for the other parity.
+The emulator completes a copy only at a wait that covers it. The passes' output gives the numbers of the plain loop. It
+gives wrong numbers if a wait leaves one copy more in flight, or waits for the other parity.
 """
 
 from __future__ import annotations
@@ -431,7 +431,7 @@ def test_barriers_get_slots(arrivals: str, parity: str, how: Emulation) -> None:
 
 
 def simulated(text: str) -> list[str]:
-    """What the simulator finds in a kernel; its tensor map comes behind the arrays then."""
+    """The findings of the simulator in a kernel; its tensor map follows the arrays then."""
     found = re.search(r"@k\((%\w+): (.*?), (%\w+: memref<128xf32>), (%\w+: index)\) kernel\s+attributes \{", text, re.S)
     assert found is not None
     described = (
@@ -452,7 +452,7 @@ def test_kernels_with_barriers_are_clean(arrivals: str) -> None:
     plain = plain_tma(arrivals, "number")
     slotted = slotted_tma(plain, 2, 2)
     assert simulated(plain) == simulated(slotted) == []
-    # Copies may not see a barrier that no fence tells of.
+    # Without a fence, copies may not see the barrier's initialization.
     assert set(simulated(slotted.replace("nvvm.fence.mbarrier.init\n", "\n"))) == {"missing-fence"}
 
 

@@ -75,7 +75,7 @@ def test_a_failure_is_reduced_kept_and_found_again(monkeypatch: pytest.MonkeyPat
     campaign = Campaign(["cpu"])
     failure = campaign.batch(seed=1, count=100)
     assert failure is not None and failure.target == "cpu"
-    # What is left needs the sum.
+    # The reduced kernel needs the sum.
     assert failure.program.text.count("arith.") <= 3 and "arith.addf" in failure.program.text
     path = failure.save(tmp_path)
     again = Program.load(path)

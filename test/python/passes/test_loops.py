@@ -85,7 +85,7 @@ def test_numbers_that_overflow_are_not_counted_on() -> None:
     case = replace(case, text=text)
     outcome = runner.run(case, runner.Tally(), SCHEDULES)
     assert outcome.pipelined == 1, outcome.missed
-    # Behind 2^64 - 1, which is a multiple of 5, comes 0.
+    # The successor of 2^64 - 1, which is a multiple of 5, is 0.
     wrong, changes = re.subn(r"arith\.cmpi ult, (%\w+, %c4611686018427387904)", r"arith.cmpi uge, \1", outcome.text)
     assert changes == 1
     with pytest.raises(runner.Wrong):
@@ -121,7 +121,7 @@ def test_what_is_taken_away_is_missed(mutant: str) -> None:
     name, chip, pattern, replacement = MUTANTS[mutant]
     case = Point(SHAPES[name], chip, 3).case
     text = runner.transform(case).text
-    # What runs where there are too few iterations is as it was.
+    # The code for small trip counts is unchanged.
     found = list(re.finditer(pattern, text[: text.rindex("} else {")]))
     assert found
     for match in found:

@@ -153,7 +153,7 @@ def test_counts_add_up_over_an_interrupted_run(tmp_path: Path) -> None:
 
     path = tmp_path / "resumed"
     campaign.run(path, 3, 100, 1, resume=False, make=make_worker)
-    # What an interrupted write leaves is no batch.
+    # An interrupted write is not a batch.
     path.write_text(path.read_text() + '{"batch": 1, "cou')
     path.write_text(path.read_text() + "\n")
     resumed = campaign.run(path, 0, 200, 1, resume=True, make=make_worker)

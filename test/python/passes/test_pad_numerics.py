@@ -1,7 +1,7 @@
-"""The passes on pads, run on the CPU: a padded or transposed op computes what the plain one does, to the last bit.
+"""The passes on pads, run on the CPU: a padded or transposed op computes the results of the plain one, to the last bit.
 
-The plain op is lowered by upstream MLIR alone. Both read the same inputs, special values among them, and write to the
-same initial value; only the sign of a zero is not compared, because a sum with a neutral 0 may change it.
+The plain op is lowered by upstream MLIR only. Both read the same inputs, special values among them, and write to the
+same initial value. The sign of a zero is not compared, because a sum with a neutral 0 may change it.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ def contraction(body: str, types: tuple[str, str, str], maps: str = MKN) -> str:
   }} -> {c}"""
 
 
-# What is computed for each m, n, k, and combined along k: name -> (types, body).
+# The expression for each m, n, k, and the combiner along k: name -> (types, body).
 COMBINERS: dict[str, tuple[tuple[str, str, str], str]] = {}
 
 
@@ -241,7 +241,7 @@ def test_combiners(combined: Compiled, name: str) -> None:
 
 
 def test_every_combiner_was_padded(combined: Compiled) -> None:
-    # Three operands of each function, all of sizes that are not known.
+    # Three operands of each function, all of dynamic sizes.
     assert combined.text.count("tensor.pad") == 3 * len(COMBINERS)
 
 
@@ -571,7 +571,7 @@ def test_convolutions(passes: str, dynamic_sizes: bool) -> None:
 
 
 def test_pads_made_vectors() -> None:
-    """The pads of products of static size, as masked transfers, low pads of the caller's among them.
+    """The pads of matmuls of static size, as masked transfers, low pads of the caller's among them.
 
     Upstream's bufferization has no negative pads; execute.mlir tests them.
     """
@@ -599,7 +599,7 @@ def test_pads_made_vectors() -> None:
 
 
 def test_convolution_in_numbers() -> None:
-    """The plain op is what this file takes it for: a filter of one element at one place shifts the image."""
+    """A check of the plain op: a filter with one nonzero element shifts the image."""
     name = "conv_2d_nhwc_hwcf_s1d1m3"
     op, operands, attributes, _ = CONVOLUTIONS[name]
     compiled = Compiled([function(name, operands, named(op, operands, attributes))], PAD)

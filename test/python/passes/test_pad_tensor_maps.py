@@ -1,7 +1,7 @@
 """smalti-lower-pad's windows of a block that TMA copies, on an emulated Hopper, against numpy.
 
-The launch makes the tensor maps from what the pass says of them. Arrays lie between bytes that read as NaN, so that
-what is read out of bounds shows.
+The launch creates the tensor maps from the pass's attributes. Arrays are surrounded by bytes that read as NaN, which
+shows reads out of bounds.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def memref(shape: Sequence[int], element: str, more: str = "") -> str:
 
 
 def lower(text: str, then: str = "") -> str:
-    """The module after the pass, and after others behind it."""
+    """The module after the pass, and after further passes."""
     with ir.Context():
         module = ir.Module.parse(text)
         passes = f"gpu.module(gpu.func(smalti-lower-pad{{target=sm_90a tensor-maps=true strict=true}}{then}))"
@@ -54,7 +54,7 @@ def zero(element: str) -> str:
 
 
 def indices_of(shape: Sequence[int]) -> tuple[list[str], list[str]]:
-    """What computes the indices of element %e of a window, and their names."""
+    """Code for the indices of element %e of a window, and their names."""
     lines, names = [], []
     rest = "%e"
     for dim in reversed(range(len(shape))):
@@ -90,7 +90,7 @@ def window_kernel(
     window: Sequence[int],
     places: Sequence[Sequence[int]],
 ) -> str:
-    """A block for each place along every dimension, of which it copies the window that begins there."""
+    """A block for each offset along every dimension, at which the window that it copies begins."""
     rank = len(extents)
     strides = [1] * rank
     for dim in reversed(range(rank - 1)):
@@ -107,7 +107,7 @@ def window_kernel(
         lines.append(f"%left{dim} = arith.divui {rest}, %count{dim} : index")
         rest = f"%left{dim}"
         numbers.insert(0, f"%number{dim}")
-        # The places as a chain of selections.
+        # The offsets as a chain of selections.
         lines.append(f"%p{dim}_0 = arith.constant {places[dim][0]} : index")
         last = f"%p{dim}_0"
         for number, place in enumerate(places[dim][1:], 1):
@@ -175,11 +175,11 @@ COLUMNS = [-FAR, -32, -31, -8, 0, 5, 16, 47, 48, 1 << 32, FAR]
 
 @pytest.mark.parametrize("element", DTYPES)
 def test_windows_of_a_matrix(element: str) -> None:
-    """Ahead of the begin, across begin and end, wholly outside, and where 32 bits of the index are inside."""
+    """Before the begin, across begin and end, wholly outside, and where 32 bits of the index are inside."""
     check(element, (20, 48), 64, (16, 32), (ROWS, COLUMNS), copies=1)
 
 
-# Of each rank: the extents, how far rows are apart, the window, and where it begins.
+# For each rank: the extents, the distance of rows, the window, and its start.
 RANKS: list[tuple[tuple[int, ...], int, tuple[int, ...], tuple[tuple[int, ...], ...]]] = [
     ((45,), 45, (32,), ((-FAR, -33, -32, -31, -1, 0, 1, 13, 14, 44, 45, FAR),)),
     ((7, 20), 24, (4, 8), ((-4, -3, 0, 5, 7), (-8, -1, 0, 13, 20))),
@@ -291,7 +291,7 @@ def test_instructions() -> None:
 @pytest.mark.parametrize("stages", [2, 3, 4])
 @pytest.mark.parametrize("emulation", [EARLY, LATE])
 def test_pipelined(stages: int, emulation: Emulation) -> None:
-    """The loop passes take the copies for what they are: several slots, and copies that run ahead."""
+    """The loop passes recognize the copies: several slots, and prefetched copies."""
     source, shared, vector = memref((45, 40), "f32"), memref((16, 32), "f32", f", {SHARED}"), "vector<16x32xf32>"
     trips = 6
     text = f"""
@@ -334,7 +334,7 @@ gpu.module @m {{
     then = f"smalti-multi-buffer{{target=sm_90a depth={stages} strict=true}}"
     then += f",smalti-pipeline-loops{{target=sm_90a stages={stages}}}"
     text = lower(text, f",canonicalize,cse,{then}")
-    # Those that run ahead, and the loop's; the guard has the plain loop.
+    # The copies of the prologue, and the loop's; the guard has the plain loop.
     assert text.count("nvgpu.tma.async.load") == stages + 1
     array, dest = random((45, 40), "f32"), np.zeros((trips, 16, 32), np.float32)
     run(text, array, dest, emulation=emulation)
@@ -437,7 +437,7 @@ def test_stores(
     places: list[tuple[int, ...]],
     loop: bool,
 ) -> None:
-    """What is out of bounds is dropped; stores of a loop that overlap happen in its order."""
+    """Elements out of bounds are dropped; overlapping stores of a loop happen in its order."""
     source = random([2, *window], element, 3)
     for at in places:
         text = lower(store_kernel(element, extents, pitch, window, at, loop=loop))

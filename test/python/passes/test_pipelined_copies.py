@@ -1,7 +1,7 @@
-"""Pipelines of every kind of asynchronous copy, by hand, and what is caught when one of their waits is wrong.
+"""Hand-written pipelines of every kind of asynchronous copy, and detection of a wrong wait.
 
-Each is straight code: tiles go to slots of shared memory ahead of their use, and threads read what others copied. The
-mutants drop or weaken one wait, barrier or slot each.
+Each is straight-line code: tiles are copied to slots of shared memory before their use, and threads read tiles that
+others copied. Each mutant drops or weakens one wait, barrier or slot.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ TILE_BYTES = 4 * THREADS
 
 @dataclass(frozen=True)
 class Step:
-    """A part of a kernel. `kind` says what it is; a mutant has another text in its place."""
+    """A part of a kernel. `kind` is its role; a mutant replaces its text."""
 
     kind: str
     text: str
     mutants: tuple[tuple[str, str], ...] = ()
-    """What is wrong with it, and the text."""
+    """The mutation, and the text."""
 
 
 @dataclass(frozen=True)
 class Pipeline:
-    """A kernel that adds (1 + i) times tile i, backwards, with tiles `slots` ahead."""
+    """A kernel that adds (1 + i) times tile i, backwards, with tiles prefetched into `slots` slots."""
 
     name: str
     target: str
@@ -249,7 +249,7 @@ b{i + 1}:"""
         for i in range(TILES):
             result.append(wait(i, slots))
             if i + slots - 1 < TILES:
-                # Who comes here has read the tile before, whose slot is filled again.
+                # A thread that reaches this point has read the previous tile, whose slot is refilled.
                 if i > 0:
                     result.append(Step(f"barrier {i}", SYNC, (("removed", ""),)))
                 result.append(issue(i + slots - 1, slots))
@@ -322,7 +322,7 @@ def _id(value: Any) -> str:
 @pytest.mark.grid(6, cover=False)
 @pytest.mark.parametrize("pipeline, chip, slots", CASES, ids=_id)
 def test_pipelines(pipeline: Pipeline, chip: str, slots: int) -> None:
-    """What is right is right in every order, and no sanitizer finds anything."""
+    """The kernel is right in every order, and the sanitizers have no findings."""
     assert caught_by(pipeline, chip, pipeline.text(pipeline.steps(slots))) is None
 
 
@@ -400,7 +400,7 @@ def run_producer(how: Emulation, text: str) -> None:
 
 @pytest.mark.parametrize("sanitize", [None, "thread", "address"])
 def test_a_thread_that_copies_for_others(sanitize: Literal["thread", "address"] | None) -> None:
-    """Who waits does a late copy: that is ordered behind what the thread did that issued it."""
+    """The waiting thread performs a late copy, ordered after the earlier accesses of the issuing thread."""
     for how in SCHEDULES:
         run_producer(Emulation(order=how.order, copies=how.copies, sanitize=sanitize), producer_and_readers())
 
@@ -429,7 +429,7 @@ def test_tensor_map_of_a_program_of_threads() -> None:
             out = np.full((8, 16), 3, np.float32)
             kernel.emulation = Emulation(sanitize=sanitizer, copies=copies)
             kernel(tensor_map(array, (8, 16)), out)
-            # What is outside of the array is zero.
+            # Elements outside of the array are zero.
             np.testing.assert_array_equal(out[:7], array[:, :16])
             assert (out[7] == 0).all()
 

@@ -1,5 +1,4 @@
-"""What pipelined loops become in the chips' assembly: loads are in flight while the loop computes, waits leave in flight
-what they may, and pipelining spills no register."""
+"""Assembly of pipelined loops: loads in flight during computation, waits that leave copies in flight, no spills."""
 
 from __future__ import annotations
 
@@ -49,7 +48,7 @@ def test_prefetches_are_issued_first_and_waited_for_last(target: str, rows: str)
     first_load = order.index("load")
     last_load = len(order) - 1 - order[::-1].index("load")
     assert last_load < order.index("product") and last_load < order.index("read")
-    # Nothing waits for a load until all of LDS is read, and no store comes earlier.
+    # No wait for a load precedes the last read of LDS, and no store is issued earlier.
     last_read = len(order) - 1 - order[::-1].index("read")
     assert last_read < order.index("store")
     assert [step for step in body[first_load:last_read] if step.kind == "wait"] == []
@@ -99,7 +98,7 @@ def test_copies_stay_in_flight(target: str, rows: str, stages: int) -> None:
     copies = order.count("copy")
     assert copies and "load" not in order and "store" not in order
     waits = [step.left for step in body if step.kind == "wait"]
-    # One wait, for the oldest of the groups in flight, ahead of the one barrier.
+    # One wait, for the oldest of the groups in flight, before the one barrier.
     assert waits == [min((stages - 2) * copies, 63)]
     assert order.index("wait") < order.index("barrier") < order.index("copy")
     assert order.count("barrier") == 1
@@ -154,5 +153,5 @@ def test_wait_groups_count_exactly(target: str, stages: int) -> None:
     assert before.count("cp.async.commit_group") == stages - 1
     assert not re.findall(r"cp\.async\.wait_group", before)
     waits = [int(count) for count in re.findall(r"cp\.async\.wait_group\s+(\d+)", after)]
-    # The loop leaves all but the oldest group in flight; behind it there is one fewer from step to step.
+    # The loop leaves all but the oldest group in flight; after it there is one fewer from step to step.
     assert waits == [stages - 2, *range(stages - 2, -1, -1)]

@@ -12,7 +12,7 @@ TARGETS = ["sm_80", "sm_90a", "gfx90a", "gfx942", "gfx1100"]
 KERNELS = ["matmul_ragged", "matmul_relu_bf16", "vector_add"]
 
 FACTOR = 3.0
-"""Registers that the chip's code has over those that values take, at most; both ways."""
+"""The largest ratio of the registers of the chip's code and of the values, in both directions."""
 ADDRESSES = 32
 """Registers for addresses, indices and masks, which no value of the program stands for."""
 

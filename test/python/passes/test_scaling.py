@@ -1,7 +1,8 @@
-"""The work of passes grows as programs do: instructions, which are the same on every run, not seconds.
+"""The growth of the work of passes with the program's size, in instructions.
 
-The programs are those of benchmarks/pass_scaling.py. Four times the ops may take six times the instructions; a pass that
-compares all pairs takes sixteen. callgrind (of valgrind) counts those of the pass alone, without what reads the program.
+Instruction counts are the same on every run, unlike seconds. The programs are those of benchmarks/pass_scaling.py. Four
+times the ops may take six times the instructions; a pass that compares all pairs takes sixteen. The tool callgrind (of
+valgrind) counts only the pass's instructions, without those of the parser.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ def compiled(copies: Copies, chip: str, slots: int, stages: int, **changes: int)
     return smalti.compile(kernel(copies, slots=slots, **changes), target=chip, depth=slots, stages=stages)
 
 
-# What the loop is made of.
+# The parts of the loop.
 
 
 def waits(steps: list[Step]) -> list[int]:
@@ -70,12 +70,12 @@ def test_the_steady_state_never_drains(copies: Copies, chip: str, slots: int, st
     # LLVM may unroll the loop.
     rounds = sum(step.kind == "read" for step in steps) // 8
     assert sum(step.kind == "read" for step in steps) == 8 * rounds
-    # Two copies an iteration: with two stages the next ones are under way when the wave waits for these.
+    # Two copies an iteration: with two stages the next ones are in flight when the wave waits for these.
     assert waits(steps) == [max(2 * (stages - 2), 2)] * rounds
-    # The reads of an iteration come one behind the other: no wait for copies, and no barrier among them.
+    # The reads of an iteration are consecutive: no wait for copies, and no barrier among them.
     kinds = "".join(step.kind[0] for step in steps)
     assert kinds.count("r" * 8) == rounds
-    # One barrier, or with two stages and no slot more one ahead of the copies, too.
+    # One barrier, or with two stages and no additional slot, another one before the copies.
     barriers = 2 if (slots, stages) == (2, 2) else 1
     assert kinds.count("b") == barriers * rounds
 
@@ -86,7 +86,7 @@ def test_the_steady_state_never_drains(copies: Copies, chip: str, slots: int, st
 def test_the_epilogue_drains_step_by_step(copies: Copies, chip: str, slots: int, stages: int) -> None:
     code = compiled(copies, chip, slots, stages).asm["gcn"]
     counts = [count for count in waits(all_steps(code)) if count > 0]
-    # The loop, and behind it two copies fewer from step to step.
+    # The loop, and after it two copies fewer from step to step.
     assert sorted(counts) == sorted([2 * (stages - 2), *range(2 * (stages - 2), 0, -2)])
 
 
@@ -165,7 +165,7 @@ def test_other_bounds(copies: Copies, chip: str, lower: int, step: int) -> None:
 
 
 def weakened(copies: Copies, chip: str, stages: int) -> Iterator[smalti.Kernel]:
-    """The kernel with one copy more in flight behind one of its waits."""
+    """The kernel with one copy more in flight after one of its waits."""
     text = compiled(copies, chip, 3, stages, trips=9).asm["pipelined"]
     for match in re.finditer(r"((?:load|tensor)\(|asynccnt )(\d+)", text):
         weaker = text[: match.start(2)] + str(int(match[2]) + 1) + text[match.end(2) :]

@@ -74,8 +74,8 @@ def test_sentryward_agrees() -> None:
     chosen = {name: text for name, text in sentryward_verdicts.programs() if name not in longer}
     found = list(sentryward_verdicts.compare(chosen.items()))
     assert len(found) >= 17
-    # LLVM forwards the thread's own store to the load, so that the PTX has no such read. Exited threads are not waited
-    # for at a barrier.
+    # LLVM forwards the thread's own store to the load, so that the PTX does not have the read. Exited threads are not
+    # waited for at a barrier.
     assert [v.program for v in found if not v.agree] == [
         "a value that all threads store, barrier removed: gpu.barrier",
         "a barrier for some threads",

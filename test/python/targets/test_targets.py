@@ -1,7 +1,7 @@
 """The chip table: facts, and fragment layouts against the vendors' own formulas.
 
-The formulas below are restated from the vendors' documents and the tiled layouts are evaluated by a few lines of
-Python, so nothing here goes through the C++ that wrote the table.
+The formulas below are restated from the vendors' documents, and a few lines of Python evaluate the tiled layouts. They
+do not use the C++ that wrote the table.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ CHIPS = [chip for chip in TABLE if chip["vendor"] != "CPU"]
 NVIDIA = [chip for chip in CHIPS if chip["vendor"] == "NVIDIA"]
 AMD = [chip for chip in CHIPS if chip["vendor"] == "AMD"]
 
-# What mma.sync calls the types, and what a register of them is in MLIR.
+# mma.sync's names of the types, and the MLIR type of a register of them.
 PTX_TYPES = {"f16": "f16", "bf16": "bf16", "tf32": "tf32", "f8E4M3FN": "e4m3", "f8E5M2": "e5m2", "i8": "s8"}
 
 
@@ -249,7 +249,7 @@ define amdgpu_kernel void @kernel(i32 %i) {{
 
 @pytest.mark.parametrize("chip", NVIDIA, ids=lambda chip: chip["name"])
 def test_ptx_version(chip: Json, tmp_path: Path) -> None:
-    """LLVM writes the listed version for the chip, knows no newer one, and the assembler takes it."""
+    """LLVM writes the listed version for the chip, does not support a newer one, and the assembler accepts it."""
     source = "define ptx_kernel void @kernel() { ret void }"
     command = [tool("llc"), "-march=nvptx64", f"-mcpu={chip['name']}", "-o", "-", "-"]
     version = int(chip["ptx_version"])
@@ -288,7 +288,7 @@ define ptx_kernel void @kernel(i32 %i) {{
     assert int(limit[1], 16) in limits
 
 
-# What a chip that has the fact assembles, and one that lacks it does not.
+# Code that assembles for a chip with the fact, and not for a chip without it.
 MATRIX_MOVES = {
     "has_ldmatrix": "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {r0, r1, r2, r3}, [r4];",
     "has_stmatrix": "stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [r4], {r0, r1, r2, r3};",

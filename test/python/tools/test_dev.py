@@ -79,7 +79,7 @@ def test_missing_packages(devlib: ModuleType, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_stamps(devlib: ModuleType, tmp_path: Path) -> None:
-    """Nothing is done twice; another input is noticed."""
+    """Steps are not repeated; another input is noticed."""
     steps = devlib.steps
     stamp = tmp_path / "stamp"
     key = steps.digest("requirements", "3.11")

@@ -1,4 +1,4 @@
-"""Where the sources of the bindings come from, and that a damaged download is not taken."""
+"""Download of the sources of the bindings, and refusal of damaged downloads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What benchmarks/gemm.py does with what a GPU says, without one: numbers before times, ratios, the record, the tables."""
+"""benchmarks/gemm.py with a fake GPU: numbers before times, ratios, the record, the tables."""
 
 from __future__ import annotations
 

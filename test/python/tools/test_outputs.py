@@ -31,7 +31,7 @@ def compare(old: Path, new: Path, *options: str) -> subprocess.CompletedProcess[
 
 
 def write(outputs: ModuleType, folder: Path, runs: Mapping[str, Outputs], test: str = "test.py::test") -> Path:
-    """A recording of passes on modules that `runs` names."""
+    """A recording of the passes that run on the modules that `runs` names."""
     with outputs.recording(folder):
         for module, texts in runs.items():
             outputs.recorder.record(f"passes {PIPELINE}", {"module": module}, texts, test)

@@ -56,6 +56,6 @@ def test_options(tmp_path: Path) -> None:
     assert "test_other" in some and 3 <= len(some) - 1 < 9
     every = collected(tmp_path, "--grids")
     assert len(every) == 9 and set(some) - {"test_other"} < set(every)
-    # A failure of `tools/dev fuzz grids` is repeated by its name, whatever the sample is.
+    # A failure of `tools/dev fuzz grids` is repeated by its name, for every sample.
     missing = next(iter(set(every) - set(some)))
     assert collected(tmp_path, f"test_grid.py::{missing}") == [missing]

@@ -1,4 +1,4 @@
-"""Runs one AMDGPU intrinsic alone: each lane has its own operands, and the results of all lanes come back."""
+"""Runs of single AMDGPU intrinsics with operands and results per lane."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def call(
     active: int | None = None,
     threads: int | None = None,
 ) -> np.ndarray[Any, Any]:
-    """The results, a row for each lane; `active` has a bit for each lane that takes part."""
+    """The results, a row for each lane; `active` has a bit for each active lane."""
     count = threads or lanes(chip)
     arrays = [np.ascontiguousarray(v).reshape(count, -1) for _, v in operands if isinstance(v, np.ndarray)]
     for (ty, _), array in zip([o for o in operands if isinstance(o[1], np.ndarray)], arrays, strict=True):

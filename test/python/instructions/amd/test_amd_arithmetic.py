@@ -17,7 +17,7 @@ LLVM: dict[Any, str] = {F16: "half", F32: "float", F64: "double", BF16: "bfloat"
 
 
 def call(name: str, result: str, *operands: amd.Operand, dtype: Any = np.uint8, chip: str = "gfx942") -> Array:
-    """In as many lanes as there are rows, whatever the size of a wave."""
+    """In as many lanes as there are rows, for both sizes of a wave."""
     rows = next(len(value) for _, value in operands if isinstance(value, np.ndarray))
     return amd.call(chip, f"llvm.amdgcn.{name}", result, *operands, dtype=dtype, threads=rows)
 

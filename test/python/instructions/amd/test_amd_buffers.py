@@ -127,7 +127,7 @@ def zeros(count: int = 32) -> Array:
 @pytest.mark.parametrize("ty", ["i8", "i16", "half", "float", "<2 x i32>", "<3 x i32>", "<4 x float>", "<8 x half>"])
 @pytest.mark.parametrize("chip, is_structured, has_words", chips_and_forms())
 def test_load(chip: str, is_structured: bool, has_words: bool, ty: str) -> None:
-    """Dwords outside are 0, one by one."""
+    """Each dword outside is 0."""
     size = amd.size_of(ty)
     buffer = np.random.default_rng(1).integers(1, 256, 102, np.uint8)
     offset = np.arange(32) * (size if size < 4 else 4)
@@ -194,7 +194,7 @@ def test_elements_of_a_structured_buffer_on_cdna() -> None:
 
 @pytest.mark.parametrize("select", range(4))
 def test_range_checks_of_rdna(select: int) -> None:
-    """OOB_SELECT: index and offset in the element; index; nothing but an empty buffer; bytes."""
+    """OOB_SELECT: index and offset in the element; index; only an empty buffer; bytes."""
     buffer = np.arange(1, 129, dtype=np.uint32)
     index, offset = np.arange(32) % 8, np.arange(32) // 8 * 8
     records = {0: 5, 1: 5, 2: 1, 3: 72}[select]

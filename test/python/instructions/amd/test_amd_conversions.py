@@ -44,7 +44,7 @@ def all_codes(count: int) -> Array:
 
 
 def numbers(shape: tuple[int, ...], dtype: Any = F32, scale: float = 1, seed: int = 0) -> Array:
-    """Of all sizes that a small float has, below the largest, with both zeros."""
+    """Numbers of all magnitudes of a small float, below the largest, with both zeros."""
     rng = np.random.default_rng(seed)
     x = rng.standard_normal(shape) * np.exp2(rng.integers(-9, 2, shape)) * scale
     x.flat[:4] = 0, -0.0, scale, -scale
@@ -135,7 +135,7 @@ def test_to_8_bits(ty: str, upper: int, chip: str, types: dict[str, Any]) -> Non
 
 
 def stochastic(x: Array, random: Array, dtype: Any, source_mantissa: int) -> Array:
-    """Of the two neighbours the one away from zero, where the random number's upper bits carry."""
+    """The neighbor away from zero if the addition of the random number's upper bits carries."""
     info = ml_dtypes.finfo(dtype)
     magnitude = abs(x.astype(float))
     exponent = np.floor(np.log2(np.where(magnitude == 0, 1, magnitude)))
@@ -281,7 +281,7 @@ def test_from_32_of_6_bits(ty: str, to: str) -> None:
 
 
 def rounded(x: Array, ty: str) -> Array:
-    """The codes; what is too large becomes the largest where there is neither infinity nor NaN."""
+    """The codes; a value that is too large becomes the largest if the type has neither infinity nor NaN."""
     small, _ = SMALL[ty]
     y = x.astype(float) / FACTOR
     if ty in ("fp6", "bf6", "fp4"):

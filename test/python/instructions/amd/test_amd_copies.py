@@ -1,4 +1,4 @@
-"""When AMD's copies to LDS are done: at the counters' waits, and where LLVM's backend waits by itself."""
+"""Completion of AMD's copies to LDS: at waits for counters, and at the implicit waits of LLVM's backend."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def run(text: str, chip: str = "gfx950", **options: Any) -> Array:
     return out
 
 
-# What stands between a copy and the read that must not go before it, and whether the backend waits.
+# Code between a copy and the read that must not precede it, and whether the backend waits.
 BACKEND = {
     "read": ("{copy}\n{read}", True),
     "read-noalias": ("{copy}, !alias.scope !2\n{read}, !noalias !2", False),
@@ -116,7 +116,7 @@ def backend_waits(text: str, chip: str) -> bool:
 @pytest.mark.parametrize("chip", ["gfx90a", "gfx942", "gfx950"])
 @pytest.mark.parametrize("name", BACKEND)
 def test_waits_of_the_backend(name: str, chip: str) -> None:
-    """The emulator waits where LLVM's output does, and nowhere else."""
+    """The emulator waits only at the waits of LLVM's output."""
     body, waits = BACKEND[name]
     text = kernel(order(body))
     assert backend_waits(text, chip) == waits
@@ -136,7 +136,7 @@ def test_variables_tell_copies_apart(is_same: bool, chip: str) -> None:
         source="@lds" if is_same else "@other",
     )
     assert backend_waits(text, chip) == is_same
-    # The copy is not done when something else is read: that is only seen from its own place.
+    # The copy is not completed by a read of another address: only a read of its own address shows that.
     text = text.replace(
         "store i32 %v, ptr addrspace(1) %o",
         """%mine = getelementptr i8, ptr addrspace(3) @lds, i32 %at

@@ -1,4 +1,4 @@
-"""That every entry of the emulator's table for AMD has a test and a document, and what it leaves out."""
+"""Tests and documents of every entry of the emulator's table for AMD, and its omissions."""
 
 from __future__ import annotations
 
@@ -41,11 +41,12 @@ MODULES = (
     test_amd_wmma,
 )
 LEFT_OUT = {
-    # Sparse products whose layouts only code says that nobody compared with a chip.
+    # Sparse MMAs whose layouts are documented by code only, which has not been compared with a chip.
     "llvm.amdgcn.smfmac.f32.16x16x64.fp8.fp8": "gfx942",
     "llvm.amdgcn.smfmac.f32.16x16x64.f16": "gfx950",
     "llvm.amdgcn.swmmac.f32.16x16x32.f16.v8f32.v8f16.v16f16.i16": "gfx1201",
-    # Which lanes go together no public document that we know says, or only code that nobody compared with a chip.
+    # Transposed loads whose groups of lanes no public document states, or only code that has not been compared with a
+    # chip.
     "llvm.amdgcn.ds.load.tr4.b64.v2i32": "gfx1250",
     "llvm.amdgcn.ds.load.tr6.b96.v3i32": "gfx1250",
     "llvm.amdgcn.global.load.tr4.b64.v2i32": "gfx1250",
@@ -91,7 +92,7 @@ def _tests(module: ModuleType) -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def tested() -> set[str]:
-    """What the modules that the tests load call: they run here with an emulator that does nothing."""
+    """The intrinsics that the tests' modules call: they run here with an emulator that has no effect."""
     names: set[str] = set()
 
     class Nothing:
@@ -111,7 +112,7 @@ def tested() -> set[str]:
                 try:
                     test(**arguments)
                 except (Exception, pytest.fail.Exception):
-                    # Nothing came back that it could be content with.
+                    # The test fails on the missing results.
                     continue
     return names
 

@@ -1,4 +1,4 @@
-"""AMD's exchange between the lanes of a wave: each against numpy, with lanes that do not take part."""
+"""AMD's cross-lane operations of a wave: each against numpy, with inactive lanes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def words(count: int, seed: int = 0, dtype: Any = np.uint32) -> Array:
 
 
 def off(count: int, mask: int) -> Array:
-    """Which lanes do not take part."""
+    """The inactive lanes."""
     return np.array([not mask >> lane & 1 for lane in range(count)])
 
 

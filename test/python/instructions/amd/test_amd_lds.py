@@ -98,7 +98,7 @@ def test_gather_of_addresses(name: str, chip: str, size: int) -> None:
 @pytest.mark.parametrize("has_words", [False, True])
 @pytest.mark.parametrize("is_structured", [False, True])
 def test_gather_of_a_buffer(is_structured: bool, has_words: bool, chip: str, size: int) -> None:
-    """What is outside of the buffer is 0 in LDS."""
+    """An element outside of the buffer is 0 in LDS."""
     kind, resource = "struct" if is_structured else "raw", "<4 x i32>" if has_words else "ptr addrspace(8)"
     name = f"llvm.amdgcn.{kind}{'' if has_words else '.ptr'}.buffer.load.lds"
     index_type, index = ("i32, ", "i32 0, ") if is_structured else ("", "")
@@ -190,7 +190,7 @@ def test_asynchronous_load(kind: str, size: int) -> None:
     for lane in range(32):
         expected[24 * lane + 16 : 24 * lane + 16 + size] = SOURCE[20 * lane + 16 : 20 * lane + 16 + size]
     np.testing.assert_array_equal(copied("gfx1250", declaration, body, SOURCE), expected)
-    # What is in flight is poison.
+    # Bytes of copies in flight are poison.
     wait = "call void @llvm.amdgcn.s.wait.asynccnt(i16 1)"
     got = copied("gfx1250", declaration, body, SOURCE, wait)
     poison = np.where(np.arange(4096) % 2, 0x7F, 0xFF)

@@ -59,7 +59,7 @@ def gather(lanes: Array, table: Array, shape: tuple[int, int, int]) -> Array:
 TYPES = {"f32": "float", "f64": "double", "i32": "i32"}
 NUMPY: dict[str, Any] = {"f32": np.float32, "f64": np.float64, "i32": np.int32}
 
-# Name, m, k, blocks, type of the factors in LLVM, its elements' type, type of the result, chip.
+# Name, m, k, blocks, type of the operands in LLVM, its elements' type, type of the result, chip.
 PRODUCTS: list[tuple[str, int, int, int, str, Any, str, str]] = [
     ("mfma.f32.32x32x1f32", 32, 1, 2, "float", np.float32, "f32", "gfx90a"),
     ("mfma.f32.16x16x1f32", 16, 1, 4, "float", np.float32, "f32", "gfx90a"),
@@ -168,7 +168,7 @@ def test_product(product: tuple[str, int, int, int, str, Any, str, str], exact: 
     c = (rng.standard_normal((blocks, m, m)) * 8).round(0 if exact or result == "i32" else 9).astype(NUMPY[result])
     got = run(name, chip, ty, a, b, c, result)
     if name.endswith("xf32"):
-        # What is below the type's 10 bits of mantissa is cut off.
+        # Bits below the type's 10 bits of mantissa are truncated.
         a, b = ((x.view(np.uint32) & np.uint32(0xFFFFE000)).view(np.float32) for x in (a, b))
     check(got, a, b, c, exact)
 

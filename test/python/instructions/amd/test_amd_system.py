@@ -11,7 +11,7 @@ from smalti import emulator, errors
 
 
 def values(chip: str, calls: list[tuple[str, str]], grid: Any = 1, block: Any = 64, shared: int = 0) -> Array:
-    """What each thread gets from calls of intrinsics without operands, of i32 or i64, a row for each thread."""
+    """The results of calls of intrinsics without operands, of i32 or i64, a row for each thread."""
     lines, declarations = [], []
     for i, (ty, name) in enumerate(calls):
         declarations.append(f"declare {ty} @llvm.amdgcn.{name}()")

@@ -151,7 +151,7 @@ def part(array: Array, tile: Sequence[int], at: Sequence[int]) -> Array:
 
 
 def in_lds(tile: Array, pad: tuple[int, int] | None = None, lds: int = 0, before: Array | None = None) -> Array:
-    """How the tile lies in LDS: after each interval come dwords that nobody writes."""
+    """The tile's layout in LDS: after each interval follow dwords that are not written."""
     out = np.full(LDS_BYTES, 0xEE, np.uint8) if before is None else before.copy()
     data = np.ascontiguousarray(tile).view(np.uint8).reshape(-1)
     step = 4 * pad[0] if pad else len(data)
@@ -193,7 +193,7 @@ def test_loads(dtype: Any, shape: Sequence[int], tile: Sequence[int], at: Sequen
 @pytest.mark.parametrize("pad", [(2, 1), (4, 3), (8, 4), (16, 128), (256, 1)])
 @pytest.mark.parametrize("shape, tile, at", [CASES[1], CASES[3], CASES[4], CASES[6]])
 def test_padded_loads(shape: Sequence[int], tile: Sequence[int], at: Sequence[int], pad: tuple[int, int]) -> None:
-    """What lies between stays as it is."""
+    """The bytes between stay unchanged."""
     array = data(shape, np.float16)
     got = run(array, descriptor(array, tile, at, pad), offset(array, at))
     np.testing.assert_array_equal(got, in_lds(part(array, tile, at), pad))
@@ -201,7 +201,7 @@ def test_padded_loads(shape: Sequence[int], tile: Sequence[int], at: Sequence[in
 
 @pytest.mark.parametrize("shape, tile, at", CASES)
 def test_stores(shape: Sequence[int], tile: Sequence[int], at: Sequence[int]) -> None:
-    """What is outside of the tensor is dropped, and pads are nothing to a store."""
+    """Elements outside of the tensor are dropped, and pads have no effect on a store."""
     lds = np.random.default_rng(6).integers(1, 200, LDS_BYTES).astype(np.uint8)
     values = lds[32:].view(np.float16)[: int(np.prod(tile))].reshape(tile)
     for pad, schedule in itertools.product((None, (2, 3)), LATE_AND_EARLY):

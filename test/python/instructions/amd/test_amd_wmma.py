@@ -69,7 +69,7 @@ def check(got: Array, a: Array, b: Array, c: Array) -> None:
     assert ((got64 == expected64) | near).all()
 
 
-# Name, generation, k, types of A and B, type of the result, LLVM's type of the factors.
+# Name, generation, k, types of A and B, type of the result, LLVM's type of the operands.
 FLOATS: list[tuple[str, str, int, Any, Any, Any, str]] = [
     ("wmma.f32.16x16x16.f16", "rdna3", 16, F16, F16, F32, "<16 x half>"),
     ("wmma.f32.16x16x16.bf16", "rdna3", 16, BF16, BF16, F32, "<16 x i16>"),
@@ -178,7 +178,7 @@ def test_results_in_halves_of_registers(name: str, dtype: Any, element: str, tie
     assert (other == 77).all() if tied else np.isnan(other).all()
 
 
-# Name, generation, k, bits, LLVM's type of the factors.
+# Name, generation, k, bits, LLVM's type of the operands.
 INTEGERS = [
     ("wmma.i32.16x16x16.iu8", "rdna3", 16, 8, "<4 x i32>"),
     ("wmma.i32.16x16x16.iu4", "rdna3", 16, 4, "<2 x i32>"),
@@ -242,7 +242,7 @@ def pack(codes: Array, bits: int) -> Array:
 
 
 def factor_lanes(values: Array, bits: int) -> Array:
-    """A factor's registers: along K the halves of the wave take turns, by 16 elements of 8 bits and 32 of others."""
+    """An operand's registers: along K the halves of the wave alternate, by 16 elements of 8 bits and 32 of others."""
     run = 16 if bits == 8 else 32
     codes = np.zeros((32, values.size // 32), np.uint8)
     for row in range(len(values)):
@@ -282,7 +282,7 @@ def run_scaled(
     halves: tuple[int, int] = (0, 0),
     modifier: int = 0,
 ) -> None:
-    """A product of random factors; `block` elements have a scale."""
+    """A matmul of random operands; `block` elements have a scale."""
     factors: list[Array] = []
     operands: list[amd.Operand] = []
     scales: list[amd.Operand] = []

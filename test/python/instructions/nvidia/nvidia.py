@@ -17,7 +17,7 @@ from helpers import Array
 from smalti import emulator
 
 TARGET = "emu:sm_80"
-"""The emulator runs each instruction for every chip: the code generation for one, or ptxas, knows which has it."""
+"""The emulator runs each instruction for every chip; code generation for a chip, or ptxas, checks which chip has it."""
 HEADER = 'target triple = "nvptx64-nvidia-cuda"\n'
 LATE_AND_EARLY = tuple(s for s in emulator.SCHEDULES if s.order == emulator.SCHEDULES[0].order)
 
@@ -198,7 +198,7 @@ _OF_THE_REWRITER = re.compile(
 
 
 def opcodes(name: str) -> set[str]:
-    """What a string of inline assembly (`asm:...`) has of the table; any other name is itself."""
+    """The table's name of a string of inline assembly (`asm:...`); any other name is itself."""
     if not name.startswith("asm:") or ";" not in name:
         return {name}
     statements = re.split(r"[;{}\n]|\bLAB_WAIT:|\bDONE:", re.sub(r"\{[^{};]*\}", "", name[4:]))

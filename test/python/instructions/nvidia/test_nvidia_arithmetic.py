@@ -35,7 +35,7 @@ def _operands(seed: str, ty: str, count: int) -> list[Array]:
         made[i][: COUNT // 4] = random.standard_normal(COUNT // 4).astype(dtype)
         made[0][: COUNT // 4] = random.standard_normal(COUNT // 4).astype(dtype)
     if count == 3:
-        # Products halfway between two numbers of bf16, and far less on one side.
+        # Results halfway between two numbers of bf16, and slightly to one side.
         for values, last in zip(made, ((9, 3), (29, 89), (2.0**-100, -(2.0**-100))), strict=True):
             values[-2:] = last
     return made
@@ -102,7 +102,7 @@ for _op, _arity in _ARITY.items():
                 ROUNDED[nvidia.text(f"{_name}.f32", _arity)] = (_op, "float", _mode or "rn", _ftz, _clamp, 1)
         ROUNDED[nvidia.text(f"{_op}{_rounding}.f64", _arity)] = (_op, "double", _mode or "rn", False, "", 1)
 SMALL: dict[str, tuple[str, str, int]] = {}
-"""Of those in inline assembly, those whose zeros' signs are looked at: operation, type, elements."""
+"""The ops in inline assembly with a check of the signs of zeros: operation, type, elements."""
 for _count, _end in ((1, ""), (2, "x2")):
     for _op in ("add", "sub", "mul"):
         for _rounding in ("", ".rn"):
@@ -170,7 +170,7 @@ def test_rounded() -> None:
 
 
 def test_signs_of_zeros() -> None:
-    """Where the result is zero, the sign is that of doubles: sums that cancel, and products that are too small."""
+    """The sign of a zero is that of doubles: sums that cancel, and multiplications that underflow."""
     calls, inputs = {}, {}
     for name, (_, ty, count) in SMALL.items():
         dtype = TYPES[ty][0]

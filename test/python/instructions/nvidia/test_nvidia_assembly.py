@@ -57,7 +57,7 @@ def signed(values: Any) -> Any:
 
 
 def halves(compute: Any, a: Any, b: Any, dtype: Any = np.int16) -> Any:
-    """Two numbers of 16 bits in each word; what does not fit wraps."""
+    """Two numbers of 16 bits in each word; larger values wrap."""
     return compute(a.view(dtype), b.view(dtype)).astype(dtype).view(np.uint32)
 
 
@@ -126,7 +126,7 @@ STATEMENTS: dict[str, Any] = {
         lambda a, b: np.array([bin(v).count("1") for v in a], np.uint32)
     ),
     "mov.u32 $0, %tid.x;": lambda a, b: np.arange(THREADS, dtype=np.uint32),
-    # What JAX writes to convert integers of 4 bits.
+    # JAX's conversion of integers of 4 bits.
     "lop3.b32 $0, $1, $2, 0x0f0f3355, (0xf0 & 0xcc) ^ 0xaa;": _lop3(0x6A),
     "{ .reg .pred p; setp.lt.s32 p, $1, 0; selp.u32 $0, 1 + 2, 2 * -1, !p; @!p add.u32 $0, $0, WARP_SZ * 2; }": (
         lambda a, b: np.where(signed(a) < 0, np.uint32(0xFFFFFFFE), np.uint32(67))
@@ -377,7 +377,7 @@ def test_a_loop_that_waits_for_nobody_is_a_deadlock() -> None:
 
 
 def test_a_limited_wait_gives_up() -> None:
-    """Nobody arrives: the wait says so, and the program goes on."""
+    """No thread arrives: the wait reports it, and the kernel continues."""
     body = asm("@$1 mbarrier.init.shared.b64 [$0], 1;", "r,b", "ptr addrspace(3) @bar, i1 %first")
     body += asm("bar.sync 0;", "", "")
     body += asm(

@@ -123,7 +123,7 @@ def _small_codes(values: Array, dtype: Any, relu: bool) -> Array:
     codes = np.clip(values.astype(np.float64), -largest, largest).astype(dtype).view(np.uint8)
     if relu:
         codes = np.where(values <= 0, 0, codes)
-    # NaN is NaN, or where there is none the largest number.
+    # NaN is NaN, or the largest number if the type has no NaN.
     nan = 0x7F if info.bits == 8 else np.array(largest).astype(dtype).view(np.uint8)
     return np.where(np.isnan(values), nan, codes)
 

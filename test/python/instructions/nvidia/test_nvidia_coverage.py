@@ -1,4 +1,4 @@
-"""That every entry of the emulator's table for NVIDIA has a test and a document, and what it leaves out."""
+"""Tests and documents of every entry of the emulator's table for NVIDIA, and its omissions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions of libdevice: every one of them has code that the emulator knows, and the common ones are right."""
+"""Functions of libdevice: code of all of them in the emulator, and results of the common ones."""
 
 from __future__ import annotations
 

@@ -244,7 +244,7 @@ def test_copies_wait_for_their_group() -> None:
         out = np.zeros_like(data)
         nvidia.run_kernel(_copy_kernel(name, wait), 32, data, out, emulation=schedule)
         seen.add(int(out[0, 0]))
-    # What is in flight is poison, and not what was there before.
+    # Bytes of copies in flight are poison, and not the previous values.
     assert seen == {0xFF, 9}
 
 
@@ -515,7 +515,7 @@ def test_mbarrier_try_wait_blocks(name: str) -> None:
         out = np.zeros(32, np.uint32)
         nvidia.run_kernel(text, 64, out, emulation=schedule)
         np.testing.assert_array_equal(out, np.arange(32))
-    # Nobody arrives: it is reported.
+    # No thread arrives: it is reported.
     silent = text.replace("%token = call i64 @llvm.nvvm.mbarrier.arrive.shared(ptr addrspace(3) @barrier)\n", "\n")
     with pytest.raises(smalti.EmulationError, match="mbarrier"):
         nvidia.run_kernel(silent, 64, np.zeros(32, np.uint32))
@@ -538,7 +538,7 @@ def _blocking(arrive: str, wait: str) -> str:
 
 
 def test_mbarrier_orders_memory() -> None:
-    """Under ThreadSanitizer what was written before an arrival is there after the wait, but not with .relaxed."""
+    """Under ThreadSanitizer, writes before an arrival are visible after the wait, but not with .relaxed."""
     arrive, wait = "mbarrier.arrive{}.scope.cta.space.cta", "mbarrier.try.wait.parity{}.scope.cta.space.cta"
     under = Emulation(sanitize="thread")
     out = np.zeros(32, np.uint32)
@@ -720,7 +720,7 @@ ATOMICS = {
 
 
 def _atomic(op: str, old: Any, b: Any) -> Any:
-    """What is in memory afterwards: the entry of the table in "atom"."""
+    """The final value in memory: the entry of the table in "atom"."""
     if op in ("min", "max"):
         bits = old.dtype.itemsize * 8
         signed = [int(v) - (1 << bits) if int(v) >> (bits - 1) else int(v) for v in (old, b)]

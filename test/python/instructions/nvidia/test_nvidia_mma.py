@@ -10,7 +10,7 @@ import pytest
 from mma_kernels import ACCUMULATORS, C_PLACES, CASES, check, drawn, gathered, group_of
 from nvidia import Array
 
-# mma.m8n8k4 with f16: four products, each of eight lanes.
+# mma.m8n8k4 with f16: four MMAs, each of eight lanes.
 QUADS = {
     f"llvm.nvvm.mma.m8n8k4.{a}.{b}.{d}.{c}": (a, b, d, c)
     for a in ("row", "col")

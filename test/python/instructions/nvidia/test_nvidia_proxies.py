@@ -1,4 +1,4 @@
-"""What threads store to shared memory is seen by copies and products behind a proxy fence alone."""
+"""Visibility of threads' stores to shared memory: TMA and MMAs need a proxy fence."""
 
 from __future__ import annotations
 
@@ -71,7 +71,8 @@ def run(
     sanitize: Any = "thread",
     copies: Any = "late",
 ) -> None:
-    """All threads store, then the first lets a copy read; with texts before the stores, behind them and at the copy."""
+    """All threads store, then the first issues a copy that reads; with texts before the stores, after them and at the
+    copy."""
     text = f"""{HEAD}
   {before}
   {STORES[store]}

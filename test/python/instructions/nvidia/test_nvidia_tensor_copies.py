@@ -175,7 +175,7 @@ def reference(array: Array, box: Sequence[int], at: Sequence[int], steps: Sequen
 
 
 def swizzled(tile: Array, swizzle: int) -> Array:
-    """How the tile lies in shared memory: CUTLASS calls it Swizzle<1, 2 or 3, 4, 3>."""
+    """The tile's layout in shared memory: CUTLASS calls it Swizzle<1, 2 or 3, 4, 3>."""
     data = np.ascontiguousarray(tile).view(np.uint8).reshape(-1)
     if not swizzle:
         return data
@@ -369,7 +369,7 @@ def test_prefetches(name: str) -> None:
 
 @pytest.mark.parametrize("space", MLIR_BARRIERS)
 def test_barriers_of_mlir(space: str) -> None:
-    """Half of the threads initialise nothing and arrive nowhere; all wait."""
+    """Half of the threads initialize no barrier and do not arrive; all wait."""
     names = MLIR_BARRIERS[space]
     _, signature, operands = LOADS[LOAD_2D]
     pointer, letter = ("ptr addrspace(3) @bar", "r") if space else ("ptr %generic", "l")
@@ -408,7 +408,7 @@ def test_barriers_of_mlir(space: str) -> None:
 
 
 def test_the_wrong_parity_brings_nothing() -> None:
-    """A wait for the phase before is over at once."""
+    """A wait for the previous phase returns immediately."""
     _, signature, operands = LOADS[LOAD_2D]
     array = np.ones((8, 16), np.float32)
     got = []
@@ -552,7 +552,7 @@ end:
 @pytest.mark.parametrize("rank", range(1, 6))
 @pytest.mark.parametrize("op", REDUCTIONS)
 def test_reductions(op: str, rank: int) -> None:
-    """What lies outside of the tensor is left out."""
+    """Elements outside of the tensor are dropped."""
     random = np.random.default_rng(rank)
     array = random.integers(0, 9, SHAPES[rank], dtype=np.uint32)
     tile = random.integers(0, 9, BOXES[rank], dtype=np.uint32)

@@ -29,7 +29,7 @@ SEMANTICS = {"red": ("relaxed", "release"), "atom": ("relaxed", "acquire", "rele
 
 
 def _forms(instruction: str) -> list[str]:
-    """What can stand between the instruction and its operation."""
+    """The modifiers between the instruction and its operation."""
     return [*UNORDERED, *(form.format(sem) for form in ORDERED for sem in SEMANTICS[instruction])]
 
 
@@ -249,7 +249,7 @@ def test_arrivals(name: str) -> None:
     body += asm(wait, "r", "ptr addrspace(3) @bar")
     body += "  %r = load i32, ptr addrspace(3) @words\n  store i32 %r, ptr %po\n"
     if "drop" in name:
-        # The next phase expects nobody: one more arrival is an error.
+        # The next phase expects no arrivals: one more arrival is an error.
         again = asm("@$1 mbarrier.arrive.shared.b64 _, [$0];", "r,b", "ptr addrspace(3) @bar, i1 %first")
         with pytest.raises(smalti.EmulationError, match="1 arrivals where 0 are missing"):
             nvidia.run_kernel(_kernel(body + again), 64, np.zeros(64, np.uint32))
@@ -555,7 +555,7 @@ FIRST_BLOCK = {
 @pytest.mark.parametrize("name", CANCEL)
 @pytest.mark.parametrize("first_block", FIRST_BLOCK)
 def test_nothing_is_left_to_cancel(name: str, first_block: str) -> None:
-    """As JAX asks: the block of a launch that was not cancelled is not read."""
+    """As in JAX: the block of a launch that was not canceled is not read."""
     body = _init(1) + asm("mbarrier.arrive.expect_tx.shared.b64 _, [$0], 16;", "r", "ptr addrspace(3) @bar")
     body += asm(f"{name} [$0], [$1];", "r,r", "ptr addrspace(3) @words, ptr addrspace(3) @bar")
     wait = "{ .reg .pred p; W: mbarrier.try_wait.parity.shared.b64 p, [$0], 0; @!p bra W; }"

@@ -203,7 +203,7 @@ end:
         (PREFIX + "vote.ballot.sync", "i32 u0xAAAAAAAA, i1 true", np.full(32, 0xAAAAAAAA)),
         (PREFIX + "shfl.sync.idx.i32", "i32 u0xAAAAAAAA, i32 %tid, i32 5, i32 31", np.full(32, 5)),
         (PREFIX + "redux.sync.add", "i32 1, i32 u0xAAAAAAAA", np.full(32, 16)),
-        # What comes from a lane that does not take part is undefined: all ones here.
+        # The value of an inactive lane is undefined: all ones here.
         (PREFIX + "shfl.sync.idx.i32", "i32 u0xAAAAAAAA, i32 %tid, i32 4, i32 31", np.full(32, FULL)),
     ],
 )
@@ -229,7 +229,7 @@ DYNAMIC_BYTES = 256
 
 
 def _registers() -> dict[str, Array]:
-    """What each thread of each block reads: blocks in rows."""
+    """The values that each thread of each block reads: blocks in rows."""
     blocks, threads = len(_BLOCKS), len(_THREAD)
     lane = _THREAD % 32
     bit = np.uint64(1) << lane.astype(np.uint64)

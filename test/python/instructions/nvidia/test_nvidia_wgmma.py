@@ -71,7 +71,7 @@ def swizzled(offsets: Array, swizzle: int, base: int = 0) -> Array:
 
 @dataclass(frozen=True)
 class Form:
-    """How a matrix lies in shared memory."""
+    """The layout of a matrix in shared memory."""
 
     swizzle: int
     major_k: bool = True
@@ -95,7 +95,7 @@ class Form:
 
 
 def form(swizzle: int, major_k: bool, rows: int, extra: int = 0, start: int = 0, base: int = 0) -> Form:
-    """One without gaps, but for `extra` bytes, or an eighth of them, between what is strided."""
+    """A form without gaps, except for `extra` bytes, or an eighth of them, between strided elements."""
     small = 128 + extra // 8
     if major_k:
         if not swizzle:
@@ -136,7 +136,7 @@ FILL = """
 
 @dataclass(frozen=True)
 class Kind:
-    """The types of a product, as its opcode has them."""
+    """The types of an MMA, as in its opcode."""
 
     d: str
     a: str
@@ -161,7 +161,7 @@ class Kind:
 
 @dataclass(frozen=True)
 class Modifiers:
-    """Immediates of a product, and whether A is in registers."""
+    """Immediates of an MMA, and whether A is in registers."""
 
     adds: bool = True
     scale_a: int = 1
@@ -242,7 +242,7 @@ def kernel(body: str) -> str:
 
 
 def whole(kind: Kind, n: int, how: Modifiers) -> str:
-    """One product between its fence and its wait."""
+    """One MMA between its fence and its wait."""
     load, accumulators = load_accumulators(kind, n)
     load_registers, registers = load_a() if how.in_registers else ("", "%da")
     made = product(kind, n, how, registers, "%db", accumulators, "d")
@@ -268,7 +268,7 @@ def fragment_of_a(thread: int, i: int, per_register: int) -> tuple[int, int]:
 
 
 def gather(matrix: Array, count: int, place: Any) -> Array:
-    """What each thread holds of a matrix."""
+    """The fragment of a matrix in each thread."""
     return np.array([[matrix[place(t, i)] for i in range(count)] for t in range(THREADS)])
 
 
@@ -428,7 +428,7 @@ def test_parts_of_a_swizzled_row(part: int) -> None:
 
 @pytest.mark.parametrize("base", [1, 3, 7])
 def test_base_offset(base: int) -> None:
-    """A pattern that begins at a line of 128 bytes which is no multiple of 1024."""
+    """A swizzle pattern that begins at a line of 128 bytes that is not a multiple of 1024."""
     moved = form(128, True, ROWS, start=128 * base, base=base)
     Problem(Kind("f32", "f16", "f16"), 24, Modifiers(), moved, form(128, True, 24)).run()
 
@@ -447,7 +447,7 @@ def test_sanitized(sanitize: Any) -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# A chain of products, and what can be wrong with it
+# A chain of wgmma, and its mistakes
 # ---------------------------------------------------------------------------------------------------------------------
 
 CHAINED = Kind("f32", "f16", "f16")
@@ -459,7 +459,7 @@ OVERWRITE = """  %over = getelementptr i8, ptr addrspace(3) @image, i32 %row
 
 def chain(*, fence: bool = True, first_wait: str = "", last_wait: str = "i64 0", between: str = "", commit: bool = True,
           other: Kind = CHAINED, text: bool = False) -> str:  # fmt: skip
-    """Two products into the same accumulators."""
+    """Two MMAs into the same accumulators."""
 
     def call(name: str, operand: str = "") -> str:
         return f'  call void asm sideeffect "{name} {operand[4:]};", ""()\n' if text else wgmma(name, operand)
@@ -520,7 +520,7 @@ def test_what_is_wrong_is_found(name: str) -> None:
 
 @pytest.mark.parametrize("order", ["first-ahead", "last-ahead"])
 def test_an_overwritten_operand_is_a_race(order: str) -> None:
-    """Of a thread that waits for nothing: the sanitizer sees it whenever the store comes."""
+    """For a thread without a wait: the sanitizer reports the race for every time of the store."""
     body = """
   %is = icmp eq i32 %tid, 128
   br i1 %is, label %write, label %multiply
@@ -601,7 +601,7 @@ def run_released(text: str, schedule: Emulation) -> Array:
 @pytest.mark.parametrize("releaser", [0, 37, 127])
 @pytest.mark.parametrize("schedule", SCHEDULES, ids=lambda s: f"{s.order}-{s.copies}")
 def test_one_thread_releases_an_operand(schedule: Emulation, releaser: int) -> None:
-    """A product completes for its whole warpgroup: whichever warp waits, all operands are read."""
+    """A `wgmma` completes for its whole warpgroup: after a wait of any warp, all operands are read."""
     wanted = chain_problem().wanted
     np.testing.assert_allclose(run_released(released(releaser), schedule), wanted, 1e-5, 1e-5)
     with pytest.raises(smalti.EmulationError) as error:
@@ -611,7 +611,7 @@ def test_one_thread_releases_an_operand(schedule: Emulation, releaser: int) -> N
 
 @pytest.mark.parametrize("schedule", SCHEDULES, ids=lambda s: f"{s.order}-{s.copies}")
 def test_a_wait_for_a_product_does_not_order_threads(schedule: Emulation) -> None:
-    """A store of one warp before the product, and a load of another one after its wait."""
+    """A store of one warp before the `wgmma`, and a load of another one after its wait."""
     store = """  %stores = icmp eq i32 %tid, 37
   br i1 %stores, label %store, label %stored
 store:
@@ -669,7 +669,7 @@ def test_a_block_without_a_whole_warpgroup() -> None:
 
 
 def test_a_loop_keeps_a_product_in_flight() -> None:
-    """The accumulators go through a phi, as a struct, while the product before is in flight."""
+    """The accumulators go through a phi, as a struct, while the previous `wgmma` is in flight."""
     load, accumulators = load_accumulators(CHAINED, CHAIN_N)
     count = len(accumulators)
     struct = f"{{ {', '.join(['float'] * count)} }}"

@@ -1,4 +1,4 @@
-"""AMD buffers with bounds: elements outside are read as zero and not written, for all kinds of accesses."""
+"""AMD buffers with bounds: zeros for reads outside, and dropped writes, in all kinds of accesses."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def matmul() -> str:
 
 
 def matmul_of_two_blocks() -> str:
-    """The two-block variant. All warps have the answer before one of their threads reports it, only the block that
+    """The two-block variant. All warps have the answer before one of their threads reports it. Only the block that
     multiplies waits for the accumulator, and the last barrier orders the accesses of the blocks."""
     barrier = (
         "        %say = arith.addi %113, %c1_i32 : i32\n"

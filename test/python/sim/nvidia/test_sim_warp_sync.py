@@ -1,4 +1,4 @@
-"""Threads of a warp diverge on NVIDIA chips: a store of one thread is visible to another after `bar.warp.sync`."""
+"""Divergent threads of NVIDIA warps: visibility of a thread's store to others after `bar.warp.sync`."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""`nvvm.wmma` against numpy: the fragment layout is unspecified, so elements only combine with elements of the same
-lane and index."""
+"""`nvvm.wmma` against numpy, with an unspecified fragment layout: elements only combine with elements of the same lane
+and index."""
 
 from __future__ import annotations
 
