@@ -30,7 +30,7 @@ def test_slightly_wrong_factor_is_seen() -> None:
         result.require()
 
 
-def test_rows_that_nobody_wrote_are_seen() -> None:
+def test_unwritten_rows_are_found() -> None:
     result = checked(SCALE_CPU.replace("%c100 = arith.constant 100", "%c100 = arith.constant 99"))
     assert result.comparisons[0].wrong == 60 and result.comparisons[0].first_wrong == (99, 0)
     with pytest.raises(smalti.CheckError, match="nan"):

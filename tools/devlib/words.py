@@ -289,12 +289,15 @@ def texts(path: pathlib.PurePath, source: str) -> Iterable[Text]:
     return ()
 
 
+_ITERTOOLS = re.compile(r"\bitertools\.product\b|from itertools import .*")
+
+
 def names(path: pathlib.PurePath, source: str) -> dict[str, int]:
     """The identifiers of a source, each with its first line."""
     if path.suffix in (".cpp", ".h", ".def", ".td", ".c"):
         source = CPP_TOKEN.sub(_blank, source)
     elif path.suffix in (".py", ".pyi"):
-        source = PYTHON_TOKEN.sub(_blank, source)
+        source = _ITERTOOLS.sub(_blank, PYTHON_TOKEN.sub(_blank, source))
     elif path.suffix == ".mlir":
         found = dict[str, int]()
         for match in re.finditer(r"@([A-Za-z_]\w*)", source):

@@ -32,7 +32,7 @@ triton_xla.entry_func @huge(%a: memref<256x256xf32>, %b: memref<256x256xf32>, %c
 
 @pytest.mark.grid(5)
 @pytest.mark.parametrize("target", GPU_TARGETS)
-def test_ragged_product_for_gpus(target: str, kernels: Path) -> None:
+def test_ragged_matmul_for_gpus(target: str, kernels: Path) -> None:
     kernel = smalti.compile(kernels / "matmul_ragged.mlir", target)
     vendor = kernel.target.vendor
     assert kernel.binary_format == ("cubin" if vendor == "nvidia" else "hsaco"), kernel.notes

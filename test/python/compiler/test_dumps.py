@@ -114,7 +114,7 @@ def test_ptx_is_the_newest_that_llvm_and_ptxas_both_know(tmp_path: Path, monkeyp
     assert f".version {newest[:-1]}.{newest[-1]}\n" in ptx_of(monkeypatch, None).asm["ptx"]
 
 
-def test_the_ptxas_that_is_here_tells_its_version() -> None:
+def test_the_installed_ptxas_reports_its_version() -> None:
     need(tool := toolchain.find_ptxas())
     assert tool is not None
     known = toolchain.ptx_version_of(tool.path)

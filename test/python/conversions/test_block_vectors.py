@@ -159,7 +159,7 @@ def test_layouts_change(source: str, result: str, element: str) -> None:
     assert np.array_equal(bits(x), bits(y))
 
 
-def test_casts_behind_one_another_share_memory() -> None:
+def test_consecutive_casts_share_memory() -> None:
     """No thread overwrites what another one has not read yet."""
     body = load("a", 0, "f16", SHAPE, "wgmma") + load("b", 1, "f16", SHAPE, "wgmma")
     for name in "ab":
@@ -267,7 +267,7 @@ def as_unsigned(array: Array) -> Array:
     return array.view(np.dtype(f"u{array.dtype.itemsize}"))
 
 
-def test_products() -> None:
+def test_matmuls() -> None:
     x = np.random.default_rng(3).uniform(0.9, 1.1, SHAPE).astype(np.float32)
     y = run_reduction("mul", "f32", "wgmma", 1, "row", x, np.full(128, 2, np.float32))
     assert np.allclose(y, 2 * x.astype(np.float64).prod(1), rtol=1e-5)

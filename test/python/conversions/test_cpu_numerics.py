@@ -70,7 +70,7 @@ def same(got: np.ndarray, expected: np.ndarray) -> None:
         ((100, 3, 257), (33, 65, 64)),
     ],
 )
-def test_product(shape: tuple[int, int, int], tile: tuple[int, int, int], dtype: str) -> None:
+def test_matmul(shape: tuple[int, int, int], tile: tuple[int, int, int], dtype: str) -> None:
     m, n, k = shape
     a, b = random((m, k), DTYPES[dtype], 1), random((k, n), DTYPES[dtype], 2)
     c = Guarded((m, n), np.float32)
@@ -82,7 +82,7 @@ def test_product(shape: tuple[int, int, int], tile: tuple[int, int, int], dtype:
     c.check_guards()
 
 
-def test_product_carries_special_values() -> None:
+def test_matmul_propagates_special_values() -> None:
     m, n, k = 20, 24, 30
     a, b = random((m, k), np.float16, 1), random((k, n), np.float16, 2)
     a[3, 4], a[5, 6], b[7, 8], b[9, 10] = np.inf, np.nan, -np.inf, np.nan
@@ -98,7 +98,7 @@ def test_product_carries_special_values() -> None:
     np.testing.assert_allclose(c.array, expected, rtol=1e-4, atol=1e-4)
 
 
-def test_product_of_16_bit_values_is_not_rounded_to_16_bits() -> None:
+def test_matmul_of_16_bit_values_is_not_rounded_to_16_bits() -> None:
     # 1 + 2^-10 squared needs 21 bits.
     a = np.full((1, 1), 1 + 2.0**-10, np.float16)
     c = Guarded((1, 1), np.float32)

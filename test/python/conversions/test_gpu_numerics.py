@@ -99,7 +99,7 @@ def test_ragged_matmul_has_no_race(target: str, kernels: Path) -> None:
 @pytest.mark.grid(5, cover=False)
 @pytest.mark.parametrize("operands", ["f16", "bf16", "f32", "tf32"])
 @pytest.mark.parametrize("target", GPUS)
-def test_product_of_each_type_is_right_and_clean(target: str, operands: str) -> None:
+def test_matmul_of_each_type_is_right_and_clean(target: str, operands: str) -> None:
     dtype, words = ("f32", "tf32") if operands == "tf32" else (operands, "")
     program = Program(matmul((33, 36, 72), (32, 32, 32), dtype, words), target)
     for emulation in LOOKS:
@@ -129,13 +129,13 @@ PRODUCTS = {
 @pytest.mark.grid(24)
 @pytest.mark.parametrize("case", PRODUCTS)
 @pytest.mark.parametrize("target", FAMILIES)
-def test_product(target: str, case: str) -> None:
+def test_matmul(target: str, case: str) -> None:
     shape, tile, dtype = PRODUCTS[case]
     Program(matmul(shape, tile, dtype), target).check()
 
 
 @pytest.mark.parametrize("target", FAMILIES)
-def test_product_in_tf32(target: str) -> None:
+def test_matmul_in_tf32(target: str) -> None:
     Program(matmul((70, 37, 33), (64, 32, 16), "f32", "tf32"), target).check()
 
 
@@ -156,7 +156,7 @@ def test_stages_and_slots(target: str, options: dict[str, int]) -> None:
 @pytest.mark.parametrize("layout", ["pad", "swizzle"])
 @pytest.mark.parametrize("dtype", ["f16", "bf16", "f32"])
 @pytest.mark.parametrize("target", FAMILIES)
-def test_product_without_bank_conflicts(target: str, dtype: str, layout: str) -> None:
+def test_matmul_without_bank_conflicts(target: str, dtype: str, layout: str) -> None:
     program = Program(matmul((70, 37, 72), (64, 32, 16), dtype), target, bank_conflicts=layout)
     said = [r for r in program.kernel.remarks if r.category == f"smalti-{layout}-shared-memory"]
     assert any(r.kind == "passed" or "has no bank conflicts" in r.message for r in said)
@@ -165,7 +165,7 @@ def test_product_without_bank_conflicts(target: str, dtype: str, layout: str) ->
 
 
 @pytest.mark.parametrize("target", FAMILIES)
-def test_product_of_special_values(target: str) -> None:
+def test_matmul_of_special_values(target: str) -> None:
     program = Program(matmul((20, 24, 30), (16, 16, 16)), target)
     a, b, c = program.arguments()
     a[3, 4], a[5, 6], b[7, 8], b[9, 10] = np.inf, np.nan, -np.inf, np.nan
@@ -174,7 +174,7 @@ def test_product_of_special_values(target: str) -> None:
 
 
 @pytest.mark.parametrize("target", FAMILIES)
-def test_product_is_not_rounded_to_16_bits(target: str) -> None:
+def test_matmul_is_not_rounded_to_16_bits(target: str) -> None:
     program = Program(matmul((1, 1, 1), (16, 16, 16), start="zero"), target)
     a = np.full((1, 1), 1 + 2.0**-10, np.float16)
     c = np.full((1, 1), np.nan, np.float32)

@@ -34,7 +34,7 @@ def copies_of(program: Program) -> int:
 @pytest.mark.grid(9)
 @pytest.mark.parametrize("case", SHAPES)
 @pytest.mark.parametrize("target", CHIPS)
-def test_product_by_copies(target: str, case: str) -> None:
+def test_matmul_by_copies(target: str, case: str) -> None:
     shape, tile, dtype = SHAPES[case]
     program = Program(matmul(shape, tile, dtype), target, copies="async")
     assert copies_of(program) > 0

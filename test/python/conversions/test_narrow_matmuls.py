@@ -59,7 +59,7 @@ PAIRS = [(target, dtype) for target in FAMILIES for dtype in GPU_TYPES if multip
 @pytest.mark.parametrize("columns_of_b", [False, True])
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize(("target", "dtype"), PAIRS)
-def test_products(target: str, dtype: str, shape: str, columns_of_b: bool) -> None:
+def test_matmuls(target: str, dtype: str, shape: str, columns_of_b: bool) -> None:
     program = Program(matmul(*SHAPES[shape], dtype, columns_of_b=columns_of_b), target)
     program.check()
     check_exactly(program.kernel, program.kernel.launcher)
@@ -92,7 +92,7 @@ def test_chips_without_an_instruction_refuse(target: str, dtype: str) -> None:
 @pytest.mark.parametrize("columns_of_b", [False, True])
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("dtype", TYPES)
-def test_products_on_the_cpu(dtype: str, shape: str, columns_of_b: bool) -> None:
+def test_matmuls_on_the_cpu(dtype: str, shape: str, columns_of_b: bool) -> None:
     kernel = smalti.compile(matmul(*SHAPES[shape], dtype, columns_of_b=columns_of_b), target="cpu")
     check_exactly(kernel, kernel)
 

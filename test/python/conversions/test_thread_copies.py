@@ -140,7 +140,7 @@ def test_transforms(element: str, swizzle: int, rows: int) -> None:
     check(copies(element, shape, starts, lengths, transforms), element, shape, starts, lengths, "sm_80")
 
 
-def test_bytes_that_only_the_program_knows() -> None:
+def test_dynamic_numbers_of_bytes() -> None:
     starts = [(0, 0), (64, 64)]
     source = copies("f16", (128, 128), starts, (64, 64), dynamic=True)
     check(source, "f16", (128, 128), starts, (64, 64), "sm_80")

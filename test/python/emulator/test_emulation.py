@@ -301,7 +301,7 @@ def wait_for_the_end_of(pid: int) -> None:
     pytest.fail(f"process {pid} still runs")
 
 
-def test_no_process_stays_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_process_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process, "_GRACE", 0.5)
     # A child of the emulator that holds the pipe open.
     script = f"""

@@ -214,7 +214,7 @@ def test_missing_emulator_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         kernel(array, array.copy())
 
 
-def test_doctor_knows_the_emulators(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_lists_the_emulators(monkeypatch: pytest.MonkeyPatch) -> None:
     names = [finding.name for finding in doctor.examine() if finding.found]
     assert "smalti-emulator" in names
     monkeypatch.setattr(toolchain, "find_emulator", lambda sanitize=None: None)

@@ -33,7 +33,7 @@ def test_a_missing_barrier_is_a_race(vendor: str) -> None:
 
 
 @both
-def test_static_and_dynamic_shared_memory_lie_behind_one_another(vendor: str) -> None:
+def test_dynamic_shared_memory_follows_static_shared_memory(vendor: str) -> None:
     body = """
 @first = internal addrspace(3) global [3 x i8] undef, align 1
 @second = internal addrspace(3) global [2 x i64] undef, align 8
@@ -299,7 +299,7 @@ define kernel void @k(ptr addrspace(1) %out, ptr byval(i32) align 4 %p) {
     np.testing.assert_array_equal(out, [7, 7, 7, 7])
 
 
-def test_the_block_size_is_told() -> None:
+def test_the_block_size_is_reported() -> None:
     (kernel,) = rewrite(NVIDIA + 'define ptx_kernel void @k() "nvvm.reqntid"="32,4" { ret void }')["kernels"]
     assert (kernel["name"], kernel["block"]) == ("k", [32, 4, 1])
     text = 'define amdgpu_kernel void @k() "amdgpu-flat-work-group-size"="64,256" !reqd_work_group_size !0 { ret void }'

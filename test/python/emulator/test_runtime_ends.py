@@ -49,7 +49,7 @@ ret void
 
 @pytest.mark.parametrize("barrier", ['all"(i32 0)', 'count"(i32 1, i32 128)'])
 @pytest.mark.parametrize("early", [4, 32, 127])
-def test_nobody_waits_for_threads_that_have_ended(tmp_path: Path, barrier: str, early: int) -> None:
+def test_exited_threads_are_not_waited_for(tmp_path: Path, barrier: str, early: int) -> None:
     """PTX ISA, "exit". A part of a warp may have ended, too."""
     body = f"""\
 {TID}

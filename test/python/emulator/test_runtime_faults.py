@@ -129,7 +129,7 @@ ret void
 
 @pytest.mark.parametrize("value", ["i32 1", "i16 -1", "i32 -1"])
 @pytest.mark.parametrize("emulator", [PLAIN, THREAD], ids=lambda path: path.name)
-def test_a_write_behind_shared_memory_is_found(tmp_path: Path, emulator: Path, value: str) -> None:
+def test_a_write_past_shared_memory_is_found(tmp_path: Path, emulator: Path, value: str) -> None:
     action = f"store volatile {value}, ptr inttoptr (i64 {SHARED + 120} to ptr)"
     library = build(tmp_path, at_thread(action), shared=100)
     run(library, shared=12, emulator=emulator).check()

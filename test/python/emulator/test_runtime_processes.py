@@ -77,7 +77,7 @@ def test_workers_end_with_their_parents(tmp_path: Path, end: str) -> None:
     os.close(memory.descriptor)
 
 
-def test_progress_is_told(tmp_path: Path) -> None:
+def test_progress_is_reported(tmp_path: Path) -> None:
     # A block takes some tens of milliseconds.
     body = """\
 br label %loop

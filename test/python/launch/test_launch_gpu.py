@@ -113,7 +113,7 @@ def test_clusters_of_more_blocks_than_every_chip_takes_are_allowed_first(driver:
 MAP = tensor_maps.TensorMap("f32", (100, 60), (240, 4), (32, 20))
 
 
-def test_tensor_maps_come_behind_the_arguments(driver: Stub) -> None:
+def test_tensor_maps_follow_the_arguments(driver: Stub) -> None:
     """The driver encodes them; its operands give the bytes that Python's own encoder gives."""
     kernel = gpu_kernel("sm_90a")
     described = tensor_maps.TensorMap(

@@ -172,7 +172,7 @@ def test_command_prints_the_map() -> None:
     assert done.output == golden("wgmma_64x8.txt")
 
 
-def test_command_knows_names() -> None:
+def test_command_accepts_names() -> None:
     assert run("WGMMA").output == golden("wgmma_64x8.txt")
     done = run("WGMA")
     assert done.exit_code == 1
@@ -189,7 +189,7 @@ def test_command_writes_pictures(tmp_path: Path) -> None:
     assert picture.read_text() == expected.svg()
 
 
-def test_command_knows_the_banks_of_chips() -> None:
+def test_command_has_the_banks_of_chips() -> None:
     done = run(SWIZZLED, "--shape", "8x64", "--target", "gfx950")
     assert done.exit_code == 0, done.output
     assert "64 banks of 4 bytes" in done.output

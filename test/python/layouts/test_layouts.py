@@ -208,7 +208,7 @@ FRAGMENTS: dict[str, tuple[Spec, list[int]]] = {
 @pytest.mark.parametrize("name", FRAGMENTS)
 @pytest.mark.parametrize("warps", [[1, 1], [2, 1], [1, 3], [2, 4]])
 @pytest.mark.parametrize(("replicated", "order"), [(1, [0, 1]), (2, [2, 0, 1]), (2, [1, 0, 2]), (1, [1, 2, 0])])
-def test_block_layout_deals_fragments_to_warps(name: str, warps: list[int], replicated: int, order: list[int]) -> None:
+def test_block_layout_distributes_fragments_across_warps(name: str, warps: list[int], replicated: int, order: list[int]) -> None:
     spec, tile = FRAGMENTS[name]
     fragment = TiledLayout(*spec)
     layout = block_layout(fragment, tile, warps, replicated, order)
@@ -271,7 +271,7 @@ def test_block_layout_refuses_a_fragment_of_several_warps() -> None:
 @pytest.mark.parametrize(
     ("shape", "vector_size", "threads"), [([128, 128], 2, 128), ([6, 4], 3, 4), ([64], 1, 64), ([2, 3, 8], 4, 2)]
 )
-def test_strided_layout_deals_chunks_in_turn(shape: list[int], vector_size: int, threads: int) -> None:
+def test_strided_layout_distributes_chunks_in_turn(shape: list[int], vector_size: int, threads: int) -> None:
     layout = StridedLayout(shape, vector_size)
     chunks = np.arange(math.prod(shape)).reshape(-1, threads, vector_size)
     assert layout.num_registers(threads) == len(chunks)

@@ -277,7 +277,7 @@ def test_registers_of_a_splat_and_pointers_in_a_primitive() -> None:
 
 
 @pytest.mark.parametrize("op", ["mulf", "divf"])
-def test_products_and_quotients_of_scales(op: str) -> None:
+def test_multiplications_and_divisions_of_scales(op: str) -> None:
     x, y = np.indices((256, 256)).astype(np.uint8)
     vector, place = "vector<64x256xf8E8M0FNU>", "memref<64x256xf8E8M0FNU, strided<[256, 1], offset: ?>>"
     whole = memref((256, 256), "f8E8M0FNU")

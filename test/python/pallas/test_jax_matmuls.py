@@ -31,7 +31,7 @@ def numbers(shape: tuple[int, int], element: str, seed: int) -> np.ndarray[Any, 
     ],
 )
 @pytest.mark.parametrize("columns", [8, 32])
-def test_products_of_vectors(a: str, b: str, sum_: str, columns: int) -> None:
+def test_matmuls_of_vectors(a: str, b: str, sum_: str, columns: int) -> None:
     m, k = 64, 64
     out = f"vector<{m}x{columns}x{sum_}>"
     body = load("a", 0, (m, k), a) + load("b", 1, (k, columns), b) + load("c", 2, (m, columns), sum_)
@@ -53,7 +53,7 @@ def test_products_of_vectors(a: str, b: str, sum_: str, columns: int) -> None:
         ("f8E5M2", "f8E4M3FN"),
     ],
 )
-def test_products_of_warp_groups_with_registers(a: str, b: str) -> None:
+def test_wgmma_with_registers(a: str, b: str) -> None:
     """A comes from registers, and B from shared memory."""
     sum_ = "i32" if a == "i8" else "f32"
     is_byte = a in ("i8", "f8E4M3FN", "f8E5M2")

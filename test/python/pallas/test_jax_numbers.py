@@ -98,11 +98,11 @@ PRODUCTS = {
 
 
 @pytest.mark.parametrize("name", PRODUCTS)
-def test_products(name: str) -> None:
+def test_matmuls(name: str) -> None:
     PRODUCTS[name].run(name)
 
 
-def test_products_of_a_product() -> None:
+def test_matmuls_of_a_matmul() -> None:
     a, b, c, out = normal(64, 64), normal(64, 64, seed=1), normal(64, 128), empty(64, 128)
     run(PALLAS / "two_matmuls.mlir", a, b, c, out)
     left, middle, right = wide(a, b, c)
@@ -110,7 +110,7 @@ def test_products_of_a_product() -> None:
     np.testing.assert_allclose(out, wanted, rtol=2.0**-10, atol=0.1)
 
 
-def test_softmax_of_a_product() -> None:
+def test_softmax_of_a_matmul() -> None:
     a, b, out = normal(64, 64, scale=0.25), normal(64, 128), empty(64, 128)
     run(PALLAS / "wgmma_softmax.mlir", a, b, out)
     left, right = wide(a, b)

@@ -298,7 +298,7 @@ def test_named_contractions() -> None:
             )
 
 
-def test_quantised_products() -> None:
+def test_quantized_matmuls() -> None:
     import ctypes
 
     operands = [dynamic(2, "i8"), dynamic(2, "i8"), dynamic(2, "i32")]
@@ -421,7 +421,7 @@ def test_random_contractions() -> None:
         )
 
 
-def test_operands_behind_the_two_matrices() -> None:
+def test_operands_after_the_two_matrices() -> None:
     """Scales along m, n and k, and a zero point for each column."""
     body = """
   %result = linalg.generic {indexing_maps = [

@@ -66,7 +66,7 @@ def test_float_arithmetic_runs_while_the_next_tile_loads(target: str, slots: int
 @pytest.mark.grid(10)
 @pytest.mark.parametrize("rows", ROWS)
 @pytest.mark.parametrize("target", [*AMD, *NVIDIA])
-def test_products_run_while_the_next_tile_loads(target: str, rows: str) -> None:
+def test_matmuls_run_while_the_next_tile_loads(target: str, rows: str) -> None:
     rows_, columns, depth = ROWS[rows]
     # ptxas unrolls short loops entirely.
     source = matmul((rows_, columns, depth if target in AMD else 8 * depth), TILE, start="zero")
@@ -133,7 +133,7 @@ def test_float_arithmetic_runs_while_groups_are_copied(target: str, stages: int)
 @pytest.mark.grid(4)
 @pytest.mark.parametrize("stages", [2, 3])
 @pytest.mark.parametrize("target", NVIDIA)
-def test_products_run_while_groups_are_copied(target: str, stages: int) -> None:
+def test_matmuls_run_while_groups_are_copied(target: str, stages: int) -> None:
     source = matmul((512, 256, 8192), TILE, start="zero")
     compiled = smalti.compile(source, target=target, stages=stages, depth=stages, copies="async", matmul="mma")
     assert overlapped(machine_code(compiled, target), "product") >= 0.9

@@ -120,7 +120,7 @@ def test_more_arrivals_than_a_phase_has() -> None:
     assert found == ()
 
 
-def test_a_barrier_that_nobody_initialised() -> None:
+def test_an_uninitialized_barrier() -> None:
     body = f"""
       %b = mosaic_gpu.slice_smem 64 : {BARRIER}
       mosaic_gpu.arrive %b : {BARRIER}"""
@@ -277,7 +277,7 @@ def test_vectors_of_other_layouts_are_other_threads() -> None:
     assert finding.edge == "a barrier of the threads of warpgroup 0 between them: other threads touch the same bytes"
 
 
-def test_a_product_needs_a_fence_of_its_accumulator() -> None:
+def test_a_wgmma_needs_a_fence_of_its_accumulator() -> None:
     source = PALLAS.joinpath("wgmma_shared.mlir").read_text()
     assert find(source) == ()
     finding = only(find(source.replace("      nvvm.wgmma.fence.aligned\n", "")))

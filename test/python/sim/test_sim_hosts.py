@@ -362,7 +362,7 @@ module {{
 """
 
 
-def test_products_of_a_warpgroup_in_two_slots() -> None:
+def test_wgmma_in_two_slots() -> None:
     kernel = sim.simulate(gemm(), "sim:sm_90a")
     a, b, d = kernel.random_arguments()
     for how in (sim.SCHEDULES[0], sim.SCHEDULES[3], sim.SCHEDULES[8]):
@@ -385,7 +385,7 @@ def test_a_launch_in_time() -> None:
     assert 0 < found.summary.overlap < 1
 
 
-def test_products_that_mlir_makes_something_else_of_are_refused() -> None:
+def test_wgmma_that_mlir_miscompiles_is_refused() -> None:
     # With 64 columns the second 64 rows are stored from row 32 on.
     text = gemm(1).replace("128x128xf32", "128x64xf32").replace(B, HALF)
     with pytest.raises(CompileError) as caught:

@@ -129,7 +129,7 @@ def ragged_dot(text: str, **how: object) -> tuple[tuple[sim.Finding, ...], np.nd
     return found, c, wanted
 
 
-def test_ragged_dot_does_not_wait_before_it_overwrites_what_a_product_reads() -> None:
+def test_ragged_dot_overwrites_an_operand_without_a_wait() -> None:
     # JAX's kernel releases a slot one step after the `wgmma` was issued, and never waits for `wgmma` in its loop.
     text = PALLAS.joinpath("ragged_dot.mlir").read_text()
     found, result, wanted = ragged_dot(text, completion="early", go_on=True)
@@ -145,7 +145,7 @@ def test_ragged_dot_does_not_wait_before_it_overwrites_what_a_product_reads() ->
     close(result, wanted, 1)
 
 
-def test_a_run_that_goes_on_tells_what_it_found_and_computes_the_rest() -> None:
+def test_a_run_that_continues_reports_findings_and_computes_the_rest() -> None:
     kernel = sim.simulate(doubled(sync="").replace(SYNC, ""), "sim:sm_90a")
     x, _ = kernel.random_arguments()
     y = np.zeros_like(x)
@@ -228,7 +228,7 @@ def test_a_tile_program_is_called_like_a_kernel() -> None:
     close(c, start + a.astype(np.float64) @ b.astype(np.float64), 64)
 
 
-def test_a_long_run_tells_how_far_it_is() -> None:
+def test_a_long_run_reports_its_progress() -> None:
     kernel = simulated("hopper_matmul")
     told: list[tuple[int, int]] = []
     how = sim.Simulation(numbers=False, races=False, blocks=range(3), progress=lambda *now: told.append(now))

@@ -138,7 +138,7 @@ def broken(*_: Any) -> Any:
     raise TypeError("unsupported operand")
 
 
-def test_an_error_that_nobody_expected_has_a_location(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unexpected_error_has_a_location(monkeypatch: pytest.MonkeyPatch) -> None:
     for attribute, table in (("", THREAD_OPERATIONS), (BLOCK, OPERATIONS)):
         # While it runs, and when it is translated.
         monkeypatch.setitem(table, "memref.store", lambda op, translator: broken)

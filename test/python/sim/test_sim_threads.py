@@ -393,7 +393,7 @@ def test_every_mutant_of_a_matmul_of_warpgroups_is_noticed(options: dict[str, An
     assert {o.mutant.operation for o in outcomes} >= {"nvvm.wgmma.wait.group.sync.aligned", "nvvm.mbarrier.try_wait"}
 
 
-def test_a_result_of_a_product_that_is_used_too_early() -> None:
+def test_a_result_of_a_wgmma_that_is_used_too_early() -> None:
     made = sim.simulate(matmul(128, 128, 128), "sim:sm_90a", level="thread", matmul="wgmma", specialize="off")
     waits = [m for m in mutants.mutants(made.module) if m.operation.startswith("nvvm.wgmma.wait")]
     last = [m for m in waits if m.kind == "wait removed"][-1]

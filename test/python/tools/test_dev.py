@@ -115,7 +115,7 @@ def test_fuzz_grids_reads_the_option(devlib: ModuleType, monkeypatch: pytest.Mon
         ([], [], []),
     ],
 )
-def test_paths_are_told_from_options(
+def test_paths_are_distinguished_from_options(
     devlib: ModuleType,
     monkeypatch: pytest.MonkeyPatch,
     arguments: list[str],

@@ -212,7 +212,7 @@ def test_what_does_not_compile_is_counted_and_said(tmp_path: Path, monkeypatch: 
 
 
 @pytest.mark.parametrize("dtype", ["f16", "bf16"])
-def test_the_programs_are_products(dtype: str) -> None:
+def test_the_kernels_are_matmuls(dtype: str) -> None:
     """On the CPU, against the reference."""
     text = gemm.program(Problem(dtype, 24, 40, 32), (16, 16, 16))
     check.check(smalti.compile(text, target="cpu"), smalti.parse(text)).require()

@@ -138,7 +138,7 @@ def test_fmed3(dtype: Any) -> None:
     np.testing.assert_array_equal(got, np.fmin(x[0], x[2]))
 
 
-def test_legacy_products() -> None:
+def test_legacy_multiplications() -> None:
     x, y, z = (values(F32, seed=i) for i in range(3))
     x[:4, 0], y[:4, 0] = (0, np.inf, -0.0, 3), (np.inf, 0, np.nan, np.inf)
     is_zero = (x == 0) | (y == 0)
@@ -266,7 +266,7 @@ def test_alignbyte() -> None:
 
 
 @pytest.mark.parametrize("name, is_signed", [("i24", True), ("u24", False)])
-def test_products_of_24_bits(name: str, is_signed: bool) -> None:
+def test_multiplications_of_24_bits(name: str, is_signed: bool) -> None:
     a, b = words(1), words(2)
     x, y = ((signed(v, 24) if is_signed else v.astype(np.int64) & 0xFFFFFF) for v in (a, b))
     got = call(f"mul.{name}.i32", "i32", ("i32", a), ("i32", b), dtype=np.int32)

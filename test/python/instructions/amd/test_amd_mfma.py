@@ -161,7 +161,7 @@ def check(got: Array, a: Array, b: Array, c: Array, exact: bool) -> None:
 
 @pytest.mark.parametrize("exact", [True, False], ids=["exact", "random"])
 @pytest.mark.parametrize("product", PRODUCTS, ids=lambda p: p[0])
-def test_product(product: tuple[str, int, int, int, str, Any, str, str], exact: bool) -> None:
+def test_matmul(product: tuple[str, int, int, int, str, Any, str, str], exact: bool) -> None:
     name, m, k, blocks, ty, dtype, result, chip = product
     rng = np.random.default_rng(len(name) + k)
     a, b = (numbers(rng, (blocks, m, k), dtype, exact) for _ in range(2))
@@ -175,7 +175,7 @@ def test_product(product: tuple[str, int, int, int, str, Any, str, str], exact: 
 
 @pytest.mark.parametrize("chip", ["gfx942", "gfx950"])
 @pytest.mark.parametrize("name", EIGHT_BIT_NAMES)
-def test_product_of_8_bit_floats(name: str, chip: str) -> None:
+def test_mma_of_8_bit_floats(name: str, chip: str) -> None:
     """CDNA3 has the types with one zero, CDNA4 those of the OCP."""
     m, k = (16, 32) if "16x16x32" in name else (32, 16)
     types = [(FNUZ if chip == "gfx942" else OCP)[ty] for ty in name.split(".")[-2:]]
@@ -267,7 +267,7 @@ FORMATS: list[tuple[Any, int, str]] = [
 @pytest.mark.parametrize("has_scales", [True, False], ids=["scales", "plain"])
 @pytest.mark.parametrize("of_a, of_b", [(i, i) for i in range(5)] + [(0, 4), (3, 1), (4, 2)])
 @pytest.mark.parametrize("name", ["mfma.scale.f32.16x16x128.f8f6f4", "mfma.scale.f32.32x32x64.f8f6f4"])
-def test_product_of_scaled_formats(name: str, of_a: int, of_b: int, has_scales: bool) -> None:
+def test_mma_of_scaled_formats(name: str, of_a: int, of_b: int, has_scales: bool) -> None:
     m, k = (16, 128) if "16x16x128" in name else (32, 64)
     rng = np.random.default_rng(5 * of_a + of_b)
     factors, operands, scaled = [], [], []
@@ -313,7 +313,7 @@ def test_product_of_scaled_formats(name: str, of_a: int, of_b: int, has_scales: 
 @pytest.mark.parametrize("broadcast, chosen, used", [(0, 0, 0), (0, 1, 1), (0, 2, 2), (0, 3, 3), (1, 2, 0)])
 @pytest.mark.parametrize("dtype, elements", [(np.float16, "half"), (ml_dtypes.bfloat16, "i16")], ids=["f16", "bf16"])
 @pytest.mark.parametrize("m, k", [(16, 32), (32, 16)])
-def test_sparse_product(m: int, k: int, dtype: Any, elements: str, broadcast: int, chosen: int, used: int) -> None:
+def test_sparse_mma(m: int, k: int, dtype: Any, elements: str, broadcast: int, chosen: int, used: int) -> None:
     """Two of each four elements of a row of A, which are named by two bits each."""
     rng = np.random.default_rng(m + chosen)
     b = rng.standard_normal((m, k)).astype(dtype)

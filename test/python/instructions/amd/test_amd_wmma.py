@@ -138,7 +138,7 @@ def run(case: tuple[str, str, int, Any, Any, Any, str], a: Array, b: Array, c: A
 
 @pytest.mark.parametrize("exact", [True, False], ids=["exact", "random"])
 @pytest.mark.parametrize("case", FLOATS, ids=lambda c: f"{c[0]}-{c[1]}")
-def test_product_of_floats(case: tuple[str, str, int, Any, Any, Any, str], exact: bool) -> None:
+def test_mma_of_floats(case: tuple[str, str, int, Any, Any, Any, str], exact: bool) -> None:
     name, _, k, of_a, of_b, of_d, _ = case
     rng = np.random.default_rng(k + len(name))
     a, b = floats(rng, (16, k), of_a, exact), floats(rng, (16, k), of_b, exact)
@@ -192,7 +192,7 @@ INTEGERS = [
 @pytest.mark.parametrize("clamp", [0, 1])
 @pytest.mark.parametrize("sign_of_a, sign_of_b", [(0, 0), (0, 1), (1, 0), (1, 1)])
 @pytest.mark.parametrize("case", INTEGERS, ids=lambda c: f"{c[0]}-{c[1]}")
-def test_product_of_integers(case: tuple[str, str, int, int, str], sign_of_a: int, sign_of_b: int, clamp: int) -> None:
+def test_mma_of_integers(case: tuple[str, str, int, int, str], sign_of_a: int, sign_of_b: int, clamp: int) -> None:
     name, generation, k, bits, ty = case
     rng = np.random.default_rng(k + bits)
     codes = [rng.integers(0, 1 << bits, (16, k)) for _ in range(2)]
@@ -326,20 +326,20 @@ PAIRS = [(0, 0), (1, 0), (0, 2), (3, 1), (2, 3), (4, 4), (4, 0), (1, 4), (3, 4)]
 
 @pytest.mark.parametrize("forms", PAIRS, ids=str)
 @pytest.mark.parametrize("block", [0, 32, 16])
-def test_product_of_small_formats(block: int, forms: tuple[int, int]) -> None:
+def test_mma_of_small_formats(block: int, forms: tuple[int, int]) -> None:
     run_scaled(np.random.default_rng(7 * forms[0] + forms[1]), forms, 16, block)
 
 
 @pytest.mark.parametrize("modifier", range(4))
 @pytest.mark.parametrize("block", [0, 32, 16])
-def test_product_of_32_rows(block: int, modifier: int) -> None:
+def test_mma_of_32_rows(block: int, modifier: int) -> None:
     run_scaled(np.random.default_rng(block), (4, 4), 32, block, halves=(0, modifier & 1), modifier=modifier)
 
 
 @pytest.mark.parametrize("kinds", [(0, 0), (1, 2), (2, 1), (2, 2)], ids=str)
 @pytest.mark.parametrize("halves", [(0, 1), (1, 0), (1, 1)], ids=str)
 @pytest.mark.parametrize("block", [32, 16])
-def test_scales_of_products(block: int, halves: tuple[int, int], kinds: tuple[int, int]) -> None:
+def test_scales_of_mmas(block: int, halves: tuple[int, int], kinds: tuple[int, int]) -> None:
     run_scaled(np.random.default_rng(block), (4, 4), 16, block, kinds, halves, modifier=3)
 
 

@@ -366,7 +366,7 @@ def test_mbarriers(space: str, wait: str) -> None:
         np.testing.assert_array_equal(out, np.full(THREADS, Y[0]))
 
 
-def test_a_loop_that_waits_for_nobody_is_a_deadlock() -> None:
+def test_a_loop_without_progress_is_a_deadlock() -> None:
     """Though each wait has a limit."""
     body = asm("@$1 mbarrier.init.shared.b64 [$0], 1;", "r,b", "ptr addrspace(3) @bar, i1 %first")
     body += asm("bar.sync 0;", "", "")

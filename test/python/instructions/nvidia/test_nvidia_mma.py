@@ -33,7 +33,7 @@ GROUPS = sorted({group_of(name) for name in CASES})
 @pytest.mark.grid(20)
 @pytest.mark.parametrize("exact", [True, False], ids=["exact", "random"])
 @pytest.mark.parametrize("group", GROUPS)
-def test_products(group: str, exact: bool) -> None:
+def test_matmuls(group: str, exact: bool) -> None:
     built = {name: _build(name, exact) for name in CASES if group_of(name) == group}
     found = nvidia.run({name: made for name, (made, _) in built.items()})
     for name, (_, expected) in built.items():
@@ -63,7 +63,7 @@ def _quad_c_place(ty: str, lane: int, i: int) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("name", QUADS)
-def test_quad_products(name: str) -> None:
+def test_quad_mmas(name: str) -> None:
     a_layout, b_layout, d_type, c_type = QUADS[name]
     random = nvidia.seeded(name)
     a = random.integers(-4, 5, (4, 8, 4)).astype(np.float16)

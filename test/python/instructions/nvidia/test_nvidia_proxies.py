@@ -125,7 +125,7 @@ def test_fences_that_are_none() -> None:
             run(after=other)
 
 
-def test_operands_of_a_product_without_a_fence() -> None:
+def test_operands_of_a_wgmma_without_a_fence() -> None:
     run_chain(chain(), emulation=Emulation(sanitize="thread"))
     fence = "  call void @llvm.nvvm.fence.proxy.async.shared_cta()\n"
     assert fence in chain() and fence not in PRODUCT_HEAD

@@ -407,7 +407,7 @@ def test_bulk_copies_to_global(name: str, wait: str) -> None:
         np.testing.assert_array_equal(out.view(np.uint8), np.where(taken, DATA.view(np.uint8), 0xEE))
 
 
-def test_a_copy_that_nobody_waits_for() -> None:
+def test_a_copy_without_a_wait() -> None:
     out = np.full(64, 0xEEEEEEEE, np.uint32)
     nvidia.run_kernel(_store_kernel(STORE, ""), 64, DATA, out, emulation=Emulation(copies="late"))
     assert (out == 0xEEEEEEEE).all()

@@ -610,7 +610,7 @@ def test_one_thread_releases_an_operand(schedule: Emulation, releaser: int) -> N
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES, ids=lambda s: f"{s.order}-{s.copies}")
-def test_a_wait_for_a_product_does_not_order_threads(schedule: Emulation) -> None:
+def test_a_wait_for_a_wgmma_does_not_order_threads(schedule: Emulation) -> None:
     """A store of one warp before the `wgmma`, and a load of another one after its wait."""
     store = """  %stores = icmp eq i32 %tid, 37
   br i1 %stores, label %store, label %stored
@@ -668,7 +668,7 @@ def test_a_block_without_a_whole_warpgroup() -> None:
         nvidia.run_kernel(chain(), 96, *problem.arguments())
 
 
-def test_a_loop_keeps_a_product_in_flight() -> None:
+def test_a_loop_keeps_a_wgmma_in_flight() -> None:
     """The accumulators go through a phi, as a struct, while the previous `wgmma` is in flight."""
     load, accumulators = load_accumulators(CHAINED, CHAIN_N)
     count = len(accumulators)

@@ -78,7 +78,7 @@ def ways_to_copy(chip: str) -> tuple[str, ...]:
     ("chip", "copies"),
     [(chip, how) for chip in CHIPS for how in ways_to_copy(chip)],
 )
-def test_products_are_those_of_the_emulator(chip: str, copies: str, stages: int, k: int) -> None:
+def test_matmuls_equal_the_emulators(chip: str, copies: str, stages: int, k: int) -> None:
     compiled, text = threads_of(chip, k, stages=stages, copies=copies)
     theirs: list[Any] = check.random_arguments(compiled.entry)
     mine = [array.copy() for array in theirs]
@@ -91,7 +91,7 @@ def test_products_are_those_of_the_emulator(chip: str, copies: str, stages: int,
 
 
 @pytest.mark.parametrize("chip", ["gfx90a", "gfx1201", "gfx1250"])
-def test_mutants_of_products_are_caught(chip: str) -> None:
+def test_mutants_of_matmuls_are_killed(chip: str) -> None:
     text = matmul((32, 32, 136), (32, 32, 32), "f16")
     compiled = smalti.compile(smalti.parse(text), target=f"emu:{chip}", stages=3, copies="async")
     kinds = {outcome.mutant.kind for outcome in caught(compiled.asm["thread"], chip)}

@@ -190,7 +190,7 @@ def test_who_leaves_is_not_waited_for() -> None:
         assert made.find(np.zeros(1, np.float32), simulation=schedule) == ()
 
 
-def test_waves_of_a_team_with_barriers_of_their_own() -> None:
+def test_groups_of_waves_with_barriers_of_their_own() -> None:
     """Pairs of waves meet at barriers that they compute the pointers of; no pair waits for the other one."""
     body = f"""
     %pair = arith.remui %wave, %c2 : index

@@ -276,7 +276,7 @@ def test_counts_that_are_wrong() -> None:
     assert {"race", "barrier", "deadlock"} & kinds(ring("stores", 5, (16, 32)), *arrays(5))
 
 
-def test_accesses_of_others_are_not_told() -> None:
+def test_accesses_of_others_are_not_ordered() -> None:
     """The arrival orders its own wave's LDS accesses, and global memory only after a wait."""
     body = f"""
     scf.if %first {{

@@ -111,7 +111,7 @@ def test_names_that_are_known() -> None:
 
 
 @pytest.mark.parametrize(("chip", "k", "factor"), [("gfx1100", 32, "vector<4xi32>"), ("gfx1250", 16, "i32")])
-def test_chips_that_lack_a_product_of_4_bits(chip: str, k: int, factor: str) -> None:
+def test_chips_without_an_mma_of_4_bits(chip: str, k: int, factor: str) -> None:
     line = f"%d = rocdl.wmma.i32.16x16x{k}.iu4 %a, %a, %c : ({factor}, {factor}, vector<8xi32>) -> vector<8xi32>"
     lines = [f"%a = llvm.mlir.zero : {factor}", "%c = llvm.mlir.zero : vector<8xi32>", line]
     with pytest.raises(smalti.CompileError, match=f"wmma of 16 x 16 x {k} of i4 and i4 on sim:{chip}"):

@@ -223,7 +223,7 @@ def test_bytes_that_threads_announce_and_bring() -> None:
     assert [str(one) for one in outcomes if not one.caught] == []
 
 
-def test_a_wait_that_orders_nothing_does_so_ahead_of_a_fence() -> None:
+def test_a_relaxed_wait_before_a_fence() -> None:
     text = stored("%s = nvvm.mbarrier.arrive %b : !llvm.ptr<3> -> i64")
     wait = "nvvm.mbarrier.try_wait.parity %b, %zero, %ticks : !llvm.ptr<3>, i32, i32"
     relaxed = "%over = nvvm.mbarrier.test.wait %b, %zero {relaxed = true} : !llvm.ptr<3>, i32 -> i1"

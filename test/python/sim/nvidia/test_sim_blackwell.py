@@ -53,13 +53,13 @@ def check(kernel: sim.SimulatedKernel, **how: object) -> None:
 
 
 @pytest.mark.parametrize("make", [matmul, matmul_of_two_blocks])
-def test_products_are_those_of_numpy_in_every_schedule(make: object) -> None:
+def test_matmuls_equal_numpy_in_every_schedule(make: object) -> None:
     kernel = sim.simulate(make(), "sim:sm_100a")  # type: ignore[operator]
     for schedule in sim.SCHEDULES:
         check(kernel, order=schedule.order, completion=schedule.completion)
 
 
-def test_the_last_copy_of_a_product_is_not_waited_for() -> None:
+def test_the_last_copy_of_a_matmul_has_no_wait() -> None:
     kernel = sim.simulate(printed("small_blackwell_matmul"), "sim:sm_100a")
     a, b, c = kernel.random_arguments()
     (finding,) = kernel.find(a, b, c, simulation=sim.Simulation(completion="early", go_on=True))
@@ -102,7 +102,7 @@ def test_how_many_others_a_cluster_does_the_work_of() -> None:
         assert len(done) == runs and done[-1] == 8
 
 
-def test_a_request_behind_an_answer_that_there_is_none() -> None:
+def test_a_request_after_a_failed_one() -> None:
     source = matmul()
     line = next(line for line in source.splitlines() if "query_cluster_cancel" in line)
     kernel = sim.simulate(

@@ -217,7 +217,7 @@ def test_warpgroups_of_one_chip_multiply() -> None:
 
 
 @pytest.mark.parametrize("kinds", KINDS, ids="-".join)
-def test_products_with_a_in_registers(kinds: tuple[str, str, str]) -> None:
+def test_wgmma_with_a_in_registers(kinds: tuple[str, str, str]) -> None:
     rows = {key: row for key, row in products().items() if key[1:4] == kinds}
     rng = np.random.default_rng(sum(map(ord, "".join(kinds))))
     columns = sorted({key[0] for key in rows})
@@ -228,7 +228,7 @@ def test_products_with_a_in_registers(kinds: tuple[str, str, str]) -> None:
 
 
 @pytest.mark.parametrize("kinds", sorted({*KINDS, *BYTES}), ids="-".join)
-def test_products_of_shared_memory(kinds: tuple[str, str, str]) -> None:
+def test_wgmma_of_shared_memory(kinds: tuple[str, str, str]) -> None:
     rng = np.random.default_rng(sum(map(ord, "".join(kinds))))
     Case(int(rng.choice([16, 32, 48, 64, 80])), *kinds).check()
     Case(8, *kinds, scale="zero").check()
@@ -261,7 +261,7 @@ def test_products_of_shared_memory(kinds: tuple[str, str, str]) -> None:
         ("wgmma.mma_async.sync", "wgmma.mma.sync"),
     ],
 )
-def test_what_products_must_not_be(before: str, behind: str) -> None:
+def test_refused_forms_of_wgmma(before: str, behind: str) -> None:
     case = Case(8, "f32", "f16", "f16", text=products()[8, "f32", "f16", "f16", False]["text"])
     changed = case.text.replace(before, behind)
     assert changed != case.text

@@ -166,7 +166,7 @@ GROUPS = sorted({group_of(name) for name in CASES})
 
 
 @pytest.mark.parametrize("which", GROUPS)
-def test_products_by_the_names_of_intrinsics(which: str) -> None:
+def test_mmas_by_the_names_of_intrinsics(which: str) -> None:
     run([name for name in CASES if group_of(name) == which], by_name, exact=GROUPS.index(which) % 2 == 0)
 
 
@@ -180,7 +180,7 @@ OPERATIONS = [
 
 
 @pytest.mark.parametrize("which", sorted({group_of(name) for name in OPERATIONS}))
-def test_products_of_operations(which: str) -> None:
+def test_mmas_of_operations(which: str) -> None:
     run([name for name in OPERATIONS if group_of(name) == which], as_operation, False)
 
 
@@ -301,7 +301,7 @@ VECTORS = [("f16", 16), ("f16", 32), ("bf16", 32), ("f32", 8), ("f32", 16), ("i8
 
 
 @pytest.mark.parametrize(("element", "k"), VECTORS)
-def test_sparse_products_of_vectors(element: str, k: int) -> None:
+def test_sparse_mmas_of_vectors(element: str, k: int) -> None:
     """`nvgpu.mma.sp.sync` computes what `nvvm.mma.sp.sync` does; sums of integers are saturated."""
     ending = {"f16": "f32.f32", "f32": "tf32", "i8": "satfinite.s8", "i4": "satfinite.s4"}.get(element, element)
     name = f"{PREFIX}m16n8k{k}.row.col.{ending}"

@@ -115,7 +115,7 @@ KINDS = [("f16", "f32"), ("f16", "f16"), ("bf16", "f32"), ("f8E4M3FN", "f32"), (
 
 @pytest.mark.parametrize(("element", "sums"), KINDS)
 @pytest.mark.parametrize("completion", ["early", "late"])
-def test_sparse_products(element: str, sums: str, completion: str) -> None:
+def test_sparse_mmas(element: str, sums: str, completion: str) -> None:
     kernel = sim.simulate(sparse(element, sums), "sim:sm_100a")
     a, b, metadata, c = kernel.random_arguments()
     places = drawn()
@@ -170,7 +170,7 @@ def test_metadata_that_are_no_places(element: str, pair: tuple[int, int]) -> Non
     assert finding.message == message
 
 
-def test_mutants_of_a_sparse_product_are_noticed() -> None:
+def test_mutants_of_a_sparse_mma_are_killed() -> None:
     kernel = sim.simulate(sparse("f16", "f32"), "sim:sm_100a")
     arguments = kernel.random_arguments()
     arguments[2][...] = formatted(drawn(), 16)

@@ -69,7 +69,7 @@ def product(a: str, b: str, sums: str, times: int = 1, rows: int = 128, inner: i
         ("i8", "i8", "i32"),
     ],
 )
-def test_products_of_every_kind(a: str, b: str, sums: str) -> None:
+def test_mmas_of_every_kind(a: str, b: str, sums: str) -> None:
     kernel = sim.simulate(product(a, b, sums, times=2), "sim:sm_100a")
     x, y, z = kernel.random_arguments()
     kernel(x, y, z)
@@ -129,7 +129,7 @@ def test_a_scale_that_is_no_number_makes_its_row_none() -> None:
     assert np.isnan(c[9]).all() and not np.isnan(np.delete(c, 9, 0)).any()
 
 
-def test_mutants_of_a_product_with_scales_are_noticed() -> None:
+def test_mutants_of_an_mma_with_scales_are_killed() -> None:
     kernel = scaled()
     outcomes = mutants.score(
         kernel, kernel.random_arguments(), kinds=("arrival removed", "expect_tx short", "fence dropped")
@@ -218,7 +218,7 @@ def two_warps(before: str = BEFORE, after: str = AFTER) -> str:
 
 
 @pytest.mark.parametrize("schedule", sim.SCHEDULES, ids=lambda s: f"{s.order}-{s.completion}")
-def test_fences_put_the_products_of_two_threads_one_behind_the_other(schedule: sim.Simulation) -> None:
+def test_fences_order_the_mmas_of_two_threads(schedule: sim.Simulation) -> None:
     kernel = sim.simulate(two_warps(), "sim:sm_100a")
     x, y, z = kernel.random_arguments()
     kernel(x, y, z, simulation=schedule)

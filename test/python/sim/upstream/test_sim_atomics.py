@@ -567,7 +567,7 @@ def test_all_updates_are_remembered() -> None:
         assert {f.kind for f in found} == {"race"}, order
 
 
-def test_shared_memory_that_nobody_initialised() -> None:
+def test_uninitialized_shared_memory() -> None:
     body = f"""
     %s = memref.alloc() : memref<1xi32, {SHARED}>
     %old = memref.atomic_rmw addi %one, %s[%c0] : (i32, memref<1xi32, {SHARED}>) -> i32"""

@@ -128,7 +128,7 @@ WAYS = """
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_lanes_meet_behind_several_ways(target: str) -> None:
+def test_lanes_converge_after_several_paths(target: str) -> None:
     x, which = np.arange(64) * 7 % 64, np.arange(64) % 4
     wanted = np.where(which == 0, 2 * x, np.where(which == 1, 2 * (x + 1), 0))
     # All lanes have converged: the barrier is not in a part of a warp.

@@ -195,7 +195,7 @@ def test_conversions_with_scales(scale: str, power: int) -> None:
     assert (y == scaled).all()
 
 
-def test_fused_products_are_rounded_once() -> None:
+def test_fused_multiply_adds_are_rounded_once() -> None:
     """2^-60 decides the rounding of a multiply-add."""
     x = np.array([[1 + 2**-12, 1 + 2**-12, 2**-60]] * 32, np.float32)
     y = np.zeros(32, np.float32)

@@ -80,7 +80,7 @@ def test_scans(inclusive: bool) -> None:
     assert (last == y[:, -1]).all()
 
 
-def test_contractions_and_outer_products() -> None:
+def test_contractions_and_vector_outerproduct() -> None:
     x, y, z = random(32, 4, 6), random(32, 6, 5, seed=1), random(32, 4, 5, seed=2)
     start, outer = z.copy(), np.zeros((32, 4, 6), np.float32)
     run(
