@@ -1,4 +1,4 @@
-// What the lowering of blocks to threads refuses, word for word.
+// Refusals of the lowering from blocks to threads, with their full texts.
 // RUN: smalti-opt %s --split-input-file --verify-diagnostics --convert-mosaic-gpu-to-nvvm=target=sm_90a
 
 gpu.module @m {

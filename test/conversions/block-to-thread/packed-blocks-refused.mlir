@@ -1,4 +1,4 @@
-// Layouts that would have two threads access one byte, and memory whose elements do not begin or end with a byte.
+// Packed layouts in which two threads would access one byte, and memory whose elements do not begin or end with a byte.
 // RUN: smalti-opt %s --split-input-file --verify-diagnostics --convert-mosaic-gpu-to-nvvm=target=sm_80
 // RUN: smalti-opt %s --split-input-file --verify-diagnostics --convert-mosaic-gpu-to-rocdl=target=gfx942
 // RUN: smalti-opt %s --split-input-file --verify-diagnostics --convert-mosaic-gpu-to-rocdl=target=gfx1100

@@ -1,4 +1,4 @@
-// Elements of shared memory that have no agreed place in a byte.
+// Elements of shared memory without a common bit offset in a byte.
 // RUN: smalti-opt %s --split-input-file --verify-diagnostics --convert-mosaic-gpu-to-nvvm=target=sm_90a
 // RUN: smalti-opt %s --split-input-file --verify-diagnostics --convert-mosaic-gpu-to-rocdl=target=gfx942
 

@@ -1,4 +1,4 @@
-// A vector of a block is shared by its threads.
+// Size limits of a block's vector, which its threads share.
 // RUN: smalti-opt %s -split-input-file --verify-diagnostics -o /dev/null \
 // RUN:   --pass-pipeline='builtin.module(gpu.module(convert-mosaic-gpu-to-nvvm{target=sm_90a}))'
 #layout = #mosaic_gpu.WGStridedFragLayout<[100000000], 1>

@@ -1,4 +1,4 @@
-// Attributes of kernels that upstream's verifier accepts and that no kernel can have.
+// Attributes of kernels that upstream's verifier accepts and a kernel must not have.
 // RUN: smalti-opt %s -split-input-file --verify-diagnostics -o /dev/null --pass-pipeline='builtin.module(smalti-compile{target=gfx942})'
 // RUN: smalti-opt %s -split-input-file --verify-diagnostics -o /dev/null --pass-pipeline='builtin.module(smalti-compile{target=sm_90a})'
 // RUN: smalti-opt %s -split-input-file --verify-diagnostics -o /dev/null --pass-pipeline='builtin.module(gpu.module(convert-mosaic-gpu-to-rocdl{target=gfx942}))'

@@ -1,4 +1,4 @@
-// What llvm.align promises of an argument bounds the accesses of threads; a strided argument has the same promise.
+// Alignment of arguments by llvm.align, and its effect on accesses of threads; a strided argument has the same promise.
 // RUN: smalti-opt %s -convert-mosaic-gpu-to-nvvm=target=sm_90a | FileCheck %s
 // RUN: smalti-opt %s -convert-mosaic-gpu-to-rocdl=target=gfx1100 | FileCheck %s
 

@@ -1,4 +1,4 @@
-// Types that no function of a library and no instruction takes are refused before anything is rewritten.
+// Types without a library function or an instruction: refusal before anything is rewritten.
 // RUN: smalti-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(smalti-lower-cpu-math,gpu.module(smalti-lower-math))'
 // RUN: not smalti-opt %s --split-input-file --mlir-print-ir-after-failure -o /dev/null \
 // RUN:   --pass-pipeline='builtin.module(smalti-lower-cpu-math,gpu.module(smalti-lower-math))' 2>&1 | FileCheck %s

@@ -1,4 +1,4 @@
-// What smalti-lower-packed-accesses refuses.
+// Refusals of smalti-lower-packed-accesses.
 // RUN: smalti-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(gpu.module(smalti-lower-packed-accesses))'
 
 gpu.module @element {

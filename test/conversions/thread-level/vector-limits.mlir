@@ -1,5 +1,5 @@
-// Vectors that no thread can hold are errors, and nothing else happens: at each level, with the message of tiles, and for
-// numbers of elements that 32 and 64 bits do not hold.
+// Vectors that exceed a thread's registers: an error without other changes. At each level, with the message of tiles,
+// and for numbers of elements beyond 32 and 64 bits.
 // RUN: smalti-opt %s -split-input-file --verify-diagnostics -o /dev/null \
 // RUN:   --pass-pipeline='builtin.module(gpu.module(smalti-lower-vectors))'
 // RUN: smalti-opt %s -split-input-file --verify-diagnostics -o /dev/null \

@@ -1,4 +1,4 @@
-// A program that is refused leaves the module, with the other program in it, as it was.
+// Unchanged module after a refused kernel, with the other kernel in it.
 
 // RUN: not smalti-opt %s --convert-triton-xla-to-cpu --mlir-print-ir-after-failure 2>&1 | FileCheck %s
 // RUN: not smalti-opt %s --convert-triton-xla-to-cpu=vector-width=100 2>&1 | FileCheck %s --check-prefix=WIDTH

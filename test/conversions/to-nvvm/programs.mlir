@@ -1,5 +1,5 @@
-// Blocks that run several programs side by side, code for threads and for
-// warps, and what the optimiser must not see.
+// Blocks that run several kernels concurrently, code for threads and for warps, and ops that the optimizer must not
+// see.
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(convert-mosaic-gpu-to-nvvm{target=sm_90a},canonicalize))' | FileCheck %s
 
 #wgmma = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>

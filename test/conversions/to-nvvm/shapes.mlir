@@ -1,4 +1,4 @@
-// Parts, shapes and indices of vectors: registers are renamed and taken apart.
+// Parts, shapes and indices of vectors: registers are renamed and extracted.
 // RUN: smalti-opt %s --split-input-file --pass-pipeline='builtin.module(gpu.module(convert-mosaic-gpu-to-nvvm{target=sm_90a},canonicalize))' | FileCheck %s
 
 #wgmma = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>

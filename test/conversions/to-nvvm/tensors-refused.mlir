@@ -1,4 +1,4 @@
-// What the lowering of copies in bulk and of products by four warps refuses, word for word.
+// Refusals of the lowering of bulk copies and of wgmma, with their full texts.
 // RUN: smalti-opt %s --split-input-file --verify-diagnostics --convert-mosaic-gpu-to-nvvm=target=sm_90a
 
 #smem = #gpu.address_space<workgroup>

@@ -1,4 +1,4 @@
-// Copies of slices of tensors in bulk: the maps that the launch makes, and which boxes are copied where.
+// Bulk copies of slices of tensors: the maps that the launch creates, and the boxes with their destinations.
 // RUN: smalti-opt %s --split-input-file --convert-mosaic-gpu-to-nvvm=target=sm_90a --canonicalize --cse | FileCheck %s
 
 #smem = #gpu.address_space<workgroup>

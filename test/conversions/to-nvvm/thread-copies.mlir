@@ -1,4 +1,4 @@
-// Slices of tensors on chips without copies in bulk.
+// Slices of tensors on chips without bulk copies.
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(convert-mosaic-gpu-to-nvvm{target=sm_80},canonicalize,cse))' | FileCheck %s
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(convert-mosaic-gpu-to-nvvm{target=sm_90a},canonicalize,cse))' | FileCheck %s --check-prefix=BULK
 

@@ -1,5 +1,5 @@
-// Shared memory through views: how it is stored is known while planning, where
-// it is an i32 when the kernel runs.
+// Shared memory through views: the layout is known during planning, and the address is an i32 at run
+// time.
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(convert-mosaic-gpu-to-nvvm{target=sm_90a},canonicalize,cse))' | FileCheck %s
 
 #smem = #gpu.address_space<workgroup>

@@ -1,4 +1,4 @@
-// Products by groups of four warps.
+// Matmuls by wgmma.
 // RUN: smalti-opt %s --split-input-file --convert-mosaic-gpu-to-nvvm=target=sm_90a --canonicalize --cse | FileCheck %s
 
 #smem = #gpu.address_space<workgroup>

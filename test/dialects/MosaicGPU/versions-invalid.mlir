@@ -1,4 +1,4 @@
-// What a newer version of the dialect may have is refused by name.
+// Refusal of ops and attributes of a newer version of the dialect, by name.
 // RUN: smalti-opt --split-input-file --verify-diagnostics %s
 
 // expected-error @+1 {{'mosaic_gpu.version' is 3, but version 2 of the dialect is the newest that is known}}

@@ -1,4 +1,4 @@
-// Ops that work element by element, of any dialect: one layout for all.
+// Element-wise ops of any dialect: one layout for all.
 // RUN: smalti-opt %s -split-input-file --mosaic-gpu-infer-layouts | FileCheck %s
 
 module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32} {

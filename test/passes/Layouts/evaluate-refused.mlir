@@ -1,4 +1,4 @@
-// Layouts that are no layouts of their values, or that ops cannot work with.
+// Layouts that do not fit their values, or that ops do not support.
 // RUN: smalti-opt %s --split-input-file --mosaic-gpu-evaluate-layouts --verify-diagnostics -o /dev/null
 
 #wgmma = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>

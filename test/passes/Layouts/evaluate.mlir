@@ -1,4 +1,4 @@
-// What layouts cost that are there. Nothing changes.
+// Costs of existing layouts. The module does not change.
 // RUN: smalti-opt %s --mosaic-gpu-evaluate-layouts --remarks-filter=mosaic-gpu-evaluate-layouts -o %t.after 2>%t.remarks
 // RUN: smalti-opt %s -o %t.before
 // RUN: diff %t.before %t.after

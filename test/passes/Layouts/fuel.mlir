@@ -1,5 +1,5 @@
-// What the search had no layout for when its fuel was used up, and what helps. Each part of a program that hangs together
-// has all of the fuel.
+// The ops without a layout when the search's fuel is used up, and the remedy. Each connected part of a program has all
+// of the fuel.
 // RUN: not smalti-opt %s --mosaic-gpu-infer-layouts=fuel=1 -split-input-file -o /dev/null 2>&1 | FileCheck %s --check-prefix=EMPTY
 // RUN: not smalti-opt %s --mosaic-gpu-infer-layouts=fuel=1 -split-input-file 2>/dev/null | FileCheck %s --check-prefix=APART
 // RUN: not smalti-opt %s --mosaic-gpu-infer-layouts=fuel=4 -split-input-file -o /dev/null 2>&1 | FileCheck %s --check-prefix=LITTLE

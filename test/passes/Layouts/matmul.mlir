@@ -1,4 +1,4 @@
-// Matrix products, by vendor and generation.
+// Matmuls, by vendor and generation.
 // RUN: smalti-opt %s -split-input-file --mosaic-gpu-infer-layouts | FileCheck %s
 
 #smem = #gpu.address_space<workgroup>

@@ -1,4 +1,4 @@
-// Shared memory: its tiles come from what reads it, through all views of it.
+// Shared memory: its tiles follow from its readers, through all views of it.
 // RUN: smalti-opt %s --mosaic-gpu-infer-layouts | FileCheck %s
 
 #smem = #gpu.address_space<workgroup>

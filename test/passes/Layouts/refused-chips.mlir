@@ -1,4 +1,4 @@
-// Chips and warps that no layouts are for.
+// Chips and numbers of warps without layouts.
 // RUN: smalti-opt %s -split-input-file -verify-diagnostics --mosaic-gpu-infer-layouts=warps=64
 
 // expected-error@+1 {{'builtin.module' op attribute 'mosaic_gpu.arch_major' must be a number of 32 bits, got "9"}}

@@ -1,4 +1,4 @@
-// What an op demands that no program can meet, on the op.
+// Requirements of a single op that no layout meets, on the op.
 // RUN: smalti-opt %s -split-input-file -verify-diagnostics --mosaic-gpu-infer-layouts
 
 #smem = #gpu.address_space<workgroup>

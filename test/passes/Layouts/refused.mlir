@@ -1,5 +1,5 @@
-// What has no layouts: each op that takes part, what it needs and why, and what
-// would resolve it. What is refused stays as it was.
+// Programs without a layout assignment: each op involved, its requirement with the reason, and a remedy. The program is
+// unchanged.
 // RUN: smalti-opt %s -split-input-file -verify-diagnostics --pass-pipeline='builtin.module(mosaic-gpu-infer-layouts{relayouts=false})'
 // RUN: not smalti-opt %s -split-input-file --mlir-print-ir-after-failure --pass-pipeline='builtin.module(mosaic-gpu-infer-layouts{relayouts=false})' 2>&1 | FileCheck %s
 // CHECK: IR Dump After MosaicGPUInferLayouts Failed (mosaic-gpu-infer-layouts)

@@ -1,4 +1,4 @@
-// Where ops disagree, a relayout is inserted: the cheapest one, with a remark.
+// Relayouts between ops that disagree: the cheapest one, with a remark.
 // RUN: smalti-opt %s --mosaic-gpu-infer-layouts --remarks-filter=mosaic-gpu-infer-layouts 2>%t.remarks | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK < %t.remarks
 

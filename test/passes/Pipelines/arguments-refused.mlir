@@ -1,5 +1,5 @@
-// A launch hands over the addresses of memrefs alone: what else they need to be static is said of the argument.
-// So is a type that upstream's conversion of gpu.func refuses without saying which argument has it.
+// Requirements of a kernel's arguments, of which a launch passes only the addresses: errors on the argument. This
+// includes a type that upstream's conversion of gpu.func refuses without naming the argument.
 // RUN: smalti-opt %s -split-input-file --verify-diagnostics -o /dev/null --pass-pipeline='builtin.module(smalti-compile{target=sm_90a})'
 // RUN: smalti-opt %s -split-input-file --verify-diagnostics -o /dev/null --pass-pipeline='builtin.module(smalti-compile{target=gfx942})'
 

@@ -1,4 +1,4 @@
-// What smalti-compile does against bank conflicts, on the example kernel's buffers.
+// Options of smalti-compile against bank conflicts, on the example kernel's buffers.
 // RUN: smalti-opt %smalti_src/test/kernels/matmul_relu_bf16.mlir --smalti-compile='target=sm_90a stop-after=thread bank-conflicts=swizzle' \
 // RUN:   --remarks-filter=smalti-swizzle-shared-memory 2>%t.sm_90a | FileCheck %s --check-prefix=SWIZZLE
 // RUN: FileCheck %s --check-prefix=SM_90A < %t.sm_90a

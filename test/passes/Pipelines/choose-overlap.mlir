@@ -1,4 +1,4 @@
-// The overlap of a kernel is decided once, and the passes that carry it out read it.
+// The attribute with the overlap of a kernel: one decision, which later passes read.
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-choose-overlap{target=gfx942})))' \
 // RUN:   --remarks-filter=smalti-choose-overlap 2>%t.remarks | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK < %t.remarks

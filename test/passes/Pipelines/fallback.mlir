@@ -1,4 +1,4 @@
-// Slots that nobody asked for give way to what the chip has, with the numbers.
+// Fewer slots than the default, because of the chip's capacity, with the numbers.
 // RUN: smalti-opt %s -smalti-compile="target=gfx942 stop-after=pipelined" --remarks-filter=smalti-choose-overlap -o %t 2>%t.remarks
 // RUN: FileCheck %s < %t
 // RUN: FileCheck %s --check-prefix=REMARK < %t.remarks

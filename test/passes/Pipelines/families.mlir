@@ -1,4 +1,4 @@
-// Each family of smalti-compile is a pipeline that can be printed, and its text does the same.
+// Families of smalti-compile as printed pipelines with the same effect.
 // RUN: smalti-opt %s --smalti-compile-amd=target=gfx942 -o %t.family
 // RUN: smalti-opt %s --smalti-compile=target=gfx942 -o %t.compile
 // RUN: cmp %t.family %t.compile

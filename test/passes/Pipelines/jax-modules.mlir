@@ -1,5 +1,5 @@
-// A module as JAX emits it goes whole through smalti-compile, and is at every
-// level what it is called.
+// A module as JAX emits it, whole through smalti-compile; the result of every level is valid at that
+// level.
 // RUN: smalti-opt %S/../../pallas/Inputs/pointwise.mlir --smalti-compile='target=sm_90a stop-after=tile' | FileCheck %s --check-prefix=TILE
 // RUN: smalti-opt %S/../../pallas/Inputs/pointwise.mlir --smalti-compile='target=sm_90a stop-after=mosaic' | FileCheck %s --check-prefix=MOSAIC
 // RUN: smalti-opt %S/../../pallas/Inputs/pointwise.mlir --smalti-compile='target=sm_90a stop-after=pipelined' | FileCheck %s --check-prefix=MOSAIC

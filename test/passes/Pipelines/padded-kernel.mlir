@@ -1,4 +1,4 @@
-// What smalti-lower-pad makes of a kernel's padded transfers compiles, whatever the padding value and the shape.
+// Compilation of smalti-lower-pad's output for a kernel's padded transfers, for padding values and shapes.
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-lower-pad{target=sm_80})),smalti-compile{target=sm_80})' \
 // RUN:   | FileCheck %s
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-lower-pad{target=gfx942})),smalti-compile{target=gfx942})' \

@@ -1,5 +1,5 @@
-// The numbers of a kernel as a remark, and what does not fit as an error with
-// notes; the program stays as it is.
+// Resources of a kernel as a remark, and exceeded limits as an error with notes; the program is
+// unchanged.
 // RUN: smalti-opt %s -split-input-file --verify-diagnostics -o /dev/null \
 // RUN:   --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-check-resources)))'
 // RUN: smalti-opt %s -split-input-file -o %t.before

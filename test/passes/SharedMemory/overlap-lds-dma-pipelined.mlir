@@ -1,4 +1,4 @@
-// The program of smalti-pipeline-loops needs no canonicalization in between: the same barriers are replaced.
+// The output of smalti-pipeline-loops without canonicalization: the same barriers are replaced.
 // RUN: smalti-opt %s -o /dev/null --remarks-filter=smalti-overlap-lds-dma 2>%t.direct \
 // RUN:   --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-pipeline-loops{stages=3 target=gfx950},smalti-overlap-lds-dma{target=gfx950})))'
 // RUN: FileCheck %s < %t.direct

@@ -1,4 +1,4 @@
-// Refused functions: the reason word for word, and the program as it was.
+// Refused functions: the full text of the reason, and the unchanged program.
 // RUN: smalti-opt %s -o %t.before
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-overlap-lds-dma{target=gfx950}))' \
 // RUN:   --remarks-filter=smalti-overlap-lds-dma -o %t.after 2>%t.remarks

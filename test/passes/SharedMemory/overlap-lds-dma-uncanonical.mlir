@@ -1,5 +1,5 @@
-// What is computed from constants, and copies of values, are recognized as canonicalized programs have them: to canonicalize
-// first makes no difference.
+// Constant expressions and copies of values in non-canonical programs: the same result as after
+// canonicalization.
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-overlap-lds-dma{target=gfx950}))' \
 // RUN:   --remarks-filter=smalti-overlap-lds-dma 2>%t.remarks | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK < %t.remarks

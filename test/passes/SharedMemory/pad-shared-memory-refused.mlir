@@ -1,4 +1,4 @@
-// Refused buffers: the reason word for word, and the program as it was.
+// Refused buffers: the full text of the reason, and the unchanged program.
 // RUN: smalti-opt %s -o %t.before
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pad-shared-memory{target=gfx942}))' \
 // RUN:   --remarks-filter=smalti-pad-shared-memory -o %t.after 2>%t.remarks

@@ -1,4 +1,4 @@
-// Which accesses move where. address-map.test proves that no two elements meet.
+// Swizzled accesses and their new addresses. address-map.test proves that the addresses are unique.
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-swizzle-shared-memory{target=sm_90a},cse),gpu.module(gpu.func(smalti-swizzle-shared-memory{target=sm_90a},cse)))' \
 // RUN:   --remarks-filter=smalti-swizzle-shared-memory 2>%t.remarks | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK < %t.remarks

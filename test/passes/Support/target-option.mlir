@@ -1,4 +1,4 @@
-// How every pass finds its target, shown with one that looks a target up.
+// The target of a pass, by option or attribute, shown with one pass.
 
 // RUN: smalti-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(func.func(smalti-multi-buffer))'
 // RUN: not smalti-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(smalti-multi-buffer{target=sm_1}))' 2>&1 | FileCheck %s --check-prefix=OPTION

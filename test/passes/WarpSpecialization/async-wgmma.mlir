@@ -1,4 +1,4 @@
-// Which products share a fence, a group and a wait.
+// wgmma with a common fence, group and wait.
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-async-wgmma))' \
 // RUN:   --remarks-filter=smalti-async-wgmma 2>%t | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK < %t

@@ -1,4 +1,4 @@
-// Kernels that stay as they are, each with its reason.
+// Kernels without warp specialization, each with its reason.
 // RUN: smalti-opt %s -split-input-file --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-specialize-warps{target=sm_90a depth=2})))' \
 // RUN:   -o %t.out --remarks-filter=smalti-specialize-warps 2>&1 | FileCheck %s
 // RUN: smalti-opt %s -split-input-file -o %t.in

@@ -1,4 +1,4 @@
-// The roles: which ops each of them has, in which order, on which slots.
+// The roles of warps: their ops, in which order, on which slots.
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-specialize-warps{target=sm_90a depth=4},canonicalize,cse)))' \
 // RUN:   --remarks-filter=smalti-specialize-warps 2>%t | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK < %t
