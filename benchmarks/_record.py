@@ -1,4 +1,4 @@
-"""What the benchmarks have in common: where their records go, and what these say beside the results."""
+"""Records of the benchmarks: their paths, versions and machine."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def add_option(parser: argparse.ArgumentParser, name: str) -> None:
 
 
 def versions() -> dict[str, str | None]:
-    """What the numbers depend on, beside the machine."""
+    """The versions that the numbers depend on."""
     # Some benchmarks need no MLIR.
     from smalti import toolchain
     from smalti.compiler import reproducer
@@ -38,7 +38,7 @@ def machine() -> dict[str, str | int | None]:
 
 
 def _processor() -> str:
-    """The processor's name, where the system tells it."""
+    """The processor's name, if the system has it."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:

@@ -1,4 +1,4 @@
-//===- RegisterSmalti.h - What every Smalti tool registers ----------------===//
+//===- RegisterSmalti.h - Registration of dialects and passes in tools ----===//
 //
 // The tools, the plugin and the Python extension register through this header
 // alone, so that they never disagree about what exists.

@@ -30,10 +30,10 @@ constexpr const char kVersion[] = SMALTI_STRINGIFY(
 constexpr const char kLibrary[] = "libMLIR.so.";
 constexpr size_t kMaxVersion = 32;
 
-/// What of MLIR the host had loaded before this plugin.
+/// The part of MLIR that the host had loaded before this plugin.
 struct HostMLIR {
   bool sameVersion = false;
-  /// The version of another libMLIR; empty where there is none.
+  /// The version of another libMLIR, or empty.
   char otherVersion[kMaxVersion] = "";
 };
 

@@ -16,13 +16,13 @@ Verb = Callable[[Sequence[str]], None]
 
 def no_arguments(arguments: Sequence[str]) -> None:
     if arguments:
-        raise Failure(f"this verb takes no arguments, and got: {' '.join(arguments)}")
+        raise Failure(f"this verb does not take arguments: {' '.join(arguments)}")
 
 
 def run_verb(arguments: Sequence[str]) -> None:
     """Set up, build, and compile and run the example kernel for every target."""
     steps.build()
-    with step("Main job: one matrix product for every target"):
+    with step("Main job: one matmul for every target"):
         run([steps.PYTHON, steps.TOOLS / "main_job.py", *arguments], environment=steps.environment())
 
 
@@ -46,7 +46,7 @@ def test_verb(arguments: Sequence[str]) -> None:
     python_paths = [path for path in paths if is_pytest_path(path)]
     lit_paths = [path for path in paths if path not in python_paths]
     if options and not python_paths and lit_paths:
-        raise Failure(f"these are options of pytest, and no path of pytest's is named: {' '.join(options)}")
+        raise Failure(f"these are options of pytest, but all paths are lit tests: {' '.join(options)}")
     if "--help" in options or "-h" in options:
         say(
             "tools/dev test [PATH ...] [OPTION OF PYTEST ...]: see README.md; `.venv/bin/pytest --help` lists the options"
@@ -68,9 +68,9 @@ OUTPUTS_USAGE = "tools/dev outputs record FOLDER [ARGUMENTS OF test] | tools/dev
 
 
 def outputs_verb(arguments: Sequence[str]) -> None:
-    """Show that a change leaves what the compiler produces alone: `outputs record FOLDER [ARGUMENTS OF test]` tests, and
-    records every pass run's IR and remarks, LLVM IR, PTX and GCN; `outputs compare OLD NEW [--all]` lists the outputs
-    that differ, are missing or are new, and fails where one differs or is missing."""
+    """Compare the compiler's outputs before and after a change. `outputs record FOLDER [ARGUMENTS OF test]` tests, and
+    records the IR and remarks of every pass run, LLVM IR, PTX and GCN. `outputs compare OLD NEW [--all]` lists the
+    outputs that differ, are missing or are new, and fails if one differs or is missing."""
     match list(arguments):
         case ["record", folder, *rest] if not folder.startswith("-"):
             steps.build()
@@ -93,7 +93,7 @@ def split_arguments(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
             continue
         found = next((path for path in (pathlib.Path.cwd() / name, ROOT / name) if path.exists()), None)
         if found is None:
-            raise Failure(f"there is no {name}")
+            raise Failure(f"{name} does not exist")
         if not found.resolve().is_relative_to(ROOT):
             raise Failure(f"{name} is not in this repository")
         paths.append(f"{found.resolve().relative_to(ROOT)}{separator}{test}")
@@ -210,7 +210,7 @@ def stale_pages() -> list[str]:
 
 
 def messages_verb(arguments: Sequence[str]) -> None:
-    """List the messages of the product, one a line with its file and line: errors, remarks, reasons, hints, help texts.
+    """List Smalti's messages, one per line with its file and line: errors, remarks, reasons, hints, help texts.
     `messages [PATH ...] [--random COUNT] [--seed NUMBER]`."""
     paths: list[str] = []
     numbers = {"--random": 0, "--seed": 0}
@@ -248,8 +248,8 @@ FUZZERS = {"loops": "loops", "mutants": "mutation"}
 
 
 def fuzz_verb(arguments: Sequence[str]) -> None:
-    """Random programs against the reference; `fuzz loops`: kernels through the loop passes; `fuzz mutants`: mutants of
-    every .mlir file through every pass (`--help` of all three); `fuzz grids`: every point of the tests that `test`
+    """Random programs against the reference. `fuzz loops`: kernels through the loop passes; `fuzz mutants`: mutants of
+    every .mlir file through every pass (`--help` of all three). `fuzz grids`: every point of the tests that `test`
     samples, and the tests marked slow (paths and pytest options narrow it down)."""
     steps.build()
     if arguments[:1] == ["grids"]:
@@ -277,7 +277,7 @@ def bench_verb(arguments: Sequence[str]) -> None:
     )
     for script in scripts:
         if not script.is_file():
-            raise Failure(f"there is no {script.relative_to(ROOT)}")
+            raise Failure(f"{script.relative_to(ROOT)} does not exist")
         with step(script.stem):
             run([steps.PYTHON, script, *options], environment=steps.environment())
 

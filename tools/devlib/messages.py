@@ -1,4 +1,4 @@
-"""The messages of the product: errors, remarks, reasons of refusals, hints and texts of the command line."""
+"""Smalti's messages: errors, remarks, reasons of refusals, hints and texts of the command line."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _shown(expression: str) -> str:
 
 
 def _values(code: str) -> str:
-    """What code between two literals inserts there."""
+    """The text that code between two literals inserts."""
     code = " ".join(code.split())
     if not code:
         return ""
@@ -65,7 +65,7 @@ def _context(code: str) -> str:
     for name in names:
         short = re.split(r"\.|->", name)[-1]
         if re.match(
-            r"emit|create\w*Error|remark|report|miss|fail|refuse|complain|attachNote|ignore|set_?[eE]rror|\w*_error",
+            r"emit|create\w*Error|remark|report|miss|fail|refuse|complain|attachNote|ignore|setError|set_error|\w*_error",
             short,
         ):
             return short

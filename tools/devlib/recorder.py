@@ -115,7 +115,7 @@ def run_tool(tool: str, arguments: list[str]) -> int:
         {name: data.decode(errors="surrogateescape") for name, data in outputs.items()},
         test,
     )
-    # What a tool says comes before its output, which it writes when it is done.
+    # A tool's diagnostics precede its output, which it writes at the end.
     for stream, data in ((sys.stderr, result.stderr), (sys.stdout, result.stdout)):
         with contextlib.suppress(BrokenPipeError):
             stream.buffer.write(data)

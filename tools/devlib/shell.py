@@ -24,14 +24,14 @@ def say(text: str) -> None:
     print(text, flush=True)
 
 
-def colour(code: str, text: str) -> str:
+def color(code: str, text: str) -> str:
     return f"\033[{code}m{text}\033[0m" if sys.stdout.isatty() else text
 
 
 @contextlib.contextmanager
 def step(title: str) -> Iterator[None]:
     """Announce a step, and how long it took where that is worth saying."""
-    say(colour("1", f"==> {title}"))
+    say(color("1", f"==> {title}"))
     start = time.monotonic()
     yield
     if (seconds := time.monotonic() - start) >= 1:
@@ -50,7 +50,7 @@ def run(
     hint: str = "",
 ) -> None:
     """Run a command from the repository's root. A `quiet` command's output is shown only where it fails."""
-    say(colour("2", f"    $ {as_text(command)}"))
+    say(color("2", f"    $ {as_text(command)}"))
     full_environment = {**os.environ, **(environment or {})}
     try:
         result = subprocess.run(

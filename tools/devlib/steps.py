@@ -38,7 +38,7 @@ def is_stamped(stamp: pathlib.Path, key: str) -> bool:
 
 
 def pip_install(requirements: pathlib.Path, *, optional: str = "") -> None:
-    """Install a requirements file into .venv once. Where it is `optional`, a failure is told and not fatal."""
+    """Install a requirements file into .venv once. If it is `optional`, a failure is reported and not fatal."""
     stamp = VENV / f".{requirements.stem}.stamp"
     key = digest(requirements.read_bytes(), platform.python_version())
     if is_stamped(stamp, key):
@@ -178,6 +178,6 @@ def build_with_gcc() -> pathlib.Path:
 
 
 def environment() -> dict[str, str]:
-    """What the project's own programs run in."""
+    """The environment of the project's own programs."""
     path = os.environ.get("PATH", os.defpath)
     return {"SMALTI_BUILD_DIR": str(BUILD), "PATH": f"{VENV / 'bin'}{os.pathsep}{path}"}

@@ -9,6 +9,7 @@ import json
 import pathlib
 import re
 import subprocess
+import textwrap
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -48,11 +49,18 @@ _QUOTED_OP = re.compile(r"'[\w.-]*[._-][\w.-]*'")
 _FENCE = re.compile(r"^([ \t]*)(```|~~~).*?^\1\2[ \t]*$", re.MULTILINE | re.DOTALL)
 _HTML = re.compile(r"<!--.*?-->", re.DOTALL)
 _LINK = re.compile(r"\]\([^)\s]*\)|\bhttps?://\S+")
+_INDENTED = re.compile(r"(?<=\n\n)(?: {4}.*(?:\n|$))+")
 _HEADING = re.compile(r"^#+[ \t]+(.*)$", re.MULTILINE)
 
 
 def _blank(match: re.Match[str]) -> str:
     return re.sub(r"[^\n]", " ", match[0])
+
+
+def _without_indented(text: str) -> str:
+    """A docstring without its indented blocks, which are code."""
+    first, newline, rest = text.partition("\n")
+    return first + newline + _INDENTED.sub(_blank, textwrap.dedent(rest))
 
 
 def _placeholder(match: re.Match[str]) -> str:
@@ -86,6 +94,8 @@ _NOT_TEXT = re.compile(r"[=-]*(?:===)?|NOLINT.*|clang-format.*")
 def is_prose(text: str) -> bool:
     """Whether a string literal is text and not code or a name."""
     if len(re.findall(r"[A-Za-z]{2,}", text)) < 2 or " " not in text.strip():
+        return False
+    if text.count("\n") > 3 and "=" in text:
         return False
     return not re.search(r"%\w+ ?[=:,]|::|[{};]\s*\n|=>|^\s*[.#@%]|->|\w\(\)|\w+\.\w+ +%|builtin\.module", text)
 
@@ -221,7 +231,7 @@ def python(source: str, messages: bool = True) -> Iterator[Text]:
         else:
             continue
         if id(node) in docstrings:
-            yield Text("docstring", node.lineno, without_code(text))
+            yield Text("docstring", node.lineno, without_code(_without_indented(text)))
         elif messages and is_prose(text):
             yield Text("message", node.lineno, without_code(text))
 

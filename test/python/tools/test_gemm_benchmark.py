@@ -161,7 +161,7 @@ def test_the_record_is_json_and_the_tables_say_what_is_in_it() -> None:
     assert lines[0] == "f16: TFLOP/s; the matrix units alone reach 1"
     assert lines[1].split() == ["m", "x", "n", "x", "k", "smalti", "cublas", "triton", "/", "cublas", "/", "triton", "of", "ceiling"]  # fmt: skip
     assert lines[2].split() == ["16x16x16", "0.0", "0.0", "-", "1.500", "-", "0.4%"]
-    assert "  against cublas: 1.500 times as fast (geometric mean of 2 shapes), 1.500 at least, ahead on 2" in lines
+    assert "  against cublas: 1.500 times as fast (geometric mean of 2 shapes), 1.500 at least, faster on 2" in lines
     assert lines[-1] == "  triton is missing on all: Triton is not installed"
     assert gemm.table(made, "bf16")[0] == "bf16: TFLOP/s"
 
