@@ -2,16 +2,16 @@
 
     python compare_inference.py [--json FILE] [--all] FOLDER_OR_NAME.mlir...
 
-Every NAME.mlir beside which NAME.inferred.mlir or NAME.refused.txt stands (see printer/) goes through the pass
-`mosaic-gpu-infer-layouts`. What is compared are attributes of the parsed modules and not texts, so two spellings of one
-layout are equal. Where ops differ, the costs of both modules by our cost model, which the pass
-`mosaic-gpu-evaluate-layouts` tells, decide what it amounts to:
+Every NAME.mlir with a NAME.inferred.mlir or NAME.refused.txt next to it (see printer/) goes through the pass
+`mosaic-gpu-infer-layouts`. The comparison is of attributes of the parsed modules and not of texts, so two spellings of
+one layout are equal. If ops differ, the verdict depends on the costs of both modules by Smalti's cost model, from the
+pass `mosaic-gpu-evaluate-layouts`:
 
 - equal: every op has JAX's layouts, and no relayout was inserted that JAX does not have;
 - cheaper, same cost, dearer: some op differs;
-- ours alone: JAX refuses the module; theirs alone: we do; both refuse.
+- ours alone: only JAX refuses the module; theirs alone: only Smalti does; both refuse.
 
-The exit code is 1 where a module is dearer or theirs alone.
+The exit code is 1 if a module is dearer or theirs alone.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Difference:
 
 @dataclass
 class Comparison:
-    """What became of a module."""
+    """The outcome of a module."""
 
     name: str
     verdict: str = "equal"
@@ -87,7 +87,7 @@ class Comparison:
 
 
 def canonical(attribute: ir.Attribute) -> Any:
-    """What two spellings of a layout have in common."""
+    """The canonical form of a layout, common to all its spellings."""
     if isinstance(attribute, ir.ArrayAttr):
         # A swizzle over one chunk changes nothing.
         entries = [canonical(entry) for entry in attribute]
@@ -113,7 +113,7 @@ def _layouts(operation: Any) -> dict[str, ir.Attribute]:
 
 
 def _key(operation: Any) -> tuple[str, ...]:
-    """What an op is apart from its layouts."""
+    """The op without its layouts."""
     types = [str(value.type) for value in (*operation.operands, *operation.results)]
     return (operation.name, *types)
 
@@ -168,7 +168,7 @@ def _all_layouts(operation: Any) -> list[str]:
 
 
 def cost(module: Any) -> tuple[int, int]:
-    """What the layouts of a module cost: cycles, then registers."""
+    """The cost of a module's layouts: cycles, then registers."""
     remarks = Pipeline(f"builtin.module({EVALUATE})").run(module)
     totals = [re.fullmatch(r"the layouts cost (\d+) cycles and (\d+) registers", remark.message) for remark in remarks]
     (total,) = [found for found in totals if found]
@@ -176,7 +176,7 @@ def cost(module: Any) -> tuple[int, int]:
 
 
 def compare(path: Path, options: str = "") -> Comparison:
-    """Infers the layouts of a module and compares them with those beside it."""
+    """Infers the layouts of a module and compares them with those of the files next to it."""
     name = path.name.removesuffix(".mlir")
     result = Comparison(name)
     refused = path.with_name(f"{name}.refused.txt")

@@ -26,8 +26,8 @@ ROWS, COLUMNS, DEPTH = 40, 36, 72
 
 # Five iterations over K, more than there are stages. Where a row of A or B is an odd number of elements long, nothing
 # is known to be aligned enough for an asynchronous copy.
-PRODUCT = """
-triton_xla.entry_func @product(%a: memref<{m}x{k}xf16>, %b: memref<{k}x{n}xf16>, %c: memref<{m}x{n}xf32>,
+MATMUL = """
+triton_xla.entry_func @matmul(%a: memref<{m}x{k}xf16>, %b: memref<{k}x{n}xf16>, %c: memref<{m}x{n}xf32>,
                                %tile: index) tiles 4 {{
   %c0 = arith.constant 0 : index
   %c2 = arith.constant 2 : index
@@ -98,7 +98,7 @@ class Mutant:
 # Making mutants
 # ---------------------------------------------------------------------------------------------------------------------
 
-_SYNCHRONISATION = re.compile(
+_SYNCHRONIZATION = re.compile(
     r"^ *(?P<what>gpu\.barrier|amdgpu\.lds_barrier|mosaic_gpu\.async_wait_group)(?: (?P<left>\d+))?"
 )
 _SHARED_ACCESS = re.compile(r"mosaic_gpu\.(?:vector_load|vector_store|async_copy)\b")
@@ -160,7 +160,7 @@ def of_block_program(text: str) -> Iterator[Mutant]:
     lines, number = text.splitlines(), _Counter()
     level = "pipelined"
     for at, line in enumerate(lines):
-        if found := _SYNCHRONISATION.match(line):
+        if found := _SYNCHRONIZATION.match(line):
             what = number(found["what"])
             yield Mutant(level, "removed", what, _without(lines, at))
             if found["left"] is not None:
@@ -200,7 +200,7 @@ class Bench:
         self.case = case
         self._target = targets.EMULATED + case.target
         odd = 0 if case.is_async else 1
-        text = PRODUCT.format(m=ROWS, n=COLUMNS + odd, k=DEPTH - odd)
+        text = MATMUL.format(m=ROWS, n=COLUMNS + odd, k=DEPTH - odd)
         # Four warps of 32 or two of 64: none reads only what it copied itself.
         warps = 128 // targets.get(self._target).wave_size
         self._kernel = smalti.compile(text, target=self._target, num_warps=warps)

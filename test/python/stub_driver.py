@@ -1,4 +1,4 @@
-"""A CUDA driver without a GPU, made with the C compiler: what launches ask of a driver, to the byte."""
+"""A CUDA driver without a GPU, built with the C compiler: the bytes of a launch."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ def test_shapes_and_scalars_are_asked_for() -> None:
     assert x == float(np.float16(x))
 
 
-def test_padded_strides_of_the_type_are_honoured() -> None:
+def test_padded_strides_of_the_type_are_honored() -> None:
     module = smalti.parse(
         "triton_xla.entry_func @f(%a: memref<3x4xf32, strided<[10, 2]>>, %tile: index) tiles 1 {\n  triton_xla.return\n}\n"
     )

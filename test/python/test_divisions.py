@@ -1,4 +1,4 @@
-"""Divisions of integers that are undefined: an error with a location on every engine that runs a program."""
+"""Undefined integer divisions: an error with a location on every engine."""
 
 from __future__ import annotations
 

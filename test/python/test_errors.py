@@ -1,4 +1,4 @@
-"""Errors say where, what and what to do."""
+"""Location, cause and remedy in errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The order of the package's folders: what a file imports comes before it."""
+"""The order of the package's folders: a file imports only from earlier ones."""
 
 from __future__ import annotations
 

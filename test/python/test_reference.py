@@ -1,4 +1,4 @@
-"""The reference interpreter: every kind of operation against numpy, and what it refuses."""
+"""The reference interpreter: every kind of operation against numpy, and refusals."""
 
 from __future__ import annotations
 

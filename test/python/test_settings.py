@@ -1,4 +1,4 @@
-"""Settings of kernels, names that are misspelled, and arguments of a wrong type: what the errors say."""
+"""Errors for misspelled settings of kernels and for arguments of a wrong type."""
 
 from __future__ import annotations
 

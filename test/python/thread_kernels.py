@@ -1,4 +1,4 @@
-"""Loops of threads that copy tiles to shared memory asynchronously, written by hand with one slot and no overlap.
+"""Hand-written thread-level loops with asynchronous copies to shared memory, one slot and no overlap.
 
 Each adds up rows of two arrays, in which a thread reads what threads of another wave have copied.
 """

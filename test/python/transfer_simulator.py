@@ -1,4 +1,4 @@
-"""Transfers, executed: the instructions from their vendors' manuals, memory from its definition, banks from the table.
+"""An executor of transfers: instructions by their vendors' manuals, memory by its definition, banks by the table.
 
 Shares nothing with the planner but the plan.
 """

@@ -1,10 +1,11 @@
 //===- sync-fuzz.cpp - The placement of barriers against brute force ------===//
 //
-// Makes small random programs, places their barriers, and runs them in every
-// way that branches and loops allow, step by step with real slot numbers. In no
-// run may a hazard be left without a barrier that orders it, and without any
-// one of the barriers there must be such a run. For the smallest programs all
-// placements are tried, to see how often there is one with fewer barriers.
+// Generates small random programs, places their barriers, and runs them on
+// every path that branches and loops allow, step by step with real slot
+// numbers. No run may have a hazard without a barrier that orders it. If any
+// one of the barriers is removed, some run must have one. For the smallest
+// programs all placements are tried, to count the placements with fewer
+// barriers.
 //
 // It shares no code with the solver but the program's own data.
 //
@@ -30,8 +31,8 @@ unsigned firstSeed = 0;
 unsigned count = 2000;
 bool verbose = false;
 
-/// Takes the arguments by hand: `llvm::cl` would put copies of LLVM's templates
-/// into this executable, beside those of its library.
+/// Parses the arguments itself: `llvm::cl` would put copies of LLVM's templates
+/// into this executable, next to those of its library.
 bool parseArguments(llvm::ArrayRef<char *> arguments) {
   for (llvm::StringRef argument : arguments) {
     if (argument == "--print")
@@ -80,7 +81,7 @@ private:
     usesSlots = chance(50);
     usesFootprints = chance(30);
     unsigned buffers = 1 + below(3);
-    // Sets keep neighbours together: buffers that are far apart, too.
+    // Sets keep neighbors together: buffers that are far apart, too.
     if (isSpread)
       program.buffers.resize(below(32));
     for (unsigned i = 0; i < buffers; ++i) {
@@ -138,8 +139,8 @@ private:
         access.slot = Slot::ofLoop(
             loops[chance(75) ? loops.size() - 1 : below(loops.size())],
             below(slots));
-      else if (!behind.empty() && chance(60))
-        access.slot = Slot::behindLoop(behind.back(), below(slots));
+      else if (!after.empty() && chance(60))
+        access.slot = Slot::behindLoop(after.back(), below(slots));
       else
         access.slot = Slot::fixed(below(slots));
     }
@@ -164,7 +165,7 @@ private:
           fill(id, 0, 1 + below(2), depth + 1);
         fill(id, 1, 1 + below(4), depth + 1);
         loops.pop_back();
-        behind.push_back(id);
+        after.push_back(id);
         ++made;
       } else if (depth < 3 && dice < 32) {
         NodeId id = program.addNode(Node::Kind::Branch, parent, part);
@@ -194,8 +195,8 @@ private:
         }
       }
     }
-    // Loops that ran before, whatever way was taken.
-    behind.resize(behind.size() - made);
+    // Loops that ran before, on every path.
+    after.resize(after.size() - made);
   }
 
   std::mt19937 random;
@@ -204,7 +205,7 @@ private:
   bool isSpread;
   std::vector<unsigned> used; ///< the buffers that are accessed
   bool usesOld = false, usesSlots = false, usesFootprints = false;
-  std::vector<NodeId> loops, behind;
+  std::vector<NodeId> loops, after;
 };
 
 //===----------------------------------------------------------------------===//
@@ -603,8 +604,8 @@ bool test(unsigned seed, Totals &totals) {
   });
   totals.refused += isRefused;
 
-  // Of what is not required, too, the hazards that stay are found, and no
-  // others where slots do not have to be counted.
+  // The remaining hazards that are not required to be ordered are also found.
+  // If slots need not be counted, no others are found.
   Checker all(sample, kAllSpaces);
   llvm::SmallVector<NodeId> staying;
   for (const Run &run : runs)

@@ -1,9 +1,10 @@
 //===- tensor-plans.cpp - Copies and operands against brute force ---------===//
 //
-// Makes random slices of tensors and random operands of products, and does what
-// the instructions of their plans do, byte by byte, as NVIDIA documents it:
-// where a copy in bulk puts each element of its box, and where wgmma looks for
-// each element of an operand. Both must agree with `MemoryLayout::bitAddress`.
+// Generates random slices of tensors and random operands of wgmma, and executes
+// the instructions of their plans, byte by byte, as NVIDIA documents them. A
+// bulk copy puts each element of its box at an address, and wgmma reads each
+// element of an operand from an address. Both must agree with
+// `MemoryLayout::bitAddress`.
 //
 // It shares no code with the planners but their data.
 //
@@ -122,7 +123,7 @@ Sample makeSlice(Random &random) {
     for (auto [extent, other] :
          llvm::zip_equal(problem.extents, problem.strides))
       stride = std::max(stride, extent * other);
-    // Outside of what is there, or between its dimensions.
+    // Outside of the tensor, or between its dimensions.
     bool isBetween = !isTransposed && dim == 0 && random.oneIn(3);
     int64_t extent = random.of({1, 2, 3}), length = -1;
     if (isBetween) {
@@ -156,8 +157,8 @@ Sample makeSlice(Random &random) {
   return sample;
 }
 
-/// What a plan's copies write: the address in the tensor, in bits, or -1, for
-/// every unit of shared memory.
+/// The source of each element of shared memory in a plan's copies: the address
+/// in the tensor, in bits, or -1.
 bool runCopies(const Sample &sample, const TensorCopyPlan &plan,
                std::map<int64_t, int64_t> &written) {
   const TensorMap &map = plan.map;
@@ -227,7 +228,7 @@ bool checkSlice(const Sample &sample, const TensorCopyPlan &plan) {
   return isRight && seen == static_cast<int64_t>(written.size());
 }
 
-/// What a tensor map may say.
+/// The limits of a tensor map.
 bool isMap(const TensorMap &map) {
   int64_t rank = map.extents.size();
   if (rank < 1 || rank > 5 || map.strides.size() != map.extents.size() ||
@@ -299,7 +300,7 @@ bool checkOperand(const WgmmaOperandProblem &problem,
                   const WgmmaOperandPlan &plan) {
   int64_t bytes = problem.elementBits / 8;
   int64_t depthStep = 32 / bytes;
-  // What is not the offsets or the swizzle is zero.
+  // Indices without an offset or swizzle are zero.
   if (plan.descriptor & ~(0x3fffull << 16 | 0x3fffull << 32 | 3ull << 62))
     return false;
   for (auto [position, block] : llvm::enumerate(problem.blocks))

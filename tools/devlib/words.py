@@ -13,6 +13,7 @@ import textwrap
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 TOOLS = pathlib.Path(__file__).resolve().parent.parent
 RULES = TOOLS / "words.toml"
@@ -445,25 +446,27 @@ def check_text(path: str, text: Text, rules: Sequence[Rule]) -> Iterator[Finding
             yield Finding(path, line, rule.id, text.kind, " ".join(match[0].split()), rule.write)
 
 
-def check_names(path: str, found: dict[str, int], rules: Sequence[Rule], allowed: frozenset[str]) -> Iterator[Finding]:
-    banned = {word: rule for rule in rules for word in rule.names}
-    for name, line in found.items():
-        if name in allowed:
-            continue
-        for word in words_of(name):
-            if word in banned:
-                yield Finding(path, line, banned[word].id, "name", name, banned[word].write)
-                break
+def _name_settings() -> dict[str, Any]:
+    return tomllib.loads(RULES.read_text(encoding="utf-8"))["names"]
 
 
 @dataclass
 class Options:
     rules: list[Rule] = field(default_factory=read_rules)
-    allowed_names: frozenset[str] = field(
-        default_factory=lambda: frozenset(
-            tomllib.loads(RULES.read_text(encoding="utf-8")).get("names", {}).get("allowed", ())
-        )
-    )
+    allowed_names: frozenset[str] = field(default_factory=lambda: frozenset(_name_settings()["allowed"]))
+    names_except: re.Pattern[str] = field(default_factory=lambda: re.compile(_name_settings()["except"]))
+
+
+def check_names(path: str, found: dict[str, int], options: Options) -> Iterator[Finding]:
+    banned = {word: rule for rule in options.rules for word in rule.names}
+    allowed, exceptions = options.allowed_names, options.names_except
+    for name, line in found.items():
+        if name in allowed:
+            continue
+        for word in words_of(exceptions.sub("", name)):
+            if word in banned:
+                yield Finding(path, line, banned[word].id, "name", name, banned[word].write)
+                break
 
 
 GENERATED = ("docs/tests.md", "docs/reference/")
@@ -486,9 +489,9 @@ def check_file(root: pathlib.Path, path: str, options: Options) -> Iterator[Find
             yield Finding(path, 1, "title", "title", line, f"//===- {relative.name} - TITLE ---===// on one line")
     for text in found:
         yield from check_text(path, text, options.rules)
-    yield from check_names(path, names(relative, source), options.rules, options.allowed_names)
+    yield from check_names(path, names(relative, source), options)
     # A file's own name, as the first line of the file.
-    for word in words_of(relative.stem):
+    for word in words_of(options.names_except.sub("", relative.stem)):
         for rule in options.rules:
             if word in rule.names and relative.stem not in options.allowed_names:
                 yield Finding(path, 1, rule.id, "file name", relative.name, rule.write)

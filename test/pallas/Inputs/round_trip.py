@@ -1,4 +1,7 @@
-"""Checks that modules are the same after they were printed and parsed again: round_trip.py SMALTI_OPT FILE..."""
+"""Round trip of modules through the printer and parser.
+
+python round_trip.py SMALTI_OPT FILE...
+"""
 
 from __future__ import annotations
 

@@ -130,8 +130,8 @@ def test_a_pass_that_leaves_invalid_ir_leaves_a_reproducer() -> None:
     from smalti.compiler import driver
 
     module = smalti.parse(SCALE)
-    told = smalti.Diagnostic("error", "'func.func' op is wrong")
-    error = smalti.CompileError("", diagnostics=[told])
+    reported = smalti.Diagnostic("error", "'func.func' op is wrong")
+    error = smalti.CompileError("", diagnostics=[reported])
     assert driver._is_refusal(error, module)
     block = module.body.operations[0].operation.regions[0].blocks[0]
     block.operations[len(block.operations) - 1].operation.erase()

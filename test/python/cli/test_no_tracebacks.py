@@ -1,4 +1,4 @@
-"""Inputs that cannot work are errors of Smalti's, in words; files that cannot be written leave nothing."""
+"""Messages for inputs that cannot work, and files that cannot be written."""
 
 from __future__ import annotations
 

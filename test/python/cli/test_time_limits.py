@@ -1,4 +1,4 @@
-"""Time limits, Ctrl-C, steps that are not positive, and what is said of long runs, on every engine that runs a program."""
+"""Time limits, Ctrl-C, steps that are not positive, and progress of long runs, on every engine."""
 
 from __future__ import annotations
 

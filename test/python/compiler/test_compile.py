@@ -110,8 +110,8 @@ def test_options_reach_the_pipeline(kernels: Path) -> None:
     kernel = smalti.compile(kernels / "matmul_ragged.mlir", "sm_90a", stages=1, depth=1)
     assert kernel.resources.stages == 1
     assert kernel.pipeline == "builtin.module(smalti-compile{target=sm_90a stages=1 depth=1})"
-    with pytest.raises(smalti.PipelineError, match="colour"):
-        smalti.compile(SCALE, "sm_90a", colour=3)
+    with pytest.raises(smalti.PipelineError, match="color"):
+        smalti.compile(SCALE, "sm_90a", color=3)
 
 
 def test_default_target_is_the_gpu_that_is_here(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Every form of a kernel's code in numbered files; and which PTX is written."""
+"""Numbered files with every form of a kernel's code, and the PTX version."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Vectors of blocks on an emulated Hopper, against numpy: layouts that change, reductions, conversions."""
+"""Vectors of blocks on an emulated Hopper, against numpy: relayouts, reductions, conversions."""
 
 from __future__ import annotations
 

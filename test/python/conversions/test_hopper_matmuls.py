@@ -8,7 +8,7 @@ from conftest import PALLAS
 
 
 def test_matmul_of_jax() -> None:
-    """Warp-specialised, 4 slots, tiles of 128 x 256 x 64: TMA, wgmma, barriers and named barriers."""
+    """Warp-specialized, 4 slots, tiles of 128 x 256 x 64: TMA, wgmma, barriers and named barriers."""
     kernel = smalti.compile(PALLAS / "hopper_matmul.mlir", target="emu:sm_90a")
     generator = np.random.default_rng(0)
     a = generator.standard_normal((1024, 2048)).astype(np.float16)

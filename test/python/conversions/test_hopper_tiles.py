@@ -22,7 +22,7 @@ from test_gpu_numerics import Program
 CHIP = "sm_90a"
 
 
-def product(
+def tile_matmul(
     shape: tuple[int, int, int],
     tile: tuple[int, int, int],
     dtype: str = "f16",
@@ -104,24 +104,24 @@ SHAPES = {
 @pytest.mark.parametrize("specialize", ["on", "off"])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_shapes(shape: str, specialize: str) -> None:
-    check(product(*SHAPES[shape]), specialize=specialize)
+    check(tile_matmul(*SHAPES[shape]), specialize=specialize)
 
 
 @pytest.mark.parametrize("transposed", ["a", "b", "ab"])
 def test_transposed_operands(transposed: str) -> None:
-    check(product((192, 128, 96), (64, 64, 32), transposed=transposed))
+    check(tile_matmul((192, 128, 96), (64, 64, 32), transposed=transposed))
 
 
 def test_types() -> None:
-    check(product((128, 64, 128), (64, 64, 64), "bf16"))
-    check(product((128, 64, 64), (64, 64, 32), "f32", transposed="b", words="tf32"))
+    check(tile_matmul((128, 64, 128), (64, 64, 64), "bf16"))
+    check(tile_matmul((128, 64, 64), (64, 64, 32), "f32", transposed="b", words="tf32"))
 
 
 @pytest.mark.grid(4)
 @pytest.mark.parametrize("out", ["f32", "f16", "bf16"])
 @pytest.mark.parametrize("epilogue", ["", "bias", "bias-relu"])
 def test_epilogues(epilogue: str, out: str) -> None:
-    check(product((128, 72, 128), (64, 64, 64), epilogue=epilogue, out=out))
+    check(tile_matmul((128, 72, 128), (64, 64, 64), epilogue=epilogue, out=out))
 
 
 def test_sum_that_begins_with_what_is_there() -> None:
@@ -233,7 +233,7 @@ def test_eight_bits(dtype: str, specialize: str) -> None:
 @pytest.mark.parametrize("specialize", ["on", "off"])
 @pytest.mark.parametrize("stages", [1, 2, 3, 4])
 def test_stages(stages: int, specialize: str) -> None:
-    text = product((64, 64, 320), (64, 64, 64))
+    text = tile_matmul((64, 64, 320), (64, 64, 64))
     program = check(text, stages=stages, specialize=specialize)
     for emulation in (*SCHEDULES[:2], Emulation(copies="early")):
         program.check(emulation=emulation)
@@ -243,21 +243,21 @@ def test_stages(stages: int, specialize: str) -> None:
 @pytest.mark.parametrize("specialize", ["on", "off"])
 @pytest.mark.parametrize("blocks", [1, 2, 3, 4])
 def test_persistent_grids(blocks: int, specialize: str) -> None:
-    text = product((128, 128, 192), (64, 64, 64), epilogue="relu", out="f16")
+    text = tile_matmul((128, 128, 192), (64, 64, 64), epilogue="relu", out="f16")
     program = check(text, blocks=blocks, specialize=specialize)
     assert program.kernel.resources.grid[0] == blocks
 
 
 @pytest.mark.parametrize("order", ["grouped", "snake"])
 def test_orders(order: str) -> None:
-    check(product((640, 128, 32), (64, 64, 32)), tile_order=order, blocks=3)
+    check(tile_matmul((640, 128, 32), (64, 64, 32)), tile_order=order, blocks=3)
 
 
 SIMULATED = {
-    "product": (product((128, 128, 320), (64, 64, 64), epilogue="relu", out="f16"), {"specialize": "on"}),
-    "one-slot": (product((128, 128, 320), (64, 64, 64)), {"specialize": "on", "depth": 1}),
-    "persistent": (product((200, 136, 104), (128, 64, 32), epilogue="bias"), {"specialize": "on", "blocks": 1}),
-    "in-turn": (product((128, 128, 320), (64, 64, 64)), {"specialize": "off"}),
+    "product": (tile_matmul((128, 128, 320), (64, 64, 64), epilogue="relu", out="f16"), {"specialize": "on"}),
+    "one-slot": (tile_matmul((128, 128, 320), (64, 64, 64)), {"specialize": "on", "depth": 1}),
+    "persistent": (tile_matmul((200, 136, 104), (128, 64, 32), epilogue="bias"), {"specialize": "on", "blocks": 1}),
+    "in-turn": (tile_matmul((128, 128, 320), (64, 64, 64)), {"specialize": "off"}),
     "eight-bits": (matmul((64, 64, 256), (64, 64, 64), "i8", columns_of_b=True), {"specialize": "on"}),
 }
 
@@ -274,7 +274,7 @@ def test_no_deadlock_and_no_race_in_any_schedule(case: str) -> None:
 
 
 def test_no_race_and_no_access_outside() -> None:
-    text = product((200, 136, 104), (128, 64, 32), epilogue="bias", out="f16")
+    text = tile_matmul((200, 136, 104), (128, 64, 32), epilogue="bias", out="f16")
     check(text, Emulation(sanitize="address"), specialize="on")
     check(text, Emulation(sanitize="address"), specialize="off")
     check(text, Emulation(sanitize="thread"), specialize="off")
@@ -296,7 +296,7 @@ def ptx(text: str, **options: Any) -> str:
 
 
 def test_instructions() -> None:
-    text = product((1024, 1024, 1024), (128, 128, 64), out="f16")
+    text = tile_matmul((1024, 1024, 1024), (128, 128, 64), out="f16")
     code = ptx(text)
     # 64 of K in steps of 16, for one of two groups of warps.
     assert len(re.findall(r"wgmma\.mma_async", code)) == 4
@@ -341,4 +341,4 @@ def assemble(code: str, folder: Path) -> None:
 @pytest.mark.parametrize("options", [{}, {"specialize": "off"}, {"blocks": 132}], ids=str)
 @pytest.mark.parametrize("tile", [(128, 128, 64), (128, 256, 64), (64, 64, 64)], ids=str)
 def test_assembler_has_nothing_to_say(tile: tuple[int, int, int], options: dict[str, Any], tmp_path: Path) -> None:
-    assemble(ptx(product((1024, 1024, 1024), tile, out="f16"), **options), tmp_path)
+    assemble(ptx(tile_matmul((1024, 1024, 1024), tile, out="f16"), **options), tmp_path)

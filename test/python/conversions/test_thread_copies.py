@@ -1,5 +1,7 @@
-"""Copies of slices of tensors on chips without copies in bulk: by the threads (cp.async), counted by barriers that do not
-count bytes. Run on emulated Ampere and Ada GPUs against numpy, in all orders, with late and early copies."""
+"""Slices of tensors on chips without bulk copies: per-thread copies (cp.async) and mbarriers without byte counts.
+
+They run on emulated Ampere and Ada GPUs against numpy, in all orders, with late and early copies.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""MLIR's Python bindings under our prefix, and what our extension adds to them."""
+"""MLIR's Python bindings under the package's prefix, and the additions of Smalti's extension."""
 
 from __future__ import annotations
 
@@ -123,13 +123,13 @@ def test_a_python_callable_and_a_pattern() -> None:
         module = ir.Module.parse("func.func @f(%a: i32) -> i32 { %0 = arith.addi %a, %a : i32\n return %0 : i32 }")
         seen: list[str] = []
 
-        def to_product(op: ir.OpView, rewriter: rewrite.PatternRewriter) -> None:
+        def to_multiplication(op: ir.OpView, rewriter: rewrite.PatternRewriter) -> None:
             with rewriter.ip, op.location:
                 new = arith.muli(op.operands[0], op.operands[1])
             rewriter.replace_op(op, [new])
 
         patterns = rewrite.RewritePatternSet()
-        patterns.add(arith.AddIOp, to_product)
+        patterns.add(arith.AddIOp, to_multiplication)
         frozen = patterns.freeze()
 
         def python_pass(op: ir.Operation, _: object) -> None:

@@ -1,4 +1,4 @@
-"""Every operation, attribute, type and pass says what it is, with an example that parses."""
+"""Summary, description and a parsing example of every operation, attribute, type and pass."""
 
 from __future__ import annotations
 

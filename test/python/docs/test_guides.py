@@ -1,4 +1,4 @@
-"""The Python and the commands in the guides run."""
+"""Python code and commands of the guides."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The runtime of the emulator on kernels written by hand: its executables alone, without what compiles for them.
+"""Hand-written kernels for the emulator's runtime, without the rewriter.
 
 A kernel is LLVM IR of the host, in which a line `%x = device i32 "llvm.nvvm.foo"(i32 %a)` stands for what the rewriter
 makes of an instruction's call.

@@ -1,4 +1,4 @@
-"""The cache on disk: what was tampered with is a miss, and nothing else is deleted."""
+"""The cache on disk: misses for modified files, and deletion of its own files only."""
 
 from __future__ import annotations
 

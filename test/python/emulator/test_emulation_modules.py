@@ -1,4 +1,4 @@
-"""Device modules of others on emulated GPUs, and what is missing on a machine."""
+"""Device modules of other compilers on emulated GPUs, and missing tools of a machine."""
 
 from __future__ import annotations
 

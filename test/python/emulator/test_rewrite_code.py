@@ -1,4 +1,4 @@
-"""Functions and numbers of device modules as code of the host."""
+"""Functions and numbers of device modules as host code."""
 
 from __future__ import annotations
 

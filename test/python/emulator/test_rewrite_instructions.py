@@ -1,4 +1,4 @@
-"""Atomics and calls of instructions of device modules as code of the host."""
+"""Atomics and calls of instructions of device modules as host code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Memory of device modules as code of the host: address spaces, layouts, parameters."""
+"""Memory of device modules as host code: address spaces, layouts, parameters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Device modules of other compilers, and those that are refused."""
+"""Device modules of other compilers, and refusals."""
 
 from __future__ import annotations
 

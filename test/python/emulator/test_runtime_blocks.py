@@ -122,7 +122,7 @@ ret void
 
 
 def test_a_wave_of_amd_that_signals_and_ends_stands_for_itself_alone(tmp_path: Path) -> None:
-    # The second wave writes before it signals, the first reads after both have, the third ends when it has signalled.
+    # The second wave writes before it signals, the first reads after both have, the third ends when it has signaled.
     shared = f"%base = inttoptr i64 {SHARED} to ptr\n"
     body = f"""\
 {shared}%tid = device i32 "llvm.amdgcn.workitem.id.x"()

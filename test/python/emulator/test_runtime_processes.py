@@ -1,4 +1,4 @@
-"""The processes of the emulator, and what is said to them."""
+"""The processes of the emulator, and their protocol."""
 
 from __future__ import annotations
 

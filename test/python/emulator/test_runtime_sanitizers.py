@@ -1,4 +1,4 @@
-"""The runtime of the emulator under the sanitizers: what is a race or out of bounds, and what is not."""
+"""The runtime of the emulator under the sanitizers: races, accesses out of bounds, and correct kernels."""
 
 from __future__ import annotations
 

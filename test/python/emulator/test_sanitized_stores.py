@@ -1,4 +1,4 @@
-"""Unordered stores of one value by several threads, which ThreadSanitizer does not report, and what it still reports."""
+"""Unordered stores of one value by several threads, which ThreadSanitizer does not report, and remaining reports."""
 
 from __future__ import annotations
 

@@ -58,13 +58,13 @@ def summary(tally: differential.Tally, targets: list[str]) -> list[Table]:
 def fuzz(minutes: float, seed: int, targets: list[str], folder: Path) -> int:
     """Runs batches until the time has elapsed."""
     console = Console(width=None if sys.stdout.isatty() else 120)
-    start, told = time.monotonic(), 0.0
+    start, reported = time.monotonic(), 0.0
 
     def progress() -> None:
-        nonlocal told
+        nonlocal reported
         now = time.monotonic()
-        if now - told >= 10:
-            told = now
+        if now - reported >= 10:
+            reported = now
             tally = campaign.tally
             text = f"{now - start:5.0f} s: {tally.agreed.total()} runs agreed, {tally.refused.total()} refused"
             print(f"{text}, {tally.failed.total()} failed", flush=True)

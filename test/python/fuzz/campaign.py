@@ -1,4 +1,4 @@
-"""Long runs of the fuzzer: batch after batch of programs, each failure reduced and kept in a file."""
+"""Long runs of the fuzzer: batches of kernels, and reduced failures in files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs a program on several targets and compares each with the reference."""
+"""Runs of a kernel on several targets, compared with the reference."""
 
 from __future__ import annotations
 

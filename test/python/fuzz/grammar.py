@@ -397,7 +397,7 @@ class Writer:
             x, y = (self._limited(t, MODERATE[x.dtype]) for t in (x, y))
         return x, y
 
-    def _float_product(self, scope: Scope) -> Tile:
+    def _float_multiplication(self, scope: Scope) -> Tile:
         x, y = self._factors(scope)
         return Tile(arith.mulf(x.value, y.value), x.dtype, x.shape, x.bound * y.bound, finite=x.finite and y.finite)
 
@@ -667,7 +667,7 @@ class Writer:
 
     def statements(self, scope: Scope, count: int) -> None:
         flat = (
-            self._float_sum, self._float_product, self._dot, self._cast, self._select, self._extremum, self._sign,
+            self._float_sum, self._float_multiplication, self._dot, self._cast, self._select, self._extremum, self._sign,
             self._integer_operation, self._function, self._mask, self._quotient, self._fma, self._comparison,
             self._logic, self._constant_tile, self._scalar_splat, self._remainder,
         )  # fmt: skip

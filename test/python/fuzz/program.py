@@ -1,4 +1,4 @@
-"""One program of the fuzzer, with all that a run of it depends on; it can be kept in a file and run again."""
+"""One kernel of the fuzzer with all inputs of a run, and its file format."""
 
 from __future__ import annotations
 

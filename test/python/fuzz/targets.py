@@ -1,4 +1,4 @@
-"""The targets that programs run on."""
+"""The targets of the fuzzer's kernels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rounding by exact fractions, slow and plain: what conversions and arithmetic are compared with."""
+"""Rounding by exact fractions, as the reference of conversions and arithmetic."""
 
 from __future__ import annotations
 

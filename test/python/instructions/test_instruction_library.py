@@ -1,4 +1,4 @@
-"""The structure of the library of instructions: what its files may include, and what it may link."""
+"""The structure of the library of instructions: allowed includes and libraries."""
 
 from __future__ import annotations
 

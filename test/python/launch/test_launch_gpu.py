@@ -1,4 +1,4 @@
-"""Launching on GPUs, without one: the messages, and the calls that the drivers get."""
+"""Launches on GPUs with a stub driver: the messages, and the driver's calls."""
 
 from __future__ import annotations
 

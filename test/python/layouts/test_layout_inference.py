@@ -1,4 +1,4 @@
-"""Layout inference: what its layouts cost, the relayouts that it inserts, and hints that resolve what it refuses."""
+"""Layout inference: costs of layouts, inserted relayouts, and hints that resolve refusals."""
 
 from __future__ import annotations
 

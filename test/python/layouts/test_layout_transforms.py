@@ -1,4 +1,4 @@
-"""Reduced, reshaped and transposed layouts against brute force, and the layouts that have names."""
+"""Reduced, reshaped and transposed layouts against brute force, and named layouts."""
 
 from __future__ import annotations
 

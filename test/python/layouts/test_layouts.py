@@ -208,7 +208,9 @@ FRAGMENTS: dict[str, tuple[Spec, list[int]]] = {
 @pytest.mark.parametrize("name", FRAGMENTS)
 @pytest.mark.parametrize("warps", [[1, 1], [2, 1], [1, 3], [2, 4]])
 @pytest.mark.parametrize(("replicated", "order"), [(1, [0, 1]), (2, [2, 0, 1]), (2, [1, 0, 2]), (1, [1, 2, 0])])
-def test_block_layout_distributes_fragments_across_warps(name: str, warps: list[int], replicated: int, order: list[int]) -> None:
+def test_block_layout_distributes_fragments_across_warps(
+    name: str, warps: list[int], replicated: int, order: list[int]
+) -> None:
     spec, tile = FRAGMENTS[name]
     fragment = TiledLayout(*spec)
     layout = block_layout(fragment, tile, warps, replicated, order)

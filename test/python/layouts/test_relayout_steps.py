@@ -1,4 +1,4 @@
-"""The steps of relayouts, executed: every byte of every word arrives, with as few shuffles as there can be."""
+"""The steps of relayouts, executed: complete results with the minimal number of shuffles."""
 
 from __future__ import annotations
 

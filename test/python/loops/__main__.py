@@ -46,7 +46,7 @@ class Report:
 
     def __init__(self) -> None:
         self.tally = runner.Tally()
-        self._start = self._told = time.monotonic()
+        self._start = self._reported = time.monotonic()
 
     @property
     def seconds(self) -> float:
@@ -55,9 +55,9 @@ class Report:
 
     def progress(self) -> None:
         """One line, if the last one is a while ago."""
-        if time.monotonic() - self._told < SECONDS:
+        if time.monotonic() - self._reported < SECONDS:
             return
-        self._told = time.monotonic()
+        self._reported = time.monotonic()
         print(f"{self.seconds:5.0f} s: {self.tally}", flush=True)
 
     def summary(self) -> None:
@@ -97,7 +97,7 @@ def points_of(chips: Sequence[str], part: tuple[int, int]) -> list[campaign.Poin
 def simulate(points: Sequence[campaign.Point], of_mutants: bool) -> int:
     """Points of the grid in the simulator, in one schedule each; or the mutants of their kernels."""
     failed, noticed, count = 0, 0, 0
-    start = told = time.monotonic()
+    start = reported = time.monotonic()
     for number, point in enumerate(points):
         try:
             if of_mutants:
@@ -110,9 +110,9 @@ def simulate(points: Sequence[campaign.Point], of_mutants: bool) -> int:
         except Exception as error:
             failed += 1
             print(f"{point}: {type(error).__name__}: {error}", flush=True)
-        if time.monotonic() - told >= SECONDS:
-            told = time.monotonic()
-            print(f"{told - start:5.0f} s: {number + 1} of {len(points)} points", flush=True)
+        if time.monotonic() - reported >= SECONDS:
+            reported = time.monotonic()
+            print(f"{reported - start:5.0f} s: {number + 1} of {len(points)} points", flush=True)
     print(f"{time.monotonic() - start:.0f} s: {len(points)} points, {failed} failed")
     if of_mutants:
         print(f"{noticed} of {count} mutants are noticed ({100 * noticed / max(count, 1):.4g} %)")

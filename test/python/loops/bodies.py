@@ -33,7 +33,7 @@ memref.store %sum, %o[%block, %c0, %t] : OUT
 """
 
 # Four rows of multiplications: thread t has column t, and all have the same four multipliers.
-PRODUCT = """
+MULTIPLICATIONS = """
 %few = arith.cmpi ult, %t, %c4 : index
 %sum = scf.for %i = %lower to %upper step %step iter_args(%acc = %zeros) -> vector<4xf32> {
   %row = arith.addi %i, %c16 : index
@@ -281,7 +281,7 @@ memref.store %sum, %o[%block, %c0, %t] : OUT
 """
 
 # The value in the buffer after the last iteration, or the value before the first, is read after the loop.
-LEFT_BEHIND = """
+LEFTOVER = """
 %start = memref.load %b[%c5, %t] : ROW
 memref.store %start, %s0[%t] : memref<Cxf32, SHARED>
 gpu.barrier

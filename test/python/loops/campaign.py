@@ -1,4 +1,4 @@
-"""Long runs: batch after batch of random kernels, and every shape of loop with every number of stages."""
+"""Long runs: batches of random kernels, and every shape of loop with every number of stages."""
 
 from __future__ import annotations
 

@@ -461,8 +461,8 @@ def bare_passes(draw: Callable[[st.SearchStrategy[Any]], Any], chip: str, copyin
     head, tail = "builtin.module(gpu.module(gpu.func(", ")))"
     found = text.removeprefix(head).removesuffix(tail)
     target = draw(st.sampled_from(("", f"{{target={chip}}}")))
-    behind = draw(st.sampled_from(("", "," + found)))
-    return f"{head}smalti-place-barriers{target}{behind}{tail}"
+    after = draw(st.sampled_from(("", "," + found)))
+    return f"{head}smalti-place-barriers{target}{after}{tail}"
 
 
 CHIPS = ("sm_80", "sm_90a", "gfx942", "gfx950", "gfx1201", "gfx1250")

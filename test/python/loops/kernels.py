@@ -247,7 +247,7 @@ SHAPES = (
     Shape("reduction", bodies.REDUCTION, lambda a, b, rows: {0: _folded(a[row][::-1] for row in rows)}, ["C"]),
     Shape("registers", bodies.REGISTERS, lambda a, b, rows: {0: _folded(a[row] * b[row][::-1] for row in rows)}),
     Shape(
-        "product", bodies.PRODUCT,
+        "multiplications", bodies.MULTIPLICATIONS,
         lambda a, b, rows: {k: _folded(a[row][::-1] * b[row][k] for row in rows) for k in range(4)}, ["C", "4"],
     ),
     Shape("recurrence", bodies.RECURRENCE, lambda a, b, rows: {0: _folded(_recurrence(a, rows))}, ["C"]),
@@ -277,7 +277,7 @@ SHAPES = (
         joins=True,
     ),
     Shape(
-        "left_behind", bodies.LEFT_BEHIND,
+        "leftover", bodies.LEFTOVER,
         lambda a, b, rows: {
             0: _folded(a[row][::-1] for row in rows), 1: (a[rows[-1]] if rows else b[5])[::-1]
         }, ["C"], joins=True,

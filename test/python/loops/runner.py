@@ -1,4 +1,4 @@
-"""Runs the loop passes on a kernel, and compares what they made of it with the plain kernel.
+"""Runs of the loop passes on a kernel, and comparison with the plain kernel.
 
 The plain kernel and the transformed one run on the same emulated chip, on the same arguments; every array must be the
 same, bit for bit. A pass that applied nothing must have left the text of the module as it was.

@@ -1,5 +1,4 @@
-"""Kernels with loops in the simulator: what the passes make of them gives the same numbers, nothing is found, and
-mistakes in its synchronisation are."""
+"""Kernels with loops in the simulator, after the passes: equal numbers, no findings, and killed mutants."""
 
 from __future__ import annotations
 

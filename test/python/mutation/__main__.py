@@ -31,7 +31,7 @@ class Report:
 
     def __init__(self, count: int) -> None:
         self._count = count
-        self._start = self._told = time.monotonic()
+        self._start = self._reported = time.monotonic()
         self._seen: set[str] = set()
 
     def __call__(self, state: State, finding: Finding | None) -> None:
@@ -39,8 +39,8 @@ class Report:
             self._seen.add(finding.signature)
             print(f"mutant {finding.number} of {finding.file}: {finding.signature}", flush=True)
         now = time.monotonic()
-        if now - self._told >= SECONDS:
-            self._told = now
+        if now - self._reported >= SECONDS:
+            self._reported = now
             counts = state.counts
             print(
                 f"{now - self._start:5.0f} s: {counts.mutants} of {self._count} mutants, {counts.parse['valid']} valid, "

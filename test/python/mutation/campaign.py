@@ -1,4 +1,4 @@
-"""A run of the fuzzer: its counts, its file, and where it goes on after an end."""
+"""A run of the fuzzer: its counts, its file, and resumption."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Worker processes under a watchdog: one that crashes or hangs is replaced, and what it was doing is known."""
+"""Worker processes under a watchdog: replacement after a crash or hang, and the job at that time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From findings to a list: one of each cause, the smallest input that shows it, and whose code it is."""
+"""From findings to a list: one of each cause, its smallest input, and the owner of the code."""
 
 from __future__ import annotations
 

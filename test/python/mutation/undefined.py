@@ -1,4 +1,4 @@
-"""Programs of which MLIR does not say what they compute: no target has to agree with the reference on them."""
+"""Programs with undefined results in MLIR: targets need not agree with the reference on them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TO_INTEGERS = ("arith.fptosi", "arith.fptoui")
 
 MOST_STEPS = 20_000
 """Runs of blocks, in all tiles."""
-MOST_PRODUCTS = 1 << 30
+MOST_MULTIPLICATIONS = 1 << 30
 """For all matmuls."""
 
 
@@ -30,7 +30,7 @@ class _Observer(reference.Interpreter):
 
     reason = ""
     steps = 0
-    products = 0
+    multiplications = 0
 
     def tile(self, arguments: Sequence[Value], tile: int) -> None:
         """Runs one tile."""
@@ -46,8 +46,8 @@ class _Observer(reference.Interpreter):
     def _run_operation(self, operation: Any, operands: list[Value]) -> None:
         name = operation.name
         if name == "triton_xla.dot":
-            self.products += operands[0].data.size * operands[1].data.shape[-1]
-            if self.products > MOST_PRODUCTS:
+            self.multiplications += operands[0].data.size * operands[1].data.shape[-1]
+            if self.multiplications > MOST_MULTIPLICATIONS:
                 raise Endless
         if name in _DIVISIONS and np.any(np.asarray(operands[1].data) == 0):
             self.reason = f"{name} by zero"
@@ -82,7 +82,7 @@ def behavior(entry: Any, values: Sequence[Any]) -> str:
         for tile in _tiles(entry):
             observer.tile(memory, tile)
     except Endless:
-        return f"more than {MOST_STEPS} runs of blocks, or {MOST_PRODUCTS} products"
+        return f"more than {MOST_STEPS} runs of blocks, or {MOST_MULTIPLICATIONS} multiplications"
     return observer.reason
 
 

@@ -1,4 +1,4 @@
-"""More modules than the tree holds: printed by JAX while the tests run, where it is installed.
+"""Modules that JAX prints while the tests run, if it is installed.
 
 SMALTI_JAX_PYTHON names a Python that has jax, jaxlib and absl-py; else it is the one that runs the tests.
 """

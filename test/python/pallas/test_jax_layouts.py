@@ -1,4 +1,4 @@
-"""Layouts, casts and transfers against what JAX says of the same, where it is installed; see test_jax.py."""
+"""Layouts, casts and transfers against JAX's, if it is installed; see test_jax.py."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def wide(*arrays: Array) -> list[Array]:
 
 
 @dataclass(frozen=True)
-class Product:
+class Matmul:
     """A kernel that multiplies two matrices: their types, sizes, and what it does before and after."""
 
     sizes: tuple[int, int, int]
@@ -82,24 +82,24 @@ class Product:
         assert (np.abs(out.astype(np.float64) - wanted) <= bound).all()
 
 
-PRODUCTS = {
-    "wgmma_shared": Product((64, 128, 128)),
-    "wgmma_short_rows": Product((64, 64, 32), out=F32),
-    "wgmma_transposed": Product((64, 128, 128), transposed=True),
-    "wgmma_registers": Product((64, 128, 128), BF16, BF16, F32, scale=2),
-    "wgmma_fp8": Product((64, 128, 128), FP8, FP8, F32, transposed=True),
-    "wgmma_mixed_types": Product((64, 128, 128), I8, BF16, F32),
-    "wgmma_tf32": Product((64, 128, 64), TF32, TF32, F32, transposed=True),
-    "wgmma_f16_sums": Product((64, 128, 64), sums=F16),
-    "wgmma_int8": Product((64, 128, 128), I8, I8, I32, transposed=True),
-    "small_matmul_cluster_n": Product((256, 512, 192)),
-    "small_mixed_matmul": Product((128, 256, 192), I8, BF16, BF16),
+MATMULS = {
+    "wgmma_shared": Matmul((64, 128, 128)),
+    "wgmma_short_rows": Matmul((64, 64, 32), out=F32),
+    "wgmma_transposed": Matmul((64, 128, 128), transposed=True),
+    "wgmma_registers": Matmul((64, 128, 128), BF16, BF16, F32, scale=2),
+    "wgmma_fp8": Matmul((64, 128, 128), FP8, FP8, F32, transposed=True),
+    "wgmma_mixed_types": Matmul((64, 128, 128), I8, BF16, F32),
+    "wgmma_tf32": Matmul((64, 128, 64), TF32, TF32, F32, transposed=True),
+    "wgmma_f16_sums": Matmul((64, 128, 64), sums=F16),
+    "wgmma_int8": Matmul((64, 128, 128), I8, I8, I32, transposed=True),
+    "small_matmul_cluster_n": Matmul((256, 512, 192)),
+    "small_mixed_matmul": Matmul((128, 256, 192), I8, BF16, BF16),
 }
 
 
-@pytest.mark.parametrize("name", PRODUCTS)
+@pytest.mark.parametrize("name", MATMULS)
 def test_matmuls(name: str) -> None:
-    PRODUCTS[name].run(name)
+    MATMULS[name].run(name)
 
 
 def test_matmuls_of_a_matmul() -> None:
@@ -180,19 +180,19 @@ def transposed_ragged_dot(text: str, **emulation: Any) -> None:
         np.testing.assert_allclose(out[group], left.T @ right, rtol=2.0**-10, atol=1e-3)
 
 
-@pytest.mark.parametrize("product", [ragged_dot, transposed_ragged_dot])
-def test_ragged_dots(product: Callable[..., None]) -> None:
+@pytest.mark.parametrize("dot", [ragged_dot, transposed_ragged_dot])
+def test_ragged_dots(dot: Callable[..., None]) -> None:
     """JAX's kernel overwrites an operand that a `wgmma` may still read, as its loop has no wait. It is right if a
     `wgmma` completes immediately, and in all cases with a wait for all but the last one."""
-    text = (PALLAS / f"small_{product.__name__}.mlir").read_text()
-    product(text, copies="early")
+    text = (PALLAS / f"small_{dot.__name__}.mlir").read_text()
+    dot(text, copies="early")
     with pytest.raises(smalti.EmulationError, match=r"an operand of wgmma\.mma_async changed in flight"):
-        product(text)
+        dot(text)
     commit = "nvvm.wgmma.commit.group.sync.aligned\n"
     assert text.count(commit) == 1
     mended = text.replace(commit, f"{commit}nvvm.wgmma.wait.group.sync.aligned 1\n")
-    product(mended)
-    product(mended, order="last-ahead")
+    dot(mended)
+    dot(mended, order="last-ahead")
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -282,7 +282,7 @@ KERNELS = sorted(path.stem for path in PALLAS.glob("*.mlir") if _is_for_hopper(p
 
 
 def test_kernels_are_those_of_the_folder() -> None:
-    assert {*PRODUCTS, "pointwise", "row_softmax", "hopper_matmul", "ragged_dot", "prefetch"} <= {*KERNELS}
+    assert {*MATMULS, "pointwise", "row_softmax", "hopper_matmul", "ragged_dot", "prefetch"} <= {*KERNELS}
     assert not {name for name in KERNELS if "blackwell" in name or name == "every_op"}
 
 

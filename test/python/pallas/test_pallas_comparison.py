@@ -1,4 +1,4 @@
-"""The script that compares layout inference with JAX's, on modules whose differences are known."""
+"""The comparison script of layout inference and JAX's, on modules with known differences."""
 
 from __future__ import annotations
 

@@ -459,10 +459,10 @@ def test_kernels_with_barriers_are_clean(arrivals: str) -> None:
 def test_two_copies_are_in_flight() -> None:
     text = slotted_tma(plain_tma("predicate", "carried"), 3, 3)
     loop = text[text.index("scf.if") : text.index("} else {")]
-    ahead, _, rest = loop.partition("scf.for")
+    prologue, _, rest = loop.partition("scf.for")
     kernel, _, end = rest.partition("scf.yield")
-    assert [part.count("nvgpu.tma.async.load") for part in (ahead, kernel, end)] == [4, 2, 0]
-    assert [part.count("try_wait.parity") for part in (ahead, kernel, end)] == [0, 2, 4]
+    assert [part.count("nvgpu.tma.async.load") for part in (prologue, kernel, end)] == [4, 2, 0]
+    assert [part.count("try_wait.parity") for part in (prologue, kernel, end)] == [0, 2, 4]
     assert right_trips(text, TRIPS[-2:], Emulation(sanitize="thread")) == [8, 9]
 
 

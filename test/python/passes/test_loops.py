@@ -1,4 +1,4 @@
-"""The loop passes keep what a kernel computes: shapes of loops, stages and bounds; and random kernels.
+"""Unchanged results of kernels after the loop passes: shapes of loops, stages and bounds; and random kernels.
 
 Every kernel runs on an emulated chip, before the passes and after them, and must leave the same bits in memory. The
 long runs are `tools/dev fuzz loops`, with `--grid` for all points.
@@ -23,7 +23,7 @@ from smalti.emulator import SCHEDULES, Emulation
 SHAPES = {shape.name: shape for shape in kernels.SHAPES}
 
 PIPELINED = {
-    "reduction", "registers", "product", "recurrence", "branch", "siblings", "outputs", "chain", "rotating", "groups",
+    "reduction", "registers", "multiplications", "recurrence", "branch", "siblings", "outputs", "chain", "rotating", "groups",
     "pieces", "waves", "tensors", "tiles", "phases", "running_groups", "running_tiles_5", "running_phases_5",
 }  # fmt: skip
 """Shapes that are pipelined with any number of stages."""

@@ -1,4 +1,4 @@
-"""The mutation fuzzer: the same mutants for the same seed, a watchdog, counts that add up, a run that goes on."""
+"""The mutation fuzzer: the same mutants for the same seed, a watchdog, counts that add up, a resumed run."""
 
 from __future__ import annotations
 

@@ -254,7 +254,7 @@ def test_against_numpy(combined: Compiled) -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Named ops, quantised ones, operands that are not two matrices
+# Named ops, quantized ones, operands that are not two matrices
 # ---------------------------------------------------------------------------------------------------------------------
 
 
@@ -487,7 +487,7 @@ def convolutions() -> dict[str, tuple[str, list[Operand], str, list[str]]]:
                 [],
             )
             if op == "conv_2d_ngchw_fgchw":
-                continue  # has no quantised form
+                continue  # has no quantized form
             cases[f"{op}_q_{tag}"] = (
                 f"{op}_q",
                 [Operand(image, "i8"), Operand(kernel, "i8"), Operand(result, "i32")],

@@ -47,12 +47,12 @@ def test_prefetches_are_issued_first_and_waited_for_last(target: str, rows: str)
     order = kinds(body)
     first_load = order.index("load")
     last_load = len(order) - 1 - order[::-1].index("load")
-    assert last_load < order.index("product") and last_load < order.index("read")
+    assert last_load < order.index("mma") and last_load < order.index("read")
     # No wait for a load precedes the last read of LDS, and no store is issued earlier.
     last_read = len(order) - 1 - order[::-1].index("read")
     assert last_read < order.index("store")
     assert [step for step in body[first_load:last_read] if step.kind == "wait"] == []
-    assert order[last_load : order.index("store")].count("product") >= order.count("product") // 4
+    assert order[last_load : order.index("store")].count("mma") >= order.count("mma") // 4
 
 
 @pytest.mark.grid(10)
@@ -71,7 +71,7 @@ def test_matmuls_run_while_the_next_tile_loads(target: str, rows: str) -> None:
     # ptxas unrolls short loops entirely.
     source = matmul((rows_, columns, depth if target in AMD else 8 * depth), TILE, start="zero")
     compiled = smalti.compile(source, target=target, copies="registers", matmul="mma")
-    assert overlapped(machine_code(compiled, target), "product") >= (0.9 if target in AMD else 0.5)
+    assert overlapped(machine_code(compiled, target), "mma") >= (0.9 if target in AMD else 0.5)
 
 
 @pytest.mark.grid(3)
@@ -136,7 +136,7 @@ def test_float_arithmetic_runs_while_groups_are_copied(target: str, stages: int)
 def test_matmuls_run_while_groups_are_copied(target: str, stages: int) -> None:
     source = matmul((512, 256, 8192), TILE, start="zero")
     compiled = smalti.compile(source, target=target, stages=stages, depth=stages, copies="async", matmul="mma")
-    assert overlapped(machine_code(compiled, target), "product") >= 0.9
+    assert overlapped(machine_code(compiled, target), "mma") >= 0.9
 
 
 # NVIDIA.

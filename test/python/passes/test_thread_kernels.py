@@ -1,5 +1,7 @@
-"""Loops of threads by hand, which smalti-multi-buffer and smalti-pipeline-loops overlap: what their instructions are, and
-their numbers on emulated chips."""
+"""Hand-written thread-level loops, overlapped by smalti-multi-buffer and smalti-pipeline-loops.
+
+Their instructions, and their numbers on emulated chips.
+"""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def first(body: str, otherwise: str | None = None, who: str = "%w0") -> str:
 # -- Barriers in shared memory -----------------------------------------------------------------------------------------
 
 
-def initialised(count: int, fence: bool = True) -> str:
+def initialized(count: int, fence: bool = True) -> str:
     made = f"nvvm.mbarrier.init %b0, %i{count} : !llvm.ptr<3>, i32\n"
     return first(made + "nvvm.fence.mbarrier.init\n" * fence, who="%t0") + "gpu.barrier\n"
 
@@ -99,9 +99,9 @@ def fence(kind: str) -> str:
     return f"nvvm.fence.proxy {{kind = #nvvm.proxy_kind<{kind}>{space}}}\n"
 
 
-def copied(copies: str, before: str = "", behind: str = "", count: int = 1) -> str:
+def copied(copies: str, before: str = "", after: str = "", count: int = 1) -> str:
     """One thread copies, all wait."""
-    return POINTER + initialised(count) + before + first(copies, who="%t0") + wait(0) + behind
+    return POINTER + initialized(count) + before + first(copies, who="%t0") + wait(0) + after
 
 
 # -- Copies by threads -------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ SHARED = "#gpu.address_space<workgroup>"
 _A, _B = f"memref<32x32xf16, {SHARED}>", f"memref<32x16xf16, {SHARED}>"
 
 
-def product(depth: int) -> str:
+def matmul(depth: int) -> str:
     """C = A B of f16, 32 x 16 by `depth`, in steps of 32: each of two warps has 16 rows and two instructions wide.
 
     A tile's chunks of 16 bytes are permuted by row, so that ldmatrix has no bank conflicts.
@@ -46,7 +46,7 @@ def product(depth: int) -> str:
         for low in (0, 1)
     )
     return f"""gpu.module @m {{
-  gpu.func @product(%a: memref<32x{depth}xf16> {{llvm.noalias}}, %b: memref<{depth}x16xf16> {{llvm.noalias}},
+  gpu.func @matmul(%a: memref<32x{depth}xf16> {{llvm.noalias}}, %b: memref<{depth}x16xf16> {{llvm.noalias}},
                     %c: memref<32x16xf32> {{llvm.noalias}}) kernel attributes {{
       known_block_size = array<i32: 32, 2, 1>, known_grid_size = array<i32: 1, 1, 1>}} {{
     %c0 = arith.constant 0 : index

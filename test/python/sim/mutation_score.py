@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints how many mutants of kernels the simulator kills, for files, or for all files in folders.
+"""Mutation score of the simulator, for files, or for all files in folders.
 
 Fails if a mutant survives. A kernel that cannot be simulated or has findings itself is reported and not counted.
 """

@@ -19,7 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import smalti
-from iree_nvidia_programs import product, softmax
+from iree_nvidia_programs import matmul as iree_matmul
+from iree_nvidia_programs import softmax
 from smalti import sim, targets
 from smalti.compiler import driver
 from smalti.sim import mutants
@@ -108,7 +109,7 @@ def programs() -> Iterator[tuple[str, str]]:
     # A kernel is compiled in a module for a GPU, which is in one for the host.
     of_host = "module attributes {{gpu.container_module}} {{\n{}\n}}".format
     yield "a softmax by shuffles", of_host(softmax(warps=2, columns=128, blocks=1))
-    module = driver.parse(of_host(product(96)))
+    module = driver.parse(of_host(iree_matmul(96)))
     passes = "smalti-multi-buffer{depth=3},smalti-pipeline-loops{stages=3 target=sm_80}"
     smalti.Pipeline(f"builtin.module(gpu.module(gpu.func({passes})))").run(module)
     yield "a product in the style of IREE in 3 stages", str(module)

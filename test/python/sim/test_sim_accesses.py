@@ -1,4 +1,4 @@
-"""The loops of the native module that check what threads access, against numpy."""
+"""The native module's loops that check accesses of threads, against numpy."""
 
 from __future__ import annotations
 
@@ -76,9 +76,9 @@ def test_what_was_before(random):
     # The agents from 2 on have columns from 1 on; each one is unordered with the others.
     ordered = known[threads[:, None] // WARP, np.maximum(agents[last] - 1, 0)] >= steps[last]
     warps = np.broadcast_to(threads[:, None] // WARP, last.shape)
-    behind = ordered & (last != 0)
+    later = ordered & (last != 0)
     assert found.unwritten == bool((last == 0).any())
-    assert found.pairs == sorted(set(zip(warps[behind].tolist(), last[behind].tolist(), strict=True)))
+    assert found.pairs == sorted(set(zip(warps[later].tolist(), last[later].tolist(), strict=True)))
     assert (found.ordered == (ordered | (last == 0))).all()
     assert _smalti.look_before(np.zeros_like(row), grains, threads, WARP, agents, steps, known, 2) is None
     known[:] = 9
@@ -108,15 +108,15 @@ def test_reads_and_their_lanes(random):
     agents, steps = np.array([0, 1, 2, 3, 1], np.int32), np.array([0, 3, 3, 3, 5], np.int32)
     rows = [random.integers(0, 5, GRAINS).astype(np.int32) for _ in range(WARPS)]
     bits = [random.integers(0, 1 << WARP, GRAINS).astype(np.uint32) for _ in range(WARPS)]
-    knows = random.integers(2, 6, (WARPS, WARP, WARP)).astype(np.int32)
+    acquired = random.integers(2, 6, (WARPS, WARP, WARP)).astype(np.int32)
     before, old = [row.copy() for row in rows], [row.copy() for row in bits]
-    _smalti.remember_lanes(rows, bits, grains, which, threads, agents, steps, knows, own)
+    _smalti.remember_lanes(rows, bits, grains, which, threads, agents, steps, acquired, own)
     for warp in range(WARPS):
         for grain in range(GRAINS):
             who = [t % WARP for t in threads[which == warp] if grain in grains[t]]
             kept, number = int(old[warp][grain]), before[warp][grain]
             for lane in who:
-                unknown = sum(1 << i for i in range(WARP) if knows[warp, lane, i] < steps[number])
+                unknown = sum(1 << i for i in range(WARP) if acquired[warp, lane, i] < steps[number])
                 kept &= unknown if number and agents[number] == own[warp] else 0
             assert bits[warp][grain] == kept | sum(1 << lane for lane in set(who))
 

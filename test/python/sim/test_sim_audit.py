@@ -22,7 +22,7 @@ from audit_programs import (
     expect,
     fence,
     first,
-    initialised,
+    initialized,
     load,
     program,
     sync,
@@ -89,62 +89,62 @@ nvvm.cp.async.bulk.commit.group
 SHUFFLED = "nvvm.bar.warp.sync %i-1 : i32\n"
 
 PHASES = {
-    "arrive and wait": (initialised(64) + STORE + ARRIVE + wait(0) + load(), None),
-    "by the state": (initialised(64) + STORE + TOKEN + load(), None),
-    "one thread of each warp": (initialised(2) + STORE + SHUFFLED + first(ARRIVE, who="%l0") + wait(0) + load(), None),
+    "arrive and wait": (initialized(64) + STORE + ARRIVE + wait(0) + load(), None),
+    "by the state": (initialized(64) + STORE + TOKEN + load(), None),
+    "one thread of each warp": (initialized(2) + STORE + SHUFFLED + first(ARRIVE, who="%l0") + wait(0) + load(), None),
     "one thread of each warp that knows of itself": (
-        initialised(2) + STORE + first(ARRIVE, who="%l0") + wait(0) + load(),
+        initialized(2) + STORE + first(ARRIVE, who="%l0") + wait(0) + load(),
         "race",
     ),
     "what one thread of each warp did": (
-        initialised(2)
+        initialized(2)
         + first("memref.store %f1, %s[%t] : memref<256xf32, SH>\n" + ARRIVE, who="%l0")
         + wait(0)
         + "%theirs = arith.xori %t, %wave : index\n"
         + first(load("%theirs"), who="%l0"),
         None,
     ),
-    "the phase before the first": (initialised(64) + wait(1), None),
-    "alone, again": (initialised(32) + first(ARRIVE + ARRIVE, ""), None),
-    "no wait": (initialised(64) + STORE + ARRIVE + load(), "race"),
-    "no initialisation": (ARRIVE + wait(0), "barrier"),
-    "not initialised for all": (initialised(64).replace("gpu.barrier", "") + ARRIVE + wait(0), "barrier"),
-    "an arrival is missing": (initialised(64) + first(ARRIVE) + wait(0), "deadlock"),
-    "more arrivals than of a phase": (initialised(32) + ARRIVE + wait(0), "barrier"),
-    "two arrivals, no wait between": (initialised(64) + STORE + ARRIVE + ARRIVE + wait(1) + load(), "barrier"),
-    "a phase that is missed": (initialised(32) + first(ARRIVE + ARRIVE, wait(0) + wait(1)), "barrier"),
-    "what a later phase tells": (initialised(32) + first(HANDED, wait(0) + load("%lane")), "barrier"),
-    "initialised while others wait": (initialised(32) + first(ARRIVE, wait(0)) + initialised(32), "barrier"),
-    "initialised twice": (initialised(32) + "gpu.barrier\n" + initialised(32), "barrier"),
-    "no barrier any more": (initialised(32) + ANOTHER + INVALIDATE, "barrier"),
-    "an end behind all": (initialised(32) + ANOTHER + "gpu.barrier\n" + INVALIDATE, None),
-    "an end, then data": (initialised(32) + ANOTHER + "gpu.barrier\n" + INVALIDATE + first(NUMBER, who="%t0"), None),
+    "the phase before the first": (initialized(64) + wait(1), None),
+    "alone, again": (initialized(32) + first(ARRIVE + ARRIVE, ""), None),
+    "no wait": (initialized(64) + STORE + ARRIVE + load(), "race"),
+    "no initialization": (ARRIVE + wait(0), "barrier"),
+    "not initialized for all": (initialized(64).replace("gpu.barrier", "") + ARRIVE + wait(0), "barrier"),
+    "an arrival is missing": (initialized(64) + first(ARRIVE) + wait(0), "deadlock"),
+    "more arrivals than of a phase": (initialized(32) + ARRIVE + wait(0), "barrier"),
+    "two arrivals, no wait between": (initialized(64) + STORE + ARRIVE + ARRIVE + wait(1) + load(), "barrier"),
+    "a phase that is missed": (initialized(32) + first(ARRIVE + ARRIVE, wait(0) + wait(1)), "barrier"),
+    "what a later phase tells": (initialized(32) + first(HANDED, wait(0) + load("%lane")), "barrier"),
+    "initialized while others wait": (initialized(32) + first(ARRIVE, wait(0)) + initialized(32), "barrier"),
+    "initialized twice": (initialized(32) + "gpu.barrier\n" + initialized(32), "barrier"),
+    "no barrier any more": (initialized(32) + ANOTHER + INVALIDATE, "barrier"),
+    "an end behind all": (initialized(32) + ANOTHER + "gpu.barrier\n" + INVALIDATE, None),
+    "an end, then data": (initialized(32) + ANOTHER + "gpu.barrier\n" + INVALIDATE + first(NUMBER, who="%t0"), None),
     "an end, then a barrier": (
-        initialised(32) + ANOTHER + "gpu.barrier\n" + INVALIDATE + initialised(32) + first(ARRIVE, wait(0)),
+        initialized(32) + ANOTHER + "gpu.barrier\n" + INVALIDATE + initialized(32) + first(ARRIVE, wait(0)),
         None,
     ),
-    "data on a barrier": (initialised(32) + first(NUMBER, who="%t0"), "barrier"),
-    "a barrier as data": (initialised(32) + "%z = memref.load %bars[%c0] : memref<2xi64, SH>\n", "barrier"),
-    "no arrivals": (initialised(0), "barrier"),
-    "a copy": (copied(RUNS, behind=load()), None),
-    "a copy, then its bytes": (copied(bulk(256) + expect(256), behind=load()), None),
+    "data on a barrier": (initialized(32) + first(NUMBER, who="%t0"), "barrier"),
+    "a barrier as data": (initialized(32) + "%z = memref.load %bars[%c0] : memref<2xi64, SH>\n", "barrier"),
+    "no arrivals": (initialized(0), "barrier"),
+    "a copy": (copied(RUNS, after=load()), None),
+    "a copy, then its bytes": (copied(bulk(256) + expect(256), after=load()), None),
     "fewer bytes": (copied(expect(128) + bulk(256)), "transaction"),
     "more bytes": (copied(expect(512) + bulk(256)), "transaction"),
     "no bytes": (copied(bulk(256) + ARRIVE), "transaction"),
     "8 bytes": (copied(expect(8) + bulk(8)), "assertion"),
     "a store beside a copy": (copied(RUNS + "memref.store %f0, %s[%c3] : memref<256xf32, SH>\n"), "race"),
     "a copy to what others read": (
-        copied(RUNS, behind=load() + first(RUNS, who="%t0") + wait(1)),
+        copied(RUNS, after=load() + first(RUNS, who="%t0") + wait(1)),
         "race",
     ),
     "a copy behind what others read": (
-        copied(RUNS, behind=load() + "gpu.barrier\n" + first(RUNS, who="%t0") + wait(1)),
+        copied(RUNS, after=load() + "gpu.barrier\n" + first(RUNS, who="%t0") + wait(1)),
         None,
     ),
-    "a copy that nobody waits for": (POINTER + initialised(1) + first(RUNS, who="%t0"), "leak"),
-    "two copies, no wait between": (copied(RUNS + RUNS, behind=wait(1)), "barrier"),
+    "a copy that nobody waits for": (POINTER + initialized(1) + first(RUNS, who="%t0"), "leak"),
+    "two copies, no wait between": (copied(RUNS + RUNS, after=wait(1)), "barrier"),
     "a barrier that a copy may not see": (
-        POINTER + initialised(1, fence=False) + first(RUNS, who="%t0") + wait(0),
+        POINTER + initialized(1, fence=False) + first(RUNS, who="%t0") + wait(0),
         "missing-fence",
     ),
     "no fence": (copied(RUNS, STORE + "gpu.barrier\n", load()), "missing-fence"),
@@ -527,10 +527,10 @@ BROKEN = {
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_broken_programs(name: str) -> None:
-    before, behind, message = (text.replace("SH", SHARED) for text in BROKEN[name])
+    before, after, message = (text.replace("SH", SHARED) for text in BROKEN[name])
     assert before in PLAIN
     with pytest.raises(SmaltiError, match=message):
-        made = sim.simulate(PLAIN.replace(before, behind), "sim:sm_80")
+        made = sim.simulate(PLAIN.replace(before, after), "sim:sm_80")
         made.find(*made.random_arguments())
 
 
@@ -599,7 +599,7 @@ def test_lines_of_python(tmp_path: Path, as_file: bool) -> None:
     found = made.find(*made.random_arguments(), simulation=sim.Simulation("first-ahead"))
     race = next(finding for finding in found if finding.kind == "race")
     lines = text.splitlines()
-    told = str(race)
+    reported = str(race)
     for side, name in ((race, "memref.store %f1"), (race.others[0], "memref.load")):
         place = side.location
         assert place is not None and lines[place.line - 1][place.column - 1 :].startswith(name.split()[0])
@@ -609,8 +609,8 @@ def test_lines_of_python(tmp_path: Path, as_file: bool) -> None:
     assert first_side is not None and other is not None
     assert [(line.file, line.line, line.column) for line in first_side.python] == [(str(python), 2, 5)]
     assert [line.line for line in other.python] == [2, 4]
-    assert f"{python}:2:12: note: comes from here\n      y[:] = x[::-1]\n             ^\n" in told
-    assert f"{python}:4:1: note: comes from here\n  kernel(a, b)\n  ^" in told
+    assert f"{python}:2:12: note: comes from here\n      y[:] = x[::-1]\n             ^\n" in reported
+    assert f"{python}:4:1: note: comes from here\n  kernel(a, b)\n  ^" in reported
     assert race.others[0].as_dict()["python"] == [
         {"file": str(python), "line": 2, "column": 12},
         {"file": str(python), "line": 4, "column": 1},

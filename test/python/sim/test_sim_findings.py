@@ -72,8 +72,8 @@ def test_the_arrays_stay_where_something_is_found() -> None:
         kernel(x, y)
     assert (y == before).all()
     assert only(caught.value.findings).kind == "race"
-    (told,) = json.loads(sim.to_json(caught.value.findings))
-    assert told["kind"] == "race" and told["others"][0]["location"]["line"] > 0
+    (reported,) = json.loads(sim.to_json(caught.value.findings))
+    assert reported["kind"] == "race" and reported["others"][0]["location"]["line"] > 0
 
 
 def test_too_few_and_too_many_announced_bytes() -> None:
@@ -104,9 +104,9 @@ def test_a_deadlock_says_who_waits_for_what() -> None:
     body = body.replace("%tx", "%me").replace("%tid = ", "%me = gpu.thread_id x\n      %tid = ")
     finding = only(find(program(body, ["memref<64x64xf32>"], threads=256)))
     assert finding.kind == "deadlock"
-    told = " | ".join([finding.message, *(other.message for other in finding.others)])
-    assert "phase 0 (parity 0) of the barrier at byte 65528, which misses 1 of 2 arrivals" in told
-    assert "128 of 256 threads are there (warpgroup 1); missing: warpgroup 0, which does not come" in told
+    reported = " | ".join([finding.message, *(other.message for other in finding.others)])
+    assert "phase 0 (parity 0) of the barrier at byte 65528, which misses 1 of 2 arrivals" in reported
+    assert "128 of 256 threads are there (warpgroup 1); missing: warpgroup 0, which does not come" in reported
 
 
 def test_more_arrivals_than_a_phase_has() -> None:
@@ -129,7 +129,7 @@ def test_an_uninitialized_barrier() -> None:
     assert finding.message == "an arrival at byte 64 of shared memory, where no barrier was initialised"
 
 
-def test_an_initialisation_that_others_may_not_see() -> None:
+def test_an_initialization_that_others_may_not_see() -> None:
     found = find(doubled().replace("\n      gpu.barrier", "", 1))
     # The arrival; the barrier that the compiler puts before the copy orders the copy and the wait.
     assert [(f.kind, f.edge) for f in found] == [("barrier", "gpu.barrier after the initialisation")]

@@ -83,7 +83,7 @@ def test_registers_of_threads() -> None:
     x, y = kernel.random_arguments()
     kernel(x, y)
     assert (y == 2 * x + 1).all()
-    # The sums of four elements of a row, of which a lane has two and its neighbour two.
+    # The sums of four elements of a row, of which a lane has two and its neighbor two.
     text = PALLAS.joinpath("custom_primitive.mlir").read_text()
     old = "%65 = arith.addf %64#0, %64#0 fastmath<contract> : vector<2xf32>"
     assert old in text
@@ -230,11 +230,11 @@ def test_a_tile_program_is_called_like_a_kernel() -> None:
 
 def test_a_long_run_reports_its_progress() -> None:
     kernel = simulated("hopper_matmul")
-    told: list[tuple[int, int]] = []
-    how = sim.Simulation(numbers=False, races=False, blocks=range(3), progress=lambda *now: told.append(now))
+    reported: list[tuple[int, int]] = []
+    how = sim.Simulation(numbers=False, races=False, blocks=range(3), progress=lambda *now: reported.append(now))
     assert kernel.find(*kernel.random_arguments(), simulation=how) == ()
     # And each second in between.
-    assert [now for now in dict.fromkeys(told) if now[0]] == [(1, 3), (2, 3), (3, 3)]
+    assert [now for now in dict.fromkeys(reported) if now[0]] == [(1, 3), (2, 3), (3, 3)]
 
 
 def run(*words: str) -> tuple[int, str]:
@@ -253,8 +253,8 @@ def test_the_shell(tmp_path: Path) -> None:
     assert code == 1 and "[missing-fence]" in said and "bad.mlir:" in said
     done = CliRunner().invoke(commands.main, ["sim", str(bad), "--json"])
     # The findings are all that goes to the standard output.
-    (told,) = json.loads(done.stdout)
-    assert done.exit_code == 1 and told["kind"] == "missing-fence" and "1 finding" in done.stderr
+    (reported,) = json.loads(done.stdout)
+    assert done.exit_code == 1 and reported["kind"] == "missing-fence" and "1 finding" in done.stderr
     assert json.loads(CliRunner().invoke(commands.main, ["sim", str(good), "--json"]).stdout) == []
     x = np.full((64, 64), 3, np.float32)
     np.save(tmp_path / "x.npy", x)

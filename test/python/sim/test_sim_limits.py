@@ -147,8 +147,8 @@ def test_an_unexpected_error_has_a_location(monkeypatch: pytest.MonkeyPatch) -> 
             LaunchError, match="internal error of the simulator: TypeError: unsupported operand"
         ) as caught:
             made(np.zeros(64, np.float32))
-        (told,) = caught.value.diagnostics
-        assert "'memref.store'" in told.message and told.location is not None and told.location.line == 8
+        (reported,) = caught.value.diagnostics
+        assert "'memref.store'" in reported.message and reported.location is not None and reported.location.line == 8
         monkeypatch.setitem(table, "memref.store", broken)
         with pytest.raises(CompileError, match="internal error of the simulator: TypeError") as refused:
             sim.simulate(kernel("\n    memref.store %one, %x[%c0] : memref<64xf32>", attribute), "sm_90a")
@@ -188,8 +188,8 @@ def test_operations_that_share_a_function_have_locations_of_their_own(
     made = sim.simulate(kernel(TWICE, attribute), "sm_90a")
     with pytest.raises(LaunchError, match="refused") as caught:
         made(np.zeros(64, np.float32), simulation=sim.Simulation("round-robin"))
-    (told,) = caught.value.diagnostics
-    assert told.location is not None and told.location.line == line
+    (reported,) = caught.value.diagnostics
+    assert reported.location is not None and reported.location.line == line
 
 
 @pytest.mark.parametrize("attribute", ["", BLOCK], ids=["threads", "block"])

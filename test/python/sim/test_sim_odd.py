@@ -1,4 +1,4 @@
-"""Odd programs: they run, or end in an error or a finding that says what is wrong with them."""
+"""Unusual kernels: they run, or end in an error or a finding with the reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Elements of less than a byte: in global memory, where several share one, and in registers."""
+"""Elements of less than a byte: in global memory, where several share a byte, and in registers."""
 
 from __future__ import annotations
 

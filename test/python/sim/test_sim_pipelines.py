@@ -1,4 +1,4 @@
-"""Pipelines by hand that are easily judged wrongly: sound ones run clean in every schedule, and each mistake is found."""
+"""Hand-written pipelines with subtle synchronization: race-free ones without findings in every schedule, and mistakes."""
 
 from __future__ import annotations
 

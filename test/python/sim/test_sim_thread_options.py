@@ -46,12 +46,12 @@ def reversing(broken: int | None = None) -> str:
 
 @pytest.mark.parametrize("blocks", [None, range(1, 3)])
 def test_progress_is_reported_block_by_block(blocks: range | None) -> None:
-    told: list[tuple[int, int]] = []
+    reported: list[tuple[int, int]] = []
     made = sim.simulate(reversing(), "sim:sm_90a", level="thread")
-    way = sim.Simulation(blocks=blocks, progress=lambda *now: told.append(now))
+    way = sim.Simulation(blocks=blocks, progress=lambda *now: reported.append(now))
     made(*made.random_arguments(), simulation=way)
     count = BLOCKS if blocks is None else 2
-    assert told == [(done, count) for done in range(1, count + 1)]
+    assert reported == [(done, count) for done in range(1, count + 1)]
 
 
 def test_a_terminal_shows_the_progress(tmp_path: Path) -> None:

@@ -334,7 +334,7 @@ def test_slots_that_are_not_used_again_give_no_mutants() -> None:
     assert len(outcomes) > 20 and all(outcome.caught for outcome in outcomes), [o for o in outcomes if not o.caught]
 
 
-@pytest.mark.parametrize("options", [{}, {"specialize": "off"}, {"stages": 1}], ids=["specialised", "alike", "plain"])
+@pytest.mark.parametrize("options", [{}, {"specialize": "off"}, {"stages": 1}], ids=["specialized", "alike", "plain"])
 def test_tile_programs_of_warp_groups_are_simulated_by_threads(options: dict[str, Any]) -> None:
     made = sim.simulate(matmul(128, 128, 256), "sim:sm_90a", **options)
     assert "wgmma" in str(made.module) and "mosaic_gpu.wgmma" not in str(made.module)

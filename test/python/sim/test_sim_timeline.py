@@ -1,4 +1,4 @@
-"""Timelines of simulated programs: by hand in a small one, and that pipelining overlaps."""
+"""Timelines of simulated kernels: exact in a small one, and overlap in pipelines."""
 
 from __future__ import annotations
 
@@ -73,15 +73,15 @@ def test_a_pipelined_loop_overlaps_more_than_the_plain_one(case: str) -> None:
 
 def test_the_matrix_unit_works_at_its_rate() -> None:
     found = timeline(HOPPER)
-    products = [s for s in found.slices if s.kind == "product"]
+    mma_slices = [s for s in found.slices if s.kind == "product"]
     rate = found.timing.f16_macs
-    assert rate and all(s.end - s.start == pytest.approx(s.size / rate) for s in products)
+    assert rate and all(s.end - s.start == pytest.approx(s.size / rate) for s in mma_slices)
     # A block has 128 rows and 256 columns of a matmul over 2048.
-    assert sum(s.size for s in products) == 128 * 256 * 2048
+    assert sum(s.size for s in mma_slices) == 128 * 256 * 2048
     assert found.summary.matrix == pytest.approx(128 * 256 * 2048 / rate)
-    assert {s.name for s in products} == {f"mosaic_gpu.wgmma, warpgroup {i}" for i in (0, 1)}
+    assert {s.name for s in mma_slices} == {f"mosaic_gpu.wgmma, warpgroup {i}" for i in (0, 1)}
     # One MMA at a time.
-    spans = sorted((s.start, s.end) for s in products)
+    spans = sorted((s.start, s.end) for s in mma_slices)
     assert all(before[1] <= after[0] + 1e-6 for before, after in itertools.pairwise(spans))
 
 
@@ -219,14 +219,14 @@ def test_each_part_of_the_matrix_unit_has_its_warps() -> None:
     timing, _ = numbers("sm_80")
     assert timing.f16_macs
     one = 16 * 8 * 16 / (timing.f16_macs / 4)
-    products = [s for s in found.slices if s.kind == "product"]
-    ends = {s.name: s.end for s in products}
+    mma_slices = [s for s in found.slices if s.kind == "product"]
+    ends = {s.name: s.end for s in mma_slices}
     assert {name.rpartition(", ")[2] for name in ends} == {f"warp {i}" for i in range(5)}
     # The first and the last warp take turns.
     assert sorted(ends.values()) == pytest.approx([2 * one] * 3 + [3 * one, 4 * one])
-    assert sum(s.size for s in products) == 5 * 2 * 16 * 8 * 16
+    assert sum(s.size for s in mma_slices) == 5 * 2 * 16 * 8 * 16
     assert found.summary.matrix == pytest.approx(5 * 2 * 16 * 8 * 16 / timing.f16_macs)
-    assert {s.track for s in products} == {f"matrix unit, part {i}" for i in range(4)}
+    assert {s.track for s in mma_slices} == {f"matrix unit, part {i}" for i in range(4)}
 
 
 def test_timelines_of_threads_are_always_the_same(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The chip table as Python sees it."""
+"""The chip table in Python."""
 
 from __future__ import annotations
 

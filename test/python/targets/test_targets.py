@@ -274,8 +274,8 @@ def multiply(
         matrices[name] = matrix
     for lane, i in np.ndindex(registers["c"].shape):
         row, column = coordinates[2](lane, i)
-        products = (matrices["a"][row, kk] * matrices["b"][kk, column] for kk in range(mma["k"]))
-        yield (lane, i), matrices["c"][row, column] + sum(products)
+        terms = (matrices["a"][row, kk] * matrices["b"][kk, column] for kk in range(mma["k"]))
+        yield (lane, i), matrices["c"][row, column] + sum(terms)
 
 
 def test_known_chips() -> None:

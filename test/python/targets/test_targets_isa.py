@@ -1,4 +1,4 @@
-"""The chip table against LLVM and the assemblers: what it lists for a chip, code generation can make for the chip.
+"""The chip table against LLVM and the assemblers: code generation for each listed fact.
 
 Every instruction goes through the MLIR operation that reaches it, in a child process, because an instruction that a
 chip lacks ends LLVM's instruction selection with an abort.

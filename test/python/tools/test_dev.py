@@ -1,4 +1,4 @@
-"""tools/dev: its verbs, and that it stops at the first failure with the command that failed."""
+"""Verbs of tools/dev, and its stop at the first failed command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The installed package works from another place than the build tree."""
+"""The installed package outside of the build tree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""tools/dev outputs: what it records of a run of the tests, and what it finds between two recordings."""
+"""tools/dev outputs: recordings of test runs, and differences between two recordings."""
 
 from __future__ import annotations
 

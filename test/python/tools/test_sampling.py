@@ -1,4 +1,4 @@
-"""The sample of a grid: as many points as asked for, every value in one of them, and the same ones in every run."""
+"""The sample of a grid: its size, every value in a point, and the same points in every run."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ def rules_in(name: str, source: str) -> set[str]:
     options = words.Options()
     path = pathlib.PurePath(name)
     found = [hit for text in words.texts(path, source) for hit in words.check_text(name, text, options.rules)]
-    found += words.check_names(name, words.names(path, source), options.rules, options.allowed_names)
+    found += words.check_names(name, words.names(path, source), options)
     return {finding.rule for finding in found}
 
 

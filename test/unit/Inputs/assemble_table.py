@@ -22,7 +22,8 @@ CHIPS = (75, 80, 86, 89, 90, 100, 103, 120)
 
 
 def function(number: int, entry: dict[str, Any]) -> str:
-    """A kernel of one text. What an instruction changes is two operands of it in LLVM, of which the text names one."""
+    """A kernel of one text. A read-write operand of an instruction is two operands in LLVM, of which the text names
+    one."""
     letters = entry["changed"] * 2 + entry["read"]
     registers = [f"%{letter}{place}" for place, letter in enumerate(letters)]
     declared = "".join(f".reg .{TYPES[letter]} %{letter}{place};\n" for place, letter in enumerate(letters))
@@ -31,12 +32,12 @@ def function(number: int, entry: dict[str, Any]) -> str:
 
 
 def assemble(ptxas: str, entries: list[dict[str, Any]], version: int, chip: str) -> str:
-    """What the assembler says, nothing where it takes them."""
+    """The assembler's error, or an empty string."""
     head = f".version {version // 10}.{version % 10}\n.target {chip}\n.address_size 64\n"
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "table.ptx"
         source.write_text(head + "".join(function(number, entry) for number, entry in enumerate(entries)))
-        # Not the optimiser's, which is slow: what is written there is what it takes.
+        # Not the optimizer's, which is slow: what is written there is what it takes.
         command = [ptxas, "-O0", f"-arch={chip}", str(source), "-o", str(Path(folder) / "table.cubin")]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         return "" if done.returncode == 0 else done.stderr or "it failed"

@@ -1,4 +1,4 @@
-"""AMD's arithmetic of a lane: each against float64 or integers."""
+"""AMD's per-lane arithmetic, against float64 or integers."""
 
 from __future__ import annotations
 
@@ -109,13 +109,13 @@ def test_frexp(dtype: Any, integer: str) -> None:
 
 @pytest.mark.parametrize("dtype, bits", [(F16, np.uint16), (F32, np.uint32), (F64, np.uint64)])
 def test_class(dtype: Any, bits: Any) -> None:
-    """One bit for each of: signalling NaN, NaN, -inf, -normal, -denormal, -0, 0, denormal, normal, inf."""
+    """One bit for each of: signaling NaN, NaN, -inf, -normal, -denormal, -0, 0, denormal, normal, inf."""
     info = np.finfo(dtype)
     nan = np.array(np.nan, dtype).view(bits)
-    signalling = (nan & ~bits(1 << (info.nmant - 1))) | bits(1)
+    signaling = (nan & ~bits(1 << (info.nmant - 1))) | bits(1)
     tiny = info.smallest_subnormal
     kinds = [nan, *np.array([-np.inf, -1, -tiny, -0.0, 0, tiny, 1, np.inf], dtype).view(bits)]
-    x = np.resize(np.array([signalling, *kinds], bits), (LANES, 1))
+    x = np.resize(np.array([signaling, *kinds], bits), (LANES, 1))
     expected = np.resize(np.arange(10), (LANES, 1))
     for kind in range(10):
         got = call(amd.mangle("class", LLVM[dtype]), "i1", (LLVM[dtype], x), ("i32", str(1 << kind)))
@@ -143,9 +143,9 @@ def test_legacy_multiplications() -> None:
     x[:4, 0], y[:4, 0] = (0, np.inf, -0.0, 3), (np.inf, 0, np.nan, np.inf)
     is_zero = (x == 0) | (y == 0)
     with np.errstate(invalid="ignore"):
-        product = np.where(is_zero, 0, x * y)
+        legacy = np.where(is_zero, 0, x * y)
         fused = np.where(is_zero, z, (x.astype(F64) * y + z).astype(F32))
-    np.testing.assert_array_equal(call("fmul.legacy", "float", ("float", x), ("float", y), dtype=F32), product)
+    np.testing.assert_array_equal(call("fmul.legacy", "float", ("float", x), ("float", y), dtype=F32), legacy)
     got = call("fma.legacy", "float", ("float", x), ("float", y), ("float", z), dtype=F32, chip="gfx1100")
     np.testing.assert_array_equal(got, fused)
     got = call("fmad.ftz.f32", "float", *[("float", a) for a in (y, z, x)], dtype=F32)
@@ -465,8 +465,8 @@ def test_dot_of_integers(name: str, bits: int, is_signed: bool, clamp: int) -> N
     ty = "<2 x i16>" if bits == 16 else "i32"
     dtype = np.int32 if is_signed else np.uint32
     got = call(name, "i32", (ty, a), (ty, b), ("i32", c), ("i1", clamp), dtype=dtype)
-    products = elements(a, bits, is_signed) * elements(b, bits, is_signed)
-    total = products.sum(axis=1, keepdims=True) + c.view(dtype).astype(np.int64)
+    terms = elements(a, bits, is_signed) * elements(b, bits, is_signed)
+    total = terms.sum(axis=1, keepdims=True) + c.view(dtype).astype(np.int64)
     info = np.iinfo(dtype)
     np.testing.assert_array_equal(got, np.clip(total, info.min, info.max) if clamp else total.astype(dtype))
 
@@ -479,6 +479,6 @@ def test_dot_of_mixed_integers(name: str, bits: int, sign_of_a: int, sign_of_b: 
     c[4] = 0x7FFFFFF0
     got = call(name, "i32", ("i1", sign_of_a), ("i32", a), ("i1", sign_of_b), ("i32", b), ("i32", c), ("i1", clamp),
                dtype=np.int32, chip="gfx1100")  # fmt: skip
-    products = elements(a, bits, bool(sign_of_a)) * elements(b, bits, bool(sign_of_b))
-    total = products.sum(axis=1, keepdims=True) + c.view(np.int32).astype(np.int64)
+    terms = elements(a, bits, bool(sign_of_a)) * elements(b, bits, bool(sign_of_b))
+    total = terms.sum(axis=1, keepdims=True) + c.view(np.int32).astype(np.int64)
     np.testing.assert_array_equal(got, np.clip(total, -(2**31), 2**31 - 1) if clamp else total.astype(np.int32))

@@ -1,4 +1,4 @@
-"""AMD's copies to LDS, which are done late, and transposed reads."""
+"""AMD's copies to LDS with late completion, and transposed reads."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ TYPES = {"f32": "float", "f64": "double", "i32": "i32"}
 NUMPY: dict[str, Any] = {"f32": np.float32, "f64": np.float64, "i32": np.int32}
 
 # Name, m, k, blocks, type of the operands in LLVM, its elements' type, type of the result, chip.
-PRODUCTS: list[tuple[str, int, int, int, str, Any, str, str]] = [
+MMAS: list[tuple[str, int, int, int, str, Any, str, str]] = [
     ("mfma.f32.32x32x1f32", 32, 1, 2, "float", np.float32, "f32", "gfx90a"),
     ("mfma.f32.16x16x1f32", 16, 1, 4, "float", np.float32, "f32", "gfx90a"),
     ("mfma.f32.4x4x1f32", 4, 1, 16, "float", np.float32, "f32", "gfx90a"),
@@ -160,9 +160,9 @@ def check(got: Array, a: Array, b: Array, c: Array, exact: bool) -> None:
 
 
 @pytest.mark.parametrize("exact", [True, False], ids=["exact", "random"])
-@pytest.mark.parametrize("product", PRODUCTS, ids=lambda p: p[0])
-def test_matmul(product: tuple[str, int, int, int, str, Any, str, str], exact: bool) -> None:
-    name, m, k, blocks, ty, dtype, result, chip = product
+@pytest.mark.parametrize("mma", MMAS, ids=lambda p: p[0])
+def test_matmul(mma: tuple[str, int, int, int, str, Any, str, str], exact: bool) -> None:
+    name, m, k, blocks, ty, dtype, result, chip = mma
     rng = np.random.default_rng(len(name) + k)
     a, b = (numbers(rng, (blocks, m, k), dtype, exact) for _ in range(2))
     c = (rng.standard_normal((blocks, m, m)) * 8).round(0 if exact or result == "i32" else 9).astype(NUMPY[result])

@@ -1,4 +1,4 @@
-"""AMD's places, barriers, waits, clocks and ends."""
+"""AMD's indices, barriers, waits, clocks and ends."""
 
 from __future__ import annotations
 

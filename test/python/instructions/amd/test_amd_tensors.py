@@ -1,4 +1,4 @@
-"""AMD's tensor data mover: tiles between global memory and LDS, named by descriptors."""
+"""AMD's tensor data mover: tiles between global memory and LDS, selected by descriptors."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def check(got: Array, a: Array, b: Array, c: Array) -> None:
     exact = a @ b.T + c
     expected = exact.astype(np.float32).astype(got.dtype) if got.dtype == BF16 else exact.astype(got.dtype)
     got64, expected64 = got.astype(float), expected.astype(float)
-    # The reference's sum may round to the other neighbour.
+    # The reference's sum may round to the other neighbor.
     ulp = {2: 2.0**-7 if got.dtype == BF16 else 2.0**-10, 4: 2.0**-23}[got.itemsize]
     near = abs(got64 - exact) <= ulp / 2 * np.maximum(abs(expected64), 2.0**-14) * 1.001 + 1e-13 * (abs(a) @ abs(b).T)
     assert ((got64 == expected64) | near).all()

@@ -1,4 +1,4 @@
-"""Runs NVVM intrinsics alone, each in a kernel of its own, on operands that every thread has for itself."""
+"""Runs of single NVVM intrinsics, each in a kernel of its own, on operands per thread."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arithmetic of floats: what rounds against exact fractions, what is approximate against float64."""
+"""Arithmetic of floats: rounded results against exact fractions, approximate ones against float64."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ def _exact(operation: str, values: tuple[float, ...], to: Format, mode: str) -> 
             x, y, z = np.float64(a), np.float64(b), np.float64(c)
             if operation == "fma":
                 # A product of two numbers is never infinite here, however large.
-                product = x * y if not (math.isfinite(a) and math.isfinite(b)) else np.float64(0)
-                return float(product + z)
+                multiplied = x * y if not (math.isfinite(a) and math.isfinite(b)) else np.float64(0)
+                return float(multiplied + z)
             return float(
                 {"add": x + y, "sub": x - y, "mul": x * y, "div": x / y, "rcp": 1 / x, "sqrt": np.sqrt(x)}[operation]
             )

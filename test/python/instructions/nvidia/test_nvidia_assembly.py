@@ -1,4 +1,4 @@
-"""Inline assembly: what the parser reads, statements that become code, and instructions that only text has."""
+"""Inline assembly: the parser, statements that become code, and instructions without an intrinsic."""
 
 from __future__ import annotations
 

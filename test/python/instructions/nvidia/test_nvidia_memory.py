@@ -1,4 +1,4 @@
-"""Barriers, asynchronous copies, atomics and system calls, each in a kernel that shows what it does."""
+"""Barriers, asynchronous copies, atomics and system calls, each in a kernel that shows its effect."""
 
 from __future__ import annotations
 

@@ -37,9 +37,9 @@ def test_matmuls(group: str, exact: bool) -> None:
     built = {name: _build(name, exact) for name in CASES if group_of(name) == group}
     found = nvidia.run({name: made for name, (made, _) in built.items()})
     for name, (_, expected) in built.items():
-        product = CASES[name]
-        fields = [f.view(np.int32) if product.accumulator == "s32" else f for f in found[name]]
-        check(gathered(fields, C_PLACES[product.m], product.m), name, expected, exact)
+        mma = CASES[name]
+        fields = [f.view(np.int32) if mma.accumulator == "s32" else f for f in found[name]]
+        check(gathered(fields, C_PLACES[mma.m], mma.m), name, expected, exact)
 
 
 def _quad_place(layout: str, is_a: bool, lane: int, i: int) -> tuple[int, int]:

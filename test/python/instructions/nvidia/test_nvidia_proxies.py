@@ -9,7 +9,7 @@ import nvidia
 import pytest
 import smalti
 from smalti.emulator import Emulation, tensor_map
-from test_nvidia_wgmma import HEAD as PRODUCT_HEAD
+from test_nvidia_wgmma import HEAD as WGMMA_HEAD
 from test_nvidia_wgmma import chain, run_chain
 
 HEAD = """target triple = "nvptx64-nvidia-cuda"
@@ -128,7 +128,7 @@ def test_fences_that_are_none() -> None:
 def test_operands_of_a_wgmma_without_a_fence() -> None:
     run_chain(chain(), emulation=Emulation(sanitize="thread"))
     fence = "  call void @llvm.nvvm.fence.proxy.async.shared_cta()\n"
-    assert fence in chain() and fence not in PRODUCT_HEAD
+    assert fence in chain() and fence not in WGMMA_HEAD
     with pytest.raises(smalti.EmulationError, match="asynchronous proxy"):
         run_chain(chain().replace(fence, ""), emulation=Emulation(sanitize="thread"))
 

@@ -1,4 +1,4 @@
-"""NVIDIA's copies of tiles of tensors (`cp.async.bulk.tensor`), the tensor maps they take, and barriers as MLIR has them."""
+"""NVIDIA's copies of tiles of tensors (`cp.async.bulk.tensor`), their tensor maps, and MLIR's barriers."""
 
 from __future__ import annotations
 

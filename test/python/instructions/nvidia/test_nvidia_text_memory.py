@@ -1,4 +1,4 @@
-"""Atomics, barriers and copies in inline assembly, with the orders and scopes that they can name."""
+"""Atomics, barriers and copies in inline assembly, with their orders and scopes."""
 
 from __future__ import annotations
 

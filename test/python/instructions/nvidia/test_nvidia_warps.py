@@ -1,4 +1,4 @@
-"""Exchanges between lanes, special registers, and ldmatrix and stmatrix, against the PTX ISA's own words in numpy."""
+"""Cross-lane ops, special registers, and ldmatrix and stmatrix, against the formulas of the PTX ISA in numpy."""
 
 from __future__ import annotations
 

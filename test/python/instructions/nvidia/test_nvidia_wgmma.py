@@ -171,7 +171,7 @@ class Modifiers:
     in_registers: bool = False
 
 
-def product(kind: Kind, n: int, how: Modifiers, a: str, b: str, accumulators: Sequence[str], name: str) -> str:
+def multiply(kind: Kind, n: int, how: Modifiers, a: str, b: str, accumulators: Sequence[str], name: str) -> str:
     """A call as MLIR's nvvm.wgmma.mma_async writes it, or with A in registers."""
     count = len(accumulators)
     a_names = [f"i32 {x}" for x in a.split()] if how.in_registers else [f"i64 {a}"]
@@ -245,7 +245,7 @@ def whole(kind: Kind, n: int, how: Modifiers) -> str:
     """One MMA between its fence and its wait."""
     load, accumulators = load_accumulators(kind, n)
     load_registers, registers = load_a() if how.in_registers else ("", "%da")
-    made = product(kind, n, how, registers, "%db", accumulators, "d")
+    made = multiply(kind, n, how, registers, "%db", accumulators, "d")
     body = load + load_registers + wgmma(FENCE) + made + wgmma(COMMIT) + wgmma(WAIT, "i64 0")
     return kernel(body + store_accumulators(kind, n, "d"))
 
@@ -311,18 +311,18 @@ class Problem:
             # So that sums stay in range.
             a = self._small(random, "a")
             b = self._small(random, "b")
-        products = a * self.how.scale_a @ (b * self.how.scale_b).T
+        terms = a * self.how.scale_a @ (b * self.how.scale_b).T
         if kind.d == "s32":
             c = random.integers(-(2**31), 2**31, (ROWS, n))
             c[:4] = 2**31 - 5
             c[4:8] = -(2**31) + 5
-            exact = products.astype(np.int64) + (c if how_adds(self.how) else 0)
+            exact = terms.astype(np.int64) + (c if how_adds(self.how) else 0)
             clamped = np.clip(exact, -(2**31), 2**31 - 1) if kind.saturate else exact
             self.wanted, self.c = clamped.astype(np.uint32).view(np.int32), c.astype(np.int32)
         else:
             dtype = np.float32 if kind.d == "f32" else np.float16
             self.c = random.standard_normal((ROWS, n)).astype(dtype)
-            self.wanted = products + (self.c.astype(np.float64) if how_adds(self.how) else 0)
+            self.wanted = terms + (self.c.astype(np.float64) if how_adds(self.how) else 0)
 
     def _small(self, random: np.random.Generator, which: str) -> Array:
         codes = getattr(self, f"{which}_codes")
@@ -466,10 +466,10 @@ def chain(*, fence: bool = True, first_wait: str = "", last_wait: str = "i64 0",
 
     load, accumulators = load_accumulators(CHAINED, CHAIN_N)
     body = load + (call(FENCE) if fence else "")
-    body += product(CHAINED, CHAIN_N, Modifiers(), "%da", "%db", accumulators, "d") + call(COMMIT)
+    body += multiply(CHAINED, CHAIN_N, Modifiers(), "%da", "%db", accumulators, "d") + call(COMMIT)
     body += call(WAIT, first_wait) if first_wait else ""
     body += between
-    body += product(other, CHAIN_N, Modifiers(), "%da", "%db", [f"%d.{i}" for i in range(len(accumulators))], "e")
+    body += multiply(other, CHAIN_N, Modifiers(), "%da", "%db", [f"%d.{i}" for i in range(len(accumulators))], "e")
     body += call(COMMIT) if commit else ""
     body += call(WAIT, last_wait) if last_wait else ""
     return kernel(body + store_accumulators(CHAINED, CHAIN_N, "e"))
@@ -531,7 +531,7 @@ write:
 multiply:
 """
     load, accumulators = load_accumulators(CHAINED, CHAIN_N)
-    body += load + wgmma(FENCE) + product(CHAINED, CHAIN_N, Modifiers(), "%da", "%db", accumulators, "d")
+    body += load + wgmma(FENCE) + multiply(CHAINED, CHAIN_N, Modifiers(), "%da", "%db", accumulators, "d")
     body += wgmma(COMMIT) + wgmma(WAIT, "i64 0") + store_accumulators(CHAINED, CHAIN_N, "d")
     copy = "  call void @llvm.memcpy.p3.p0.i64(ptr addrspace(3) %to, ptr %from, i64 512, i1 false)\n"
     text = kernel(body).replace(copy, FILL_BY_FIRST)
@@ -584,7 +584,7 @@ multiply:
 """
     load, accumulators = load_accumulators(CHAINED, CHAIN_N)
     body += load + between + wgmma(FENCE)
-    body += product(CHAINED, CHAIN_N, Modifiers(), "%da", "%db", accumulators, "d") + wgmma(COMMIT)
+    body += multiply(CHAINED, CHAIN_N, Modifiers(), "%da", "%db", accumulators, "d") + wgmma(COMMIT)
     wait = wgmma(WAIT, "i64 0")
     body += (arrive + wait if early else wait + arrive) + after + store_accumulators(CHAINED, CHAIN_N, "d")
     copy = "  call void @llvm.memcpy.p3.p0.i64(ptr addrspace(3) %to, ptr %from, i64 512, i1 false)\n"
@@ -655,7 +655,7 @@ def test_a_part_of_a_warpgroup() -> None:
     """Three warps of four."""
     body = "  %is = icmp ult i32 %tid, 96\n  br i1 %is, label %multiply, label %done\ndone:\n  ret void\nmultiply:\n"
     load, accumulators = load_accumulators(CHAINED, CHAIN_N)
-    body += load + wgmma(FENCE) + product(CHAINED, CHAIN_N, Modifiers(), "%da", "%db", accumulators, "d")
+    body += load + wgmma(FENCE) + multiply(CHAINED, CHAIN_N, Modifiers(), "%da", "%db", accumulators, "d")
     body += wgmma(COMMIT) + wgmma(WAIT, "i64 0") + store_accumulators(CHAINED, CHAIN_N, "d")
     with pytest.raises(smalti.EmulationError, match="executed by 3 warps of a warpgroup") as error:
         run_chain(kernel(body))
@@ -681,7 +681,7 @@ def test_a_loop_keeps_a_wgmma_in_flight() -> None:
     body += f"  %acc = phi {struct} [ %s{count - 1}, %entry ], [ %d, %loop ]\n"
     body += "  %i = phi i32 [ 0, %entry ], [ %next, %loop ]\n"
     body += "".join(f"  %x{i} = extractvalue {struct} %acc, {i}\n" for i in range(count))
-    body += product(CHAINED, CHAIN_N, Modifiers(), "%da", "%db", [f"%x{i}" for i in range(count)], "d")
+    body += multiply(CHAINED, CHAIN_N, Modifiers(), "%da", "%db", [f"%x{i}" for i in range(count)], "d")
     body += wgmma(COMMIT) + wgmma(WAIT, "i64 1")
     body += "  %next = add i32 %i, 1\n  %more = icmp ult i32 %next, 5\n  br i1 %more, label %loop, label %end\nend:\n"
     store = store_accumulators(CHAINED, CHAIN_N, "d")

@@ -106,19 +106,20 @@ def direct(m: int, n: int, k: int, *, moved: int, depth: int, slots: int = 2) ->
                 total[i] = name
         return join([*lines, "rocdl.s.setprio 0", "amdgpu.sched_barrier allow = <none>"])
 
-    trips, last, ahead = k // DEPTH, steps - 1, slots - 1
+    trips, last, prefetched = k // DEPTH, steps - 1, slots - 1
 
     def ready(tiles: int) -> str:
         """All but the copies of the last tiles are there."""
         return f"amdgpu.memory_counter_wait load({2 * rounds * tiles})\n      amdgpu.lds_barrier"
 
     begin = [
-        f"%p{i} = arith.constant {i} : index\n      %k{i} = arith.constant {i * DEPTH} : index" for i in range(ahead)
+        f"%p{i} = arith.constant {i} : index\n      %k{i} = arith.constant {i * DEPTH} : index"
+        for i in range(prefetched)
     ]
-    begin += [fetch(f"%k{i}", f"%p{i}", f"p{i}") for i in range(ahead)]
+    begin += [fetch(f"%k{i}", f"%p{i}", f"p{i}") for i in range(prefetched)]
     end, sums = [], "%sums#"
-    for i in range(ahead):
-        end += [ready(ahead - 1 - i), f"%end{i} = arith.constant {(trips - ahead + i) % slots} : index"]
+    for i in range(prefetched):
+        end += [ready(prefetched - 1 - i), f"%end{i} = arith.constant {(trips - prefetched + i) % slots} : index"]
         end.append(compute(f"%end{i}", sums, f"e{i}"))
         sums = f"%de{i}_{last}_"
     stores = []
@@ -132,8 +133,8 @@ def direct(m: int, n: int, k: int, *, moved: int, depth: int, slots: int = 2) ->
     {v} = vector.extract {sums}{i}[{e}] : f32 from vector<4xf32>
     memref.store {v}, %o[{v}_row, {v}_column] : memref<{m}x{n}xf32, {FAT}>""")
     body = f"""{_BEGIN.replace("WIDTH", "4")}
-    %trips = arith.constant {trips - ahead} : index
-    %ahead = arith.constant {ahead} : index
+    %trips = arith.constant {trips - prefetched} : index
+    %ahead = arith.constant {prefetched} : index
     %slots = arith.constant {slots} : index
     %narrow = arith.index_cast %subgroup : index to i32
     %uniform = rocdl.readfirstlane %narrow : i32
@@ -149,7 +150,7 @@ def direct(m: int, n: int, k: int, *, moved: int, depth: int, slots: int = 2) ->
       %column = arith.muli %next, %c32 : index
       %this_slot = arith.remui %i, %slots : index
       %next_slot = arith.remui %next, %slots : index
-      {ready(ahead - 1)}
+      {ready(prefetched - 1)}
       {fetch("%column", "%next_slot", "n")}
       {compute("%this_slot", "%s", "l")}
       scf.yield {", ".join(f"%dl_{last}_{i}" for i in range(4))}

@@ -1,4 +1,4 @@
-"""Barriers of AMD's chips with names: waves that hand slots to each other, what can be wrong, and every mutant."""
+"""Named barriers of AMD chips: waves that pass slots to each other, mistakes, and every mutant."""
 
 from __future__ import annotations
 
@@ -139,18 +139,18 @@ WAIT, INIT = "rocdl.s.barrier.wait id = 1\n", "rocdl.s.barrier.init %b member_cn
 PARTED = "scf.if %first {{\n{}}} else {{\n{}}}\n"
 
 WRONG = {
-    "nothing initialises it": (JOIN, "joins named barrier 1, which nothing has initialised"),
+    "no initialization": (JOIN, "joins named barrier 1, which nothing has initialised"),
     "not for all to see": (PARTED.format(INIT, "") + JOIN + SIGNAL + WAIT, "which may not be initialised by then"),
     "not joined": (INIT + "gpu.barrier\n" + SIGNAL + WAIT, "waits for a named barrier, and has joined none"),
     "joined late": (
         INIT + "gpu.barrier\n" + PARTED.format(SIGNAL + SIGNAL, JOIN + WAIT),
         "named barrier 1 may be complete before wave 1 has joined it",
     ),
-    "initialised again": (
+    "initialized again": (
         INIT + "gpu.barrier\n" + JOIN + SIGNAL + WAIT + PARTED.format(INIT, ""),
         "wave 0 initialises named barrier 1 while others may use it",
     ),
-    "initialised in use": (
+    "initialized in use": (
         INIT + "gpu.barrier\n" + PARTED.format(SIGNAL + INIT, ""),
         "at which 1 of 2 waves have signalled",
     ),

@@ -1,4 +1,4 @@
-"""Clusters of gfx1250: their barrier, and loads that several blocks ask for together."""
+"""Clusters of gfx1250: their barrier, and multicast loads of several blocks."""
 
 from __future__ import annotations
 

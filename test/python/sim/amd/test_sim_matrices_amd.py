@@ -121,7 +121,7 @@ def vector(count: int, element: str) -> str:
     return f"vector<{count}x{element}>"
 
 
-def product(row: tuple[str, str, int, int, int, str, str], a: int, b: int, c: int) -> str:
+def mma_kernel(row: tuple[str, str, int, int, int, str, str], a: int, b: int, c: int) -> str:
     """A kernel of a wave that multiplies vectors of so many elements."""
     _, kind, m, k, blocks, element, total = row
     wave = 64 if kind == "mfma" else 32
@@ -187,7 +187,7 @@ def test_matmuls(row: tuple[str, str, int, int, int, str, str]) -> None:
     halves = architecture(chip) == "RDNA3" and total == "f16"
     if halves:
         start = np.stack([start, np.zeros_like(start)], -1).reshape(32, 16)
-    text = product(row, left.shape[1], right.shape[1], start.shape[1])
+    text = mma_kernel(row, left.shape[1], right.shape[1], start.shape[1])
     out = np.zeros_like(start)
     sim.simulate(text, f"sim:{chip}")(left, right, start, out)
     x, y = exact(element, a), exact(element, b)
@@ -209,7 +209,7 @@ def test_matmuls_equal_the_emulators(row: tuple[str, str, int, int, int, str, st
     if architecture(chip) == "RDNA3":
         a[16:] = a[:16]
     c = place(given("f32", (1, m, m), 6), results)
-    text = product(row, a.shape[1], b.shape[1], c.shape[1])
+    text = mma_kernel(row, a.shape[1], b.shape[1], c.shape[1])
     outs = [np.zeros_like(c) for _ in range(2)]
     sim.simulate(text, f"sim:{chip}")(a, b, c, outs[0])
     smalti.compile(text, target=f"emu:{chip}")(a, b, c, outs[1])
@@ -287,7 +287,7 @@ def test_numbers_that_are_none(chip: str, element: str) -> None:
     # All multiplications with this element give zeros with a sign.
     a[0, 3], b[0, 2], c[0, 3, 2] = 1, -0.0, -0.0
     left, right, start = place(a, factors), place(b, factors), place(c, results)
-    text = product(row, left.shape[1], right.shape[1], start.shape[1])
+    text = mma_kernel(row, left.shape[1], right.shape[1], start.shape[1])
     outs = [np.zeros_like(start) for _ in range(2)]
     sim.simulate(text, f"sim:{chip}")(left, right, start, outs[0])
     smalti.compile(text, target=f"emu:{chip}")(left, right, start, outs[1])
@@ -363,7 +363,7 @@ def test_permuted_factors() -> None:
     lanes = np.arange(64)
     a, b = given("f16", (64, 4), 1), given("f16", (64, 4), 2)
     c, outs = np.zeros((64, 16), np.float32), []
-    text = product(("gfx942", "mfma", 16, 4, 4, "f16", "f32"), 4, 4, 16)
+    text = mma_kernel(("gfx942", "mfma", 16, 4, 4, "f16", "f32"), 4, 4, 16)
     changed = text.replace("blocks = 4 : i32", "blocks = 4 : i32, cbsz = 1 : i32, abid = 1 : i32")
     changed = changed.replace("blgp = none", "blgp = rotate_16_right")
     for kernel_text, x, y in ((changed, a, b), (text, a[lanes // 32 * 32 + 16 + lanes % 16], b[(lanes + 16) % 64])):
@@ -374,7 +374,7 @@ def test_permuted_factors() -> None:
 
 def test_halves_of_a_wave_that_differ() -> None:
     row = ("gfx1100", "wmma", 16, 16, 1, "f16", "f32")
-    made = sim.simulate(product(row, 16, 16, 8), "sim:gfx1100")
+    made = sim.simulate(mma_kernel(row, 16, 16, 8), "sim:gfx1100")
     found = made.find(*made.random_arguments(seed=1))
     assert {finding.kind for finding in found} == {"assertion"}
     assert found[0].message == "wmma: lane 0 has other elements of A than lane 16"
@@ -409,7 +409,7 @@ def test_mmas_of_xf32(m: int, k: int) -> None:
     factors, results = factor_places("gfx942", "mfma", m, k, 1, 32), result_places("gfx942", "mfma", m, 1, False)
     matrices = [given("f32", shape, seed) for seed, shape in enumerate([(1, m, k), (1, m, k), (1, m, m)])]
     left, right, start = (place(x, at) for x, at in zip(matrices, (factors, factors, results), strict=True))
-    text = product(row, left.shape[1], right.shape[1], start.shape[1])
+    text = mma_kernel(row, left.shape[1], right.shape[1], start.shape[1])
     text = text.replace(" blgp = none", " {reducePrecision} blgp = none")
     total = f"vector<{start.shape[1]}xf32>"
     named = f"""%z = arith.constant 0 : i32

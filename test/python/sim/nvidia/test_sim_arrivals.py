@@ -1,4 +1,4 @@
-"""Copies of threads that barriers in shared memory tell of (`cp.async.mbarrier.arrive`), and copies that combine."""
+"""Copies of threads that complete on mbarriers (`cp.async.mbarrier.arrive`), and copies that reduce."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from smalti.sim import mutants
 ARRIVE = "nvvm.cp.async.mbarrier.arrive %b {noinc = true} : !llvm.ptr<3>"
 
 
-def program(behind: str = "", arrive: str = ARRIVE, count: int = 64, size: str = "", more: str = "") -> str:
+def program(after: str = "", arrive: str = ARRIVE, count: int = 64, size: str = "", more: str = "") -> str:
     """Each of 64 threads copies 16 bytes; after the wait it reads its neighbor's bytes."""
     return gpu_kernel(
         "%x: memref<256xi32>, %o: memref<256xi32>",
@@ -50,7 +50,7 @@ def program(behind: str = "", arrive: str = ARRIVE, count: int = 64, size: str =
     nvvm.cp.async.shared.global %mine, %source, 16, cache = cg{", %bytes" if size else ""}
         : !llvm.ptr<3>, !llvm.ptr<1>{", i32" if size else ""}
     {arrive}
-    {behind}
+    {after}
     nvvm.mbarrier.try_wait.parity %b, %zero, %ticks : !llvm.ptr<3>, i32, i32
     %other = arith.subi %c63, %t : index
     %first = arith.muli %other, %c4 : index
@@ -107,12 +107,12 @@ def test_what_an_arrival_does_not_tell() -> None:
     # The arrival does not release plain stores.
     store = """memref.store %t32, %tile[%there0] : memref<512xi32, #gpu.address_space<workgroup>>
     """
-    told = "%c300 = arith.constant 300 : index\n    %there0 = arith.addi %c300, %t : index\n    " + store + ARRIVE
+    released = "%c300 = arith.constant 300 : index\n    %there0 = arith.addi %c300, %t : index\n    " + store + ARRIVE
     get = """%c300b = arith.constant 300 : index
     %there1 = arith.addi %c300b, %other : index
     %w = memref.load %tile[%there1] : memref<512xi32, #gpu.address_space<workgroup>>
     memref.store %w, %o[%place] : memref<256xi32>"""
-    (finding,) = sim.simulate(program(arrive=told, more=get), "sim:sm_80").find(*arrays())
+    (finding,) = sim.simulate(program(arrive=released, more=get), "sim:sm_80").find(*arrays())
     assert finding.kind == "race" and "the store may still write it" in finding.message
 
 

@@ -1,4 +1,4 @@
-"""Blocks of a cluster in the simulator: JAX's modules, and what is found in them."""
+"""Blocks of a cluster in the simulator: JAX's modules, and findings in mutants."""
 
 from __future__ import annotations
 
@@ -63,18 +63,18 @@ REMOTE = "arrival removed of llvm.inline_asm"
 
 def test_the_mutants_of_what_blocks_tell_each_other_are_noticed() -> None:
     kernel = sim.simulate(printed("hopper_matmul_cluster_m"), "sim:sm_90a")
-    arguments, told = kernel.random_arguments(), dict[str, set[str]]()
+    arguments, reported = kernel.random_arguments(), dict[str, set[str]]()
     for mutant in mutants.mutants(kernel.module):
         name = mutant.operation
         if name.startswith(("nvvm.cluster", "nvvm.mbarrier.init")) or f"{mutant.kind} of {name}" == REMOTE:
             changed = sim.simulate(mutants.apply(kernel.module, mutant), "sim:sm_90a")
             how = sim.Simulation(numbers=False, blocks=range(1))
             for finding in changed.find(*arguments, simulation=how):
-                told.setdefault(f"{mutant.kind}: {mutant.operation}", set()).add(finding.kind)
-    assert "deadlock" in told["arrival removed: llvm.inline_asm"]
-    assert "deadlock" in told["arrival count too large: nvvm.mbarrier.init"]
-    assert told["arrival removed: nvvm.cluster.arrive.relaxed"] == {"barrier"}
-    assert "barrier" in told["wait removed: nvvm.cluster.wait"]
+                reported.setdefault(f"{mutant.kind}: {mutant.operation}", set()).add(finding.kind)
+    assert "deadlock" in reported["arrival removed: llvm.inline_asm"]
+    assert "deadlock" in reported["arrival count too large: nvvm.mbarrier.init"]
+    assert reported["arrival removed: nvvm.cluster.arrive.relaxed"] == {"barrier"}
+    assert "barrier" in reported["wait removed: nvvm.cluster.wait"]
 
 
 def test_a_block_that_may_not_have_started() -> None:

@@ -1,12 +1,14 @@
-"""Kernels in the style of IREE's pipelines for NVIDIA's chips: as they are and pipelined, against numpy, and every
-mutant; and the vector operations that such pipelines leave."""
+"""Kernels in the style of IREE's pipelines for NVIDIA chips, plain and pipelined.
+
+They are compared with numpy, and every mutant is tested. Also the vector operations that such pipelines leave.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 import smalti
-from iree_nvidia_programs import product, softmax
+from iree_nvidia_programs import matmul, softmax
 from smalti import sim
 from smalti.sim import mutants
 
@@ -15,7 +17,7 @@ WAYS = [(1, 1), (2, 2), (3, 3), (4, 4)]
 
 
 def pipelined(steps: int, slots: int, stages: int) -> sim.SimulatedKernel:
-    module = smalti.parse(product(32 * steps))
+    module = smalti.parse(matmul(32 * steps))
     passes = f"smalti-multi-buffer{{depth={slots}}},smalti-pipeline-loops{{stages={stages} target=sm_80}}"
     smalti.Pipeline(f"builtin.module(gpu.module(gpu.func({passes})))").run(module)
     return sim.simulate(module, "sim:sm_80")

@@ -99,7 +99,7 @@ def accumulators(matrix: np.ndarray) -> np.ndarray:
     ).reshape(32, count)
 
 
-def product(m: int, k: int, a: str, b: str, total: str, saturated: bool = False) -> str:
+def mma_kernel(m: int, k: int, a: str, b: str, total: str, saturated: bool = False) -> str:
     """A kernel of a warp that multiplies registers which it loads."""
     bits = {"tf32": 32, "f16": 16, "bf16": 16, "s4": 4, "u4": 4, "b1": 1}.get(a, 8)
     sums = m // 4 if total != "f16" else m // 8
@@ -124,8 +124,8 @@ def product(m: int, k: int, a: str, b: str, total: str, saturated: bool = False)
     else:
         of_types = {"A": a, "B": b}
         types = "".join(f", multiplicand{x}PtxType = #nvvm.mma_type<{kind}>" for x, kind in of_types.items())
-        behaviour = "satfinite" if saturated else "wrapped"
-        overflow = f", intOverflowBehavior = #nvvm.mma_int_overflow<{behaviour}>" if total == "i32" else ""
+        behavior = "satfinite" if saturated else "wrapped"
+        overflow = f", intOverflowBehavior = #nvvm.mma_int_overflow<{behavior}>" if total == "i32" else ""
         lists = " ".join(f"{name.upper()}[{', '.join(values)}]" for name, values in names.items())
         lines.append(
             f"%d = nvvm.mma.sync {lists} {{layoutA = #nvvm.mma_layout<row>, layoutB = #nvvm.mma_layout<col>, "
@@ -173,7 +173,7 @@ def test_mmas_of_the_target_table(row: Row) -> None:
     c = (np.random.default_rng(3).standard_normal((m, 8)) * 8).astype(dtype)
     words = [place(a, True), place(b, False), accumulators(c)]
     words[2] = words[2].view(np.int32) if total == "f16" else words[2]
-    found = both(product(*row), {**OTHERS, **table()}[row], words, dtype)
+    found = both(mma_kernel(*row), {**OTHERS, **table()}[row], words, dtype)
     wanted = accumulators(exact(kind_a, a) @ exact(kind_b, b).T + c.astype(np.float64))
     eps = 0.0 if total == "i32" else float(np.finfo(dtype).eps)
     assert np.allclose(found.astype(np.float64), wanted, rtol=eps, atol=eps * 8)
@@ -186,7 +186,7 @@ def test_mmas_of_single_bits(m: int, k: int, of_bits: str) -> None:
     a, b = given("s8", (m, k // 8), 1).view(np.uint8), given("s8", (8, k // 8), 2).view(np.uint8)
     c = np.random.default_rng(3).integers(-(2**31), 2**31, (m, 8)).astype(np.int32)
     words = [place(a, True), place(b, False), accumulators(c)]
-    text = product(m, k, "b1", "b1", "i32").replace(
+    text = mma_kernel(m, k, "b1", "b1", "i32").replace(
         "intOverflowBehavior = #nvvm.mma_int_overflow<wrapped>", f"b1Op = #nvvm.mma_b1op<{of_bits}>"
     )
     found = both(text, "sm_80", words, np.int32)
@@ -196,7 +196,7 @@ def test_mmas_of_single_bits(m: int, k: int, of_bits: str) -> None:
 
 
 def test_other_mmas_of_single_bits_are_refused() -> None:
-    text = product(16, 128, "b1", "b1", "i32", True).replace(
+    text = mma_kernel(16, 128, "b1", "b1", "i32", True).replace(
         "intOverflowBehavior", "b1Op = #nvvm.mma_b1op<and_popc>, intOverflowBehavior"
     )
     with pytest.raises(CompileError, match="a product of single bits of another form"):
@@ -244,7 +244,7 @@ def test_sums_of_integers_that_are_too_large(saturated: bool, kind: str) -> None
         k, factors = 64, (exact(kind, a).astype(np.int64), exact(kind, b).astype(np.int64))
     c = np.tile(np.array([-(2**31) + 5, 2**31 - 5], np.int64), (16, 4)).astype(np.int32)
     words = [place(a, True), place(b, False), accumulators(c)]
-    found = both(product(16, k, kind, kind, "i32", saturated), "sm_80", words, np.int32)
+    found = both(mma_kernel(16, k, kind, kind, "i32", saturated), "sm_80", words, np.int32)
     wanted = factors[0] @ factors[1].T + c
     assert (wanted != wanted.astype(np.int32)).any()
     wanted = np.clip(wanted, -(2**31), 2**31 - 1) if saturated else wanted
@@ -280,7 +280,7 @@ def test_nvgpu_saturates() -> None:
     ],
 )
 def test_other_intrinsics_are_refused_by_their_names(name: str) -> None:
-    line = product(16, 32, "e4m3", "e4m3", "f32").replace("llvm.nvvm.mma.m16n8k32.row.col.f32.e4m3.e4m3.f32", name)
+    line = mma_kernel(16, 32, "e4m3", "e4m3", "f32").replace("llvm.nvvm.mma.m16n8k32.row.col.f32.e4m3.e4m3.f32", name)
     with pytest.raises(CompileError, match=f"the intrinsic '{name}'"):
         sim.simulate(line, "sim:sm_120a")
 
@@ -297,7 +297,7 @@ def test_mmas_of_infinities(kind: str) -> None:
     b[:6, 5] = special(kind)
     c = np.full((16, 8), -0.0, np.float32)
     words = [place(a, True), place(b, False), accumulators(c)]
-    found = both(product(16, k, kind, kind, "f32"), "sm_90a", words, np.float32)
+    found = both(mma_kernel(16, k, kind, kind, "f32"), "sm_90a", words, np.float32)
     with np.errstate(all="ignore"):
         wanted = accumulators(exact(kind, a) @ exact(kind, b).T)
     np.testing.assert_allclose(found, wanted, rtol=2e-7, atol=1e-6)

@@ -65,37 +65,37 @@ def by_name(name: str, values: list[str], types: list[str], struct: str) -> str:
 
 def as_operation(name: str, values: list[str], types: list[str], struct: str) -> str:
     """The operation of `nvvm` that becomes the intrinsic."""
-    product = CASES[name]
-    behind = (2 if product.sparse else 0) + (6 if product.scale else 0)
+    mma = CASES[name]
+    trailing = (2 if mma.sparse else 0) + (6 if mma.scale else 0)
     of_c = len(struct.split(","))
     # A has 16 rows, of which a sparse one has half of the elements, and B 8.
-    of_a = (len(values) - of_c - behind) * (1 if product.sparse else 2) // (2 if product.sparse else 3)
-    of_b = len(values) - of_c - behind - of_a
+    of_a = (len(values) - of_c - trailing) * (1 if mma.sparse else 2) // (2 if mma.sparse else 3)
+    of_b = len(values) - of_c - trailing - of_a
     parts = (values[:of_a], values[of_a : of_a + of_b], values[of_a + of_b : of_a + of_b + of_c])
     rest = values[of_a + of_b + of_c :]
     text = "".join(f" {letter}[{', '.join(part)}]" for letter, part in zip("ABC", parts, strict=True))
-    attributes = [f"shape = #nvvm.shape<m = {product.m}, n = 8, k = {product.k}>"]
+    attributes = [f"shape = #nvvm.shape<m = {mma.m}, n = 8, k = {mma.k}>"]
     # f16 is known by the registers' type.
-    if product.a != "f16":
-        attributes += [f"multiplicand{x}PtxType = #nvvm.mma_type<{k}>" for x, k in (("A", product.a), ("B", product.b))]
-    if product.sparse:
+    if mma.a != "f16":
+        attributes += [f"multiplicand{x}PtxType = #nvvm.mma_type<{k}>" for x, k in (("A", mma.a), ("B", mma.b))]
+    if mma.sparse:
         text += f" sparseMetadata[{rest[0]}] selector[{rest[1]}]"
-        attributes += ["orderedMetadata"] if product.sparse.ordered else []
+        attributes += ["orderedMetadata"] if mma.sparse.ordered else []
         rest = rest[2:]
-    if product.scale:
+    if mma.scale:
         text += f" scaleA[{', '.join(rest[:3])}] scaleB[{', '.join(rest[3:])}]"
         kind = re.search(r"\.(mxf\w+)\.", name)
         assert kind
         attributes += [
-            f"scaleVecSize = #nvvm.scale_vec_size<x{product.blocks}>",
-            f"blockScaleFormat = #nvvm.block_scale_format<{product.scale}>",
+            f"scaleVecSize = #nvvm.scale_vec_size<x{mma.blocks}>",
+            f"blockScaleFormat = #nvvm.block_scale_format<{mma.scale}>",
             f"kind = #nvvm.block_scale_kind<{kind[1]}>",
         ]
-    if product.accumulator == "s32":
-        behaviour = "satfinite" if product.saturate else "wrapped"
-        attributes.append(f"intOverflowBehavior = #nvvm.mma_int_overflow<{behaviour}>")
-    op = "sync" if not product.scale else "block_scale"
-    op = f"nvvm.mma.{'sp.' if product.sparse else ''}{op}"
+    if mma.accumulator == "s32":
+        behavior = "satfinite" if mma.saturate else "wrapped"
+        attributes.append(f"intOverflowBehavior = #nvvm.mma_int_overflow<{behavior}>")
+    op = "sync" if not mma.scale else "block_scale"
+    op = f"nvvm.mma.{'sp.' if mma.sparse else ''}{op}"
     listed = ", ".join(types[i] for i in (0, of_a, of_a + of_b))
     return f"{op}{text} {{{', '.join(attributes)}}} : ({listed}) -> {struct}"
 
@@ -108,12 +108,12 @@ def numbers(name: str, exact: bool) -> Drawn:
     return drawn(name, np.random.default_rng([ord(c) for c in f"{name}{exact}"]), exact)
 
 
-def kernel(products: dict[str, Drawn], write: Any) -> tuple[str, np.ndarray, dict[str, Any]]:
+def kernel(mmas: dict[str, Drawn], write: Any) -> tuple[str, np.ndarray, dict[str, Any]]:
     """A kernel of the MMAs, its input words, and for each MMA the offset of its result and the expected result."""
     lines: list[str] = []
     words: list[np.ndarray] = []
     row, wanted = 0, {}
-    for number, (name, (operands, sums, expected)) in enumerate(products.items()):
+    for number, (name, (operands, sums, expected)) in enumerate(mmas.items()):
         ty = ACCUMULATORS[CASES[name].accumulator][0]
         struct = f"!llvm.struct<({', '.join([TYPES[ty]] * len(sums))})>"
         values = [loaded(kind, operand, words, lines) for kind, operand in operands]
@@ -140,15 +140,15 @@ gpu.module @m {{
 
 def result_of(found: np.ndarray, name: str) -> np.ndarray:
     """The matrix whose registers are the rows."""
-    product = CASES[name]
-    dtype = np.dtype(ACCUMULATORS[product.accumulator][1])
-    if product.accumulator == "f64":
+    mma = CASES[name]
+    dtype = np.dtype(ACCUMULATORS[mma.accumulator][1])
+    if mma.accumulator == "f64":
         fields = list(np.ascontiguousarray(found.reshape(-1, 2, 32).transpose(0, 2, 1)).view(dtype)[..., 0])
-    elif product.accumulator == "f16":
+    elif mma.accumulator == "f16":
         fields = list(np.ascontiguousarray(found)[..., None].view(dtype))
     else:
         fields = list(found.view(dtype))
-    return gathered(fields, C_PLACES[product.m], product.m)
+    return gathered(fields, C_PLACES[mma.m], mma.m)
 
 
 def run(names: list[str], write: Any, exact: bool, targets: tuple[str, ...] = ("sim:sm_120a",)) -> None:
@@ -172,10 +172,10 @@ def test_mmas_by_the_names_of_intrinsics(which: str) -> None:
 
 OPERATIONS = [
     name
-    for name, product in CASES.items()
+    for name, mma in CASES.items()
     # An operation has one spelling of the default; MLIR's verifier wants half of the registers of sparse floats of 8 bits.
-    if (product.scale and (".scale." in name.partition("mxf")[2]))
-    or (product.sparse and not product.scale and product.a not in ("e4m3", "e5m2", "e3m2", "e2m3", "e2m1"))
+    if (mma.scale and (".scale." in name.partition("mxf")[2]))
+    or (mma.sparse and not mma.scale and mma.a not in ("e4m3", "e5m2", "e3m2", "e2m3", "e2m1"))
 ]
 
 
@@ -213,11 +213,11 @@ BROKEN = [
 @pytest.mark.parametrize(("name", "row", "bits"), BROKEN)
 def test_metadata_that_are_no_places_are_found(name: str, row: int, bits: int) -> None:
     operands, sums, expected = numbers(PREFIX + name, False)
-    product = CASES[PREFIX + name]
-    assert product.sparse
-    size = product.sparse.chunk
+    mma = CASES[PREFIX + name]
+    assert mma.sparse
+    size = mma.sparse.chunk
     changed, selector = operands[-2][1].copy(), operands[-1][1]
-    lane = 4 * (row % 8) + product.k // size // 4 * selector + (0 if product.halves else row // 8)
+    lane = 4 * (row % 8) + mma.k // size // 4 * selector + (0 if mma.halves else row // 8)
     changed[lane] = changed[lane] & ~np.uint32(0xF0) | np.uint32(bits << 4)
     made, words, out = one(PREFIX + name, ([*operands[:-2], ("i32", changed), operands[-1]], sums, expected))
     (finding,) = made.find(words, out)
@@ -307,9 +307,9 @@ def test_sparse_mmas_of_vectors(element: str, k: int) -> None:
     name = f"{PREFIX}m16n8k{k}.row.col.{ending}"
     operands, sums, expected = numbers(name, False)
     operands[-1] = ("i32", 0)
-    product = CASES[name]
-    assert product.sparse
-    lanes = k // product.sparse.chunk // 4
+    mma = CASES[name]
+    assert mma.sparse
+    lanes = k // mma.sparse.chunk // 4
     metadata = operands[-2][1]
     step = next(s for s in range(4 // lanes) if metadata[lanes * s] != 0xDEADBEEF)
     # They are in the lanes that the selector 0 names.

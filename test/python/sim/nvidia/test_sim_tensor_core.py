@@ -14,7 +14,7 @@ TMEM = "#mosaic_gpu.tmem"
 BYTES = {"f16": 2, "bf16": 2, "f32": 4, "tf32": 4, "f8E4M3FN": 1, "f8E5M2": 1, "i8": 1}
 
 
-def product(a: str, b: str, sums: str, times: int = 1, rows: int = 128, inner: int = 64, columns: int = 32) -> str:
+def mma_kernel(a: str, b: str, sums: str, times: int = 1, rows: int = 128, inner: int = 64, columns: int = 32) -> str:
     """`a @ b`, added up so many times, loaded with the largest of each row."""
     types = [f"{rows}x{inner}x{a}", f"{inner}x{columns}x{b}", f"{rows}x{columns}x{sums}"]
     left, right, accumulator = (
@@ -70,7 +70,7 @@ def product(a: str, b: str, sums: str, times: int = 1, rows: int = 128, inner: i
     ],
 )
 def test_mmas_of_every_kind(a: str, b: str, sums: str) -> None:
-    kernel = sim.simulate(product(a, b, sums, times=2), "sim:sm_100a")
+    kernel = sim.simulate(mma_kernel(a, b, sums, times=2), "sim:sm_100a")
     x, y, z = kernel.random_arguments()
     kernel(x, y, z)
     left, right = x.astype(np.float64), y.astype(np.float64)
@@ -86,7 +86,7 @@ def test_mmas_of_every_kind(a: str, b: str, sums: str) -> None:
 
 
 def test_numbers_that_are_none_and_infinities() -> None:
-    kernel = sim.simulate(product("f16", "f16", "f32"), "sim:sm_100a")
+    kernel = sim.simulate(mma_kernel("f16", "f16", "f32"), "sim:sm_100a")
     x, y, z = kernel.random_arguments()
     x[3, 0], x[5, 1], y[:, 7], y[0, 8] = np.nan, np.inf, 0, -np.inf
     y[1, :7] = np.abs(y[1, :7]) + 1
@@ -148,7 +148,7 @@ def test_mutants_of_an_mma_with_scales_are_killed() -> None:
     ],
 )
 def test_a_load_that_reduces_its_rows(kind: str, wanted: object) -> None:
-    source = product("f16", "f16", "f32")
+    source = mma_kernel("f16", "f16", "f32")
     load = "%v = mosaic_gpu.async_load_tmem %sum : memref<128x32xf32, #mosaic_gpu.tmem> -> vector<128x32xf32>"
     assert load in source
     source = source.replace(
@@ -162,14 +162,14 @@ def test_a_load_that_reduces_its_rows(kind: str, wanted: object) -> None:
     kernel = sim.simulate(source, "sim:sm_100a")
     x, y, z = kernel.random_arguments()
     kernel(x, y, z)
-    plain = sim.simulate(product("f16", "f16", "f32"), "sim:sm_100a")
-    products = np.zeros_like(z)
-    plain(x, y, products)
-    assert (z == wanted(products)[:, None]).all()  # type: ignore[operator]
+    plain = sim.simulate(mma_kernel("f16", "f16", "f32"), "sim:sm_100a")
+    plain_result = np.zeros_like(z)
+    plain(x, y, plain_result)
+    assert (z == wanted(plain_result)[:, None]).all()  # type: ignore[operator]
 
 
 def test_a_reduction_of_integers_is_refused() -> None:
-    source = product("i8", "i8", "i32").replace(
+    source = mma_kernel("i8", "i8", "i32").replace(
         "%v = mosaic_gpu.async_load_tmem %sum :", "%v, %r = mosaic_gpu.async_load_tmem %sum reduce max :"
     )
     source = source.replace("-> vector<128x32xi32>", "-> vector<128x32xi32>, vector<128xi32>")
@@ -183,7 +183,7 @@ BEFORE, AFTER = "nvvm.tcgen05.fence <before>", "nvvm.tcgen05.fence <after>"
 
 def two_warps(before: str = BEFORE, after: str = AFTER) -> str:
     """One MMA by warp 0, and another one into the same accumulator by warp 1."""
-    source = product("f16", "f16", "f32", times=2)
+    source = mma_kernel("f16", "f16", "f32", times=2)
     first, _, rest = source.partition("      mosaic_gpu.tcgen05_mma ")
     commit = rest.index("      mosaic_gpu.wait barrier(%d")
     accumulator, left, right = (

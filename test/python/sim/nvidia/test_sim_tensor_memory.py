@@ -1,4 +1,4 @@
-"""Tensor memory of Blackwell in the simulator: JAX's modules, and what is found in them."""
+"""Tensor memory of Blackwell in the simulator: JAX's modules, and findings in mutants."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ def test_every_mutant_is_noticed(name: str) -> None:
     kernel = sim.simulate(printed(name), "sim:sm_100a")
     outcomes = mutants.score(kernel, kernel.random_arguments())
     assert [str(o) for o in outcomes if not o.caught] == []
-    told = {o.mutant.operation: o.findings[0].kind for o in outcomes}
-    assert told["nvvm.tcgen05.fence"] == "missing-fence"
-    assert told["mosaic_gpu.tcgen05_commit_arrive"] == "deadlock"
+    reported = {o.mutant.operation: o.findings[0].kind for o in outcomes}
+    assert reported["nvvm.tcgen05.fence"] == "missing-fence"
+    assert reported["mosaic_gpu.tcgen05_commit_arrive"] == "deadlock"
     if name == "tensor_core_operand_in_tensor_memory":
-        assert told["nvvm.tcgen05.wait"] == "race"
+        assert reported["nvvm.tcgen05.wait"] == "race"
 
 
 def test_a_fence_after_the_wait_is_missing() -> None:

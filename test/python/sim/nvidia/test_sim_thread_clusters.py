@@ -281,20 +281,20 @@ ASSEMBLY = """
     gpu.barrier
     llvm.inline_asm has_side_effects "{ .reg .b32 mapped_addr; @$0 mapa.shared::cluster.u32 mapped_addr, $1, $2; \
 @$0 mbarrier.arrive.shared::cluster.b64 _, [mapped_addr]; }", "b,r,r" %leads, %b, %other : (i1, !llvm.ptr<3>, i32) -> ()"""
-TOLD = READ.replace("%o[%g]", "%o[%from]")
+READ_RECEIVED = READ.replace("%o[%g]", "%o[%from]")
 
 
 def test_arrivals_on_barriers_of_another_block() -> None:
-    assert sent(INIT, SYNC, PUT, TELL, WAIT_FOR_CLUSTER, TOLD) == ()
-    kinds = {f.kind for f in sent(INIT, SYNC, PUT, TELL, TOLD)}
+    assert sent(INIT, SYNC, PUT, TELL, WAIT_FOR_CLUSTER, READ_RECEIVED) == ()
+    kinds = {f.kind for f in sent(INIT, SYNC, PUT, TELL, READ_RECEIVED)}
     assert kinds == {"race", "leak", "uninitialised"}
-    # Only threads of its block wait for a barrier, or initialise it.
+    # Only threads of its block wait for a barrier, or initialize it.
     far = WAIT.replace("%b,", "%far,").replace("ptr<3>", "ptr")
     cast = "\n    %far = llvm.addrspacecast %b_there : !llvm.ptr<7> to !llvm.ptr"
     finding = sent(INIT, cast, SYNC, TELL, far)[0]
     assert finding.kind == "barrier" and finding.message.endswith("which only threads of that block may do")
     # The initialization of the barrier there is not ordered before.
-    found = sent(INIT, TELL, WAIT_FOR_CLUSTER, TOLD)
+    found = sent(INIT, TELL, WAIT_FOR_CLUSTER, READ_RECEIVED)
     assert "barrier" in {f.kind for f in found}
 
 
@@ -314,7 +314,7 @@ SCOPE = " {scope = #nvvm.mem_scope<cluster>}"
 def test_scopes_of_arrivals_and_waits(tell: str, wait: str) -> None:
     """An arrival and a wait with block scope do not make stores of another block visible. They order later writes after
     earlier reads: memory that was read may be overwritten."""
-    finding = sent(INIT, SYNC, PUT, tell, wait, TOLD)[0]
+    finding = sent(INIT, SYNC, PUT, tell, wait, READ_RECEIVED)[0]
     assert finding.kind == "race" and "the store may still write it" in finding.message
     assert finding.others[0].block != finding.block and finding.edge is not None
     assert finding.edge.endswith("an arrival and a wait of cluster scope")
@@ -338,13 +338,13 @@ def test_relaxed_arrivals_and_waits_between_fences() -> None:
     wait = WAIT_FOR_CLUSTER.replace(SCOPE, " " + RELAXED["arrive"])
     release, acquire = (f"\n    {RELAXED[name]}" for name in ("release", "acquire"))
     fenced = tell.replace("scf.if %leads {", f"scf.if %leads {{{release}")
-    assert sent(INIT, SYNC, PUT, fenced, wait, acquire, TOLD) == ()
+    assert sent(INIT, SYNC, PUT, fenced, wait, acquire, READ_RECEIVED) == ()
     for parts in ((tell, wait, acquire), (fenced, wait), (fenced.replace(release, acquire), wait, acquire)):
-        finding = sent(INIT, SYNC, PUT, *parts, TOLD)[0]
+        finding = sent(INIT, SYNC, PUT, *parts, READ_RECEIVED)[0]
         assert finding.kind == "race" and "the store may still write it" in finding.message
     # One for the block does not reach another one.
     small = fenced.replace("cluster>}", "cta>}")
-    assert sent(INIT, SYNC, PUT, small, wait, acquire, TOLD)[0].kind == "race"
+    assert sent(INIT, SYNC, PUT, small, wait, acquire, READ_RECEIVED)[0].kind == "race"
 
 
 def test_arrivals_in_assembly_by_number() -> None:

@@ -131,12 +131,12 @@ def test_what_another_lane_reads_is_not_overwritten() -> None:
 
 
 def test_what_one_lane_stores_for_all() -> None:
-    def told(between: str) -> str:
+    def ordered(between: str) -> str:
         base = "%base = arith.subi %t, %lane : index"
         return "\n".join([base, "scf.if %first {", store("%base"), "}", between, load("%v", "%base"), PUT])
 
-    assert kinds(told("")) == {"race"}
-    assert kinds(told(SYNC)) == set()
+    assert kinds(ordered("")) == {"race"}
+    assert kinds(ordered(SYNC)) == set()
     # All store the same: who reads it has stored it.
     alike = "\n".join([store("%c0", "%one"), "gpu.barrier", store("%c1", "%one"), load("%v", "%c1"), PUT])
     made = sim.simulate(

@@ -113,7 +113,7 @@ def pack(values: list[str], register: str, name: str) -> list[str]:
     return lines
 
 
-def shared_product(
+def shared_wgmma(
     name: str,
     start: str,
     columns: int,

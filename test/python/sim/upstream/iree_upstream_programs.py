@@ -28,7 +28,7 @@ def _module(arguments: str, body: str, block: int, grid: tuple[int, int]) -> str
 # LLVMGPUTileAndFuse
 # ---------------------------------------------------------------------------------------------------------------------
 
-_PRODUCT = """
+_MATMUL = """
         %a = vector.transfer_read %a_tile[%row, %c0], %zero {{in_bounds = [true, true]}}
           : memref<16x{depth}xf32, {shared}>, vector<4x{depth}xf32>
         %b = vector.transfer_read %b_tile[%c0, %column], %zero {{in_bounds = [true, true]}}
@@ -58,7 +58,7 @@ def _tiles(out: str, trips: int, depth: int, fetch: str) -> str:
         gpu.barrier
 {fetch}
         gpu.barrier
-        scf.forall (%row, %column) = (0, 0) to (16, 16) step (4, 4) {{{_PRODUCT.format(depth=depth, shared=SHARED)}
+        scf.forall (%row, %column) = (0, 0) to (16, 16) step (4, 4) {{{_MATMUL.format(depth=depth, shared=SHARED)}
         }} {{mapping = [#gpu.thread<linear_dim_1>, #gpu.thread<linear_dim_0>]}}
       }}
       scf.forall (%row, %column) = (0, 0) to (16, 16) step (4, 4) {{

@@ -1,4 +1,4 @@
-"""Unstructured thread-level kernels: lanes that diverge at a jump converge again, or end."""
+"""Unstructured thread-level kernels: divergence at jumps, convergence, and exits."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ EXCHANGE = """
 
 
 @pytest.mark.parametrize("target", ["sim:sm_80", "sim:gfx942"])
-def test_shared_iterations_are_a_point_of_synchronisation(target: str) -> None:
+def test_shared_iterations_are_a_synchronization_point(target: str) -> None:
     x, y = random(128), np.zeros(128, np.float32)
     kernel = made(EXCHANGE, "%x: memref<128xf32>, %y: memref<128xf32>", block="128, 1, 1", target=target)
     kernel(x, y)
@@ -229,8 +229,8 @@ def test_a_barrier_on_one_way() -> None:
   ^end:"""
     # Threads that only return are not waited for.
     assert made(body, "%x: memref<8xf32>").find(np.zeros(8, np.float32)) == ()
-    behind = "\n    %v = memref.load %x[%c0] : memref<8xf32>"
-    (finding,) = made(body + behind, "%x: memref<8xf32>").find(np.zeros(8, np.float32))
+    after = "\n    %v = memref.load %x[%c0] : memref<8xf32>"
+    (finding,) = made(body + after, "%x: memref<8xf32>").find(np.zeros(8, np.float32))
     assert finding.kind == "divergence"
 
 
