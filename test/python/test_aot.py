@@ -141,7 +141,7 @@ def test_ptx_where_there_was_no_ptxas(tmp_path: Path) -> None:
     assert (loaded.binary, loaded.binary_format, loaded.asm["ptx"]) == (b".version 9.0\n", "ptx", ".version 9.0\n")
 
 
-def test_what_has_no_code_is_not_saved(tmp_path: Path) -> None:
+def test_a_kernel_without_code_is_not_saved(tmp_path: Path) -> None:
     kernel = gpu_kernel("gfx942")
     kernel.binary = None
     kernel.notes = ["no ld.lld was found"]
@@ -203,7 +203,7 @@ def test_files_that_end_too_early_at_any_byte(good: bytes, tmp_path: Path) -> No
         assert "is damaged" in refused(good[:size], tmp_path)
 
 
-def test_no_changed_byte_goes_unseen(good: bytes, tmp_path: Path) -> None:
+def test_every_changed_byte_is_found(good: bytes, tmp_path: Path) -> None:
     """A byte that changes is found, or means nothing: the kernel is the same."""
     same = made()
     path = tmp_path / "k.smalti"

@@ -23,7 +23,7 @@ def test_right_kernel_passes() -> None:
     assert comparison.argument.index == 1 and comparison.total == 6000
 
 
-def test_slightly_wrong_factor_is_seen() -> None:
+def test_slightly_wrong_scale_is_found() -> None:
     result = checked(SCALE_CPU.replace("2.0", "2.000001"))
     assert not result.ok and result.comparisons[0].wrong == 6000
     with pytest.raises(smalti.CheckError, match=r"6000 of 6000 elements are wrong; the first is \[0, 0\]: .* \+- "):
@@ -37,7 +37,7 @@ def test_unwritten_rows_are_found() -> None:
         result.require()
 
 
-def test_writing_what_is_only_read_is_seen() -> None:
+def test_writes_to_read_only_arguments_are_found() -> None:
     damage = SCALE_CPU.replace(
         "memref.store %y, %dst", "memref.store %y, %src[%i, %j] : memref<100x60xf32>\n memref.store %y, %dst"
     )

@@ -202,7 +202,7 @@ def test_a_divisor_that_is_always_zero(target: str) -> None:
     assert line_of(caught.value) == NUMBERS_LINE + 1
 
 
-def test_the_process_goes_on(tmp_path: Any) -> None:
+def test_the_process_continues(tmp_path: Any) -> None:
     """In a process of its own: a signal would end this one."""
     script = f"""
 import numpy as np, smalti

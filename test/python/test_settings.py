@@ -117,7 +117,7 @@ COPY = """gpu.module @m {
 """
 
 
-def test_only_tile_programs_have_a_reference(tmp_path: Path) -> None:
+def test_only_tile_level_kernels_have_a_reference(tmp_path: Path) -> None:
     path = tmp_path / "copy.mlir"
     path.write_text(COPY)
     command = ["run", str(path), "--target", "emu:sm_80"]
@@ -185,7 +185,7 @@ def test_arrays_are_filled_with_numbers(text: str, wanted: float) -> None:
         ("i8[4]=300", "300 does not fit i8"),
     ],
 )
-def test_what_arrays_are_not_filled_with(text: str, message: str) -> None:
+def test_values_that_arrays_are_not_filled_with(text: str, message: str) -> None:
     with pytest.raises(smalti.LaunchError) as caught:
         device_arguments.parse({0: text})
     assert message in str(caught.value)

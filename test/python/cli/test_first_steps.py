@@ -41,7 +41,7 @@ TO_NVVM = "builtin.module(gpu.module(convert-gpu-to-nvvm))"
 # --- Commands ---------------------------------------------------------------------------------------------------------
 
 
-def test_the_tools_are_beside_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_tools_are_next_to_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "tools"))
     steps = importlib.import_module("devlib.steps")
     commands = tmp_path / "bin"
@@ -139,7 +139,7 @@ def test_a_pass_that_leaves_invalid_ir_leaves_a_reproducer() -> None:
     assert not driver._is_refusal(smalti.CompileError("no reason"), smalti.parse(SCALE))
 
 
-def test_no_folder_for_reproducers_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_folder_for_reproducers_is_not_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("SMALTI_REPRODUCER_DIR", str(tmp_path / "file"))
     monkeypatch.setattr(reproducer.tempfile, "gettempdir", lambda: str(tmp_path / "file"))

@@ -47,7 +47,7 @@ def test_ragged_matmul_for_gpus(target: str, kernels: Path) -> None:
 
 
 @pytest.mark.parametrize("target", ["sm_90a", "gfx942"])
-def test_the_levels_on_the_way(target: str) -> None:
+def test_intermediate_levels(target: str) -> None:
     kernel = smalti.compile(SCALE, target)
     assert "triton_xla.extract" in kernel.asm["tile"]
     assert "gpu.func @scale" in kernel.asm["mosaic"] and "triton_xla" not in kernel.asm["mosaic"]
@@ -80,7 +80,7 @@ def test_same_numbers_on_any_number_of_threads(kernels: Path, monkeypatch: pytes
     np.testing.assert_array_equal(results[0], results[2])
 
 
-def test_block_programs_compile_too() -> None:
+def test_block_level_kernels_compile_too() -> None:
     kernel = smalti.compile(SCALE, "sm_90a")
     again = smalti.compile(kernel.asm["mosaic"], "sm_90a")
     assert again.asm["ptx"] == kernel.asm["ptx"]

@@ -54,7 +54,7 @@ def test_tools_that_are_missing_are_named(tmp_path: Path, no_tools: None) -> Non
     assert "llvm-dis was not found" in (folder / "07-llvm.missing.txt").read_text()
 
 
-def test_what_fails_leaves_what_came_before_it(tmp_path: Path) -> None:
+def test_a_failure_keeps_earlier_results(tmp_path: Path) -> None:
     with pytest.raises(smalti.CompileError) as caught:
         # No chip has so many warps in a block.
         smalti.compile(SCALE, target="sm_90a", dump=tmp_path, num_warps=64)

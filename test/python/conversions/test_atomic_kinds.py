@@ -148,7 +148,7 @@ def test_types_that_no_array_has(engine: str, ty: str) -> None:
     assert caught.value.diagnostics[0].location is not None
 
 
-def test_a_block_updates_nothing() -> None:
+def test_a_block_without_updates() -> None:
     """Block-level kernels have no atomic update of memory: the operation is named."""
     text = program(AtomicRMWKind.addi, "i32").replace("known_block", "smalti.num_warps = 2 : i64, known_block", 1)
     with pytest.raises(smalti.SmaltiError, match=r"memref\.atomic_rmw"):

@@ -578,7 +578,7 @@ def test_splats_and_replicas_in_shared_memory() -> None:
     assert np.array_equal(y, x + 3)
 
 
-def test_programs_side_by_side() -> None:
+def test_concurrent_kernels() -> None:
     """Each program has its own barrier and its own scratch."""
     body = """
     %c128 = arith.constant 128 : index

@@ -124,11 +124,11 @@ def test_epilogues(epilogue: str, out: str) -> None:
     check(tile_matmul((128, 72, 128), (64, 64, 64), epilogue=epilogue, out=out))
 
 
-def test_sum_that_begins_with_what_is_there() -> None:
+def test_accumulation_onto_existing_values() -> None:
     check(matmul((136, 72, 96), (64, 64, 32)))
 
 
-def dequantised(shape: tuple[int, int, int], tile: tuple[int, int, int]) -> str:
+def dequantized(shape: tuple[int, int, int], tile: tuple[int, int, int]) -> str:
     """C = (scale * A) * B, with A of i8 in memory and of bf16 in the matmul: operand A is computed in registers."""
     (m, n, k), (tm, tn, tk) = shape, tile
     columns = -(-n // tn)
@@ -193,9 +193,9 @@ triton_xla.entry_func @chain(%q: memref<{rows}x{depth}xf16>, %k: memref<{depth}x
 
 
 IN_REGISTERS = {
-    "dequantised": dequantised((128, 128, 192), (64, 128, 64)),
-    "dequantised-two-groups": dequantised((128, 64, 128), (128, 64, 64)),
-    "dequantised-ragged": dequantised((72, 136, 104), (64, 64, 32)),
+    "dequantized": dequantized((128, 128, 192), (64, 128, 64)),
+    "dequantized-two-groups": dequantized((128, 64, 128), (128, 64, 64)),
+    "dequantized-ragged": dequantized((72, 136, 104), (64, 64, 32)),
     "chained": chained(128, 256, 64, 64),
     "chained-ragged": chained(72, 104, 64, 32),
 }

@@ -100,7 +100,7 @@ TAMPERED: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("change", TAMPERED.values(), ids=TAMPERED.keys())
-def test_what_was_tampered_with_is_a_miss(
+def test_a_modified_file_is_a_miss(
     cache: DiskCache, tmp_path: Path, change: Callable[[Path], object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -142,7 +142,7 @@ def test_the_key_is_private_and_stays(cache: DiskCache, key: Path, tmp_path: Pat
         (lambda cache, key: key.write_bytes(b"short"), "does not have 32 bytes"),
     ],
 )
-def test_what_others_can_write_is_refused(
+def test_files_that_others_can_write_are_refused(
     cache: DiskCache, key: Path, tmp_path: Path, change: Callable[[Path, Path], object], said: str
 ) -> None:
     if "chown" in change.__code__.co_names and os.geteuid() != 0:
@@ -193,7 +193,7 @@ def test_entries_that_were_used_last_stay(cache: DiskCache, tmp_path: Path) -> N
     assert not part.exists()
 
 
-def test_what_is_too_large_is_not_stored(cache: DiskCache, tmp_path: Path) -> None:
+def test_large_results_are_not_stored(cache: DiskCache, tmp_path: Path) -> None:
     cache.set("a", b"x" * LIMIT)
     assert cache.get("a") is None and not entries(tmp_path)
 

@@ -60,7 +60,7 @@ def test_stores_of_one_value(type_: str, place: str, order: str) -> None:
 
 
 @pytest.mark.parametrize("order", ["first-ahead", "last-ahead"])
-def test_what_is_still_a_race(order: str) -> None:
+def test_remaining_races(order: str) -> None:
     # Another value by one thread alone.
     one = "  %v = select i1 %first, i32 8, i32 7\n  store i32 %v, ptr %out\n"
     assert races(one, order)

@@ -263,7 +263,7 @@ def test_integers_of_some_bits() -> None:
 
 
 @pytest.mark.parametrize("name", ["f64", "f32", "f16", "bf16", "f8E4M3FN"])
-def test_fused_sums_round_once(name: str) -> None:
+def test_fused_additions_round_once(name: str) -> None:
     random = np.random.default_rng(3)
     x, y, z = (np.array(random.standard_normal(300) * by, FLOATS[name]) for by in (1, 1, 2.0**-9))
     mantissa, min_exponent, *_ = limits(name)

@@ -333,7 +333,7 @@ def test_device_memory_is_refused_on_the_cpu(scale: Kernel) -> None:
     assert "dlpack device type 7" in refused(scale, Handmade(4096, (100, 60), 2, 32, 7), result)
 
 
-def test_a_library_that_hands_nothing_out_says_why(scale: Kernel) -> None:
+def test_a_library_without_an_array_interface_gives_a_reason(scale: Kernel) -> None:
     class Stubborn(OnlyDlpack):
         def __dlpack__(self, **keywords: Any) -> Any:
             raise BufferError("requires gradients")

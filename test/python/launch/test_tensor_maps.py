@@ -216,7 +216,7 @@ FIELDS: dict[str, tuple[tuple[TensorMap, int], tuple[TensorMap, int]]] = {
 
 
 @pytest.mark.parametrize("field", FIELDS)
-def test_a_field_is_where_the_assembler_replaces_it(field: str, replaced: dict[str, Bits]) -> None:
+def test_offsets_of_fields_in_the_assembler(field: str, replaced: dict[str, Bits]) -> None:
     wanted = dict(replaced[field])
     if field == "global_address":
         # An array starts at a multiple of 16 bytes.

@@ -114,7 +114,7 @@ def test_every_byte_arrives(source: str, result: str) -> None:
         ("WGMMA", "lanes rotated", 16, "32 shuffles and 0 moves: 64 cycles"),
     ],
 )
-def test_what_the_steps_take(source: str, result: str, bits: int, text: str) -> None:
+def test_costs_of_the_steps(source: str, result: str, bits: int, text: str) -> None:
     plan = plan_relayout_steps(LAYOUTS[source], LAYOUTS[result], list(SHAPE), bits, "sm_90a")
     assert str(plan.cost) == text
 

@@ -157,7 +157,7 @@ def test_splats() -> None:
         ),
     ],
 )
-def test_what_is_impossible_says_why(
+def test_reasons_for_impossible_relayouts(
     source: str, result: str, shape: list[int], bits: int, chip: str, warps: int, reason: str
 ) -> None:
     cost = plan_relayout(LAYOUTS[source], LAYOUTS[result], shape, bits, chip, warps)

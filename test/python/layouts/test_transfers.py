@@ -110,7 +110,7 @@ def test_every_plan_moves_every_element(chip: str, is_load: bool) -> None:
 
 @pytest.mark.parametrize("chip", ["sm_90a", "gfx950", "gfx1250"])
 @pytest.mark.parametrize("width", [16, 32, 64])
-def test_a_wrong_swizzle_is_seen(chip: str, width: int) -> None:
+def test_a_wrong_swizzle_is_found(chip: str, width: int) -> None:
     """The simulator rejects wrong plans: a plan for one swizzle fails with another."""
     layout, bits = next(iter(chip_layouts(chip).values()))
     shape = [max(size, 64) for size in layout.tiling[0]]
@@ -124,7 +124,7 @@ def test_a_wrong_swizzle_is_seen(chip: str, width: int) -> None:
         execute(plan_transfer(layout, wrong, bits, chip), layout, memory, bits, chip, True)
 
 
-def test_a_wrong_layout_tile_or_kind_of_chip_is_seen() -> None:
+def test_a_wrong_layout_tile_or_kind_of_chip_is_found() -> None:
     memory = tiled_memory([64, 64], 128, 16, False)
     assert memory is not None
     plan = plan_transfer(named_layout("WGMMA"), memory, 16, "sm_90a")
@@ -305,7 +305,7 @@ def test_a_splat_is_stored_and_never_loaded() -> None:
         ),
     ],
 )
-def test_what_has_no_plan_says_why(layout: TiledLayout, memory: MemoryLayout, bits: int, message: str) -> None:
+def test_reasons_for_missing_plans(layout: TiledLayout, memory: MemoryLayout, bits: int, message: str) -> None:
     with pytest.raises(ValueError) as error:
         plan_transfer(layout, memory, bits, "sm_90a", conflict_free=True)
     assert str(error.value) == message
@@ -323,7 +323,7 @@ def test_a_layout_of_other_waves_has_no_plan() -> None:
         plan_transfer(named_layout("WGMMA"), MemoryLayout([64, 64]), 16, "sm_1")
 
 
-def test_vectors_beyond_reason_are_refused_at_once() -> None:
+def test_huge_vectors_are_refused_immediately() -> None:
     with pytest.raises(ValueError) as error:
         plan_transfer(named_layout("WGMMA"), MemoryLayout([32768, 32768]), 32, "sm_90a")
     assert str(error.value) == "a thread would make 4194304 accesses, and at most 16384 are planned"
@@ -377,7 +377,7 @@ def test_addresses_of_elements(bits: int) -> None:
 # --- what JAX takes ---------------------------------------------------------------------------------------------------
 
 
-def test_what_jax_takes() -> None:
+def test_layouts_that_jax_accepts() -> None:
     memory = tiled_memory([128, 128], 128, 16, False)
     transposed = tiled_memory([128, 128], 128, 16, True)
     assert memory is not None and transposed is not None

@@ -371,7 +371,7 @@ def test_bits_of_other_widths(wide: str, narrow: str, splits: bool) -> None:
     np.testing.assert_array_equal(out.reshape(-1).view(np.uint8), x)
 
 
-def test_what_a_program_prints(capsys: pytest.CaptureFixture[str]) -> None:
+def test_output_of_a_program(capsys: pytest.CaptureFixture[str]) -> None:
     """Each element once, whichever thread has it; and layouts when it is compiled."""
     body = f"""
       %l = mosaic_gpu.vector_load %a0 {{optimized = false}} : {memref((64,), "f32")} -> vector<64xf32>

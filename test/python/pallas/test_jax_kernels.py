@@ -74,7 +74,7 @@ def test_the_hopper_matmul_of_jax() -> None:
     assert (np.abs(c - wanted) <= 2 * bound).all()
 
 
-def test_what_a_launch_of_the_hopper_matmul_asks_of_a_driver(
+def test_driver_calls_of_a_launch_of_the_hopper_matmul(
     tmp_path: Path,
     driver: Stub,  # noqa: F811
 ) -> None:

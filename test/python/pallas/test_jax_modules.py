@@ -426,7 +426,7 @@ def test_loops_and_branches() -> None:
 
 
 @pytest.mark.parametrize("order", ["first-ahead", "last-ahead", "random:1"])
-def test_programs_side_by_side(order: str) -> None:
+def test_concurrent_kernels(order: str) -> None:
     """Each of three warpgroups has a vector, sends it to the next through shared memory, and stores the received
     one."""
     values = np.random.default_rng(11).standard_normal((3, 64, 32)).astype(np.float32)

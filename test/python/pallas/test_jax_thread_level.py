@@ -121,7 +121,7 @@ def without_memref(text: str, argument: int) -> str:
 
 
 @pytest.mark.parametrize("dropped", [(0,), (1,), (0, 2), ()])
-def test_an_unused_argument_keeps_its_place(dropped: tuple[int, ...]) -> None:
+def test_an_unused_argument_keeps_its_position(dropped: tuple[int, ...]) -> None:
     shapes: list[tuple[tuple[int, ...], str]] = [((128,), "f32")] * 5
     body = """
       %value = mosaic_gpu.vector_load %a3 : memref<128xf32> -> vector<128xf32>

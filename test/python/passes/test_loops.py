@@ -117,7 +117,7 @@ MUTANTS = {
 
 
 @pytest.mark.parametrize("mutant", MUTANTS)
-def test_what_is_taken_away_is_missed(mutant: str) -> None:
+def test_removed_synchronization_is_found(mutant: str) -> None:
     name, chip, pattern, replacement = MUTANTS[mutant]
     case = Point(SHAPES[name], chip, 3).case
     text = runner.transform(case).text

@@ -343,7 +343,7 @@ gpu.module @m {{
 
 
 @pytest.mark.parametrize(("sources", "windows", "copies"), [(30, 30, 24), (1, 70, 64)])
-def test_a_kernel_has_room_for_so_many(sources: int, windows: int, copies: int) -> None:
+def test_the_capacity_of_a_kernel(sources: int, windows: int, copies: int) -> None:
     source, shared, vector = memref((20, 48), "f32"), memref((16, 32), "f32", f", {SHARED}"), "vector<16x32xf32>"
     arguments = ", ".join(f"%s{number}: {source}" for number in range(sources))
     body = "\n".join(

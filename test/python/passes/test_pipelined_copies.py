@@ -421,7 +421,7 @@ def test_races_of_a_thread_that_copies_for_others(wrong: dict[str, Any]) -> None
 THREAD_PROGRAM = ROOT / "test/conversions/to-nvvm/tensor-maps.mlir"
 
 
-def test_tensor_map_of_a_program_of_threads() -> None:
+def test_tensor_map_of_a_thread_level_kernel() -> None:
     kernel = smalti.compile(THREAD_PROGRAM, target="emu:sm_90a")
     array = np.arange(7 * 32, dtype=np.float32).reshape(7, 32)
     for sanitizer in (None, "address", "thread"):

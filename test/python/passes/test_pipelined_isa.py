@@ -76,7 +76,7 @@ def test_matmuls_run_while_the_next_tile_loads(target: str, rows: str) -> None:
 
 @pytest.mark.grid(3)
 @pytest.mark.parametrize("target", AMD)
-def test_the_hint_can_be_left_away(target: str) -> None:
+def test_the_hint_is_optional(target: str) -> None:
     held, free = (assembly(target, "rows of 8 bytes", copies="registers", hold_loads=hold) for hold in (True, False))
     assert held != free
     assert number(held, "vgpr_spill_count") <= number(free, "vgpr_spill_count")

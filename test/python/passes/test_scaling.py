@@ -109,7 +109,7 @@ HOPPER = [
 @pytest.mark.grid(1, cover=False)
 @pytest.mark.skipif(shutil.which("valgrind") is None, reason="instructions are counted by valgrind")
 @pytest.mark.parametrize(("pipeline", "shape", "anchor"), HOPPER, ids=[shape for _, shape, _ in HOPPER])
-def test_work_on_programs_of_warp_groups(pipeline: str, shape: str, anchor: str, tmp_path: Path) -> None:
+def test_work_on_kernels_with_wgmma(pipeline: str, shape: str, anchor: str, tmp_path: Path) -> None:
     write = getattr(benchmark().hopper, shape)
     few, many = instructions(pipeline, [write(count) for count in (FEW // 2, 2 * FEW)], tmp_path, anchor)
     assert few > 20 * FEW

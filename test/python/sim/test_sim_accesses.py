@@ -65,7 +65,7 @@ def _padded(rows, dtype):
     return [bytes(item).ljust(dtype.itemsize, b"\0") for row in rows for item in row]
 
 
-def test_what_was_before(random):
+def test_earlier_accesses(random):
     agents, steps = np.array([0, 1, 2, 3, 4], np.int32), np.array([0, 1, 1, 5, 2], np.int32)
     row = random.integers(0, 5, GRAINS).astype(np.int32)
     known = random.integers(0, 6, (WARPS, 8)).astype(np.int32)

@@ -43,7 +43,7 @@ SCALED = "%x: memref<?x?xf32, strided<[?, ?], offset: ?>>, %s: f32, %y: memref<?
 
 
 @pytest.mark.parametrize("columns", [1, 63, 64, 130])
-def test_arrays_say_the_sizes_of_a_program_of_threads(columns):
+def test_arrays_give_the_sizes_of_a_thread_level_kernel(columns):
     kernel = compiled(THREADS, SCALED, SCALE, grid=3)
     whole = np.arange(columns * 6, dtype=np.float32).reshape(columns, 6)
     for x in (np.ascontiguousarray(whole.T[:3]), whole.T[:3], whole.T[::2], whole.T[2::-1]):
@@ -106,7 +106,7 @@ OF_A_BLOCK = """
 """
 
 
-def test_arrays_say_the_sizes_of_a_program_of_a_block():
+def test_arrays_give_the_sizes_of_a_block_level_kernel():
     kernel = compiled(BLOCK, "%x: memref<?x64xf32, strided<[?, 1]>>, %f: f32, %y: memref<?x64xf32>", OF_A_BLOCK)
     for rows in (64, 192):
         x, y = np.random.default_rng(rows).random((rows, 80), np.float32)[:, 8:72], np.zeros((rows, 64), np.float32)
@@ -226,7 +226,7 @@ def test_races_between_arrays_that_share_memory_are_found(text, body):
         kernel(whole[:64], whole[0:128:2])
 
 
-def test_what_two_arguments_write_together_is_written_once():
+def test_overlapping_arguments_are_written_once():
     body = """
     %t = gpu.thread_id x
     %c32 = arith.constant 32 : index
@@ -298,7 +298,7 @@ def test_arrays_that_do_not_fit_are_refused(name):
         kernel(*given)
 
 
-def test_strides_that_are_no_elements_are_refused():
+def test_strides_that_are_not_whole_elements_are_refused():
     kernel = compiled(THREADS, "%x: memref<?x64xf32, strided<[?, 1]>>, %y: memref<?x64xf32, strided<[?, 1]>>", ROWS)
     x = as_strided(np.zeros(2000, np.uint8)[:1040].view(np.float32), (4, 64), (258, 4))
     with pytest.raises(LaunchError, match=r"argument 0 .* stride along dimension 0 is 258 bytes"):

@@ -392,7 +392,7 @@ MEMORY = {
 
 
 @pytest.mark.parametrize("name", MEMORY)
-def test_memory_seen_in_several_ways(name: str) -> None:
+def test_memory_with_several_views(name: str) -> None:
     body, wanted = MEMORY[name]
     check(program(body), wanted, "sim:sm_80")
 
@@ -627,7 +627,7 @@ def test_lines_of_python(tmp_path: Path, as_file: bool) -> None:
         ({"grid": 1 << 40}, "say which blocks are to run"),
     ],
 )
-def test_launches_that_no_gpu_does(how: dict[str, int], message: str) -> None:
+def test_launches_that_exceed_a_gpu(how: dict[str, int], message: str) -> None:
     made = sim.simulate(of_blocks("", ["memref<4xf32>"], **how), "sim:sm_90a")
     with pytest.raises(LaunchError, match=message):
         made.find(*made.random_arguments())

@@ -19,7 +19,7 @@ def find(text: str, **how: object) -> tuple[sim.Finding, ...]:
 
 
 @pytest.mark.parametrize("schedule", sim.SCHEDULES, ids=lambda s: f"{s.order}-{s.completion}")
-def test_a_sound_program_has_no_findings(schedule: sim.Simulation) -> None:
+def test_a_race_free_kernel_has_no_findings(schedule: sim.Simulation) -> None:
     kernel = sim.simulate(doubled(), "sim:sm_90a")
     x, y = kernel.random_arguments()
     kernel(x, y, simulation=schedule)
@@ -88,7 +88,7 @@ def test_too_few_and_too_many_announced_bytes() -> None:
     assert "misses 3616 announced bytes" in found[1].message
 
 
-def test_a_deadlock_says_who_waits_for_what() -> None:
+def test_a_deadlock_lists_the_waits() -> None:
     body = barrier("b", 65528, arrivals=2)
     body += f"""
       %tid = arith.index_cast %tx : index to i32
@@ -162,14 +162,14 @@ def test_an_access_outside_of_memory_says_the_index() -> None:
     assert "bytes 65536 to 81920 of shared memory, which has 65536" in finding.message
 
 
-def test_a_copy_that_nothing_waits_for_is_a_leak() -> None:
+def test_a_copy_without_a_wait_is_a_leak() -> None:
     body = barrier("b", 65528) + slice_smem("x", 0, "64x64") + load("%a0", "%x", "64x64", "b", parity=None)
     finding = only(find(program(body, ["memref<64x64xf32>"])))
     assert finding.kind == "leak"
     assert finding.edge == "a wait for the phase of its barrier"
 
 
-def test_blocks_that_write_the_same_place() -> None:
+def test_blocks_that_write_the_same_address() -> None:
     body = """
       %id = arith.index_cast %bx : index to i32
       %f = arith.sitofp %id : i32 to f32
@@ -211,7 +211,7 @@ def test_warpgroups_that_share_memory_need_a_barrier() -> None:
     assert only(found).edge == ("a barrier between the two accesses that warpgroup 0 and warpgroup 1 both reach")
 
 
-def test_an_operation_that_is_not_known_is_named_before_anything_runs() -> None:
+def test_an_unsupported_operation_is_reported_before_the_run() -> None:
     with pytest.raises(CompileError) as caught:
         sim.simulate(program("      nvvm.fence.sc.cluster", ["memref<64x64xf32>"]), "sim:sm_90a")
     (problem,) = caught.value.diagnostics

@@ -98,7 +98,7 @@ def test_the_mutants_of_a_launch_are_noticed() -> None:
 
 
 @pytest.mark.parametrize("fill", ["zero", "nan"])
-def test_what_is_outside_of_the_array_is_filled(fill: str) -> None:
+def test_elements_outside_of_the_array_are_filled(fill: str) -> None:
     # The store has padding between its elements, so reads of the padding are checked in shared memory.
     text = copying("none", fill, rows=12)
     begin = text.index("      nvgpu.tma.async.store")
@@ -243,7 +243,7 @@ def problem(text: str) -> str:
     return found.message
 
 
-def test_hosts_that_are_not_known_are_refused() -> None:
+def test_unsupported_hosts_are_refused() -> None:
     twice = kernel_with(LAUNCH + "\n    " + LAUNCH, BODY, ARGUMENTS)
     assert problem(twice) == "'gpu.launch_func' of the host: a second launch"
     unknown = kernel_with(LAUNCH, BODY, ARGUMENTS, "    memref.store %seven, %x[%c1] : memref<256xi32>")

@@ -163,7 +163,7 @@ _COMMIT_AND_WAIT = "nvvm.wgmma.commit.group.sync.aligned\n          nvvm.wgmma.w
 @pytest.mark.grid(6)
 @pytest.mark.parametrize(("stages", "stop"), [(1, "mosaic"), (1, "pipelined"), (2, "pipelined"), (4, "pipelined")])
 @pytest.mark.parametrize("target", ["sm_90a", "sm_80", "gfx942"])
-def test_tile_programs_are_those_of_numpy(target: str, stages: int, stop: str) -> None:
+def test_tile_level_kernels_equal_numpy(target: str, stages: int, stop: str) -> None:
     file = ROOT / "test/kernels/matmul_ragged.mlir"
     kernel = sim.simulate(file, f"sim:{target}", stages=stages, stop_after=stop)
     a, b, c = kernel.random_arguments()
@@ -174,7 +174,7 @@ def test_tile_programs_are_those_of_numpy(target: str, stages: int, stop: str) -
 
 @pytest.mark.grid(8)
 @pytest.mark.parametrize("target", [name for name, chip in targets.table().items() if chip.is_gpu])
-def test_tile_programs_run_for_every_chip(target: str) -> None:
+def test_tile_level_kernels_run_for_every_chip(target: str) -> None:
     kernel = sim.simulate(ROOT / "test/kernels/matmul_relu_bf16.mlir", f"sim:{target}")
     a, b, c = kernel.random_arguments()
     kernel(a, b, c)
@@ -277,7 +277,7 @@ def test_the_shell(tmp_path: Path) -> None:
     assert run("sim", str(good), "--schedules", "all", "--order", "round-robin")[0] == 2
 
 
-def test_a_program_of_a_block_that_multiplies_with_all_its_warps() -> None:
+def test_a_block_level_kernel_with_an_mma_of_all_warps() -> None:
     source = matmul(128, 128, 128)
     kernel = sim.simulate(source, "sim:sm_90a", stop_after="pipelined", matmul="wgmma", depth=2)
     assert kernel.program.group_threads is None

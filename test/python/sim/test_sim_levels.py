@@ -264,7 +264,7 @@ def test_a_kernel_that_does_not_ask_for_barriers(body: Any, attributes: tuple[st
     assert made.find(*made.random_arguments()) == ()
 
 
-def test_programs_side_by_side() -> None:
+def test_concurrent_kernels() -> None:
     """Each of three programs has vectors, a number and barriers of its own; the last one is a part of one."""
     body = f"""
     %t = gpu.thread_id x

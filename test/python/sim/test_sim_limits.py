@@ -203,13 +203,13 @@ def test_identical_operations_have_findings_of_their_own(attribute: str) -> None
 
 
 @pytest.mark.parametrize("attribute", ["", BLOCK], ids=["threads", "block"])
-def test_identical_operations_have_places_of_their_own_in_a_timeline(attribute: str) -> None:
+def test_identical_operations_are_separate_in_a_timeline(attribute: str) -> None:
     made = sim.simulate(kernel(TWICE, attribute), "sm_90a")
     places = {one.place for one in made.timeline(np.zeros(64, np.float32)).slices}
     assert {place.split(":")[1] for place in places} >= {str(FIRST), str(SECOND)}
 
 
-def test_a_vector_that_no_block_holds() -> None:
+def test_a_vector_that_exceeds_a_block() -> None:
     body = """
     %v = arith.constant dense<0.0> : vector<65536x65536xf32>
     %w = math.exp %v : vector<65536x65536xf32>"""

@@ -104,7 +104,7 @@ def test_waits_that_leave_a_negative_number(wait: str) -> None:
         find(wait)
 
 
-def test_programs_of_one_name() -> None:
+def test_kernels_with_one_name() -> None:
     one = program("").partition("{")[2].rpartition("}")[0]
     text = f"gpu.module @m {{ {one} }} gpu.module @n {{ {one} }}"
     for name in ("k", None):
@@ -112,7 +112,7 @@ def test_programs_of_one_name() -> None:
             sim.simulate(text, "sim:sm_80", name=name)
 
 
-def test_what_would_end_a_deadlock() -> None:
+def test_remedies_of_a_deadlock() -> None:
     """The suggested fixes remove the finding."""
     body = """%i64c = arith.constant 64 : i32
     scf.if %t0 {

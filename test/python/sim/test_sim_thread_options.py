@@ -97,7 +97,7 @@ def test_the_shell_computes_no_numbers(shell: Any) -> None:
     assert shell("--races-only")[0].exit_code == 1
 
 
-def test_the_shell_goes_on(shell: Any) -> None:
+def test_the_shell_continues(shell: Any) -> None:
     done, x, y = shell()
     assert done.exit_code == 1 and not (y == x[:, ::-1]).any()
     done, x, y = shell("--go-on", "--order", "round-robin")

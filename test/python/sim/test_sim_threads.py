@@ -112,7 +112,7 @@ DIVERGENT = """
     memref.store %f, %o[%t] : memref<64xi32>"""
 
 
-def test_threads_go_different_ways() -> None:
+def test_threads_diverge() -> None:
     out = np.zeros(64, np.int32)
     for order in ("adversarial", "round-robin"):
         run(program(DIVERGENT, "%o: memref<64xi32>"), out, order=order)
@@ -139,7 +139,7 @@ def warps(first: str, second: str) -> str:
     return program(WARPS.replace("FIRST", first).replace("SECOND", second), "%a: memref<64xf32>, %o: memref<64xf32>")
 
 
-def test_warps_that_part_meet_at_a_barrier() -> None:
+def test_divergent_warps_converge_at_a_barrier() -> None:
     a, out = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
     for order in ("adversarial", "round-robin", "random:1"):
         run(warps("gpu.barrier", "gpu.barrier"), a, out, order=order)
@@ -152,7 +152,7 @@ def test_warps_that_part_meet_at_a_barrier() -> None:
     assert found[0].edge == "a barrier between the two accesses that warp 0 and warp 1 both reach"
 
 
-def test_a_barrier_that_a_warp_does_not_come_to() -> None:
+def test_a_barrier_that_a_warp_does_not_reach() -> None:
     # Exited threads are not waited for, and exit does not order their accesses.
     (finding,) = find(warps("", "gpu.barrier"))
     assert finding.kind == "race"
@@ -186,7 +186,7 @@ def test_an_access_outside_says_the_lane_and_the_index() -> None:
     assert any(f.kind == "race" for f in found)
 
 
-def test_threads_that_write_one_place() -> None:
+def test_threads_that_write_one_address() -> None:
     body = "memref.store %v, %o[%c0] : memref<64xi32>"
     same = "%v = arith.constant 3 : i32\n"
     assert find(program(same + body, "%o: memref<64xi32>")) == ()
@@ -335,7 +335,7 @@ def test_slots_that_are_not_used_again_give_no_mutants() -> None:
 
 
 @pytest.mark.parametrize("options", [{}, {"specialize": "off"}, {"stages": 1}], ids=["specialized", "alike", "plain"])
-def test_tile_programs_of_warp_groups_are_simulated_by_threads(options: dict[str, Any]) -> None:
+def test_tile_level_kernels_with_wgmma_are_simulated_at_thread_level(options: dict[str, Any]) -> None:
     made = sim.simulate(matmul(128, 128, 256), "sim:sm_90a", **options)
     assert "wgmma" in str(made.module) and "mosaic_gpu.wgmma" not in str(made.module)
     a, b, c = made.random_arguments()
@@ -419,7 +419,7 @@ def test_the_emulator_gives_the_same_bits(target: str, options: dict[str, Any]) 
     assert simulated.tobytes() == emulated.tobytes()
 
 
-def test_the_level_of_a_program_and_what_it_refuses() -> None:
+def test_the_level_of_a_kernel_and_its_refusals() -> None:
     with pytest.raises(TargetError, match="the level 'warp' is none of: block, thread"):
         sim.simulate(matmul(128, 128, 64), "sim:sm_80", level="warp")
     with pytest.raises(TargetError, match="simulated as it is: stages says nothing"):

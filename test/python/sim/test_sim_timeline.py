@@ -26,7 +26,7 @@ def timeline(source: object, target: str = "sim:sm_90a", **options: object) -> s
     return kernel.timeline(*kernel.random_arguments())
 
 
-def test_a_small_program_takes_what_the_table_says() -> None:
+def test_a_small_kernel_takes_the_time_of_the_table() -> None:
     found = timeline(doubled())
     timing = targets.get("sm_90a").timing
     assert timing is not None and found.timing == timing
@@ -71,7 +71,7 @@ def test_a_pipelined_loop_overlaps_more_than_the_plain_one(case: str) -> None:
     assert pipelined.matrix == pytest.approx(plain.matrix)
 
 
-def test_the_matrix_unit_works_at_its_rate() -> None:
+def test_mmas_run_at_the_rate_of_the_table() -> None:
     found = timeline(HOPPER)
     mma_slices = [s for s in found.slices if s.kind == "product"]
     rate = found.timing.f16_macs
@@ -179,7 +179,7 @@ def numbers(target: str) -> tuple[targets.Timing, float]:
     return timing, timing.memory_bandwidth * 1000 / timing.megahertz / timing.units
 
 
-def test_a_warp_waits_for_what_it_uses() -> None:
+def test_a_warp_waits_for_the_values_that_it_uses() -> None:
     """Two loads are in flight concurrently, and the sum waits for the second one."""
     body = """%other = arith.addi %t, %c64 : index
     %a = memref.load %x[%t] : memref<128xf32>

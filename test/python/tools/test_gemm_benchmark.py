@@ -106,7 +106,7 @@ def test_times_are_medians_of_rounds_in_turns() -> None:
     assert made["results"][0]["clocks"] == {"before": {"clocks.sm": 0}, "after": {"clocks.sm": 12}}
 
 
-def test_what_is_wrong_is_not_timed() -> None:
+def test_wrong_results_are_not_timed() -> None:
     made, backend = record(FakePeer("smalti", 2e-6), FakePeer("triton", 1e-6, error=0.5))
     assert 1e-6 not in backend.order
     entry = made["results"][0]["peers"]["triton"]
@@ -181,7 +181,7 @@ def test_every_shape_can_be_copied_in_tiles() -> None:
 
 
 @pytest.mark.parametrize("dtype", gemm.DTYPES)
-def test_the_ceiling_is_code_of_the_matrix_units_alone(dtype: str, tmp_path: Path) -> None:
+def test_the_ceiling_is_code_of_the_matrix_units_only(dtype: str, tmp_path: Path) -> None:
     tool = toolchain.find_ptxas()
     if tool is None:
         pytest.skip("needs ptxas")
@@ -204,7 +204,7 @@ def test_ours_is_built_into_files_that_say_what_they_are(tmp_path: Path) -> None
     assert re.match(r"bf16 64x72x40: tiles of \(\d+, \d+, \d+\), \d+ registers", said[0])
 
 
-def test_what_does_not_compile_is_counted_and_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_refused_modules_are_counted_and_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []
     monkeypatch.setattr(gemm, "program", lambda problem, tile: "module {")
     assert gemm.build(tmp_path, [Problem("f16", 64, 64, 64)], "sm_80", said.append) == 1

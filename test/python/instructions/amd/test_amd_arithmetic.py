@@ -66,7 +66,7 @@ def test_function(name: str, dtype: Any) -> None:
     assert (abs(got.astype(F64) - expected) <= places * 1.001 * abs(expected) + 1e-15).all()
 
 
-def test_single_precision_functions_know_no_denormal_numbers() -> None:
+def test_single_precision_functions_flush_denormal_numbers() -> None:
     tiny = np.full((LANES, 1), 2.0**-140, F32)
     assert np.isinf(call("rcp.f32", "float", ("float", tiny), dtype=F32)).all()
     assert np.isneginf(call("log.f32", "float", ("float", tiny), dtype=F32)).all()

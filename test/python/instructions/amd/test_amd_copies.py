@@ -209,7 +209,7 @@ def test_all_fields_of_the_immediate() -> None:
         assert counted("gfx950", wait) == [i < done for i in range(4)], hex(immediate)
 
 
-def test_a_unit_is_of_the_wave() -> None:
+def test_a_copy_counts_once_per_wave() -> None:
     """A copy by half of the lanes counts for all of them: the one before it is done."""
     first, second = "ptr addrspace(3) %to, i32 4, i32 0", "ptr addrspace(3) %to, i32 4, i32 1024"
     body = f"""%half = icmp ult i32 %lane, 32
@@ -266,7 +266,7 @@ def finding(text: str, chip: str = "gfx950", **options: Any) -> Any:
     return caught.value.findings[0]
 
 
-def test_what_is_read_in_flight_is_poison() -> None:
+def test_reads_of_copies_in_flight_are_poison() -> None:
     got = run(kernel(f"store i32 5, ptr addrspace(3) %from\n{COPY}, !alias.scope !2\n{READ}, !noalias !2"))
     assert (got == 0x7FFF7FFF).all()
 

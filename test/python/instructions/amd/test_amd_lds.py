@@ -155,14 +155,14 @@ def test_upper_bits_of_the_count() -> None:
     assert done(copied("gfx942", GATHER, gathers(3), SOURCE, wait), 3) == [False] * 3
 
 
-def test_place_in_lds_must_be_uniform() -> None:
+def test_lds_offset_must_be_uniform() -> None:
     body = """  %to = getelementptr i32, ptr addrspace(3) @lds, i32 %lane
   call void @llvm.amdgcn.global.load.lds(ptr addrspace(1) %from, ptr addrspace(3) %to, i32 4, i32 0, i32 0)"""
     with pytest.raises(errors.EmulationError, match="first lane"):
         copied("gfx942", GATHER, body, SOURCE)
 
 
-def test_place_in_lds_must_be_aligned() -> None:
+def test_lds_offset_must_be_aligned() -> None:
     body = """  %to = getelementptr i8, ptr addrspace(3) @lds, i32 2
   call void @llvm.amdgcn.global.load.lds(ptr addrspace(1) %from, ptr addrspace(3) %to, i32 4, i32 0, i32 0)"""
     with pytest.raises(errors.EmulationError, match="aligned"):

@@ -225,7 +225,7 @@ NOTHING = {
 
 
 @pytest.mark.parametrize("name", NOTHING)
-def test_what_changes_no_value(name: str) -> None:
+def test_ops_that_do_not_change_values(name: str) -> None:
     operands = NOTHING[name]
     types = ", ".join(
         "ptr" + (" addrspace" + o.split(" addrspace")[1].split(" ")[0] if "addrspace" in o else "")

@@ -229,7 +229,7 @@ def test_multicast(way: str, schedule: Emulation) -> None:
     np.testing.assert_array_equal(found, np.tile(array[4:].reshape(1, -1).astype(np.uint32), (4, 1)))
 
 
-def test_a_block_without_a_bit_gets_nothing() -> None:
+def test_a_block_without_a_bit_receives_no_data() -> None:
     array = np.arange(4 * 16, dtype=np.int32).reshape(4, 16)
     body = _init(1) + EXPECT + LEADS + TO + BULK.format(mask=1) + COPIED
     with pytest.raises(smalti.EmulationError, match=r"block 1 of the cluster: threads 0-63 wait for mbarrier") as error:
@@ -549,7 +549,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_what_is_wrong_is_found(name: str) -> None:
+def test_mistakes_are_found(name: str) -> None:
     body, message = WRONG[name]
     with pytest.raises(smalti.EmulationError, match=message):
         run(body)

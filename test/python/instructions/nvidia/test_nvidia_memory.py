@@ -829,7 +829,7 @@ HINTS: dict[str, str] = {
 }
 
 
-def test_hints_do_nothing() -> None:
+def test_hints_have_no_effect() -> None:
     """All of them in one kernel, which goes on and changes nothing of memory."""
     body = "  %global = addrspacecast ptr %out to ptr addrspace(1)\n  %slot = alloca i32\n"
     body += "  %local = addrspacecast ptr %slot to ptr addrspace(5)\n"

@@ -109,7 +109,7 @@ def test_a_store_without_a_fence(store: str, read: str) -> None:
 
 
 @pytest.mark.parametrize("fence", FENCES)
-def test_where_fences_are(fence: str) -> None:
+def test_positions_of_fences(fence: str) -> None:
     run(after=fence)
     run(by_reader=fence, copies="early")
     with pytest.raises(smalti.EmulationError, match="asynchronous proxy"):

@@ -240,7 +240,7 @@ def test_stores(name: str) -> None:
 
 
 @pytest.mark.parametrize("rank", range(1, 6))
-def test_what_a_predicate_forbids(rank: int) -> None:
+def test_a_false_predicate(rank: int) -> None:
     array = np.ones(SHAPES[rank], np.float32)
     box = BOXES[rank]
     for name, (signature, operands) in {**loads(rank), **stores(rank)}.items():
@@ -407,7 +407,7 @@ def test_barriers_of_mlir(space: str) -> None:
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-def test_the_wrong_parity_brings_nothing() -> None:
+def test_the_wrong_parity_has_no_data() -> None:
     """A wait for the previous phase returns immediately."""
     _, signature, operands = LOADS[LOAD_2D]
     array = np.ones((8, 16), np.float32)
@@ -421,7 +421,7 @@ def test_the_wrong_parity_brings_nothing() -> None:
     assert (got[0] == 1).all() and np.isnan(got[1]).all()
 
 
-def test_too_few_bytes_bring_nothing() -> None:
+def test_too_few_bytes_have_no_data() -> None:
     """A phase that expects no bytes ends before the copy."""
     _, signature, operands = LOADS[LOAD_2D]
     text = load_kernel(LOAD_2D, 2, signature, operands, 512).replace("@bar, i32 512)", "@bar, i32 0)")
@@ -470,7 +470,7 @@ def test_map_of_another_rank() -> None:
         run(text, tensor_map(array, (2, 2, 16)), np.zeros(512, np.uint8), 1, 0, 0, 0, 0, 0)
 
 
-def test_place_must_be_aligned() -> None:
+def test_offset_must_be_aligned() -> None:
     _, signature, operands = LOADS[f"{PREFIX}cp.async.bulk.tensor.g2s.cta.tile.2d"]
     name = f"{PREFIX}cp.async.bulk.tensor.g2s.cta.tile.2d"
     text = load_kernel(name, 2, signature, operands, 512).replace(

@@ -260,7 +260,7 @@ def test_arrivals(name: str) -> None:
 
 
 @pytest.mark.parametrize("order", ["", *(f".{sem}.{scope}" for sem in ("release", "relaxed") for scope in SCOPES)])
-def test_arrivals_that_order_nothing(order: str) -> None:
+def test_arrivals_without_release_semantics(order: str) -> None:
     """A relaxed arrival leaves a race between what came before it and what follows the wait."""
     body = _init(1) + "  br i1 %first, label %arrive, label %wait\narrive:\n  store i32 5, ptr addrspace(3) @words\n"
     body += asm(f"mbarrier.arrive{order}.shared::cta.b64 _, [$0], 1;", "r", "ptr addrspace(3) @bar")

@@ -509,7 +509,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_what_is_wrong_is_found(name: str) -> None:
+def test_mistakes_are_found(name: str) -> None:
     text, message = WRONG[name]
     with pytest.raises(smalti.EmulationError, match=message) as error:
         run_chain(text)
@@ -643,7 +643,7 @@ filled:
 """
 
 
-def test_what_is_outside_is_found() -> None:
+def test_accesses_outside_are_found() -> None:
     problem = chain_problem()
     arguments = problem.arguments()
     arguments[5] = Form(32, True, 16, 256).descriptor(SHARED_BYTES - 32)

@@ -311,7 +311,7 @@ def test_checked_buffers_read_zero_outside_and_drop_stores() -> None:
 
 
 @pytest.mark.parametrize(("moved", "lanes"), [("f32", 4), ("f16", 4), ("vector<4xf32>", 16)])
-def test_copies_to_lds_lie_lane_by_lane(moved: str, lanes: int) -> None:
+def test_copies_to_lds_are_laid_out_lane_by_lane(moved: str, lanes: int) -> None:
     """Narrow elements become dwords; only the first lane's address counts; elements outside the bounds are zeros."""
     count, element = (4, "f32") if "vector" in moved else (1, moved)
     size, total = 2 if element == "f16" else 4, 128 * lanes
@@ -418,7 +418,7 @@ def test_tiles_of_chosen_rows(loads: bool) -> None:
     assert finding.kind == "assertion" and "rows outside of the tensor" in finding.message
 
 
-def test_a_load_for_the_block_alone() -> None:
+def test_a_load_for_one_block() -> None:
     text = kernel(POINTERS, trips=2).replace("rocdl.global.load", "rocdl.cluster.load")
     text = re.sub(r"(target_pointer, 0, 0)( : !llvm.ptr<1>)", r"\1, %mask\2", text)
     text = text.replace("    %c0 =", "    %mask = arith.constant 0 : i32\n    %c0 =", 1)

@@ -162,7 +162,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("how", WRONG)
-def test_what_is_wrong(how: str) -> None:
+def test_mistakes(how: str) -> None:
     body, message = WRONG[how]
     made = sim.simulate(module(ONE + body, "%a: memref<1xf32>", 1), "sim:gfx1250")
     found = made.find(np.zeros(1, np.float32), simulation=sim.Simulation(max_findings=1))
@@ -171,7 +171,7 @@ def test_what_is_wrong(how: str) -> None:
     assert message in text
 
 
-def test_a_join_that_nothing_orders() -> None:
+def test_an_unordered_join() -> None:
     """It may arrive after the signal that completes the phase; the wave's own signal is issued after it."""
     text = module(ONE + INIT + "gpu.barrier\n" + PARTED.format(SIGNAL, JOIN + "SIGNAL" + WAIT), "%a: memref<1xf32>", 1)
     one = text.replace("member_cnt = 2", "member_cnt = 1").replace("SIGNAL", "")
@@ -182,7 +182,7 @@ def test_a_join_that_nothing_orders() -> None:
     assert sim.simulate(text.replace("SIGNAL", SIGNAL), "sim:gfx1250").find(a) == ()
 
 
-def test_who_leaves_is_not_waited_for() -> None:
+def test_exited_waves_are_not_waited_for() -> None:
     leave = JOIN + "rocdl.s.barrier.leave id = 1\n"
     body = ONE + INIT + "gpu.barrier\n" + PARTED.format(JOIN + SIGNAL + WAIT, leave)
     made = sim.simulate(module(body, "%a: memref<1xf32>", 1), "sim:gfx1250")

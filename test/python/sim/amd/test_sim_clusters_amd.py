@@ -115,7 +115,7 @@ X = np.arange(256, dtype=np.float32)
         (f"gpu.barrier\nscf.if %leads {{\n{SIGNAL}{WAIT}{SIGNAL}}}\n{WAIT}{WAIT}", "barrier", "over twice"),
     ],
 )
-def test_what_can_be_wrong_with_the_barrier_of_a_cluster(sync: str, kind: str, words: str) -> None:
+def test_mistakes_with_the_barrier_of_a_cluster(sync: str, kind: str, words: str) -> None:
     found = find_gfx1250(exchange(2, sync), X)
     assert kind in {f.kind for f in found}
     assert any(words in str(f.message) + "".join(str(o.message) for o in f.others) for f in found if f.kind == kind)
@@ -128,7 +128,7 @@ def test_blocks_that_have_ended_are_not_waited_for() -> None:
     assert (x[:64] == 0).all() and (x[64:] == 1).all()
 
 
-def test_who_signals_first() -> None:
+def test_order_of_signals() -> None:
     body = f"""
     %is = scf.if %leads -> i1 {{
       %f = rocdl.s.barrier.signal.isfirst id = -3 -> i1
@@ -222,7 +222,7 @@ def test_a_load_for_both_blocks() -> None:
         assert (o.reshape(2, 64) == np.add(a.sum(0)[::-1], [[0], [1]])).all()
 
 
-def test_what_can_be_wrong_with_loads_for_several_blocks() -> None:
+def test_mistakes_in_multicast_loads() -> None:
     late = shared_loads(wait="rocdl.s.wait.asynccnt 1")
     assert kinds(late, *arrays()) == {"race", "leak"}
     load = f"rocdl.cluster.load.async.to.lds.b32 %source, %target, 0, 0, %both : {POINTER}"
@@ -245,7 +245,7 @@ def test_what_can_be_wrong_with_loads_for_several_blocks() -> None:
     assert "a load of block 1 for blocks 0" in finding.message and finding.block == (1, 0, 0)
 
 
-def test_a_block_that_ends_before_it_asks() -> None:
+def test_a_block_that_exits_before_it_requests_work() -> None:
     text = shared_loads()
     head, rest = text.split("%both = ")
     early = f"{head}scf.if %led {{\n%both = {rest}".replace("    gpu.return", "    }\n    gpu.return")

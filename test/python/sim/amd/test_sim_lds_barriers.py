@@ -98,7 +98,7 @@ def test_the_word_of_a_barrier() -> None:
     assert after_arrival(state(5), 3) == (4 << 32 | 1, False) and after_arrival(4 << 32 | 1, 2)[1]
 
 
-def test_what_arrivals_return() -> None:
+def test_results_of_arrivals() -> None:
     """Lanes arrive one after the other."""
     body = f"""
     scf.if %first {{
@@ -262,7 +262,7 @@ ASYNC = "rocdl.ds.atomic.async.barrier.arrive.b64 %full : !llvm.ptr<3>"
         ("tiles", "atomicBarrier(%words[%slot] : ", "atomicBarrier(%words[%behind] : ", {"deadlock"}),
     ],
 )
-def test_what_can_be_wrong_in_a_ring(way: str, old: str, new: str, wanted: set[str]) -> None:
+def test_mistakes_in_a_ring(way: str, old: str, new: str, wanted: set[str]) -> None:
     text = ring(way, 5)
     assert old in text
     found = kinds(text.replace(old, new), *arrays(5))
@@ -325,7 +325,7 @@ def test_an_arrival_does_not_wait_for_the_wave() -> None:
     assert kinds(text.replace("WAIT", ""), o) == {"race"}
 
 
-def test_where_no_barrier_is() -> None:
+def test_an_uninitialized_lds_barrier() -> None:
     body = f"{pointer('b', '%c0')}\nscf.if %first {{\nBEFORE\n{arrive('b')}\n}}"
     text = module(body, "%o: memref<1xf32>", 32)
     finding, *_ = find_gfx1250(text.replace("BEFORE", ""), np.zeros(1, np.float32))

@@ -358,7 +358,7 @@ def test_scaled_mmas(m: int, k: int, of_a: str, of_b: str) -> None:
     check(out, place((x @ y.T)[None] + c, results), place((abs(x) @ abs(y).T)[None] + abs(c), results))
 
 
-def test_permuted_factors() -> None:
+def test_permuted_operands() -> None:
     """`cbsz` and `abid` give one matrix of A to several; `blgp` exchanges the lanes of B."""
     lanes = np.arange(64)
     a, b = given("f16", (64, 4), 1), given("f16", (64, 4), 2)
@@ -380,7 +380,7 @@ def test_halves_of_a_wave_that_differ() -> None:
     assert found[0].message == "wmma: lane 0 has other elements of A than lane 16"
 
 
-def test_waves_that_do_not_multiply_have_no_factors() -> None:
+def test_inactive_waves_have_no_operands() -> None:
     """The registers of inactive lanes are not used."""
     lines = [
         "%c32 = arith.constant 32 : index",

@@ -92,7 +92,7 @@ def test_sparse_mmas(chip: str, m: int, k: int, element: str) -> None:
         assert outs[0].tobytes() == outs[1].tobytes()
 
 
-def test_places_that_are_not_in_order() -> None:
+def test_indices_that_are_not_in_order() -> None:
     text = sparse_program(16, 32, "f16", "f32", 1, cbsz=1)
     arrays = [np.zeros((64, n), t) for n, t in ((4, np.float16), (8, np.float16))]
     arrays += [np.full(64, 0x4444EE44, np.uint32).view(np.int32)]

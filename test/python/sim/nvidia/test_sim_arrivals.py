@@ -67,7 +67,7 @@ def arrays() -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize("schedule", [sim.SCHEDULES[0], sim.SCHEDULES[7], sim.SCHEDULES[8]], ids=lambda s: s.order)
-def test_arrivals_when_copies_are_over(schedule: sim.Simulation) -> None:
+def test_arrivals_when_copies_complete(schedule: sim.Simulation) -> None:
     x, o = arrays()
     kernel = sim.simulate(program(), "sim:sm_80")
     kernel(x, o, simulation=schedule)
@@ -87,7 +87,7 @@ def test_every_mutant_of_an_arrival_is_noticed() -> None:
     assert "arrival removed: nvvm.cp.async.mbarrier.arrive" in made
 
 
-def test_what_an_arrival_does_not_tell() -> None:
+def test_accesses_that_an_arrival_does_not_release() -> None:
     # An arrival of the threads does not cover their asynchronous copies.
     plain = program(arrive="%s = nvvm.mbarrier.arrive %b : !llvm.ptr<3> -> i64")
     assert {f.kind for f in sim.simulate(plain, "sim:sm_80").find(*arrays())} == {"race", "leak"}
@@ -293,7 +293,7 @@ def reducing(kind: str, element: str, copy: str = REDUCE) -> str:
         ("xor", "i32", lambda i: i ^ 2 * i ^ 3 * i ^ 20),
     ],
 )
-def test_copies_that_combine_are_no_races(kind: str, element: str, wanted: object) -> None:
+def test_copies_that_reduce_do_not_race(kind: str, element: str, wanted: object) -> None:
     kernel = smalti.compile(reducing(kind, element), target="sim:sm_90a")
     x = np.full((1, 16), 20, {"i32": np.int32, "f16": np.float16, "f32": np.float32}[element])
     kernel(x)

@@ -121,7 +121,7 @@ def test_mutants_are_noticed() -> None:
     assert len(outcomes) >= 17 and {o.mutant.kind for o in outcomes} == set(kinds)
 
 
-def test_what_single_warps_cannot_do_is_refused() -> None:
+def test_ops_that_single_warps_cannot_execute_are_refused() -> None:
     line = "            nvvm.tcgen05.fence <after>\n"
     for more, said in (
         ("%v = arith.constant dense<0.0> : vector<64xf32>", "'mosaic_gpu.warp_map': a vector of a single warp"),

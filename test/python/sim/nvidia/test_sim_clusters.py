@@ -61,7 +61,7 @@ def test_every_mutant_of_a_copy_to_other_blocks_is_noticed(name: str) -> None:
 REMOTE = "arrival removed of llvm.inline_asm"
 
 
-def test_the_mutants_of_what_blocks_tell_each_other_are_noticed() -> None:
+def test_the_mutants_of_synchronization_between_blocks_are_killed() -> None:
     kernel = sim.simulate(printed("hopper_matmul_cluster_m"), "sim:sm_90a")
     arguments, reported = kernel.random_arguments(), dict[str, set[str]]()
     for mutant in mutants.mutants(kernel.module):
@@ -158,6 +158,6 @@ def test_the_barrier_of_the_cluster_needs_everyone() -> None:
     assert twice.message == "a second arrival at the barrier of the cluster with no wait between"
 
 
-def test_grids_that_are_no_number_of_clusters_are_refused() -> None:
+def test_grids_that_are_not_a_multiple_of_clusters_are_refused() -> None:
     with pytest.raises(LaunchError, match="is no number of clusters of"):
         find(clustered("      nvvm.cluster.arrive\n      nvvm.cluster.wait", blocks=3))

@@ -102,7 +102,7 @@ LEGAL: dict[str, list[str]] = {
 
 
 @pytest.mark.parametrize("name", LEGAL)
-def test_legal_programs_have_no_findings(name: str) -> None:
+def test_legal_kernels_have_no_findings(name: str) -> None:
     assert find(*LEGAL[name]) == []
 
 
@@ -192,7 +192,7 @@ def test_registers_of_a_need_a_fence() -> None:
     assert finding.message == "the product may not see its accumulator, or its matrix in registers"
 
 
-def test_warpgroups_that_go_their_own_ways() -> None:
+def test_divergent_warpgroups() -> None:
     """Each warpgroup has its own `wgmma` groups in a branch, and its own fences."""
     branch = ["%half = arith.constant 128 : index", "%mine = arith.cmpi ult, %t, %half : index", "scf.if %mine {"]
     inside = [*LOADED, FENCE, wgmma("p", "%c"), *END, *stores("%p", "f32", 4)]

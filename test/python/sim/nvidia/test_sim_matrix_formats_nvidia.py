@@ -211,7 +211,7 @@ BROKEN = [
 
 
 @pytest.mark.parametrize(("name", "row", "bits"), BROKEN)
-def test_metadata_that_are_no_places_are_found(name: str, row: int, bits: int) -> None:
+def test_metadata_that_are_not_indices_are_found(name: str, row: int, bits: int) -> None:
     operands, sums, expected = numbers(PREFIX + name, False)
     mma = CASES[PREFIX + name]
     assert mma.sparse
@@ -226,7 +226,7 @@ def test_metadata_that_are_no_places_are_found(name: str, row: int, bits: int) -
     assert finding.message == f"the metadata of row {row}, {columns}, are {bits:#06b}, which are no places"
 
 
-def test_places_need_an_order_only_where_it_is_said() -> None:
+def test_indices_need_an_order_only_if_stated() -> None:
     name = PREFIX + "m16n8k32.row.col.f32.f32"
     given = numbers(name, False)
     metadata = given[0][-2][1]
@@ -283,7 +283,7 @@ def test_ids_of_bytes_and_lanes_that_there_are_not(which: int, value: int) -> No
     assert finding.kind == "assertion" and finding.message == f"{name} is {value}, not below {limit}"
 
 
-def test_infinities_and_zeros_of_a_sparse_factor() -> None:
+def test_infinities_and_zeros_of_a_sparse_operand() -> None:
     """Elided zeros multiply infinities of B, as in a dense matmul."""
     name = PREFIX + "m16n8k16.row.col.bf16"
     operands, sums, _ = numbers(name, True)

@@ -106,7 +106,7 @@ def packed(scales: np.ndarray, dtype: np.dtype) -> np.ndarray:
     return parts.reshape(rows // 128, columns // 4, 32, 16).astype(dtype)
 
 
-def test_factors_with_scales() -> None:
+def test_operands_with_scales() -> None:
     kernel = scaled()
     a, b, p, q, c = kernel.random_arguments()
     generator = np.random.default_rng(1)
@@ -119,7 +119,7 @@ def test_factors_with_scales() -> None:
     assert (np.abs(c - wanted) <= np.finfo(np.float32).eps * np.abs(wanted)).all()
 
 
-def test_a_scale_that_is_no_number_makes_its_row_none() -> None:
+def test_a_nan_scale_makes_its_row_nan() -> None:
     kernel = scaled()
     a, b, p, q, c = kernel.random_arguments()
     of_rows = np.ones((128, 4))
@@ -285,7 +285,7 @@ def random_scales(dtype: np.dtype, shape: tuple[int, int]) -> np.ndarray:
 
 @pytest.mark.parametrize(("scales", "size"), FOUR_BITS)
 @pytest.mark.parametrize("completion", ["early", "late"])
-def test_factors_of_four_bits(scales: str, size: int, completion: str) -> None:
+def test_operands_of_four_bits(scales: str, size: int, completion: str) -> None:
     kernel = sim.simulate(scaled_by(scales, size), "sim:sm_100a")
     a, b, p, q, c = kernel.random_arguments()
     assert a.shape == b.shape == (128, 64) and set(range(256)) == set(a.view(np.uint8).ravel().tolist())
@@ -303,7 +303,7 @@ def test_factors_of_four_bits(scales: str, size: int, completion: str) -> None:
 
 
 @pytest.mark.parametrize(("scales", "size"), FOUR_BITS)
-def test_every_mutant_of_factors_of_four_bits_is_noticed(scales: str, size: int) -> None:
+def test_every_mutant_of_operands_of_four_bits_is_killed(scales: str, size: int) -> None:
     kernel = sim.simulate(scaled_by(scales, size), "sim:sm_100a")
     outcomes = mutants.score(
         kernel, kernel.random_arguments(), kinds=("wait removed", "arrival removed", "expect_tx short", "fence dropped")
@@ -332,7 +332,7 @@ def test_accesses_of_packed_tiles_are_those_of_their_bytes() -> None:
     assert "transaction" in {f.kind for f in kernel.find(*kernel.random_arguments())}
 
 
-def test_factors_of_four_bits_that_no_instruction_has_are_refused() -> None:
+def test_unsupported_operands_of_four_bits_are_refused() -> None:
     source = scaled_by("f8E8M0FNU", 32)
     for changed, message in (
         (scaled_by("f8E8M0FNU", 16), "scales of memref<128x8xf8E8M0FNU"),

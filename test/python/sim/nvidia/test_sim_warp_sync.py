@@ -67,7 +67,7 @@ def exchange(between: str, at: str = "%next", memory: str = f"%s[AT] : {TILE}") 
 
 
 @pytest.mark.parametrize("memory", [f"%s[AT] : {TILE}", "%g[AT] : memref<64xi32>"])
-def test_what_another_lane_stored(memory: str) -> None:
+def test_a_value_that_another_lane_stored(memory: str) -> None:
     assert kinds(exchange("", memory=memory)) == {"race"}
     for sound in (SYNC, "gpu.barrier", "nvvm.barrier0"):
         assert kinds(exchange(sound, memory=memory)) == set()
@@ -91,7 +91,7 @@ def test_what_another_lane_stored(memory: str) -> None:
         "nvvm.memory.barrier <cta>",
     ],
 )
-def test_what_does_not_order_memory(exchanged: str) -> None:
+def test_ops_that_do_not_order_memory(exchanged: str) -> None:
     assert kinds(exchange(exchanged)) == {"race"}
 
 
@@ -116,7 +116,7 @@ def test_parts_of_a_warp() -> None:
     assert kinds(whole.replace(SYNC, "")) == {"race"}
 
 
-def test_what_another_lane_reads_is_not_overwritten() -> None:
+def test_a_value_that_another_lane_reads_is_not_overwritten() -> None:
     def turn(between: str) -> str:
         return "\n".join([store(), SYNC, load("%v", "%next"), between, store(value="%v"), PUT])
 
@@ -130,7 +130,7 @@ def test_what_another_lane_reads_is_not_overwritten() -> None:
     assert kinds(body.replace("scf.if", f"{SYNC}\nscf.if")) == set()
 
 
-def test_what_one_lane_stores_for_all() -> None:
+def test_a_store_of_one_lane_for_all() -> None:
     def ordered(between: str) -> str:
         base = "%base = arith.subi %t, %lane : index"
         return "\n".join([base, "scf.if %first {", store("%base"), "}", between, load("%v", "%base"), PUT])

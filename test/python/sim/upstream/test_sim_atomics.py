@@ -129,7 +129,7 @@ def wrapped(number: int) -> int:
 
 
 @pytest.mark.parametrize("name", BINARY)
-def test_every_way_to_combine(name: str) -> None:
+def test_every_reduction(name: str) -> None:
     """Lanes with the same address run one after another, and each reads its predecessor's value."""
     floats = name.startswith("f")
     ty = "f32" if floats else "i32"
@@ -276,7 +276,7 @@ def test_blocks_that_wait_for_each_other(chip: str, writer: int, fenced: bool) -
         {**FENCED, "acquire": FENCED["acquire"].replace("llvm.fence", 'llvm.fence syncscope("block") acquire //')},
     ],
 )
-def test_what_is_not_released_and_acquired_is_a_race(changed: dict[str, str]) -> None:
+def test_accesses_without_release_and_acquire_race(changed: dict[str, str]) -> None:
     found = find(handover(**changed), max_findings=100)
     assert {f.kind for f in found} == {"race"}
     race = next(f for f in found if "the load reads" in f.message)

@@ -168,7 +168,7 @@ def test_lanes_choose_among_regions(target: str) -> None:
         assert (run(program(own), target) == np.where(np.arange(64) < 32, x, 0)).all()
 
 
-def test_a_barrier_where_lanes_have_parted() -> None:
+def test_a_barrier_in_divergent_control_flow() -> None:
     text = """
     %low = arith.cmpi ult, %lane, %c3 : index
     cf.cond_br %low, ^part, ^end
@@ -186,7 +186,7 @@ def test_a_barrier_where_lanes_have_parted() -> None:
     assert (run(program(warps), "sim:sm_90a") == np.arange(64) * 7 % 64).all()
 
 
-def test_different_memory_where_lanes_meet() -> None:
+def test_different_memory_where_lanes_converge() -> None:
     text = """
     %low = arith.cmpi ult, %lane, %c3 : index
     cf.cond_br %low, ^end(%x : memref<64xi32>), ^end(%o : memref<64xi32>)
@@ -224,7 +224,7 @@ def test_lanes_that_end_are_not_waited_for(target: str, order: str) -> None:
     assert (found == wanted).all()
 
 
-def test_what_lanes_that_ended_stored_is_not_seen_without_a_barrier() -> None:
+def test_stores_of_exited_lanes_are_unordered_without_a_barrier() -> None:
     (finding,) = find(program(EARLY.replace("BARRIER", "")))
     assert finding.kind == "race"
     # An exchange of those that remain.

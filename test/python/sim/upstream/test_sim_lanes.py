@@ -179,7 +179,7 @@ def test_moves_of_waves_of_32() -> None:
 
 
 @pytest.mark.parametrize("length", [16, 32])
-def test_rows_change_places(length: int) -> None:
+def test_rows_are_permuted(length: int) -> None:
     body = f"""
     %pair = rocdl.permlane{length}.swap %v, %t, false, false : (i32, i32) -> <(i32, i32)>
     %r0 = llvm.extractvalue %pair[0] : !llvm.struct<(i32, i32)>
@@ -257,13 +257,13 @@ def parted(inside: str) -> str:
         ("%got = gpu.subgroup_broadcast %v, specific_lane %two : i32", "gfx942", "a broadcast of lane 2 of wave 0"),
     ],
 )
-def test_lanes_that_do_not_come(inside: str, chip: str, message: str) -> None:
+def test_lanes_that_do_not_arrive(inside: str, chip: str, message: str) -> None:
     made = sim.simulate(program(parted(inside), 1, LANES[chip]), chip)
     (finding,) = made.find(*made.random_arguments())
     assert finding.kind == "divergence" and finding.message.startswith(message), finding.message
 
 
-def test_lanes_that_come_to_another_place() -> None:
+def test_lanes_at_another_point() -> None:
     """Divergent threads may vote together on both paths of a condition."""
     text = parted("%got = nvvm.vote.sync ballot %all, %odd -> i32")
     both = text.replace(
@@ -289,7 +289,7 @@ def test_exchanges_of_some_lanes(inside: str, chip: str) -> None:
     results(parted(inside), 1, chip)
 
 
-def test_what_a_chip_lacks_is_named() -> None:
+def test_missing_features_of_a_chip_are_reported() -> None:
     for body, message in (
         ("%r0 = rocdl.permlanex16 %t, %v, %v, %v, true, false : i32, i32", "gfx942 has no such instruction"),
         ("%r0 = rocdl.ballot %odd : i32", "a bit for each of 64 lanes in i32"),

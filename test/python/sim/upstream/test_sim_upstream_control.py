@@ -211,7 +211,7 @@ def collatz(n: int) -> int:
 
 
 @pytest.mark.parametrize("target", ["sim:sm_80", "sim:gfx942"])
-def test_threads_of_a_warp_go_different_ways(target: str) -> None:
+def test_threads_of_a_warp_diverge(target: str) -> None:
     """Loops that threads leave at different times: each keeps what it computed last, and all meet at the barrier."""
     x, y, z = np.arange(1, 65, dtype=np.int32), np.zeros(64, np.int32), np.zeros(64, np.int32)
     run(STEPS, "%x: memref<64xi32>, %y: memref<64xi32>, %z: memref<64xi32>", x, y, z, block="64, 1, 1", target=target)
@@ -220,7 +220,7 @@ def test_threads_of_a_warp_go_different_ways(target: str) -> None:
     assert (z == np.where(counts < 2, 3, np.where(counts == 6, 1, counts))).all()
 
 
-def test_a_barrier_on_one_way() -> None:
+def test_a_barrier_on_one_path() -> None:
     body = """%few = arith.cmpi ult, %t, %c1 : index
     cf.cond_br %few, ^some, ^end
   ^some:
@@ -234,7 +234,7 @@ def test_a_barrier_on_one_way() -> None:
     assert finding.kind == "divergence"
 
 
-def test_warps_wait_on_ways_of_their_own() -> None:
+def test_warps_wait_on_separate_paths() -> None:
     """Each warp has a barrier of its own on its path."""
     y = np.zeros(64, np.int32)
     body = """
