@@ -32,7 +32,7 @@ class Gpu:
         if not torch.cuda.is_available():
             raise Unavailable("PyTorch finds no GPU")
         self.torch: Any = torch
-        # References must not be of fewer bits than they say.
+        # The references must have at least the stated precision.
         torch.backends.cuda.matmul.allow_tf32 = False
         self._peers = [Smalti(self, kernels), Cublas(self), Triton(self), Pallas(self)]
         self._ceilings: dict[str, float | None] = {}
@@ -294,7 +294,7 @@ class Triton:
             kernel[grid](a, b, c, m, n, k, a.stride(0), b.stride(0), b.stride(1), c.stride(0))
             return c
 
-        # Tuning comes before the numbers.
+        # Tuning precedes the measurement.
         call()
         return call
 

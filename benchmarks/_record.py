@@ -48,7 +48,7 @@ def _processor() -> str:
 
 
 def write(record: dict[str, Any], path: Path, table: Any = None, width: int = 120) -> None:
-    """Writes the record, and prints a table of it, as wide as this where it goes to no terminal."""
+    """Writes the record, and prints its table, with this width if the output is not a terminal."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(record, indent=2) + "\n")
     if table is not None:

@@ -37,7 +37,7 @@ SHAPES = (
     *((size, size, size) for size in SQUARES),
     # Skinny: few rows, few columns, a short sum, a long sum.
     *((64, 8192, 8192), (8192, 128, 8192), (8192, 8192, 128), (512, 512, 16384)),
-    # Ragged: no tile divides them; rows are multiples of 16 bytes, which copies of tiles ask for.
+    # Ragged: the sizes are not multiples of the tile; rows are multiples of 16 bytes, as copies of tiles require.
     *((1000, 1000, 1000), (2072, 4120, 1048), (4104, 4104, 4104), (5000, 3000, 7000)),
 )
 
@@ -53,7 +53,7 @@ class Backend(Protocol):
         ...
 
     def ceiling(self, dtype: str) -> float | None:
-        """Operations a second that the matrix units alone reach."""
+        """Operations per second of the matrix units only."""
         ...
 
     def clocks(self) -> dict[str, Any]: ...
@@ -242,7 +242,7 @@ def number(value: float | None, form: str) -> str:
 ELEMENTS = {"f16": ("f16", "f16"), "bf16": ("bf16", "bf16"), "fp8": ("f8E4M3FN", "bf16")}
 """The types of the operands and of the result."""
 TILES = ((128, 256, 64), (128, 128, 64), (64, 128, 64))
-"""Of which the first is taken that compiles."""
+"""The first one that compiles is used."""
 
 
 def program(problem: Problem, tile: tuple[int, int, int]) -> str:

@@ -124,7 +124,7 @@ def _serve(channel: Connection) -> None:
 
 
 class _Worker:
-    """A process that compiles modules one after the other, and is replaced where it dies or hangs."""
+    """A process that compiles modules one after another; it is replaced if it exits or hangs."""
 
     def __init__(self, timeout: float) -> None:
         self._timeout = timeout

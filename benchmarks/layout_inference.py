@@ -204,7 +204,7 @@ class Compared:
 
 
 def compare_code(path: Path) -> Compared:
-    """Compiles a module with our layouts and with JAX's where they differ."""
+    """Compiles a module with our layouts and with JAX's, if they differ."""
     ours = driver.parse(path)
     try:
         Pipeline(f"builtin.module({PASS})").run(ours)

@@ -149,7 +149,7 @@ def same_buffer(ops: int) -> str:
 
 
 def nested(ops: int) -> str:
-    """Loops that stand side by side in a loop of a loop, all on one buffer."""
+    """Consecutive loops in a loop of a loop, all on one buffer."""
     inner = "".join(loop(str(number), "s", 9) + "  gpu.barrier\n" for number in range(ops // 20))
     return function(
         buffer("s")
@@ -219,7 +219,7 @@ def windows(ops: int) -> str:
 
 
 def byte_masks(ops: int) -> str:
-    """Stores of 4-bit elements under masks, each of which combines the one before it with itself and with another."""
+    """Stores of 4-bit elements under masks, each of which combines the previous one with itself and with another."""
     lines = "".join(
         f"    %d{n} = arith.andi %{f'm{n - 1}' if n else 'mask'}, %{f'm{n - 1}' if n else 'mask'} : vector<8xi1>\n"
         f"    %m{n} = arith.ori %d{n}, %mask : vector<8xi1>\n"
@@ -520,7 +520,7 @@ def sizes(most: int) -> Iterator[int]:
 
 
 def measure(case: Case, most: int, repeat: int, patience: float) -> dict[str, object]:
-    """Seconds at each size, the exponent of the last step, and whether the pass did something."""
+    """Seconds at each size, the exponent of the last step, and whether the pass changed the program."""
     times: list[tuple[int, float]] = []
     applied = True
     for size in sizes(most):

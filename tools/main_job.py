@@ -48,7 +48,7 @@ def size(count: int) -> str:
 
 
 def gpu_row(row: Row, kernel: smalti.Kernel, folder: Path) -> None:
-    """Writes the binary of a GPU kernel, and says what it takes and whether it is what it should be."""
+    """Writes the binary of a GPU kernel, and fills in its resources and problems."""
     vendor = kernel.target.vendor
     form = "ptx" if vendor == "nvidia" else "gcn"
     suffix = {"cubin": ".cubin", "hsaco": ".hsaco"}.get(kernel.binary_format or "", ".ptx" if form == "ptx" else ".s")
@@ -77,7 +77,7 @@ def cpu_row(row: Row, kernel: smalti.Kernel) -> None:
 
 
 def numbers(row: Row, kernel: smalti.Kernel) -> list[str]:
-    """Runs a kernel on random inputs and compares with the reference; returns what is wrong."""
+    """Runs a kernel on random inputs and compares with the reference; returns the errors."""
     result = check.check(kernel, smalti.parse(PROGRAM))
     row.error = f"{result.max_error:.2e}"
     row.run = f"{result.seconds:.2f} s" if kernel.target.is_emulated else f"{result.seconds * 1e3:.2f} ms"

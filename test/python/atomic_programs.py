@@ -1,4 +1,4 @@
-"""Atomic updates of memory (`memref.atomic_rmw`) of every kind, and what they leave, for any engine that runs them.
+"""Atomic updates of memory (`memref.atomic_rmw`) of every kind, and their results, for any engine.
 
 The kinds are those of MLIR's bindings. The functions are of Python's numbers, and numpy only holds the arrays.
 """

@@ -157,7 +157,7 @@ def shell(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
 
 
 def check_that_ctrl_c_ends(*words: str | Path, **environment: str) -> None:
-    """Runs `smalti` with a kernel that does not end, and interrupts it when a note says that the kernel runs."""
+    """Runs `smalti` with a kernel that does not end, and interrupts it when a note reports that the kernel runs."""
     import smalti
 
     packages = str(Path(next(iter(smalti.__path__))).parent)

@@ -23,7 +23,7 @@ class Element:
     values: Callable[[Array], Array]
     """Of codes, as float64."""
     codes: Array | None
-    """All that are numbers, or None where there are too many."""
+    """All codes that are numbers, or None if they are too many."""
     dtype: Any = None
     """Of numbers that are rounded to it."""
     shift: int = 0

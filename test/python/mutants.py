@@ -24,8 +24,8 @@ from smalti.errors import EmulationError
 TILE = 32
 ROWS, COLUMNS, DEPTH = 40, 36, 72
 
-# Five iterations over K, more than there are stages. Where a row of A or B is an odd number of elements long, nothing
-# is known to be aligned enough for an asynchronous copy.
+# Five iterations over K, more than stages. If a row of A or B has an odd number of elements, no access is proven to be
+# aligned enough for an asynchronous copy.
 MATMUL = """
 triton_xla.entry_func @matmul(%a: memref<{m}x{k}xf16>, %b: memref<{k}x{n}xf16>, %c: memref<{m}x{n}xf32>,
                                %tile: index) tiles 4 {{
@@ -65,7 +65,7 @@ class Case:
 
 
 def cases() -> list[Case]:
-    """One chip for each kind of barrier and vendor, with asynchronous copies too where there are any."""
+    """One chip for each kind of barrier and vendor, also with asynchronous copies if it has them."""
     chosen: dict[tuple[str, str], targets.Target] = {}
     for target in targets.all():
         if target.is_gpu:
@@ -201,7 +201,7 @@ class Bench:
         self._target = targets.EMULATED + case.target
         odd = 0 if case.is_async else 1
         text = MATMUL.format(m=ROWS, n=COLUMNS + odd, k=DEPTH - odd)
-        # Four warps of 32 or two of 64: none reads only what it copied itself.
+        # Four warps of 32 or two of 64: each reads data that another copied.
         warps = 128 // targets.get(self._target).wave_size
         self._kernel = smalti.compile(text, target=self._target, num_warps=warps)
         assert ("async_copy" in self.block_program) == case.is_async
@@ -236,7 +236,7 @@ class Bench:
         return lambda emulation, *arguments: module.launch(grid, block, *arguments, shared=shared, emulation=emulation)
 
     def caught_by(self, level: str, text: str) -> tuple[str, ...]:
-        """By what a program's fault shows: `numbers`, `race`, `deadlock`; nothing where it does not."""
+        """The detector of a program's fault: `numbers`, `race`, `deadlock`; empty if it is not detected."""
         launch = self.launcher(level, text)
         caught: set[str] = set()
         for schedule in SCHEDULES:

@@ -30,13 +30,13 @@ def build(folder: Path, *definitions: str) -> Path:
 
 @dataclass(frozen=True)
 class Launch:
-    """One launch that the driver was asked for."""
+    """One launch of the driver."""
 
     name: str
     grid: tuple[int, ...]
     block: tuple[int, ...]
     cluster: tuple[int, ...]
-    """Zeros where none was asked for."""
+    """Zeros if none was requested."""
     shared: int
     stream: int
     parameters: tuple[bytes, ...]

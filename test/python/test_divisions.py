@@ -139,7 +139,7 @@ def test_in_the_simulator(name: str, level: str) -> None:
     kernel(*arrays(2))
     if name in SIGNED:
         assert [finding.kind for finding in kernel.find(*arrays(-1, LEAST))] == ["division"]
-    # Without numbers, loads bring none.
+    # Without numbers, loads have no values.
     assert not kernel.find(*arrays(0), simulation=smalti.sim.Simulation(numbers=False))
 
 

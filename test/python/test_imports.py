@@ -12,10 +12,11 @@ from conftest import BUILD, ROOT
 
 PACKAGE = ROOT / "python" / "smalti"
 BUILT = BUILD / "python_packages"
-"""Where the package is together with MLIR's bindings and the modules that are generated, which are not looked at."""
+"""The package with MLIR's bindings and the generated modules, which are not checked."""
 
 ORDER = (
-    # The package's own folder has what everything uses and what users import, so that each of its files stands alone.
+    # The package's own folder has the modules that all others and users import, so each of them imports only earlier
+    # ones.
     "smalti.interrupts",
     "smalti.sources",
     "smalti.dtypes",

@@ -186,7 +186,7 @@ def bank_cycles(addresses: list[int], size: int, is_read: bool, target: targets.
 
 
 def recount_banks(plan: TransferPlan, is_read: bool, target: targets.Target) -> tuple[int, int]:
-    """The cycles and waits of the warp that asks most."""
+    """The cycles and waits of the warp with the most accesses."""
     accesses = plan.accesses
     per_access = [thread_addresses(plan, access) for access in accesses]
     lane = np.arange(plan.wave_size)

@@ -81,7 +81,7 @@ private:
     usesSlots = chance(50);
     usesFootprints = chance(30);
     unsigned buffers = 1 + below(3);
-    // Sets keep neighbors together: buffers that are far apart, too.
+    // Sets keep neighbors together, also buffers that are far apart.
     if (isSpread)
       program.buffers.resize(below(32));
     for (unsigned i = 0; i < buffers; ++i) {
@@ -233,7 +233,7 @@ class Runner {
 public:
   explicit Runner(const Program &program) : program(program) {}
 
-  /// All runs; nothing where there are too many.
+  /// All runs; empty if they are too many.
   bool collect(std::vector<Run> &runs) {
     while (true) {
       position = 0;
@@ -388,9 +388,9 @@ private:
     return program.buffers[access.buffer].slotGroup.value_or(access.buffer);
   }
 
-  /// Whether the addresses of two footprints can be compared: not where both
-  /// change with a loop's iterations and these are different ones. The solver
-  /// may also give up where only one of them changes.
+  /// Whether the addresses of two footprints can be compared: not if both
+  /// change with a loop's iterations and the iterations differ. The solver may
+  /// also be conservative if only one of them changes.
   bool sameIterations(const Access &access, const Access &other, const Event &a,
                       const Event &b, bool isStrict) const {
     for (auto &iteration : a.iterations)
@@ -684,9 +684,9 @@ int main(int argc, char **argv) {
                << " programs with reported hazards and none that stays; "
                << totals.notLeast << " of " << totals.tried
                << " could do with fewer\n";
-  // Where slots meet several loops the solver does not follow each number, and
-  // on a ring of hazards the first barrier may stand in a bad place; both are
-  // rare.
+  // If slots depend on several loops the solver does not track each number, and
+  // on a ring of hazards the first barrier may be at a suboptimal point; both
+  // are rare.
   return totals.notNeeded * 100 > totals.barriers ||
          totals.notThere * 100 > totals.programs ||
          totals.notLeast * 20 > totals.tried;

@@ -1,9 +1,8 @@
 //===- SmaltiPlugin.cpp - Dialect and pass plugin for stock mlir-opt ------===//
 //
 // MLIR's plugin interface carries no LLVM version, and a plugin in a host of
-// another version ends in a crash somewhere later. So the entry points look at
-// what the host has loaded, by means of the C library alone, before anything of
-// MLIR is called.
+// another version crashes later. The entry points therefore check the libraries
+// that the host has loaded, with the C library only, before they call MLIR.
 //
 //===----------------------------------------------------------------------===//
 
@@ -61,8 +60,8 @@ int visitObject(dl_phdr_info *info, size_t, void *data) {
   return 0;
 }
 
-/// Whether the host's MLIR is the one that this plugin was built for; says why
-/// where it is not.
+/// Whether the host's MLIR is the one that this plugin was built for; otherwise
+/// prints the reason.
 bool isHostSupported() {
   HostMLIR host;
   dl_iterate_phdr(visitObject, &host);

@@ -110,7 +110,7 @@ def run_pytest(arguments: Sequence[str]) -> None:
     parallel = ["-n", "auto", "--dist", "worksteal"]
     if not arguments:
         parallel.append(f"--junitxml={steps.BUILD / 'test-times.xml'}")
-    # conftest.py adds options, and is read early enough only where its own folder is named.
+    # conftest.py adds options, and is read early enough only if its own folder is named.
     paths = [] if any(is_pytest_path(argument) for argument in arguments) else ["test/python"]
     run([steps.PYTHON, "-m", "pytest", *parallel, *arguments, *paths], environment=steps.environment())
 
@@ -267,7 +267,7 @@ def fuzz_verb(arguments: Sequence[str]) -> None:
 def bench_verb(arguments: Sequence[str]) -> None:
     """Run the benchmarks: all of them but `build`, or those named (`tools/dev bench compile_time --option=value`)."""
     steps.build()
-    # The names come before the options, which may have values of their own.
+    # The names precede the options, which may have values of their own.
     first = next((number for number, word in enumerate(arguments) if word.startswith("-")), len(arguments))
     names = [name.removesuffix(".py").replace("-", "_") for name in arguments[:first]]
     options = arguments[first:]

@@ -17,7 +17,7 @@ Argument = str | pathlib.Path
 
 
 class Failure(Exception):
-    """A step could not be done; the message is all that a person needs."""
+    """A step failed; the message is complete for a person."""
 
 
 def say(text: str) -> None:
@@ -30,7 +30,7 @@ def color(code: str, text: str) -> str:
 
 @contextlib.contextmanager
 def step(title: str) -> Iterator[None]:
-    """Announce a step, and how long it took where that is worth saying."""
+    """Announce a step, and how long it took if that is significant."""
     say(color("1", f"==> {title}"))
     start = time.monotonic()
     yield
@@ -49,7 +49,7 @@ def run(
     quiet: bool = False,
     hint: str = "",
 ) -> None:
-    """Run a command from the repository's root. A `quiet` command's output is shown only where it fails."""
+    """Run a command from the repository's root. A `quiet` command's output is shown only if it fails."""
     say(color("2", f"    $ {as_text(command)}"))
     full_environment = {**os.environ, **(environment or {})}
     try:

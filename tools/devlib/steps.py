@@ -1,4 +1,4 @@
-"""From a fresh checkout to a built tree. Each step looks first whether it was done already."""
+"""From a fresh checkout to a built tree. Each step first checks whether it was done already."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def make_venv() -> None:
 
 
 def fetch_sources() -> None:
-    """The sources of MLIR's Python bindings, for the distribution's MLIR and where no folder is named for them."""
+    """The sources of MLIR's Python bindings, for the distribution's MLIR, if no folder is named for them."""
     if os.environ.get("SMALTI_MLIR_SOURCES") or os.environ.get("MLIR_DIR"):
         return
     version = capture([f"/usr/lib/llvm-{machine.LLVM}/bin/llvm-config", "--version"])

@@ -354,7 +354,7 @@ class Rule:
     write: str
     pattern: re.Pattern[str] | None = None
     keys: frozenset[str] = frozenset()
-    """Words of which a text has at least one where the pattern can match; none: any text."""
+    """Words of which a text has at least one if the pattern can match; empty: any text."""
     exceptions: tuple[re.Pattern[str], ...] = ()
     kinds: frozenset[str] = frozenset({"page", "description", "comment", "docstring", "message"})
     names: frozenset[str] = frozenset()

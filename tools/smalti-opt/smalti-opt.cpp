@@ -12,8 +12,8 @@
 #include "llvm/Support/CommandLine.h"
 
 /// Diagnostics show the line of the source with a caret. The note with the
-/// whole operation, which may be the module, is printed only where
-/// --mlir-print-op-on-diagnostic asks for it.
+/// whole operation, which may be the module, is printed only with
+/// --mlir-print-op-on-diagnostic.
 static void omitOperationsFromDiagnostics() {
   mlir::registerMLIRContextCLOptions();
   llvm::cl::Option *option =

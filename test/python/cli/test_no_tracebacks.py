@@ -300,7 +300,7 @@ SUBCOMMANDS = {
     "doctor": ["doctor"],
 }
 
-# Where a command is soon done, Ctrl-C comes when its modules load.
+# If a command is short, Ctrl-C is sent while its modules load.
 STOPPED_WHILE_IT_LOADS = {"compile": "smalti.compiler.driver", "layout": "smalti.lane_maps", "targets": "smalti.targets",
                           "doctor": "smalti.cli.doctor"}  # fmt: skip
 

@@ -177,7 +177,7 @@ def test_a_handler_of_the_caller_runs() -> None:
 
 
 def test_a_limit_in_another_thread() -> None:
-    """Where no signal handler may be installed; each call has a flag of its own."""
+    """For processes that cannot install a signal handler; each call has a flag of its own."""
     run = of_cpu(FOR)
     errors: list[str] = []
 

@@ -103,7 +103,7 @@ def store(name: str, argument: int, element: str, shape: tuple[int, ...], layout
 
 
 def numbers(element: str, shape: tuple[int, ...], seed: int = 0) -> Array:
-    """Any bits that a type has, so that each element is where it is alone. A NaN is quiet: bf16 may go through f32."""
+    """Any bits of a type, so that the value of each element is unique. A NaN is quiet: bf16 may go through f32."""
     rng = np.random.default_rng(seed)
     dtype = np.dtype(TYPES[element])
     array = rng.integers(0, 256, (*shape, dtype.itemsize), np.uint8).view(dtype)[..., 0]
@@ -300,7 +300,7 @@ def test_one_scalar(size: int, element: str) -> None:
 
 @pytest.mark.parametrize("kind", ["add", "mul", "xor", "maxsi"])
 def test_vectors_of_one_number(kind: str) -> None:
-    """A splat stands for as many elements as its shape says; both dimensions become a scalar."""
+    """A splat has as many elements as its shape; both dimensions become a scalar."""
     splat = "#mosaic_gpu.WGSplatFragLayout<[4, 9]>"
     strided = "#mosaic_gpu.WGStridedFragLayout<[128], 1>"
     body = (

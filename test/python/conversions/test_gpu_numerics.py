@@ -616,7 +616,7 @@ FLOATS, INTEGERS = ("f64", "f32", "f16", "bf16"), ("i64", "i32", "i16", "i8")
 
 
 def _cast(source: str, result: str) -> list[tuple[str, str]]:
-    """The steps of a cast, each an operation and its result type: f16 and bf16 meet in f32."""
+    """The steps of a cast, each an operation and its result type: f16 and bf16 go through f32."""
     bits = {name: int("".join(c for c in name if c.isdigit())) for name in (source, result)}
     if source in FLOATS and result in FLOATS:
         if bits[source] == bits[result]:

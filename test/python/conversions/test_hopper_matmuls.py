@@ -28,5 +28,5 @@ def test_matmul_of_jax_as_instructions() -> None:
     assert ptx.count("cp.async.bulk.tensor.2d.shared") >= 5
     assert ptx.count("cp.async.bulk.tensor.4d.shared") >= 5
     assert ptx.count("cp.async.bulk.tensor.2d.global") >= 4
-    # The maps are read where the launch put them.
+    # The maps are read from their addresses in the launch.
     assert ptx.count("cvta.param") == 3

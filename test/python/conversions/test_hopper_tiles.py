@@ -32,7 +32,7 @@ def tile_matmul(
     out: str = "f32",
     words: str = "",
 ) -> str:
-    """C = A * B, with operands that are stored transposed ("a", "b", "ab"), and something done to the sum."""
+    """C = A * B, with operands that are stored transposed ("a", "b", "ab"), and an epilogue."""
     (m, n, k), (tm, tn, tk) = shape, tile
     columns = -(-n // tn)
     a = f"memref<{m}x{k}x{dtype}" + (f", strided<[1, {m}]>>" if "a" in transposed else ">")

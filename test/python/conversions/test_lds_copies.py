@@ -79,7 +79,7 @@ def test_other_chips_keep_registers() -> None:
         Program(matmul((64, 64, 64), (64, 64, 32)), "gfx950", copies="dma")
 
 
-# Copies of windows that reach outside of arrays whose extents are arguments. Rows are 4 bytes apart from a multiple of 16.
+# Copies of windows that exceed arrays with dynamic extents. Rows are 4 bytes apart from a multiple of 16.
 WINDOWS = {
     "words": ("f32", np.float32, (32, 16), 17, "?"),
     "pairs": ("f16", np.float16, (16, 32), 34, "34"),

@@ -120,7 +120,7 @@ def test_every_small_float_widens_on_the_cpu(narrow: str, wide: str) -> None:
     with np.errstate(invalid="ignore"):
         wanted = x.astype(np.float64)
     np.testing.assert_array_equal(y.astype(np.float64), wanted)
-    # Zeros have signs, too.
+    # Zeros also have signs.
     np.testing.assert_array_equal(
         np.signbit(y.astype(np.float64))[~np.isnan(wanted)], np.signbit(wanted)[~np.isnan(wanted)]
     )

@@ -51,7 +51,7 @@ def signed(values: Array, element: str) -> Array:
 
 
 def kernel(arguments: str, body: str, chip: str, *, block: bool = False) -> smalti.Kernel:
-    """`block`: one of the block, else one of a thread, whose number is %t."""
+    """`block`: of the block, else of a thread, whose number is %t."""
     thread = "" if block else "%t = gpu.thread_id x"
     text = f"""
 module attributes {{gpu.container_module}} {{
@@ -192,7 +192,7 @@ def test_block_arithmetic(chip: str) -> None:
 @pytest.mark.parametrize("element", ["i4", "i8", "f16", "f32"])
 @pytest.mark.parametrize("chip", CHIPS)
 def test_block_through_tiles_and_a_swizzle(chip: str, element: str) -> None:
-    """Memory that is not what its type says, on every chip."""
+    """Memory whose size differs from its type, on every chip."""
     bits = int(element[1:])
     shape = (64, 1024 // bits)
     sizes = f"64x{shape[1]}x{element}"

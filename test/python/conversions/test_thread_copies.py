@@ -133,7 +133,7 @@ def test_slices(chip: str, element: str, shape: Any, starts: Any, lengths: Any) 
 @pytest.mark.parametrize("element, swizzle", [("f16", 128), ("f16", 64), ("f32", 128), ("f32", 32), ("i8", 128)])
 @pytest.mark.parametrize("rows", [64, 72])
 def test_transforms(element: str, swizzle: int, rows: int) -> None:
-    """The memory is as a copy in bulk would have made it: vectors are read through the same transforms."""
+    """The memory is as after a bulk copy: vectors are read through the same transforms."""
     columns = swizzle // np.dtype(DTYPES[element]).itemsize
     transforms = f"[#mosaic_gpu.tile<[8, {columns}]>, #mosaic_gpu.swizzle<{swizzle} : i32>]"
     shape, lengths = (100, 2 * columns + 16), (rows, 2 * columns)

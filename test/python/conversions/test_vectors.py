@@ -355,7 +355,7 @@ def test_broadcasting_reads(chip: str) -> None:
 
 @dataclasses.dataclass(frozen=True)
 class Window:
-    """A transfer of a memref of 5x6x8 numbers, whose last dimensions alone are `rank`."""
+    """A transfer of a memref of 5x6x8 numbers, of which only the last dimensions are in `rank`."""
 
     shape: tuple[int, ...]
     dims: tuple[int | None, ...]

@@ -99,7 +99,7 @@ def test_enum_is_an_attribute_of_an_op() -> None:
 
 
 def test_documented() -> None:
-    """Every class says what it is made of; the members of upstream's base classes are theirs."""
+    """Every class lists its parameters; the members of upstream's base classes are inherited."""
     for name in dir(mosaic_gpu):
         if not name.endswith(("Attr", "Type")) or name in ("AtomicOpType", "MultimemLoadReductionType"):
             continue

@@ -51,7 +51,7 @@ def is_ours(record: dict[str, Any]) -> bool:
 
 
 def collect() -> dict[tuple[str, str], dict[str, Any]]:
-    """All definitions, each as the first file has it that defines or includes it: `records_beside` says the rest."""
+    """All definitions, each from the first file that defines or includes it: `records_beside` has the rest."""
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for path in DEFINITIONS:
         data = records(path)

@@ -1,7 +1,7 @@
 """Hand-written kernels for the emulator's runtime, without the rewriter.
 
-A kernel is LLVM IR of the host, in which a line `%x = device i32 "llvm.nvvm.foo"(i32 %a)` stands for what the rewriter
-makes of an instruction's call.
+A kernel is host LLVM IR, in which a line `%x = device i32 "llvm.nvvm.foo"(i32 %a)` is replaced by the rewriter's code
+for an instruction's call.
 """
 
 from __future__ import annotations
@@ -229,7 +229,7 @@ def run(
     memory: Memory | None = None,
     **options: object,
 ) -> Result:
-    """Runs the kernel on one block of 32 threads, or as the options say."""
+    """Runs the kernel on one block of 32 threads, or with the given options."""
     memory = memory or Memory(arrays)
     process = start(library, memory, {"block": "32 1 1", **options}, emulator)
     output, _ = process.communicate(timeout=120)

@@ -43,7 +43,7 @@ def test_bytes_come_back(cache: DiskCache, content: bytes) -> None:
 
 
 class Payload:
-    """Creates a file where it is unpickled."""
+    """Creates a file when it is unpickled."""
 
     def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
         return os.system, ("touch ran",)
@@ -109,7 +109,7 @@ def test_a_modified_file_is_a_miss(
     cache.set("b", b"of b")
     change(path)
     assert cache.get("a") is None and cache.get("b") == b"of b" and not Path("ran").exists()
-    # It is replaced, where that is possible.
+    # It is replaced if possible.
     cache.set("a", b"again")
     assert cache.get("a") == (None if path.is_dir() else b"again")
 
@@ -185,7 +185,7 @@ def test_entries_that_were_used_last_stay(cache: DiskCache, tmp_path: Path) -> N
     cache.set("3", b"c" * (LIMIT // 4))
     kept = [number for number in range(4) if cache.get(str(number)) is not None]
     assert kept == [0, 3] and sum(path.stat().st_size for path in entries(tmp_path)) <= LIMIT
-    # A file of an interrupted process belongs to the cache, too.
+    # A file of an interrupted process also belongs to the cache.
     part = tmp_path / "cache" / f"{cache._name('p')}.abc.part"
     part.write_bytes(cache._header(cache._name("p")) + b"p" * LIMIT)
     os.utime(part, (0, 0))
@@ -240,7 +240,7 @@ def use(folder: Path, key: Path, seed: int) -> int:
 
 
 def test_processes_share_a_folder(tmp_path: Path, key: Path) -> None:
-    # They create the folder and the key at the same time, too.
+    # They also create the folder and the key concurrently.
     with multiprocessing.get_context("fork").Pool(4) as pool:
         assert pool.starmap(use, [(tmp_path / "cache", key, seed) for seed in range(4)]) == [0] * 4
     assert not list((tmp_path / "cache").glob("*.part"))
@@ -298,7 +298,7 @@ def test_an_empty_key_is_an_error_in_the_end(
 
 @pytest.mark.parametrize("kind", ["a symbolic link", "not a file"])
 def test_a_key_that_is_not_a_file(kind: str, tmp_path: Path, key: Path) -> None:
-    # Permissions are not what is wrong, although the link and the folder have many.
+    # Permissions are not the cause, although the link and the folder have many.
     key.parent.mkdir(exist_ok=True)
     if kind == "a symbolic link":
         key.symlink_to(tmp_path / "elsewhere")

@@ -188,7 +188,7 @@ def test_blocks_outside_the_grid() -> None:
 
 
 def placed(*given: np.ndarray, alignment: int = 16, writes: bool = True) -> tuple[memory.Memory, list[list[str]]]:
-    """A launch's memory and what is said of it."""
+    """A launch's memory and its description in findings."""
     made = memory.Memory(
         [
             memory.Array(i, arrays.view(array), array.itemsize, alignment, writes, f"argument {i}")

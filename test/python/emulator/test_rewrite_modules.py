@@ -148,7 +148,7 @@ def test_the_emulated_code_is_the_shipped_code(chip: str, name: str) -> None:
     for access in accesses:
         found = re.search(r"!dbg (!\d+)", access)
         assert found, access
-        # Places of threads are read where the function begins.
+        # Thread indices are read at the function's entry.
         if not re.search(r"\.(?:sreg|workitem|workgroup)\.", access):
             assert re.search(r"triton_xla\.|arith\.|math\.|entry_func", source[int(lines[found[1]]) - 1]), access
 

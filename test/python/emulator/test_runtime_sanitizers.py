@@ -78,7 +78,7 @@ device void "llvm.nvvm.barrier.cta.sync.aligned.count"(i32 %id, i32 32)
 
 
 def test_a_barrier_does_not_order_later_uses(tmp_path: Path) -> None:
-    # A barrier before the writes, and none between them and the reads.
+    # A barrier before the writes, but not between them and the reads.
     body = reverse("").replace("%square =", f"{BARRIER}{BARRIER}%square =")
     library = build(tmp_path, body, "ptr %out", shared=256, sanitizer="thread")
     assert races(library, ints(64), block="64 1 1")
@@ -184,7 +184,7 @@ ret void
 
 @pytest.mark.parametrize(("fence", "count"), [("fence seq_cst", 0), ("", 1)], ids=["fence", "nothing"])
 def test_fences_order_blocks_around_relaxed_atomics(tmp_path: Path, fence: str, count: int) -> None:
-    # The block that comes last to a counter reads what the others wrote.
+    # The last block at a counter reads the writes of the others.
     body = f"""\
 {BLOCK}
 %mine = getelementptr i32, ptr %out, i32 %block
@@ -245,7 +245,7 @@ def test_lanes_of_amd_are_ordered_by_each_instruction_of_the_wave(tmp_path: Path
     body = EXCHANGE_IN_WAVE.format(tid=tid, between='device void "llvm.amdgcn.wave.barrier"()')
     library = build(tmp_path, body, "ptr %out", shared=256, sanitizer="thread")
     run(library, ints(64), vendor="amd", wave=64, block="64 1 1", emulator=THREAD).check()
-    # Lockstep alone does not order them (docs/emulation.md).
+    # Lockstep does not order them (docs/emulation.md).
     alone = build(tmp_path, EXCHANGE_IN_WAVE.format(tid=tid, between=""), "ptr %out", shared=256, sanitizer="thread")
     assert races(alone, ints(64), vendor="amd", wave=64, block="64 1 1")
     # And not with the other wave.
@@ -382,7 +382,7 @@ def test_an_access_outside_of_memory_is_found(
 
 
 def test_accesses_outside_of_memory_are_found_at_each_offset(tmp_path: Path) -> None:
-    # The launch goes on: what else is wrong is found in the same run.
+    # The launch continues: the same run finds further errors.
     action = """\
 %to = getelementptr i8, ptr %out, i64 -4
 %v = load volatile i32, ptr %to

@@ -27,7 +27,7 @@ SETTINGS = hypothesis.settings(
 
 @dataclass(frozen=True)
 class Failure:
-    """A reduced program that a target gets wrong."""
+    """A reduced kernel with wrong results on a target."""
 
     program: Program
     target: str
@@ -51,7 +51,7 @@ class Campaign:
         self._progress = progress
 
     def batch(self, seed: int, count: int) -> Failure | None:
-        """Draws `count` programs, or fewer where one fails, which is then reduced."""
+        """Generates `count` kernels, or fewer if one fails, which is then reduced."""
         suspects = self.targets
         failure: Failure | None = None
 

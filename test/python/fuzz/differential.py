@@ -33,7 +33,7 @@ _EMULATIONS = (
 
 
 class Disagreement(AssertionError):
-    """A target computed something else than the reference, or failed where it should not."""
+    """A target's result differs from the reference, or it fails unexpectedly."""
 
     def __init__(self, target: str, message: str) -> None:
         super().__init__(f"{target}: {message}")
@@ -57,7 +57,7 @@ def _reason(error: CompileError) -> str:
 
 
 def _run(program: Program, target: str, wanted: list[reference.Value]) -> str | None:
-    """Compiles, runs, compares. Returns the reason of a refusal, None where the target agrees."""
+    """Compiles, runs, compares. Returns the reason of a refusal, or None if the target agrees."""
     try:
         kernel = smalti.compile(program.text, target=target, **program.options)
     except CompileError as error:
@@ -81,7 +81,7 @@ def _run(program: Program, target: str, wanted: list[reference.Value]) -> str | 
 
 
 def compare(program: Program, targets: Iterable[str], tally: Tally | None = None) -> None:
-    """Runs `program` on every one of `targets`; raises `Disagreement` where one is wrong."""
+    """Runs `program` on every one of `targets`; raises `Disagreement` if one is wrong."""
     tally = tally or Tally()
     with np.errstate(all="ignore"):
         module = smalti.parse(program.text)

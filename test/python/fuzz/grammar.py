@@ -38,7 +38,7 @@ FRESH = 8.0
 LARGEST = {"f16": 1e4, "bf16": 1e6, "f32": 1e6, "f64": 1e6}
 """Results stay below."""
 MODERATE = {"f16": 50.0, "bf16": 500.0, "f32": 500.0, "f64": 500.0}
-"""Operands are clamped to this where the result could get too large, and what a loop carries always."""
+"""Operands are clamped to this if the result could get too large, and loop-carried values always."""
 
 
 @dataclass(frozen=True)
@@ -83,9 +83,9 @@ class Memory:
     is_readable: bool = True
     """Whether an output is also read."""
     is_special: bool = False
-    """Whether it holds infinities and NaNs too."""
+    """Whether it contains infinities and NaNs."""
     slab: tuple[int, int] | None = None
-    """Where several tiles write it: the dimension that they share, and how much of it each has."""
+    """If several tiles write it: the dimension that is split, and its part in each tile."""
 
 
 @dataclass
@@ -362,7 +362,7 @@ class Writer:
         return tile
 
     def _limited(self, tile: Tile, bound: float) -> Tile:
-        """The same tile clamped, where it could be larger."""
+        """The same tile, clamped if it could be larger."""
         if tile.bound <= bound:
             return tile
         high, low = (_splat(tile.dtype, tile.shape, sign * bound) for sign in (1, -1))
@@ -422,7 +422,8 @@ class Writer:
     def _extremum(self, scope: Scope) -> Tile:
         x = self.pick(scope, FLOATS)
         y = self.pick(scope, (x.dtype,))
-        # Which of two numbers is taken is the same everywhere, or makes no difference; a NaN decides by itself.
+        # The selection between two numbers is the same on every target, or makes no difference; a NaN is selected
+        # deterministically.
         value = _arith(self._choose(_EXTREMA), x.value, y.value)
         finite = x.finite and y.finite
         return Tile(value, x.dtype, x.shape, max(x.bound, y.bound), x.exact and y.exact, finite)

@@ -80,7 +80,7 @@ def same(found: Array, wanted: Array) -> None:
 
 
 def saturated(values: Array, to: str) -> Array:
-    """Rounded by ml_dtypes, which has the rounding once, but where it goes through float32."""
+    """Rounded once by ml_dtypes, except for types that go through float32."""
     largest = limits(to)[3]
     wide = values.astype(np.float64)
     found = np.clip(wide, -largest, largest)

@@ -80,7 +80,7 @@ def test_cuda_launch_parameters(driver: Stub) -> None:
     kernel = gpu_kernel("sm_90a")
     kernel(*device_arrays(CUDA_DEVICE), stream=5)
     kernel(*device_arrays(CUDA_DEVICE))
-    # The code is loaded once, and may use as much shared memory as it takes.
+    # The code is loaded once, and may use as much shared memory as it needs.
     assert driver.named("load") == ["load \x7fELF"] and driver.named("attribute") == ["attribute 8 65536"]
     first, second = driver.launches
     assert first == stub_driver.Launch(
@@ -231,7 +231,7 @@ def test_arrays_on_two_gpus(driver: Stub) -> None:
     with pytest.raises(smalti.LaunchError, match=r"argument 1 .* is on GPU 1, that of argument 0 on GPU 0"):
         kernel(device_arrays(CUDA_DEVICE)[0], device_arrays(CUDA_DEVICE, 1)[1])
     assert driver.launches == []
-    # Without a context the arrays' GPU is taken; then it is the current one.
+    # Without a context, the arrays' GPU is used; then it is the current one.
     kernel(*device_arrays(CUDA_DEVICE, 1))
     with pytest.raises(smalti.LaunchError, match="the arrays are on GPU 0, the current context is of GPU 1") as caught:
         kernel(*device_arrays(CUDA_DEVICE, 0))
@@ -273,7 +273,7 @@ def test_more_shared_memory_than_the_gpu_has(driver: Stub) -> None:
         "@scale takes 101400 B of shared memory for a block; GPU 0 (Stub 0) has 101376 B at most\nhint: "
     )
     assert driver.named("unload") and driver.launches == []
-    # The context is as it was: what fits runs.
+    # The context is still valid: a launch within the limits runs.
     driver.set(static_shared=0)
     kernel(*device_arrays(CUDA_DEVICE))
     assert driver.launches[0].shared == 101000
@@ -472,7 +472,7 @@ def hip(monkeypatch: pytest.MonkeyPatch) -> FakeHip:
 
 def test_hip_launch_parameters(hip: FakeHip) -> None:
     gpu_kernel("gfx942")(*device_arrays(ROCM_DEVICE), stream=3)
-    # Shared memory is in the code object, so the launch asks for none.
+    # Shared memory is in the code object, so the launch does not request any.
     assert hip.launched == [((4, 1, 1, 128, 1, 1, 0), 3, [0x10000, 0x20000])]
 
 

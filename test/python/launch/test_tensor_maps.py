@@ -225,7 +225,7 @@ def test_offsets_of_fields_in_the_assembler(field: str, replaced: dict[str, Bits
 
 
 def test_fields_of_which_few_values_are_possible(replaced: dict[str, Bits]) -> None:
-    """Where the field is comes from the assembler, and the values from the map."""
+    """The field's offset is from the assembler, and the values are from the map."""
     (rank,) = replaced["rank"].items()
     for ours in range(1, 6):
         described = TensorMap("i8", (1,) * ours, (16,) * (ours - 1) + (1,), (1,) * (ours - 1) + (16,))

@@ -256,7 +256,7 @@ def test_named_layouts_transposed_twice_are_themselves(name: str) -> None:
     layout = named_layout(name)
     if len(layout.tiling[0]) == 2:
         assert layout.transpose([1, 0]) != layout
-        # The last tile of a transposed layout only says where the vector is.
+        # The last tile of a transposed layout only states the vector's position.
         if "TRANSPOSED" not in name:
             assert layout.transpose([1, 0]).transpose([1, 0]) == layout
 

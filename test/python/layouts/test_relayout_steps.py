@@ -33,7 +33,7 @@ def bytes_of_words(layout: Layout, shape: tuple[int, ...], bits: int, threads: i
 
 
 def pad_to_words(values: Array) -> Array:
-    """[thread, register, word, byte], -1 where a word has no more bytes."""
+    """[thread, register, word, byte], -1 if a word has no more bytes."""
     missing = -values.shape[2] % 4
     values = np.pad(values, ((0, 0), (0, 0), (0, missing)), constant_values=-1)
     return values.reshape(*values.shape[:2], -1, 4)
@@ -110,7 +110,7 @@ def test_every_byte_arrives(source: str, result: str) -> None:
         ("WGMMA", "WGMMA_ACC_32BIT", 32, "0 moves: 0 cycles"),
         ("WGMMA_ACC_32BIT", "WGMMA", 16, "32 moves: 32 cycles"),
         ("WGMMA_8BIT", "WGMMA_UPCAST_2X", 8, "16 shuffles and 0 moves: 32 cycles"),
-        # Lanes in cycles of three are not pairs, but take one shuffle per word, too.
+        # Lanes in cycles of three are not pairs, but also take one shuffle per word.
         ("WGMMA", "lanes rotated", 16, "32 shuffles and 0 moves: 64 cycles"),
     ],
 )

@@ -42,7 +42,7 @@ def replay(paths: list[Path]) -> int:
 
 
 class Report:
-    """Says now and then how far it is, and what became of the kernels in the end."""
+    """Prints the progress periodically, and the outcomes of the kernels at the end."""
 
     def __init__(self) -> None:
         self.tally = runner.Tally()
@@ -87,7 +87,7 @@ def fuzz(minutes: float, seed: int, chips: Sequence[str], folder: Path) -> int:
 
 def points_of(chips: Sequence[str], part: tuple[int, int]) -> list[campaign.Point]:
     """Every point of the grid, or those of each plain kernel out of so many."""
-    # Those of one plain kernel stand together, so that it is compiled once.
+    # Points of one plain kernel are consecutive, so that it is compiled once.
     groups: dict[object, list[campaign.Point]] = {}
     for point in campaign.grid(chips):
         groups.setdefault((point.chip, point.shape.name, point.noalias, point.bounds), []).append(point)

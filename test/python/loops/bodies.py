@@ -260,7 +260,7 @@ ROTATING = """
 memref.store %sum#0, %o[%block, %c0, %t] : OUT
 """
 
-# Two buffers in turn, of which this iteration has one.
+# Two buffers in turn, one of which this iteration uses.
 SELECTED = """
 %sum = scf.for %i = %lower to %upper step %step iter_args(%acc = %zero) -> f32 {
   %row = arith.addi %i, %c16 : index

@@ -24,7 +24,7 @@ STAGES = (1, 2, 3, 4, 5)
 
 @dataclass(frozen=True)
 class Failure:
-    """A reduced kernel that comes out wrong."""
+    """A reduced kernel with wrong results."""
 
     case: Case
     message: str
@@ -40,7 +40,7 @@ def examine(case: Case, tally: runner.Tally) -> runner.Outcome:
 def batch(
     chips: Sequence[str], seed: int, count: int, tally: runner.Tally, progress: Callable[[], None]
 ) -> Failure | None:
-    """Draws `count` kernels, or fewer where one comes out wrong, which is then reduced."""
+    """Generates `count` kernels, or fewer if one has wrong results, which is then reduced."""
     failure: Failure | None = None
 
     @hypothesis.seed(seed)
@@ -125,7 +125,7 @@ def shapes(chip: str) -> Iterator[Shape]:
 
 
 def facts(point: Point) -> dict[str, object]:
-    """Where in the grid a point is."""
+    """The position of a point in the grid."""
     bounds = point.bounds[0]
     return {
         "shape": point.shape.name,
@@ -134,7 +134,7 @@ def facts(point: Point) -> dict[str, object]:
         "slots": point.depth > 0,
         "mode": point.mode == "auto",
         "trips": bounds.trips,
-        # All of them, where they are not constant.
+        # All of them, if they are dynamic.
         "bounds": bounds.lower if bounds.trips is not None else None,
         "runs": "changing" if bounds.pace and bounds.trips is None else bounds.pace > 0,
     }

@@ -16,7 +16,7 @@ _BARRIER = re.compile(r"^ *(?:gpu\.barrier|amdgpu\.lds_barrier)\n", re.MULTILINE
 
 @dataclass(frozen=True)
 class Case:
-    """A plain kernel in `gpu.func`, and what is done to it."""
+    """A plain kernel in `gpu.func`, and the passes for it."""
 
     text: str
     chip: str

@@ -165,7 +165,7 @@ class Copies(Writer):
             self.needs_barriers = True
 
     def _copy(self, way: str, scope: Scope, buffer: Buffer) -> str:
-        """Starts a copy of all of the buffer; it may stand in a conditional or in a loop."""
+        """Starts a copy of the whole buffer; it may be in a conditional or in a loop."""
         make = {
             GROUPS: self._copy_in_group,
             LOADS: self._load_by_dma,

@@ -22,7 +22,7 @@ COPIES = """
 vector.store %sum, %o[%block, %c0, %tc] : OUT, vector<4xf32>
 """
 
-# The slots are the kernel's own; two groups an iteration, each waited for by itself.
+# The slots are the kernel's own; two groups an iteration, each with its own wait.
 GROUPS = """
 %sum = scf.for %i = %lower to %upper step %step iter_args(%acc = %zeros) -> vector<4xf32> {
   %row = arith.addi %i, %c16 : index
@@ -105,7 +105,7 @@ DMA = """
 memref.store %sum, %o[%block, %c0, %t] : OUT
 """
 
-# Each lane says where its elements go.
+# Each lane states the destination of its elements.
 COUNTED = """
 %rowbytes = arith.constant ROWBYTES : index
 %shift = arith.muli %t, %c4 : index

@@ -25,14 +25,14 @@ from .writer import BIAS, ROWS, SHARED, TRIPS, Buffer, Pending, Scope
 
 
 class Kernel(Copies):
-    """Draws statements, loops, and what stands around them."""
+    """Generates statements, loops, and the code around them."""
 
     unsigned = False
     """Whether loops count without a sign."""
     _outer_trips = ""
-    """How often the loop runs in each iteration of one around it, where that is always the same."""
+    """The trip count in each iteration of an outer loop, if it is always the same."""
     _upper = ""
-    """Where the loop ends, if it runs another number of times in each iteration of one around it."""
+    """The loop's end, if its trip count differs in each iteration of an outer loop."""
 
     # --- statements ---------------------------------------------------------------------------------------------------
 
@@ -343,7 +343,7 @@ class Kernel(Copies):
         return self._text(arguments, static, trips, by, low, ty, adjust), launches
 
     def _run_again(self, trips: str, adjust: int) -> None:
-        """A loop in whose iterations the next loops run more often each time, or less, or not at all."""
+        """A loop in whose iterations the next loops have increasing, decreasing or zero trip counts."""
         runs, pace = self.constant(self.choose((2, 3, 4))), self.constant(self.choose((1, 7, TRIPS - 1)))
         self.begin(f"%all = scf.for %outer = {self.constant(0)} to {runs} step {self.constant(1)} "
                    f"iter_args(%done = {self.constant(0)}) -> (index) {{")  # fmt: skip
@@ -424,7 +424,7 @@ class Kernel(Copies):
 
 
 def passes(draw: Callable[[st.SearchStrategy[Any]], Any], chip: str, copying: bool = False) -> str:
-    """Random passes with random options; `copying` where the kernel's own copies and slots are to be pipelined."""
+    """Random passes with random options; `copying` if the kernel's own copies and slots are to be pipelined."""
 
     def choose(options: Sequence[Any]) -> Any:
         return draw(st.sampled_from(options))

@@ -1,7 +1,7 @@
 """Runs of the loop passes on a kernel, and comparison with the plain kernel.
 
 The plain kernel and the transformed one run on the same emulated chip, on the same arguments; every array must be the
-same, bit for bit. A pass that applied nothing must have left the text of the module as it was.
+same, bit for bit. Passes that applied nothing must leave the text of the module unchanged.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Tally:
     bare: int = 0
     """Kernels all of whose barriers the passes inserted."""
     sanitized: int = 0
-    """Kernels that ran under the thread sanitizer too."""
+    """Kernels that also ran under the thread sanitizer."""
     chips: Counter[str] = field(default_factory=Counter)
     """Kernels that were run, by chip."""
     refused: Counter[str] = field(default_factory=Counter)
@@ -145,12 +145,12 @@ def transform(case: Case) -> Outcome:
 
 
 _SILENT = re.compile(r"\b(canonicalize|cse|smalti-allocate-shared-memory)\b")
-"""Passes that say nothing of what they change."""
+"""Passes without remarks about their changes."""
 _STRICT = ("smalti-multi-buffer", "smalti-pipeline-loops", "smalti-pad-shared-memory", "smalti-swizzle-shared-memory")
 
 
 def check_strict(case: Case) -> None:
-    """Where `strict` makes a pass fail, the module stays as it is; where it does not, it makes no difference."""
+    """If `strict` makes a pass fail, the module stays unchanged; otherwise it makes no difference."""
     lax, strict = parse(case.given), parse(case.given)
     before = str(lax)
     remarks = _run(lax, case.passes)
@@ -176,7 +176,7 @@ _PIPELINE = re.compile(r"smalti-pipeline-loops(?:\{([^}]*)\})?")
 
 
 def check_schedule(case: Case) -> None:
-    """A schedule that is written on the ops and read back gives the same module as none that was."""
+    """A schedule that is written on the ops and read back gives the same module as none."""
     found = _PIPELINE.search(case.passes)
     if not found:
         return
@@ -256,7 +256,7 @@ def execute(
 
 
 class Unsound(AssertionError):
-    """The plain kernel itself is wrong: the fault of who wrote it."""
+    """The plain kernel itself is wrong: an error of the generator."""
 
 
 def _check_plain(plain: Kernel, case: Case, scalars: Any, emulation: Emulation, wanted: list[np.ndarray]) -> None:
@@ -296,7 +296,7 @@ def run(case: Case, tally: Tally, schedules: Sequence[Emulation] = SCHEDULES[:1]
     tally.refused.update(_reason(message) for message in outcome.missed)
     check_strict(case)
     check_schedule(case)
-    # Without its barriers the kernel means something else, unless all of them were placed.
+    # Without its barriers the kernel is different, unless all of them are inserted again.
     if not outcome.applied if not case.bare else outcome.unplaced:
         tally.unchanged += 1
         return outcome

@@ -35,7 +35,7 @@ class Buffer:
     copying: bool = False
     """Whether a copy into it is in flight."""
     units: int = 1
-    """How many copies a wave has surely started for it, where they are counted."""
+    """The number of copies that a wave has surely started for it, if they are counted."""
 
 
 @dataclass
@@ -66,7 +66,7 @@ class Scope:
     divergent: bool = False
     """Whether only some threads are here."""
     uniform: bool = True
-    """Whether a barrier may stand here."""
+    """Whether a barrier may be inserted at this point."""
 
     def inner(self, divergent: bool = False, nested: bool = True) -> Scope:
         return Scope(
@@ -144,7 +144,8 @@ class Writer:
         self._pending = Pending()
 
     def touch(self, buffer: str, write: bool, scope: Scope) -> bool:
-        """Makes an access to what threads share sound; False where no barrier can stand here and one is needed."""
+        """Makes an access to shared data race-free; False if that needs a barrier and none can be inserted at this
+        point."""
         conflict = buffer in self._pending.writes or (write and buffer in self._pending.reads)
         extra = self.dense and not scope.divergent and scope.uniform and self.integer(0, 3) == 0
         if conflict or extra:
@@ -187,7 +188,7 @@ class Writer:
                 f"{ty}, vector<{self.lanes}xi1>, {self.vector} into {self.vector}"
             )
         if kind == "gather":
-            # The row comes from memory.
+            # The row is loaded from memory.
             found = self.op(f"memref.load %rows[{row}] : memref<{ROWS}xi32>")
             found = self.op(f"arith.index_cast {found} : i32 to index", "i")
             found = self.op(f"arith.andi {found}, {self.constant(ROWS - 1)} : index", "i")

@@ -27,7 +27,7 @@ RECORD = "mutants.json"
 
 
 class Report:
-    """Says each new kind of finding when it comes, and now and then how far the run is."""
+    """Prints each new kind of finding, and the progress periodically."""
 
     def __init__(self, count: int) -> None:
         self._count = count

@@ -25,7 +25,7 @@ LOST = ("crash", "hang", "memory")
 
 @dataclass
 class Finding:
-    """A mutant that came out wrong."""
+    """A mutant with a finding."""
 
     number: int
     file: str
@@ -105,7 +105,7 @@ class Counts:
         return sum(self.runs.values(), Counter())
 
     def check(self) -> None:
-        """Raises where they do not add up."""
+        """Raises if they do not add up."""
         assert self.mutants == self.kinds.total() == self.parse.total(), self
 
 
@@ -129,7 +129,7 @@ class State:
             try:
                 item = json.loads(line)
             except ValueError:
-                # The run was ended while it wrote: that batch is done again.
+                # The run was interrupted during the write: that batch is repeated.
                 continue
             state.add(item)
         return state

@@ -18,7 +18,7 @@ _OURS = re.compile(r"\b(triton_xla|mosaic_gpu)\b")
 
 
 def owner_of_text(finding: Finding, text: str) -> str:
-    """Whose fault a finding without a stack is, by the smallest input.
+    """The owner of a finding without a stack, by the smallest input.
 
     No pass of ours has run before a program is parsed and printed.
     """
@@ -37,7 +37,7 @@ class Cause:
     text: str
     """The smallest input."""
     owner: str
-    """`ours` or `upstream`; `unknown` where it does not come again in a new process."""
+    """`ours` or `upstream`; `unknown` if it does not occur again in a new process."""
     stack: tuple[str, ...] = ()
 
 
@@ -107,7 +107,7 @@ def _without_dictionaries(text: str, accepted: Callable[[str], bool]) -> str:
 
 
 def examine(count: int, finding: Finding, worker: Worker) -> Cause:
-    """Reduces a finding, and looks whose code it comes from."""
+    """Reduces a finding, and finds the owner of the code."""
 
     def again(text: str) -> bool:
         pipelines = [] if finding.stage in (PARSE, CHECK) else [finding.stage]

@@ -22,7 +22,7 @@ MOST_MULTIPLICATIONS = 1 << 30
 
 
 class Endless(Exception):
-    """The program runs for too long to wait for it."""
+    """The program runs for too long."""
 
 
 class _Observer(reference.Interpreter):

@@ -36,7 +36,7 @@ SLOW = 2.0
 PARSE, CHECK = "parse", "check"
 
 VALUES = {"shape": 40, "scalar": 3}
-"""The extents and scalars that a program leaves open."""
+"""The dynamic extents and scalars of a program."""
 
 BAD = (
     "crash", "hang", "memory", "traceback", "unparsable", "no reason", "no location", "opaque", "changed", "slow", "wrong"
@@ -60,7 +60,7 @@ def _is_opaque(said: str, program: str) -> bool:
 
 
 Program = tuple[str, str | None]
-"""As it is written and, where it is valid, in generic form."""
+"""As it is written and, if it is valid, in generic form."""
 Group = tuple[str, list[Program]]
 """A file's name, and programs of it."""
 
@@ -102,7 +102,7 @@ class Corpus:
         self.groups: list[Group] = []
         """The programs of each file."""
         self.runnable: list[Group] = []
-        """Each program that runs on the CPU alone."""
+        """Each program that runs only on the CPU."""
         for file in self.files:
             programs: list[Program] = []
             for text in file.programs:
@@ -162,7 +162,7 @@ class Runner:
         return result
 
     def program(self, text: str, pipelines: Sequence[str], checked: bool, seed: int = 0) -> None:
-        """A program: parsed, printed, through each pipeline, and run where that is wanted."""
+        """A program: parsed, printed, through each pipeline, and run if requested."""
         if not self.stage(PARSE, self._parse, text):
             return
         for pipeline in pipelines:
@@ -203,7 +203,7 @@ class Runner:
             alone = "," not in re.sub(r"\{[^{}]*\}", "", pipeline) and _MANY not in pipeline
             if alone and _is_opaque("\n".join(d.message for d in error.diagnostics), before):
                 return "opaque", said, None
-            # One function: none that was rewritten before another one was refused.
+            # One function: none that was rewritten before the refusal of another one.
             functions = len(re.findall(r"func[ \"].*@|entry_func", before))
             if alone and functions == 1 and str(module) != before:
                 return "changed", said, None

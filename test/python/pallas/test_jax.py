@@ -21,7 +21,7 @@ import compare_inference
 
 PRINTER = ROOT / "test/pallas/printer/print_modules.py"
 PYTHON = os.environ.get("SMALTI_JAX_PYTHON", sys.executable)
-# The version whose front end the kernels are written for.
+# The version of the front end for which the kernels are written.
 VERSION = "0.10.2"
 # Modules that JAX's own inference refuses; its messages do not state a cause.
 REFUSED = {

@@ -51,7 +51,7 @@ def combined(operation: int, first: np.ndarray, others: np.ndarray) -> np.ndarra
 @pytest.mark.parametrize("element", ["i32", "i64"])
 @pytest.mark.parametrize("operation", range(6), ids=NAMES)
 def test_atomics_in_global_memory(operation: int, element: str) -> None:
-    """Four blocks combine their rows with one, of which four threads hold each element."""
+    """Four blocks combine their rows with one row, each element of which four threads hold."""
     part = f"memref<64x{element}, strided<[1], offset: ?>>"
     body = f"""
       %b = gpu.block_id x

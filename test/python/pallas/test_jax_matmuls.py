@@ -54,7 +54,7 @@ def test_matmuls_of_vectors(a: str, b: str, sum_: str, columns: int) -> None:
     ],
 )
 def test_wgmma_with_registers(a: str, b: str) -> None:
-    """A comes from registers, and B from shared memory."""
+    """A is in registers, and B in shared memory."""
     sum_ = "i32" if a == "i8" else "f32"
     is_byte = a in ("i8", "f8E4M3FN", "f8E5M2")
     m, n, k = 64, 16, 128 if is_byte else 64

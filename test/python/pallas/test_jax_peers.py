@@ -85,7 +85,7 @@ def test_a_store_of_jax() -> None:
 def test_instructions_of_a_store_of_jax() -> None:
     kernel = smalti.compile(PALLAS / "store_to_a_peer.mlir", target="sm_90a")
     ptx = kernel.asm["ptx"]
-    # 128 x 128 elements, of which a thread has two in a row.
+    # 128 x 128 elements; a thread has two adjacent ones.
     assert ptx.count("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v2.b32") == 64
     assert ptx.count("mapa.shared::cluster") == 2
     assert ptx.count("mbarrier.arrive.expect_tx.release.cluster.shared::cluster.b64") == 1

@@ -160,7 +160,7 @@ NAMES = (
     "s_endpgm",
     "exec",
 )
-"""Names of which some assembler takes some for something other than a symbol."""
+"""Names that some assembler does not parse as a symbol."""
 
 
 @pytest.mark.grid(14)

@@ -116,7 +116,7 @@ def kernel(copy: str, issue: str, parity: str, barriers: int = 1) -> str:
 
 
 def with_second_tile(text: str) -> str:
-    """A tile of half the size besides, whose copy completes in the same phase."""
+    """An additional tile of half the size, whose copy completes in the same phase."""
     half = DESCRIPTOR.replace("128xf32", "64xf32")
     tile = f"memref<64xf32, {SHARED}>"
     for old, new in {

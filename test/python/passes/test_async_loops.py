@@ -181,7 +181,7 @@ LOWERING = (
 
 
 def tma_kernel(slots: int, carried: bool) -> str:
-    """One thread copies tiles, all wait; the parity comes from the iteration's number, or is carried."""
+    """One thread copies tiles, all wait; the parity is computed from the iteration's number, or is carried."""
     barriers = f"!nvgpu.mbarrier.group<memorySpace = {SHARED}, num_barriers = {slots}>"
     inits = "".join(
         f"%k{i} = arith.constant {i} : index\n"
@@ -256,7 +256,7 @@ def run_tma(text: str, trips: int, how: Emulation) -> bool:
     wanted, out = np.zeros(THREADS, np.float32), np.zeros(THREADS, np.float32)
     for i in range(trips):
         wanted = wanted * 0.5 + tiles.reshape(TILES, THREADS)[i, ::-1]
-    # A memref is its allocation, where it begins, an offset, its size and stride.
+    # A memref is its allocation, its aligned pointer, an offset, its size and stride.
     row = (np.zeros(1, np.float32), out, 0, THREADS, 1)
     code.launch(1, THREADS, tensor_map(tiles, (THREADS,)), *row, trips, emulation=how)
     return bool((out == wanted).all())

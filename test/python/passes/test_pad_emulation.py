@@ -71,11 +71,11 @@ class Kernel:
         self.run(grid, block, *values)
 
     def run(self, grid: Any, block: Any, *fields: Any, emulation: Emulation = SAFE) -> None:
-        """Memrefs are given by their fields."""
+        """Memrefs are passed by their fields."""
         self._module.launch(grid, block, *fields, emulation=emulation)
 
     def launch(self, name: str, *fields: Any) -> None:
-        """One thread of one of several kernels, whose memrefs are given by their fields."""
+        """One thread of one of several kernels, whose memrefs are passed by their fields."""
         self._module.launch(1, 1, *fields, kernel=name, emulation=SAFE)
 
 

@@ -49,7 +49,7 @@ def shaped(kind: str, shape: Sequence[int | None], dtype: str) -> str:
 
 
 class Operand:
-    """A tensor argument; sizes of None are those of the call."""
+    """A tensor argument; sizes of None are dynamic."""
 
     def __init__(self, shape: Sequence[int | None], dtype: str) -> None:
         self.shape = tuple(shape)

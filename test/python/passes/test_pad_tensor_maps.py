@@ -67,7 +67,7 @@ def indices_of(shape: Sequence[int]) -> tuple[list[str], list[str]]:
 
 
 def read_out(buffer: str, buffer_type: str, shape: Sequence[int], dest: str, dest_type: str, at: Sequence[str]) -> str:
-    """Threads of the block copy a buffer to where it belongs in the result, each some elements."""
+    """Threads of the block copy a buffer to its window of the result, each some elements."""
     lines, names = indices_of(shape)
     inside = ", ".join(names)
     body = "\n      ".join(lines)
@@ -214,7 +214,7 @@ def test_windows_of_several_boxes(element: str, extents: tuple[int, int], window
 
 
 def loop_kernel(how: str) -> str:
-    """A block runs the loop as often as its number says. Two windows go together; the sums of what was read go out."""
+    """A block's trip count is its number. Two windows are copied together; the sums of the read elements are stored."""
     source, other = memref((20, 40), "f32"), memref((12, 40), "f32")
     a, b = memref((8, 32), "f32", f", {SHARED}"), memref((16, 32), "f32", f", {SHARED}")
     body = f"""

@@ -63,7 +63,7 @@ def consume(i: int, pointer: str, metadata: str = "") -> Step:
 def in_order(
     slots: int, copy: Callable[[int, int], str], wait: Callable[[int], str], barrier: str, metadata: str
 ) -> list[Step]:
-    """Copies that a counter counts: wait for the oldest, meet, begin the next one, read."""
+    """Copies with a wait counter: wait for the oldest, synchronize, issue the next one, read."""
 
     def issue(i: int) -> Step:
         slot = i % slots
@@ -210,7 +210,7 @@ def bulk_tile(i: int, slot: int) -> str:
 
 
 def with_barriers(copy: Callable[[int, int], str], arguments: Callable[[Array], Sequence[Any]], name: str) -> Pipeline:
-    """One thread copies; a slot's barrier has a phase for each tile that comes into it."""
+    """One thread copies; a slot's barrier has a phase for each tile in the slot."""
 
     def issue(i: int, slots: int) -> Step:
         slot = i % slots
@@ -299,7 +299,7 @@ def mutants(steps: Sequence[Step]) -> Iterator[tuple[str, list[Step]]]:
 
 
 def caught_by(pipeline: Pipeline, chip: str, text: str) -> str | None:
-    """The first that finds something: the numbers, or what kind of finding."""
+    """The first detector: wrong numbers, or the kind of a finding."""
     for how in SCHEDULES:
         try:
             if not run(pipeline, chip, text, how):
@@ -346,10 +346,10 @@ WAIT = "  %{0} = call i1 @llvm.nvvm.mbarrier.try.wait.parity.scope.cta.space.cta
 
 
 def producer_and_readers(*, last_wait: str = "true", arrives_early: bool = False) -> str:
-    """The first thread of the last warp fills two slots; the others wait for it,
-    read, and say that the slot is free.
+    """The first thread of the last warp fills two slots; the others wait for a slot, read it, and signal that it is
+    free.
 
-    Wrong are a condition under which they wait for the last tile, and readers that say too early that they have read.
+    Mistakes are a condition under which they wait for the last tile, and readers that signal before they have read.
     """
     declarations = "@empty = internal addrspace(3) global [8 x i64] undef, align 8\n"
     declarations += "declare i64 @llvm.nvvm.mbarrier.arrive.shared(ptr addrspace(3))\n"
@@ -407,7 +407,7 @@ def test_a_thread_that_copies_for_others(sanitize: Literal["thread", "address"] 
 
 @pytest.mark.parametrize("wrong", [{"last_wait": "%odd"}, {"arrives_early": True}], ids=str)
 def test_races_of_a_thread_that_copies_for_others(wrong: dict[str, Any]) -> None:
-    """The thread sanitizer finds each where copies are late, too."""
+    """The thread sanitizer finds each of them also with late copies."""
     for order in ("last-ahead", "in-step"):
         with pytest.raises(errors.EmulationError, match="nothing orders them") as raised:
             run_producer(Emulation(order=order, sanitize="thread"), producer_and_readers(**wrong))

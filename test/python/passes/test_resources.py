@@ -14,7 +14,7 @@ KERNELS = ["matmul_ragged", "matmul_relu_bf16", "vector_add"]
 FACTOR = 3.0
 """The largest ratio of the registers of the chip's code and of the values, in both directions."""
 ADDRESSES = 32
-"""Registers for addresses, indices and masks, which no value of the program stands for."""
+"""Registers for addresses, indices and masks, which have no value in the program."""
 
 
 @pytest.mark.grid(7)

@@ -89,10 +89,10 @@ CASES = [
 @pytest.mark.parametrize(("pipeline", "shape"), CASES, ids=[f"{p.split('{')[0]}-{s}" for p, s in CASES])
 def test_work_grows_as_the_program(pipeline: str, shape: str, tmp_path: Path) -> None:
     write = getattr(benchmark(), shape)
-    # Much is done for each op there.
+    # The pass does much work for each op there.
     ops = FEW // 5 if shape == "masked_transfers" else FEW
     few, many = instructions(pipeline, [write(count) for count in (ops, 4 * ops)], tmp_path)
-    # Something is done: a refusal would cost next to nothing.
+    # The pass changes the program: a refusal would cost next to nothing.
     assert few > 300 * ops
     assert many < 6 * few
 
@@ -117,7 +117,7 @@ def test_work_on_kernels_with_wgmma(pipeline: str, shape: str, anchor: str, tmp_
 
 
 MODULES = [
-    # Each read asks whether the kernel writes the array, which takes a walk over the users of the array: once.
+    # For each read the pass checks whether the kernel writes the array, which walks over the users of the array: once.
     ("convert-mosaic-gpu-to-nvvm{target=sm_90a}", "windows"),
     # The number of paths through the masks doubles with each of them.
     ("smalti-lower-packed-accesses", "byte_masks"),

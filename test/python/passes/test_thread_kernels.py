@@ -106,7 +106,7 @@ def test_nothing_is_spilled(copies: Copies, chip: str, slots: int, stages: int) 
 def test_groups_are_counted_exactly(chip: str, stages: int, trips: int | None) -> None:
     ptx = compiled(GROUPS, chip, stages, stages, **({} if trips is None else {"trips": trips})).asm["ptx"]
     counts = [int(count) for count in re.findall(r"cp\.async\.wait_group\s+(\d+)", ptx)]
-    # Two groups an iteration. The loop that runs too few times to be pipelined waits for all.
+    # Two groups an iteration. The fallback loop for small trip counts waits for all.
     steps = [2 * (stages - 2), *range(2 * (stages - 2), -1, -2)]
     plain = [] if trips else [0]
     assert sorted(counts) == sorted([*steps, *plain])
@@ -146,7 +146,7 @@ def test_numbers_of_copies_through_registers(chip: str, slots: int, stages: int)
 def test_numbers(copies: Copies, chip: str, slots: int, stages: int) -> None:
     code = compiled(copies, targets.EMULATED + chip, slots, stages)
     for trips in range(10):
-        # Copies come early and late, in turn.
+        # Early and late completion of copies, in turn.
         for how in SCHEDULES[trips % 2 :: 2] if trips < 4 else (SCHEDULES[trips % len(SCHEDULES)],):
             run(code, copies, trips, how=how)
     for how in (
@@ -192,7 +192,7 @@ def test_a_weaker_wait_leaves_llvm_s(stages: int) -> None:
         run(code, WORDS, 9, how=Emulation(copies="late"))
 
 
-# Rows of 32 elements, one column of which a warp reads.
+# Rows of 32 elements; a warp reads one column.
 _TRANSPOSED = """gpu.module @kernels {
   gpu.func @sums(%a: memref<64x32x32xf32> {llvm.noalias}, %o: memref<32xf32> {llvm.noalias}, %n: index) kernel
       attributes {known_block_size = array<i32: 32, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {

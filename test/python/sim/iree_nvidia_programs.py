@@ -115,8 +115,8 @@ def _butterfly(value: str, operation: str, name: str) -> str:
 
 
 def softmax(warps: int = 4, columns: int = 512, blocks: int = 4) -> str:
-    """The softmax of two rows by each block: each warp reduces by shuffles, and the warps by shared memory, of which
-    each buffer is written once a row."""
+    """The softmax of two rows by each block: each warp reduces by shuffles, and the warps by shared memory. Each buffer
+    is written once per row."""
     per_thread = columns // (32 * warps)
     row, partial = f"vector<{per_thread}xf32>", f"memref<{warps}xf32, {SHARED}>"
 

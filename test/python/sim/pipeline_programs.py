@@ -57,7 +57,7 @@ def kernel(body: str, arguments: dict[str, str], threads: int, grid: int = 1, cl
 
 
 def barriers(slots: int, empty: int) -> str:
-    """A full and an empty barrier for each slot; so many threads say that one is empty."""
+    """A full and an empty barrier for each slot; this many threads signal that a slot is empty."""
     return f"""{allocation("bars", f"{2 * slots}xi64")}
     scf.if %t0 {{
       scf.for %each = %c0 to %c{slots} step %c1 {{
@@ -240,7 +240,7 @@ BEGIN = "nvvm.barrier.arrive id = %i1 number_of_threads = %i256"
 
 
 def in_turn() -> str:
-    """Two groups of four warps use one buffer in turn: barriers 1 and 2 say whose turn it is."""
+    """Two groups of four warps use one buffer in turn: barriers 1 and 2 signal the turns."""
     body = f"""{allocation("buffer", "128xf32")}
     %group = arith.divui %t, %c128 : index
     %mine = arith.remui %t, %c128 : index

@@ -585,7 +585,7 @@ def test_a_number_that_does_not_fit(value: int, fits: bool) -> None:
 
 @pytest.mark.parametrize("as_file", [False, True])
 def test_lines_of_python(tmp_path: Path, as_file: bool) -> None:
-    """Operations that say that they come from Python are shown in the module, and there."""
+    """Operations with Python locations are shown in the module, and in the Python source."""
     python = tmp_path / "kernel.py"
     python.write_text("def kernel(x, y):\n    y[:] = x[::-1]\n\nkernel(a, b)\n")
     made_at = f'loc(callsite("swap(\\"(\\""("{python}":2:12) at "{python}":4:1))'

@@ -22,7 +22,7 @@ def whole(array: np.ndarray) -> np.ndarray:
 
 
 def same_bits(source: Path | str, chip: str, exact: bool, level: str | None = None) -> None:
-    """Runs a kernel in both, on whole numbers unless each element is computed by itself."""
+    """Runs a kernel in both, on integers unless each element is computed independently."""
     simulated = sim.simulate(source, f"sim:{chip}", level=level)
     emulated = smalti.compile(source, target=f"emu:{chip}")
     arguments = [value if exact else whole(value) for value in simulated.random_arguments(seed=3)]

@@ -79,7 +79,7 @@ module {{
 @pytest.mark.parametrize("swizzle", ["none", "swizzle_32b", "swizzle_64b", "swizzle_128b"])
 def test_a_launch_with_tensor_maps(swizzle: str) -> None:
     box = {"swizzle_32b": 8, "swizzle_64b": 16}.get(swizzle, 32)
-    # The box leaves the array at the end.
+    # The box exceeds the array at the end.
     kernel = smalti.compile(copying(swizzle, rows=13, columns=box, box=box), target="sim:sm_90a")
     x = np.random.default_rng(0).standard_normal((13, box), np.float32)
     y = np.zeros_like(x)
@@ -121,7 +121,7 @@ def test_elements_outside_of_the_array_are_filled(fill: str) -> None:
 
 
 def shared_copy(mask: int = 3) -> str:
-    """The same with a cluster of two blocks, each of which fetches four rows for both."""
+    """The same with a cluster of two blocks, each of which copies four rows to both."""
     text = copying().replace(
         "gpu.launch blocks", "gpu.launch clusters(%cx, %cy, %cz) in (%lx = %c2, %ly = %c1, %lz = %c1) blocks"
     )
@@ -230,7 +230,7 @@ def test_a_kernel_that_is_launched_with_clusters() -> None:
     assert (x.reshape(4, 64) == (np.arange(64) + 7) * np.array([0, 0, 1, 1])[:, None]).all()
     outcomes = mutants.score(kernel, [x])
     assert len(outcomes) == 4 and all(one.caught for one in outcomes)
-    # The launch says how much shared memory there is.
+    # The launch states the size of shared memory.
     short = kernel_with(LAUNCH, BODY, ARGUMENTS).replace("%bytes = arith.constant 256", "%bytes = arith.constant 128")
     found = sim.simulate(short, "sim:sm_90a").find(x)
     assert {one.kind for one in found} == {"out-of-bounds"}

@@ -71,7 +71,7 @@ def test_rows_that_a_vector_names() -> None:
 
 
 def test_causal_attention_leaves_copies_in_flight() -> None:
-    # The producer fills two slots before it looks how many the mask leaves.
+    # The producer fills two slots before it reads the number of tiles that the mask leaves.
     kernel = simulated("small_attention_causal")
     found = kernel.find(*kernel.random_arguments(), simulation=sim.Simulation(numbers=False, blocks=range(1)))
     assert [f.kind for f in found] == ["leak", "leak"] and {f.agent for f in found} == {"warpgroup 2"}
@@ -83,7 +83,7 @@ def test_registers_of_threads() -> None:
     x, y = kernel.random_arguments()
     kernel(x, y)
     assert (y == 2 * x + 1).all()
-    # The sums of four elements of a row, of which a lane has two and its neighbor two.
+    # The sums of four elements of a row; a lane has two of them, and its neighbor two.
     text = PALLAS.joinpath("custom_primitive.mlir").read_text()
     old = "%65 = arith.addf %64#0, %64#0 fastmath<contract> : vector<2xf32>"
     assert old in text
@@ -285,7 +285,7 @@ def test_a_block_level_kernel_with_an_mma_of_all_warps() -> None:
     start = c.astype(np.float64)
     kernel(a, b, c)
     close(c, start + a.astype(np.float64) @ b.astype(np.float64), 64)
-    # Warpgroups that have roles run side by side, as many threads together as the kernel says.
+    # Warpgroups with roles run concurrently, with as many threads in total as the kernel states.
     specialized = {"stop_after": "pipelined", "matmul": "wgmma", "specialize": "on"}
     kernel = sim.simulate(source, "sim:sm_90a", **specialized)
     assert kernel.program.group_threads == 256 and kernel.program.block == (384, 1, 1)

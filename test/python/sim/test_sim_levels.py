@@ -247,7 +247,7 @@ def test_barriers_of_the_compiler(body: Any, sync: str) -> None:
     ("body", "attributes", "races"),
     [
         (stored, ATTRIBUTES[1:], ["the copy reads"]),
-        # The compiler puts them around stores of programs alone.
+        # The compiler inserts them only around stores of tile-level kernels.
         (stored, ATTRIBUTES[:1], ["the copy reads"]),
         (stored, (), ["the copy reads"]),
         (twice, ATTRIBUTES[1:], ["the copy writes"]),

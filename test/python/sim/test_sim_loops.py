@@ -14,7 +14,7 @@ from loops.grammar import CHIPS
 
 
 def _points() -> list[Point]:
-    """Each shape with 1 to 4 stages, of which each trip count up to two more than stages is had by many."""
+    """Each shape with 1 to 4 stages, with all trip counts up to two more than stages in many of them."""
     found = []
     for at, (shape, stages) in enumerate(itertools.product(kernels.SHAPES, (1, 2, 3, 4))):
         chips = [chip for chip in CHIPS if shape in campaign.shapes(chip)]

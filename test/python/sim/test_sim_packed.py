@@ -72,7 +72,8 @@ def tile(element: str, ty: str = "64x128") -> str:
 
 
 def through_shared_memory(element: str, count: int, wait: str, column: int) -> str:
-    """A box of the argument that leaves it by a column of bytes; its right part turned, and the box, stored again."""
+    """A box of the argument that exceeds it by a column of bytes. Its right part is reversed, and the box is stored
+    again."""
     half, vector = f"memref<64x64x{element}, strided<[128, 1], offset: ?>, {SHARED}>", f"vector<64x64x{element}>"
     turned = f"memref<64x64x{element}, strided<[1, 128], offset: ?>, {SHARED}>"
     whole, out = f"memref<64x256x{element}>", f"memref<64x128x{element}>"

@@ -68,7 +68,7 @@ def test_a_terminal_shows_the_progress(tmp_path: Path) -> None:
 
 @pytest.fixture
 def shell(tmp_path: Path) -> Any:
-    """Runs the command on a program, of which the third block is broken, and gives the arrays afterwards."""
+    """Runs the command on a kernel with a broken third block, and returns the arrays afterwards."""
     file = tmp_path / "turn.mlir"
     file.write_text(reversing(2))
 

@@ -193,7 +193,7 @@ def test_threads_that_write_one_address() -> None:
     other = "%v = arith.index_cast %t : index to i32\n"
     found = find(program(other + body, "%o: memref<64xi32>"))
     assert {f.kind for f in found} == {"race"}
-    # Blocks, too.
+    # The same between blocks.
     block = "%v = arith.index_cast %b : index to i32\n"
     (finding,) = find(program(block + body, "%o: memref<64xi32>", grid=2))
     assert finding.kind == "race" and finding.block == (1, 0, 0)
@@ -386,7 +386,7 @@ def test_a_module_of_jax_as_threads() -> None:
 @pytest.mark.parametrize("options", [{}, {"specialize": "off"}], ids=["specialized", "alone"])
 def test_every_mutant_of_a_matmul_of_warpgroups_is_noticed(options: dict[str, Any]) -> None:
     made = sim.simulate(matmul(128, 128, 256), "sim:sm_90a", level="thread", matmul="wgmma", depth=2, **options)
-    # The kinds that such programs have and the ring has not, and those that are noticed late.
+    # The kinds of mutants that these kernels have and the ring does not, and those that are detected late.
     kinds = ("wait removed", "wait weakened by one", "commit removed", "phase flipped")
     outcomes = mutants.score(made, made.random_arguments(), kinds=kinds)
     assert [str(o) for o in outcomes if not o.caught] == []
@@ -531,7 +531,7 @@ IREE = f"""gpu.module @m {{
 
 
 def test_a_kernel_in_the_style_of_iree() -> None:
-    """A tile of 16 x 8 of each warp, whose threads copy to shared memory and multiply; no loop is of the block."""
+    """A tile of 16 x 8 of each warp, whose threads copy to shared memory and multiply; loops are per warp."""
     a, b, c = made_by_iree()
     made = sim.simulate(IREE, "sim:sm_80")
     made(a, b, c)

@@ -245,7 +245,7 @@ def test_timelines_of_threads_are_always_the_same(tmp_path: Path) -> None:
 
 @pytest.fixture
 def made_up(monkeypatch: pytest.MonkeyPatch) -> targets.Timing:
-    """Numbers for AMD's chips, of most of which none are published."""
+    """Numbers for AMD chips, most of which are not published."""
     timing = targets.table()["gfx942"].timing
     assert timing is not None
     known = {}
@@ -269,7 +269,7 @@ def test_a_matmul_of_an_amd_chip(level: str) -> None:
 
 @pytest.mark.parametrize("chip", ["gfx942", "gfx1250"])
 def test_waves_prefetch(made_up: targets.Timing, chip: str) -> None:
-    """On chips whose tiles come through registers, or by wmma."""
+    """On chips whose tiles are loaded through registers, or by wmma."""
     source = matmul((64, 64, 256), (64, 64, 32), start="zero")
     plain, pipelined = (timeline(source, f"sim:{chip}", level="thread", stages=stages).summary for stages in (1, 3))
     assert plain.overlap < 0.03 < pipelined.overlap

@@ -138,7 +138,7 @@ def ring(trips: int, slots: int, missing: str = "", short: int = 0) -> str:
 
 
 def through_shared(fence: bool = True, barrier: bool = True, wait: bool = True) -> str:
-    """y = 2 x, whose boxes threads write and a copy brings out of shared memory."""
+    """y = 2 x, whose boxes threads write and a copy stores from shared memory."""
     proxy = "nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}" if fence else ""
     return f"""gpu.module @m {{
   gpu.func @doubled(%x: memref<{ROWS}x32xf32>, %y: memref<{ROWS}x32xf32>, %map: !llvm.ptr) kernel attributes {{

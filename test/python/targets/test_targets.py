@@ -264,7 +264,7 @@ def gather(fragment: Json, matrix: np.ndarray) -> np.ndarray:
 def multiply(
     coordinates: tuple[Coordinates, Coordinates, Coordinates], mma: Json, registers: dict[str, np.ndarray]
 ) -> Iterator[tuple[tuple[int, int], int]]:
-    """The instruction: what each lane's operand elements mean comes from the vendor's formula alone."""
+    """The instruction: the meaning of each lane's operand elements is only from the vendor's formula."""
     matrices = {}
     for name, formula in zip("abc", coordinates, strict=True):
         matrix: dict[tuple[int, int], int] = {}

@@ -64,7 +64,7 @@ def isa(chip: Json, functions: list[str]) -> dict[str, str]:
 
 
 def assemble(chip: Json, text: str, tmp_path: Path) -> None:
-    """The chip's assembler takes the text; skipped where NVIDIA's is not installed."""
+    """The chip's assembler accepts the text; skipped if NVIDIA's is not installed."""
     if chip["vendor"] == "AMD":
         command = [tool("llvm-mc"), "--triple=amdgcn-amd-amdhsa", f"--mcpu={chip['name']}", "--filetype=obj"]
         run([*command, "-o", str(tmp_path / "kernels.o"), "-"], text)
@@ -85,7 +85,7 @@ def elements_per_lane(chip: Json, fragment: Json) -> int:
 
 
 def through_casts(name: str, operation: str, types: tuple[str, str, str], held: tuple[str, str, str]) -> str:
-    """A kernel that loads what `held` says, casts it to the operand types, and stores the result."""
+    """A kernel that loads elements of the type in `held`, casts them to the operand types, and stores the result."""
     loads = "\n".join(
         f"  %{x}0 = llvm.load %p{x} : !llvm.ptr -> {memory}\n"
         f"  %{x} = builtin.unrealized_conversion_cast %{x}0 : {memory} to {operand}"
@@ -228,7 +228,7 @@ def test_asynchronous_copies_exist(chip: Json, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("chip", AMD, ids=lambda chip: chip["name"])
 def test_shared_memory_and_wave_size_are_llvms(chip: Json) -> None:
-    """LLVM takes as much LDS as the table says and not a word more."""
+    """LLVM accepts exactly the LDS size of the table."""
     for extra in (0, 4):
         source = f"""@buffer = internal addrspace(3) global [{chip["shared_memory_per_block"] + extra} x i8] poison
 define amdgpu_kernel void @kernel(i32 %i) {{

@@ -187,7 +187,7 @@ def test_the_ceiling_is_code_of_the_matrix_units_only(dtype: str, tmp_path: Path
         pytest.skip("needs ptxas")
     ptx = _gemm_gpu.ceiling_ptx(dtype)
     assert ptx.count("wgmma.mma_async") == _gemm_gpu.CEILING_UNROLLED
-    # Optimizing it takes seconds, and its instructions are what is asked about.
+    # Optimizing it takes seconds, and the test is about its instructions.
     made = assemble.assemble_ptx(ptx, tool.path, opt_level=1)
     assert "serialized" not in made.log and "injected" not in made.log
     assert made.usages["ceiling"].spills == 0

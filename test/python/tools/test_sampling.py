@@ -21,7 +21,7 @@ POINTS = [
 def test_every_value_is_in_a_point(count: int) -> None:
     chosen = sample(POINTS, count, "seed")
     assert set().union(*(POINTS[number] for number in chosen)) == set().union(*POINTS)
-    # At most one point for each value, where fewer are asked for.
+    # At most one point for each value, if fewer are requested.
     assert min(count, len(POINTS)) <= len(chosen) <= max(min(count, len(POINTS)), 12)
 
 

@@ -22,8 +22,8 @@ CHIPS = (75, 80, 86, 89, 90, 100, 103, 120)
 
 
 def function(number: int, entry: dict[str, Any]) -> str:
-    """A kernel of one text. A read-write operand of an instruction is two operands in LLVM, of which the text names
-    one."""
+    """A kernel of one text. A read-write operand of an instruction is two operands in LLVM; the text names one of
+    them."""
     letters = entry["changed"] * 2 + entry["read"]
     registers = [f"%{letter}{place}" for place, letter in enumerate(letters)]
     declared = "".join(f".reg .{TYPES[letter]} %{letter}{place};\n" for place, letter in enumerate(letters))

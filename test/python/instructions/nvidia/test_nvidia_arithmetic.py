@@ -26,7 +26,7 @@ TYPES: dict[str, tuple[Any, Format]] = {
 
 
 def _operands(seed: str, ty: str, count: int) -> list[Array]:
-    """Numbers of all kinds, and pairs that stand close, so that sums cancel."""
+    """Numbers of all kinds, and pairs of close numbers, so that sums cancel."""
     random = nvidia.seeded(f"{seed}{ty}")
     dtype = TYPES[ty][0]
     made = [floats(random, dtype, COUNT) for _ in range(count)]
@@ -47,7 +47,7 @@ def _operands(seed: str, ty: str, count: int) -> list[Array]:
 
 
 def _exact(operation: str, values: tuple[float, ...], to: Format, mode: str) -> float:
-    """IEEE 754: what is not finite is left to the host's doubles, which have no other result there."""
+    """IEEE 754: infinities and NaNs are left to the host's doubles, which have no other result there."""
     a = values[0]
     b = values[1] if len(values) > 1 else 0.0
     c = values[2] if len(values) > 2 else 0.0

@@ -221,7 +221,7 @@ TEXT = asm(
 @pytest.mark.parametrize("schedule", [*SCHEDULES, Emulation(sanitize="address")], ids=lambda s: f"{s.order}-{s.copies}")
 @pytest.mark.parametrize("way", [TENSOR, BULK, TEXT], ids=["tensor", "bulk", "assembly"])
 def test_multicast(way: str, schedule: Emulation) -> None:
-    """One copy for both blocks, each of which waits at its own barrier."""
+    """One copy for both blocks, which wait at their own barriers."""
     array = np.arange(8 * 16, dtype=np.int32).reshape(8, 16)
     source = array[4:].copy() if way is BULK else tensor_map(array, (4, 16))
     body = _init(1) + EXPECT + LEADS + TO + way.format(mask=3) + COPIED
@@ -469,7 +469,7 @@ def test_a_fence_for_initializations_before_a_relaxed_arrival() -> None:
     assert _races(fence + INIT + RELAXED_SYNC + INVALIDATE)
     assert _races(INIT + RELAXED + fence + asm("barrier.cluster.wait;", "", "") + INVALIDATE)
     assert _races(INIT + fence + INVALIDATE + RELAXED_SYNC)
-    # A fence of an earlier use does not cover what comes after it.
+    # A fence of an earlier use does not cover later accesses.
     assert _races(fence + RELAXED_SYNC + INIT + RELAXED_SYNC + INVALIDATE)
 
 
@@ -495,7 +495,7 @@ def test_other_texts_of_ranks_and_arrivals() -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# What is wrong
+# Mistakes
 # ---------------------------------------------------------------------------------------------------------------------
 
 
@@ -565,7 +565,7 @@ def test_grids_are_of_whole_clusters() -> None:
 @pytest.mark.parametrize("way", ["inc", "dec"])
 @pytest.mark.parametrize("text", [False, True])
 def test_registers_of_warpgroups(way: str, text: bool) -> None:
-    """Numbers of registers are checked, and that whole warpgroups ask for them."""
+    """Register counts are checked, and that whole warpgroups request them."""
     name = f"setmaxnreg.{way}.sync.aligned.u32"
 
     def body(count: int) -> str:

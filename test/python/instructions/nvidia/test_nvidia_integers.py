@@ -191,7 +191,7 @@ WITH_CHOICE: dict[str, tuple[int, bool]] = {
 
 
 def test_find_leading() -> None:
-    """The position of the highest bit, or the shift that brings it to the top: an immediate says which."""
+    """The position of the highest bit, or the shift that brings it to the top, selected by an immediate."""
     for shift in (0, 1):
         values = {name: _inputs(name, f"i{bits} leading", 0) for name, (bits, _) in WITH_CHOICE.items()}
         calls = {

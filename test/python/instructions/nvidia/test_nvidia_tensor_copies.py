@@ -232,7 +232,7 @@ def test_stores(name: str) -> None:
         text = kernel(body.replace("{n}", "0"), parameters, declaration(name, signature))
         run(text, tensor_map(array, box), tile, 1, *coordinates(at), emulation=schedule)
         np.testing.assert_array_equal(array, expected)
-        # A group that may be pending is, where copies are late.
+        # With late copies, a group that may be pending is pending.
         array[...] = 7
         text = kernel(body.replace("{n}", "1"), parameters, declaration(name, signature))
         run(text, tensor_map(array, box), tile, 1, *coordinates(at), emulation=schedule)
@@ -403,7 +403,7 @@ def test_barriers_of_mlir(space: str) -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# What is wrong
+# Mistakes
 # ---------------------------------------------------------------------------------------------------------------------
 
 
@@ -528,7 +528,7 @@ def reduction(op: str, rank: int) -> str:
 
 
 def reduce_tile(op: str, array: Array, tile: Array, at: Sequence[int], **options: Any) -> None:
-    """Combines a tile, whose first element goes to `at`, with the array."""
+    """Reduces a tile, whose first element goes to `at`, into the array."""
     rank = array.ndim
     ints = ", ".join(["i32"] * rank)
     name = reduction(op, rank)

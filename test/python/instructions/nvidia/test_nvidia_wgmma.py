@@ -286,7 +286,7 @@ def scatter(registers: Array, shape: tuple[int, int], place: Any) -> Array:
 
 @dataclass
 class Problem:
-    """Matrices, how they are passed, and what comes out."""
+    """Matrices, their operand form, and the expected result."""
 
     kind: Kind
     n: int
@@ -421,7 +421,7 @@ def test_signs_and_scale_d(scales: tuple[int, int], adds: bool, in_registers: bo
 
 @pytest.mark.parametrize("part", [32, 64, 96])
 def test_parts_of_a_swizzled_row(part: int) -> None:
-    """The next 16 columns of a row of 64 are where the start is advanced by 32 bytes."""
+    """The next 16 columns of a row of 64 are at a start that is advanced by 32 bytes."""
     wide = form(128, True, ROWS, start=part)
     Problem(Kind("f32", "f16", "f16"), 24, Modifiers(), wide, form(128, True, 24, start=part)).run()
 

@@ -48,7 +48,7 @@ def find(text: str, target: str = "gfx942", **how: Any) -> tuple[sim.Finding, ..
 
 
 def caught(text: str, target: str, schedules: tuple[sim.Simulation, ...] = mutants.SCHEDULES) -> list[mutants.Outcome]:
-    """The mutants of a program, all of which are noticed."""
+    """The mutants of a kernel, all of which are killed."""
     made = sim.simulate(text, f"sim:{target}")
     outcomes = mutants.score(made, made.random_arguments(), schedules=schedules)
     assert [str(outcome) for outcome in outcomes if not outcome.caught] == []
@@ -132,7 +132,7 @@ def test_pipelined_loops(copies: Copies, stages: int) -> None:
     made = sim.simulate(pipelined(copies, chip, stages), f"sim:{chip}")
     a, b, o, _ = made.random_arguments()
     for trips in range(stages + 3):
-        # Of fewer iterations the loop is as it was written.
+        # For small trip counts the loop is unchanged.
         others = (OWN[trips % len(OWN)],) if trips >= stages else ()
         for schedule in (sim.SCHEDULES[trips], *others):
             made(a, b, o, np.asarray(trips), simulation=schedule)
@@ -305,7 +305,7 @@ def test_checked_buffers_read_zero_outside_and_drop_stores() -> None:
     sim.simulate(text, "sim:gfx942")(a, o, p, q, r, n)
     assert (o == np.where(np.arange(128) < 100, np.arange(1, 129), 0)).all()
     assert (a[:100] == 1).all() and (a[100:] == np.arange(101, 129)).all()
-    # A dword of which a half is outside is not read.
+    # A dword is not read if a half of it is outside.
     assert (q[:126] == p[:126]).all() and (q[126:] == 0).all()
     assert (r[::2] == 1).all() and (r[1::2] == 0).all() and n[0] == 128
 
@@ -477,7 +477,7 @@ LANES = {
 
 @pytest.mark.parametrize("instruction", LANES)
 def test_exchanges_between_lanes(instruction: str) -> None:
-    """Against the emulator, and by what their documents say."""
+    """Against the emulator, and against the formulas of the documents."""
     body = f"""
     %v = memref.load %a[%t] : memref<128xf32>
     %w = {instruction}
@@ -592,7 +592,7 @@ def test_transposed_reads_of_4_and_6_bits(chip: str, way: str, bits: int) -> Non
         return
     wanted = np.zeros_like(given)
     for column in range(32):
-        # The lane that has the column, and where in a row's lane it is.
+        # The lane that has the column, and the position in the lane's part of a row.
         if bits == 4:
             lane, half, slot = column, column >> 3 & 1, column & 7 | column >> 4 << 3
         else:

@@ -191,7 +191,7 @@ def test_exited_waves_are_not_waited_for() -> None:
 
 
 def test_groups_of_waves_with_barriers_of_their_own() -> None:
-    """Pairs of waves meet at barriers that they compute the pointers of; no pair waits for the other one."""
+    """Pairs of waves synchronize at barriers whose pointers they compute; no pair waits for the other one."""
     body = f"""
     %pair = arith.remui %wave, %c2 : index
     {pointer("b", "%pair")}

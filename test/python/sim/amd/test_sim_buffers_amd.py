@@ -111,7 +111,7 @@ def test_a_mask_selects_the_accessed_elements() -> None:
 
 @pytest.mark.parametrize("chip", ["gfx942", "gfx1201", "gfx1250"])
 def test_raw_accesses_are_those_of_the_emulator(chip: str) -> None:
-    """Indices below zero, scalar offsets, views, vectors of which a part is inside."""
+    """Indices below zero, scalar offsets, views, partly masked vectors."""
     body = """
     %i = arith.index_cast %t : index to i32
     %three = arith.constant 3 : i32
@@ -146,7 +146,7 @@ FLAGS = {"gfx942": 0x00027000, "gfx1100": 0x31027000, "gfx1201": 0x31027000, "gf
 
 
 def of_resource(body: str, arguments: str, flags: int, records: int = 50) -> str:
-    """The first bytes of %a are a buffer, and offsets of the lanes and of all are below zero, too."""
+    """The first bytes of %a are a buffer; per-lane and scalar offsets can be negative."""
     begin = f"""
     %flags = arith.constant {flags} : i32
     %stride = arith.constant 0 : i16

@@ -106,7 +106,7 @@ X = np.arange(256, dtype=np.float32)
         (SYNC.replace("%leads", "%leads_first"), "deadlock", "(1, 0, 0)"),
         # Both waves do.
         (f"gpu.barrier\n{SIGNAL}{WAIT}", "barrier", "has done so for the block"),
-        # The signal says nothing of the other wave.
+        # The signal does not cover the other wave.
         (f"scf.if %leads {{\n{SIGNAL}}}\n{WAIT}", "race", "may still"),
         # It does not wait.
         (f"gpu.barrier\nscf.if %leads {{\n{SIGNAL}}}\n", "race", "may still"),

@@ -251,7 +251,7 @@ ASYNC = "rocdl.ds.atomic.async.barrier.arrive.b64 %full : !llvm.ptr<3>"
         ("stores", wait("empty", "%flipped"), "", {"deadlock"}),
         ("stores", wait("full", "%parity"), wait("full", "%flipped"), {"uninitialised"}),
         ("stores", wait("empty", "%flipped"), wait("empty", "%parity"), {"deadlock"}),
-        # The word is polled by something that orders nothing.
+        # An op without acquire semantics polls the word.
         ("stores", "acquire", "monotonic", {"race"}),
         # The compiler may move this load out of the loop.
         ("stores", 'atomic syncscope("workgroup") acquire {alignment = 8 : i64}', "", {"race"}),

@@ -75,7 +75,7 @@ def exact(kind: str, matrix: np.ndarray) -> np.ndarray:
     return (matrix.view(np.uint8) if kind == "ui8" else matrix).astype(np.float64)
 
 
-# Where the guides of the instruction sets have each element, lane by lane: (matrix, row, column).
+# The position of each element in the guides of the instruction sets, lane by lane: (matrix, row, column).
 
 
 def factor_places(chip: str, kind: str, m: int, k: int, blocks: int, bits: int) -> list[list[tuple[int, int, int]]]:

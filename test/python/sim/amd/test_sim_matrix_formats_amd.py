@@ -42,7 +42,7 @@ def sparse_operands(m: int, k: int, a: np.ndarray, b: np.ndarray, chosen: int, r
                 word |= int(at) << (4 * pair + 2 * i)
         keep = ((1 << 2 * count) - 1) << (2 * count * chosen)
         words[lane] = int(words[lane]) & ~keep | word << (2 * count * chosen)
-        # 16 bytes of B at a time, from each half of the row where there are more.
+        # 16 bytes of B at a time, from each half of the row if it has more.
         chunk = 16 // size
         halves = [b[row, half * k // 2 + group * chunk :][:chunk] for half in range(2)]
         theirs[lane] = np.concatenate(halves) if 2 * count > chunk else b[row, group * chunk :][:chunk]
@@ -127,7 +127,7 @@ def test_scaled_wave_mmas(m: int, of_a: str, of_b: str, scale: str, block: int, 
     for side, element, rows, begin in zip("ab", (of_a, of_b), (m, 16), firsts, strict=True):
         dtype, bits = SMALL[element]
         values = rng.standard_normal((rows, k)).astype(dtype)
-        # Lane l has of row l % 16 each other chunk.
+        # Lane l has every second chunk of row l % 16.
         chunk = 16 if bits == 8 else 32
         codes = values.view(np.uint8).reshape(rows // 16, 16, k // chunk // 2, 2, chunk)
         mine = codes.transpose(3, 1, 0, 2, 4).reshape(32, -1)

@@ -135,7 +135,7 @@ SMFMAC = [
 
 @pytest.mark.parametrize(("chip", "name", "element", "count", "chosen"), SMFMAC)
 def test_smfmac(chip: str, name: str, element: str, count: int, chosen: int) -> None:
-    """The same as `amdgpu.sparse_mfma`, and bit for bit as the emulator has it, where it does."""
+    """The same as `amdgpu.sparse_mfma`, and bit for bit as in the emulator, if it supports it."""
     total, m, k = name[:3], int(name[4:6]), int(name.split(".")[1].split("x")[2])
     results, words = m * m // 64, count // 4
     factor, other = (
@@ -212,7 +212,7 @@ def test_mfma_with_scales(m: int, k: int, of_a: int, of_b: int, unscaled: bool) 
     arguments = f"%x: memref<64x{words[0]}xi32>, %y: memref<64x{words[1]}xi32>, %z: memref<64x{results}xf32>, "
     text = kernel(arguments + f"%i: memref<64xi32>, %j: memref<64xi32>, %o: memref<64x{results}xf32>", lines, 64)
     rng = np.random.default_rng(of_a + 5 * of_b)
-    # Without the highest bits no number of 8 bits is infinite or none.
+    # Without the highest bits, 8-bit numbers are neither infinite nor NaN.
     factors = [rng.integers(0, 2**31, (64, n)).astype(np.int32) & 0x3F3F3F3F for n in words]
     scales = [rng.integers(120, 134, (64, 4)).astype(np.uint8).view(np.int32)[:, 0] * (not unscaled) for _ in range(2)]
     c = rng.standard_normal((64, results)).astype(np.float32)

@@ -63,7 +63,7 @@ def test_a_pipeline_by_hand(chip: str) -> None:
         sums[:] = np.nan
         sim.simulate(PIPELINED.replace("LEFT", "1"), f"sim:{chip}")(rows, sums, simulation=schedule)
         assert (sums == rows.sum(0)[::-1]).all()
-    # LLVM waits where the program counts too little.
+    # LLVM waits if the kernel's own wait leaves too many in flight.
     made = sim.simulate(PIPELINED.replace("LEFT", "2"), f"sim:{chip}")
     assert made.find(rows, sums) == ()
     assert {finding.kind for finding in made.find(rows, sums, simulation=OWN[0])} == {"race"}

@@ -72,7 +72,7 @@ def test_arrivals_when_copies_complete(schedule: sim.Simulation) -> None:
     kernel = sim.simulate(program(), "sim:sm_80")
     kernel(x, o, simulation=schedule)
     assert (o.reshape(64, 4) == x.reshape(64, 4)[::-1]).all()
-    # Without `noinc` the threads have to arrive themselves, too.
+    # Without `noinc` the threads also have to arrive themselves.
     both = ARRIVE.replace(" {noinc = true}", "") + "\n    %s = nvvm.mbarrier.arrive %b : !llvm.ptr<3> -> i64"
     o[...] = 0
     sim.simulate(program(arrive=both), "sim:sm_80")(x, o, simulation=schedule)
@@ -182,7 +182,7 @@ def test_other_arrivals() -> None:
 
 
 def test_threads_that_drop_out_are_not_waited_for() -> None:
-    # In the second phase the first warp alone arrives.
+    # In the second phase only the first warp arrives.
     twice = """%s = nvvm.mbarrier.arrive_drop %b : !llvm.ptr<3> -> i64
     nvvm.mbarrier.try_wait.parity %b, %zero, %ticks : !llvm.ptr<3>, i32, i32
     gpu.barrier

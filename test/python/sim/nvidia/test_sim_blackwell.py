@@ -69,7 +69,7 @@ def test_the_last_copy_of_a_matmul_has_no_wait() -> None:
 
 
 def test_an_answer_is_overwritten_before_another_block_has_read_it() -> None:
-    # One thread of the warpgroup says that the answer was read; its other warps may read it later.
+    # One thread of the warpgroup reports that the answer was read; its other warps may read it later.
     kernel = sim.simulate(printed("small_blackwell_matmul_cluster"), "sim:sm_100a")
     found = kernel.find(*kernel.random_arguments())
     races = [finding for finding in found if finding.kind == "race"]
@@ -80,7 +80,7 @@ def test_an_answer_is_overwritten_before_another_block_has_read_it() -> None:
 
 
 def test_a_warp_that_is_late_misses_a_phase() -> None:
-    # The block that does not multiply waits for the accumulator, too, and nothing waits for it.
+    # The block that does not multiply also waits for the accumulator, and no agent waits for that block.
     source = matmul_of_two_blocks().replace(
         "%208 = arith.andi %both, %arg38 : i1", "%208 = arith.andi %both, %both : i1"
     )

@@ -31,7 +31,7 @@ def test_a_matmul_of_clusters_is_that_of_numpy_and_race_free() -> None:
     kernel = sim.simulate(printed("hopper_matmul_cluster_m"), "sim:sm_90a")
     a, b, c = kernel.random_arguments()
     c[...] = np.nan
-    # A cluster has two blocks of 128 x 256, and both run where one is named.
+    # A cluster has two blocks of 128 x 256; if one is selected, both run.
     kernel(a, b, c, simulation=sim.Simulation(blocks=range(3)))
     wanted = a.astype(np.float64) @ b.astype(np.float64)
     done = ~np.isnan(c)

@@ -312,7 +312,7 @@ def test_the_emulator_gives_the_same_bits_of_registers() -> None:
 
 @pytest.mark.parametrize("kinds", [("f32", "f16", "f16"), ("f16", "e5m2", "e4m3")], ids="-".join)
 def test_infinities_and_zeros(kinds: tuple[str, str, str]) -> None:
-    """They come out as float64 has them; NaN is NaN."""
+    """The same as in float64; NaN is NaN."""
     case = Case(8, *kinds)
     _, right, start = case.arguments
     a = np.zeros((ROWS, depth(kinds[1])), DTYPES[kinds[1]])
@@ -363,7 +363,7 @@ def test_modules_of_jax_as_threads(path: Path) -> None:
     )
     for one, other in zip(*results, strict=True):
         wide = [value.astype(np.float64) for value in (one, other)]
-        # Where a race is the numbers may be others.
+        # If a race exists, the numbers may differ.
         assert path.stem in FOUND or np.allclose(*wide, rtol=2e-3, atol=2e-2, equal_nan=True)
 
 

@@ -330,7 +330,7 @@ def test_ldmatrix(count: int, transposed: bool) -> None:
     x = given("f16", (rows, 24), 5)
     out = np.zeros((32, count, 2), np.float16)
     sim.simulate(text, "sim:sm_80")(x, out)
-    # PTX ISA: lane 4 * r + c has of each matrix the elements 2 * c and the next of row r, or of column r.
+    # PTX ISA: lane 4 * r + c has the elements 2 * c and 2 * c + 1 of row r, or of column r, of each matrix.
     for lane in range(32):
         r, c = divmod(lane, 4)
         for i in range(count):

@@ -68,7 +68,7 @@ def as_operation(name: str, values: list[str], types: list[str], struct: str) ->
     mma = CASES[name]
     trailing = (2 if mma.sparse else 0) + (6 if mma.scale else 0)
     of_c = len(struct.split(","))
-    # A has 16 rows, of which a sparse one has half of the elements, and B 8.
+    # A has 16 rows, and B 8; a sparse A has half of the elements.
     of_a = (len(values) - of_c - trailing) * (1 if mma.sparse else 2) // (2 if mma.sparse else 3)
     of_b = len(values) - of_c - trailing - of_a
     parts = (values[:of_a], values[of_a : of_a + of_b], values[of_a + of_b : of_a + of_b + of_c])
@@ -251,7 +251,7 @@ NVF4 = "llvm.nvvm.mma.block.scale.m16n8k64.row.col.mxf4nvf4.scale.4x.f32.e2m1.e2
 
 
 def scaled(name: str, row: int, code: int) -> np.ndarray:
-    """The result where the first scale of a row of A is another one."""
+    """The result for another first scale of a row of A."""
     operands, sums, expected = numbers(name, False)
     (_, data), (_, byte), (_, thread) = operands[-6:-3]
     codes = data.copy().view(np.uint8).reshape(32, 4)

@@ -21,7 +21,7 @@ SUMS = {
 
 
 def program(m: int, n: int, k: int, kind: str, sums: str, layouts: tuple[str, str], fill: str = "") -> str:
-    """D = A B + C, twice C where `fill` is given, through pointers of global and of shared memory."""
+    """D = A B + C, twice C if `fill` is given, through pointers to global and to shared memory."""
     element, _, of_a, register = KINDS[kind]
     of_b = of_a
     if kind in ("s8", "u8"):

@@ -328,7 +328,7 @@ def test_assembly_orders_as_the_operations_do() -> None:
     ],
 )
 def test_updates_in_assembly(text: str, ty: str, same: str) -> None:
-    """They do what LLVM's operations do, of which each is tested."""
+    """They have the semantics of LLVM's operations, each of which is tested."""
     body = """
     %v = memref.load %x[%t] : memref<64xTYPE>
     DO
@@ -449,7 +449,7 @@ def test_blocks_take_a_lock() -> None:
 
 
 def test_a_lock_of_the_lanes_of_a_warp() -> None:
-    """The threads of a warp of NVIDIA's chips may go on by themselves; those of a wave do not."""
+    """The threads of an NVIDIA warp may diverge; those of a wave do not."""
     text = lock().replace("scf.if %first {", "scf.if %true {").replace("device", "")
     with pytest.raises(LaunchError, match="runs the lanes of a warp in lockstep"):
         find(text)

@@ -14,7 +14,7 @@ TARGETS = ["sim:sm_90a", "sim:gfx942"]
 
 
 def flat(text: str) -> str:
-    """The same program, whose conditions and loops are jumps."""
+    """The same kernel, whose conditions and loops are jumps."""
     module = smalti.parse(text)
     passmanager.PassManager.parse("builtin.module(convert-scf-to-cf,canonicalize)", module.context).run(
         module.operation
@@ -160,7 +160,7 @@ def test_lanes_choose_among_regions(target: str) -> None:
     wanted = np.where(which == 0, x, np.where(which == 2, x + 1, 0))
     text = program(SWITCH.replace("IN", ""))
     assert (run(text, target) == wanted).all() and (run(flat(text), target) == wanted).all()
-    # Warps that choose by themselves may wait there.
+    # Divergent warps may wait there.
     warps = SWITCH.replace("%four = arith.constant 4", "%four = arith.constant 32").replace("remui %t", "divui %t")
     number = "%id = arith.constant 1 : i32\n    %count = arith.constant 32 : i32\n"
     own = warps.replace("IN", f"{number}    nvvm.barrier id = %id number_of_threads = %count")
@@ -181,7 +181,7 @@ def test_a_barrier_in_divergent_control_flow() -> None:
     (finding,) = find(program(text))
     assert finding.kind == "divergence"
     assert finding.message == "a barrier where lane 3 of warp 0 does not come"
-    # Whole warps may go by themselves.
+    # Whole warps may diverge.
     warps = text.replace("%lane, %c3", "%t, %c32").replace("gpu.barrier", "nvvm.bar.warp.sync %all : i32")
     assert (run(program(warps), "sim:sm_90a") == np.arange(64) * 7 % 64).all()
 

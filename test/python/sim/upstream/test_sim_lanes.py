@@ -230,7 +230,7 @@ def test_a_reduction_of_several_warps() -> None:
 
 
 def parted(inside: str) -> str:
-    """Lanes from 5 on do something."""
+    """Lanes from 5 on are active."""
     return f"""
     %upper = arith.cmpi uge, %t, %five : i32
     %rest = arith.constant -32 : i32

@@ -74,7 +74,7 @@ def test_scans(inclusive: bool) -> None:
         last,
     )
     sums = np.cumsum(x, 1)
-    # The initial value is of the exclusive ones alone.
+    # Only the exclusive ones have an initial value.
     wanted = sums if inclusive else np.concatenate([np.full((32, 1, 6), 3), 3 + sums[:, :-1]], 1)
     np.testing.assert_allclose(y, wanted, rtol=1e-5, atol=1e-5)
     assert (last == y[:, -1]).all()
