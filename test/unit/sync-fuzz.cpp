@@ -684,8 +684,8 @@ int main(int argc, char **argv) {
                << " programs with reported hazards and none that stays; "
                << totals.notLeast << " of " << totals.tried
                << " could do with fewer\n";
-  // If slots depend on several loops the solver does not track each number, and
-  // on a ring of hazards the first barrier may be at a suboptimal point; both
+  // If slots depend on several loops the solver does not track each number.
+  // On a ring of hazards the first barrier may be at a suboptimal point. Both
   // are rare.
   return totals.notNeeded * 100 > totals.barriers ||
          totals.notThere * 100 > totals.programs ||
