@@ -109,7 +109,7 @@ def in_byte(name: str) -> Element:
 
 Place = Callable[[int, int, int], tuple[int, int]]
 
-A_PLACES: dict[tuple[int, int, int], Place] = {
+A_POSITIONS: dict[tuple[int, int, int], Place] = {
     (8, 4, 64): lambda g, t, i: (g, t),
     (16, 4, 64): lambda g, t, i: (g if i == 0 else g + 8, t),
     (16, 8, 64): lambda g, t, i: (g if i in (0, 2) else g + 8, t if i in (0, 1) else t + 4),
@@ -140,7 +140,7 @@ A_PLACES: dict[tuple[int, int, int], Place] = {
         t * 32 + (i & 31) if i < 64 else t * 32 + (i & 31) + 128,
     ),
 }
-B_PLACES: dict[tuple[int, int], Place] = {
+B_POSITIONS: dict[tuple[int, int], Place] = {
     (4, 64): lambda g, t, i: (t, g),
     (8, 64): lambda g, t, i: (t if i == 0 else t + 4, g),
     (16, 64): lambda g, t, i: (t + i * 4, g),
@@ -159,7 +159,7 @@ B_PLACES: dict[tuple[int, int], Place] = {
     (128, 1): lambda g, t, i: (t * 32 + i, g),
     (256, 1): lambda g, t, i: (t * 32 + (i & 31) if i < 32 else t * 32 + (i & 31) + 128, g),
 }
-C_PLACES: dict[int, Place] = {
+C_POSITIONS: dict[int, Place] = {
     8: lambda g, t, i: (g, t * 2 + i),
     16: lambda g, t, i: (g if i < 2 else g + 8, t * 2 + (i & 1)),
 }
@@ -426,9 +426,9 @@ def drawn(name: str, random: np.random.Generator, exact: bool) -> tuple[list[tup
         terms = both(a_values[:, :, None], b_values[None, :, :]).sum(1)
     else:
         terms = a_values @ b_values
-    a_registers = registers(stored, A_PLACES[m, stored_k, of_a.bits], of_a.bits, of_a.shift)
-    b_registers = registers(b, B_PLACES[k, of_b.bits], of_b.bits, of_b.shift)
-    c_elements = scattered(c, C_PLACES[m])
+    a_registers = registers(stored, A_POSITIONS[m, stored_k, of_a.bits], of_a.bits, of_a.shift)
+    b_registers = registers(b, B_POSITIONS[k, of_b.bits], of_b.bits, of_b.shift)
+    c_elements = scattered(c, C_POSITIONS[m])
     if mma.accumulator == "f16":
         c_elements = [np.stack(pair, 1) for pair in zip(c_elements[::2], c_elements[1::2], strict=True)]
     operands = [(mma.operand, r) for r in a_registers + b_registers] + [(c_type, e) for e in c_elements] + tail

@@ -137,13 +137,13 @@ def test_no_files_import_each_other(graph: Graph) -> None:
 def test_imports_follow_the_order_of_folders(graph: Graph) -> None:
     rank = {name: number for number, name in enumerate(ORDER)}
     assert len(rank) == len(ORDER)
-    places = {module: place(module, PACKAGE) for module in graph}
-    assert set(places.values()) == set(ORDER)
+    positions = {module: place(module, PACKAGE) for module in graph}
+    assert set(positions.values()) == set(ORDER)
     wrong = [
         f"{module}:{line} imports {other}"
         for module, others in graph.items()
         for other, line in others.items()
-        if rank[places[other]] > rank[places[module]]
+        if rank[positions[other]] > rank[positions[module]]
     ]
     assert not wrong
 

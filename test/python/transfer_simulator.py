@@ -109,7 +109,9 @@ def source_lane(chip: str, bits: int, lane: Array, element: int) -> Array:
     raise Mismatch(f"{chip} has no transposed read of {bits} bits")
 
 
-def places_of_access(plan: TransferPlan, access: Access, bits: int, chip: str, is_load: bool) -> list[tuple[Any, ...]]:
+def addresses_of_access(
+    plan: TransferPlan, access: Access, bits: int, chip: str, is_load: bool
+) -> list[tuple[Any, ...]]:
     """(register, place in it, address of each thread in elements) of all that an access moves."""
     target = targets.get(chip)
     address = thread_addresses(plan, access)
@@ -155,10 +157,10 @@ def places_of_access(plan: TransferPlan, access: Access, bits: int, chip: str, i
     else:
         assert access.kind == "transposed_read"
         count = access.bytes * 8 // bits
-        places = [(r, p) for r, first, n in access.pieces for p in range(first, first + n)]
-        if len(places) != count:
+        positions = [(r, p) for r, first, n in access.pieces for p in range(first, first + n)]
+        if len(positions) != count:
             raise Mismatch("a transposed read gives as many elements as it reads")
-        for element, (register, place) in enumerate(places):
+        for element, (register, place) in enumerate(positions):
             source = first_lane + source_lane(chip, bits, lane, element)
             moved.append((register, place, address[source] * 8 + bits * (lane % count)))
     return [(register, place, bit // bits) for register, place, bit in moved]
@@ -225,7 +227,7 @@ def execute(plan: TransferPlan, layout: Layout, memory: MemoryLayout, bits: int,
     seen = np.zeros(held.shape[1:], np.int64)
     written: set[int] = set()
     for number, access in enumerate(plan.accesses):
-        for register, place, addresses in places_of_access(plan, access, bits, chip, is_load):
+        for register, place, addresses in addresses_of_access(plan, access, bits, chip, is_load):
             seen[register, place] += 1
             if not np.array_equal(where[held[:, register, place]], addresses):
                 raise Mismatch(f"register {register}, place {place} is not at its address")

@@ -1,4 +1,8 @@
-"""Lint of words: banned phrases, long sentences and titles in pages, comments, docstrings, messages and names."""
+"""Lint of words: banned phrases, long sentences and titles in pages, comments, docstrings, messages and names.
+
+`typos` checks spelling. Vale would be the linter for the rest, but its package downloads a binary when it first runs, and
+it does not read TableGen and string literals. The rules are therefore a file (tools/words.toml) that this module reads.
+"""
 
 from __future__ import annotations
 

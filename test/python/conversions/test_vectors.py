@@ -320,8 +320,8 @@ def test_gather(chip: str) -> None:
         vector.store %r0, %o[%c0, %c0] : memref<2x4xf32>, vector<4xf32>
         vector.store %r1, %o[%c1, %c0] : memref<2x4xf32>, vector<4xf32>"""
     a, out = numbers(6), np.zeros((2, 4), np.float32)
-    places = np.array([[5, 0, 3, 77], [1, 1, 4, -77]], np.int64)
-    run(chip, "%a: memref<6xf32>, %p: memref<2x4xindex>, %o: memref<2x4xf32>", body, a, places, out)
+    positions = np.array([[5, 0, 3, 77], [1, 1, 4, -77]], np.int64)
+    run(chip, "%a: memref<6xf32>, %p: memref<2x4xindex>, %o: memref<2x4xf32>", body, a, positions, out)
     np.testing.assert_array_equal(out, [[6, 1, 4, 9], [2, 2, 5, 9]])
 
 

@@ -37,8 +37,8 @@ class Program:
         for index in self.special:
             array = values[index]
             for number in _SPECIAL:
-                places = rng.integers(0, 8, array.shape) == 0
-                array[places] = number
+                positions = rng.integers(0, 8, array.shape) == 0
+                array[positions] = number
         return values
 
     def __str__(self) -> str:

@@ -126,13 +126,13 @@ def reference(spec: Spec, shape: Sequence[int]) -> dict[tuple[int, int, int, int
 
 def enumerate_layout(layout: TiledLayout, shape: list[int]) -> dict[tuple[int, int, int, int], int]:
     """The same from the algebra."""
-    places = itertools.product(
+    positions = itertools.product(
         range(layout.num_warps),
         range(layout.num_lanes),
         range(layout.num_registers(shape)),
         range(layout.vector_length),
     )
-    return {place: int(np.ravel_multi_index(layout.element_index(shape, *place), shape)) for place in places}
+    return {place: int(np.ravel_multi_index(layout.element_index(shape, *place), shape)) for place in positions}
 
 
 @pytest.mark.parametrize(("spec", "shape"), CASES + RANDOM)

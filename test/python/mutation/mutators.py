@@ -301,10 +301,10 @@ def mutate_number(text: str, pool: Pool, rng: random.Random) -> str:
 
 def mutate_type(text: str, pool: Pool, rng: random.Random) -> str:
     """Replaces a type, its elements or one of its sizes, once or wherever the type is."""
-    places = types_in(text)
-    if not places:
+    positions = types_in(text)
+    if not positions:
         return text
-    start, end = rng.choice(places)
+    start, end = rng.choice(positions)
     old = text[start:end]
     how = rng.randrange(4)
     if how == 0 and (elements := list(ELEMENT.finditer(text))):

@@ -88,7 +88,7 @@ def window_kernel(
     extents: Sequence[int],
     pitch: int,
     window: Sequence[int],
-    places: Sequence[Sequence[int]],
+    positions: Sequence[Sequence[int]],
 ) -> str:
     """A block for each offset along every dimension, at which the window that it copies begins."""
     rank = len(extents)
@@ -96,7 +96,7 @@ def window_kernel(
     for dim in reversed(range(rank - 1)):
         strides[dim] = strides[dim + 1] * (pitch if dim == rank - 2 else extents[dim + 1])
     source = memref(extents, element, f", strided<{strides}>")
-    counts = [len(place) for place in places]
+    counts = [len(place) for place in positions]
     dest = memref([*counts, *window], element)
     shared = memref(window, element, f", {SHARED}")
     lines, numbers, indices = [], [], []
@@ -108,9 +108,9 @@ def window_kernel(
         rest = f"%left{dim}"
         numbers.insert(0, f"%number{dim}")
         # The offsets as a chain of selections.
-        lines.append(f"%p{dim}_0 = arith.constant {places[dim][0]} : index")
+        lines.append(f"%p{dim}_0 = arith.constant {positions[dim][0]} : index")
         last = f"%p{dim}_0"
-        for number, place in enumerate(places[dim][1:], 1):
+        for number, place in enumerate(positions[dim][1:], 1):
             lines.append(f"%k{dim}_{number} = arith.constant {number} : index")
             lines.append(f"%v{dim}_{number} = arith.constant {place} : index")
             lines.append(f"%is{dim}_{number} = arith.cmpi eq, %number{dim}, %k{dim}_{number} : index")
@@ -150,19 +150,19 @@ def check(
     extents: Sequence[int],
     pitch: int,
     window: Sequence[int],
-    places: Sequence[Sequence[int]],
+    positions: Sequence[Sequence[int]],
     copies: int,
 ) -> None:
-    text = lower(window_kernel(element, extents, pitch, window, places))
+    text = lower(window_kernel(element, extents, pitch, window, positions))
     assert text.count("nvgpu.tma.async.load") == copies
     assert "vector.transfer_read" not in text
     whole = random([*extents[:-1], pitch], element)
     source = whole[..., : extents[-1]]
     for emulation in (EARLY, LATE):
-        dest = random([*map(len, places), *window], element, 1)
+        dest = random([*map(len, positions), *window], element, 1)
         run(text, source, dest, emulation=emulation)
-        for number in itertools.product(*(range(len(place)) for place in places)):
-            at = [place[n] for place, n in zip(places, number, strict=True)]
+        for number in itertools.product(*(range(len(place)) for place in positions)):
+            at = [place[n] for place, n in zip(positions, number, strict=True)]
             shape = [1] * (len(extents) - len(window)) + list(window)
             np.testing.assert_array_equal(
                 dest[number], padded(source, at, shape).reshape(tuple(window)), err_msg=str(at)
@@ -192,11 +192,11 @@ RANKS: list[tuple[tuple[int, ...], int, tuple[int, ...], tuple[tuple[int, ...], 
 ]
 
 
-@pytest.mark.parametrize(("extents", "pitch", "window", "places"), RANKS)
+@pytest.mark.parametrize(("extents", "pitch", "window", "positions"), RANKS)
 def test_ranks(
-    extents: tuple[int, ...], pitch: int, window: tuple[int, ...], places: tuple[tuple[int, ...], ...]
+    extents: tuple[int, ...], pitch: int, window: tuple[int, ...], positions: tuple[tuple[int, ...], ...]
 ) -> None:
-    check("f32", extents, pitch, window, places, copies=1)
+    check("f32", extents, pitch, window, positions, copies=1)
 
 
 @pytest.mark.parametrize(
@@ -209,8 +209,8 @@ def test_ranks(
     ],
 )
 def test_windows_of_several_boxes(element: str, extents: tuple[int, int], window: tuple[int, int], copies: int) -> None:
-    places = [(-5, 0, extents[0] - window[0] + 2), (-24, 0, 48, extents[1])]
-    check(element, extents, -(-extents[1] // 16) * 16, window, places, copies)
+    positions = [(-5, 0, extents[0] - window[0] + 2), (-24, 0, 48, extents[1])]
+    check(element, extents, -(-extents[1] // 16) * 16, window, positions, copies)
 
 
 def loop_kernel(how: str) -> str:
@@ -376,7 +376,7 @@ def store_kernel(
         strides[dim] = strides[dim + 1] * (pitch if dim == rank - 2 else extents[dim + 1])
     dest, source = memref(extents, element, f", strided<{strides}>"), memref([2, *window], element)
     shared, vector = memref(window, element, f", {SHARED}"), memref(window, element).replace("memref", "vector")
-    places = "\n    ".join(f"%a{dim} = arith.constant {place} : index" for dim, place in enumerate(at))
+    positions = "\n    ".join(f"%a{dim} = arith.constant {place} : index" for dim, place in enumerate(at))
     origin, inside = ", ".join(["%c0"] * len(window)), ", ".join(["true"] * len(window))
     indices = [f"%a{dim}" for dim in range(rank)]
     lines, names = indices_of(window)
@@ -400,7 +400,7 @@ gpu.module @m {{
     %c1 = arith.constant 1 : index
     %c2 = arith.constant 2 : index
     %zero = {zero(element)}
-    {places}
+    {positions}
     %buffer = memref.alloc() {{alignment = 128 : i64}} : {shared}
     %thread = gpu.thread_id x
     %threads = arith.constant {THREADS} : index
@@ -427,19 +427,19 @@ STORES: list[tuple[str, tuple[int, ...], int, tuple[int, ...], list[tuple[int, .
 
 
 @pytest.mark.grid(4)
-@pytest.mark.parametrize(("element", "extents", "pitch", "window", "places"), STORES)
+@pytest.mark.parametrize(("element", "extents", "pitch", "window", "positions"), STORES)
 @pytest.mark.parametrize("loop", [False, True])
 def test_stores(
     element: str,
     extents: tuple[int, ...],
     pitch: int,
     window: tuple[int, ...],
-    places: list[tuple[int, ...]],
+    positions: list[tuple[int, ...]],
     loop: bool,
 ) -> None:
     """Elements out of bounds are dropped; overlapping stores of a loop happen in its order."""
     source = random([2, *window], element, 3)
-    for at in places:
+    for at in positions:
         text = lower(store_kernel(element, extents, pitch, window, at, loop=loop))
         assert "nvgpu.tma.async.store" in text and "vector.transfer_write" not in text
         whole = random([*extents[:-1], pitch], element, 4)

@@ -479,12 +479,12 @@ def run(text: str, target: str, sanitize: str | None) -> tuple[Array, Array]:
 def test_placed_barriers_are_enough_and_needed(kernel: Kernel, target: str) -> None:
     assert not any(barrier in kernel.text for barrier in BARRIERS)
     lines = place(kernel.text).splitlines()
-    places = [i for i, line in enumerate(lines) if line.strip() in BARRIERS]
-    assert len(places) == kernel.barriers
+    positions = [i for i, line in enumerate(lines) if line.strip() in BARRIERS]
+    assert len(positions) == kernel.barriers
     for sanitize in (None, "thread"):
         x, out = run("\n".join(lines), target, sanitize)
         np.testing.assert_array_equal(out, kernel.expected(x))
-    for at in places:
+    for at in positions:
         with pytest.raises(EmulationError) as caught:
             run("\n".join(lines[:at] + lines[at + 1 :]), target, "thread")
         assert {finding.kind for finding in caught.value.findings} == {"race"}

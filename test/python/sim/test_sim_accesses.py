@@ -19,8 +19,8 @@ def test_grains(random):
     first, steps = random.integers(0, 64, 9) * 4, random.integers(0, 9, 5) * 4
     for size, grain in ((4, 4), (4, 1), (2, 4), (16, 4)):
         found = _smalti.grains_of(first, steps, size, grain)
-        places = (first[:, None] + steps)[..., None] + np.arange(0, max(size, grain), grain)
-        assert (found == places.reshape(9, -1) // grain).all()
+        positions = (first[:, None] + steps)[..., None] + np.arange(0, max(size, grain), grain)
+        assert (found == positions.reshape(9, -1) // grain).all()
     with pytest.raises(IndexError):
         _smalti.grains_of(first, steps - 1000, 4, 4)
 

@@ -205,8 +205,8 @@ def test_identical_operations_have_findings_of_their_own(attribute: str) -> None
 @pytest.mark.parametrize("attribute", ["", BLOCK], ids=["threads", "block"])
 def test_identical_operations_are_separate_in_a_timeline(attribute: str) -> None:
     made = sim.simulate(kernel(TWICE, attribute), "sm_90a")
-    places = {one.place for one in made.timeline(np.zeros(64, np.float32)).slices}
-    assert {place.split(":")[1] for place in places} >= {str(FIRST), str(SECOND)}
+    positions = {one.place for one in made.timeline(np.zeros(64, np.float32)).slices}
+    assert {place.split(":")[1] for place in positions} >= {str(FIRST), str(SECOND)}
 
 
 def test_a_vector_that_exceeds_a_block() -> None:

@@ -78,7 +78,7 @@ def exact(kind: str, matrix: np.ndarray) -> np.ndarray:
 # The position of each element in the guides of the instruction sets, lane by lane: (matrix, row, column).
 
 
-def factor_places(chip: str, kind: str, m: int, k: int, blocks: int, bits: int) -> list[list[tuple[int, int, int]]]:
+def operand_positions(chip: str, kind: str, m: int, k: int, blocks: int, bits: int) -> list[list[tuple[int, int, int]]]:
     lanes: list[list[tuple[int, int, int]]] = [[] for _ in range(64 if kind == "mfma" else 32)]
     for block in range(blocks):
         for row in range(m):
@@ -96,7 +96,7 @@ def factor_places(chip: str, kind: str, m: int, k: int, blocks: int, bits: int) 
     return lanes
 
 
-def result_places(chip: str, kind: str, m: int, blocks: int, double: bool) -> list[list[tuple[int, int, int]]]:
+def result_positions(chip: str, kind: str, m: int, blocks: int, double: bool) -> list[list[tuple[int, int, int]]]:
     lanes: list[list[tuple[int, int, int]]] = [[] for _ in range(64 if kind == "mfma" else 32)]
     for block in range(blocks):
         for row in range(m):
@@ -113,8 +113,8 @@ def result_places(chip: str, kind: str, m: int, blocks: int, double: bool) -> li
     return lanes
 
 
-def place(matrices: np.ndarray, places: list[list[tuple[int, int, int]]]) -> np.ndarray:
-    return np.stack([np.stack([matrices[at] for at in lane]) for lane in places])
+def place(matrices: np.ndarray, positions: list[list[tuple[int, int, int]]]) -> np.ndarray:
+    return np.stack([np.stack([matrices[at] for at in lane]) for lane in positions])
 
 
 def vector(count: int, element: str) -> str:
@@ -181,8 +181,8 @@ def test_matmuls(row: tuple[str, str, int, int, int, str, str]) -> None:
     chip, kind, m, k, blocks, element, total = row
     a, b = given(element, (blocks, m, k), 1), given(element, (blocks, m, k), 2)
     c = given(total, (blocks, m, m), 3)
-    factors = factor_places(chip, kind, m, k, blocks, 8 * a.itemsize)
-    results = result_places(chip, kind, m, blocks, total == "f64")
+    factors = operand_positions(chip, kind, m, k, blocks, 8 * a.itemsize)
+    results = result_positions(chip, kind, m, blocks, total == "f64")
     left, right, start = place(a, factors), place(b, factors), place(c, results)
     halves = architecture(chip) == "RDNA3" and total == "f16"
     if halves:
@@ -201,8 +201,8 @@ def test_matmuls(row: tuple[str, str, int, int, int, str, str]) -> None:
 @pytest.mark.parametrize("row", [next(r for r in TABLE if r[0] == chip and r[5] in ("f16", "bf16")) for chip in CHIPS])
 def test_matmuls_equal_the_emulators(row: tuple[str, str, int, int, int, str, str]) -> None:
     chip, kind, m, k, blocks, element, _ = row
-    factors = factor_places(chip, kind, m, k, blocks, 16)
-    results = result_places(chip, kind, m, blocks, False)
+    factors = operand_positions(chip, kind, m, k, blocks, 16)
+    results = result_positions(chip, kind, m, blocks, False)
     a, b = place(given(element, (1, m, k), 4), factors), place(given(element, (1, m, k), 5), factors)
     # No normal numbers: CDNA2 takes them for zero.
     a.reshape(-1)[::7] = np.asarray(float(ml_dtypes.finfo(a.dtype).smallest_subnormal), a.dtype)
@@ -231,7 +231,7 @@ def test_mmas_of_4_bits(chip: str, k: int, signs: str) -> None:
     e = np.arange(k if chip == "gfx1100" else k // 2)[None, :]
     column = e if chip == "gfx1100" else lane // 16 * (k // 2) + e
     left, right = (packed(x[0, lane % 16, column], 4) for x in codes)
-    results = result_places(chip, "wmma", 16, 1, False)
+    results = result_positions(chip, "wmma", 16, 1, False)
     start = place(c.astype(np.int32), results)
     count, lines = e.size // 2, []
     for name in "ab":
@@ -271,8 +271,8 @@ def test_numbers_that_are_none(chip: str, element: str) -> None:
     row = next(row for row in TABLE if row[0] == chip and row[5] == element)
     _, kind, m, k, blocks, _, total = row
     factors, results = (
-        factor_places(chip, kind, m, k, blocks, 8 * np.dtype(NUMBERS[element]).itemsize),
-        result_places(chip, kind, m, 1, False),
+        operand_positions(chip, kind, m, k, blocks, 8 * np.dtype(NUMBERS[element]).itemsize),
+        result_positions(chip, kind, m, 1, False),
     )
     rng = np.random.default_rng(7)
     odd = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 65504.0])
@@ -349,7 +349,7 @@ def test_scaled_mmas(m: int, k: int, of_a: str, of_b: str) -> None:
         f"vector.store %d, %o[%t, %c0] : memref<64x{count}xf32>, vector<{count}xf32>",
     ]
     arguments += [f"%{name}: memref<64x{count}xf32>" for name in "co"]
-    results = result_places("gfx950", "mfma", m, 1, False)
+    results = result_positions("gfx950", "mfma", m, 1, False)
     c = rng.standard_normal((1, m, m)).astype(np.float32)
     start = place(c, results)
     out = np.zeros_like(start)
@@ -406,7 +406,7 @@ def test_inactive_waves_have_no_operands() -> None:
 def test_mmas_of_xf32(m: int, k: int) -> None:
     """The operands have 10 bits of mantissa, and further bits are truncated."""
     row = ("gfx942", "mfma", m, k, 1, "f32", "f32")
-    factors, results = factor_places("gfx942", "mfma", m, k, 1, 32), result_places("gfx942", "mfma", m, 1, False)
+    factors, results = operand_positions("gfx942", "mfma", m, k, 1, 32), result_positions("gfx942", "mfma", m, 1, False)
     matrices = [given("f32", shape, seed) for seed, shape in enumerate([(1, m, k), (1, m, k), (1, m, m)])]
     left, right, start = (place(x, at) for x, at in zip(matrices, (factors, factors, results), strict=True))
     text = mma_kernel(row, left.shape[1], right.shape[1], start.shape[1])

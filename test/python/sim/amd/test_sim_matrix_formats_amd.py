@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import smalti
 from smalti import sim
-from test_sim_matrices_amd import NUMBERS, SMALL, check, exact, given, kernel, packed, place, result_places
+from test_sim_matrices_amd import NUMBERS, SMALL, check, exact, given, kernel, packed, place, result_positions
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Two of each four elements
@@ -36,8 +36,8 @@ def sparse_operands(m: int, k: int, a: np.ndarray, b: np.ndarray, chosen: int, r
         word = 0
         for pair in range(count // 2):
             first = 4 * (group * count // 2 + pair)
-            places = sorted(rng.choice(4, 2, replace=False))
-            for i, at in enumerate(places):
+            positions = sorted(rng.choice(4, 2, replace=False))
+            for i, at in enumerate(positions):
                 dense[row, first + at] = mine[lane, 2 * pair + i] = a[row, first + at]
                 word |= int(at) << (4 * pair + 2 * i)
         keep = ((1 << 2 * count) - 1) << (2 * count * chosen)
@@ -77,7 +77,7 @@ def test_sparse_mmas(chip: str, m: int, k: int, element: str) -> None:
     total = "i32" if element == "i8" else "f32"
     chosen = {(4, 2): 2, (8, 1): 1}.get((m * k // 128, a.itemsize), 0)
     dense, mine, theirs, words = sparse_operands(m, k, a, b, chosen, rng)
-    results = result_places(chip, "mfma", m, 1, False)
+    results = result_positions(chip, "mfma", m, 1, False)
     c = given(total, (1, m, m), 3)
     start = place(c, results)
     text, outs = sparse_program(m, k, element, total, chosen), [np.zeros_like(start) for _ in range(2)]

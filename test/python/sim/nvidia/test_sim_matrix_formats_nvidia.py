@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import smalti
-from mma_kernels import ACCUMULATORS, C_PLACES, CASES, check, drawn, gathered, group_of
+from mma_kernels import ACCUMULATORS, C_POSITIONS, CASES, check, drawn, gathered, group_of
 from smalti import CompileError, sim
 
 TYPES = {"i32": "i32", "float": "f32", "double": "f64", "<2 x half>": "vector<2xf16>", "i16": "i16"}
@@ -148,7 +148,7 @@ def result_of(found: np.ndarray, name: str) -> np.ndarray:
         fields = list(np.ascontiguousarray(found)[..., None].view(dtype))
     else:
         fields = list(found.view(dtype))
-    return gathered(fields, C_PLACES[mma.m], mma.m)
+    return gathered(fields, C_POSITIONS[mma.m], mma.m)
 
 
 def run(names: list[str], write: Any, exact: bool, targets: tuple[str, ...] = ("sim:sm_120a",)) -> None:
@@ -230,8 +230,8 @@ def test_indices_need_an_order_only_if_stated() -> None:
     name = PREFIX + "m16n8k32.row.col.f32.f32"
     given = numbers(name, False)
     metadata = given[0][-2][1]
-    places = [(int(word) >> 4 * i & 3, int(word) >> 4 * i + 2 & 3) for word in metadata for i in range(8)]
-    assert any(a > b for a, b in places)
+    positions = [(int(word) >> 4 * i & 3, int(word) >> 4 * i + 2 & 3) for word in metadata for i in range(8)]
+    assert any(a > b for a, b in positions)
     made, words, out = one(name, given)
     assert made.find(words, out) == ()
     ordered = PREFIX + "ordered.metadata.m16n8k32.row.col.f32.f32"

@@ -91,10 +91,10 @@ def drawn(seed: int = 0) -> np.ndarray:
     return pairs[generator.integers(0, 6, (ROWS, STORED // 2))]
 
 
-def formatted(places: np.ndarray, bits: int) -> np.ndarray:
+def formatted(positions: np.ndarray, bits: int) -> np.ndarray:
     """As `jax.experimental.pallas.mosaic_gpu.format_tcgen05_sparse_metadata` has it, four to a byte."""
     k = STORED
-    flat = places.reshape(ROWS, k)
+    flat = positions.reshape(ROWS, k)
     if bits == 8:
         tiles = flat.reshape(1, 128, k // 64, 64).transpose(0, 2, 1, 3)
     else:
@@ -103,10 +103,12 @@ def formatted(places: np.ndarray, bits: int) -> np.ndarray:
     return (tiles << np.array([0, 2, 4, 6], np.uint8)).sum(-1).astype(np.uint8).view(np.int8)
 
 
-def dense(a: np.ndarray, places: np.ndarray) -> np.ndarray:
+def dense(a: np.ndarray, positions: np.ndarray) -> np.ndarray:
     found = np.zeros((ROWS, STORED // 2, 4))
     for i in range(2):
-        np.put_along_axis(found, places[..., i : i + 1], a.astype(np.float64).reshape(ROWS, -1, 2)[..., i : i + 1], -1)
+        np.put_along_axis(
+            found, positions[..., i : i + 1], a.astype(np.float64).reshape(ROWS, -1, 2)[..., i : i + 1], -1
+        )
     return found.reshape(ROWS, -1)
 
 
@@ -118,10 +120,10 @@ KINDS = [("f16", "f32"), ("f16", "f16"), ("bf16", "f32"), ("f8E4M3FN", "f32"), (
 def test_sparse_mmas(element: str, sums: str, completion: str) -> None:
     kernel = sim.simulate(sparse(element, sums), "sim:sm_100a")
     a, b, metadata, c = kernel.random_arguments()
-    places = drawn()
-    metadata[...] = formatted(places, 8 * a.dtype.itemsize)
+    positions = drawn()
+    metadata[...] = formatted(positions, 8 * a.dtype.itemsize)
     kernel(a, b, metadata, c, simulation=sim.Simulation(completion=completion))
-    wanted = dense(a, places) @ b.astype(np.float64)
+    wanted = dense(a, positions) @ b.astype(np.float64)
     if sums == "i32":
         assert (c == wanted).all()
     else:
@@ -132,8 +134,8 @@ def test_a_sparse_operand_with_scales() -> None:
     """A scale is for 32 elements that are stored, and so for 64 along K."""
     kernel = sim.simulate(sparse("f8E4M3FN", "f32", scaled=True), "sim:sm_100a")
     a, b, metadata, p, q, c = kernel.random_arguments()
-    places = drawn(1)
-    metadata[...] = formatted(places, 8)
+    positions = drawn(1)
+    metadata[...] = formatted(positions, 8)
     generator = np.random.default_rng(1)
     of_rows, of_columns = (2.0 ** generator.integers(-9, 9, (128, 4)) for _ in range(2))
     of_rows[7, 3] = np.nan
@@ -142,7 +144,7 @@ def test_a_sparse_operand_with_scales() -> None:
         scales[...] = parts.astype(scales.dtype)
     assert p.view(np.uint8).max() == 0xFF
     kernel(a, b, metadata, p, q, c)
-    wanted = (dense(a, places) * np.repeat(of_rows, 64, 1)) @ (
+    wanted = (dense(a, positions) * np.repeat(of_rows, 64, 1)) @ (
         b.astype(np.float64) * np.repeat(of_columns[:COLUMNS], 64, 1).T
     )
     assert np.isnan(c[7]).all()
@@ -161,9 +163,9 @@ def test_random_metadata_are_indices() -> None:
 def test_metadata_that_are_not_indices(element: str, pair: tuple[int, int]) -> None:
     kernel = sim.simulate(sparse(element, "f32" if element == "f16" else "i32"), "sim:sm_100a")
     a, b, metadata, c = kernel.random_arguments()
-    places = drawn()
-    places[77, 40] = pair
-    metadata[...] = formatted(places, 8 * a.dtype.itemsize)
+    positions = drawn()
+    positions[77, 40] = pair
+    metadata[...] = formatted(positions, 8 * a.dtype.itemsize)
     (finding,) = kernel.find(a, b, metadata, c)
     assert finding.kind == "assertion" and finding.location is not None
     message = f"the metadata of row 77, columns 160 to 163, are {pair[0]} and {pair[1]}, which do not rise"
