@@ -220,7 +220,7 @@ def python(source: str, messages: bool = True) -> Iterator[Text]:
     tree = ast.parse(source)
     docstrings: set[int] = set()
     if doc := ast.get_docstring(tree):
-        yield Text("title", 1, without_code(doc.partition("\n")[0].strip().removesuffix(".")))
+        yield Text("title", 1, without_code(re.split(r"(?<=\w)\.(?:\s|$)", doc.partition("\n")[0])[0].strip()))
     for node in ast.walk(tree):
         for child in getattr(node, "body", ()) if isinstance(getattr(node, "body", None), list) else ():
             if isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant):
@@ -571,6 +571,16 @@ def tracked(root: pathlib.Path, paths: Sequence[str]) -> list[str]:
     return sorted({path for path in done.stdout.splitlines() if (root / path).is_file()})
 
 
+def is_allowed(finding: Finding, allowed: Sequence[dict[str, Any]]) -> bool:
+    """Whether the rules list the finding: the text is a whole name, or the begin of another text."""
+    return any(
+        (finding.rule, finding.kind) == (entry["rule"], entry["kind"])
+        and finding.path.startswith(entry["path"])
+        and (finding.text in entry["text"] if finding.kind == "name" else finding.text.startswith(tuple(entry["text"])))
+        for entry in allowed
+    )
+
+
 def lint(root: pathlib.Path, paths: Sequence[str], typos: str | None) -> list[Finding]:
     files = tracked(root, paths)
     options = Options()
@@ -578,6 +588,8 @@ def lint(root: pathlib.Path, paths: Sequence[str], typos: str | None) -> list[Fi
     found += check_links(root, files)
     if typos:
         found += check_spelling(root, typos, files)
+    allowed = tomllib.loads(RULES.read_text(encoding="utf-8")).get("allow", [])
+    found = [finding for finding in found if not is_allowed(finding, allowed)]
     return sorted(found, key=lambda finding: (finding.path, finding.line, finding.rule))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import pathlib
 import subprocess
 import sys
@@ -134,6 +135,14 @@ def test_lines_of_findings() -> None:
     text = next(iter(words.texts(pathlib.PurePath("a.md"), "One.\n\nA line\nthat is\nbehind.\n")))
     (finding,) = words.check_text("a.md", text, words.read_rules())
     assert str(finding).startswith("a.md:5: [behind] page: 'behind'")
+
+
+def test_allowed_findings() -> None:
+    allowed = [{"rule": "product", "path": "emulator/", "kind": "name", "text": ["product"]}]
+    finding = words.Finding("emulator/a.cpp", 1, "product", "name", "product", "")
+    assert words.is_allowed(finding, allowed)
+    for change in ({"path": "passes/a.cpp"}, {"rule": "behind"}, {"kind": "comment"}, {"text": "dotProducts"}):
+        assert not words.is_allowed(dataclasses.replace(finding, **change), allowed)
 
 
 def test_links(tmp_path: pathlib.Path) -> None:
