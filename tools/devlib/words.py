@@ -220,7 +220,7 @@ def python(source: str, messages: bool = True) -> Iterator[Text]:
     tree = ast.parse(source)
     docstrings: set[int] = set()
     if doc := ast.get_docstring(tree):
-        yield Text("title", 1, without_code(re.split(r"(?<=\w)\.(?:\s|$)", doc.partition("\n")[0])[0].strip()))
+        yield Text("title", 1, without_code(re.split(r"(?<=[\w`)\"'])\.(?:\s|$)", doc.partition("\n")[0])[0].strip()))
     for node in ast.walk(tree):
         for child in getattr(node, "body", ()) if isinstance(getattr(node, "body", None), list) else ():
             if isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant):
