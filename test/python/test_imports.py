@@ -66,7 +66,7 @@ ORDER = (
 """Folders, and files of the package's own folder. Each imports what is listed before it, and nothing after it."""
 
 MOST_FILES = 25
-"""By folder."""
+"""The largest number of files in a folder."""
 
 Graph = Mapping[str, Mapping[str, int]]
 """For each module those that it imports, with the line."""

@@ -25,7 +25,7 @@ class Copies:
     copy: str
     """Copies row %i of %{array} to %{tile}."""
     wait: str = ""
-    """The wait of the loop before the barrier after the copies."""
+    """The loop's wait, which precedes the barrier after the copies."""
     has_slots: bool = False
     """The kernel has its slots already."""
 

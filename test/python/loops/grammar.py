@@ -280,7 +280,7 @@ class Kernel(Copies):
         ty = self.choose(("index", "index", "index", "index", "i32", "i8"))
         self.unsigned = self.seldom()
         if ty == "i8":
-            # The end of the last iteration is the largest number, or the first iteration begins at the smallest.
+            # The end of the last iteration is the largest number, or the first iteration begins near the smallest.
             top = 255 if self.unsigned else 127
             low = self.choose((top - (TRIPS - 1) * by, top - 252))
         elif self.unsigned:

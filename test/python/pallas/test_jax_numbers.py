@@ -215,7 +215,7 @@ class Attention:
     weights: Array
     out: Array
     sums: Array
-    """Sums of the powers of two, as their logarithms."""
+    """Sums of the powers of two in the softmax, as their logarithms."""
 
     def __init__(self, *, causal: bool = False) -> None:
         self.q, self.k, self.v = (normal(1, 256, 2, 64, scale=0.4, seed=seed) for seed in range(3))

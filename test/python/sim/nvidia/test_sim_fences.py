@@ -151,7 +151,7 @@ def test_missing_fences_are_found(name: str) -> None:
 
 
 def test_another_shape_needs_a_wait_and_a_fence() -> None:
-    """The default order is that of MMAs of the same shape."""
+    """Without a wait and a fence, only MMAs of the same shape are ordered."""
     many = pack([f"%half{i}" for i in range(4)] * 2, "f32", "wide")
     parts = [f"%half{i} = llvm.extractvalue %q[{i}] : {FOUR}" for i in range(4)]
     wide = shared_wgmma("p", "%wide", 16, KINDS, "f32", descriptors=("%ad", "%ad"))

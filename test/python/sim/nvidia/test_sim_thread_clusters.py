@@ -153,7 +153,7 @@ def test_a_block_that_may_not_have_started_or_may_have_ended() -> None:
     late = find(GET)
     assert {f.kind for f in late} == {"leak"}
     assert late[0].message == "the load in the shared memory of block (0, 0, 0), which may have ended before"
-    # The last wait is the needed one, and no second one is generated.
+    # The final wait is needed, too, and mutants do not duplicate it.
     kernel = sim.simulate(program(GET + SYNC), "sim:sm_90a")
     outcomes = mutants.score(kernel, kernel.random_arguments())
     assert all(o.caught for o in outcomes)
