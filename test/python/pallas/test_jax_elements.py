@@ -71,7 +71,7 @@ def test_atomics_in_global_memory(operation: int, element: str) -> None:
 
 @pytest.mark.parametrize("element, operation", [("i32", n) for n in range(6)] + [("f32", 0), ("f16", 0)])
 def test_atomics_in_shared_memory(element: str, operation: int) -> None:
-    """Two warpgroups of a block combine their rows in swizzled memory."""
+    """Two iterations of a block reduce their rows into swizzled memory."""
     rows, columns = (64, 32 if element != "f16" else 64)
     tile = f"[#mosaic_gpu.tile<[8, {columns}]>, #mosaic_gpu.swizzle<128 : i32>]"
     shape, vector = (rows, columns), f"vector<{rows}x{columns}x{element}>"
