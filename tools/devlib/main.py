@@ -194,7 +194,8 @@ def lint_words(paths: Sequence[str], options: Sequence[str]) -> None:
         for line in wrong:
             say(line)
         if wrong:
-            raise Failure(f"{len(wrong)} findings of the rules in {words.RULES.relative_to(ROOT)}")
+            count = "1 finding" if len(wrong) == 1 else f"{len(wrong)} findings"
+            raise Failure(f"{count}; the rules are in {words.RULES.relative_to(ROOT)}")
 
 
 def stale_pages() -> list[str]:

@@ -202,6 +202,23 @@ def test_sample_of_messages() -> None:
     assert len(first) == 40 and first == messages.sample(found, 40, 7) != messages.sample(found, 40, 8)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("lint", "--bogus"), "usage: tools/dev lint"),
+        (("lint", "--words", "--counts"), "usage: tools/dev lint"),
+        (("lint", "--record", "tools"), "--record takes no paths"),
+        (("messages", "--random", "few"), "--random needs a number"),
+        (("messages", "--bogus"), "messages does not have the option '--bogus'"),
+    ],
+)
+def test_wrong_arguments(arguments: tuple[str, ...], message: str) -> None:
+    done = subprocess.run(
+        [sys.executable, ROOT / "tools" / "dev", *arguments], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1 and message in done.stderr
+
+
 def test_messages_of_the_command_line() -> None:
     done = subprocess.run(
         [sys.executable, ROOT / "tools" / "dev", "messages", "python/smalti/cli", "--random", "3", "--seed", "1"],
