@@ -18,7 +18,7 @@ SAFETY = 2.0
 ROUNDING = {"f16": 2.0**-11, "bf16": 2.0**-8}
 """Of results, relative."""
 SUMMING = {"f16": 2.0**-23, "bf16": 2.0**-23, "fp8": 2.0**-13}
-"""Of one addition of a sum. Hopper's matrix units keep 14 bits in sums of fp8."""
+"""For one addition of a sum. Hopper's matrix units keep 14 bits in sums of fp8."""
 
 
 class Gpu:
@@ -32,7 +32,7 @@ class Gpu:
         if not torch.cuda.is_available():
             raise Unavailable("PyTorch finds no GPU")
         self.torch: Any = torch
-        # References must not be of fewer bits than they say.
+        # The references must have at least the stated precision.
         torch.backends.cuda.matmul.allow_tf32 = False
         self._peers = [Smalti(self, kernels), Cublas(self), Triton(self), Pallas(self)]
         self._ceilings: dict[str, float | None] = {}
@@ -53,18 +53,18 @@ class Gpu:
 
         a = normal(problem.m, problem.k)
         if problem.dtype == "fp8":
-            # What the instruction takes, and cuBLAS: the columns of B one after the other.
+            # The operand order of the instruction and of cuBLAS: B in column-major order.
             return a, normal(problem.n, problem.k).t()
         return a, normal(problem.k, problem.n)
 
     def reference(self, problem: Problem, a: Any, b: Any) -> Callable[[Any], Comparison]:
         torch = self.torch
-        # In blocks of rows: float64 of the largest products does not fit otherwise.
+        # In blocks of rows: float64 of the largest matmuls exceeds the memory otherwise.
         rows = max(1, (1 << 26) // problem.n)
         wide_b = b.to(torch.float32).double()
         absolute_b = wide_b.abs()
         rounding = ROUNDING["bf16" if problem.dtype == "fp8" else problem.dtype]
-        # The order of the sum is not known; each term is rounded so often at most.
+        # The order of the sum is unspecified; each term is rounded at most this often.
         summing = (problem.k + 1) * SUMMING[problem.dtype]
 
         def compare(got: Any) -> Comparison:
@@ -77,7 +77,7 @@ class Gpu:
                 wanted = part @ wide_b
                 bound = SAFETY * (rounding * wanted.abs() + summing * (part.abs() @ absolute_b))
                 difference = (got[start : start + rows].double() - wanted).abs()
-                # What is no number is wrong.
+                # A NaN is wrong.
                 wrong += int((~(difference <= bound)).sum())
                 worst = max(worst, float(difference.max()))
                 largest = max(largest, float(wanted.abs().max()))
@@ -86,7 +86,7 @@ class Gpu:
         return compare
 
     def seconds(self, call: Callable[[], Any], least: float) -> float:
-        """What CUPTI says of the kernels' time; copies and what the host does between them do not count."""
+        """The kernels' time as CUPTI counts it; copies and the host's work between them do not count."""
         torch = self.torch
         call()
         torch.cuda.synchronize()
@@ -178,7 +178,7 @@ class Smalti:
             raise Unavailable("no folder with kernels was given (--kernels)")
         path = self._folder / problem.file
         if not path.is_file():
-            raise Unavailable(f"there is no {path.name}")
+            raise Unavailable(f"{path.name} does not exist")
         from smalti import aot
 
         kernel = aot.load(path)
@@ -193,7 +193,7 @@ class Smalti:
 
 
 class Cublas:
-    """What PyTorch calls."""
+    """The functions of PyTorch that compute it."""
 
     name = "cublas"
 
@@ -229,7 +229,7 @@ CONFIGS = [
 @triton.jit
 def matmul(a, b, c, m, n, k, a_row, b_row, b_column, c_row,
            TM: tl.constexpr, TN: tl.constexpr, TK: tl.constexpr, GROUP: tl.constexpr):
-    # Groups of rows of tiles, so that neighbours in time share operands in the cache.
+    # Groups of rows of tiles, so that neighbors in time share operands in the cache.
     rows, columns = tl.cdiv(m, TM), tl.cdiv(n, TN)
     in_group = GROUP * columns
     group = tl.program_id(0) // in_group
@@ -258,7 +258,7 @@ def matmul(a, b, c, m, n, k, a_row, b_row, b_column, c_row,
 
 
 class Triton:
-    """A tuned kernel in Triton's way: tiles, pointers and masks, grouped for the cache."""
+    """A tuned kernel in the style of Triton: tiles, pointers and masks, grouped for the cache."""
 
     name = "triton"
 
@@ -294,13 +294,13 @@ class Triton:
             kernel[grid](a, b, c, m, n, k, a.stride(0), b.stride(0), b.stride(1), c.stride(0))
             return c
 
-        # Tuning comes before the numbers.
+        # Tuning precedes the measurement.
         call()
         return call
 
 
 class Pallas:
-    """The product that JAX ships for Hopper, with the fastest of some configurations of its own tuner's."""
+    """JAX's own matmul for Hopper, with the fastest of some configurations of its own tuner."""
 
     name = "pallas"
 
@@ -312,7 +312,7 @@ class Pallas:
             import jax
             from jax.experimental.pallas.ops.gpu import hopper_matmul_mgpu as shipped
         except ImportError as error:
-            raise Unavailable(f"JAX's product cannot be loaded: {error}") from None
+            raise Unavailable(f"JAX's matmul cannot be loaded: {error}") from None
         if problem.dtype == "fp8":
             raise Unavailable("it takes 16-bit operands")
         torch = self._gpu.torch
@@ -355,7 +355,7 @@ class _Result:
 # ---------------------------------------------------------------------------------------------------------------------
 
 CEILING_THREADS = 256
-"""Of a block: two warpgroups, as the fastest products have."""
+"""For a block: two warpgroups, as in the fastest matmuls."""
 CEILING_STEPS, CEILING_UNROLLED = 512, 8
 _A_BYTES, _B_BYTES = 64 * 128, 256 * 128
 CEILING_BYTES = 2 * _A_BYTES + _B_BYTES
@@ -367,23 +367,25 @@ _KINDS = {
 
 
 def ceiling_operations(dtype: str) -> int:
-    """Of a block."""
+    """For a block."""
     depth = _KINDS[dtype][3]
     return 2 * (CEILING_THREADS // 128) * 64 * 256 * depth * CEILING_STEPS * CEILING_UNROLLED
 
 
 def ceiling_ptx(dtype: str) -> str:
-    """A kernel of nothing but wgmma: each warpgroup multiplies its 64 rows with the same 256 columns, all in shared
-    memory in rows of 128 bytes with swizzling, as products have them; four steps along a row, again and again."""
+    """A kernel that consists of wgmma only.
+
+    Each warpgroup multiplies its 64 rows with the same 256 columns. All operands are in shared memory in rows of 128
+    bytes with swizzling, as in a matmul. It repeats four steps along a row."""
     shape, kinds, scales, _ = _KINDS[dtype]
     registers = ", ".join(f"%f{i}" for i in range(128))
     # PTX ISA, "Matrix Descriptor Format": address / 16; the distance of groups of 8 rows / 16 = 64; swizzling of 128 B.
     fixed = 64 << 32 | 1 << 62 | 1 << 16
-    products = []
+    mmas = []
     for step in range(CEILING_UNROLLED):
         along = step % 4 * 2
-        products.append(f"  add.s64 %rd5, %rd3, {along};\n  add.s64 %rd6, %rd4, {along};\n")
-        products.append(f"  wgmma.mma_async.sync.aligned.{shape}.f32.{kinds} {{{registers}}}, %rd5, %rd6, 1{scales};\n")
+        mmas.append(f"  add.s64 %rd5, %rd3, {along};\n  add.s64 %rd6, %rd4, {along};\n")
+        mmas.append(f"  wgmma.mma_async.sync.aligned.{shape}.f32.{kinds} {{{registers}}}, %rd5, %rd6, 1{scales};\n")
     adds = "".join(f"  add.f32 %f0, %f0, %f{i};\n" for i in range(1, 128))
     zeros = "".join(f"  mov.f32 %f{i}, 0f00000000;\n" for i in range(128))
     return f"""
@@ -427,7 +429,7 @@ FILL:
 {zeros}  mov.u32 %r8, 0;
 STEP:
   wgmma.fence.sync.aligned;
-{"".join(products)}  wgmma.commit_group.sync.aligned;
+{"".join(mmas)}  wgmma.commit_group.sync.aligned;
   add.s32 %r8, %r8, 1;
   setp.lt.s32 %p2, %r8, {CEILING_STEPS};
   @%p2 bra STEP;

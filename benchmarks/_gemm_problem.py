@@ -1,4 +1,4 @@
-"""What benchmarks/gemm.py measures: problems, and the library or compiler that computes one."""
+"""Problems of benchmarks/gemm.py, and the interface of a library or compiler that computes one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ OURS = "smalti"
 
 @dataclass(frozen=True)
 class Problem:
-    """A product of an m x k and a k x n matrix."""
+    """A matmul of an m x k and a k x n matrix."""
 
     dtype: str
     m: int
@@ -28,7 +28,7 @@ class Problem:
 
     @property
     def file(self) -> str:
-        """What the kernel of ours is called."""
+        """The name of our kernel."""
         return f"gemm-{self.dtype}-{self.shape}.smalti"
 
     def __str__(self) -> str:
@@ -36,7 +36,7 @@ class Problem:
 
 
 class Unavailable(Exception):
-    """A peer that cannot take part; the argument says why."""
+    """A peer that is not available; the argument is the reason."""
 
 
 class Peer(Protocol):
@@ -45,7 +45,7 @@ class Peer(Protocol):
     name: str
 
     def prepare(self, problem: Problem, a: Any, b: Any) -> Callable[[], Any]:
-        """A function that starts the product and returns its result; raises `Unavailable`."""
+        """A function that starts the matmul and returns its result; raises `Unavailable`."""
         ...
 
 

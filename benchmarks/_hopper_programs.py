@@ -13,7 +13,7 @@ LAYOUTS = "in_layouts = [#acc], out_layouts = [#acc]"
 
 
 def multiply(result: str, accumulator: str, a: str, b: str) -> str:
-    """A product that waits."""
+    """A wgmma with a wait."""
     return (
         f"    %{result} = mosaic_gpu.wgmma accumulator(%{accumulator} : {SUM}) a(%{a} : {TILE}) b(%{b} : {TILE}) "
         f"{{smalti.synchronous, {LAYOUTS}}} -> {SUM}\n"
@@ -21,7 +21,7 @@ def multiply(result: str, accumulator: str, a: str, b: str) -> str:
 
 
 def matmuls(ops: int) -> str:
-    """Products, each on the sum of the one before, and arithmetic between every tenth and the next one."""
+    """A chain of wgmma on one accumulator, with arithmetic between every tenth and the next one."""
     lines, last = [], "c"
     for number in range(ops):
         if number % 10 == 9:
@@ -36,7 +36,7 @@ def matmuls(ops: int) -> str:
 
 
 def barrier_with_buffers(suffix: str) -> str:
-    """A barrier that is initialised, and the two buffers of a product."""
+    """The initialization of a barrier, and the two buffers of a wgmma."""
     return f"""
     %full{suffix} = memref.alloc() : {BARRIER}
     %address{suffix} = memref.extract_aligned_pointer_as_index %full{suffix} : {BARRIER} -> index
@@ -88,7 +88,7 @@ gpu.module @m {{
 
 
 def epilogue(ops: int) -> str:
-    """A product whose sum goes through much arithmetic, and is stored again and again."""
+    """A wgmma whose accumulator goes through much arithmetic, and is stored repeatedly."""
     lines, last = [barrier_with_buffers(""), "    gpu.barrier\n", matmul_loop("")], "sum#0"
     for number in range(ops):
         if number % 10 == 9:
@@ -103,7 +103,7 @@ def epilogue(ops: int) -> str:
 
 
 def matmul_loops(ops: int) -> str:
-    """Loops one after another, each with copies, a barrier and a product: more than shared memory has room for."""
+    """Loops one after another, each with copies, a barrier and a wgmma: their buffers exceed the shared memory."""
     count = max(1, ops // 18)
     before = "".join(barrier_with_buffers(f"_{number}") for number in range(count))
     return matmul_kernel(before + "    gpu.barrier\n" + "".join(matmul_loop(f"_{number}") for number in range(count)))
@@ -134,7 +134,7 @@ def barriers(ops: int) -> str:
 
 
 def ordered(ops: int) -> str:
-    """A tile program with many windows whose places come from the row and the column."""
+    """A tile-level kernel with many windows whose offsets come from the row and the column."""
     kind = "memref<8192x8192xf32>"
     lines = []
     for number in range(max(1, ops // 3)):
@@ -161,7 +161,7 @@ triton_xla.entry_func @f(%x: {kind}, %y: {kind}, %tile: index) tiles 16384 {{
 
 
 def launch(ops: int) -> str:
-    """A program of a block that is launched where it stands, as JAX prints it."""
+    """A block-level kernel with an inline launch, as JAX prints it."""
     lines, last = [], "v"
     for number in range(ops):
         lines.append(f"      %r{number} = arith.mulf %{last}, %two : vector<512xf32>\n")

@@ -1,8 +1,8 @@
 """JAX's side of layout_inference.py: run with a Python that has JAX, it infers the layouts of modules on request.
 
-A request is a line of standard input, the path of a module; the answer is a line of JSON with the seconds that
-`infer_layout` took (the clock of the process and that on the wall) and the error, if there was one. The module is
-parsed before the clocks start. The first answer is the version of JAX.
+A request is a line of standard input, the path of a module. The answer is a line of JSON with the seconds that
+`infer_layout` took (process time and wall time) and the error, if there was one. The module is parsed before the clocks
+start. The first answer is the version of JAX.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def infer(text: str) -> dict[str, object]:
 
 def main() -> None:
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w")
-    # What JAX prints is no answer.
+    # Output of JAX is not an answer.
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     print(json.dumps({"jax": jax.__version__}), file=answers, flush=True)
     for line in sys.stdin:

@@ -1,4 +1,4 @@
-"""What the benchmarks have in common: where their records go, and what these say beside the results."""
+"""Records of the benchmarks: their paths, versions and machine."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def add_option(parser: argparse.ArgumentParser, name: str) -> None:
 
 
 def versions() -> dict[str, str | None]:
-    """What the numbers depend on, beside the machine."""
+    """The versions that the numbers depend on."""
     # Some benchmarks need no MLIR.
     from smalti import toolchain
     from smalti.compiler import reproducer
@@ -38,7 +38,7 @@ def machine() -> dict[str, str | int | None]:
 
 
 def _processor() -> str:
-    """The processor's name, where the system tells it."""
+    """The processor's name, if the system has it."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
@@ -48,7 +48,7 @@ def _processor() -> str:
 
 
 def write(record: dict[str, Any], path: Path, table: Any = None, width: int = 120) -> None:
-    """Writes the record, and prints a table of it, as wide as this where it goes to no terminal."""
+    """Writes the record, and prints its table, with this width if the output is not a terminal."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(record, indent=2) + "\n")
     if table is not None:

@@ -1,9 +1,9 @@
-"""What `smalti-compile{bank-conflicts=}` costs and saves: registers, spills, instructions and bank conflicts.
+"""Cost and benefit of `smalti-compile{bank-conflicts=}`: registers, spills, instructions and bank conflicts.
 
-Compiles the example kernels, and products of matrices of other types and tiles, for every GPU with `keep`, `pad` and
-`swizzle`. Registers and spills are the assembler's where it is there (ptxas for NVIDIA, llvm-mc for AMD); instructions
-are those of the assembly text; bank conflicts are those of one wave for every access to shared memory that the passes'
-bank model counts, before the pass and after.
+Compiles the example kernels, and matmuls of other types and tiles, for every GPU with `keep`, `pad` and `swizzle`.
+Registers and spills are the assembler's, if it is installed (ptxas for NVIDIA, llvm-mc for AMD). Instructions are those
+of the assembly text. Bank conflicts are those of one wave for every access to shared memory that the passes' bank model
+counts, before the pass and after.
 
 Prints a table and writes JSON to `--json`.
 """
@@ -28,15 +28,15 @@ from matmuls import matmul
 
 CHOICES = ("keep", "pad", "swizzle")
 # Tile sizes and element types that the example kernels do not have.
-PRODUCTS = [(64, 64, 32, "f16"), (128, 128, 64, "bf16"), (64, 64, 32, "f32"), (128, 64, 64, "f16")]
+MATMULS = [(64, 64, 32, "f16"), (128, 128, 64, "bf16"), (64, 64, 32, "f32"), (128, 64, 64, "f16")]
 
 
 def programs() -> dict[str, str]:
     """The kernels with shared memory."""
     names = ("matmul_ragged", "matmul_relu_bf16")
     found = {name: (ROOT / "test" / "kernels" / f"{name}.mlir").read_text() for name in names}
-    for m, n, k, dtype in PRODUCTS:
-        found[f"product {m}x{n}x{k} {dtype}"] = matmul((512, 512, 512), (m, n, k), dtype, start="zero")
+    for m, n, k, dtype in MATMULS:
+        found[f"matmul {m}x{n}x{k} {dtype}"] = matmul((512, 512, 512), (m, n, k), dtype, start="zero")
     return found
 
 

@@ -1,6 +1,6 @@
-"""Seconds to build Smalti: from nothing, and after a change.
+"""Seconds to build Smalti: a full build, and a build after a change.
 
-Clones a revision (commit first: only what is committed is built) into a temporary folder, configures it against the
+Clones a revision into a temporary folder (commit first: only committed files are built). Configures it against the
 installed MLIR with the Python of `.venv`, and runs ninja with one job per core and no compiler cache:
 
 - nothing: a full build from an empty folder, with wall and CPU seconds of the compiler per folder
@@ -9,10 +9,11 @@ installed MLIR with the Python of `.venv`, and runs ninja with one job per core 
 - dialect: the header of mosaic_gpu is changed (MosaicGPU.h)
 - op: an op is added to mosaic_gpu
 
-A change is real text, so that nothing is skipped because its content is the same. `--sample N` compiles every Nth source
-file of each folder and scales the folder's seconds; it gives the seconds of a revision that takes half an hour to build,
-and no seconds after a change. `--tests` builds nothing: it records the tests and their seconds per folder, as the last
-`tools/dev test` without arguments left them in build/. Records go to `--json` under the name `--label`; other labels in the file stay.
+A change is real text, so that the build cannot skip a file with equal content. `--sample N` compiles every Nth source
+file of each folder and scales the folder's seconds. It estimates a revision whose build takes half an hour, without the
+seconds after a change. `--tests` does not build: it records the tests and their seconds per folder, as the last
+`tools/dev test` without arguments wrote them to build/. Records go to `--json` under the name `--label`; other labels in
+the file stay.
 """
 
 from __future__ import annotations
@@ -119,7 +120,7 @@ class Tree:
         return self.run("ninja", "-C", self.build, f"-j{os.cpu_count()}", *targets)
 
     def recorded(self, command: str) -> list[str]:
-        """A compiler command under the recorder, which newer versions of CMake leave out."""
+        """A compiler command under the recorder, which newer versions of CMake omit."""
         words = shlex.split(command)
         return words if str(self.recorder) in words else [str(self.recorder), *words]
 
@@ -154,7 +155,7 @@ class Tree:
 
 
 def generated_targets(tree: Tree) -> list[str]:
-    """What sources include: the outputs of mlir-tblgen, and precompiled headers."""
+    """Generated files that sources include: the outputs of mlir-tblgen, and precompiled headers."""
     listed = subprocess.run(
         ["ninja", "-C", tree.build, "-t", "targets", "all"], capture_output=True, text=True, check=True
     ).stdout

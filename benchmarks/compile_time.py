@@ -31,7 +31,7 @@ from smalti import targets
 PROGRAM = ROOT / "test" / "kernels" / "matmul_ragged.mlir"
 STAGES = ("parse", "lower", "codegen", "assemble")
 
-# What `smalti.compile` says when it begins each of its steps.
+# The names of the steps that `smalti.compile` reports.
 STEP_OF_MESSAGE = {
     "lowering": "lower",
     "generating code": "codegen",

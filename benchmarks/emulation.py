@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Seconds that a matrix product takes on an emulated GPU, by chip and size.
+"""Seconds of a matmul on an emulated GPU, by chip and size.
 
-C[n x n] = A[n x n] * B[n x n], f16 in, f32 out, tiles of 128 x 128 (at most n), on one chip of each kind: compiled
-before the clock starts, the kernel library too. Each time is the minimum of `--repeat` runs; sizes double, so that the
-ratio to the size before is 8 where the time is that of the products. Sanitizers run on the small sizes.
+C[n x n] = A[n x n] * B[n x n], f16 in, f32 out, tiles of 128 x 128 (at most n), on one chip of each kind. The kernel
+and the kernel library are compiled before the clock starts. Each time is the minimum of `--repeat` runs. Sizes double,
+so that the ratio to the previous size is 8 if MMAs dominate the time. Sanitizers run on the small sizes.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ SANITIZED = 256
 
 
 def program(n: int) -> str:
-    """The product of n x n matrices."""
+    """The matmul of n x n matrices."""
     tile = min(n, 128)
     return matmul((n, n, n), (tile, tile, min(n, 64)), start="zero")
 
 
 def default_targets() -> list[str]:
-    """One chip for each way of multiplying and of waiting: the first in the table."""
+    """One chip for each kind of MMA and of wait: the first in the table."""
     chosen: dict[tuple[str, ...], str] = {}
     for target in targets.all():
         if target.is_gpu:
@@ -54,7 +54,7 @@ def seconds(target: str, n: int, emulation: Emulation, repeat: int) -> float:
     kernel(a, b, c)
     wanted = a.astype(np.float64) @ b.astype(np.float64)
     if not np.allclose(c, wanted, rtol=0, atol=1e-5 * n):
-        raise smalti.SmaltiError(f"the product of size {n} is wrong on {target}")
+        raise smalti.SmaltiError(f"the matmul of size {n} is wrong on {target}")
     return min(kernel.launcher.run_on_copies([a, b, c]) for _ in range(repeat))
 
 
@@ -81,7 +81,7 @@ def main() -> int:
     _record.add_option(parser, "emulation")
     options = parser.parse_args()
 
-    table = Table(title=f"f16 product of n x n matrices: seconds (ratio to n / 2), {calls.num_threads()} workers")
+    table = Table(title=f"f16 matmul of n x n matrices: seconds (ratio to n / 2), {calls.num_threads()} workers")
     for column in ("chip", "sanitizer", *(str(n) for n in options.sizes)):
         table.add_column(column, justify="left" if column in ("chip", "sanitizer") else "right")
     results: dict[str, object] = {}
@@ -98,7 +98,7 @@ def main() -> int:
             table.add_row(target, sanitizer, *("" if cell is None else _cell(cell) for cell in cells))
 
     record = {
-        "what": "seconds of an f16 product of n x n matrices on an emulated GPU",
+        "what": "seconds of an f16 matmul of n x n matrices on an emulated GPU",
         "repeat": options.repeat,
         "workers": calls.num_threads(),
         "versions": _record.versions(),

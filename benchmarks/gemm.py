@@ -1,17 +1,18 @@
-"""Matrix products on a GPU: ours, cuBLAS through torch, Triton, and the kernel that JAX Pallas ships, side by side.
+"""Matmuls on a GPU: ours, cuBLAS through torch, Triton, and JAX Pallas' own kernel, compared in one process.
 
-C = A * B in one process, on data of N(0, 1), f16, bf16 and fp8 (e4m3) with 32-bit sums: squares from 1024 to 8192, skinny
-and ragged shapes. Every product is compared with float64 first; one that is wrong is not timed. Then all are timed in turns:
-the time is that of their kernels on the GPU, as CUPTI counts it (torch.profiler), the median of `--rounds` rounds of at least
-`--seconds` each. The ceiling is what `wgmma` alone reaches on such data, from shared memory, on all multiprocessors at once.
+C = A * B on data of N(0, 1), f16, bf16 and fp8 (e4m3) with 32-bit accumulators: squares from 1024 to 8192, skinny and
+ragged shapes. Every result is compared with float64 first; a wrong one is not timed. Then all are timed in turns. The
+time is that of the kernels on the GPU, as CUPTI counts it (torch.profiler): the median of `--rounds` rounds of at least
+`--seconds` each. The ceiling is the rate of a kernel that consists of `wgmma` only, on such data, from shared memory, on
+all multiprocessors concurrently.
 
-Two steps, that may be on two machines:
+Two steps, which may run on two machines:
 
-    benchmarks/gemm.py --build kernels/     where Smalti is built: every product as a file (.smalti)
+    benchmarks/gemm.py --build kernels/     where Smalti is built: every matmul as a file (.smalti)
     benchmarks/gemm.py --kernels kernels/   where the GPU is: Python, numpy, ml_dtypes, torch, the folders benchmarks/ and
                                             python/smalti/ (as `smalti` on PYTHONPATH), and the files; no MLIR
 
-Triton and JAX take part where they are installed. What does not take part, and why, is in the record. Prints tables and
+Triton and JAX are included if they are installed. The record has the missing peers and the reasons. Prints tables and
 writes JSON with the versions, the clocks and every round to `--json`.
 """
 
@@ -36,13 +37,13 @@ SHAPES = (
     *((size, size, size) for size in SQUARES),
     # Skinny: few rows, few columns, a short sum, a long sum.
     *((64, 8192, 8192), (8192, 128, 8192), (8192, 8192, 128), (512, 512, 16384)),
-    # Ragged: no tile divides them; rows are multiples of 16 bytes, which copies of tiles ask for.
+    # Ragged: the sizes are not multiples of the tile; rows are multiples of 16 bytes, as copies of tiles require.
     *((1000, 1000, 1000), (2072, 4120, 1048), (4104, 4104, 4104), (5000, 3000, 7000)),
 )
 
 
 class Backend(Protocol):
-    """A machine that products run on."""
+    """A machine that runs matmuls."""
 
     def peers(self) -> Sequence[Peer]: ...
     def data(self, problem: Problem) -> tuple[Any, Any]: ...
@@ -52,7 +53,7 @@ class Backend(Protocol):
         ...
 
     def ceiling(self, dtype: str) -> float | None:
-        """Operations a second that the matrix units alone reach."""
+        """Operations per second of the matrix units only."""
         ...
 
     def clocks(self) -> dict[str, Any]: ...
@@ -89,7 +90,7 @@ def parse_shape(text: str) -> tuple[int, int, int]:
     except ValueError:
         sizes = []
     if len(sizes) not in (1, 3) or any(size < 1 for size in sizes):
-        raise argparse.ArgumentTypeError(f"'{text}' is no shape such as 4096 or 64x8192x8192")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a shape such as 4096 or 64x8192x8192")
     m, n, k = sizes * 3 if len(sizes) == 1 else sizes
     return m, n, k
 
@@ -138,7 +139,7 @@ def ratios(results: dict[str, Result]) -> dict[str, float]:
 
 
 def summary(rows: Sequence[dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """By type and peer: the geometric mean of the ratios, the least, and on how many shapes ours is ahead."""
+    """By type and peer: the geometric mean of the ratios, the least, and the number of shapes where ours is faster."""
     found: dict[str, dict[str, Any]] = {}
     for dtype in dict.fromkeys(row["dtype"] for row in rows):
         mine = [row for row in rows if row["dtype"] == dtype]
@@ -156,7 +157,7 @@ def summary(rows: Sequence[dict[str, Any]]) -> dict[str, dict[str, Any]]:
 
 
 def row_of(problem: Problem, results: dict[str, Result], ceiling: float | None) -> dict[str, Any]:
-    """What the record says of a problem."""
+    """The record of a problem."""
     peers = {}
     for name, result in results.items():
         entry: dict[str, Any] = {"absent": result.absent} if result.absent else {}
@@ -191,7 +192,7 @@ def run(backend: Backend, wanted: Sequence[Problem], rounds: int, least: float, 
         row = row_of(problem, measure(backend, problem, rounds, least), ceilings[problem.dtype])
         rows.append({**row, "clocks": {"before": before, "after": backend.clocks()}})
     return {
-        "what": "TFLOP/s of matrix products on N(0, 1) data, checked against float64 first",
+        "what": "TFLOP/s of matmuls on N(0, 1) data, checked against float64 first",
         "rounds": rounds,
         "least_seconds": least,
         "machine": backend.machine(),
@@ -220,7 +221,7 @@ def table(record: dict[str, Any], dtype: str) -> list[str]:
     for name, of in record["summary"].get(dtype, {}).items():
         lines.append(
             f"  against {name}: {of['geometric_mean']:.3f} times as fast (geometric mean of {of['shapes']} shapes), "
-            f"{of['least']:.3f} at least, ahead on {of['ahead']}"
+            f"{of['least']:.3f} at least, faster on {of['ahead']}"
         )
     for name in names:
         reasons = [(f"{row['m']}x{row['n']}x{row['k']}", row["peers"][name].get("absent")) for row in rows]
@@ -241,7 +242,7 @@ def number(value: float | None, form: str) -> str:
 ELEMENTS = {"f16": ("f16", "f16"), "bf16": ("bf16", "bf16"), "fp8": ("f8E4M3FN", "bf16")}
 """The types of the operands and of the result."""
 TILES = ((128, 256, 64), (128, 128, 64), (64, 128, 64))
-"""Of which the first is taken that compiles."""
+"""The first one that compiles is used."""
 
 
 def program(problem: Problem, tile: tuple[int, int, int]) -> str:
@@ -308,7 +309,7 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    # The other module knows this one by its name, and its classes must be the same.
+    # The other module imports this one by its name, and its classes must be the same.
     sys.path.insert(0, str(Path(__file__).parent))
     import gemm
 

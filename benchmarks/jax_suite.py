@@ -39,7 +39,7 @@ CUBIN, REFUSED, CRASHED, TIMEOUT = "cubin", "refused", "crashed", "timeout"
 
 @dataclasses.dataclass
 class Outcome:
-    """What became of one module."""
+    """The outcome of one module."""
 
     kind: str
     module: str
@@ -52,7 +52,7 @@ class Outcome:
 
 
 def default_folder() -> Path | None:
-    """What SMALTI_JAX_SUITE names, or the folder next to the checkout, if there is one."""
+    """The folder of SMALTI_JAX_SUITE, or the folder next to the checkout, if it exists."""
     if named := os.environ.get(FOLDER_VARIABLE):
         return Path(named)
     beside = Path(__file__).resolve().parents[2] / "shared" / "jax_suite"
@@ -70,7 +70,7 @@ def sample_of(paths: Sequence[Path], count: int, seed: int) -> list[Path]:
 
 
 def refused_by_jax(folder: Path) -> set[tuple[str, str]]:
-    """Kind and name of the modules that JAX itself refuses, where an index tells."""
+    """Kind and name of the modules that JAX itself refuses, if an index lists them."""
     index = folder / "index.tsv"
     if not index.is_file():
         return set()
@@ -124,7 +124,7 @@ def _serve(channel: Connection) -> None:
 
 
 class _Worker:
-    """A process that compiles modules one after the other, and is replaced where it dies or hangs."""
+    """A process that compiles modules one after another; it is replaced if it exits or hangs."""
 
     def __init__(self, timeout: float) -> None:
         self._timeout = timeout

@@ -1,15 +1,15 @@
 """Microseconds of the host for a launch of a kernel with 19 arguments, 10 arrays and 9 integers.
 
-The kernel does nothing; the time is that of the calls, in batches after a warm-up, with the GPU idle before each batch.
-Measured, each in turns with the others:
+The kernel is empty. The time is that of the calls, in batches after a warm-up, with the GPU idle before each batch.
+Measured, in turns:
 
-- call: `kernel(...)`, with every check, on arrays that hand out CUDA's array interface or are PyTorch's
-- call with 2 tensor maps: the same for a kernel that takes such
-- driver: the driver's function alone (`cuLaunchKernel` through ctypes), with parameters that are there already
-- triton: the same kernel in Triton, where there are Triton, PyTorch and a GPU
+- call: `kernel(...)`, with every check, on arrays with CUDA's array interface or of PyTorch
+- call with 2 tensor maps: the same for a kernel with tensor-map parameters
+- driver: the driver's function only (`cuLaunchKernel` through ctypes), with prepared parameters
+- triton: the same kernel in Triton, if Triton, PyTorch and a GPU are available
 
-Without a GPU the driver is the stub of the tests (test/python/stub_driver.c), which only writes the launch down: then the
-time is the host's part alone. This needs no MLIR.
+Without a GPU the driver is the stub of the tests (test/python/stub_driver.c), which only logs the launch: the time is
+then the host's part only. MLIR is not needed.
 
 Prints a table and writes JSON with the versions and the machine to `--json`.
 """
@@ -49,7 +49,7 @@ PTX = (
 
 
 def make_kernel(capability: tuple[int, int], maps: int) -> Any:
-    """A kernel that does nothing."""
+    """An empty kernel."""
     from smalti import dtypes, targets
     from smalti.calling import arguments, tensor_maps
     from smalti.launch.compiled import Resources
@@ -80,7 +80,7 @@ class Array:
 
 
 class StandIn:
-    """What is read of a tensor of PyTorch's, with methods of Python's where PyTorch has some of C++."""
+    """The attributes of a PyTorch tensor that a launch reads, with Python methods instead of C++ ones."""
 
     def __init__(self, pointer: int) -> None:
         self.shape, self.dtype, self.device = SHAPE, "torch.float16", SimpleNamespace(type="cuda", index=0)
@@ -102,7 +102,7 @@ StandIn.__name__, StandIn.__module__ = "Tensor", "torch"
 
 
 def use_stub() -> Callable[[], None]:
-    """Puts the tests' driver in the place of a GPU's; what comes back empties its log."""
+    """Replaces a GPU's driver with the tests' driver; the result empties its log."""
     sys.path.insert(0, str(ROOT / "test" / "python"))
     import stub_driver
     from smalti.launch import devices

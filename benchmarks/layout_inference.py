@@ -1,17 +1,17 @@
-"""Seconds of layout inference and the code that its layouts lead to, against JAX's own on the same modules.
+"""Seconds of layout inference and the code of its layouts, against JAX's own on the same modules.
 
-Modules that JAX's Pallas front end printed go through the pass `mosaic-gpu-infer-layouts` here, and through JAX's
-`infer_layout` in a process of its own with the Python that has JAX (`--jax-python`, or SMALTI_JAX_PYTHON). The two take
-turns on each module, `--repeat` times, on modules parsed before the clock starts; times are medians, in seconds of the
-processes: on a machine that others share the clock on the wall says less. The verifier does not run in between.
+Modules that JAX's Pallas front end printed go through the pass `mosaic-gpu-infer-layouts` here. JAX's `infer_layout` runs
+in a process of its own with the Python that has JAX (`--jax-python`, or SMALTI_JAX_PYTHON). The two take turns on each
+module, `--repeat` times, on modules that are parsed before the clock starts. Times are medians, in seconds of process
+time, because wall time says less on a shared machine. The verifier does not run in between.
 
-The modules are those of test/pallas/Inputs and of `--modules` (see test/pallas/printer), a folder in which
-NAME.inferred.mlir beside NAME.mlir is the module after JAX's inference. Those that one of the two refuses are listed and
-not part of the sums. Where JAX is not installed, the script says so and measures no seconds.
+The modules are those of test/pallas/Inputs and of `--modules` (see test/pallas/printer). In the folder,
+NAME.inferred.mlir next to NAME.mlir is the module after JAX's inference. Modules that one of the two refuses are listed
+and are not part of the sums. If JAX is not installed, the script reports that and measures no seconds.
 
-With `--code`, a module whose layouts differ from those beside it is compiled with both, by this compiler and `ptxas`:
+With `--code`, a module whose layouts differ from JAX's is compiled with both layouts, by this compiler and `ptxas`:
 registers, bytes of spills, and instructions that access global memory. Equal layouts lead to equal code, which is not
-compiled. The exit code is 1 where one of the three is larger with our layouts.
+compiled. The exit code is 1 if one of the three is larger with our layouts.
 
 Prints a table and writes JSON with the versions and the machine to `--json`.
 """
@@ -159,7 +159,7 @@ def summarize(results: Sequence[Measured]) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class Code:
-    """What `ptxas` says of the kernels of a module, and their instructions that access global memory."""
+    """`ptxas` statistics of the kernels of a module, and their instructions that access global memory."""
 
     registers: int
     spills: int
@@ -172,7 +172,7 @@ class Code:
 def compile_as_it_is(module: ir.Module) -> Code:
     """The code of a module that has layouts."""
     ptxas = toolchain.require(toolchain.find_ptxas(), "ptxas", "the code of layouts", toolchain.PTXAS_HINT)
-    # What smalti-compile does after inference. It would infer the layouts again where launches stand in the program.
+    # The part of smalti-compile after inference. It would infer the layouts again if the program contains launches.
     major = ir.IntegerAttr(module.operation.attributes["mosaic_gpu.arch_major"]).value
     target = targets.get(CHIPS[major])
     options = {"specialize": "off", "depth": 1, "stages": 1}
@@ -193,7 +193,7 @@ def compile_as_it_is(module: ir.Module) -> Code:
 
 @dataclass
 class Compared:
-    """What the layouts of a module lead to."""
+    """The code that the layouts of a module lead to."""
 
     module: str
     verdict: str
@@ -204,7 +204,7 @@ class Compared:
 
 
 def compare_code(path: Path) -> Compared:
-    """Compiles a module with our layouts and with JAX's where they differ."""
+    """Compiles a module with our layouts and with JAX's, if they differ."""
     ours = driver.parse(path)
     try:
         Pipeline(f"builtin.module({PASS})").run(ours)

@@ -1,13 +1,13 @@
-"""Seconds that a pass takes, against the number of ops of the program.
+"""Seconds of a pass, against the number of ops of the program.
 
-Each pass runs alone, without the verifier, on programs that grow in one direction: longer loops, more loops, loops
-inside loops, more buffers, more ops of a kind. Sizes grow from 1000 to `--most` ops, two to each power of ten. Each
-time is the minimum of `--repeat` runs on fresh modules, parsed before the clock starts, in seconds of the process: on a
-machine that others share the clock on the wall says less.
+Each pass runs in isolation, without the verifier, on programs that grow in one direction: longer loops, more loops, loops
+inside loops, more buffers, more ops of a kind. Sizes grow from 1000 to `--most` ops, two to each power of ten. Each time
+is the minimum of `--repeat` runs on fresh modules, parsed before the clock starts. It is process time, because wall time
+says less on a shared machine.
 
-`exponent` is the slope of time over size between a tenth of the largest size and the largest, both on logarithmic
-scales: 1 is linear. A program that grows tenfold takes 10 ** exponent times as long. Applied says that the pass changed
-the program: a pass that refuses is fast. A case ends early where a size took more than `--patience` seconds.
+`exponent` is the slope of time over size between a tenth of the largest size and the largest, both on logarithmic scales:
+1 is linear. A program that grows tenfold takes 10 ** exponent times as long. `applied` states that the pass changed the
+program: a refusal is fast. A case ends early if a size took more than `--patience` seconds.
 
 Prints a table and writes JSON with the versions and the machine to `--json`.
 """
@@ -149,7 +149,7 @@ def same_buffer(ops: int) -> str:
 
 
 def nested(ops: int) -> str:
-    """Loops that stand side by side in a loop of a loop, all on one buffer."""
+    """Consecutive loops in a loop of a loop, all on one buffer."""
     inner = "".join(loop(str(number), "s", 9) + "  gpu.barrier\n" for number in range(ops // 20))
     return function(
         buffer("s")
@@ -219,7 +219,7 @@ def windows(ops: int) -> str:
 
 
 def byte_masks(ops: int) -> str:
-    """Stores of 4-bit elements under masks, each of which combines the one before it with itself and with another."""
+    """Stores of 4-bit elements under masks, each of which combines the previous one with itself and with another."""
     lines = "".join(
         f"    %d{n} = arith.andi %{f'm{n - 1}' if n else 'mask'}, %{f'm{n - 1}' if n else 'mask'} : vector<8xi1>\n"
         f"    %m{n} = arith.ori %d{n}, %mask : vector<8xi1>\n"
@@ -234,7 +234,7 @@ def byte_masks(ops: int) -> str:
 
 
 def contractions(ops: int) -> str:
-    """Products of matrices of odd sizes."""
+    """Matmuls of odd sizes."""
     lines = ["  %m0 = arith.addf %z, %z : tensor<30x30xf32>\n"]
     lines += [
         f"  %m{n} = linalg.matmul ins(%x, %y : tensor<30x17xf16>, tensor<17x30xf16>) outs(%m{n - 1} : tensor<30x30xf32>)"
@@ -249,7 +249,7 @@ def contractions(ops: int) -> str:
 
 
 def convolutions(ops: int) -> str:
-    """Convolutions, one behind the other."""
+    """A chain of convolutions."""
     lines = [
         f"  %c{n} = linalg.conv_2d_nhwc_hwcf ins(%x, %w : tensor<1x10x10x512xf16>, tensor<3x3x512x512xf16>) "
         f"outs(%{'z' if n == 0 else f'c{n - 1}'} : tensor<1x8x8x512xf32>) -> tensor<1x8x8x512xf32>\n"
@@ -285,7 +285,7 @@ def column_buffers(ops: int) -> str:
 
 
 def tiles(ops: int) -> str:
-    """A tile program that computes on one tile."""
+    """A tile-level kernel that computes on one tile."""
     lines = "".join(
         f"  %x{n} = arith.addf %{'v' if n == 0 else f'x{n - 1}'}, %v : tensor<64x64xf32>\n" for n in range(ops)
     )
@@ -308,7 +308,7 @@ def lds_type(rows: int) -> str:
 
 
 def lds_loop(suffix: str, rows: int, first: int, copies: int, reads: int) -> str:
-    """A loop of three slots that loads rows from global memory to LDS, two iterations ahead, and reads them."""
+    """A loop of three slots that prefetches rows from global memory to LDS, two iterations early, and reads them."""
     lds, slot = lds_type(rows), SLOT.replace("?", str(rows * 64), 1)
 
     def copy(tag: str, at: str, row: int, place: str) -> str:
@@ -317,7 +317,7 @@ def lds_loop(suffix: str, rows: int, first: int, copies: int, reads: int) -> str
             f"  amdgpu.gather_to_lds %in[{place}], %to{tag}[%c0, %c0, %c0] : f32, {GLOBAL}, {slot}\n"
         )
 
-    ahead = "".join(copy(f"{suffix}_{n}_{at}", f"%c{at}", first + n, "%t") for at in range(2) for n in range(copies))
+    prologue = "".join(copy(f"{suffix}_{n}_{at}", f"%c{at}", first + n, "%t") for at in range(2) for n in range(copies))
     inside = "".join(copy(f"{suffix}_{n}", f"%next{suffix}", first + n, f"%place{suffix}") for n in range(copies))
     lines, value = [], f"acc{suffix}"
     for n in range(reads):
@@ -329,7 +329,7 @@ def lds_loop(suffix: str, rows: int, first: int, copies: int, reads: int) -> str
         )
         value = f"s{tag}"
     return (
-        ahead
+        prologue
         + f"  %sum{suffix} = scf.for %i{suffix} = %c0 to %c64 step %c1 iter_args(%acc{suffix} = %zero) -> f32 {{\n"
         f"    %j{suffix} = arith.addi %i{suffix}, %c2 : index\n"
         f"    %next{suffix} = arith.remui %j{suffix}, %c3 : index\n"
@@ -378,7 +378,7 @@ def held_reads(ops: int) -> str:
 
 
 def ordered_loads(ops: int) -> str:
-    """Loads to LDS that are waited for, and accesses behind them that are ordered."""
+    """Loads to LDS with a wait, and later accesses that it orders."""
     lines = "".join(
         f"  %to{n} = llvm.getelementptr %slots[%next] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, f32\n"
         f"  rocdl.load.to.lds %in, %to{n}, 4, 0, 0 : !llvm.ptr<1>\n"
@@ -395,7 +395,7 @@ def ordered_loads(ops: int) -> str:
 
 
 def branches(ops: int) -> str:
-    """Many buffers that are written, and branches behind them that write others."""
+    """Many buffers that are written, and later branches that write others."""
     names = [f"s{number}" for number in range(ops // 8)]
     writes = "".join(
         f"  memref.store %zero, %{name}[%t] : memref<1024xf32, {SHARED}>\n"
@@ -421,14 +421,14 @@ def refused(ops: int) -> str:
 
 @dataclass(frozen=True)
 class Case:
-    """A pass on programs of one shape."""
+    """A pass, and programs of one shape for it."""
 
     pipeline: str
     shape: Callable[[int], str]
     anchor: str = "func.func"
-    """What the pass runs on, after what that stands in."""
+    """The op that the pass runs on, after its parent."""
     prepare: str = ""
-    """What runs first, outside the time."""
+    """Passes that run first and are not timed."""
 
     @property
     def name(self) -> str:
@@ -520,7 +520,7 @@ def sizes(most: int) -> Iterator[int]:
 
 
 def measure(case: Case, most: int, repeat: int, patience: float) -> dict[str, object]:
-    """Seconds at each size, the exponent of the last step, and whether the pass did something."""
+    """Seconds at each size, the exponent of the last step, and whether the pass changed the program."""
     times: list[tuple[int, float]] = []
     applied = True
     for size in sizes(most):

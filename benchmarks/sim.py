@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Seconds that simulated programs take, and the operations that they execute in a second.
+"""Seconds of simulated kernels, and the operations per second.
 
-The products are C[n x n] = A[n x n] * B[n x n], f16 in, f32 out, tiles of 128 x 128 x 64 in 3 stages, as programs of
-blocks and of threads; the modules are JAX's. Each runs whole, with all checks, without numbers, and without checks; each
-time is the minimum of `--repeat` runs, and the result with all checks is that of numpy. An operation is one of a
-warpgroup or block, executed once; of programs of threads it is an instruction of a warp, control flow and barriers left
-out. They are counted in a run of its own.
+The matmuls are C[n x n] = A[n x n] * B[n x n], f16 in, f32 out, tiles of 128 x 128 x 64 in 3 stages. They are block-level and
+thread-level kernels; the modules are JAX's. Each runs with all checks, without numbers, and without checks. Each time
+is the minimum of `--repeat` runs, and the result with all checks is compared with numpy. An operation is one of a
+warpgroup or block, executed once. In thread-level kernels it is an instruction of a warp, except for control flow and
+barriers. Operations are counted in a separate run.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ sys.path.insert(0, str(ROOT / "test" / "kernels"))
 from matmuls import matmul
 
 TARGETS = ("sm_90a", "sm_80", "gfx942")
-"""Chips with wgmma, mma.sync and mfma. Products by warpgroups are programs of threads alone."""
+"""Chips with wgmma, mma.sync and mfma. Warpgroup matmuls are thread-level kernels only."""
 SIZES = (128, 256, 512, 1024)
 MODULES = ("hopper_matmul", "hopper_matmul_cluster_m", "row_softmax", "pointwise")
 WAYS = {
@@ -42,20 +42,22 @@ WAYS = {
 }
 
 
-def product(n: int, target: str, level: str) -> Callable[[], sim.SimulatedKernel]:
-    """Makes the product of n x n matrices."""
+def simulated_matmul(n: int, target: str, level: str) -> Callable[[], sim.SimulatedKernel]:
+    """Returns a function that creates the matmul of n x n matrices."""
     source = matmul((n, n, n), (128, 128, 64), start="zero")
     return lambda: sim.simulate(source, f"sim:{target}", level=level, stages=3)
 
 
-def products(sizes: Sequence[int], chips: Sequence[str]) -> dict[str, tuple[Callable[[], sim.SimulatedKernel], bool]]:
-    """The products by name, at the levels that they have; their result is checked."""
+def kernels_by_name(
+    sizes: Sequence[int], chips: Sequence[str]
+) -> dict[str, tuple[Callable[[], sim.SimulatedKernel], bool]]:
+    """The matmuls by name, at their levels; their result is checked."""
     found = {}
     for level, chip, n in itertools.product(("block", "thread"), chips, sizes):
         if level == "block" and targets.get(chip).has_wgmma:
             continue
         name = f"{n} x {n}, {chip}" + (", threads" if level == "thread" else "")
-        found[name] = (product(n, chip, level), True)
+        found[name] = (simulated_matmul(n, chip, level), True)
     return found
 
 
@@ -125,7 +127,7 @@ def main() -> int:
     _record.add_option(parser, "sim")
     options = parser.parse_args()
 
-    programs = products(options.sizes, options.targets)
+    programs = kernels_by_name(options.sizes, options.targets)
     programs |= {name: (module(name), "matmul" in name) for name in options.modules}
     table = Table(title="seconds in the simulator")
     for column in ("program", "all checks", "races only", "numbers only", "operations", "operations/s"):

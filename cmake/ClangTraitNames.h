@@ -1,14 +1,15 @@
 //===- ClangTraitNames.h - One TypeID per trait in a mixed build ----------===//
 //
 // Distributions build libMLIR.so with Clang. MLIR identifies an op trait by the
-// printed name of the trait's instance with a class local to TypeID::get, and
-// GCC prints that name with the enclosing function, Clang without it. Compiled
-// with GCC, our code would thus ask libMLIR.so for traits it has never heard of
-// (`op->hasTrait<OpTrait::SymbolTable>()` false on a module), and libMLIR.so
-// would not see the traits of our ops. Here GCC learns Clang's spelling.
+// printed name of the trait's instance with a class local to TypeID::get. GCC
+// prints that name with the enclosing function, Clang without it. Compiled with
+// GCC, our code would ask libMLIR.so for names that it does not have, and
+// libMLIR.so would not see the traits of our ops. For example,
+// `op->hasTrait<OpTrait::SymbolTable>()` would be false on a module. This
+// header makes GCC use Clang's spelling.
 //
-// The build includes this header first in every file, and only where it is
-// needed (see SmaltiMLIR.cmake).
+// The build includes this header first in every file, and only if it is needed
+// (see SmaltiMLIR.cmake).
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,7 +1,7 @@
 # Finds the installed LLVM/MLIR 22 and defines how our libraries are built against it.
 #
-# Everything links the distribution's libMLIR.so and libLLVM.so (the imported targets `MLIR` and `LLVM`) and no
-# static MLIR or LLVM archive: a second copy of MLIR in a process means a second TypeID for every type.
+# All targets link the distribution's libMLIR.so and libLLVM.so (the imported targets `MLIR` and `LLVM`). They do not
+# link static MLIR or LLVM archives: a second copy of MLIR in a process means a second TypeID for every type.
 
 # MLIR's version file refuses a bare "22", so the version is checked after the package was found.
 if(MLIR_DIR AND NOT EXISTS "${MLIR_DIR}/MLIRConfig.cmake")
@@ -69,7 +69,7 @@ endif()
 add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wall> $<$<COMPILE_LANGUAGE:CXX>:-Wextra>
                     $<$<COMPILE_LANGUAGE:CXX>:-Wno-unused-parameter>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # Generated code and LLVM headers trip these. g++ 12 does not know the second, which it says beside every other warning.
+  # Generated code and LLVM headers trip these. g++ 12 does not have the second, and reports that with every warning.
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-comment>)
   if(CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
     add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-dangling-reference>)
@@ -127,7 +127,7 @@ endfunction()
 #                    [SOURCES_WITH_HEADERS <file>...]] [DEPENDS ...] [LINK ...])
 #
 # A static library of our own code; it links the MLIR and LLVM shared libraries, or LLVM's alone. Files are relative to
-# FOLDER. HEADERS is for SOURCES_WITH_HEADERS, or for all where there are none.
+# FOLDER. HEADERS is for SOURCES_WITH_HEADERS, or for all sources if that list is empty.
 function(smalti_add_library name)
   cmake_parse_arguments(ARG "NO_MLIR" "FOLDER;HEADERS" "SOURCES;SOURCES_WITH_HEADERS;DEPENDS;LINK" ${ARGN})
   if(ARG_FOLDER)
@@ -180,7 +180,7 @@ endfunction()
 function(smalti_add_tool name source)
   add_executable(${name} ${source})
   smalti_use_precompiled_header(${name} SmaltiUpstreamHeaders)
-  # Precompiled headers are position-independent code for libraries, which a program may be as well.
+  # Precompiled headers are position-independent code for libraries, which an executable may also be.
   target_compile_options(${name} PRIVATE -fPIC)
   target_link_libraries(${name} PRIVATE SmaltiTritonXLA SmaltiMosaicGPU SmaltiPasses MLIR LLVM)
   set_target_properties(${name} PROPERTIES

@@ -1,6 +1,6 @@
 # MLIR's Python bindings, as source groups (MLIRPythonSources.* and MLIRPythonExtension.*) that our package builds from.
 #
-# They come from the found MLIR where it exports them, and else from upstream's own sources of exactly the same
+# They come from the found MLIR if it exports them. Otherwise they come from upstream's own sources of exactly the same
 # version: the folder SMALTI_MLIR_SOURCES (variable or environment), or the distribution's source package.
 
 include(MLIRDetectPythonEnv)
@@ -54,7 +54,7 @@ function(smalti_declare_mlir_python_sources)
   smalti_find_mlir_python_sources(sources)
   message(STATUS "MLIR Python bindings from ${sources}")
 
-  # Upstream's list file expects the source tree's include folder beside python/.
+  # Upstream's list file expects the source tree's include folder next to python/.
   set(MLIR_SOURCE_DIR "${CMAKE_BINARY_DIR}/mlir_sources")
   file(COPY "${sources}/mlir/python" DESTINATION "${MLIR_SOURCE_DIR}")
   file(COPY "${sources}/mlir/lib/Bindings/Python" DESTINATION "${MLIR_SOURCE_DIR}/lib/Bindings")

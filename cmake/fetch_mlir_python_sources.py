@@ -2,8 +2,8 @@
 """Get the sources of MLIR's Python bindings of exactly one LLVM version.
 
 Debian builds MLIR without its Python bindings, so Smalti compiles upstream's own sources against the installed
-libraries. They come from the distribution's source package, fetched by apt through a private configuration that is
-derived from the machine's own apt sources: nothing of the machine's apt set-up changes, and no root is needed.
+libraries. They come from the distribution's source package. apt fetches it through a private configuration that is
+derived from the machine's own apt sources. The machine's apt configuration does not change, and root is not needed.
 
 Prints the folder that holds `mlir/python` and `mlir/lib/Bindings/Python` as the last line.
 """
@@ -234,7 +234,7 @@ def fetch_tarball(version: str, cache: pathlib.Path) -> pathlib.Path:
         cached.unlink()
 
     if not shutil.which("apt-get"):
-        raise FetchError("there is no apt-get on this machine to fetch the source package with")
+        raise FetchError("this machine does not have apt-get, which fetches the source package")
     tried: list[str] = []
     for name, entry in candidate_entries(machine_archives(), distribution_codename()):
         result = download(version, cache, name, entry)

@@ -1,4 +1,4 @@
-"""Writes the reference of the instructions that the emulator of GPUs knows, from what the emulator lists."""
+"""Writes the reference of the instructions that the GPU emulator supports, from the emulator's list."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ of a wave is executed by its lanes together. The document is the one that says w
 
 
 def cell(text: str) -> str:
-    """What stays in one cell of a table."""
+    """Text that stays in one cell of a table."""
     return text.replace("\n", "\\n").replace("\t", "\\t").replace("|", "\\|")
 
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Write the list of registered passes and pipelines, with their options, as JSON.
 
-What is registered is what the opt tool's --help lists; what is known about a pass comes from its definition in a
-Passes.td. Pipelines have no such definition, so theirs comes from the help text.
+The names are those in the opt tool's --help. The facts about a pass come from its definition in a Passes.td. Pipelines
+do not have definitions, so theirs come from the help text.
 """
 
 from __future__ import annotations

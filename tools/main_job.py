@@ -1,8 +1,9 @@
-"""The main job: one ragged matrix product, written as tiles, taken to every target.
+"""The main job: one ragged matmul, written as tiles, compiled for every target.
 
-Compiles `test/kernels/matmul_ragged.mlir` for GPUs of both vendors, runs the GPUs' code on the emulator and the CPU's
-as it is against a float64 reference, and prints one table. The exit code is 1 where a target fails: no binary, spilled
-registers, no matrix instruction, a kernel that was not pipelined, a wrong number, or whatever the emulator found.
+Compiles `test/kernels/matmul_ragged.mlir` for GPUs of both vendors. Runs the GPU code on the emulator and the CPU code
+natively against a float64 reference, and prints one table. The exit code is 1 if a target fails. It fails without a
+binary or matrix instruction, with spilled registers, wrong numbers or findings of the emulator, or if its kernel was not
+pipelined.
 """
 
 from __future__ import annotations
@@ -23,16 +24,16 @@ ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = ROOT / "test" / "kernels" / "matmul_ragged.mlir"
 TARGETS = ("sm_80", "sm_90a", "sm_100a", "gfx942", "gfx950", "gfx1100", "gfx1201", "cpu")
 
-# What a matrix instruction is called in the code of a vendor.
+# The mnemonics of a vendor's matrix instructions.
 MATRIX_INSTRUCTION = {"nvidia": r"\bmma\.sync\b", "amd": r"\bv_(?:mfma|wmma)_"}
 
 
 @dataclass
 class Row:
-    """What is shown of one target."""
+    """The table row of one target."""
 
     target: str
-    artefact: str = ""
+    artifact: str = ""
     registers: str = ""
     shared: str = ""
     stages: str = ""
@@ -47,13 +48,13 @@ def size(count: int) -> str:
 
 
 def gpu_row(row: Row, kernel: smalti.Kernel, folder: Path) -> None:
-    """Writes the binary of a GPU kernel, and says what it takes and whether it is what it should be."""
+    """Writes the binary of a GPU kernel, and fills in its resources and problems."""
     vendor = kernel.target.vendor
     form = "ptx" if vendor == "nvidia" else "gcn"
     suffix = {"cubin": ".cubin", "hsaco": ".hsaco"}.get(kernel.binary_format or "", ".ptx" if form == "ptx" else ".s")
     path = kernel.save(folder / f"matmul_ragged.{row.target}{suffix}")
     used = kernel.resources
-    row.artefact = f"{path.name} ({size(path.stat().st_size)})"
+    row.artifact = f"{path.name} ({size(path.stat().st_size)})"
     row.registers = "unknown" if used.registers is None else str(used.registers)
     if used.accumulator_registers:
         row.registers += f" ({used.accumulator_registers} acc)"
@@ -71,12 +72,12 @@ def gpu_row(row: Row, kernel: smalti.Kernel, folder: Path) -> None:
 
 
 def cpu_row(row: Row, kernel: smalti.Kernel) -> None:
-    row.artefact = "in memory"
+    row.artifact = "in memory"
     row.problem = ", ".join(numbers(row, kernel))
 
 
 def numbers(row: Row, kernel: smalti.Kernel) -> list[str]:
-    """Runs a kernel on random inputs and compares with the reference; returns what is wrong."""
+    """Runs a kernel on random inputs and compares with the reference; returns the errors."""
     result = check.check(kernel, smalti.parse(PROGRAM))
     row.error = f"{result.max_error:.2e}"
     row.run = f"{result.seconds:.2f} s" if kernel.target.is_emulated else f"{result.seconds * 1e3:.2f} ms"
@@ -109,13 +110,13 @@ def main() -> int:
         row.seconds = time.perf_counter() - start
 
     table = Table(title="C[500x260] += A[500x300] * B[300x260], f16 in, f32 out, tiles of 128x128x64")
-    for name in ("target", "artefact", "registers", "shared memory", "stages", "max error", "run", "seconds", ""):
+    for name in ("target", "artifact", "registers", "shared memory", "stages", "max error", "run", "seconds", ""):
         table.add_column(name)
     for row in rows:
         verdict = "[red]failed[/red]" if row.problem else "ok"
         table.add_row(
             row.target,
-            row.artefact,
+            row.artifact,
             row.registers,
             row.shared,
             row.stages,
@@ -124,7 +125,7 @@ def main() -> int:
             f"{row.seconds:.2f}",
             verdict,
         )
-    # In a pipe there is no width to keep to: a table that is cut says less.
+    # A pipe does not have a width: the table is not cut.
     console = Console(width=None if sys.stdout.isatty() else 140)
     console.print(table)
     for note in notes:

@@ -1,4 +1,4 @@
-//===- AttributesCAPI.cpp - What upstream's bindings do not read ----------===//
+//===- AttributesCAPI.cpp - Attributes that upstream's bindings lack ------===//
 
 #include "smalti/python/bindings/SmaltiCAPI.h"
 

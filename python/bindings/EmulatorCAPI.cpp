@@ -38,7 +38,7 @@ llvm::Expected<HostOptions> parseOptions(llvm::StringRef text) {
                    .Case("thread", Sanitizer::Thread)
                    .Default(std::nullopt);
   if (!found)
-    return invalid("there is no sanitizer '" + sanitizer + "'");
+    return invalid("unknown sanitizer '" + sanitizer + "'");
   options.sanitizer = *found;
   if (const llvm::json::Array *libraries = object->getArray("libraries"))
     for (const llvm::json::Value &path : *libraries) {
@@ -52,7 +52,7 @@ llvm::Expected<HostOptions> parseOptions(llvm::StringRef text) {
   options.optimization = level;
   llvm::StringRef format = object->getString("format").value_or("object");
   if (format != "object" && format != "text")
-    return invalid("there is no format '" + format + "'");
+    return invalid("unknown format '" + format + "'");
   options.asText = format == "text";
   return options;
 }
@@ -67,21 +67,21 @@ llvm::Expected<HostObject> rewrite(llvm::StringRef deviceModule,
 
 /// An error as the JSON text of `{"message", "location"}`.
 std::string describe(llvm::Error error) {
-  llvm::json::Object told;
+  llvm::json::Object reported;
   llvm::handleAllErrors(
       std::move(error),
       [&](const Refusal &refusal) {
-        told["message"] = refusal.message;
-        told["location"] = nullptr;
+        reported["message"] = refusal.message;
+        reported["location"] = nullptr;
         if (refusal.line > 0)
-          told["location"] =
+          reported["location"] =
               llvm::json::Array{refusal.file, refusal.line, refusal.column};
       },
       [&](const llvm::ErrorInfoBase &other) {
-        told["message"] = other.message();
-        told["location"] = nullptr;
+        reported["message"] = other.message();
+        reported["location"] = nullptr;
       });
-  return llvm::formatv("{0}", llvm::json::Value(std::move(told)));
+  return llvm::formatv("{0}", llvm::json::Value(std::move(reported)));
 }
 
 llvm::StringRef toString(assembly::Operand::Kind kind) {

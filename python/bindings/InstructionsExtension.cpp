@@ -1,4 +1,4 @@
-//===- InstructionsExtension.cpp - What instructions compute, for Python --===//
+//===- InstructionsExtension.cpp - Semantics of instructions, for Python --===//
 //
 // Batched functions over the bytes of numpy's arrays, which
 // `smalti.instructions` wraps. This file is the engine of the pure
@@ -40,7 +40,7 @@ using Result = Array<uint8_t, 1>;
 // The engine
 //===----------------------------------------------------------------------===//
 
-/// What the running thread executes.
+/// The entry that the running thread executes.
 struct Running {
   const char *name = "";
   const char *architecture = "";
@@ -108,7 +108,7 @@ const ElementType &typeNamed(const std::string &name) {
 const ElementType &writableType(const std::string &name) {
   const ElementType &type = typeNamed(name);
   require(!type.isFloat() || type.write,
-          "ue4m3 is the type of a scale, to which nothing is converted");
+          "ue4m3 is a type of scales; conversions to it are not supported");
   return type;
 }
 
@@ -236,8 +236,8 @@ void execute(const std::string &name,
   size_t waves = results.shape(0), lanes = results.shape(1);
   require(lanes == 32 || lanes == 64, "a wave has 32 or 64 lanes");
   require(active.size() == waves, "there must be a mask for each wave");
-  // An instruction reads and writes what its document says, and not what these
-  // arrays have: copies with enough behind them keep that inside.
+  // An instruction reads and writes the bytes that its document states, which
+  // may exceed these arrays: copies with padding keep the accesses inside.
   constexpr size_t room = 512, mostOperands = 64;
   require(operands.size() <= mostOperands && results.shape(2) <= room,
           "too many operands, or too large a result");
@@ -339,7 +339,7 @@ void sparsePositions(Array<const uint8_t, 2> metadata, int elementBits,
 } // namespace
 
 NB_MODULE(_smaltiInstructions, m) {
-  m.doc() = "What instructions compute, on bytes; see smalti.instructions.";
+  m.doc() = "The semantics of instructions, on bytes; see smalti.instructions.";
   m.def("types", types);
   m.def("convert", convertBytes, nb::arg("values"), nb::arg("from_type"),
         nb::arg("to_type"), nb::arg("rounding"), nb::arg("saturate"),

@@ -1,10 +1,10 @@
 //===- Interrupts.cpp - Ctrl-C while native code runs ---------------------===//
 //
 // Python runs its signal handlers between bytecodes, so not before native code
-// returns. While a kernel runs, SIGINT sets the kernel's stop flag, and goes on
-// to Python's own handler: KeyboardInterrupt is raised after the return. Passes
-// and code generators do not have such a flag: a command ends its process where
-// they go on for too long.
+// returns. While a kernel runs, SIGINT sets the kernel's stop flag, and then
+// calls Python's own handler: KeyboardInterrupt is raised after the return.
+// Passes and code generators do not have a stop flag: a command ends its
+// process if they run for too long.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +25,7 @@ static_assert(std::atomic<int32_t *>::is_always_lock_free);
 
 /// The stop flag of the kernel that the main thread runs.
 static std::atomic<int32_t *> stopFlag = nullptr;
-/// What handled SIGINT before.
+/// The previous handler of SIGINT.
 static struct sigaction previous;
 
 static void onInterrupt(int signal, siginfo_t *info, void *context) {
@@ -72,8 +72,8 @@ static void unwatch(uintptr_t flag) {
   stopFlag = nullptr;
 }
 
-/// Reads the next byte of a pipe within the time, if there is one. Returns
-/// whether there was none; `byte` is -1 at the end of the pipe.
+/// Reads the next byte of a pipe within the time. Returns whether none arrived;
+/// `byte` is -1 at the end of the pipe.
 static bool isOverdue(int pipe, int milliseconds, int &byte) {
   pollfd poll = {pipe, POLLIN, 0};
   if (::poll(&poll, 1, milliseconds) == 0)

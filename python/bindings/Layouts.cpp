@@ -157,7 +157,7 @@ TiledLayout makeBlock(const TiledLayout &fragment, const Ints &fragmentShape,
     }
     for (int part = 0; part < parts; ++part)
       if (!seen[part] && (part < parts - 1 ? warps[part] : replicatedWarps) > 1)
-        throw nb::value_error("warp_order leaves out a part with more than one "
+        throw nb::value_error("warp_order omits a part with more than one "
                               "warp");
     order = *warpOrder;
   }
@@ -191,7 +191,7 @@ static void bindNamedLayouts(nb::module_ &m) {
           names.push_back(name.str());
         return names;
       },
-      "The names that `named_layout` knows.");
+      "The names that `named_layout` accepts.");
   m.def("name_of", &nameOf, nb::arg("layout"),
         "JAX's name of a layout, or None.");
   m.def("wgmma", &wgmma, nb::arg("warps") = kGroupWarps,
@@ -285,11 +285,11 @@ void smalti::python::bindLayouts(nb::module_ &m) {
       .def_prop_ro(
           "warp_dims",
           [](const TiledLayout &self) { return fromParts(self.warpDims); },
-          "What the warp index is made of, major to minor.")
+          "The parts of the warp index, major to minor.")
       .def_prop_ro(
           "lane_dims",
           [](const TiledLayout &self) { return fromParts(self.laneDims); },
-          "What the lane index is made of, major to minor.")
+          "The parts of the lane index, major to minor.")
       .def_ro("vector_dim", &TiledLayout::vectorDim,
               "The dimension that one register holds.")
       .def_prop_ro("num_warps", &TiledLayout::numWarps,
@@ -304,7 +304,7 @@ void smalti::python::bindLayouts(nb::module_ &m) {
             raiseIf(self.validateFor(shape));
           },
           nb::arg("shape"),
-          "Raises ValueError if the layout does not fit a vector of the shape.")
+          "Raises ValueError if a vector of the shape cannot have the layout.")
       .def(
           "tile",
           [](const TiledLayout &self, const Ints &shape) {
@@ -345,7 +345,7 @@ void smalti::python::bindLayouts(nb::module_ &m) {
           "Whether this lane is the first of those that hold the same "
           "elements.")
       .def("canonical", &TiledLayout::canonical,
-           "The same layout with its trivial parts written one way.")
+           "The same layout with its trivial parts in canonical form.")
       .def(
           "reduce",
           [](const TiledLayout &self, int64_t rank, const Ints &axes,
@@ -385,7 +385,7 @@ void smalti::python::bindLayouts(nb::module_ &m) {
   nb::class_<StridedLayout>(
       m, "StridedLayout",
       "The elements in row-major order, cut into chunks of `vector_size`, "
-      "which are dealt to the threads of the block in turn.")
+      "which are distributed across the threads of the block in turn.")
       .def(
           "__init__",
           [](StridedLayout *self, const Ints &shape, int64_t vectorSize) {
@@ -416,12 +416,13 @@ void smalti::python::bindLayouts(nb::module_ &m) {
            "The index in the vector of an element of a register of a thread.");
 
   bindNamedLayouts(m);
-  m.def("block_layout", &makeBlock, nb::arg("fragment"),
-        nb::arg("fragment_shape"), nb::arg("warps"),
-        nb::arg("replicated_warps") = 1, nb::arg("warp_order") = nb::none(),
-        "The layout of an operand that a block holds: instruction tiles laid "
-        "out as `fragment`, dealt to `warps[d]` warps along dimension d and "
-        "held by `replicated_warps` of them. `warp_order` lists what the warp "
-        "index is made of, major to minor: 0 for rows, 1 for columns, 2 for "
-        "the replicated part.");
+  m.def(
+      "block_layout", &makeBlock, nb::arg("fragment"),
+      nb::arg("fragment_shape"), nb::arg("warps"),
+      nb::arg("replicated_warps") = 1, nb::arg("warp_order") = nb::none(),
+      "The layout of an operand that a block holds: instruction tiles laid "
+      "out as `fragment`, distributed across `warps[d]` warps along dimension "
+      "d and replicated in `replicated_warps` of them. `warp_order` lists "
+      "the parts of the warp index, major to minor: 0 for rows, 1 for "
+      "columns, 2 for the replicated part.");
 }

@@ -62,7 +62,7 @@ void bindSimple(nb::module_ &m, const char *name, bool (*isA)(MlirAttribute),
           nb::sig(signature.c_str()), doc);
 }
 
-/// A form in which 6-bit elements lie in memory.
+/// A form of 6-bit elements in memory.
 void bindSixBit(nb::module_ &m, const char *name, bool (*isA)(MlirType),
                 MlirTypeID (*getTypeID)(void), MlirType (*get)(MlirType),
                 const char *doc) {

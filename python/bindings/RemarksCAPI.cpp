@@ -98,7 +98,7 @@ private:
   std::shared_ptr<Collection> collection;
 };
 
-/// What a SmaltiRemarks handle points to.
+/// The pointee of a SmaltiRemarks handle.
 struct Handle {
   std::shared_ptr<Collection> collection;
 };

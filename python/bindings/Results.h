@@ -19,7 +19,7 @@ inline void raiseIf(const std::optional<std::string> &reason) {
     throw nanobind::value_error(reason->c_str());
 }
 
-/// The value, or ValueError with the reason why there is none.
+/// The value, or ValueError with the reason for its absence.
 template <typename T> T valueOrRaise(layout::ValueOr<T> result) {
   if (!result)
     throw nanobind::value_error(result.reason.c_str());

@@ -1,7 +1,7 @@
 //===- SmaltiCAPI.h - Smalti's C API --------------------------------------===//
 //
-// What the Python extension needs of Smalti beyond MLIR's own C API. The shared
-// library libSmaltiCAPI carries both.
+// The functions of Smalti for the Python extension, in addition to MLIR's own C
+// API. The shared library libSmaltiCAPI contains both.
 //
 //===----------------------------------------------------------------------===//
 
@@ -56,11 +56,11 @@ typedef struct SmaltiRemarks {
 typedef struct SmaltiRemark {
   MlirStringRef kind;     ///< "passed", "missed", "failed" or "analysis"
   MlirStringRef category; ///< the pass
-  MlirStringRef name;     ///< what the remark is about
-  MlirStringRef function; ///< empty where there is none
+  MlirStringRef name;     ///< the subject of the remark
+  MlirStringRef function; ///< empty outside of functions
   MlirStringRef message;
   MlirStringRef location; ///< as MLIR prints it
-  MlirStringRef file;     ///< empty where the location names no file
+  MlirStringRef file;     ///< empty if the location has no file
   unsigned line;          ///< 0 where the location names no file
   unsigned column;
   intptr_t numArguments;

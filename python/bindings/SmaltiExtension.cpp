@@ -1,5 +1,4 @@
-//===- SmaltiExtension.cpp - The extension module smalti._mlir_libs._smalti
-//===//
+//===- SmaltiExtension.cpp - Python module smalti._mlir_libs._smalti ------===//
 
 #include "smalti/python/bindings/EmulatorCAPI.h"
 #include "smalti/python/bindings/Interrupts.h"
@@ -165,7 +164,7 @@ NB_MODULE(_smalti, m) {
 
   m.def(
       "host_processor", [] { return collect(smaltiHostProcessor); },
-      "What code of this host depends on: its triple, processor and features.");
+      "The target of host code: its triple, processor and features.");
 
   m.def(
       "attribute_keyword",
@@ -196,11 +195,11 @@ NB_MODULE(_smalti, m) {
   smalti::python::bindThreadAccesses(m);
 
   nb::class_<Remark>(m, "Remark",
-                     "What a pass said about what it did or left alone.")
+                     "A pass's remark on what it did or did not do.")
       .def_ro("kind", &Remark::kind,
               "`passed`, `missed`, `failed` or `analysis`.")
       .def_ro("category", &Remark::category, "The pass.")
-      .def_ro("name", &Remark::name, "What the remark is about.")
+      .def_ro("name", &Remark::name, "The subject of the remark.")
       .def_ro("function", &Remark::function,
               "The function's name, or an empty string.")
       .def_ro("message", &Remark::message, "The text, with its numbers.")
@@ -218,7 +217,7 @@ NB_MODULE(_smalti, m) {
       m, "RemarkCollector",
       "Collects the remarks that passes emit on a context, in the order of "
       "emission. A context "
-      "has one collector at a time; a new one takes its place.")
+      "has one collector at a time; a new one replaces it.")
       .def(nb::init<nb::object, const std::string &>(), nb::arg("context"),
            nb::arg("filter") = ".*",
            nb::sig("def __init__(self, context: smalti.ir.Context, filter: str "

@@ -1,8 +1,9 @@
 //===- ThreadAccesses.cpp - Checks of the simulator's accesses ------------===//
 //
-// What smalti.sim.threads.execution.shadow does for each grain of memory that threads
-// access. An access is a row of grains for each thread; a row of the shadow has
-// for each grain the number of an access, or 0. The arrays are numpy's.
+// The loops of smalti.sim.threads.execution.shadow over the grains of memory
+// that threads access. An access is a row of grains for each thread; a row of
+// the shadow has for each grain the number of an access, or 0. The arrays are
+// numpy's.
 //
 //===----------------------------------------------------------------------===//
 
@@ -58,7 +59,7 @@ struct Rows {
 
 void require(bool holds) {
   if (!holds)
-    throw nb::value_error("arrays that do not fit each other");
+    throw nb::value_error("arrays whose shapes do not match");
 }
 
 template <typename T>
@@ -90,7 +91,7 @@ getGrains(Longs first, Longs steps, int64_t size, int64_t grain) {
     }
   }
   if (lowest < 0)
-    throw nb::index_error("a byte ahead of its memory");
+    throw nb::index_error("a byte before its memory");
   return newArray(std::move(grains), count, columns * each);
 }
 
@@ -111,10 +112,10 @@ bool allFit(Longs first, Longs steps, int64_t size, int64_t bytes) {
         std::minmax_element(steps.data(), steps.data() + steps.shape(0));
     low = *least, high = *most;
   }
-  int64_t places = 0;
+  int64_t anyFirst = 0;
   for (size_t i = 0; i < first.shape(0); ++i)
-    places |= first.data()[i];
-  return (places & (size - 1)) == 0 &&
+    anyFirst |= first.data()[i];
+  return (anyFirst & (size - 1)) == 0 &&
          allInside(first, -low, bytes - high - size);
 }
 
@@ -175,20 +176,21 @@ void scatter(Array<uint8_t, 1> memory, Longs first, Longs steps, int64_t size,
                  });
 }
 
-/// What was there before an access.
+/// The state before an access.
 struct Before {
   /// Whether there are grains that no access is known of.
   bool unwritten = false;
-  /// Warps, and the numbers of accesses that theirs are ordered behind.
+  /// Warps, and the numbers of accesses that happen before theirs.
   std::vector<std::pair<int64_t, int64_t>> pairs;
   /// For each grain whether it is in order; empty if all are.
   std::vector<uint8_t> ordered;
   size_t rows = 0, columns = 0;
 };
 
-/// Looks up who accessed grains before, and whether warps know that to be over:
-/// `known` has the last step that each warp knows of each agent, those from
-/// `firstAgent` on from column 1 on. None if nobody did.
+/// Looks up the earlier accesses to grains, and whether they happen before
+/// those of each warp. `known` has the last step of each agent that each warp
+/// has acquired; agents from `firstAgent` on are in columns from 1 on. None if
+/// the grains have no accesses.
 std::optional<Before> lookBefore(Ints row, Grains grains, Longs threads,
                                  int64_t warpSize, Ints agents, Ints steps,
                                  Array<const int32_t, 2> known,
@@ -277,9 +279,10 @@ bool rememberWrites(Row writes, Array<int16_t, 1> writers,
   return several;
 }
 
-/// Remembers reads, or atomic accesses, each in the row of who does it, `which`
-/// names it for each thread. Returns false, and remembers nothing, if one of
-/// another cluster than `cluster` is there (-1: they do not matter).
+/// Remembers reads, or atomic accesses, each in the row of its agent, which
+/// `which` names for each thread. Returns false, and remembers nothing, if an
+/// agent of another cluster than `cluster` is in the row (-1: they do not
+/// matter).
 bool rememberOthers(std::vector<Row> rowsOfShadow, Grains grains, Ints which,
                     int32_t first, Ints clusters, int32_t cluster) {
   Rows rows(grains);
@@ -306,19 +309,21 @@ bool rememberOthers(std::vector<Row> rowsOfShadow, Grains grains, Ints which,
   return true;
 }
 
-/// Remembers as bits which lanes access grains, by the rows of who does it, in
-/// which the access before is still named. Those that did that before are
-/// kept where none of these knows of it: `knows` has for each warp and lane the
-/// last step that it knows of each other lane's, `own` the agent of each warp.
+/// Remembers as bits which lanes access grains, by the rows of their agents, in
+/// which the previous access is still named. Earlier lanes stay if none of
+/// these lanes has acquired their access. For each warp and lane, `acquired`
+/// has the last acquired step of each other lane; `own` is the agent of each
+/// warp.
 void rememberLanes(std::vector<Row> rowsOfShadow, std::vector<Bits> rowsOfLanes,
                    Grains grains, Ints which, Longs threads, Ints agents,
-                   Ints steps, Array<const int32_t, 3> knows, Ints own) {
+                   Ints steps, Array<const int32_t, 3> acquired, Ints own) {
   Rows rows(grains);
   require(which.shape(0) == rows.count && threads.shape(0) == rows.count &&
           rowsOfShadow.size() == rowsOfLanes.size() &&
-          agents.shape(0) == steps.shape(0) && own.shape(0) == knows.shape(0) &&
-          knows.shape(1) == knows.shape(2) && knows.shape(2) <= 32);
-  int64_t warpSize = knows.shape(1);
+          agents.shape(0) == steps.shape(0) &&
+          own.shape(0) == acquired.shape(0) &&
+          acquired.shape(1) == acquired.shape(2) && acquired.shape(2) <= 32);
+  int64_t warpSize = acquired.shape(1);
   Elements<const int32_t> agentOf(agents);
   std::vector<uint32_t> kept(rows.count * rows.columns, 0);
   for (size_t r = 0; r < rows.count; ++r) {
@@ -339,7 +344,7 @@ void rememberLanes(std::vector<Row> rowsOfShadow, std::vector<Bits> rowsOfLanes,
         unknown = 0;
         if (agentOf[number] == own.data()[warp])
           for (int64_t other = 0; other < warpSize; ++other)
-            if (knows(warp, lane, other) < steps.data()[number])
+            if (acquired(warp, lane, other) < steps.data()[number])
               unknown |= uint32_t(1) << other;
       }
       if (unknown)
@@ -380,13 +385,13 @@ void smalti::python::bindThreadAccesses(nb::module_ &m) {
         nb::arg("steps"), nb::arg("size"), nb::arg("values"),
         "Stores the bytes of elements to memory, one thread after the other.");
   nb::class_<Before>(m, "AccessesBefore",
-                     "What the simulator knows of grains of memory that are "
+                     "The earlier accesses to grains of memory that are "
                      "accessed.")
       .def_ro("unwritten", &Before::unwritten,
-              "Whether there are grains that no access is known of.")
+              "Whether some grains have no earlier access.")
       .def_ro("pairs", &Before::pairs,
-              "Warps, and the numbers of accesses that theirs are ordered "
-              "behind.")
+              "Warps, and the numbers of accesses that happen before "
+              "theirs.")
       .def_prop_ro("ordered", &getOrdered, nb::rv_policy::automatic,
 
                    "For each grain whether it is in order, as a new array; "
@@ -395,8 +400,8 @@ void smalti::python::bindThreadAccesses(nb::module_ &m) {
         nb::arg("grains"), nb::arg("threads"), nb::arg("warp_size"),
         nb::arg("agents"), nb::arg("steps"), nb::arg("known"),
         nb::arg("first_agent"),
-        "Who accessed grains before, and which warps know that to be over. "
-        "None if nobody did.");
+        "The earlier accesses to grains, and whether they happen before "
+        "those of each warp. None if the grains have no accesses.");
   m.def("remember_writes", &rememberWrites, nb::arg("writes").noconvert(),
         nb::arg("writers").noconvert(), nb::arg("lanes").noconvert().none(),
         nb::arg("grains"), nb::arg("numbers"), nb::arg("threads"),
@@ -407,11 +412,11 @@ void smalti::python::bindThreadAccesses(nb::module_ &m) {
         nb::arg("grains"), nb::arg("which"), nb::arg("first"),
         nb::arg("clusters"), nb::arg("cluster"),
         "Remembers reads, or atomic accesses. Returns False, and remembers "
-        "nothing, where there is one of another cluster.");
+        "nothing, if another cluster has accessed one.");
   m.def("remember_lanes", &rememberLanes, nb::arg("rows").noconvert(),
         nb::arg("lanes").noconvert(), nb::arg("grains"), nb::arg("which"),
         nb::arg("threads"), nb::arg("agents"), nb::arg("steps"),
-        nb::arg("knows"), nb::arg("own"),
-        "Remembers which lanes access grains, besides those before of which "
-        "they do not know.");
+        nb::arg("acquired"), nb::arg("own"),
+        "Remembers which lanes access grains, in addition to earlier lanes "
+        "whose accesses are not ordered before these.");
 }

@@ -163,9 +163,9 @@ void bindTransfers(nb::module_ &m) {
               pieces.emplace_back(piece.reg, piece.first, piece.count);
             return pieces;
           },
-          "What it moves, each as (register, first element, count).")
+          "The moved elements, each as (register, first element, count).")
       .def_ro("base", &Access::base, "Which of the plan's bases it is from.")
-      .def_ro("offset", &Access::offset, "Bytes behind that base.");
+      .def_ro("offset", &Access::offset, "Bytes after that base.");
 
   nb::class_<TransferPlan>(m, "TransferPlan",
                            "The accesses that move a vector, in order.")
@@ -189,7 +189,7 @@ void bindTransfers(nb::module_ &m) {
           "of thread // divisor % size * stride.")
       .def_prop_ro(
           "bases", [](const TransferPlan &self) { return toInts(self.bases); },
-          "Bytes added to it ahead of the swizzle.")
+          "Bytes added to it before the swizzle.")
       .def_prop_ro(
           "stagger",
           [](const TransferPlan &self)
@@ -204,7 +204,7 @@ void bindTransfers(nb::module_ &m) {
       .def_ro("swizzle_bytes", &TransferPlan::swizzleBytes,
               "The swizzle of addresses.")
       .def_ro("wave_size", &TransferPlan::waveSize, "Lanes of a warp.")
-      .def_ro("warps", &TransferPlan::warps, "Warps that take part.")
+      .def_ro("warps", &TransferPlan::warps, "Participating warps.")
       .def_prop_ro(
           "bank_cycles",
           [](const TransferPlan &self) { return self.cost.cycles; },
@@ -221,9 +221,9 @@ void bindTransfers(nb::module_ &m) {
           [](const TransferPlan &self, int64_t thread, int64_t access) {
             if (access < 0 ||
                 access >= static_cast<int64_t>(self.accesses.size()))
-              throw nb::value_error("the plan has no such access");
+              throw nb::value_error("the index of the access exceeds the plan");
             if (thread < 0 || thread >= self.warps * self.waveSize)
-              throw nb::value_error("the plan has no such thread");
+              throw nb::value_error("the thread exceeds the warps of the plan");
             return self.address(thread, self.accesses[access]);
           },
           nb::arg("thread"), nb::arg("access"),
@@ -244,7 +244,7 @@ void bindTransfers(nb::module_ &m) {
       nb::arg("target"), nb::kw_only(), nb::arg("is_load") = true,
       nb::arg("warps") = 4, nb::arg("conflict_free") = false,
       "The cheapest plan of a transfer between registers and shared memory; "
-      "ValueError says why there is none.");
+      "raises ValueError with the reason if none exists.");
   m.def(
       "is_transfer_in_jax",
       [](const RegisterLayout &registers, const MemoryLayout &memory,
@@ -261,7 +261,7 @@ void bindTransfers(nb::module_ &m) {
 
 void bindRelayouts(nb::module_ &m) {
   nb::class_<RelayoutCost>(m, "RelayoutCost",
-                           "What it takes to change the layout of a vector.")
+                           "The cost of a relayout of a vector.")
       .def_prop_ro(
           "means",
           [](const RelayoutCost &self) { return toString(self.means).str(); },
@@ -294,12 +294,12 @@ void bindRelayouts(nb::module_ &m) {
       },
       nb::arg("source"), nb::arg("result"), nb::arg("shape"),
       nb::arg("element_bits"), nb::arg("target"), nb::arg("warps") = 4,
-      "What it takes to bring a vector from one layout to another.");
+      "The cost of a relayout of a vector from one layout to another.");
 
   nb::class_<RelayoutPlan>(m, "RelayoutPlan",
                            "The steps that bring a vector from one layout to "
                            "another, word by word.")
-      .def_ro("cost", &RelayoutPlan::cost, "What the steps take.")
+      .def_ro("cost", &RelayoutPlan::cost, "The cost of the steps.")
       .def_prop_ro(
           "steps",
           [](const RelayoutPlan &self) {
@@ -310,16 +310,17 @@ void bindRelayouts(nb::module_ &m) {
                                  step.table);
             return steps;
           },
-          "[(select, permute or shuffle, word, other word, table)]: each makes "
+          "[(select, permute or shuffle, word, other word, table)]: each "
+          "produces "
           "a word.")
       .def_prop_ro(
           "tables",
           [](const RelayoutPlan &self) { return toLists(self.tables); },
-          "What each thread takes.")
+          "The choices of each thread.")
       .def_prop_ro(
           "results",
           [](const RelayoutPlan &self) { return toInts(self.results); },
-          "The number of each word of a unit's result.")
+          "The number of each word of the result of one repeat.")
       .def_ro("source_words", &RelayoutPlan::sourceWords,
               "Words of a register of the source.")
       .def_ro("result_words", &RelayoutPlan::resultWords,
@@ -329,30 +330,30 @@ void bindRelayouts(nb::module_ &m) {
           [](const RelayoutPlan &self) {
             return toLists(self.sourceRegisters);
           },
-          "The registers that hold each unit of the source.")
+          "The source registers of each repeat.")
       .def_prop_ro(
           "result_registers",
           [](const RelayoutPlan &self) {
             return toLists(self.resultRegisters);
           },
-          "The registers that hold each unit of the result.")
+          "The result registers of each repeat.")
       .def_prop_ro(
           "memory", [](const RelayoutPlan &self) { return self.trip.memory; },
-          "Where a unit lies in shared memory.")
+          "The layout of a repeat in shared memory.")
       .def_prop_ro(
           "store", [](const RelayoutPlan &self) { return self.trip.store; },
-          "How a unit gets to shared memory, if it goes there.")
+          "The store of a repeat to shared memory, if any.")
       .def_prop_ro(
           "load", [](const RelayoutPlan &self) { return self.trip.load; },
-          "How it gets back.")
+          "The load of a repeat from shared memory, if any.")
       .def_prop_ro(
           "unit_bytes",
           [](const RelayoutPlan &self) { return self.trip.unitBytes; },
-          "Bytes of shared memory from one unit to the next.")
+          "Bytes of shared memory from one repeat to the next.")
       .def_prop_ro(
           "together",
           [](const RelayoutPlan &self) { return self.trip.together; },
-          "Units that are in shared memory together.");
+          "Number of repeats that are in shared memory together.");
   m.def(
       "plan_relayout_steps",
       [](const RegisterLayout &from, const RegisterLayout &to,
@@ -363,8 +364,8 @@ void bindRelayouts(nb::module_ &m) {
       },
       nb::arg("source"), nb::arg("result"), nb::arg("shape"),
       nb::arg("element_bits"), nb::arg("target"), nb::arg("warps") = 4,
-      "The steps that bring a vector from one layout to another; ValueError "
-      "says why there are none.");
+      "The steps of a relayout of a vector from one layout to another. Raises "
+      "ValueError with the reason if it does not have steps.");
 }
 
 /// Reductions, reshapes and transposes of layouts of any kind.

@@ -1,6 +1,6 @@
 // D[200x136] = relu(0.125 * A[200x100] * B[100x136]), bf16 in and out, f32 in between.
 //
-// Tiles of D are 64x64, and the sum runs over 32 columns of A at a time; no dimension is a multiple of its tile. relu
+// Tiles of D are 64x64, and the sum runs over 32 columns of A at a time. No dimension is a multiple of its tile. relu
 // keeps a NaN: arith.maximumf, not maxnumf.
 
 triton_xla.entry_func @matmul_relu_bf16(

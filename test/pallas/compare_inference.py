@@ -2,16 +2,16 @@
 
     python compare_inference.py [--json FILE] [--all] FOLDER_OR_NAME.mlir...
 
-Every NAME.mlir beside which NAME.inferred.mlir or NAME.refused.txt stands (see printer/) goes through the pass
-`mosaic-gpu-infer-layouts`. What is compared are attributes of the parsed modules and not texts, so two spellings of one
-layout are equal. Where ops differ, the costs of both modules by our cost model, which the pass
-`mosaic-gpu-evaluate-layouts` tells, decide what it amounts to:
+Every NAME.mlir with a NAME.inferred.mlir or NAME.refused.txt next to it (see printer/) goes through the pass
+`mosaic-gpu-infer-layouts`. The comparison is of attributes of the parsed modules and not of texts, so two spellings of
+one layout are equal. If ops differ, the verdict depends on the costs of both modules by Smalti's cost model, from the
+pass `mosaic-gpu-evaluate-layouts`:
 
 - equal: every op has JAX's layouts, and no relayout was inserted that JAX does not have;
 - cheaper, same cost, dearer: some op differs;
-- ours alone: JAX refuses the module; theirs alone: we do; both refuse.
+- ours alone: only JAX refuses the module; theirs alone: only Smalti does; both refuse.
 
-The exit code is 1 where a module is dearer or theirs alone.
+The exit code is 1 if a module is dearer or theirs alone.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What JAX says about layouts: reads questions as JSON from the standard input, and writes the answers.
+"""JAX's verdicts on layouts: reads questions as JSON from the standard input, and writes the answers.
 
-Runs on a machine with no GPU; needs jax, jaxlib and absl-py. A layout is [tiles, warp dims, lane dims, vector dim], in
-which a dimension is a number, or [times] where it is replicated.
+Runs on a machine without a GPU; needs jax, jaxlib and absl-py. A layout is [tiles, warp dims, lane dims, vector dim],
+in which a dimension is a number, or [times] if it is replicated.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Atomic updates of memory (`memref.atomic_rmw`) of every kind, and what they leave, for any engine that runs them.
+"""Atomic updates of memory (`memref.atomic_rmw`) of every kind, and their results, for any engine.
 
 The kinds are those of MLIR's bindings. The functions are of Python's numbers, and numpy only holds the arrays.
 """
@@ -53,7 +53,7 @@ FUNCTIONS: dict[AtomicRMWKind, Callable[[Any, Any, int], Any]] = {
     AtomicRMWKind.ori: lambda x, y, mask: x | y,
     AtomicRMWKind.xori: lambda x, y, mask: x ^ y,
 }
-"""What is stored, of the number that was there, the operand, and a mask of the type's bits."""
+"""The stored value, computed from the previous value, the operand, and a mask of the type's bits."""
 
 OF_ANY = {AtomicRMWKind.assign}
 CASES = [
@@ -116,7 +116,7 @@ def tile_program(kind: AtomicRMWKind, ty: str) -> str:
 
 
 def arguments(kind: AtomicRMWKind, ty: str) -> list[np.ndarray[Any, Any]]:
-    """Operands and first elements of which every result is exact, whatever the order of the threads."""
+    """Operands and first elements for which every result is exact in every order of the threads."""
     generator, dtype = np.random.default_rng(int(kind)), np.dtype(_DTYPES[ty])
     if ty in INTEGERS:
         bits = generator.integers(0, 256, (THREADS + SLOTS, dtype.itemsize), np.uint8)
@@ -129,14 +129,14 @@ def arguments(kind: AtomicRMWKind, ty: str) -> list[np.ndarray[Any, Any]]:
         values[:2] = [math.inf, 0.0]
         values[7:9] = [-math.inf, math.nan]
     if kind in (AtomicRMWKind.addf, AtomicRMWKind.maxnumf, AtomicRMWKind.minnumf):
-        # Nothing says the sign of a zero, and infinities add up to NaN.
+        # The sign of a zero is not specified, and infinities add up to NaN.
         values[values == 0] = 1.0
     return [values[:THREADS].copy(), values[THREADS:].copy(), np.zeros(THREADS, dtype)]
 
 
 def check(kind: AtomicRMWKind, ty: str, given: list[np.ndarray[Any, Any]], found: list[np.ndarray[Any, Any]]) -> None:
-    """Whether there is an order of the threads in which each found what the one before it left: then the numbers found and
-    the last one are the first one and the numbers left."""
+    """Whether some order of the threads explains the results: each thread found the value that its predecessor stored.
+    The found values and the last value are then the first value and the stored values."""
     (x, first, _), (_, last, old) = given, found
     dtype, bits = np.dtype(_DTYPES[ty]), np.dtype(_DTYPES[ty]).itemsize * 8
     mask = (1 << bits) - 1

@@ -1,4 +1,4 @@
-"""What the Python tests share: the package of the build tree, and small kernels."""
+"""The build tree's package and small kernels, shared by the Python tests."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def shell(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
 
 
 def check_that_ctrl_c_ends(*words: str | Path, **environment: str) -> None:
-    """Runs `smalti` with a kernel that does not end, and interrupts it when a note says that the kernel runs."""
+    """Runs `smalti` with a kernel that does not end, and interrupts it when a note reports that the kernel runs."""
     import smalti
 
     packages = str(Path(next(iter(smalti.__path__))).parent)
@@ -196,7 +196,7 @@ def no_tools(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def no_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Nothing is written beside what a launch says."""
+    """Only the launch decides which memory is written."""
     folder = tmp_path / "here"
     folder.mkdir()
     monkeypatch.chdir(folder)

@@ -1,4 +1,4 @@
-"""Kernels that tests of emulated GPUs share, and how they run."""
+"""Kernels that tests of emulated GPUs share, and runs of them."""
 
 from __future__ import annotations
 

@@ -68,11 +68,11 @@ def pack(codes: Array, bits: int) -> Array:
 
 
 def pointwise(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """What pointwise.mlir computes."""
+    """The expected results of pointwise.mlir."""
     return np.exp2(a.astype(np.float64)) + b
 
 
 def row_softmax(a: np.ndarray) -> np.ndarray:
-    """What row_softmax.mlir computes."""
+    """The expected results of row_softmax.mlir."""
     powers = np.exp(a.astype(np.float64) - a.max(axis=1, keepdims=True))
     return powers / powers.sum(axis=1, keepdims=True)

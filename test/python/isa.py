@@ -1,4 +1,4 @@
-"""Reads the machine code of AMD and NVIDIA chips as far as tests of pipelined loops need it."""
+"""A reader of AMD and NVIDIA machine code for tests of pipelined loops."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ _SASS_KINDS = {"LDS": "read", "LDSM": "read", "STS": "store", "BAR": "barrier", 
 
 @dataclass(frozen=True)
 class Step:
-    """One instruction: `load` and `copy` (to shared memory) of global memory, `product` (an MMA), `arithmetic` (of floats, one
-    lane at a time), `store` and `read` of shared memory, `barrier`, or `wait` for loads, with how many it leaves in flight."""
+    """One instruction. Kinds: `load` and `copy` (to shared memory) of global memory, `mma`, `arithmetic`
+    (of floats, one lane at a time), `store` and `read` of shared memory, `barrier` and `wait`. A `wait` for loads has
+    the number that stays in flight."""
 
     kind: str
     left: int = -1
@@ -39,7 +40,7 @@ def _step(line: str) -> Step | None:
     if name.startswith(("buffer_load", "global_load", "flat_load")):
         return Step("copy" if "_lds" in name or words[-1] == "lds" else "load")
     if name.startswith(("v_mfma", "v_wmma")):
-        return Step("product")
+        return Step("mma")
     if name.startswith(("ds_store", "ds_write")):
         return Step("store")
     if name.startswith(("ds_load", "ds_read")):
@@ -113,7 +114,7 @@ def _sass_steps(lines: list[str]) -> list[Step]:
         if name == "DEPBAR" and (left := re.search(r"SB0, (0x[0-9a-f]+)", match[2])):
             steps.append(Step("wait", int(left[1], 16)))
         elif name in ("HMMA", "IMMA", "DMMA", "QMMA", "HGMMA"):
-            steps.append(Step("product"))
+            steps.append(Step("mma"))
         elif re.fullmatch("F(FMA|ADD|MUL|MNMX)2?", name):
             steps.append(Step("arithmetic"))
         elif name in _SASS_KINDS:
@@ -122,8 +123,9 @@ def _sass_steps(lines: list[str]) -> list[Step]:
 
 
 def overlapped(assembly: str, kind: str) -> float:
-    """The part of a pipelined loop's `kind` of steps that runs while loads or copies of a later iteration are in flight:
-    after they are issued and before a wait covers them all. The assembly is that of an AMD (GCN) or NVIDIA (SASS) chip."""
+    """The part of a pipelined loop's `kind` of steps that runs while loads or copies of a later iteration are in
+    flight. These are in flight after they are issued and before a wait covers all of them. The assembly is that of an
+    AMD (GCN) or NVIDIA (SASS) chip."""
     lines = assembly.splitlines()
     if ".amdgcn_target" in assembly:
         bodies = [lines[loop.start : loop.stop] for loop in _loops(assembly)]

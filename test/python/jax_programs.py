@@ -80,7 +80,7 @@ BARRIER = "memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>"
 
 
 def barriers(offset: int, arrivals: int = 1, count: int = 1) -> str:
-    """Barriers in shared memory, %barrier0 and so on, that all of the block sees behind it."""
+    """Barriers in shared memory, %barrier0, %barrier1 etc., initialized and visible to the whole block afterwards."""
     run = f"memref<{count}x!mosaic_gpu.barrier, #gpu.address_space<workgroup>>"
     struct = "!llvm.struct<(ptr<3>, ptr<3>, i64, array<1 x i64>, array<1 x i64>)>"
     lines = [

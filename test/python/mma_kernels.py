@@ -1,5 +1,5 @@
-"""Products of NVIDIA's warps by the names of their intrinsics: the fragments as the figures of the PTX ISA have them, and
-what each must compute."""
+"""NVIDIA's warp-level MMAs by the names of their intrinsics: fragments as in the figures of the PTX ISA, and expected
+results."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Element:
     values: Callable[[Array], Array]
     """Of codes, as float64."""
     codes: Array | None
-    """All that are numbers, or None where there are too many."""
+    """All codes that are numbers, or None if they are too many."""
     dtype: Any = None
     """Of numbers that are rounded to it."""
     shift: int = 0
@@ -35,7 +35,7 @@ class Element:
         return random.standard_normal(shape).astype(self.dtype).view(f"u{self.dtype.itemsize}").astype(np.uint64)
 
     def exact(self, random: np.random.Generator, shape: tuple[int, ...]) -> Array:
-        """Codes of small numbers, sums of whose products every accumulator has."""
+        """Codes of small numbers; every accumulator type represents the sums of their pairwise multiplications."""
         wanted = random.choice([-1.0, -0.5, 0.0, 0.5, 1.0, 1.5], shape)
         if self.codes is None:
             return wanted.astype(self.dtype).view(f"u{self.dtype.itemsize}").astype(np.uint64)
@@ -109,7 +109,7 @@ def in_byte(name: str) -> Element:
 
 Place = Callable[[int, int, int], tuple[int, int]]
 
-A_PLACES: dict[tuple[int, int, int], Place] = {
+A_POSITIONS: dict[tuple[int, int, int], Place] = {
     (8, 4, 64): lambda g, t, i: (g, t),
     (16, 4, 64): lambda g, t, i: (g if i == 0 else g + 8, t),
     (16, 8, 64): lambda g, t, i: (g if i in (0, 2) else g + 8, t if i in (0, 1) else t + 4),
@@ -140,7 +140,7 @@ A_PLACES: dict[tuple[int, int, int], Place] = {
         t * 32 + (i & 31) if i < 64 else t * 32 + (i & 31) + 128,
     ),
 }
-B_PLACES: dict[tuple[int, int], Place] = {
+B_POSITIONS: dict[tuple[int, int], Place] = {
     (4, 64): lambda g, t, i: (t, g),
     (8, 64): lambda g, t, i: (t if i == 0 else t + 4, g),
     (16, 64): lambda g, t, i: (t + i * 4, g),
@@ -159,7 +159,7 @@ B_PLACES: dict[tuple[int, int], Place] = {
     (128, 1): lambda g, t, i: (t * 32 + i, g),
     (256, 1): lambda g, t, i: (t * 32 + (i & 31) if i < 32 else t * 32 + (i & 31) + 128, g),
 }
-C_PLACES: dict[int, Place] = {
+C_POSITIONS: dict[int, Place] = {
     8: lambda g, t, i: (g, t * 2 + i),
     16: lambda g, t, i: (g if i < 2 else g + 8, t * 2 + (i & 1)),
 }
@@ -260,7 +260,7 @@ def metadata(bits: Array, halves: bool, selector: int) -> Array:
 
 
 @dataclass(frozen=True)
-class Product:
+class Mma:
     m: int
     k: int
     a: str
@@ -279,11 +279,11 @@ def _shape(m: int, k: int) -> str:
     return f"m{m}n8k{k}"
 
 
-CASES: dict[str, Product] = {}
+CASES: dict[str, Mma] = {}
 
 
 def _add(name: str, *fields: Any, **more: Any) -> None:
-    CASES[f"llvm.nvvm.mma.{name}"] = Product(*fields, **more)
+    CASES[f"llvm.nvvm.mma.{name}"] = Mma(*fields, **more)
 
 
 for _k in (8, 16):
@@ -362,26 +362,26 @@ ACCUMULATORS: dict[str, tuple[str, Any]] = {
 }
 
 
-def elements_of(name: str, product: Product) -> tuple[Element, Element]:
+def elements_of(name: str, mma: Mma) -> tuple[Element, Element]:
     if "f8f6f4" in name:
-        return in_byte(product.a), in_byte(product.b)
-    return ELEMENTS[product.a], ELEMENTS[product.b]
+        return in_byte(mma.a), in_byte(mma.b)
+    return ELEMENTS[mma.a], ELEMENTS[mma.b]
 
 
-def _scales(random: np.random.Generator, product: Product, rows: int, exact: bool) -> tuple[list[Any], Array]:
+def _scales(random: np.random.Generator, mma: Mma, rows: int, exact: bool) -> tuple[list[Any], Array]:
     """The operands of a scale, and the scales of each row of A or column of B as numbers."""
-    if product.scale == "ue8m0":
-        codes = random.integers(126 if exact else 117, 129 if exact else 138, (rows, product.blocks))
+    if mma.scale == "ue8m0":
+        codes = random.integers(126 if exact else 117, 129 if exact else 138, (rows, mma.blocks))
         values = 2.0 ** (codes - 127)
     else:
-        codes = random.integers(0x30, 0x48, (rows, product.blocks)) & (0x78 if exact else 0x7F)
+        codes = random.integers(0x30, 0x48, (rows, mma.blocks)) & (0x78 if exact else 0x7F)
         values = codes.astype(np.uint8).view(ml_dtypes.float8_e4m3fn).astype(np.float64)
     lanes = rows // 8
     thread = int(random.integers(4 // lanes))
-    byte = int(random.integers(4 // product.blocks)) * product.blocks
+    byte = int(random.integers(4 // mma.blocks)) * mma.blocks
     made = np.full((32, 4), 0xFF, np.uint8)
     for row in range(rows):
-        made[4 * (row % 8) + lanes * thread + row // 8, byte : byte + product.blocks] = codes[row]
+        made[4 * (row % 8) + lanes * thread + row // 8, byte : byte + mma.blocks] = codes[row]
     operands = [("i32", made.view(np.uint32).reshape(-1)), ("i16", byte), ("i16", thread)]
     return operands, values
 
@@ -389,16 +389,16 @@ def _scales(random: np.random.Generator, product: Product, rows: int, exact: boo
 def drawn(name: str, random: np.random.Generator, exact: bool) -> tuple[list[tuple[str, Any]], list[Array], Array]:
     """Operands of an intrinsic, types with what each lane has or an immediate; C as it is in its registers; and what
     must be computed in float64."""
-    product = CASES[name]
-    m, k = product.m, product.k
-    of_a, of_b = elements_of(name, product)
+    mma = CASES[name]
+    m, k = mma.m, mma.k
+    of_a, of_b = elements_of(name, mma)
     draw = Element.exact if exact else Element.random
-    stored_k = k // 2 if product.sparse else k
+    stored_k = k // 2 if mma.sparse else k
     stored = draw(of_a, random, (m, stored_k))
     b = draw(of_b, random, (k, 8))
-    c_type, c_dtype = ACCUMULATORS[product.accumulator]
-    if product.accumulator == "s32":
-        near = 2**31 - 1 - 100 if product.saturate else 1000
+    c_type, c_dtype = ACCUMULATORS[mma.accumulator]
+    if mma.accumulator == "s32":
+        near = 2**31 - 1 - 100 if mma.saturate else 1000
         c = random.integers(-near - 100, near + 100, (m, 8), endpoint=True).astype(c_dtype)
         if not exact:
             # Sums beyond what 32 bits hold.
@@ -407,45 +407,45 @@ def drawn(name: str, random: np.random.Generator, exact: bool) -> tuple[list[tup
         c = random.integers(-8, 8, (m, 8)).astype(c_dtype) if exact else random.standard_normal((m, 8)).astype(c_dtype)
     a_values = of_a.values(stored)
     tail: list[Any] = []
-    if product.sparse:
-        bits, columns = product.sparse.draw(random, m, k)
+    if mma.sparse:
+        bits, columns = mma.sparse.draw(random, m, k)
         full = np.zeros((m, k))
         np.put_along_axis(full, columns, a_values, 1)
         a_values = full
-        lanes = k // product.sparse.chunk // 4
+        lanes = k // mma.sparse.chunk // 4
         selector = int(random.integers(4 // lanes))
-        tail = [("i32", metadata(bits, product.halves, selector)), ("i32", selector)]
+        tail = [("i32", metadata(bits, mma.halves, selector)), ("i32", selector)]
     b_values = of_b.values(b)
-    if product.scale:
+    if mma.scale:
         for matrix, rows, axis in ((a_values, m, 1), (b_values, 8, 0)):
-            operands, scales = _scales(random, product, rows, exact)
+            operands, scales = _scales(random, mma, rows, exact)
             tail += operands
-            matrix *= np.repeat(scales if axis == 1 else scales.T, k // product.blocks, axis)
+            matrix *= np.repeat(scales if axis == 1 else scales.T, k // mma.blocks, axis)
     if "popc" in name:
         both = np.logical_and if ".and." in name else np.logical_xor
-        products = both(a_values[:, :, None], b_values[None, :, :]).sum(1)
+        terms = both(a_values[:, :, None], b_values[None, :, :]).sum(1)
     else:
-        products = a_values @ b_values
-    a_registers = registers(stored, A_PLACES[m, stored_k, of_a.bits], of_a.bits, of_a.shift)
-    b_registers = registers(b, B_PLACES[k, of_b.bits], of_b.bits, of_b.shift)
-    c_elements = scattered(c, C_PLACES[m])
-    if product.accumulator == "f16":
+        terms = a_values @ b_values
+    a_registers = registers(stored, A_POSITIONS[m, stored_k, of_a.bits], of_a.bits, of_a.shift)
+    b_registers = registers(b, B_POSITIONS[k, of_b.bits], of_b.bits, of_b.shift)
+    c_elements = scattered(c, C_POSITIONS[m])
+    if mma.accumulator == "f16":
         c_elements = [np.stack(pair, 1) for pair in zip(c_elements[::2], c_elements[1::2], strict=True)]
-    operands = [(product.operand, r) for r in a_registers + b_registers] + [(c_type, e) for e in c_elements] + tail
-    return operands, c_elements, products + c.astype(np.float64)
+    operands = [(mma.operand, r) for r in a_registers + b_registers] + [(c_type, e) for e in c_elements] + tail
+    return operands, c_elements, terms + c.astype(np.float64)
 
 
 def group_of(name: str) -> str:
-    """The shape and the types of a product without its layouts."""
+    """The shape and the types of an MMA without its layouts."""
     return name.removeprefix("llvm.nvvm.mma.").split(".row.col")[0]
 
 
 def check(result: Array, name: str, expected: Array, exact: bool) -> None:
-    """Compares a product with float64, in the type of its accumulator."""
-    product, dtype = CASES[name], result.dtype
-    if product.accumulator == "s32":
+    """Compares a matmul with float64, in the type of its accumulator."""
+    mma, dtype = CASES[name], result.dtype
+    if mma.accumulator == "s32":
         sums = expected.astype(np.int64)
-        sums = np.clip(sums, -(2**31), 2**31 - 1) if product.saturate else sums
+        sums = np.clip(sums, -(2**31), 2**31 - 1) if mma.saturate else sums
         np.testing.assert_array_equal(result, sums.astype(np.int32), name)
     elif exact:
         np.testing.assert_array_equal(result, expected.astype(dtype), name)

@@ -1,7 +1,7 @@
-"""Mutants of pipelined products: each barrier and each wait removed or moved, each slot of shared memory aliased.
+"""Mutants of pipelined matmuls: each barrier and each wait removed or moved, each slot of shared memory aliased.
 
-A mutant is caught where its numbers are wrong under some schedule, where the thread sanitizer sees a race, or where
-threads wait for ever. `python -m mutants` writes what became of each as a table in Markdown.
+A mutant is killed if its numbers are wrong under some schedule, the thread sanitizer reports a race, or threads wait
+forever. `python -m mutants` writes the outcome of each mutant as a table in Markdown.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from smalti.errors import EmulationError
 TILE = 32
 ROWS, COLUMNS, DEPTH = 40, 36, 72
 
-# Five iterations over K, more than there are stages. Where a row of A or B is an odd number of elements long, nothing
-# is known to be aligned enough for an asynchronous copy.
-PRODUCT = """
-triton_xla.entry_func @product(%a: memref<{m}x{k}xf16>, %b: memref<{k}x{n}xf16>, %c: memref<{m}x{n}xf32>,
+# Five iterations over K, more than stages. If a row of A or B has an odd number of elements, no access is proven to be
+# aligned enough for an asynchronous copy.
+MATMUL = """
+triton_xla.entry_func @matmul(%a: memref<{m}x{k}xf16>, %b: memref<{k}x{n}xf16>, %c: memref<{m}x{n}xf32>,
                                %tile: index) tiles 4 {{
   %c0 = arith.constant 0 : index
   %c2 = arith.constant 2 : index
@@ -53,7 +53,7 @@ triton_xla.entry_func @product(%a: memref<{m}x{k}xf16>, %b: memref<{k}x{n}xf16>,
 
 @dataclass(frozen=True)
 class Case:
-    """A product for a chip."""
+    """A matmul for a chip."""
 
     target: str
     """The chip."""
@@ -65,7 +65,7 @@ class Case:
 
 
 def cases() -> list[Case]:
-    """One chip for each kind of barrier and vendor, with asynchronous copies too where there are any."""
+    """One chip for each kind of barrier and vendor, also with asynchronous copies if it has them."""
     chosen: dict[tuple[str, str], targets.Target] = {}
     for target in targets.all():
         if target.is_gpu:
@@ -83,7 +83,7 @@ class Mutant:
     """A program with one fault."""
 
     level: str
-    """Where the fault is: in the `pipelined` block program, or in the final `llvm` code."""
+    """The location of the fault: in the `pipelined` block-level kernel, or in the final `llvm` code."""
     kind: str
     """`removed`, `weakened` (waits for one group less), `moved`, or `aliased` (takes the place of another)."""
     what: str
@@ -98,7 +98,7 @@ class Mutant:
 # Making mutants
 # ---------------------------------------------------------------------------------------------------------------------
 
-_SYNCHRONISATION = re.compile(
+_SYNCHRONIZATION = re.compile(
     r"^ *(?P<what>gpu\.barrier|amdgpu\.lds_barrier|mosaic_gpu\.async_wait_group)(?: (?P<left>\d+))?"
 )
 _SHARED_ACCESS = re.compile(r"mosaic_gpu\.(?:vector_load|vector_store|async_copy)\b")
@@ -137,7 +137,7 @@ def _moved(lines: list[str], at: int, step: int) -> str | None:
             return None
         to += step
     moved = lines[:at] + lines[at + 1 :]
-    # Forwards, the lines behind the barrier have moved up by one.
+    # If the barrier moved forwards, the lines after it have moved up by one.
     moved.insert(to, lines[at])
     return "\n".join(moved)
 
@@ -156,11 +156,11 @@ def _next_slot(line: str, found: re.Match[str]) -> str:
 
 
 def of_block_program(text: str) -> Iterator[Mutant]:
-    """Mutants of a pipelined block program."""
+    """Mutants of a pipelined block-level kernel."""
     lines, number = text.splitlines(), _Counter()
     level = "pipelined"
     for at, line in enumerate(lines):
-        if found := _SYNCHRONISATION.match(line):
+        if found := _SYNCHRONIZATION.match(line):
             what = number(found["what"])
             yield Mutant(level, "removed", what, _without(lines, at))
             if found["left"] is not None:
@@ -194,14 +194,14 @@ LIMIT = 60.0
 
 
 class Bench:
-    """The products of a case, and one of their blocks on the emulator."""
+    """The matmuls of a case, and one of their blocks on the emulator."""
 
     def __init__(self, case: Case) -> None:
         self.case = case
         self._target = targets.EMULATED + case.target
         odd = 0 if case.is_async else 1
-        text = PRODUCT.format(m=ROWS, n=COLUMNS + odd, k=DEPTH - odd)
-        # Four warps of 32 or two of 64: none reads only what it copied itself.
+        text = MATMUL.format(m=ROWS, n=COLUMNS + odd, k=DEPTH - odd)
+        # Four warps of 32 or two of 64: each reads data that another copied.
         warps = 128 // targets.get(self._target).wave_size
         self._kernel = smalti.compile(text, target=self._target, num_warps=warps)
         assert ("async_copy" in self.block_program) == case.is_async
@@ -211,7 +211,7 @@ class Bench:
 
     @functools.cached_property
     def block_program(self) -> str:
-        """The pipelined block program."""
+        """The pipelined block-level kernel."""
         return self._kernel.asm["pipelined"]
 
     @functools.cached_property
@@ -236,7 +236,7 @@ class Bench:
         return lambda emulation, *arguments: module.launch(grid, block, *arguments, shared=shared, emulation=emulation)
 
     def caught_by(self, level: str, text: str) -> tuple[str, ...]:
-        """By what a program's fault shows: `numbers`, `race`, `deadlock`; nothing where it does not."""
+        """The detector of a program's fault: `numbers`, `race`, `deadlock`; empty if it is not detected."""
         launch = self.launcher(level, text)
         caught: set[str] = set()
         for schedule in SCHEDULES:

@@ -1,13 +1,14 @@
-"""Tests over a grid of points: the suite runs a seeded sample of them, and `tools/dev fuzz grids` all.
+"""Tests over a grid of points: the suite runs a seeded sample of the points, and `tools/dev fuzz grids` all of them.
 
     @pytest.mark.grid(20)
     @pytest.mark.parametrize("chip", CHIPS)
     @pytest.mark.parametrize("dtype", DTYPES)
     def test_matmul(chip, dtype): ...
 
-runs at least 20 points, and as many as it takes for each chip and each dtype to be in one. With `cover=False`, and for a
-test of one parameter, exactly 20 points run. The sample depends on the name of the test and its points alone: every run, and
-every worker of a run, has the same. Use the mark only for cross products: where each point is a behavior of its own, all must run.
+runs at least 20 points, and as many as are needed for each chip and each dtype to be in one. With `cover=False`, and
+for a test of one parameter, exactly 20 points run. The sample depends only on the name of the test and its points:
+every run, and every worker of a run, has the same sample. Use the mark only for cartesian products: if each point is a
+behavior of its own, all points must run.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import pytest
 
 
 def values_of(item: pytest.Function) -> set[tuple[str, str]]:
-    """What a point should cover: the text of each parameter, or its number where the text depends on the process."""
+    """The values that a point covers: the text of each parameter, or its number if the text depends on the process."""
     if not hasattr(item, "callspec"):
         return set()
     texts = {name: repr(value) for name, value in item.callspec.params.items()}

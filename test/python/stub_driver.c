@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// What a test sets.
+// Settings of a test.
 
 static struct {
   long devices, major, minor, shared, static_shared, memory, version, params;
@@ -17,7 +17,7 @@ static char fail_name[64];
 static int fail_status, fail_times;
 static void (*on_launch)(const char *, void **);
 
-// What happened.
+// The log of calls.
 
 static char *text;
 static size_t length, room;

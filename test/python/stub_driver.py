@@ -1,4 +1,4 @@
-"""A CUDA driver without a GPU, made with the C compiler: what launches ask of a driver, to the byte."""
+"""A CUDA driver without a GPU, built with the C compiler: the bytes of a launch."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def build(folder: Path, *definitions: str) -> Path:
 
 @dataclass(frozen=True)
 class Launch:
-    """One launch that the driver was asked for."""
+    """One launch of the driver."""
 
     name: str
     grid: tuple[int, ...]
     block: tuple[int, ...]
     cluster: tuple[int, ...]
-    """Zeros where none was asked for."""
+    """Zeros if none was requested."""
     shared: int
     stream: int
     parameters: tuple[bytes, ...]
@@ -70,7 +70,7 @@ class Stub:
         self.library.stub_fail(name.encode(), status, times)
 
     def on_launch(self, run: Callable[[str, Any], None]) -> None:
-        """What a launch does, with the name and the addresses of the parameters."""
+        """The effect of a launch, with the name and the addresses of the parameters."""
         self._callback = CALLBACK(lambda name, parameters: run(name.decode(), parameters))
         self.library.stub_on_launch(self._callback)
 

@@ -1,4 +1,4 @@
-"""Kernels in files: what is saved is what runs, without MLIR; and what is not such a file says so."""
+"""Kernels in files: runs without MLIR, and refusals of other files."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_a_kernel_runs_without_mlir_and_without_extension_modules(
         assert done.returncode == 0, done.stderr
         assert "launch scale 4,1,1 128,1,1 0,0,0 4096 7" in done.stdout
     else:
-        # What the message would say of other targets is in MLIR's part; it goes without.
+        # The hint about other targets needs MLIR; this message omits it.
         assert "the kernel was compiled for sm_100a, but the GPU has compute capability 9.0" in done.stderr
 
 
@@ -141,7 +141,7 @@ def test_ptx_where_there_was_no_ptxas(tmp_path: Path) -> None:
     assert (loaded.binary, loaded.binary_format, loaded.asm["ptx"]) == (b".version 9.0\n", "ptx", ".version 9.0\n")
 
 
-def test_what_has_no_code_is_not_saved(tmp_path: Path) -> None:
+def test_a_kernel_without_code_is_not_saved(tmp_path: Path) -> None:
     kernel = gpu_kernel("gfx942")
     kernel.binary = None
     kernel.notes = ["ld.lld was not found"]
@@ -154,7 +154,7 @@ def test_what_has_no_code_is_not_saved(tmp_path: Path) -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# What is no such file
+# Files that are not kernels
 # ---------------------------------------------------------------------------------------------------------------------
 
 
@@ -203,7 +203,7 @@ def test_files_that_end_too_early_at_any_byte(good: bytes, tmp_path: Path) -> No
         assert "is damaged" in refused(good[:size], tmp_path)
 
 
-def test_no_changed_byte_goes_unseen(good: bytes, tmp_path: Path) -> None:
+def test_every_changed_byte_is_found(good: bytes, tmp_path: Path) -> None:
     """A byte that changes is found, or means nothing: the kernel is the same."""
     same = made()
     path = tmp_path / "k.smalti"

@@ -1,4 +1,4 @@
-"""`smalti run --check`: it must see what is wrong, and say where."""
+"""`smalti run --check`: detection and location of wrong results."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ def test_right_kernel_passes() -> None:
     assert comparison.argument.index == 1 and comparison.total == 6000
 
 
-def test_slightly_wrong_factor_is_seen() -> None:
+def test_slightly_wrong_scale_is_found() -> None:
     result = checked(SCALE_CPU.replace("2.0", "2.000001"))
     assert not result.ok and result.comparisons[0].wrong == 6000
     with pytest.raises(smalti.CheckError, match=r"6000 of 6000 elements are wrong; the first is \[0, 0\]: .* \+- "):
         result.require()
 
 
-def test_rows_that_nobody_wrote_are_seen() -> None:
+def test_unwritten_rows_are_found() -> None:
     result = checked(SCALE_CPU.replace("%c100 = arith.constant 100", "%c100 = arith.constant 99"))
     assert result.comparisons[0].wrong == 60 and result.comparisons[0].first_wrong == (99, 0)
     with pytest.raises(smalti.CheckError, match="nan"):
         result.require()
 
 
-def test_writing_what_is_only_read_is_seen() -> None:
+def test_writes_to_read_only_arguments_are_found() -> None:
     damage = SCALE_CPU.replace(
         "memref.store %y, %dst", "memref.store %y, %src[%i, %j] : memref<100x60xf32>\n memref.store %y, %dst"
     )
@@ -54,7 +54,7 @@ def test_same_seed_same_inputs() -> None:
     first, second, other = (check.random_arguments(what, seed) for seed in (1, 1, 2))
     np.testing.assert_array_equal(first[0], second[0])
     assert not np.array_equal(first[0], other[0])
-    # What is written and never read starts as poison.
+    # Memory that is written and never read starts as poison.
     assert np.isnan(first[1]).all()
 
 
@@ -79,7 +79,7 @@ def test_shapes_and_scalars_are_asked_for() -> None:
     assert x == float(np.float16(x))
 
 
-def test_padded_strides_of_the_type_are_honoured() -> None:
+def test_padded_strides_of_the_type_are_honored() -> None:
     module = smalti.parse(
         "triton_xla.entry_func @f(%a: memref<3x4xf32, strided<[10, 2]>>, %tile: index) tiles 1 {\n  triton_xla.return\n}\n"
     )

@@ -1,4 +1,4 @@
-"""Divisions of integers that are undefined: an error with a location on every engine that runs a program."""
+"""Undefined integer divisions: an error with a location on every engine."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def line_of(error: SmaltiError) -> int:
 
 
 def arrays(divisor: int, dividend: int = 7) -> list[np.ndarray[Any, Any]]:
-    """A dividend and a divisor of 63 ones, but for one element."""
+    """A dividend and a divisor of 63 ones, except for one element."""
     x, y = np.full(64, 3, np.int32), np.ones(64, np.int32)
     x[5], y[5] = dividend, divisor
     return [x, y, np.full(64, -1, np.int32)]
@@ -139,7 +139,7 @@ def test_in_the_simulator(name: str, level: str) -> None:
     kernel(*arrays(2))
     if name in SIGNED:
         assert [finding.kind for finding in kernel.find(*arrays(-1, LEAST))] == ["division"]
-    # Without numbers, loads bring none.
+    # Without numbers, loads have no values.
     assert not kernel.find(*arrays(0), simulation=smalti.sim.Simulation(numbers=False))
 
 
@@ -202,7 +202,7 @@ def test_a_divisor_that_is_always_zero(target: str) -> None:
     assert line_of(caught.value) == NUMBERS_LINE + 1
 
 
-def test_the_process_goes_on(tmp_path: Any) -> None:
+def test_the_process_continues(tmp_path: Any) -> None:
     """In a process of its own: a signal would end this one."""
     script = f"""
 import numpy as np, smalti

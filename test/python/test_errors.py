@@ -1,4 +1,4 @@
-"""Errors say where, what and what to do."""
+"""Location, cause and remedy in errors."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_missing_file() -> None:
         smalti.parse("nowhere.mlir")
 
 
-def test_verifier_error_is_told_apart_from_a_parse_error() -> None:
+def test_verifier_error_differs_from_a_parse_error() -> None:
     with pytest.raises(smalti.VerifyError) as caught:
         smalti.parse(SCALE.replace("tiles 4", "tiles 0"))
     assert "num_tiles" in str(caught.value)

@@ -1,4 +1,4 @@
-"""The order of the package's folders: what a file imports comes before it."""
+"""The order of the package's folders: a file imports only from earlier ones."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from conftest import BUILD, ROOT
 
 PACKAGE = ROOT / "python" / "smalti"
 BUILT = BUILD / "python_packages"
-"""Where the package is together with MLIR's bindings and the modules that are generated, which are not looked at."""
+"""The package with MLIR's bindings and the generated modules, which are not checked."""
 
 ORDER = (
-    # The package's own folder has what everything uses and what users import, so that each of its files stands alone.
+    # The package's own folder has the modules that all others and users import, so each of them imports only earlier
+    # ones.
     "smalti.interrupts",
     "smalti.sources",
     "smalti.dtypes",
@@ -65,7 +66,7 @@ ORDER = (
 """Folders, and files of the package's own folder. Each imports what is listed before it, and nothing after it."""
 
 MOST_FILES = 25
-"""Of a folder."""
+"""The largest number of files in a folder."""
 
 Graph = Mapping[str, Mapping[str, int]]
 """For each module those that it imports, with the line."""
@@ -136,13 +137,13 @@ def test_no_files_import_each_other(graph: Graph) -> None:
 def test_imports_follow_the_order_of_folders(graph: Graph) -> None:
     rank = {name: number for number, name in enumerate(ORDER)}
     assert len(rank) == len(ORDER)
-    places = {module: place(module, PACKAGE) for module in graph}
-    assert set(places.values()) == set(ORDER)
+    positions = {module: place(module, PACKAGE) for module in graph}
+    assert set(positions.values()) == set(ORDER)
     wrong = [
         f"{module}:{line} imports {other}"
         for module, others in graph.items()
         for other, line in others.items()
-        if rank[places[other]] > rank[places[module]]
+        if rank[positions[other]] > rank[positions[module]]
     ]
     assert not wrong
 

@@ -1,4 +1,4 @@
-"""The reference interpreter: every kind of operation against numpy, and what it refuses."""
+"""The reference interpreter: every kind of operation against numpy, and refusals."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ def test_fma_in_f64_is_not_exact() -> None:
   triton_xla.insert %y into %b[0] [8] [1] : tensor<8xf64> into memref<8xf64>"""
     x = -1 - np.arange(8.0) * 2.0**-30
     value = run(body, "%a: memref<8xf64>, %b: memref<8xf64>", x, np.zeros(8))[1]
-    # x (x + 1): the sum is exact, and the product is rounded once.
+    # x (x + 1): the addition is exact, and the multiplication is rounded once.
     assert value.error is not None and np.any(value.data != x * (x + 1))
     assert np.all(np.abs(value.data - x * (x + 1)) <= value.error)
 
@@ -260,7 +260,7 @@ def test_dot_bound_covers_float32_in_any_order() -> None:
         for k in order:
             total += np.outer(a[:, k].astype(np.float32), b[k].astype(np.float32))
         assert np.all(np.abs(total - value.data) <= value.error)
-    # The bound is of use: a single missing product of ordinary size is outside it.
+    # The bound is useful: one missing multiplication of ordinary size is outside it.
     assert value.error.max() < 0.01
 
 

@@ -1,4 +1,4 @@
-"""Settings of kernels, names that are misspelled, and arguments of a wrong type: what the errors say."""
+"""Errors for misspelled settings of kernels and for arguments of a wrong type."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ COPY = """gpu.module @m {
 """
 
 
-def test_only_tile_programs_have_a_reference(tmp_path: Path) -> None:
+def test_only_tile_level_kernels_have_a_reference(tmp_path: Path) -> None:
     path = tmp_path / "copy.mlir"
     path.write_text(COPY)
     command = ["run", str(path), "--target", "emu:sm_80"]
@@ -187,7 +187,7 @@ def test_arrays_are_filled_with_numbers(text: str, wanted: float) -> None:
         ("i8[4]=300", "300 is out of range for i8"),
     ],
 )
-def test_what_arrays_are_not_filled_with(text: str, message: str) -> None:
+def test_values_that_arrays_are_not_filled_with(text: str, message: str) -> None:
     with pytest.raises(smalti.LaunchError) as caught:
         device_arguments.parse({0: text})
     assert message in str(caught.value)

@@ -1,4 +1,4 @@
-"""Loops of threads that copy tiles to shared memory asynchronously, written by hand with one slot and no overlap.
+"""Hand-written thread-level loops with asynchronous copies to shared memory, one slot and no overlap.
 
 Each adds up rows of two arrays, in which a thread reads what threads of another wave have copied.
 """
@@ -25,7 +25,7 @@ class Copies:
     copy: str
     """Copies row %i of %{array} to %{tile}."""
     wait: str = ""
-    """What the loop waits for ahead of the barrier behind the copies."""
+    """The loop's wait, which precedes the barrier after the copies."""
     has_slots: bool = False
     """The kernel has its slots already."""
 
@@ -49,7 +49,7 @@ _TENSOR = """scf.if %is_first_wave {{
 _GROUP = """%{tile}_copy = nvgpu.device_async_copy %{array}[%i, %mine], %{tile}[%mine], LANES : ROWS to TILE
 %{tile}_group = nvgpu.device_async_create_group %{tile}_copy"""
 
-# Each lane says where its element comes from and goes to.
+# Each lane states the source and the destination of its element.
 _POINTER = """%{tile}_row = arith.muli %i, %columns : index
 %{tile}_from = arith.addi %{tile}_row, %t : index
 %{tile}_from_bytes = arith.muli %{tile}_from, %c4 : index
@@ -85,7 +85,7 @@ REGISTERS = Copies(
 vector.store %{tile}_row, %{tile}[%mine] : TILE, vector<4xf32>""",
 )
 
-# Two tiles, of which a thread reads eight vectors from what others have copied.
+# Two tiles; a thread reads eight vectors that other threads copied.
 _KERNEL = """gpu.module @kernels {
   gpu.func @sums(%a: ROWS {llvm.noalias}, %b: ROWS {llvm.noalias}, %o: memref<THREADSx4xf32> {llvm.noalias}, %n: index)
       kernel attributes {known_block_size = array<i32: THREADS, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
@@ -133,7 +133,7 @@ _SLOT = """%distance = arith.subi %i, %lower : index
 def kernel(
     copies: Copies, *, trips: int | None = None, lower: int = 0, step: int = 1, reads: int = 8, slots: int = 1
 ) -> str:
-    """The upper bound is an argument where the number of iterations is not given here; `slots` of kernels that have them."""
+    """The upper bound is an argument unless the trip count is given here; `slots` of kernels that have them."""
     wave = 32 if copies.chips[0] == "gfx1250" or copies.chips[0].startswith("sm_") else 64
     begin = "\n".join(copies.copy.format(array=array, tile=tile) for array, tile in (("a", "t0"), ("b", "t1")))
     lines = []

@@ -1,4 +1,4 @@
-"""Transfers, executed: the instructions from their vendors' manuals, memory from its definition, banks from the table.
+"""An executor of transfers: instructions by their vendors' manuals, memory by its definition, banks by the table.
 
 Shares nothing with the planner but the plan.
 """
@@ -52,7 +52,7 @@ def addresses_of_elements(
     if not tile:
         offset = sum(i * s for i, s in zip(index, strides, strict=True))
     else:
-        # Row-major over the dimensions as they lie in memory: what is not tiled, the tiles, what is in a tile.
+        # Row-major over the dimensions in memory order: untiled dimensions, the tiles, dimensions in a tile.
         order = sorted(range(len(shape)), key=lambda dim: (-strides[dim], dim))
         sizes = (1,) * (len(shape) - len(tile)) + tile
         untiled = [d for d in order if d < len(shape) - len(tile)]
@@ -109,7 +109,9 @@ def source_lane(chip: str, bits: int, lane: Array, element: int) -> Array:
     raise Mismatch(f"{chip} has no transposed read of {bits} bits")
 
 
-def places_of_access(plan: TransferPlan, access: Access, bits: int, chip: str, is_load: bool) -> list[tuple[Any, ...]]:
+def addresses_of_access(
+    plan: TransferPlan, access: Access, bits: int, chip: str, is_load: bool
+) -> list[tuple[Any, ...]]:
     """(register, place in it, address of each thread in elements) of all that an access moves."""
     target = targets.get(chip)
     address = thread_addresses(plan, access)
@@ -155,10 +157,10 @@ def places_of_access(plan: TransferPlan, access: Access, bits: int, chip: str, i
     else:
         assert access.kind == "transposed_read"
         count = access.bytes * 8 // bits
-        places = [(r, p) for r, first, n in access.pieces for p in range(first, first + n)]
-        if len(places) != count:
+        positions = [(r, p) for r, first, n in access.pieces for p in range(first, first + n)]
+        if len(positions) != count:
             raise Mismatch("a transposed read gives as many elements as it reads")
-        for element, (register, place) in enumerate(places):
+        for element, (register, place) in enumerate(positions):
             source = first_lane + source_lane(chip, bits, lane, element)
             moved.append((register, place, address[source] * 8 + bits * (lane % count)))
     return [(register, place, bit // bits) for register, place, bit in moved]
@@ -186,7 +188,7 @@ def bank_cycles(addresses: list[int], size: int, is_read: bool, target: targets.
 
 
 def recount_banks(plan: TransferPlan, is_read: bool, target: targets.Target) -> tuple[int, int]:
-    """The cycles and waits of the warp that asks most."""
+    """The cycles and waits of the warp with the most accesses."""
     accesses = plan.accesses
     per_access = [thread_addresses(plan, access) for access in accesses]
     lane = np.arange(plan.wave_size)
@@ -204,7 +206,7 @@ def recount_banks(plan: TransferPlan, is_read: bool, target: targets.Target) -> 
                 named = named[: 4 * len(access.pieces)]
             elif access.kind.startswith("matrix"):
                 named = named[: 8 * len(access.pieces)]
-            # What is a multiple of all banks further on asks the same.
+            # Lanes whose addresses differ by a multiple of all banks access the same banks.
             start = int(named.min()) // (target.shared_memory_banks * target.bank_bytes)
             key = tuple(int(a) - start * target.shared_memory_banks * target.bank_bytes for a in named)
             if key not in known:
@@ -215,7 +217,8 @@ def recount_banks(plan: TransferPlan, is_read: bool, target: targets.Target) -> 
 
 
 def execute(plan: TransferPlan, layout: Layout, memory: MemoryLayout, bits: int, chip: str, is_load: bool) -> None:
-    """Raises Mismatch unless every element of every register is moved once, from or to its place, as the banks say."""
+    """Raises Mismatch unless every element of every register is moved once, from or to its address, with the planned
+    banks."""
     target = targets.get(chip)
     shape = tuple(memory.shape)
     threads = plan.warps * plan.wave_size
@@ -224,7 +227,7 @@ def execute(plan: TransferPlan, layout: Layout, memory: MemoryLayout, bits: int,
     seen = np.zeros(held.shape[1:], np.int64)
     written: set[int] = set()
     for number, access in enumerate(plan.accesses):
-        for register, place, addresses in places_of_access(plan, access, bits, chip, is_load):
+        for register, place, addresses in addresses_of_access(plan, access, bits, chip, is_load):
             seen[register, place] += 1
             if not np.array_equal(where[held[:, register, place]], addresses):
                 raise Mismatch(f"register {register}, place {place} is not at its address")

@@ -1,5 +1,5 @@
-// Stock mlir-opt with the plugin. A plugin that does not load is only a message to mlir-opt, so both runs need it: the
-// input has an op of ours, and the pipeline a pass of ours.
+// Stock mlir-opt with the plugin. mlir-opt only prints a message if a plugin does not load. Both runs therefore need
+// it: the input has an op of ours, and the pipeline a pass of ours.
 
 // RUN: mlir-opt %s --load-dialect-plugin=%smalti_plugin | FileCheck %s
 // CHECK: triton_xla.entry_func @copy

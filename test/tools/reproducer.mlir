@@ -1,4 +1,4 @@
-// A failing pass leaves a reproducer that fails in the same way.
+// The reproducer of a failing pass, which fails identically.
 
 // RUN: not smalti-opt %s --mlir-pass-pipeline-crash-reproducer=%t.reproducer.mlir \
 // RUN:     --pass-pipeline='builtin.module(gpu-module-to-binary{format=nonsense})' 2>&1 | FileCheck %s

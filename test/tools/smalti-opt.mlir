@@ -1,4 +1,4 @@
-// What a user of mlir-opt expects of smalti-opt: both kinds of dialects, upstream's passes, and its options.
+// Features of mlir-opt in smalti-opt: both kinds of dialects, upstream's passes, and its options.
 
 // RUN: smalti-opt --version | FileCheck --check-prefix=VERSION %s
 // VERSION: LLVM version 22.

@@ -1,4 +1,4 @@
-// The transform dialect's extensions are registered.
+// Registration of the transform dialect's extensions.
 
 // RUN: smalti-opt %s --transform-interpreter | FileCheck %s
 

@@ -1,4 +1,4 @@
-// The LLVM translations and the GPU targets are registered: a kernel becomes code text without another tool.
+// Registration of the LLVM translations and the GPU targets: a kernel becomes code text without another tool.
 
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu-module-to-binary{format=isa})' | FileCheck %s
 

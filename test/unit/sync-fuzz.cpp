@@ -140,8 +140,8 @@ private:
         access.slot = Slot::ofLoop(
             loops[chance(75) ? loops.size() - 1 : below(loops.size())],
             below(slots));
-      else if (!behind.empty() && chance(60))
-        access.slot = Slot::afterLoop(behind.back(), below(slots));
+      else if (!after.empty() && chance(60))
+        access.slot = Slot::afterLoop(after.back(), below(slots));
       else
         access.slot = Slot::fixed(below(slots));
     }
@@ -166,7 +166,7 @@ private:
           fill(id, 0, 1 + below(2), depth + 1);
         fill(id, 1, 1 + below(4), depth + 1);
         loops.pop_back();
-        behind.push_back(id);
+        after.push_back(id);
         ++made;
       } else if (depth < 3 && dice < 32) {
         NodeId id = program.addNode(Node::Kind::Branch, parent, part);
@@ -197,7 +197,7 @@ private:
       }
     }
     // Loops that ran before on every path.
-    behind.resize(behind.size() - made);
+    after.resize(after.size() - made);
   }
 
   std::mt19937 random;
@@ -206,7 +206,7 @@ private:
   bool isSpread;
   std::vector<unsigned> used; ///< the buffers that are accessed
   bool usesOld = false, usesSlots = false, usesFootprints = false;
-  std::vector<NodeId> loops, behind;
+  std::vector<NodeId> loops, after;
 };
 
 //===----------------------------------------------------------------------===//
@@ -234,7 +234,7 @@ class Runner {
 public:
   explicit Runner(const Program &program) : program(program) {}
 
-  /// All runs; nothing where there are too many.
+  /// All runs; empty if they are too many.
   bool collect(std::vector<Run> &runs) {
     while (true) {
       position = 0;
@@ -389,9 +389,9 @@ private:
     return program.buffers[access.buffer].slotGroup.value_or(access.buffer);
   }
 
-  /// Whether the addresses of two footprints can be compared: not where both
-  /// change with a loop's iterations and these are different ones. The solver
-  /// may also give up where only one of them changes.
+  /// Whether the addresses of two footprints can be compared: not if both
+  /// change with a loop's iterations and the iterations differ. The solver may
+  /// also be conservative if only one of them changes.
   bool sameIterations(const Access &access, const Access &other, const Event &a,
                       const Event &b, bool isStrict) const {
     for (auto &iteration : a.iterations)

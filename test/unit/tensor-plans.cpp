@@ -276,9 +276,9 @@ void print(const Sample &sample, const TensorCopyPlan &plan) {
 // Operands
 //===----------------------------------------------------------------------===//
 
-/// Where wgmma looks for an element: `row` of A or of the transpose of B, `k`
-/// in the instruction's part. The tables of the matrix descriptor's canonical
-/// layouts.
+/// The address at which wgmma reads an element: `row` of A or of the transpose
+/// of B, `k` in the instruction's part. The tables of the matrix descriptor's
+/// canonical layouts.
 int64_t findElement(uint64_t descriptor, bool isTransposed, int64_t start,
                     int64_t row, int64_t k, int64_t bytes) {
   int64_t leading = static_cast<int64_t>(descriptor >> 16 & 0x3fff) * 16,

@@ -1,1 +1,4 @@
-"""The parts of tools/dev. Standard library only: it runs before anything is installed."""
+"""The modules of tools/dev.
+
+They need only the standard library, because tools/dev runs before packages are installed.
+"""

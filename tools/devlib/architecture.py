@@ -25,7 +25,7 @@ class Library:
 
 
 def libraries(build: pathlib.Path) -> dict[str, Library]:
-    """The libraries of a build tree by folder, as CMake wrote them; a library comes after those that it links."""
+    """The libraries of a build tree by folder, as CMake wrote them; a library follows those that it links."""
     entries = json.loads((build / "libraries.json").read_text(encoding="utf-8"))
     folders = {entry["name"]: entry["folder"] for entry in entries}
     return {

@@ -11,7 +11,7 @@ from .shell import Failure, run, say, step
 LLVM = 22
 
 BUILD_PACKAGES = (
-    # LLVM and MLIR, their tools, and what their CMake files ask for.
+    # LLVM and MLIR, their tools, and the packages that their CMake files need.
     f"libmlir-{LLVM}-dev", f"mlir-{LLVM}-tools", f"llvm-{LLVM}-dev", f"llvm-{LLVM}-tools", f"llvm-{LLVM}", f"lld-{LLVM}",
     "libzstd-dev", "zlib1g-dev", "libxml2-dev", "libcurl4-openssl-dev", "libedit-dev",
     # The tool chain; g++ for its C++ library and its sanitizers' runtimes.
@@ -45,7 +45,7 @@ def missing_packages(packages: tuple[str, ...]) -> list[str]:
 
 
 def installed_versions() -> str:
-    """The versions of the compiler and of MLIR; nothing where dpkg did not install them."""
+    """The versions of the compiler and of MLIR; empty if dpkg did not install them."""
     try:
         return subprocess.run(
             ["dpkg-query", "--show", f"libmlir-{LLVM}-dev", f"llvm-{LLVM}-dev", f"clang-{LLVM}"],

@@ -7,7 +7,8 @@ import shutil
 import sys
 from collections.abc import Callable, Sequence
 
-from . import architecture, coverage, machine, outputs, steps
+from . import architecture, coverage, machine, outputs, steps, words
+from . import messages as message_list
 from .shell import ROOT, Failure, capture, run, say, step
 
 Verb = Callable[[Sequence[str]], None]
@@ -15,13 +16,13 @@ Verb = Callable[[Sequence[str]], None]
 
 def no_arguments(arguments: Sequence[str]) -> None:
     if arguments:
-        raise Failure(f"this verb takes no arguments, and got: {' '.join(arguments)}")
+        raise Failure(f"this verb does not take arguments: {' '.join(arguments)}")
 
 
 def run_verb(arguments: Sequence[str]) -> None:
     """Set up, build, and compile and run the example kernel for every target."""
     steps.build()
-    with step("Main job: one matrix product for every target"):
+    with step("Main job: one matmul for every target"):
         run([steps.PYTHON, steps.TOOLS / "main_job.py", *arguments], environment=steps.environment())
 
 
@@ -45,7 +46,7 @@ def test_verb(arguments: Sequence[str]) -> None:
     python_paths = [path for path in paths if is_pytest_path(path)]
     lit_paths = [path for path in paths if path not in python_paths]
     if options and not python_paths and lit_paths:
-        raise Failure(f"these are options of pytest, and no path of pytest's is named: {' '.join(options)}")
+        raise Failure(f"these are options of pytest, but all paths are lit tests: {' '.join(options)}")
     if "--help" in options or "-h" in options:
         say(
             "tools/dev test [PATH ...] [OPTION OF PYTEST ...]: see README.md; `.venv/bin/pytest --help` lists the options"
@@ -67,9 +68,9 @@ OUTPUTS_USAGE = "tools/dev outputs record FOLDER [ARGUMENTS OF test] | tools/dev
 
 
 def outputs_verb(arguments: Sequence[str]) -> None:
-    """Show that a change leaves what the compiler produces alone: `outputs record FOLDER [ARGUMENTS OF test]` tests, and
-    records every pass run's IR and remarks, LLVM IR, PTX and GCN; `outputs compare OLD NEW [--all]` lists the outputs
-    that differ, are missing or are new, and fails where one differs or is missing."""
+    """Compare the compiler's outputs before and after a change. `outputs record FOLDER [ARGUMENTS OF test]` tests, and
+    records the IR and remarks of every pass run, LLVM IR, PTX and GCN. `outputs compare OLD NEW [--all]` lists the
+    outputs that differ, are missing or are new, and fails if one differs or is missing."""
     match list(arguments):
         case ["record", folder, *rest] if not folder.startswith("-"):
             steps.build()
@@ -92,7 +93,7 @@ def split_arguments(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
             continue
         found = next((path for path in (pathlib.Path.cwd() / name, ROOT / name) if path.exists()), None)
         if found is None:
-            raise Failure(f"there is no {name}")
+            raise Failure(f"{name} does not exist")
         if not found.resolve().is_relative_to(ROOT):
             raise Failure(f"{name} is not in this repository")
         paths.append(f"{found.resolve().relative_to(ROOT)}{separator}{test}")
@@ -109,7 +110,7 @@ def run_pytest(arguments: Sequence[str]) -> None:
     parallel = ["-n", "auto", "--dist", "worksteal"]
     if not arguments:
         parallel.append(f"--junitxml={steps.BUILD / 'test-times.xml'}")
-    # conftest.py adds options, and is read early enough only where its own folder is named.
+    # conftest.py adds options, and is read early enough only if its own folder is named.
     paths = [] if any(is_pytest_path(argument) for argument in arguments) else ["test/python"]
     run([steps.PYTHON, "-m", "pytest", *parallel, *arguments, *paths], environment=steps.environment())
 
@@ -141,9 +142,24 @@ def format_verb(arguments: Sequence[str]) -> None:
         run([steps.VENV / "bin" / "ruff", "format", *(["--check"] if check else []), ".", "tools/dev"])
 
 
+LINT_USAGE = "tools/dev lint [--words | --counts | --record] [PATH ...]"
+
+
 def lint_verb(arguments: Sequence[str]) -> None:
-    """ruff, pyright on the package, clang-tidy on the C++ files that differ from main."""
-    no_arguments(arguments)
+    """ruff, pyright on the package, clang-tidy on the C++ files that differ from main, and the rules for words
+    (tools/words.toml). `--words` and paths check words only; `--counts` prints the findings per folder and rule;
+    `--record` writes tools/words-open.toml, the folders where a rule does not hold yet."""
+    options = [argument for argument in arguments if argument.startswith("-")]
+    paths = [argument for argument in arguments if not argument.startswith("-")]
+    if len(options) > 1 or any(option not in ("--words", "--counts", "--record") for option in options):
+        raise Failure(f"usage: {LINT_USAGE}")
+    if options == ["--record"] and paths:
+        raise Failure("--record takes no paths; it needs the findings of all folders")
+    if arguments:
+        steps.set_up()
+        steps.pip_install(steps.TOOLS / "requirements-lint.txt")
+        lint_words(paths, options)
+        return
     machine.install_packages(machine.LINT_PACKAGES)
     steps.build()
     steps.pip_install(steps.TOOLS / "requirements-lint.txt")
@@ -151,10 +167,69 @@ def lint_verb(arguments: Sequence[str]) -> None:
         run([steps.VENV / "bin" / "ruff", "check", ".", "tools/dev"])
     with step("pyright"):
         run([steps.VENV / "bin" / "pyright", "--pythonpath", steps.PYTHON])
+    lint_words([], [])
     files = changed_files("*.cpp")
     if files:
         with step(f"clang-tidy on {len(files)} changed files"):
             run([f"clang-tidy-{machine.LLVM}", "-p", steps.BUILD, "--quiet", "--warnings-as-errors=*", *files])
+
+
+def lint_words(paths: Sequence[str], options: Sequence[str]) -> None:
+    typos = str(steps.VENV / "bin" / "typos")
+    inside = [str((pathlib.Path.cwd() / path).resolve().relative_to(ROOT)) for path in paths]
+    found = words.lint(ROOT, inside, typos)
+    match options:
+        case ["--counts"]:
+            say("\n".join(words.table(found)))
+            return
+        case ["--record"]:
+            words.record(found)
+            say(f"{words.OPEN.relative_to(ROOT)} is written.")
+            return
+    wrong = [str(finding) for finding in words.not_open(found)]
+    if not paths:
+        wrong += words.closed(found)
+        wrong += stale_pages()
+    with step("words"):
+        for line in wrong:
+            say(line)
+        if wrong:
+            count = "1 finding" if len(wrong) == 1 else f"{len(wrong)} findings"
+            raise Failure(f"{count}; the rules are in {words.RULES.relative_to(ROOT)}")
+
+
+def stale_pages() -> list[str]:
+    """Generated pages in the tree that `tools/dev docs` would change."""
+    pages = {coverage.PAGE: coverage.page()}
+    if (steps.BUILD / "libraries.json").exists():
+        pages[architecture.PAGE] = architecture.page(steps.BUILD)
+    return [
+        f"{page.relative_to(ROOT)}:1: [stale] the generated text is not up to date; run `tools/dev docs`"
+        for page, text in pages.items()
+        if page.read_text(encoding="utf-8") != text
+    ]
+
+
+def messages_verb(arguments: Sequence[str]) -> None:
+    """List Smalti's messages, one per line with its file and line: errors, remarks, reasons, hints, help texts.
+    `messages [PATH ...] [--random COUNT] [--seed NUMBER]`."""
+    paths: list[str] = []
+    numbers = {"--random": 0, "--seed": 0}
+    words_left = list(arguments)
+    while words_left:
+        word = words_left.pop(0)
+        if word in numbers:
+            if not words_left or not words_left[0].isdigit():
+                raise Failure(f"{word} needs a number")
+            numbers[word] = int(words_left.pop(0))
+        elif word.startswith("-"):
+            raise Failure(f"messages does not have the option '{word}'; it has {' and '.join(numbers)}")
+        else:
+            paths.append(str((pathlib.Path.cwd() / word).resolve().relative_to(ROOT)))
+    found = list(message_list.messages(ROOT, paths or message_list.FOLDERS))
+    if numbers["--random"]:
+        found = message_list.sample(found, numbers["--random"], numbers["--seed"])
+    say("\n".join(map(str, found)))
 
 
 def docs_verb(arguments: Sequence[str]) -> None:
@@ -175,8 +250,8 @@ FUZZERS = {"loops": "loops", "mutants": "mutation"}
 
 
 def fuzz_verb(arguments: Sequence[str]) -> None:
-    """Random programs against the reference; `fuzz loops`: kernels through the loop passes; `fuzz mutants`: mutants of
-    every .mlir file through every pass (`--help` of all three); `fuzz grids`: every point of the tests that `test`
+    """Random programs against the reference. `fuzz loops`: kernels through the loop passes; `fuzz mutants`: mutants of
+    every .mlir file through every pass (`--help` of all three). `fuzz grids`: every point of the tests that `test`
     samples, and the tests marked slow (paths and pytest options narrow it down)."""
     steps.build()
     if arguments[:1] == ["grids"]:
@@ -194,7 +269,7 @@ def fuzz_verb(arguments: Sequence[str]) -> None:
 def bench_verb(arguments: Sequence[str]) -> None:
     """Run the benchmarks: all of them but `build`, or those named (`tools/dev bench compile_time --option=value`)."""
     steps.build()
-    # The names come before the options, which may have values of their own.
+    # The names precede the options, which may have values of their own.
     first = next((number for number, word in enumerate(arguments) if word.startswith("-")), len(arguments))
     names = [name.removesuffix(".py").replace("-", "_") for name in arguments[:first]]
     options = arguments[first:]
@@ -204,7 +279,7 @@ def bench_verb(arguments: Sequence[str]) -> None:
     )
     for script in scripts:
         if not script.is_file():
-            raise Failure(f"there is no {script.relative_to(ROOT)}")
+            raise Failure(f"{script.relative_to(ROOT)} does not exist")
         with step(script.stem):
             run([steps.PYTHON, script, *options], environment=steps.environment())
 
@@ -236,6 +311,7 @@ VERBS: dict[str, Verb] = {
     "gcc": gcc_verb,
     "format": format_verb,
     "lint": lint_verb,
+    "messages": messages_verb,
     "docs": docs_verb,
     "bench": bench_verb,
     "fuzz": fuzz_verb,

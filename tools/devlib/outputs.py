@@ -75,7 +75,7 @@ class Recording:
 
 
 def compare(old: pathlib.Path, new: pathlib.Path, *, list_all: bool = False) -> None:
-    """Lists the outputs that differ, are missing in `new`, or are only there. Fails where one differs or is missing."""
+    """Lists the outputs that differ, are missing in `new`, or are only in `new`. Fails if one differs or is missing."""
     before, after = Recording(old), Recording(new)
     if not before.outputs:
         raise Failure(f"{old} has no outputs: nothing can be compared")

@@ -1,6 +1,6 @@
-"""Records what the tests make the compiler produce (`tools/dev outputs`, outputs.py), in the processes that produce it.
+"""Records the compiler's outputs during tests (`tools/dev outputs`, outputs.py), in the processes that produce them.
 
-It runs in place of a tool (`recorder.py TOOL ARGUMENTS`), and in the interpreters of .venv, where `install` wraps the
+It runs instead of a tool (`recorder.py TOOL ARGUMENTS`), and in the interpreters of .venv, where `install` wraps the
 compiler's functions. The key of an output is its input (module, pipeline, target and options), not its test: tests can
 move, and a run that a second test repeats adds nothing. Neither the order of tests nor a cache of kernels matters.
 Standard library only.
@@ -29,7 +29,7 @@ VARIABLE = "SMALTI_RECORD_OUTPUTS"
 """The environment variable that names the folder of the recording."""
 DATABASE = "outputs.db"
 TOOLS = "bin"
-"""The folder in it of the tools that stand in for others."""
+"""The folder in it of the tools that replace others."""
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = (str(ROOT / ".venv" / "bin" / "python"), "-I", "-S", str(Path(__file__).resolve()))
 """Runs a tool and records it."""
@@ -115,7 +115,7 @@ def run_tool(tool: str, arguments: list[str]) -> int:
         {name: data.decode(errors="surrogateescape") for name, data in outputs.items()},
         test,
     )
-    # What a tool says comes before its output, which it writes when it is done.
+    # A tool's diagnostics precede its output, which it writes at the end.
     for stream, data in ((sys.stderr, result.stderr), (sys.stdout, result.stdout)):
         with contextlib.suppress(BrokenPipeError):
             stream.buffer.write(data)
@@ -133,7 +133,7 @@ def _recorded(
     outputs: Callable[..., dict[str, str]],
 ) -> Callable[..., Any]:
     """`function`, with a record of each call: `inputs` of its arguments, `outputs` of its result and its arguments. An
-    exception's text is an output too; an interruption leaves none."""
+    exception's text is also an output; an interruption leaves none."""
 
     @functools.wraps(function)
     def wrapper(*arguments: Any, **named: Any) -> Any:
@@ -166,7 +166,7 @@ def _wrap(compiler: Any) -> None:
 
     def pass_inputs(manager: Any, operation: Any, *_: Any, **__: Any) -> tuple[str, dict[str, str]] | None:
         pipeline = given.get(str(manager), str(manager))
-        # Code generation is recorded where it is asked for, by its program.
+        # Code generation is recorded in the process that requests it.
         return None if _CODEGEN in pipeline else (f"passes {pipeline}", {"module": str(operation)})
 
     def pipeline_inputs(module: Any, pipeline: str, *_: Any, **__: Any) -> tuple[str, dict[str, str]]:

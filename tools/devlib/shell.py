@@ -17,21 +17,21 @@ Argument = str | pathlib.Path
 
 
 class Failure(Exception):
-    """A step could not be done; the message is all that a person needs."""
+    """A step failed; the message is complete for a person."""
 
 
 def say(text: str) -> None:
     print(text, flush=True)
 
 
-def colour(code: str, text: str) -> str:
+def color(code: str, text: str) -> str:
     return f"\033[{code}m{text}\033[0m" if sys.stdout.isatty() else text
 
 
 @contextlib.contextmanager
 def step(title: str) -> Iterator[None]:
-    """Announce a step, and how long it took where that is worth saying."""
-    say(colour("1", f"==> {title}"))
+    """Announce a step, and how long it took if that is significant."""
+    say(color("1", f"==> {title}"))
     start = time.monotonic()
     yield
     if (seconds := time.monotonic() - start) >= 1:
@@ -49,8 +49,8 @@ def run(
     quiet: bool = False,
     hint: str = "",
 ) -> None:
-    """Run a command from the repository's root. A `quiet` command's output is shown only where it fails."""
-    say(colour("2", f"    $ {as_text(command)}"))
+    """Run a command from the repository's root. A `quiet` command's output is shown only if it fails."""
+    say(color("2", f"    $ {as_text(command)}"))
     full_environment = {**os.environ, **(environment or {})}
     try:
         result = subprocess.run(

@@ -1,4 +1,4 @@
-"""From a fresh checkout to a built tree. Each step looks first whether it was done already."""
+"""From a fresh checkout to a built tree. Each step first checks whether it was done already."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def is_stamped(stamp: pathlib.Path, key: str) -> bool:
 
 
 def pip_install(requirements: pathlib.Path, *, optional: str = "") -> None:
-    """Install a requirements file into .venv once. Where it is `optional`, a failure is told and not fatal."""
+    """Install a requirements file into .venv once. If it is `optional`, a failure is reported and not fatal."""
     stamp = VENV / f".{requirements.stem}.stamp"
     key = digest(requirements.read_bytes(), platform.python_version())
     if is_stamped(stamp, key):
@@ -83,7 +83,7 @@ def make_venv() -> None:
 
 
 def fetch_sources() -> None:
-    """The sources of MLIR's Python bindings, for the distribution's MLIR and where no folder is named for them."""
+    """The sources of MLIR's Python bindings, for the distribution's MLIR, if no folder is named for them."""
     if os.environ.get("SMALTI_MLIR_SOURCES") or os.environ.get("MLIR_DIR"):
         return
     version = capture([f"/usr/lib/llvm-{machine.LLVM}/bin/llvm-config", "--version"])
@@ -178,6 +178,6 @@ def build_with_gcc() -> pathlib.Path:
 
 
 def environment() -> dict[str, str]:
-    """What the project's own programs run in."""
+    """The environment of the project's own programs."""
     path = os.environ.get("PATH", os.defpath)
     return {"SMALTI_BUILD_DIR": str(BUILD), "PATH": f"{VENV / 'bin'}{os.pathsep}{path}"}

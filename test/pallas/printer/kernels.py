@@ -383,11 +383,11 @@ def downcast_fp8(x_ref, o_ref):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Matrix products of Hopper
+# Matmuls of Hopper
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-def _product(
+def _hopper_matmul(
     a_ref: Any, b_ref: Any, o_ref: Any, dtype: Any, finish: Callable[[Any], Any] = lambda v: v, sums: Any = F32
 ) -> None:
     m, n = o_ref.shape
@@ -402,28 +402,28 @@ def _product(
 
 @shared(array((64, 128), F16), array((128, 128), F16), out=array((64, 128), F16))
 def wgmma_shared(a_ref, b_ref, o_ref):
-    _product(a_ref, b_ref, o_ref, F16)
+    _hopper_matmul(a_ref, b_ref, o_ref, F16)
 
 
 @shared(array((64, 128), BF16), array((128, 128), BF16), out=array((64, 128), F32))
 def wgmma_registers(a_ref, b_ref, o_ref):
-    _product(wgmma_load(a_ref) * 2, b_ref, o_ref, F32)
+    _hopper_matmul(wgmma_load(a_ref) * 2, b_ref, o_ref, F32)
 
 
 @shared(array((64, 128), F16), array((128, 128), F16), out=array((64, 128), F16))
 def wgmma_transposed(a_ref, b_ref, o_ref):
-    _product(a_ref, plgpu.transpose_ref(b_ref, (1, 0)), o_ref, F16)
+    _hopper_matmul(a_ref, plgpu.transpose_ref(b_ref, (1, 0)), o_ref, F16)
 
 
 @shared(array((64, 128), FP8), array((128, 128), FP8), out=array((64, 128), F32))
 def wgmma_fp8(a_ref, b_ref, o_ref):
-    _product(a_ref, plgpu.transpose_ref(b_ref, (1, 0)), o_ref, F32)
+    _hopper_matmul(a_ref, plgpu.transpose_ref(b_ref, (1, 0)), o_ref, F32)
 
 
 @shared(array((64, 64), F16), array((64, 128), F16), array((128,), F32), out=array((64, 128), F16))
 def wgmma_bias_relu(a_ref, b_ref, bias_ref, o_ref):
     bias = broadcast_columns(bias_ref[...], (64, 128))
-    _product(a_ref, b_ref, o_ref, F16, lambda v: jnp.maximum(v + bias, 0.0))
+    _hopper_matmul(a_ref, b_ref, o_ref, F16, lambda v: jnp.maximum(v + bias, 0.0))
 
 
 @shared(array((64, 64), F16), array((64, 128), F16), out=array((64, 128), F16))
@@ -432,7 +432,7 @@ def wgmma_softmax(a_ref, b_ref, o_ref):
         e = jnp.exp(v - broadcast_rows(jnp.max(v, axis=1), v.shape))
         return e / broadcast_rows(jnp.sum(e, axis=1), v.shape)
 
-    _product(a_ref, b_ref, o_ref, F16, softmax)
+    _hopper_matmul(a_ref, b_ref, o_ref, F16, softmax)
 
 
 @shared(array((64, 64), F16), array((64, 64), F16), array((64, 128), F16), out=array((64, 128), F16))
@@ -442,33 +442,33 @@ def two_matmuls(a_ref, b_ref, c_ref, o_ref):
         return acc_ref[...]
 
     middle = pl.run_scoped(first, plgpu.ACC((64, 64), F32)).astype(F16)
-    _product(middle, c_ref, o_ref, F16)
+    _hopper_matmul(middle, c_ref, o_ref, F16)
 
 
 @shared(array((64, 128), I8), array((128, 128), BF16), out=array((64, 128), F32))
 def wgmma_mixed_types(a_ref, b_ref, o_ref):
     a = plgpu.load(a_ref, (), layout=plgpu.Layout.WGMMA_UPCAST_2X, optimized=False).astype(BF16)
-    _product(plgpu.layout_cast(a, plgpu.Layout.WGMMA), b_ref, o_ref, F32)
+    _hopper_matmul(plgpu.layout_cast(a, plgpu.Layout.WGMMA), b_ref, o_ref, F32)
 
 
 @shared(array((64, 32), F16), array((32, 64), F16), out=array((64, 64), F32))
 def wgmma_short_rows(a_ref, b_ref, o_ref):
-    _product(a_ref, b_ref, o_ref, F32)
+    _hopper_matmul(a_ref, b_ref, o_ref, F32)
 
 
 @shared(array((64, 64), F32), array((128, 64), F32), out=array((64, 128), F32))
 def wgmma_tf32(a_ref, b_ref, o_ref):
-    _product(a_ref, plgpu.transpose_ref(b_ref, (1, 0)), o_ref, F32)
+    _hopper_matmul(a_ref, plgpu.transpose_ref(b_ref, (1, 0)), o_ref, F32)
 
 
 @shared(array((64, 64), F16), array((64, 128), F16), out=array((64, 128), F16))
 def wgmma_f16_sums(a_ref, b_ref, o_ref):
-    _product(a_ref, b_ref, o_ref, F16, sums=F16)
+    _hopper_matmul(a_ref, b_ref, o_ref, F16, sums=F16)
 
 
 @shared(array((64, 128), I8), array((128, 128), I8), out=array((64, 128), I32))
 def wgmma_int8(a_ref, b_ref, o_ref):
-    _product(a_ref, plgpu.transpose_ref(b_ref, (1, 0)), o_ref, I32, sums=I32)
+    _hopper_matmul(a_ref, plgpu.transpose_ref(b_ref, (1, 0)), o_ref, I32, sums=I32)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-// Addresses of a buffer that are not followed: the reason word for word, and the program as it was.
+// Addresses of a buffer that are not followed: the full text of the reason, and the unchanged program.
 // RUN: smalti-opt %s -o %t.before
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-multi-buffer{depth=2}))' \
 // RUN:   --remarks-filter=smalti-multi-buffer -o %t.after 2>%t.remarks

@@ -1,4 +1,4 @@
-// Addresses that are taken of a buffer are those of the slot that stands for it.
+// Addresses of a buffer, which become those of its current slot.
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-multi-buffer{depth=2}))' \
 // RUN:   --remarks-filter=smalti-multi-buffer 2>%t.remarks | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK < %t.remarks

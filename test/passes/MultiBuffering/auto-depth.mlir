@@ -1,4 +1,4 @@
-// As many slots as fit, and what kept a buffer from more.
+// The largest depth within the shared memory, and the limit that kept a buffer from more.
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-multi-buffer{depth=auto target=gfx942}))' \
 // RUN:   --remarks-filter=smalti-multi-buffer 2>%t | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK < %t

@@ -1,4 +1,4 @@
-// Barriers in memory that get no slots, and with them the buffers whose copies complete on them.
+// Barriers in memory that are not multi-buffered, together with the buffers whose copies complete on them.
 // RUN: smalti-opt %s -o %t.before
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-multi-buffer{depth=3 target=sm_90a}))' \
 // RUN:   --remarks-filter=smalti-multi-buffer -o %t.after 2>%t.remarks

@@ -1,4 +1,4 @@
-// Barriers that are elements of a buffer get slots with the tiles that are copied on them, as groups of nvgpu do.
+// Multi-buffered barriers that are elements of a buffer, together with the tiles that are copied on them.
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-multi-buffer{depth=3 target=sm_90a},canonicalize,cse))' \
 // RUN:   --remarks-filter=smalti-multi-buffer 2>%t | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK < %t

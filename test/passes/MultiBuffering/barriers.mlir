@@ -1,4 +1,4 @@
-// Barrier objects get slots together with the buffers whose copies complete on them.
+// Barrier objects that are multi-buffered together with the buffers whose copies complete on them.
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-multi-buffer{depth=3}))' \
 // RUN:   --remarks-filter=smalti-multi-buffer 2>%t.remarks | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK < %t.remarks

@@ -1,5 +1,5 @@
-// Stores that only together overwrite a buffer: address by address, over all
-// threads of the block and all iterations of inner loops.
+// Stores that only together overwrite a buffer: address by address, over all threads of the block and all iterations of
+// inner loops.
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-multi-buffer{target=gfx942}),gpu.module(gpu.func(smalti-multi-buffer{target=sm_90a})))' \
 // RUN:   --remarks-filter=smalti-multi-buffer 2>%t | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK < %t

@@ -1,5 +1,5 @@
-// Uses outside the loop: slot 0 before it, the slot of the last iteration after
-// it. Loops next to one another use the slots each from the first on.
+// Uses outside the loop: slot 0 before it, the slot of the last iteration after it. Consecutive loops use the slots
+// from the first on.
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-multi-buffer{depth=3}))' | FileCheck %s
 #shared = #gpu.address_space<workgroup>
 

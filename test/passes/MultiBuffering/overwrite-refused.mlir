@@ -1,4 +1,4 @@
-// Writes that do not count as overwriting a buffer: the reason word for word, and the program as it was.
+// Writes that do not count as overwriting a buffer: the full text of the reason, and the unchanged program.
 // RUN: smalti-opt %s -o %t.before
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-multi-buffer{depth=2 target=gfx942}))' \
 // RUN:   --remarks-filter=smalti-multi-buffer -o %t.after 2>%t.remarks

@@ -1,5 +1,5 @@
-// A buffer of unknown size makes it impossible to tell what fits in shared memory: the passes that ask leave the others
-// alone, and say why.
+// A buffer of dynamic size, with which the free shared memory is unknown: the passes that need it change no other
+// buffer, and report why.
 // RUN: smalti-opt %s --split-input-file -o %t.before
 // RUN: smalti-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(smalti-multi-buffer{depth=2 target=sm_90a}))' \
 // RUN:   --remarks-filter=smalti-multi-buffer -o %t.after 2>%t.remarks

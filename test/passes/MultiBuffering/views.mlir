@@ -1,4 +1,4 @@
-// Slots go through views, also those made outside the loop, on any function.
+// Slots through views, also of views outside the loop, in any function.
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-multi-buffer{depth=3}),gpu.module(gpu.func(smalti-multi-buffer)))' \
 // RUN:   | FileCheck %s
 #shared = #gpu.address_space<workgroup>

@@ -1,4 +1,4 @@
-// Where barriers go around a pipelined loop.
+// Barriers around a pipelined loop.
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pipeline-loops,canonicalize,cse))' | FileCheck %s
 #shared = #gpu.address_space<workgroup>
 

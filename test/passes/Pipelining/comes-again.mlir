@@ -1,5 +1,5 @@
-// A loop around executes the pipelined one again: what the epilogue leaves behind is ordered with the next prologue, and
-// with the loop as it was, which is taken where there are too few iterations.
+// An outer loop that executes the pipelined loop repeatedly: accesses of the epilogue are ordered with the next
+// prologue, and with the original loop, which runs for small trip counts.
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-pipeline-loops{stages=2})))' \
 // RUN:   | FileCheck %s
 

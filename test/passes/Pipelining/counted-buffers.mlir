@@ -1,4 +1,4 @@
-// The remark counts the buffers that a loop's memref may be one of.
+// Numbers of buffers in the remark, for a loop's memref that may be one of several.
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pipeline-loops{stages=2}))' \
 // RUN:   --remarks-filter=smalti-pipeline-loops -o /dev/null 2>&1 | FileCheck %s
 

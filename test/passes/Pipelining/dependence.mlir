@@ -1,4 +1,4 @@
-// Which iterations touch the same memory, and so how far ahead reads may run.
+// Iterations with accesses to the same memory, and the resulting distance of prefetches.
 // RUN: smalti-opt %s -o %t.before
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pipeline-loops),gpu.module(gpu.func(smalti-pipeline-loops)))' \
 // RUN:   --remarks-filter=smalti-pipeline-loops -o %t.after 2>%t.remarks

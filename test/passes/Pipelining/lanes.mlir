@@ -1,5 +1,5 @@
-// What a lane gets from others depends on who is there: lanes that run a loop more often than others would no longer
-// meet these in a pipelined one.
+// Cross-lane ops in loops with a divergent trip count: lanes with more iterations would no longer run together with the
+// others in a pipelined loop.
 // RUN: smalti-opt %s --split-input-file --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-pipeline-loops)))' \
 // RUN:   --remarks-filter=smalti-pipeline-loops 2>%t | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK < %t

@@ -1,4 +1,4 @@
-// Memory of other blocks, of other devices and of the tensor core: loops that touch it are left as they are.
+// Memory of other blocks, of other devices and of the tensor core: its loops are not pipelined.
 // RUN: smalti-opt %s -o %t.before
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pipeline-loops{stages=3}))' \
 // RUN:   --remarks-filter=smalti-pipeline-loops -o %t.after 2>%t.remarks

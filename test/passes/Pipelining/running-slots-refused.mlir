@@ -1,4 +1,4 @@
-// What is no slot that all runs of a loop use in turn.
+// Slot numbers that are not proven to rotate over all runs of a loop.
 // RUN: smalti-opt %s -o %t.before
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pipeline-loops{stages=3}))' \
 // RUN:   --remarks-filter=smalti-pipeline-loops -o %t.after 2>%t.remarks

@@ -1,6 +1,6 @@
-// Slots that all runs of a loop use in turn: the iteration's number and a number from outside, modulo the depth. Which slot
-// the first iteration has makes no difference, as long as the sum does not overflow: where that could change which slots
-// are different, a guard asks.
+// Slots that rotate over all runs of a loop: the iteration's number and a number from outside, modulo the depth. The
+// slot of the first iteration does not matter if the sum does not overflow: where an overflow could change the
+// distances, a guard checks it.
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pipeline-loops{stages=3}))' \
 // RUN:   --remarks-filter=smalti-pipeline-loops 2>%t | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK < %t

@@ -1,4 +1,4 @@
-// Schedules by hand that are wrong: the reason word for word, and the program as it was.
+// Wrong schedules in attributes: the full text of the reason, and the unchanged program.
 // RUN: smalti-opt %s -o %t.before
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pipeline-loops{use-schedule=true}))' \
 // RUN:   --remarks-filter=smalti-pipeline-loops -o %t.after 2>%t.remarks

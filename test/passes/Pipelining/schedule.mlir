@@ -1,4 +1,4 @@
-// A schedule is written, read back, and gives what the pass gives at once.
+// Round trip of a schedule through attributes: the same loop as without it.
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pipeline-loops{emit-schedule=true}))' -o %t.schedule
 // RUN: FileCheck %s < %t.schedule
 // RUN: smalti-opt %t.schedule --pass-pipeline='builtin.module(func.func(smalti-pipeline-loops{use-schedule=true}))' -o %t.read

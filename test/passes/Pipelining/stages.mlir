@@ -1,4 +1,4 @@
-// How many stages a loop gets.
+// Numbers of stages of a loop.
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pipeline-loops{stages=auto target=sm_90a}))' \
 // RUN:   --remarks-filter=smalti-pipeline-loops -o /dev/null 2>&1 | FileCheck %s --check-prefix=AUTO
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pipeline-loops{stages=5}))' \

@@ -1,5 +1,5 @@
-// Ops of ROCDL and NVVM of which upstream states no effects: instructions on
-// registers, hints, barriers, and accesses of a wave to a matrix.
+// Ops of ROCDL and NVVM for which upstream does not state effects: instructions on registers, hints, barriers, and
+// accesses of a wave to a matrix.
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pipeline-loops))' \
 // RUN:   --remarks-filter=smalti-pipeline-loops 2>%t | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK < %t

@@ -1,4 +1,4 @@
-// A value that depends on the path through a CFG may differ between threads, though each path gives a uniform one.
+// Divergence through control flow: a value that depends on the path through a CFG, although each path gives a uniform one.
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-place-barriers{target=sm_80})))' \
 // RUN:   --remarks-filter=smalti-place-barriers 2>%t.barriers | FileCheck %s --check-prefix=BARRIERS
 // RUN: FileCheck %s --check-prefix=NOBARRIER < %t.barriers

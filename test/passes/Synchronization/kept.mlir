@@ -1,4 +1,4 @@
-// Barriers that stay, and why, word for word; the programs are as they were.
+// Barriers that stay, with the full text of the reason; the programs are unchanged.
 // RUN: smalti-opt %s -o %t.before
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-place-barriers)))' \
 // RUN:   --remarks-filter=smalti-place-barriers -o %t.after 2>%t.remarks

@@ -1,5 +1,5 @@
-// A barrier that orders shared memory alone does not wait for reads in flight
-// where the chip has one.
+// Barriers for shared memory only, which do not wait for outstanding loads on chips that have
+// them.
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-place-barriers{target=gfx1201})))' --remarks-filter=smalti-place-barriers 2>%t | FileCheck %s --check-prefixes=CHECK,SPLIT
 // RUN: FileCheck %s --check-prefix=REMARK < %t
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-place-barriers{target=gfx942})))' | FileCheck %s --check-prefixes=CHECK,WHOLE

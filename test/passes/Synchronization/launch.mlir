@@ -1,4 +1,4 @@
-// The body of gpu.launch is left alone, by name; the program is the same afterwards.
+// The body of gpu.launch, which is not changed, with a remark.
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-place-barriers{insert=true}))' --remarks-filter=smalti-place-barriers 2>%t > %t.after
 // RUN: FileCheck %s < %t
 // RUN: smalti-opt %s | diff - %t.after

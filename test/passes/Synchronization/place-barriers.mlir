@@ -1,4 +1,4 @@
-// What smalti-place-barriers removes, puts in and keeps.
+// Removed, inserted and kept barriers of smalti-place-barriers.
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-place-barriers)),func.func(smalti-place-barriers))' --remarks-filter=smalti-place-barriers 2>%t | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK < %t
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-place-barriers,smalti-place-barriers)),func.func(smalti-place-barriers,smalti-place-barriers))' > %t.twice

@@ -1,5 +1,5 @@
-// What smalti-place-barriers leaves alone, word for word; the program is the
-// same afterwards.
+// Functions that smalti-place-barriers does not change, with the full text of the reason; the program is
+// unchanged.
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-place-barriers)))' --remarks-filter=smalti-place-barriers 2>%t > %t.after
 // RUN: FileCheck %s < %t
 // RUN: smalti-opt %s | diff - %t.after

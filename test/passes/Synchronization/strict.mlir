@@ -1,5 +1,5 @@
-// Under strict the pass fails, with the location and the reason, wherever a hazard may stay or cannot be analyzed, and
-// succeeds where none stays. Without strict each error is a missed remark, and the program stays as it is.
+// Errors of smalti-place-barriers with strict=true, with location and reason, for hazards that may stay or cannot be
+// analyzed. Without strict each error is a missed remark, and the program is unchanged.
 // RUN: smalti-opt %s -split-input-file --verify-diagnostics -o /dev/null \
 // RUN:   --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-place-barriers{strict=true})))'
 // RUN: smalti-opt %s -split-input-file -o %t.before

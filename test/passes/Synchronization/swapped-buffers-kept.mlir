@@ -1,4 +1,4 @@
-// Where it is not certain which of two buffers an iteration uses, or where both barriers are needed, all stays as it is.
+// Swapped buffers whose current buffer is not certain, or whose barriers are both needed: no change.
 // RUN: smalti-opt %s > %t.before
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-place-barriers)))' --remarks-filter=smalti-place-barriers 2>%t > %t.after
 // RUN: diff %t.before %t.after

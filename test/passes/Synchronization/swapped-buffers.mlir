@@ -1,4 +1,4 @@
-// Buffers that the iterations of a loop use in turn are told apart as slots are: one of two barriers is removed.
+// Buffers that the iterations of a loop swap, which are distinguished as slots are: one of two barriers is removed.
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-place-barriers)))' --remarks-filter=smalti-place-barriers 2>%t | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK < %t
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-place-barriers,smalti-place-barriers)))' > %t.twice

@@ -89,7 +89,7 @@ def test_opt_reads_standard_input_and_writes_a_file(muladd: Path, tmp_path: Path
     smalti.parse(out)
 
 
-def test_exception_in_a_python_pass_is_one_line_with_its_place(shell: Shell, muladd: Path, my_pass: Path) -> None:
+def test_exception_in_a_python_pass_is_one_line_with_its_location(shell: Shell, muladd: Path, my_pass: Path) -> None:
     message = failed(shell("opt", muladd, "--load", my_pass, "--pass-pipeline=builtin.module(cse, my-fail)"))
     line = MY_PASS.splitlines().index('    raise ValueError("no luck")') + 1
     assert f"{my_pass}:{line}: error: ValueError: no luck" in message
@@ -108,7 +108,7 @@ def test_broken_pass_file(shell: Shell, muladd: Path, tmp_path: Path) -> None:
     assert "file not found: gone.py" in failed(shell("opt", muladd, "--load", "gone.py"))
 
 
-def test_parse_error_has_place_and_caret(shell: Shell, tmp_path: Path) -> None:
+def test_parse_error_has_location_and_caret(shell: Shell, tmp_path: Path) -> None:
     path = tmp_path / "bad.mlir"
     path.write_text("func.func @f() {\n  %0 = arith.addi %x, %x : i32\n  return\n}\n")
     for command in (["opt", path], ["compile", path, "--target", "sm_90a"], ["run", path, "--target", "cpu"]):
@@ -146,7 +146,7 @@ def test_unknown_target_suffix_file_and_option(shell: Shell, tmp_path: Path) -> 
     assert "kernel.asm" in failed(shell("compile", path, "--target", "cpu", "-O", "stop-after=tile"))
     done = shell("compile", path, "--target", "cpu", "-O", "target=sm_80")
     assert done.returncode == 2 and "set the target with --target" in done.stderr
-    # No option is at any place of the file.
+    # An option has no location in the file.
     assert failed(shell("compile", path, "--target", "sm_80", "-O", "blocks=-1")).startswith(f"{path}: error: ")
 
 
@@ -236,7 +236,8 @@ main(["compile", "scale.mlir", "-t", "cpu"])
 
 
 def test_ctrl_c_ends_native_code(tmp_path: Path) -> None:
-    # Locked twice by one thread, a mutex waits forever, whatever signals arrive; PyDLL does not release Python's lock.
+    # A mutex that one thread locks twice blocks forever, and signals do not interrupt it; PyDLL does not release
+    # Python's lock.
     body = """
         mutex = ctypes.create_string_buffer(256)
         library = ctypes.PyDLL(None)
@@ -248,7 +249,7 @@ def test_ctrl_c_ends_native_code(tmp_path: Path) -> None:
     assert 0.2 < seconds < 5
 
 
-def test_what_python_does_after_ctrl_c_is_not_cut_short(tmp_path: Path) -> None:
+def test_python_code_after_ctrl_c_is_not_interrupted(tmp_path: Path) -> None:
     body = """
         try:
             time.sleep(60)
@@ -299,7 +300,7 @@ def test_doctor_goes_on_after_a_tool_that_was_named_wrongly(shell: Shell) -> Non
     assert re.search(r"^(found  |missing)  GPU", done.stdout, re.MULTILINE)
 
 
-def test_closed_pipe_is_no_traceback(shell: Shell, muladd: Path) -> None:
+def test_closed_pipe_without_a_traceback(shell: Shell, muladd: Path) -> None:
     packages = str(Path(next(iter(smalti.__path__))).parent)
     command = f"{sys.executable} -m smalti opt {muladd} | true"
     done = subprocess.run(

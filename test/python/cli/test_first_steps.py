@@ -1,4 +1,4 @@
-"""What a new user meets first: commands, messages, targets, reproducers, options, calls by name, copies and pickles."""
+"""First steps of a new user: commands, messages, targets, reproducers, options, calls by name, copies and pickles."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ TO_NVVM = "builtin.module(gpu.module(convert-gpu-to-nvvm))"
 # --- Commands ---------------------------------------------------------------------------------------------------------
 
 
-def test_the_tools_are_beside_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_tools_are_next_to_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "tools"))
     steps = importlib.import_module("devlib.steps")
     commands = tmp_path / "bin"
@@ -130,8 +130,8 @@ def test_a_pass_that_leaves_invalid_ir_leaves_a_reproducer() -> None:
     from smalti.compiler import driver
 
     module = smalti.parse(SCALE)
-    told = smalti.Diagnostic("error", "'func.func' op is wrong")
-    error = smalti.CompileError("", diagnostics=[told])
+    reported = smalti.Diagnostic("error", "'func.func' op is wrong")
+    error = smalti.CompileError("", diagnostics=[reported])
     assert driver._is_rejection(error, module)
     block = module.body.operations[0].operation.regions[0].blocks[0]
     block.operations[len(block.operations) - 1].operation.erase()
@@ -139,7 +139,7 @@ def test_a_pass_that_leaves_invalid_ir_leaves_a_reproducer() -> None:
     assert not driver._is_rejection(smalti.CompileError("no reason"), smalti.parse(SCALE))
 
 
-def test_no_folder_for_reproducers_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_folder_for_reproducers_is_not_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("SMALTI_REPRODUCER_DIR", str(tmp_path / "file"))
     monkeypatch.setattr(reproducer.tempfile, "gettempdir", lambda: str(tmp_path / "file"))
@@ -167,7 +167,7 @@ def test_the_cache_keeps_the_newest_reproducers(tmp_path: Path, monkeypatch: pyt
         assert written is not None and written[0].parent == folder
         kept = names if given else names[-49:]
         assert {path.name for path in folder.iterdir()} == {*others, *kept, link, written[0].name}
-    # The one that was written stays, whatever the clock said when the others were.
+    # The file that was written stays, independent of the timestamps of the others.
     for name in names[-49:]:
         os.utime(folder / name, (2**33, 2**33))
     written = reproducer.write("module { }", "builtin.module()")

@@ -1,4 +1,4 @@
-"""Inputs that cannot work are errors of Smalti's, in words; files that cannot be written leave nothing."""
+"""Messages for inputs that cannot work, and files that cannot be written."""
 
 from __future__ import annotations
 
@@ -302,7 +302,7 @@ SUBCOMMANDS = {
     "doctor": ["doctor"],
 }
 
-# Where a command is soon done, Ctrl-C comes when its modules load.
+# If a command is short, Ctrl-C is sent while its modules load.
 STOPPED_WHILE_IT_LOADS = {"compile": "smalti.compiler.driver", "layout": "smalti.lane_maps", "targets": "smalti.targets",
                           "doctor": "smalti.cli.doctor"}  # fmt: skip
 

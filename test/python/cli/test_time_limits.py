@@ -1,4 +1,4 @@
-"""Time limits, Ctrl-C, steps that are not positive, and what is said of long runs, on every engine that runs a program."""
+"""Time limits, Ctrl-C, steps that are not positive, and progress of long runs, on every engine."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ def test_a_handler_of_the_caller_runs() -> None:
 
 
 def test_a_limit_in_another_thread() -> None:
-    """Where no signal handler may be installed; each call has a flag of its own."""
+    """For processes that cannot install a signal handler; each call has a flag of its own."""
     run = of_cpu(FOR)
     errors: list[str] = []
 
@@ -252,14 +252,14 @@ def test_a_dynamic_step_that_is_not_positive(engine: str, step: int) -> None:
     run = ENGINES[engine](STEP)
     with pytest.raises(SmaltiError) as caught:
         run(array(), step, 0.3)
-    places = [diagnostic.location for diagnostic in caught.value.diagnostics if diagnostic.severity == "error"]
-    assert places and places[0] is not None and "step" in str(caught.value)
+    positions = [diagnostic.location for diagnostic in caught.value.diagnostics if diagnostic.severity == "error"]
+    assert positions and positions[0] is not None and "step" in str(caught.value)
     if engine.startswith("emu"):
         # It runs the loop, as a GPU would: the time limit ends the loop.
         assert isinstance(caught.value, smalti.EmulationError) and caught.value.findings[0].kind == "timeout"
-        assert STEP_LINE <= places[0].line <= STEP_LINE + STEP_LINES - 1
+        assert STEP_LINE <= positions[0].line <= STEP_LINE + STEP_LINES - 1
     else:
-        assert places[0].line == STEP_LINE
+        assert positions[0].line == STEP_LINE
 
 
 def test_the_step_is_that_of_its_loop() -> None:

@@ -1,7 +1,7 @@
-"""Code generation in the child process, assemblers, and what is missing.
+"""Code generation in the child process, assemblers, and missing tools.
 
-The programs here carry a GPU module that is lowered already, and the pipeline does nothing: what is tested is all that
-comes after it.
+The programs here have an already lowered GPU module, and the pipeline has no passes: the tests cover all steps after
+the pipeline.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ def test_compile_survives_an_abort_and_says_how_to_replay_it(lowered_already: No
     assert error.command is not None
     replay = subprocess.run(shlex.split(error.command), capture_output=True, text=True, timeout=120, check=False)
     assert replay.returncode != 0 and "Cannot select" in replay.stderr
-    # The next compilation is as good as ever.
+    # The next compilation works as before.
     assert smalti.compile(program(NVIDIA), "sm_90").binary
 
 
@@ -213,7 +213,7 @@ def test_without_lld_there_is_assembly(lowered_already: None, monkeypatch: pytes
     kernel.save(tmp_path / "k.s")
     with pytest.raises(smalti.ToolMissing, match=r"ld\.lld was not found.*apt install lld"):
         kernel.save(tmp_path / "k.hsaco")
-    # An outside program that is missing does not break what needs none.
+    # A missing external program does not affect code that does not need it.
     monkeypatch.setattr(toolchain, "find_llvm_tool", lambda name: None)
     kernel = smalti.compile(program(AMD), "gfx942")
     with pytest.raises(smalti.ToolMissing, match="llvm-mc was not found"):
@@ -248,7 +248,7 @@ def test_older_ptxas_error_is_one_message(tmp_path: Path) -> None:
 
 
 def fake_ptxas(folder: Path, with_directive: int, without: int) -> Path:
-    """A ptxas whose kernel spills as many bytes as given, with `.minnctapersm` and without."""
+    """A ptxas whose kernel spills the given numbers of bytes, with `.minnctapersm` and without."""
     ptxas = folder / "ptxas"
     ptxas.write_text(f"""\
 #!/bin/sh

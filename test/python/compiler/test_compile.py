@@ -1,4 +1,4 @@
-"""The whole way: from a program to code for GPUs and to numbers on the CPU."""
+"""Compilation end to end: from a kernel to GPU code and to numbers on the CPU."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ triton_xla.entry_func @huge(%a: memref<256x256xf32>, %b: memref<256x256xf32>, %c
 
 @pytest.mark.grid(5)
 @pytest.mark.parametrize("target", GPU_TARGETS)
-def test_ragged_product_for_gpus(target: str, kernels: Path) -> None:
+def test_ragged_matmul_for_gpus(target: str, kernels: Path) -> None:
     kernel = smalti.compile(kernels / "matmul_ragged.mlir", target)
     vendor = kernel.target.vendor
     assert kernel.binary_format == ("cubin" if vendor == "nvidia" else "hsaco"), kernel.notes
@@ -47,7 +47,7 @@ def test_ragged_product_for_gpus(target: str, kernels: Path) -> None:
 
 
 @pytest.mark.parametrize("target", ["sm_90a", "gfx942"])
-def test_the_levels_on_the_way(target: str) -> None:
+def test_intermediate_levels(target: str) -> None:
     kernel = smalti.compile(SCALE, target)
     assert "triton_xla.extract" in kernel.asm["tile"]
     assert "gpu.func @scale" in kernel.asm["mosaic"] and "triton_xla" not in kernel.asm["mosaic"]
@@ -80,7 +80,7 @@ def test_same_numbers_on_any_number_of_threads(kernels: Path, monkeypatch: pytes
     np.testing.assert_array_equal(results[0], results[2])
 
 
-def test_block_programs_compile_too() -> None:
+def test_block_level_kernels_compile_too() -> None:
     kernel = smalti.compile(SCALE, "sm_90a")
     again = smalti.compile(kernel.asm["mosaic"], "sm_90a")
     assert again.asm["ptx"] == kernel.asm["ptx"]
@@ -110,8 +110,8 @@ def test_options_reach_the_pipeline(kernels: Path) -> None:
     kernel = smalti.compile(kernels / "matmul_ragged.mlir", "sm_90a", stages=1, depth=1)
     assert kernel.resources.stages == 1
     assert kernel.pipeline == "builtin.module(smalti-compile{target=sm_90a stages=1 depth=1})"
-    with pytest.raises(smalti.PipelineError, match="colour"):
-        smalti.compile(SCALE, "sm_90a", colour=3)
+    with pytest.raises(smalti.PipelineError, match="color"):
+        smalti.compile(SCALE, "sm_90a", color=3)
 
 
 def test_default_target_is_the_gpu_that_is_here(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -213,5 +213,5 @@ def test_shell_shows_too_much_shared_memory_with_a_caret(shell: Shell, tmp_path:
     done = shell("compile", "huge.mlir", "--target", "sm_80", "-o", "huge.cubin")
     assert done.returncode == 1 and "Traceback" not in done.stderr
     assert re.match(r"huge\.mlir:\d+:\d+: error: ", done.stderr)
-    # A program that cannot be compiled is the user's: there is nothing to report.
+    # An invalid program is the user's mistake, so no bug report is requested.
     assert "to replay: " not in done.stderr and [path.name for path in tmp_path.iterdir()] == ["huge.mlir"]

@@ -1,4 +1,4 @@
-"""Every form of a kernel's code in numbered files; and which PTX is written."""
+"""Numbered files with every form of a kernel's code, and the PTX version."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_every_form_of_a_kernel_in_its_order(tmp_path: Path) -> None:
     assert b"triton_xla.extract" in read["source.mlir"] and b"llvm.func @scale" in read["lowered.mlir"]
     assert read["kernel.cubin"] == kernel.binary and read["kernel.ptx"].decode() == kernel.asm["ptx"]
     assert b"Compiling entry function 'scale'" in read["ptxas.txt"] and b"STG" in read["kernel.sass"]
-    # What an earlier compilation left there is gone.
+    # The output of an earlier compilation is removed.
     (folder / "77-older.txt").write_text("")
     smalti.compile(SCALE, target="sm_90a", dump=tmp_path)
     assert "77-older.txt" not in names(folder)
@@ -54,7 +54,7 @@ def test_tools_that_are_missing_are_named(tmp_path: Path, no_tools: None) -> Non
     assert "llvm-dis was not found" in (folder / "07-llvm.missing.txt").read_text()
 
 
-def test_what_fails_leaves_what_came_before_it(tmp_path: Path) -> None:
+def test_a_failure_keeps_earlier_results(tmp_path: Path) -> None:
     with pytest.raises(smalti.CompileError) as caught:
         # No chip has so many warps in a block.
         smalti.compile(SCALE, target="sm_90a", dump=tmp_path, num_warps=64)
@@ -83,7 +83,7 @@ def test_the_shell_dumps(shell: Callable[..., object], tmp_path: Path) -> None:
 
 
 def fake_ptxas(folder: Path, newest: str) -> toolchain.Tool:
-    """One that knows no newer PTX, and assembles nothing."""
+    """A ptxas that supports PTX up to `newest`, and whose output is fake."""
     path = folder / "ptxas"
     path.write_text(
         "#!/bin/sh\n"
@@ -106,7 +106,7 @@ def test_ptx_is_the_newest_that_llvm_and_ptxas_both_know(tmp_path: Path, monkeyp
     kernel = ptx_of(monkeypatch, fake_ptxas(tmp_path, "8.4"))
     assert ".version 8.4\n" in kernel.asm["ptx"] and kernel.binary == b"fake\n"
     assert any("supports PTX up to version 8.4" in note for note in kernel.notes)
-    # One that knows more than LLVM, or does not tell, or none at all.
+    # A ptxas that supports more than LLVM, one without a version, and none.
     for folder, version in (("newer", "42.0"), ("silent", "")):
         (tmp_path / folder).mkdir()
         kernel = ptx_of(monkeypatch, fake_ptxas(tmp_path / folder, version))
@@ -114,7 +114,7 @@ def test_ptx_is_the_newest_that_llvm_and_ptxas_both_know(tmp_path: Path, monkeyp
     assert f".version {newest[:-1]}.{newest[-1]}\n" in ptx_of(monkeypatch, None).asm["ptx"]
 
 
-def test_the_ptxas_that_is_here_tells_its_version() -> None:
+def test_the_installed_ptxas_reports_its_version() -> None:
     need(tool := toolchain.find_ptxas())
     assert tool is not None
     known = toolchain.ptx_version_of(tool.path)

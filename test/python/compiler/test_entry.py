@@ -1,4 +1,4 @@
-"""What a program says about its arguments."""
+"""Declarations of a kernel's arguments."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def test_elements_that_share_a_byte_are_bytes() -> None:
         ((("memref<8x64xi4>", "vector<4xf32>"),), "argument 1 of @f_mosaic_gpu must be a memref"),
     ],
 )
-def test_a_launch_that_no_kernel_is_made_of(change: tuple[tuple[str, str], ...], message: str) -> None:
+def test_a_launch_that_does_not_become_a_kernel(change: tuple[tuple[str, str], ...], message: str) -> None:
     text = LAUNCH
     for old, new in change:
         text = text.replace(old, new, 1)
@@ -132,7 +132,7 @@ def test_a_launch_that_no_kernel_is_made_of(change: tuple[tuple[str, str], ...],
     assert caught.value.location is not None
 
 
-def test_a_place_that_no_memref_is_made_of_is_an_unused_argument() -> None:
+def test_a_pointer_without_a_memref_is_an_unused_argument() -> None:
     found = describe(LAUNCH.replace("arg_idx = 1", "arg_idx = 3"))
     assert [argument.is_unused for argument in found.arguments] == [False, True, True, False]
     assert not any(argument.reads or argument.writes for argument in found.arguments[1:3])

@@ -141,7 +141,7 @@ def test_python_pass_on_matching_operations_only() -> None:
         "gpu.module", smalti.Pipeline().add(lambda op: seen.append(op.operation.name), op="gpu.func")
     )
     pipeline.add(lambda op: seen.append(op.operation.name), op="func.func")
-    # No operation of this name is there: nothing is called, and nothing aborts.
+    # An operation of this name does not exist: nothing is called, and nothing aborts.
     pipeline.add(lambda op: seen.append("never"), op="spirv.module")
     pipeline.run(smalti.parse(FUNCTIONS))
     assert seen == ["gpu.func", "func.func"]

@@ -78,8 +78,8 @@ def test_unsupported_types_are_refused(kind: str, ty: str) -> None:
     """The verifier of MLIR accepts these."""
     with pytest.raises(smalti.CompileError) as caught:
         sim.simulate(program(AtomicRMWKind[kind], ty), "sm_90a")
-    (told,) = caught.value.diagnostics
-    assert f"the combination '{kind}' of" in told.message and told.location is not None
+    (reported,) = caught.value.diagnostics
+    assert f"the combination '{kind}' of" in reported.message and reported.location is not None
 
 
 ENGINES: dict[str, Callable[[AtomicRMWKind, str], Any]] = {
@@ -102,8 +102,8 @@ def test_small_floats(engine: str, ty: str) -> None:
         if engine != "sim" and kind != AtomicRMWKind.assign:
             with pytest.raises(smalti.CompileError) as caught:
                 ENGINES[engine](kind, ty)
-            (told,) = caught.value.diagnostics
-            assert told.location is not None
+            (reported,) = caught.value.diagnostics
+            assert reported.location is not None
             continue
         ENGINES[engine](kind, ty)(*found)
         check(kind, ty, given, found)

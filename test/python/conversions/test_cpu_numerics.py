@@ -1,7 +1,7 @@
 """Numbers on the CPU, against numpy in float64: ragged shapes, dtypes, windows that overhang, special values, loops.
 
-Outputs start as NaN (or another value that no result has), so that an element that is not written shows, and lie in a
-larger poisoned array, so that a write outside shows.
+Outputs start as NaN (or another value that no result has), which shows unwritten elements. They are part of a larger
+poisoned array, which shows writes outside.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Guarded:
 
 
 def same(got: np.ndarray, expected: np.ndarray) -> None:
-    """Equal to the bit, but for the payloads of NaNs."""
+    """Equal to the bit, except for the payloads of NaNs."""
     got64, expected64 = got.astype(np.float64), expected.astype(np.float64)
     np.testing.assert_array_equal(got64, expected64)
     numbers = ~np.isnan(expected64)
@@ -52,7 +52,7 @@ def same(got: np.ndarray, expected: np.ndarray) -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Products
+# Matmuls
 # ---------------------------------------------------------------------------------------------------------------------
 
 
@@ -70,7 +70,7 @@ def same(got: np.ndarray, expected: np.ndarray) -> None:
         ((100, 3, 257), (33, 65, 64)),
     ],
 )
-def test_product(shape: tuple[int, int, int], tile: tuple[int, int, int], dtype: str) -> None:
+def test_matmul(shape: tuple[int, int, int], tile: tuple[int, int, int], dtype: str) -> None:
     m, n, k = shape
     a, b = random((m, k), DTYPES[dtype], 1), random((k, n), DTYPES[dtype], 2)
     c = Guarded((m, n), np.float32)
@@ -82,7 +82,7 @@ def test_product(shape: tuple[int, int, int], tile: tuple[int, int, int], dtype:
     c.check_guards()
 
 
-def test_product_carries_special_values() -> None:
+def test_matmul_propagates_special_values() -> None:
     m, n, k = 20, 24, 30
     a, b = random((m, k), np.float16, 1), random((k, n), np.float16, 2)
     a[3, 4], a[5, 6], b[7, 8], b[9, 10] = np.inf, np.nan, -np.inf, np.nan
@@ -98,7 +98,7 @@ def test_product_carries_special_values() -> None:
     np.testing.assert_allclose(c.array, expected, rtol=1e-4, atol=1e-4)
 
 
-def test_product_of_16_bit_values_is_not_rounded_to_16_bits() -> None:
+def test_matmul_of_16_bit_values_is_not_rounded_to_16_bits() -> None:
     # 1 + 2^-10 squared needs 21 bits.
     a = np.full((1, 1), 1 + 2.0**-10, np.float16)
     c = Guarded((1, 1), np.float32)
@@ -282,7 +282,7 @@ triton_xla.entry_func @cast(%a: memref<64xf64>, %o: memref<64xTYPE>, %back: memr
 """.replace("TYPE", narrow)
     )
     bits = {"f16": 10, "bf16": 7}[narrow]
-    # Just beside a tie: by way of f32 these would become the tie, and then round to even.
+    # Next to a tie: a conversion through f32 would give the tie, and then round to even.
     ulp = 2.0**-bits
     near = [1 + ulp / 2 + 2.0**-40, 1 + 3 * ulp / 2 - 2.0**-40, 1 + ulp / 2, 1 + 3 * ulp / 2]
     up_down = [1 + ulp, 1 + ulp, 1.0, 1 + 2 * ulp]

@@ -113,7 +113,7 @@ def test_example_kernels(target: str, name: str, kernels: Path) -> None:
     Program(kernels / f"{name}.mlir", target).check()
 
 
-PRODUCTS = {
+MATMULS = {
     "one-element": ((1, 1, 1), (16, 16, 16), "f16"),
     "odd-strides": ((77, 45, 53), (64, 64, 32), "f16"),
     "even-strides": ((65, 66, 70), (64, 64, 16), "bf16"),
@@ -127,10 +127,10 @@ PRODUCTS = {
 
 
 @pytest.mark.grid(24)
-@pytest.mark.parametrize("case", PRODUCTS)
+@pytest.mark.parametrize("case", MATMULS)
 @pytest.mark.parametrize("target", FAMILIES)
 def test_matmul(target: str, case: str) -> None:
-    shape, tile, dtype = PRODUCTS[case]
+    shape, tile, dtype = MATMULS[case]
     Program(matmul(shape, tile, dtype), target).check()
 
 
@@ -530,7 +530,7 @@ def _parts(value: Any) -> Any:
     return [_parts(part) for part in value] if isinstance(value, list) else value
 
 
-def block_product(mma: dict[str, Any], wave_size: int) -> tuple[str, tuple[int, int, int]]:
+def block_matmul(mma: dict[str, Any], wave_size: int) -> tuple[str, tuple[int, int, int]]:
     """C += A * B on a block of two by two warps, straight from memory to the fragments of one instruction.
 
     Two instructions a warp and dimension; C ends within the last one, and K within the last step.
@@ -553,8 +553,8 @@ def block_product(mma: dict[str, Any], wave_size: int) -> tuple[str, tuple[int, 
 #b = {b}
 #c = {c}
 module attributes {{gpu.container_module}} {{
-gpu.module @product_module {{
-  gpu.func @product(%a: memref<{rows}x{depth}x{operand}>, %b: memref<{depth}x{columns}x{operand}>,
+gpu.module @matmul_module {{
+  gpu.func @matmul(%a: memref<{rows}x{depth}x{operand}>, %b: memref<{depth}x{columns}x{operand}>,
                     %c: memref<{rows}x{columns}x{total}>) kernel
       attributes {{known_block_size = array<i32: {4 * wave_size}, 1, 1>, known_grid_size = array<i32: 1, 1, 1>}} {{
     %c0 = arith.constant 0 : index
@@ -582,7 +582,7 @@ gpu.module @product_module {{
     ids=lambda v: v if isinstance(v, str) else v["mnemonic"] or f"fma-{v['a']}",
 )
 def test_mma_instruction(target: str, mma: dict[str, Any]) -> None:
-    text, (rows, columns, depth) = block_product(mma, targets.get(target).wave_size)
+    text, (rows, columns, depth) = block_matmul(mma, targets.get(target).wave_size)
     kernel = smalti.compile(text, target=targets.EMULATED + target)
     rng = np.random.default_rng(0)
     operand = dtypes.from_mlir("f32" if mma["a"] == "tf32" else mma["a"])

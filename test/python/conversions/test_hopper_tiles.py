@@ -1,6 +1,6 @@
-"""Tile products on Hopper: tensor copies, products of warp groups, pipelines, warps that copy, persistent grids.
+"""Tile matmuls on Hopper: tensor copies, `wgmma`, pipelines, producer warps, persistent grids.
 
-The reference is the float64 interpreter of tile programs; outputs start as NaN, shared memory too, and everything
+The reference is the float64 interpreter of tile-level kernels. Outputs and shared memory start as NaN, and everything
 around the arguments is poison (test_gpu_numerics.py).
 """
 
@@ -22,7 +22,7 @@ from test_gpu_numerics import Program
 CHIP = "sm_90a"
 
 
-def product(
+def tile_matmul(
     shape: tuple[int, int, int],
     tile: tuple[int, int, int],
     dtype: str = "f16",
@@ -32,7 +32,7 @@ def product(
     out: str = "f32",
     words: str = "",
 ) -> str:
-    """C = A * B, with operands that are stored transposed ("a", "b", "ab"), and something done to the sum."""
+    """C = A * B, with operands that are stored transposed ("a", "b", "ab"), and an epilogue."""
     (m, n, k), (tm, tn, tk) = shape, tile
     columns = -(-n // tn)
     a = f"memref<{m}x{k}x{dtype}" + (f", strided<[1, {m}]>>" if "a" in transposed else ">")
@@ -104,32 +104,32 @@ SHAPES = {
 @pytest.mark.parametrize("specialize", ["on", "off"])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_shapes(shape: str, specialize: str) -> None:
-    check(product(*SHAPES[shape]), specialize=specialize)
+    check(tile_matmul(*SHAPES[shape]), specialize=specialize)
 
 
 @pytest.mark.parametrize("transposed", ["a", "b", "ab"])
 def test_transposed_operands(transposed: str) -> None:
-    check(product((192, 128, 96), (64, 64, 32), transposed=transposed))
+    check(tile_matmul((192, 128, 96), (64, 64, 32), transposed=transposed))
 
 
 def test_types() -> None:
-    check(product((128, 64, 128), (64, 64, 64), "bf16"))
-    check(product((128, 64, 64), (64, 64, 32), "f32", transposed="b", words="tf32"))
+    check(tile_matmul((128, 64, 128), (64, 64, 64), "bf16"))
+    check(tile_matmul((128, 64, 64), (64, 64, 32), "f32", transposed="b", words="tf32"))
 
 
 @pytest.mark.grid(4)
 @pytest.mark.parametrize("out", ["f32", "f16", "bf16"])
 @pytest.mark.parametrize("epilogue", ["", "bias", "bias-relu"])
 def test_epilogues(epilogue: str, out: str) -> None:
-    check(product((128, 72, 128), (64, 64, 64), epilogue=epilogue, out=out))
+    check(tile_matmul((128, 72, 128), (64, 64, 64), epilogue=epilogue, out=out))
 
 
-def test_sum_that_begins_with_what_is_there() -> None:
+def test_accumulation_onto_existing_values() -> None:
     check(matmul((136, 72, 96), (64, 64, 32)))
 
 
-def dequantised(shape: tuple[int, int, int], tile: tuple[int, int, int]) -> str:
-    """C = (scale * A) * B, with A of i8 in memory and of bf16 in the product: it is computed in registers."""
+def dequantized(shape: tuple[int, int, int], tile: tuple[int, int, int]) -> str:
+    """C = (scale * A) * B, with A of i8 in memory and of bf16 in the matmul: operand A is computed in registers."""
     (m, n, k), (tm, tn, tk) = shape, tile
     columns = -(-n // tn)
     return f"""
@@ -163,7 +163,7 @@ triton_xla.entry_func @matmul(%a: memref<{m}x{k}xi8>, %b: memref<{k}x{n}xbf16>, 
 
 
 def chained(rows: int, keys: int, depth: int, block: int) -> str:
-    """O = relu(Q * K^T) * V over blocks of keys: the sum of one product is an operand of the next one."""
+    """O = relu(Q * K^T) * V over blocks of keys: the accumulator of one matmul is an operand of the next one."""
     return f"""
 triton_xla.entry_func @chain(%q: memref<{rows}x{depth}xf16>, %k: memref<{depth}x{keys}xf16, strided<[1, {depth}]>>,
                              %v: memref<{keys}x{depth}xf16>, %o: memref<{rows}x{depth}xf32>,
@@ -193,9 +193,9 @@ triton_xla.entry_func @chain(%q: memref<{rows}x{depth}xf16>, %k: memref<{depth}x
 
 
 IN_REGISTERS = {
-    "dequantised": dequantised((128, 128, 192), (64, 128, 64)),
-    "dequantised-two-groups": dequantised((128, 64, 128), (128, 64, 64)),
-    "dequantised-ragged": dequantised((72, 136, 104), (64, 64, 32)),
+    "dequantized": dequantized((128, 128, 192), (64, 128, 64)),
+    "dequantized-two-groups": dequantized((128, 64, 128), (128, 64, 64)),
+    "dequantized-ragged": dequantized((72, 136, 104), (64, 64, 32)),
     "chained": chained(128, 256, 64, 64),
     "chained-ragged": chained(72, 104, 64, 32),
 }
@@ -233,7 +233,7 @@ def test_eight_bits(dtype: str, specialize: str) -> None:
 @pytest.mark.parametrize("specialize", ["on", "off"])
 @pytest.mark.parametrize("stages", [1, 2, 3, 4])
 def test_stages(stages: int, specialize: str) -> None:
-    text = product((64, 64, 320), (64, 64, 64))
+    text = tile_matmul((64, 64, 320), (64, 64, 64))
     program = check(text, stages=stages, specialize=specialize)
     for emulation in (*SCHEDULES[:2], Emulation(copies="early")):
         program.check(emulation=emulation)
@@ -243,21 +243,21 @@ def test_stages(stages: int, specialize: str) -> None:
 @pytest.mark.parametrize("specialize", ["on", "off"])
 @pytest.mark.parametrize("blocks", [1, 2, 3, 4])
 def test_persistent_grids(blocks: int, specialize: str) -> None:
-    text = product((128, 128, 192), (64, 64, 64), epilogue="relu", out="f16")
+    text = tile_matmul((128, 128, 192), (64, 64, 64), epilogue="relu", out="f16")
     program = check(text, blocks=blocks, specialize=specialize)
     assert program.kernel.resources.grid[0] == blocks
 
 
 @pytest.mark.parametrize("order", ["grouped", "snake"])
 def test_orders(order: str) -> None:
-    check(product((640, 128, 32), (64, 64, 32)), tile_order=order, blocks=3)
+    check(tile_matmul((640, 128, 32), (64, 64, 32)), tile_order=order, blocks=3)
 
 
 SIMULATED = {
-    "product": (product((128, 128, 320), (64, 64, 64), epilogue="relu", out="f16"), {"specialize": "on"}),
-    "one-slot": (product((128, 128, 320), (64, 64, 64)), {"specialize": "on", "depth": 1}),
-    "persistent": (product((200, 136, 104), (128, 64, 32), epilogue="bias"), {"specialize": "on", "blocks": 1}),
-    "in-turn": (product((128, 128, 320), (64, 64, 64)), {"specialize": "off"}),
+    "product": (tile_matmul((128, 128, 320), (64, 64, 64), epilogue="relu", out="f16"), {"specialize": "on"}),
+    "one-slot": (tile_matmul((128, 128, 320), (64, 64, 64)), {"specialize": "on", "depth": 1}),
+    "persistent": (tile_matmul((200, 136, 104), (128, 64, 32), epilogue="bias"), {"specialize": "on", "blocks": 1}),
+    "in-turn": (tile_matmul((128, 128, 320), (64, 64, 64)), {"specialize": "off"}),
     "eight-bits": (matmul((64, 64, 256), (64, 64, 64), "i8", columns_of_b=True), {"specialize": "on"}),
 }
 
@@ -274,7 +274,7 @@ def test_no_deadlock_and_no_race_in_any_schedule(case: str) -> None:
 
 
 def test_no_race_and_no_access_outside() -> None:
-    text = product((200, 136, 104), (128, 64, 32), epilogue="bias", out="f16")
+    text = tile_matmul((200, 136, 104), (128, 64, 32), epilogue="bias", out="f16")
     check(text, Emulation(sanitize="address"), specialize="on")
     check(text, Emulation(sanitize="address"), specialize="off")
     check(text, Emulation(sanitize="thread"), specialize="off")
@@ -285,7 +285,7 @@ def test_no_race_and_no_access_outside() -> None:
 @pytest.mark.parametrize("case", IN_REGISTERS)
 def test_left_operands_in_registers_as_instructions(case: str, tmp_path: Path) -> None:
     code = ptx(IN_REGISTERS[case])
-    # A from registers: four of them ahead of the descriptor of B.
+    # A from registers: four registers precede the descriptor of B.
     assert re.search(r"wgmma\.mma_async\.sync\.aligned\.m64n\d+k16[^;]*\}, \{%r\d+, ?%r\d+, ?%r\d+, ?%r\d+\}", code)
     assert "mma.sync" not in code
     assemble(code, tmp_path)
@@ -296,7 +296,7 @@ def ptx(text: str, **options: Any) -> str:
 
 
 def test_instructions() -> None:
-    text = product((1024, 1024, 1024), (128, 128, 64), out="f16")
+    text = tile_matmul((1024, 1024, 1024), (128, 128, 64), out="f16")
     code = ptx(text)
     # 64 of K in steps of 16, for one of two groups of warps.
     assert len(re.findall(r"wgmma\.mma_async", code)) == 4
@@ -341,4 +341,4 @@ def assemble(code: str, folder: Path) -> None:
 @pytest.mark.parametrize("options", [{}, {"specialize": "off"}, {"blocks": 132}], ids=str)
 @pytest.mark.parametrize("tile", [(128, 128, 64), (128, 256, 64), (64, 64, 64)], ids=str)
 def test_assembler_has_nothing_to_say(tile: tuple[int, int, int], options: dict[str, Any], tmp_path: Path) -> None:
-    assemble(ptx(product((1024, 1024, 1024), tile, out="f16"), **options), tmp_path)
+    assemble(ptx(tile_matmul((1024, 1024, 1024), tile, out="f16"), **options), tmp_path)

@@ -1,7 +1,7 @@
-"""Products of tiles with elements of 8 bits: on each chip whose table has an instruction, and on the CPU.
+"""Matmuls of tiles with elements of 8 bits: on each chip whose table has an instruction, and on the CPU.
 
-The reference may be off by what matrix units lose in sums of 8-bit floats. The emulator and the CPU lose nothing where
-every sum is exact in the accumulator: small integers tell every element from its neighbours, bit by bit.
+The tolerance includes the errors of matrix units in sums of 8-bit floats. The emulator and the CPU are exact if every
+sum is exact in the accumulator: small integers distinguish every element from its neighbors, bit by bit.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def multiplies(target: str, dtype: str) -> bool:
 
 
 def small_integers(program: Any, seed: int = 0) -> list[np.ndarray]:
-    """Factors between -3 and 3, and 100 times as much of what the sums begin with: every sum is exact."""
+    """Operands between -3 and 3, and initial accumulators 100 times as large: every sum is exact."""
     generator = np.random.default_rng(seed)
     values = []
     for argument in program.arguments:
@@ -59,7 +59,7 @@ PAIRS = [(target, dtype) for target in FAMILIES for dtype in GPU_TYPES if multip
 @pytest.mark.parametrize("columns_of_b", [False, True])
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize(("target", "dtype"), PAIRS)
-def test_products(target: str, dtype: str, shape: str, columns_of_b: bool) -> None:
+def test_matmuls(target: str, dtype: str, shape: str, columns_of_b: bool) -> None:
     program = Program(matmul(*SHAPES[shape], dtype, columns_of_b=columns_of_b), target)
     program.check()
     check_exactly(program.kernel, program.kernel.launcher)
@@ -93,7 +93,7 @@ def test_chips_without_an_instruction_refuse(target: str, dtype: str) -> None:
 @pytest.mark.parametrize("columns_of_b", [False, True])
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("dtype", TYPES)
-def test_products_on_the_cpu(dtype: str, shape: str, columns_of_b: bool) -> None:
+def test_matmuls_on_the_cpu(dtype: str, shape: str, columns_of_b: bool) -> None:
     kernel = smalti.compile(matmul(*SHAPES[shape], dtype, columns_of_b=columns_of_b), target="cpu")
     check_exactly(kernel, kernel)
 
@@ -121,7 +121,7 @@ def test_every_small_float_widens_on_the_cpu(narrow: str, wide: str) -> None:
     with np.errstate(invalid="ignore"):
         wanted = x.astype(np.float64)
     np.testing.assert_array_equal(y.astype(np.float64), wanted)
-    # Zeros have signs, too.
+    # Zeros also have signs.
     np.testing.assert_array_equal(
         np.signbit(y.astype(np.float64))[~np.isnan(wanted)], np.signbit(wanted)[~np.isnan(wanted)]
     )

@@ -1,5 +1,7 @@
-"""Matmuls of every element type with row-major and column-major operands, at the default options: the right numbers in the
-emulator on each chip whose table has an instruction for them, and a diagnostic on the others."""
+"""Matmuls of every element type with row-major and column-major operands, at the default options.
+
+The numbers are right in the emulator on each chip whose table has an instruction for them; the others get a
+diagnostic."""
 
 from __future__ import annotations
 

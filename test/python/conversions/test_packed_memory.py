@@ -386,8 +386,8 @@ def test_masks_and_gathers(chip: str) -> None:
         mask = number >> lanes & 1
         out = np.full((3, 128, 8), POISON, np.int32)
         test(pack(x, "i4"), mask.astype(np.int8), at, *out)
-        for found, places in zip(out, (8 * t + lanes, t + lanes, t + at), strict=True):
-            np.testing.assert_array_equal(found, np.where(mask, signed(x, "i4")[places], -3))
+        for found, positions in zip(out, (8 * t + lanes, t + lanes, t + at), strict=True):
+            np.testing.assert_array_equal(found, np.where(mask, signed(x, "i4")[positions], -3))
 
 
 @pytest.mark.grid(8)

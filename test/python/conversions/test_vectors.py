@@ -320,8 +320,8 @@ def test_gather(chip: str) -> None:
         vector.store %r0, %o[%c0, %c0] : memref<2x4xf32>, vector<4xf32>
         vector.store %r1, %o[%c1, %c0] : memref<2x4xf32>, vector<4xf32>"""
     a, out = numbers(6), np.zeros((2, 4), np.float32)
-    places = np.array([[5, 0, 3, 77], [1, 1, 4, -77]], np.int64)
-    run(chip, "%a: memref<6xf32>, %p: memref<2x4xindex>, %o: memref<2x4xf32>", body, a, places, out)
+    positions = np.array([[5, 0, 3, 77], [1, 1, 4, -77]], np.int64)
+    run(chip, "%a: memref<6xf32>, %p: memref<2x4xindex>, %o: memref<2x4xf32>", body, a, positions, out)
     np.testing.assert_array_equal(out, [[6, 1, 4, 9], [2, 2, 5, 9]])
 
 
@@ -355,7 +355,7 @@ def test_broadcasting_reads(chip: str) -> None:
 
 @dataclasses.dataclass(frozen=True)
 class Window:
-    """A transfer of a memref of 5x6x8 numbers, whose last dimensions alone are `rank`."""
+    """A transfer of a memref of 5x6x8 numbers, of which only the last dimensions are in `rank`."""
 
     shape: tuple[int, ...]
     dims: tuple[int | None, ...]
@@ -555,7 +555,7 @@ def test_negative_and_dynamic_strides(memory: str, view: str, chip: str) -> None
         }}
       }}
     """
-    if memory == "private":  # An atomic access of a thread's own memory is none.
+    if memory == "private":  # An access of a thread's own memory need not be atomic.
         body = "\n".join(
             "memref.store %twice, %v[%i, %j] : " + viewed if "atomic" in line else line for line in body.splitlines()
         ).replace("          memref.store %x, %v", "%twice = arith.addi %x, %x : i32\nmemref.store %x, %v")

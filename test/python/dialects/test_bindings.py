@@ -1,4 +1,4 @@
-"""MLIR's Python bindings under our prefix, and what our extension adds to them."""
+"""MLIR's Python bindings under the package's prefix, and the additions of Smalti's extension."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ def remarks_of(text: str, pipeline: str, **options: str) -> list[_smalti.Remark]
         module = ir.Module.parse(text)
         with _smalti.RemarkCollector(context, **options) as collector:
             passmanager.PassManager.parse(pipeline).run(module.operation)
-        # What was collected outlives the collector's time on the context.
+        # Remarks stay valid after the collector is detached from the context.
         return collector.remarks
 
 

@@ -51,7 +51,7 @@ def test_attribute_is_made_and_parsed_alike(make: Callable[[], ir.Attribute], te
         made, parsed = make(), ir.Attribute.parse(text)
         assert str(made) == text
         assert made == parsed
-        # What is parsed comes back as the class of the attribute.
+        # A parsed attribute has the class of the attribute.
         assert type(parsed) is type(made)
 
 
@@ -99,7 +99,7 @@ def test_enum_is_an_attribute_of_an_op() -> None:
 
 
 def test_documented() -> None:
-    """Every class says what it is made of; the members of upstream's base classes are theirs."""
+    """Every class lists its parameters; the members of upstream's base classes are inherited."""
     for name in dir(mosaic_gpu):
         if not name.endswith(("Attr", "Type")) or name in ("AtomicOpType", "MultimemLoadReductionType"):
             continue

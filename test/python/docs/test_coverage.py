@@ -1,4 +1,4 @@
-"""docs/tests.md: each op and each pass has a test, and the page lists them."""
+"""Tests of each op and pass, and their list in docs/tests.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every operation, attribute, type and pass says what it is, with an example that parses."""
+"""Summary, description and a parsing example of every operation, attribute, type and pass."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def is_ours(record: dict[str, Any]) -> bool:
 
 
 def collect() -> dict[tuple[str, str], dict[str, Any]]:
-    """All definitions, each as the first file has it that defines or includes it: `records_beside` says the rest."""
+    """All definitions, each from the first file that defines or includes it: `records_beside` has the rest."""
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for path in DEFINITIONS:
         data = records(path)
@@ -63,7 +63,7 @@ def collect() -> dict[tuple[str, str], dict[str, Any]]:
 
 
 def records_beside(name: str) -> dict[str, Any]:
-    """Everything that TableGen knows where it reads that definition; names of anonymous records differ elsewhere."""
+    """All TableGen records of the file that has that definition; names of anonymous records differ elsewhere."""
     return next(records(path) for path in DEFINITIONS if name in records(path))
 
 

@@ -1,7 +1,7 @@
-"""The runtime of the emulator on kernels written by hand: its executables alone, without what compiles for them.
+"""Hand-written kernels for the emulator's runtime, without the rewriter.
 
-A kernel is LLVM IR of the host, in which a line `%x = device i32 "llvm.nvvm.foo"(i32 %a)` stands for what the rewriter
-makes of an instruction's call.
+A kernel is host LLVM IR, in which a line `%x = device i32 "llvm.nvvm.foo"(i32 %a)` is replaced by the rewriter's code
+for an instruction's call.
 """
 
 from __future__ import annotations
@@ -175,13 +175,13 @@ class Memory:
     def __init__(self, arrays: Sequence[np.ndarray[Any, Any]]) -> None:
         self.lines: list[str] = []
         self._arrays = arrays
-        self._places: list[int] = []
+        self._positions: list[int] = []
         end = PAGE
         guards = [0]
         for i, array in enumerate(arrays):
             pages = (array.nbytes + PAGE - 1) // PAGE * PAGE
             place = end + (pages - array.nbytes) // 16 * 16
-            self._places.append(place)
+            self._positions.append(place)
             self.lines.append(f"array {i} {place} {array.nbytes}")
             self.lines.append(f"hole {end} {place - end}")
             self.lines.append(f"hole {place + array.nbytes} {end + pages - place - array.nbytes}")
@@ -191,13 +191,13 @@ class Memory:
         self.bytes = end
         self.descriptor = os.memfd_create("arguments")
         os.ftruncate(self.descriptor, end)
-        for array, place in zip(arrays, self._places, strict=True):
+        for array, place in zip(arrays, self._positions, strict=True):
             os.pwrite(self.descriptor, array.tobytes(), place)
 
     def read(self) -> list[np.ndarray[Any, Any]]:
         return [
             np.frombuffer(os.pread(self.descriptor, array.nbytes, place), array.dtype).reshape(array.shape)
-            for array, place in zip(self._arrays, self._places, strict=True)
+            for array, place in zip(self._arrays, self._positions, strict=True)
         ]
 
 
@@ -229,7 +229,7 @@ def run(
     memory: Memory | None = None,
     **options: object,
 ) -> Result:
-    """Runs the kernel on one block of 32 threads, or as the options say."""
+    """Runs the kernel on one block of 32 threads, or with the given options."""
     memory = memory or Memory(arrays)
     process = start(library, memory, {"block": "32 1 1", **options}, emulator)
     output, _ = process.communicate(timeout=120)

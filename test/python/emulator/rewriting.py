@@ -1,4 +1,4 @@
-"""Device modules as code of the host: hand-written LLVM IR, rewritten, and run by the emulator.
+"""Device modules as host code: hand-written LLVM IR, rewritten, and run by the emulator.
 
 The expected results are from LLVM's language reference, and from the vendors' documents where they differ
 from it.

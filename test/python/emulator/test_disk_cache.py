@@ -1,4 +1,4 @@
-"""The cache on disk: what was tampered with is a miss, and nothing else is deleted."""
+"""The cache on disk: misses for modified files, and deletion of its own files only."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_bytes_come_back(cache: DiskCache, content: bytes) -> None:
 
 
 class Payload:
-    """Creates a file where it is unpickled."""
+    """Creates a file when it is unpickled."""
 
     def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
         return os.system, ("touch ran",)
@@ -100,7 +100,7 @@ TAMPERED: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("change", TAMPERED.values(), ids=TAMPERED.keys())
-def test_what_was_tampered_with_is_a_miss(
+def test_a_modified_file_is_a_miss(
     cache: DiskCache, tmp_path: Path, change: Callable[[Path], object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -109,7 +109,7 @@ def test_what_was_tampered_with_is_a_miss(
     cache.set("b", b"of b")
     change(path)
     assert cache.get("a") is None and cache.get("b") == b"of b" and not Path("ran").exists()
-    # It is replaced, where that is possible.
+    # It is replaced if possible.
     cache.set("a", b"again")
     assert cache.get("a") == (None if path.is_dir() else b"again")
 
@@ -142,7 +142,7 @@ def test_the_key_is_private_and_stays(cache: DiskCache, key: Path, tmp_path: Pat
         (lambda cache, key: key.write_bytes(b"short"), "does not have 32 bytes"),
     ],
 )
-def test_what_others_can_write_is_refused(
+def test_files_that_others_can_write_are_refused(
     cache: DiskCache, key: Path, tmp_path: Path, change: Callable[[Path, Path], object], said: str
 ) -> None:
     if "chown" in change.__code__.co_names and os.geteuid() != 0:
@@ -193,7 +193,7 @@ def test_entries_that_were_used_last_stay(cache: DiskCache, tmp_path: Path) -> N
     assert not part.exists()
 
 
-def test_what_is_too_large_is_not_stored(cache: DiskCache, tmp_path: Path) -> None:
+def test_large_results_are_not_stored(cache: DiskCache, tmp_path: Path) -> None:
     cache.set("a", b"x" * LIMIT)
     assert cache.get("a") is None and not entries(tmp_path)
 
@@ -240,7 +240,7 @@ def use(folder: Path, key: Path, seed: int) -> int:
 
 
 def test_processes_share_a_folder(tmp_path: Path, key: Path) -> None:
-    # They create the folder and the key at the same time, too.
+    # They also create the folder and the key concurrently.
     with multiprocessing.get_context("fork").Pool(4) as pool:
         assert pool.starmap(use, [(tmp_path / "cache", key, seed) for seed in range(4)]) == [0] * 4
     assert not list((tmp_path / "cache").glob("*.part"))
@@ -298,7 +298,7 @@ def test_an_empty_key_is_an_error_in_the_end(
 
 @pytest.mark.parametrize("kind", ["a symbolic link", "not a file"])
 def test_a_key_that_is_not_a_file(kind: str, tmp_path: Path, key: Path) -> None:
-    # Permissions are not what is wrong, although the link and the folder have many.
+    # Permissions are not the cause, although the link and the folder have many.
     key.parent.mkdir(exist_ok=True)
     if kind == "a symbolic link":
         key.symlink_to(tmp_path / "elsewhere")

@@ -48,7 +48,7 @@ def test_every_gpu_is_a_target() -> None:
         ("emu:emu:sm_80", "unknown target"),
     ],
 )
-def test_what_is_no_target(name: str, message: str) -> None:
+def test_names_that_are_not_targets(name: str, message: str) -> None:
     with pytest.raises(smalti.TargetError, match=message):
         targets.get(name)
 
@@ -61,7 +61,7 @@ def test_the_module_can_name_the_target() -> None:
     assert smalti.compile(module, target="cpu").target.name == "cpu"
 
 
-def test_what_an_emulated_kernel_is(tmp_path: Path) -> None:
+def test_attributes_of_an_emulated_kernel(tmp_path: Path) -> None:
     kernel = smalti.compile(SCALE, target="emu:sm_80")
     assert kernel.binary is None and not kernel.notes
     assert kernel.device_ir is not None and kernel.device_ir.startswith(b"BC")
@@ -188,7 +188,7 @@ def test_blocks_outside_the_grid() -> None:
 
 
 def placed(*given: np.ndarray, alignment: int = 16, writes: bool = True) -> tuple[memory.Memory, list[list[str]]]:
-    """A launch's memory and what is said of it."""
+    """A launch's memory and its description in findings."""
     made = memory.Memory(
         [
             memory.Array(i, arrays.view(array), array.itemsize, alignment, writes, f"argument {i}")
@@ -228,7 +228,7 @@ def test_gaps_are_holes_and_results_come_back() -> None:
     made.close()
 
 
-def test_what_is_only_read_must_not_change() -> None:
+def test_read_only_arguments_must_not_change() -> None:
     made, lines = placed(np.ones((3, 4), np.float16)[:, :3], writes=False)
     assert not made.findings()
     start = next(int(line[2]) for line in lines if line[0] == "array")

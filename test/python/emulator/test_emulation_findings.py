@@ -66,7 +66,7 @@ BARRIER = re.compile(r"^ *gpu\.barrier.*\n", re.MULTILINE)
 
 
 @pytest.mark.skipif(toolchain.find_emulator("thread") is None, reason=toolchain.EMULATOR_HINTS[True])
-def test_race_has_its_places_in_the_source(tmp_path: Path, kernels: Path) -> None:
+def test_race_has_its_locations_in_the_source(tmp_path: Path, kernels: Path) -> None:
     source = smalti.compile(kernels / "matmul_ragged.mlir", target="emu:gfx942")
     text = source.asm["pipelined"]
     path = tmp_path / "mutant.mlir"
@@ -121,7 +121,7 @@ def test_the_text_of_a_finding() -> None:
     ]
 
 
-def test_findings_without_places_where_the_symbolizer_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_findings_without_locations_if_the_symbolizer_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(toolchain, "find_llvm_tool", lambda name: None)
     (finding,) = findings.from_json([{"kind": "trap", "message": "m", "block": [0, 0, 0], "pc": [16]}], "/gone.so")
     assert finding == findings.Finding("trap", "m", block=(0, 0, 0))
@@ -166,7 +166,7 @@ def test_each_sanitizer_has_its_library(rewritten: list[bytes]) -> None:
     assert len(rewritten) == 2
 
 
-def test_broken_cache_is_no_reason_to_fail(rewritten: list[bytes], tmp_path: Path) -> None:
+def test_a_broken_cache_is_not_an_error(rewritten: list[bytes], tmp_path: Path) -> None:
     scale(nvidia())
     folder = tmp_path / "cache" / "emulator"
     for file in folder.rglob("*"):
@@ -179,7 +179,7 @@ def test_broken_cache_is_no_reason_to_fail(rewritten: list[bytes], tmp_path: Pat
     assert len(rewritten) == 2
 
 
-def test_an_unusable_cache_is_said_once_and_is_no_reason_to_fail(rewritten: list[bytes], tmp_path: Path) -> None:
+def test_an_unusable_cache_is_reported_once_and_is_not_an_error(rewritten: list[bytes], tmp_path: Path) -> None:
     (tmp_path / "cache").mkdir()
     (tmp_path / "cache" / "emulator").mkdir(mode=0o777)
     (tmp_path / "cache" / "emulator").chmod(0o777)
@@ -189,7 +189,7 @@ def test_an_unusable_cache_is_said_once_and_is_no_reason_to_fail(rewritten: list
     assert len(rewritten) == 2 and len(warned) == 1
 
 
-def test_folder_that_cannot_be_is_no_reason_to_fail(
+def test_an_impossible_folder_is_not_an_error(
     rewritten: list[bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").write_text("")

@@ -1,4 +1,4 @@
-"""Device modules of others on emulated GPUs, and what is missing on a machine."""
+"""Device modules of other compilers on emulated GPUs, and missing tools of a machine."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_text_path_and_bitcode(tmp_path: Path) -> None:
         np.testing.assert_array_equal(scale(emulator.load(source, "emu:sm_80")), np.arange(100) / 2)
 
 
-def test_places_in_a_text_without_line_tables(tmp_path: Path) -> None:
+def test_locations_in_a_text_without_line_tables(tmp_path: Path) -> None:
     store = "store float %r, ptr addrspace(1) %far"
     body = f"%far = getelementptr i8, ptr addrspace(1) %target, i64 -1099511627776\n  {store}"
     line = NVIDIA_KERNEL.splitlines().index("  BODY") + 2
@@ -71,7 +71,7 @@ def test_loading_what_is_none(tmp_path: Path) -> None:
         emulator.load("define nothing\n", "emu:sm_80").kernels  # noqa: B018
 
 
-def test_what_is_not_emulated_is_named_before_anything_runs() -> None:
+def test_refused_ops_are_reported_before_the_run() -> None:
     body = "call void @llvm.nvvm.fantasy()"
     text = NVIDIA_KERNEL.replace("BODY", body) + "declare void @llvm.nvvm.fantasy()\ndeclare void @llvm.nvvm.dream()\n"
     with pytest.raises(smalti.CompileError, match=r"not emulated.*\n.*llvm\.nvvm\.fantasy") as error:
@@ -193,7 +193,7 @@ define ptx_kernel void @say(i32 %n) {
 """
 
 
-def test_what_a_kernel_prints(capsys: pytest.CaptureFixture[str]) -> None:
+def test_output_of_a_kernel(capsys: pytest.CaptureFixture[str]) -> None:
     emulator.load(PRINTING, "emu:sm_80").launch(2, 1, 7)
     assert capsys.readouterr().out == "value 7\n" * 2
 

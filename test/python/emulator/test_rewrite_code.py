@@ -1,4 +1,4 @@
-"""Functions and numbers of device modules as code of the host."""
+"""Functions and numbers of device modules as host code."""
 
 from __future__ import annotations
 
@@ -297,7 +297,7 @@ declare TYPE @llvm.fma.TY(TYPE, TYPE, TYPE)
     a, b = (rng.integers(-(2**bits) + 1, 2**bits, threads) | 1 for _ in range(2))
     x = (a * 2.0 ** rng.integers(-bits, 2, threads)).astype(ty)
     y = (b * 2.0 ** rng.integers(-bits, 2, threads)).astype(ty)
-    # Half of them where a tie is broken by what is far below.
+    # In half of them, bits far below break a tie.
     z = ((rng.integers(1, 2**bits, threads)) * 2.0 ** rng.integers(-2 * bits, 3, threads)).astype(ty)
     ties = (1 + 2.0**-bits) * 2.0 ** rng.integers(-3, 3, threads)
     wide = ties * (1 + rng.choice([0, 2.0**-40, -(2.0**-40)], threads))

@@ -1,4 +1,4 @@
-"""Atomics and calls of instructions of device modules as code of the host."""
+"""Atomics and calls of instructions of device modules as host code."""
 
 from __future__ import annotations
 
@@ -232,7 +232,7 @@ define kernel void @k(ptr %p) {
     assert value[0] == 31 - 4
 
 
-def test_unknown_instructions_are_named_with_their_place() -> None:
+def test_unknown_instructions_are_reported_with_their_location() -> None:
     body = """
 declare void @unheard(i32)
 define kernel void @k() !dbg !3 {

@@ -1,4 +1,4 @@
-"""Memory of device modules as code of the host: address spaces, layouts, parameters."""
+"""Memory of device modules as host code: address spaces, layouts, parameters."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ define kernel void @k(ptr addrspace(1) %out) {
     assert rewrite(complete(body, AMD), "gfx942")["writable_globals"] is True
 
 
-def test_null_of_amd_shared_memory_is_no_address() -> None:
+def test_null_of_amd_lds_is_not_an_address() -> None:
     body = """
 @buffer = internal addrspace(3) global i32 undef, align 4
 define kernel void @k(ptr addrspace(1) %out, ptr %null) {

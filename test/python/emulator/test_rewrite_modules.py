@@ -1,4 +1,4 @@
-"""Device modules of other compilers, and those that are refused."""
+"""Device modules of other compilers, and refusals."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_code_of_clang(vendor: str, level: str, sanitize: Any, tmp_path: Path) -
 @pytest.mark.grid(4)
 @pytest.mark.parametrize("chip", ["sm_80", "sm_90", "gfx942", "gfx1250"])
 @pytest.mark.parametrize("name", ["vector_add", "matmul_ragged", "matmul_relu_bf16"])
-def test_what_is_emulated_is_what_is_shipped(chip: str, name: str) -> None:
+def test_the_emulated_code_is_the_shipped_code(chip: str, name: str) -> None:
     opt = toolchain.find_llvm_tool("opt")
     if opt is None:
         pytest.skip("no opt was found")
@@ -148,7 +148,7 @@ def test_what_is_emulated_is_what_is_shipped(chip: str, name: str) -> None:
     for access in accesses:
         found = re.search(r"!dbg (!\d+)", access)
         assert found, access
-        # Places of threads are read where the function begins.
+        # Thread indices are read at the function's entry.
         if not re.search(r"\.(?:sreg|workitem|workgroup)\.", access):
             assert re.search(r"triton_xla\.|arith\.|math\.|entry_func", source[int(lines[found[1]]) - 1]), access
 
@@ -219,12 +219,12 @@ def assembly(text: str) -> str:
         ),
     ],
 )
-def test_what_is_no_module_for_the_emulator(text: str, message: str) -> None:
+def test_modules_that_are_not_for_the_emulator(text: str, message: str) -> None:
     error = refusal(text.encode("latin-1"))
     assert message in str(error)
 
 
-def test_text_that_does_not_parse_has_its_place() -> None:
+def test_text_that_does_not_parse_has_its_location() -> None:
     (diagnostic,) = refusal(b"\n\ndefine void @f( {").diagnostics
     assert diagnostic["location"] == ["-", 3, 18]
 
@@ -252,7 +252,7 @@ def test_text_that_does_not_parse_has_its_place() -> None:
         ),
     ],
 )
-def test_what_is_not_emulated_has_its_function(body: str, message: str) -> None:
+def test_refused_ops_are_reported_with_their_function(body: str, message: str) -> None:
     kernel = f"define amdgpu_kernel void @k(ptr %p) {{\n {body}\n ret void }}\ndeclare void @llvm.amdgcn.kill(i1)"
     error = refusal(AMD + kernel, "gfx942")
     assert message in str(error)
@@ -295,7 +295,7 @@ def test_parameters_that_no_launch_can_give_are_refused() -> None:
         ),
     ],
 )
-def test_what_no_device_has_is_refused(module: str, message: str) -> None:
+def test_features_without_a_device_are_refused(module: str, message: str) -> None:
     assert message in str(refusal(NVIDIA + module))
 
 
@@ -333,7 +333,7 @@ define kernel void @smalti_emu_call(ptr %in, ptr %out) {
     assert number[0] == 3
 
 
-def test_a_block_size_that_is_not_whole_is_no_requirement() -> None:
+def test_a_fractional_block_size_is_ignored() -> None:
     kernel = "define amdgpu_kernel void @k() !reqd_work_group_size !0 { ret void }\n!0 = !{null, i32 2}"
     assert rewrite(AMD + kernel, "gfx942")["kernels"][0]["block"] is None
 
@@ -348,7 +348,7 @@ def test_bad_options_are_refused() -> None:
             rewrite(NVIDIA + EMPTY, **options)
 
 
-def test_the_worker_goes_on_after_a_refusal() -> None:
+def test_the_worker_continues_after_a_refusal() -> None:
     refusal("nothing")
     assert rewrite(NVIDIA + EMPTY)["vendor"] == "nvidia"
 

@@ -121,7 +121,7 @@ ret void
         run(library, vendor="amd", wave=64, block="128 1 1", order=order).check()
 
 
-def test_a_wave_of_amd_that_signals_and_ends_stands_for_itself_alone(tmp_path: Path) -> None:
+def test_an_amd_wave_that_signals_and_exits_counts_once(tmp_path: Path) -> None:
     # The second wave writes before it signals, the first reads after both have, the third ends when it has signaled.
     shared = f"%base = inttoptr i64 {SHARED} to ptr\n"
     body = f"""\
@@ -256,7 +256,7 @@ def test_a_lane_outside_of_the_mask_is_found(tmp_path: Path) -> None:
     )
 
 
-def test_an_instruction_that_needs_the_wave_is_not_done_by_a_part(tmp_path: Path) -> None:
+def test_a_wave_instruction_does_not_run_in_a_part_of_the_wave(tmp_path: Path) -> None:
     body = f"""\
 {TID}
 %isEarly = icmp eq i32 %tid, 5

@@ -100,7 +100,7 @@ ret void
 
 
 @pytest.mark.parametrize("emulator", [PLAIN, ADDRESS, THREAD], ids=lambda path: path.name)
-def test_a_loop_without_end_is_ended_where_it_is(tmp_path: Path, emulator: Path) -> None:
+def test_an_endless_loop_is_stopped_with_its_location(tmp_path: Path, emulator: Path) -> None:
     body = f"""\
 {TID}
 %isThird = icmp eq i32 %tid, 3

@@ -81,7 +81,7 @@ def test_a_fault_is_a_finding(tmp_path: Path, action: str, kind: str, message: s
     assert begin <= finding["pc"][0] < begin + size
 
 
-def test_a_fault_in_a_function_of_the_system_has_the_place_of_its_call(tmp_path: Path) -> None:
+def test_a_fault_in_a_system_function_has_the_location_of_its_call(tmp_path: Path) -> None:
     action = (
         "%to = getelementptr i8, ptr %out, i64 4096\ncall void @llvm.memset.p0.i64(ptr %to, i8 1, i64 %n, i1 false)"
     )

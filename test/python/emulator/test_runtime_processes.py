@@ -1,4 +1,4 @@
-"""The processes of the emulator, and what is said to them."""
+"""The processes of the emulator, and their protocol."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ ret void
 
 
 def test_a_library_with_variables_runs_in_one_worker(tmp_path: Path) -> None:
-    # The flag says that blocks share variables: a lone worker waits for itself, and does not end.
+    # The flag states that blocks share variables: a single worker waits for itself, and does not end.
     library = build(tmp_path, BLOCKS_THAT_MEET, "ptr %out", flags=1)
     finding = run(library, ints(2), grid="2 1 1", workers=2, timeout=0.5).finding
     assert finding["kind"] == "timeout"

@@ -1,4 +1,4 @@
-"""The runtime of the emulator under the sanitizers: what is a race or out of bounds, and what is not."""
+"""The runtime of the emulator under the sanitizers: races, accesses out of bounds, and correct kernels."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_a_missing_barrier_is_a_race(tmp_path: Path, order: str) -> None:
         assert "is unordered with" in finding["message"]
 
 
-def test_a_barrier_of_others_orders_nothing(tmp_path: Path) -> None:
+def test_a_barrier_without_the_thread_does_not_order_it(tmp_path: Path) -> None:
     # Both waves wait at barriers, each at one of its own.
     named = """\
 %wave = udiv i32 %tid, 32
@@ -77,8 +77,8 @@ device void "llvm.nvvm.barrier.cta.sync.aligned.count"(i32 %id, i32 32)
     assert races(library, ints(64), block="64 1 1")
 
 
-def test_a_barrier_orders_no_later_use(tmp_path: Path) -> None:
-    # A barrier before the writes, and none between them and the reads.
+def test_a_barrier_does_not_order_later_uses(tmp_path: Path) -> None:
+    # A barrier before the writes, but not between them and the reads.
     body = reverse("").replace("%square =", f"{BARRIER}{BARRIER}%square =")
     library = build(tmp_path, body, "ptr %out", shared=256, sanitizer="thread")
     assert races(library, ints(64), block="64 1 1")
@@ -131,7 +131,7 @@ ret void
             assert other["block"] == [first, 0, 0]
 
 
-def test_atomics_are_no_race(tmp_path: Path) -> None:
+def test_atomics_do_not_race(tmp_path: Path) -> None:
     body = """\
 %old = atomicrmw add ptr %out, i32 1 monotonic
 ret void
@@ -184,7 +184,7 @@ ret void
 
 @pytest.mark.parametrize(("fence", "count"), [("fence seq_cst", 0), ("", 1)], ids=["fence", "nothing"])
 def test_fences_order_blocks_around_relaxed_atomics(tmp_path: Path, fence: str, count: int) -> None:
-    # The block that comes last to a counter reads what the others wrote.
+    # The last block at a counter reads the writes of the others.
     body = f"""\
 {BLOCK}
 %mine = getelementptr i32, ptr %out, i32 %block
@@ -245,7 +245,7 @@ def test_lanes_of_amd_are_ordered_by_each_instruction_of_the_wave(tmp_path: Path
     body = EXCHANGE_IN_WAVE.format(tid=tid, between='device void "llvm.amdgcn.wave.barrier"()')
     library = build(tmp_path, body, "ptr %out", shared=256, sanitizer="thread")
     run(library, ints(64), vendor="amd", wave=64, block="64 1 1", emulator=THREAD).check()
-    # Lockstep alone does not order them (docs/emulation.md).
+    # Lockstep does not order them (docs/emulation.md).
     alone = build(tmp_path, EXCHANGE_IN_WAVE.format(tid=tid, between=""), "ptr %out", shared=256, sanitizer="thread")
     assert races(alone, ints(64), vendor="amd", wave=64, block="64 1 1")
     # And not with the other wave.
@@ -256,7 +256,7 @@ def test_lanes_of_amd_are_ordered_by_each_instruction_of_the_wave(tmp_path: Path
 
 @pytest.mark.parametrize("copies", ["late", "early"])
 @pytest.mark.parametrize(("barrier", "count"), [(BARRIER, 0), ("", 1)], ids=["barrier", "nothing"])
-def test_what_an_instruction_does_to_memory_is_seen(tmp_path: Path, barrier: str, count: int, copies: str) -> None:
+def test_memory_effects_of_instructions_are_found(tmp_path: Path, barrier: str, count: int, copies: str) -> None:
     # Each thread copies 16 bytes, and reads what its opposite copied.
     body = f"""\
 {TID}
@@ -284,7 +284,7 @@ ret void
 
 @pytest.mark.parametrize("copies", ["late", "early"])
 @pytest.mark.parametrize(("barrier", "count"), [(BARRIER, 0), ("", 1)], ids=["barrier", "nothing"])
-def test_a_copy_may_write_at_once(tmp_path: Path, barrier: str, count: int, copies: str) -> None:
+def test_a_copy_may_write_immediately(tmp_path: Path, barrier: str, count: int, copies: str) -> None:
     # Each thread reads what its opposite will copy to. A barrier before the wait for the copies orders nothing.
     body = f"""\
 {TID}
@@ -381,8 +381,8 @@ def test_an_access_outside_of_memory_is_found(
     assert len(finding["pc"]) == 1
 
 
-def test_accesses_outside_of_memory_are_found_at_each_place(tmp_path: Path) -> None:
-    # The launch goes on: what else is wrong is found in the same run.
+def test_accesses_outside_of_memory_are_found_at_each_offset(tmp_path: Path) -> None:
+    # The launch continues: the same run finds further errors.
     action = """\
 %to = getelementptr i8, ptr %out, i64 -4
 %v = load volatile i32, ptr %to

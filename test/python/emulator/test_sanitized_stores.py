@@ -1,4 +1,4 @@
-"""Unordered stores of one value by several threads, which ThreadSanitizer does not report, and what it still reports."""
+"""Unordered stores of one value by several threads, which ThreadSanitizer does not report, and remaining reports."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ VALUES = {
     "<8 x i32>": ("<8 x i32> splat (i32 7)", "%v = insertelement <8 x i32> zeroinitializer, i32 %tid, i32 7"),
     "<4 x i32>": ("<4 x i32> splat (i32 7)", "%v = insertelement <4 x i32> zeroinitializer, i32 %tid, i32 3"),
 }
-"""For each type a value of all threads, and one of each thread."""
+"""For each type a common value of all threads, and one per thread."""
 
 
 def races(body: str, order: str) -> list[Any]:
@@ -60,8 +60,8 @@ def test_stores_of_one_value(type_: str, place: str, order: str) -> None:
 
 
 @pytest.mark.parametrize("order", ["first-ahead", "last-ahead"])
-def test_what_is_still_a_race(order: str) -> None:
-    # Another value by one thread alone.
+def test_remaining_races(order: str) -> None:
+    # Another value by one thread only.
     one = "  %v = select i1 %first, i32 8, i32 7\n  store i32 %v, ptr %out\n"
     assert races(one, order)
     # An unordered read, by a thread that does not write.

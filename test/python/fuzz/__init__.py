@@ -1,1 +1,1 @@
-"""Differential fuzzing: random tile programs, compiled for several targets, against the float64 reference."""
+"""Differential fuzzing: random tile-level kernels, compiled for several targets, against the float64 reference."""

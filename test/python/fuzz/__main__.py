@@ -1,7 +1,7 @@
-"""Random tile programs on every kind of target, against the float64 reference.
+"""Random tile-level kernels on every kind of target, against the float64 reference.
 
-Without files it draws programs until the time is over. Every failure is reduced to a small program and written to a
-file, which this command runs again.
+Without files it generates kernels until the time has elapsed. Every failure is reduced to a small kernel and written to
+a file, which this command runs again.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def replay(paths: list[Path], targets: list[str]) -> int:
 
 
 def summary(tally: differential.Tally, targets: list[str]) -> list[Table]:
-    """What became of the programs, and why some were refused."""
+    """The outcomes of the kernels, and the reasons of refusals."""
     counts = Table("target", "agreed", "refused", "failed", title="Programs")
     for target in targets:
         refused = sum(count for (where, _), count in tally.refused.items() if where == target)
@@ -56,15 +56,15 @@ def summary(tally: differential.Tally, targets: list[str]) -> list[Table]:
 
 
 def fuzz(minutes: float, seed: int, targets: list[str], folder: Path) -> int:
-    """Runs batches until the time is over."""
+    """Runs batches until the time has elapsed."""
     console = Console(width=None if sys.stdout.isatty() else 120)
-    start, told = time.monotonic(), 0.0
+    start, reported = time.monotonic(), 0.0
 
     def progress() -> None:
-        nonlocal told
+        nonlocal reported
         now = time.monotonic()
-        if now - told >= 10:
-            told = now
+        if now - reported >= 10:
+            reported = now
             tally = campaign.tally
             text = f"{now - start:5.0f} s: {tally.agreed.total()} runs agreed, {tally.refused.total()} refused"
             print(f"{text}, {tally.failed.total()} failed", flush=True)

@@ -1,4 +1,4 @@
-"""Long runs of the fuzzer: batch after batch of programs, each failure reduced and kept in a file."""
+"""Long runs of the fuzzer: batches of kernels, and reduced failures in files."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SETTINGS = hypothesis.settings(
 
 @dataclass(frozen=True)
 class Failure:
-    """A reduced program that a target gets wrong."""
+    """A reduced kernel with wrong results on a target."""
 
     program: Program
     target: str
@@ -51,7 +51,7 @@ class Campaign:
         self._progress = progress
 
     def batch(self, seed: int, count: int) -> Failure | None:
-        """Draws `count` programs, or fewer where one fails, which is then reduced."""
+        """Generates `count` kernels, or fewer if one fails, which is then reduced."""
         suspects = self.targets
         failure: Failure | None = None
 
@@ -60,7 +60,7 @@ class Campaign:
         @hypothesis.given(programs())
         def run(program: Program) -> None:
             nonlocal suspects, failure
-            # Reducing is no part of the count.
+            # Reduction is not counted.
             tally = self.tally if failure is None else differential.Tally()
             try:
                 differential.compare(program, suspects, tally)

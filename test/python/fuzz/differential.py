@@ -1,4 +1,4 @@
-"""Runs a program on several targets and compares each with the reference."""
+"""Runs of a kernel on several targets, compared with the reference."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from smalti.errors import CompileError
 
 from .program import Program
 
-# What says that a compiler broke, and not that it declined.
+# Texts of a compiler crash, as opposed to a refusal.
 _BROKEN = re.compile(
     r"code generation of|gave no reason|failed to legalize|failed to verify|does not dominate|unrealized_conversion_cast"
     r"|failed to materialize|operand #\d+ must be|result #\d+ must be"
@@ -33,7 +33,7 @@ _EMULATIONS = (
 
 
 class Disagreement(AssertionError):
-    """A target computed something else than the reference, or failed where it should not."""
+    """A target's result differs from the reference, or it fails unexpectedly."""
 
     def __init__(self, target: str, message: str) -> None:
         super().__init__(f"{target}: {message}")
@@ -42,7 +42,7 @@ class Disagreement(AssertionError):
 
 @dataclass
 class Tally:
-    """What became of the programs, by target."""
+    """The outcomes of the kernels, by target."""
 
     agreed: Counter[str] = field(default_factory=Counter)
     refused: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -57,7 +57,7 @@ def _reason(error: CompileError) -> str:
 
 
 def _run(program: Program, target: str, wanted: list[reference.Value]) -> str | None:
-    """Compiles, runs, compares. Returns the reason of a refusal, None where the target agrees."""
+    """Compiles, runs, compares. Returns the reason of a refusal, or None if the target agrees."""
     try:
         kernel = smalti.compile(program.text, target=target, **program.options)
     except CompileError as error:
@@ -81,7 +81,7 @@ def _run(program: Program, target: str, wanted: list[reference.Value]) -> str | 
 
 
 def compare(program: Program, targets: Iterable[str], tally: Tally | None = None) -> None:
-    """Runs `program` on every one of `targets`; raises `Disagreement` where one is wrong."""
+    """Runs `program` on every one of `targets`; raises `Disagreement` if one is wrong."""
     tally = tally or Tally()
     with np.errstate(all="ignore"):
         module = smalti.parse(program.text)

@@ -1,10 +1,10 @@
-"""A grammar of small tile programs for hypothesis.
+"""A grammar of small tile-level kernels for hypothesis.
 
-A program is drawn statement by statement and built with MLIR's builders, so that it is well formed by construction. It
-also has one meaning by construction: every value knows how large it can get, whether it is finite, and whether it was
-rounded. Where the result would depend on a rounding (a comparison, a conversion to an integer), operands are values that
-nothing rounded; where numbers could leave a type's range, they are clamped first. Tiles that run side by side write
-disjoint slabs of memory; a program of one tile reads and writes as it likes.
+A kernel is generated statement by statement with MLIR's builders, so that it is well-formed by construction. It also
+has one meaning by construction: the grammar tracks the largest magnitude of every value, whether it is finite, and
+whether it was rounded. If the result would depend on a rounding (a comparison, a conversion to an integer), the
+operands are exact values. If numbers could exceed a type's range, they are clamped first. Concurrent tiles write
+disjoint slabs of memory; a kernel of one tile has unrestricted reads and writes.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ SHAPES: dict[int, tuple[Shape, ...]] = {
 DOT_SIZES = (16, 32, 64)
 
 FRESH = 8.0
-"""Nothing that `check.random_arguments` makes is larger."""
+"""The arguments from `check.random_arguments` are not larger."""
 LARGEST = {"f16": 1e4, "bf16": 1e6, "f32": 1e6, "f64": 1e6}
 """Results stay below."""
 MODERATE = {"f16": 50.0, "bf16": 500.0, "f32": 500.0, "f64": 500.0}
-"""Operands are clamped to this where the result could get too large, and what a loop carries always."""
+"""Operands are clamped to this if the result could get too large, and loop-carried values always."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Tile:
     bound: float
     """No magnitude is above."""
     exact: bool = False
-    """Nothing was rounded on the way: every target has these very numbers."""
+    """All intermediate results are exact: every target has these very numbers."""
     finite: bool = True
 
     @property
@@ -83,14 +83,14 @@ class Memory:
     is_readable: bool = True
     """Whether an output is also read."""
     is_special: bool = False
-    """Whether it holds infinities and NaNs too."""
+    """Whether it contains infinities and NaNs."""
     slab: tuple[int, int] | None = None
-    """Where several tiles write it: the dimension that they share, and how much of it each has."""
+    """If several tiles write it: the dimension that is split, and its part in each tile."""
 
 
 @dataclass
 class Scope:
-    """What the statements of a block can use."""
+    """Values that the statements of a block can use."""
 
     tiles: list[Tile] = field(default_factory=list)
     indices: list[Index] = field(default_factory=list)
@@ -271,7 +271,7 @@ class Writer:
         ]
 
     def read(self, scope: Scope, dtype: str, shape: Shape, *, plain: bool = False) -> Tile:
-        """A tile from memory. A `plain` one has finite numbers that nothing rounded."""
+        """A tile from memory. A `plain` tile has finite, exact numbers."""
         sizes, strides = self._lanes(shape)
         reaches = self._reaches(sizes, strides)
         known = [
@@ -362,7 +362,7 @@ class Writer:
         return tile
 
     def _limited(self, tile: Tile, bound: float) -> Tile:
-        """The same tile clamped, where it could be larger."""
+        """The same tile, clamped if it could be larger."""
         if tile.bound <= bound:
             return tile
         high, low = (_splat(tile.dtype, tile.shape, sign * bound) for sign in (1, -1))
@@ -386,7 +386,7 @@ class Writer:
         return Tile(_arith(name, x.value, y.value), x.dtype, x.shape, x.bound + y.bound, finite=x.finite and y.finite)
 
     def _factors(self, scope: Scope) -> tuple[Tile, Tile]:
-        """Two tiles whose product is the same everywhere: an infinity meets no rounded number."""
+        """Two tiles whose matmul is the same on every target: an infinity is not combined with a rounded number."""
         x = self.pick(scope, FLOATS)
         if not x.finite and not x.exact:
             x = self.pick(scope, (x.dtype,), finite=True)
@@ -397,7 +397,7 @@ class Writer:
             x, y = (self._limited(t, MODERATE[x.dtype]) for t in (x, y))
         return x, y
 
-    def _float_product(self, scope: Scope) -> Tile:
+    def _float_multiplication(self, scope: Scope) -> Tile:
         x, y = self._factors(scope)
         return Tile(arith.mulf(x.value, y.value), x.dtype, x.shape, x.bound * y.bound, finite=x.finite and y.finite)
 
@@ -422,7 +422,8 @@ class Writer:
     def _extremum(self, scope: Scope) -> Tile:
         x = self.pick(scope, FLOATS)
         y = self.pick(scope, (x.dtype,))
-        # Which of two numbers is taken is the same everywhere, or makes no difference; a NaN decides by itself.
+        # The selection between two numbers is the same on every target, or makes no difference; a NaN is selected
+        # deterministically.
         value = _arith(self._choose(_EXTREMA), x.value, y.value)
         finite = x.finite and y.finite
         return Tile(value, x.dtype, x.shape, max(x.bound, y.bound), x.exact and y.exact, finite)
@@ -489,7 +490,7 @@ class Writer:
             bound = max(x.bound, 2.0**x.bits) if unsigned else min(x.bound, 2.0 ** (x.bits - 1))
             to = self._choose([dtype for dtype in FLOATS if bound < LARGEST[dtype]] or ["f32", "f64", "bf16"])
             value = _arith("uitofp" if unsigned else "sitofp", _tensor(to, x.shape), x.value)
-            # Whatever follows is bounded by a clamp.
+            # A clamp bounds the following values.
             return Tile(value, to, x.shape, bound)
         wider = [dtype for dtype in FLOATS if _bits(dtype) > x.bits]
         narrower = [dtype for dtype in FLOATS if _bits(dtype) < x.bits]
@@ -544,13 +545,13 @@ class Writer:
         result = triton_xla.MaskOp(x.value, dynamic, static, outside).result
         return replace(x, value=result, bound=max(x.bound, 5))
 
-    # --- products -----------------------------------------------------------------------------------------------------
+    # --- matmuls ------------------------------------------------------------------------------------------------------
 
     def _dot_onto(self, scope: Scope, accumulator: Tile) -> Tile:
         rows, columns = accumulator.shape
         dtype = self._choose(("f16", "bf16", "f32"))
         depth = self._choose((16, 32, 64, 8))
-        # A tile that comes from memory and goes nowhere else may be copied asynchronously.
+        # A tile that is loaded from memory and has no other use may be copied asynchronously.
         operands = []
         for shape in ((rows, depth), (depth, columns)):
             if self._choose((True, True, False)):
@@ -667,7 +668,7 @@ class Writer:
 
     def statements(self, scope: Scope, count: int) -> None:
         flat = (
-            self._float_sum, self._float_product, self._dot, self._cast, self._select, self._extremum, self._sign,
+            self._float_sum, self._float_multiplication, self._dot, self._cast, self._select, self._extremum, self._sign,
             self._integer_operation, self._function, self._mask, self._quotient, self._fma, self._comparison,
             self._logic, self._constant_tile, self._scalar_splat, self._remainder,
         )  # fmt: skip
@@ -702,7 +703,7 @@ class Writer:
 
 @st.composite
 def programs(draw: Callable[[st.SearchStrategy[Any]], Any]) -> Program:
-    """Tile programs that have one meaning on every target."""
+    """Tile-level kernels that have one meaning on every target."""
     with ir.Context(), ir.Location.unknown():
         module = ir.Module.create()
         with ir.InsertionPoint.at_block_begin(module.operation.regions[0].blocks[0]):

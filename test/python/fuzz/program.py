@@ -1,4 +1,4 @@
-"""One program of the fuzzer, with all that a run of it depends on; it can be kept in a file and run again."""
+"""One kernel of the fuzzer with all inputs of a run, and its file format."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SPECIAL = (np.nan, np.inf, -np.inf, 0.0, -0.0)
 
 @dataclass(frozen=True)
 class Program:
-    """A tile program, the options to compile it with, and its arguments."""
+    """A tile-level kernel, the options to compile it with, and its arguments."""
 
     text: str
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -37,8 +37,8 @@ class Program:
         for index in self.special:
             array = values[index]
             for number in _SPECIAL:
-                places = rng.integers(0, 8, array.shape) == 0
-                array[places] = number
+                positions = rng.integers(0, 8, array.shape) == 0
+                array[positions] = number
         return values
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""The targets that programs run on."""
+"""The targets of the fuzzer's kernels."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from smalti import targets
 
 
 def default_targets() -> list[str]:
-    """The CPU, and one emulated chip for each way of multiplying and of waiting."""
+    """The CPU, and one emulated chip for each kind of MMA and of wait."""
     chosen: dict[tuple[str, ...], str] = {}
     for target in targets.all():
         if target.is_gpu:

@@ -1,4 +1,4 @@
-"""Rounding by exact fractions, slow and plain: what conversions and arithmetic are compared with."""
+"""Rounding by exact fractions, as the reference of conversions and arithmetic."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _unit(x: Fraction, to: Format) -> Fraction:
 
 
 def _choose(below: int, is_exact: bool, above_half: int, negative: bool, mode: str) -> int:
-    """Below or the next: `above_half` is the sign of what is left over, less a half."""
+    """Down or up: `above_half` is the sign of the remainder minus one half."""
     if is_exact:
         return below
     up = {

@@ -1,4 +1,4 @@
-"""The structure of the library of instructions: what its files may include, and what it may link."""
+"""The structure of the library of instructions: allowed includes and libraries."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def reached(path: Path) -> frozenset[Path]:
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(FOLDER)))
-def test_includes_go_one_way(path: Path) -> None:
+def test_includes_are_acyclic(path: Path) -> None:
     foreign = [name for name in includes(path) if "/" in name and not name.startswith("smalti/emulator/Instructions/")]
     assert not foreign
 

@@ -112,7 +112,7 @@ def test_atomic_outside_is_found(name: str) -> None:
 @pytest.mark.parametrize(
     "other", ["store i32 7, ptr addrspace(1) %p", "%x = load volatile i32, ptr addrspace(1) %p"], ids=["store", "load"]
 )
-def test_atomic_races_with_what_is_none(name: str, other: str) -> None:
+def test_an_atomic_races_with_a_plain_access(name: str, other: str) -> None:
     with pytest.raises(errors.EmulationError) as caught:
         launch(name, other, "thread")
     assert {f.kind for f in caught.value.findings} == {"race"}

@@ -1,4 +1,4 @@
-"""Addresses of arrays that hold no memory, on every engine."""
+"""Addresses of arrays without memory, on every engine."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ LOWER = (
     "convert-func-to-llvm,convert-cf-to-llvm,reconcile-unrealized-casts"
 )
 
-# What a lowered @scale looks like: all tiles in [begin, end), 32 rows a tile, rows at and past 100 left out.
+# The form of a lowered @scale: all tiles in [begin, end), 32 rows a tile, without the rows from 100 on.
 SCALE_CPU = """\
 func.func @scale(%src: memref<100x60xf32>, %dst: memref<100x60xf32>, %begin: index, %end: index)
     attributes {llvm.emit_c_interface} {
@@ -233,7 +233,7 @@ def test_a_failed_check_does_not_count_as_checked(scale: Kernel) -> None:
 
 
 class OnlyDlpack:
-    """What any DLPack library's array looks like."""
+    """The form of any DLPack library's array."""
 
     def __init__(self, array: np.ndarray) -> None:
         self.array = array
@@ -331,7 +331,7 @@ def test_device_memory_is_refused_on_the_cpu(scale: Kernel) -> None:
     assert "dlpack device type 7" in refused(scale, Handmade(4096, (100, 60), 2, 32, 7), result)
 
 
-def test_a_library_that_hands_nothing_out_says_why(scale: Kernel) -> None:
+def test_a_library_without_an_array_interface_gives_a_reason(scale: Kernel) -> None:
     class Stubborn(OnlyDlpack):
         def __dlpack__(self, **keywords: Any) -> Any:
             raise BufferError("requires gradients")

@@ -1,4 +1,4 @@
-"""Launching on GPUs, without one: the messages, and the calls that the drivers get."""
+"""Launches on GPUs with a stub driver: the messages, and the driver's calls."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_cuda_launch_parameters(driver: Stub) -> None:
     kernel = gpu_kernel("sm_90a")
     kernel(*device_arrays(CUDA_DEVICE), stream=5)
     kernel(*device_arrays(CUDA_DEVICE))
-    # The code is loaded once, and may use as much shared memory as it takes.
+    # The code is loaded once, and may use as much shared memory as it needs.
     assert driver.named("load") == ["load \x7fELF"] and driver.named("attribute") == ["attribute 8 65536"]
     first, second = driver.launches
     assert first == stub_driver.Launch(
@@ -113,8 +113,8 @@ def test_clusters_of_more_blocks_than_every_chip_takes_are_allowed_first(driver:
 MAP = tensor_maps.TensorMap("f32", (100, 60), (240, 4), (32, 20))
 
 
-def test_tensor_maps_come_behind_the_arguments(driver: Stub) -> None:
-    """The driver encodes them; what it is told makes the bytes that Python's own encoder makes."""
+def test_tensor_maps_follow_the_arguments(driver: Stub) -> None:
+    """The driver encodes them; its operands give the bytes that Python's own encoder gives."""
     kernel = gpu_kernel("sm_90a")
     described = tensor_maps.TensorMap(
         *("bf16", (7, 6, 90, 64), (1 << 38, 1 << 20, 128, 2), (1, 2, 33, 32), (1, 2, 3, 1)), swizzle=64, fill="nan",
@@ -236,7 +236,7 @@ def test_arrays_on_two_gpus(driver: Stub) -> None:
     with pytest.raises(smalti.LaunchError, match=r"argument 1 .* the array is on GPU 1, but argument 0 is on GPU 0"):
         kernel(device_arrays(CUDA_DEVICE)[0], device_arrays(CUDA_DEVICE, 1)[1])
     assert driver.launches == []
-    # Without a context the arrays' GPU is taken; then it is the current one.
+    # Without a context, the arrays' GPU is used; then it is the current one.
     kernel(*device_arrays(CUDA_DEVICE, 1))
     with pytest.raises(
         smalti.LaunchError, match="the arrays are on GPU 0, but the current context belongs to GPU 1"
@@ -282,7 +282,7 @@ def test_more_shared_memory_than_the_gpu_has(driver: Stub) -> None:
         "@scale needs 101400 B of shared memory per block; GPU 0 (Stub 0) has at most 101376 B\nhint: "
     )
     assert driver.named("unload") and driver.launches == []
-    # The context is as it was: what fits runs.
+    # The context is still valid: a launch within the limits runs.
     driver.set(static_shared=0)
     kernel(*device_arrays(CUDA_DEVICE))
     assert driver.launches[0].shared == 101000
@@ -331,7 +331,7 @@ def test_a_context_that_is_lost_is_said_to_be(driver: Stub) -> None:
     with pytest.raises(smalti.LaunchError, match=r"running the kernel failed: an illegal memory access") as caught:
         gpu_kernel("sm_90a").launcher.run_on_copies([host, host.copy()])
     assert "the GPU context is lost" in str(caught.value)
-    # The first error is the one that is told, and memory is given back as far as that goes.
+    # The first error is reported, and as much memory as possible is freed.
     assert len(driver.named("free")) == 2
 
 
@@ -394,7 +394,7 @@ def test_threads_have_parameters_of_their_own(driver: Stub) -> None:
 
 
 class TorchLike:
-    """What `arrays.view` reads of a tensor of PyTorch's."""
+    """The result of `arrays.view` for a tensor of PyTorch's."""
 
     def __init__(self, pointer: int, device: str = "cuda", index: int | None = 0, negated: bool = False) -> None:
         self.shape, self.dtype = (100, 60), "torch.float32"
@@ -481,7 +481,7 @@ def hip(monkeypatch: pytest.MonkeyPatch) -> FakeHip:
 
 def test_hip_launch_parameters(hip: FakeHip) -> None:
     gpu_kernel("gfx942")(*device_arrays(ROCM_DEVICE), stream=3)
-    # Shared memory is in the code object, so the launch asks for none.
+    # Shared memory is in the code object, so the launch does not request any.
     assert hip.launched == [((4, 1, 1, 128, 1, 1, 0), 3, [0x10000, 0x20000])]
 
 

@@ -84,7 +84,7 @@ def test_pointers_are_enough(kernel: smalti.Kernel) -> None:
         kernel.launch_pointers(None, [source.ctypes.data])
 
 
-def test_what_a_launch_needs_is_in_the_cubin_s_kernel_too() -> None:
+def test_launch_requirements_are_in_the_cubin_s_kernel() -> None:
     text = KERNEL.replace("known_grid_size = array<i32: 1, 1, 1>", "known_grid_size = array<i32: 4, 1, 1>")
     text = text.replace("mosaic_gpu.tensor_maps", "known_cluster_size = array<i32: 2, 1, 1>, mosaic_gpu.tensor_maps")
     made = smalti.compile(text, target="sm_90a")

@@ -106,7 +106,7 @@ def test_an_array_starts_at_a_multiple_of_16_bytes() -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# What the assembler knows
+# Tensor maps of the assembler
 # ---------------------------------------------------------------------------------------------------------------------
 
 KERNEL = """
@@ -216,7 +216,7 @@ FIELDS: dict[str, tuple[tuple[TensorMap, int], tuple[TensorMap, int]]] = {
 
 
 @pytest.mark.parametrize("field", FIELDS)
-def test_a_field_is_where_the_assembler_replaces_it(field: str, replaced: dict[str, Bits]) -> None:
+def test_offsets_of_fields_in_the_assembler(field: str, replaced: dict[str, Bits]) -> None:
     wanted = dict(replaced[field])
     if field == "global_address":
         # An array starts at a multiple of 16 bytes.
@@ -225,7 +225,7 @@ def test_a_field_is_where_the_assembler_replaces_it(field: str, replaced: dict[s
 
 
 def test_fields_of_which_few_values_are_possible(replaced: dict[str, Bits]) -> None:
-    """Where the field is comes from the assembler, and the values from the map."""
+    """The field's offset is from the assembler, and the values are from the map."""
     (rank,) = replaced["rank"].items()
     for ours in range(1, 6):
         described = TensorMap("i8", (1,) * ours, (16,) * (ours - 1) + (1,), (1,) * (ours - 1) + (16,))
@@ -233,7 +233,7 @@ def test_fields_of_which_few_values_are_possible(replaced: dict[str, Bits]) -> N
     types = replaced["elemtype"][2]
     assert words(dataclasses.replace(GOOD, element="bf16"))[2] & types == 10 << low_bit(types)
     swizzles = replaced["swizzle_mode"][2]
-    # Its upper bit is one that newer chips have, for swizzling in other units.
+    # The upper bit of the field is for newer chips, which swizzle with other granularities.
     field = swizzles & 0xFFFF
     for code, swizzle in enumerate(tensor_maps.SWIZZLES):
         described = dataclasses.replace(GOOD, box=(8, swizzle // 2), swizzle=swizzle)

@@ -1,4 +1,4 @@
-"""Layout inference: what its layouts cost, the relayouts that it inserts, and hints that resolve what it refuses."""
+"""Layout inference: costs of layouts, inserted relayouts, and hints that resolve refusals."""
 
 from __future__ import annotations
 
@@ -221,14 +221,14 @@ CONFLICTS: dict[str, list[str]] = {
 
 @pytest.mark.parametrize("lines", CONFLICTS.values(), ids=CONFLICTS)
 def test_casts_of_hints_resolve(lines: list[str]) -> None:
-    """The cast that the hint names, inserted where it says."""
+    """The cast of the hint, inserted at its location."""
     said = refusal(program(lines), "{relayouts=false}")
     hint = re.search(r"insert 'mosaic_gpu.layout_cast' to (\w+) on operands? ([\d and]+) of this '([\w.]+)'", said)
     assert hint, said
     layout = {"WGMMA": WGMMA, "TCGEN05": TCGEN05}[hint[1]]
     operands = [int(number) for number in re.findall(r"\d+", hint[2])]
     resolved = 0
-    # The op is one of those with the name: a hint is right where it is at one of them.
+    # The op is one of those with the name: a hint is right if it is at one of them.
     for index, line in enumerate(lines):
         if hint[3] not in line:
             continue
@@ -256,7 +256,7 @@ def stated(memory: str, swizzle: int, name: str) -> str:
 
 
 def test_hints_at_stated_tiles_resolve() -> None:
-    """Each op of which the hint says that it can be removed, removed."""
+    """Each op that the hint names for removal, removed."""
     memory = "memref<64x64xf32, #gpu.address_space<workgroup>>"
     lines = [f"%m = mosaic_gpu.slice_smem 0 : {memory}", stated("m", 128, "a"), stated("m", 64, "b")]
     said = refusal(program(lines, ""), "")

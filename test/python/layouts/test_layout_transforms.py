@@ -1,4 +1,4 @@
-"""Reduced, reshaped and transposed layouts against brute force, and the layouts that have names."""
+"""Reduced, reshaped and transposed layouts against brute force, and named layouts."""
 
 from __future__ import annotations
 
@@ -256,7 +256,7 @@ def test_named_layouts_transposed_twice_are_themselves(name: str) -> None:
     layout = named_layout(name)
     if len(layout.tiling[0]) == 2:
         assert layout.transpose([1, 0]) != layout
-        # The last tile of a transposed layout only says where the vector is.
+        # The last tile of a transposed layout only states the vector's position.
         if "TRANSPOSED" not in name:
             assert layout.transpose([1, 0]).transpose([1, 0]) == layout
 
@@ -317,7 +317,7 @@ def test_descriptions_of_other_layouts() -> None:
 def test_mma_operands_are_those_of_the_instruction(bits: int, warps: int, warps_m: int) -> None:
     packed, warps_n = 32 // bits, warps // warps_m
     k = 8 * packed
-    places = {
+    positions = {
         # PTX ISA: group = lane / 4, thread = lane % 4.
         "lhs": (
             layouts.mma_lhs(bits, warps, warps_m),
@@ -338,7 +338,7 @@ def test_mma_operands_are_those_of_the_instruction(bits: int, warps: int, warps_
             lambda m, n, group, thread, r, e: (16 * m + group + 8 * r, 8 * n + 2 * thread + e),
         ),
     }
-    for layout, shape, expected in places.values():
+    for layout, shape, expected in positions.values():
         assert layout.num_warps == warps
         for warp, lane in itertools.product(range(warps), range(32)):
             m, n = divmod(warp, warps_n)
@@ -371,8 +371,8 @@ def test_copies_have_every_element_once(rows: int, columns: int, swizzle: int, b
     assert layout is not None
     shape = [8 * rows, swizzle * 8 // bits * columns]
     layout.validate_for(shape)
-    places = list(enumerate_layout(layout, shape).values())
-    assert sorted(places) == list(range(math.prod(shape)))
+    positions = list(enumerate_layout(layout, shape).values())
+    assert sorted(positions) == list(range(math.prod(shape)))
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(1, 1), (1, 2), (3, 2), (2, 1)])

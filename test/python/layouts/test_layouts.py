@@ -1,7 +1,7 @@
 """The layout algebra against brute force.
 
-The reference tiles a numpy array of element numbers by reshaping it, and finds the elements of a lane by indexing it:
-it shares nothing with the C++ but the definition.
+The reference tiles a numpy array of element numbers by reshaping it, and finds the elements of a lane by indexing. It
+shares only the definition with the C++.
 """
 
 from __future__ import annotations
@@ -126,13 +126,13 @@ def reference(spec: Spec, shape: Sequence[int]) -> dict[tuple[int, int, int, int
 
 def enumerate_layout(layout: TiledLayout, shape: list[int]) -> dict[tuple[int, int, int, int], int]:
     """The same from the algebra."""
-    places = itertools.product(
+    positions = itertools.product(
         range(layout.num_warps),
         range(layout.num_lanes),
         range(layout.num_registers(shape)),
         range(layout.vector_length),
     )
-    return {place: int(np.ravel_multi_index(layout.element_index(shape, *place), shape)) for place in places}
+    return {place: int(np.ravel_multi_index(layout.element_index(shape, *place), shape)) for place in positions}
 
 
 @pytest.mark.parametrize(("spec", "shape"), CASES + RANDOM)
@@ -349,7 +349,7 @@ def test_layout_refuses_shape(shape: list[int], message: str) -> None:
 
 
 @pytest.mark.parametrize("place", [(4, 0, 0, 0), (0, 32, 0, 0), (0, 0, 2, 0), (0, 0, 0, 2), (-1, 0, 0, 0)])
-def test_layout_refuses_place(place: tuple[int, int, int, int]) -> None:
+def test_layout_refuses_an_index(place: tuple[int, int, int, int]) -> None:
     with pytest.raises(ValueError, match="is not in"):
         TiledLayout(*NAMED["wgmma"][0]).element_index([64, 8], *place)
 

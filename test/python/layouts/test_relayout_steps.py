@@ -1,4 +1,4 @@
-"""The steps of relayouts, executed: every byte of every word arrives, with as few shuffles as there can be."""
+"""The steps of relayouts, executed: complete results with the minimal number of shuffles."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def bytes_of_words(layout: Layout, shape: tuple[int, ...], bits: int, threads: i
 
 
 def pad_to_words(values: Array) -> Array:
-    """[thread, register, word, byte], -1 where a word has no more bytes."""
+    """[thread, register, word, byte], -1 if a word has no more bytes."""
     missing = -values.shape[2] % 4
     values = np.pad(values, ((0, 0), (0, 0), (0, missing)), constant_values=-1)
     return values.reshape(*values.shape[:2], -1, 4)
@@ -55,9 +55,9 @@ def execute_steps(plan: RelayoutPlan, source: Layout, result: Layout, shape: tup
                 words.append(np.where(taken[:, None] == 1, words[b], words[a]))
             elif kind == "permute":
                 both = np.concatenate([words[a], words[b]], axis=1)
-                places = (taken[:, None] >> (4 * np.arange(4))) & 15
-                assert (places < 8).all()
-                words.append(np.take_along_axis(both, places, axis=1))
+                positions = (taken[:, None] >> (4 * np.arange(4))) & 15
+                assert (positions < 8).all()
+                words.append(np.take_along_axis(both, positions, axis=1))
             else:
                 assert kind == "shuffle" and ((taken >= 0) & (taken < 32)).all()
                 words.append(words[a][thread - lane + taken])
@@ -114,7 +114,7 @@ def test_every_byte_arrives(source: str, result: str) -> None:
         ("WGMMA", "lanes rotated", 16, "32 shuffles and 0 moves: 64 cycles"),
     ],
 )
-def test_what_the_steps_take(source: str, result: str, bits: int, text: str) -> None:
+def test_costs_of_the_steps(source: str, result: str, bits: int, text: str) -> None:
     plan = plan_relayout_steps(LAYOUTS[source], LAYOUTS[result], list(SHAPE), bits, "sm_90a")
     assert str(plan.cost) == text
 

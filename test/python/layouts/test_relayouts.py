@@ -60,7 +60,7 @@ def test_means_are_the_nearest_or_cheaper(source: str, result: str) -> None:
             continue
         nearest = where_from(LAYOUTS[source], LAYOUTS[result])
         if cost.means != nearest:
-            # Shared memory is taken where shuffles would cost more.
+            # Shared memory is used if shuffles would cost more.
             assert (nearest, cost.means) == ("shuffles", "shared_memory")
         foreign = most_foreign_elements(LAYOUTS[source], LAYOUTS[result])
         if cost.means == "shuffles":

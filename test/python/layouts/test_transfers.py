@@ -126,7 +126,7 @@ def test_a_wrong_swizzle_is_seen(chip: str, width: int) -> None:
         execute(plan_transfer(layout, wrong, bits, chip), layout, memory, bits, chip, True)
 
 
-def test_a_wrong_layout_tile_or_kind_of_chip_is_seen() -> None:
+def test_a_wrong_layout_tile_or_kind_of_chip_is_found() -> None:
     memory = tiled_memory([64, 64], 128, 16, False)
     assert memory is not None
     plan = plan_transfer(named_layout("WGMMA"), memory, 16, "sm_90a")
@@ -379,7 +379,7 @@ def test_addresses_of_elements(bits: int) -> None:
 # --- what JAX takes ---------------------------------------------------------------------------------------------------
 
 
-def test_what_jax_takes() -> None:
+def test_layouts_that_jax_accepts() -> None:
     memory = tiled_memory([128, 128], 128, 16, False)
     transposed = tiled_memory([128, 128], 128, 16, True)
     assert memory is not None and transposed is not None

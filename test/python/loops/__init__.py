@@ -1,1 +1,1 @@
-"""Loops of GPU kernels through the loop passes: a kernel computes what it did, or it stays as it is."""
+"""Loops of GPU kernels through the loop passes: equal results, or unchanged kernels."""

@@ -1,7 +1,8 @@
-"""GPU kernels with loops through the loop passes, on emulated chips: what they make of a kernel against the kernel.
+"""GPU kernels with loops through the loop passes, on emulated chips: transformed kernels against the originals.
 
-Draws random kernels until the time is over, or takes every shape of loop with every number of stages (`--grid`). A
-random kernel that comes out wrong is reduced to a small one and written to a file, which this command runs again.
+Generates random kernels until the time has elapsed, or takes every shape of loop with every number of stages
+(`--grid`). A random kernel with wrong results is reduced to a small one and written to a file, which this command runs
+again.
 """
 
 from __future__ import annotations
@@ -41,11 +42,11 @@ def replay(paths: list[Path]) -> int:
 
 
 class Report:
-    """Says now and then how far it is, and what became of the kernels in the end."""
+    """Prints the progress periodically, and the outcomes of the kernels at the end."""
 
     def __init__(self) -> None:
         self.tally = runner.Tally()
-        self._start = self._told = time.monotonic()
+        self._start = self._reported = time.monotonic()
 
     @property
     def seconds(self) -> float:
@@ -54,9 +55,9 @@ class Report:
 
     def progress(self) -> None:
         """One line, if the last one is a while ago."""
-        if time.monotonic() - self._told < SECONDS:
+        if time.monotonic() - self._reported < SECONDS:
             return
-        self._told = time.monotonic()
+        self._reported = time.monotonic()
         print(f"{self.seconds:5.0f} s: {self.tally}", flush=True)
 
     def summary(self) -> None:
@@ -69,7 +70,7 @@ class Report:
 
 
 def fuzz(minutes: float, seed: int, chips: Sequence[str], folder: Path) -> int:
-    """Batches of random kernels until the time is over."""
+    """Batches of random kernels until the time has elapsed."""
     report, files = Report(), []
     while True:
         if failure := campaign.batch(chips, seed, BATCH, report.tally, report.progress):
@@ -86,7 +87,7 @@ def fuzz(minutes: float, seed: int, chips: Sequence[str], folder: Path) -> int:
 
 def points_of(chips: Sequence[str], part: tuple[int, int]) -> list[campaign.Point]:
     """Every point of the grid, or those of each plain kernel out of so many."""
-    # Those of one plain kernel stand together, so that it is compiled once.
+    # Points of one plain kernel are consecutive, so that it is compiled once.
     groups: dict[object, list[campaign.Point]] = {}
     for point in campaign.grid(chips):
         groups.setdefault((point.chip, point.shape.name, point.noalias, point.bounds), []).append(point)
@@ -96,7 +97,7 @@ def points_of(chips: Sequence[str], part: tuple[int, int]) -> list[campaign.Poin
 def simulate(points: Sequence[campaign.Point], of_mutants: bool) -> int:
     """Points of the grid in the simulator, in one schedule each; or the mutants of their kernels."""
     failed, noticed, count = 0, 0, 0
-    start = told = time.monotonic()
+    start = reported = time.monotonic()
     for number, point in enumerate(points):
         try:
             if of_mutants:
@@ -109,9 +110,9 @@ def simulate(points: Sequence[campaign.Point], of_mutants: bool) -> int:
         except Exception as error:
             failed += 1
             print(f"{point}: {type(error).__name__}: {error}", flush=True)
-        if time.monotonic() - told >= SECONDS:
-            told = time.monotonic()
-            print(f"{told - start:5.0f} s: {number + 1} of {len(points)} points", flush=True)
+        if time.monotonic() - reported >= SECONDS:
+            reported = time.monotonic()
+            print(f"{reported - start:5.0f} s: {number + 1} of {len(points)} points", flush=True)
     print(f"{time.monotonic() - start:.0f} s: {len(points)} points, {failed} failed")
     if of_mutants:
         print(f"{noticed} of {count} mutants are noticed ({100 * noticed / max(count, 1):.4g} %)")
@@ -158,7 +159,7 @@ def main() -> int:
         first, _, count = options.part.partition("/")
         points = points_of(chips, (int(first), int(count)))
         if options.mutants:
-            # Of these a run is short.
+            # Runs of these are short.
             points = [point for point in points if point.bounds[0].trips is not None]
         points = points[: options.points]
         if options.sim or options.mutants:

@@ -1,4 +1,4 @@
-"""Loops of whole blocks: tile programs, lowered to `mosaic_gpu`, ahead of the loop passes."""
+"""Loops of whole blocks: tile-level kernels, lowered to `mosaic_gpu`, before the loop passes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DEPTH, STEP = 144, 16
 
 @dataclass(frozen=True)
 class Block:
-    """One tile program with a loop up to its argument `%n`."""
+    """One tile-level kernel with a loop up to its argument `%n`."""
 
     name: str
     text: str
@@ -42,7 +42,7 @@ class Block:
             np.testing.assert_allclose(arrays[self.outputs], wanted, rtol=1e-3, atol=2e-3)
 
 
-def _product(a: np.ndarray, b: np.ndarray, n: int) -> np.ndarray:
+def _matmul(a: np.ndarray, b: np.ndarray, n: int) -> np.ndarray:
     end = -(-n // STEP) * STEP
     return a[:, :end] @ b[:end]
 
@@ -54,8 +54,8 @@ def _fold(a: np.ndarray, b: np.ndarray, n: int) -> np.ndarray:
     return total
 
 
-_PRODUCT = """
-triton_xla.entry_func @product(%a: memref<40x{k}xf16>, %b: memref<{k}x{m}xf16>, %c: memref<40x{m}xf32>, %n: index,
+_MATMUL = """
+triton_xla.entry_func @matmul(%a: memref<40x{k}xf16>, %b: memref<{k}x{m}xf16>, %c: memref<40x{m}xf32>, %n: index,
                                %tile: index) tiles 2 {{
   %c0 = arith.constant 0 : index
   %c16 = arith.constant 16 : index
@@ -97,8 +97,8 @@ triton_xla.entry_func @fold(%a: memref<40x160xf32>, %b: memref<40x160xf32>, %c: 
 """
 
 BLOCKS = (
-    Block("product", _PRODUCT.format(k=DEPTH, m=48), _product),
+    Block("matmul", _MATMUL.format(k=DEPTH, m=48), _matmul),
     # Rows of an odd number of elements: nothing is aligned enough to be copied asynchronously.
-    Block("ragged_product", _PRODUCT.format(k=DEPTH + 1, m=47), _product),
+    Block("ragged_matmul", _MATMUL.format(k=DEPTH + 1, m=47), _matmul),
     Block("fold", _FOLD, _fold),
 )

@@ -1,6 +1,7 @@
-"""What a thread does in each shape of loop (`kernels.py`), as text with placeholders.
+"""Thread code for each shape of loop (`kernels.py`), as text with placeholders.
 
-C is the number of columns, ROW, OUT and SHARED are types and a memory space, ROWBYTES are the bytes of a row, HALF is half of the threads.
+C is the number of columns, ROW, OUT and SHARED are types and a memory space, ROWBYTES are the bytes of a row, HALF is
+half of the threads.
 """
 
 REDUCTION = """
@@ -31,8 +32,8 @@ REGISTERS = """
 memref.store %sum, %o[%block, %c0, %t] : OUT
 """
 
-# Four rows of products: thread t has column t, and all have the same four factors.
-PRODUCT = """
+# Four rows of multiplications: thread t has column t, and all have the same four multipliers.
+MULTIPLICATIONS = """
 %few = arith.cmpi ult, %t, %c4 : index
 %sum = scf.for %i = %lower to %upper step %step iter_args(%acc = %zeros) -> vector<4xf32> {
   %row = arith.addi %i, %c16 : index
@@ -79,7 +80,7 @@ RECURRENCE = """
 memref.store %sum#0, %o[%block, %c0, %t] : OUT
 """
 
-# Each side reads another array; the first half of the threads doubles what it got.
+# Each side reads another array; the first half of the threads doubles the value that it read.
 BRANCH = """
 %half_of_threads = arith.constant HALF : index
 %is_first = arith.cmpi ult, %t, %half_of_threads : index
@@ -202,7 +203,7 @@ CHAIN = """
 memref.store %sum, %o[%block, %c0, %t] : OUT
 """
 
-# What the buffer holds lasts for two iterations.
+# The buffer's contents last for two iterations.
 PERSISTENT = """
 memref.store %zero, %s0[%t] : memref<Cxf32, SHARED>
 gpu.barrier
@@ -259,7 +260,7 @@ ROTATING = """
 memref.store %sum#0, %o[%block, %c0, %t] : OUT
 """
 
-# Two buffers in turn, of which this iteration has one.
+# Two buffers in turn, one of which this iteration uses.
 SELECTED = """
 %sum = scf.for %i = %lower to %upper step %step iter_args(%acc = %zero) -> f32 {
   %row = arith.addi %i, %c16 : index
@@ -279,8 +280,8 @@ SELECTED = """
 memref.store %sum, %o[%block, %c0, %t] : OUT
 """
 
-# What the last iteration left in the buffer, or what was there before the first, is read behind the loop.
-LEFT_BEHIND = """
+# The value in the buffer after the last iteration, or the value before the first, is read after the loop.
+LEFTOVER = """
 %start = memref.load %b[%c5, %t] : ROW
 memref.store %start, %s0[%t] : memref<Cxf32, SHARED>
 gpu.barrier

@@ -1,4 +1,4 @@
-"""Long runs: batch after batch of random kernels, and every shape of loop with every number of stages."""
+"""Long runs: batches of random kernels, and every shape of loop with every number of stages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ STAGES = (1, 2, 3, 4, 5)
 
 @dataclass(frozen=True)
 class Failure:
-    """A reduced kernel that comes out wrong."""
+    """A reduced kernel with wrong results."""
 
     case: Case
     message: str
@@ -40,7 +40,7 @@ def examine(case: Case, tally: runner.Tally) -> runner.Outcome:
 def batch(
     chips: Sequence[str], seed: int, count: int, tally: runner.Tally, progress: Callable[[], None]
 ) -> Failure | None:
-    """Draws `count` kernels, or fewer where one comes out wrong, which is then reduced."""
+    """Generates `count` kernels, or fewer if one has wrong results, which is then reduced."""
     failure: Failure | None = None
 
     @hypothesis.seed(seed)
@@ -49,7 +49,7 @@ def batch(
     def run(case: Case) -> None:
         nonlocal failure
         try:
-            # Reducing is no part of the count.
+            # Reduction is not counted.
             examine(case, tally if failure is None else runner.Tally())
         except Exception as error:
             failure = Failure(case, f"{type(error).__name__}: {error}")
@@ -110,7 +110,7 @@ class Point:
 
 
 def check_block(block: Block, chip: str, stages: int, depth: int, tally: runner.Tally) -> runner.Outcome:
-    """The plain program of a block against numpy, and what the passes make of it against the plain one."""
+    """The plain kernel of a block against numpy, and the passes' output against the plain kernel."""
     case = block.case(chip, kernels.passes(chip, stages, depth))
     plain = runner.plain_kernel(case.chip, case.text)
     block.check(case, lambda scalars: plain.run(case, scalars, Emulation()))
@@ -125,7 +125,7 @@ def shapes(chip: str) -> Iterator[Shape]:
 
 
 def facts(point: Point) -> dict[str, object]:
-    """Where in the grid a point is."""
+    """The position of a point in the grid."""
     bounds = point.bounds[0]
     return {
         "shape": point.shape.name,
@@ -134,14 +134,14 @@ def facts(point: Point) -> dict[str, object]:
         "slots": point.depth > 0,
         "mode": point.mode == "auto",
         "trips": bounds.trips,
-        # All of them, where they are not constant.
+        # All of them, if they are dynamic.
         "bounds": bounds.lower if bounds.trips is not None else None,
         "runs": "changing" if bounds.pace and bounds.trips is None else bounds.pace > 0,
     }
 
 
 _APART = ({"shape", "trips"}, {"shape", "bounds"}, {"bounds", "trips"}, {"runs", "trips"}, {"runs", "bounds"})
-"""What one launch with bounds that are not constant has all pairs of."""
+"""Facts whose pairs one launch with dynamic bounds covers."""
 
 
 def pairs(point: Point) -> list[tuple[object, ...]]:

@@ -1,4 +1,4 @@
-"""One kernel with loops, the passes to run on it, and its arguments; it can be kept in a file and run again."""
+"""One kernel with loops, its passes and its arguments, with a file format."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _BARRIER = re.compile(r"^ *(?:gpu\.barrier|amdgpu\.lds_barrier)\n", re.MULTILINE
 
 @dataclass(frozen=True)
 class Case:
-    """A plain kernel in `gpu.func`, and what is done to it."""
+    """A plain kernel in `gpu.func`, and the passes for it."""
 
     text: str
     chip: str
@@ -32,7 +32,7 @@ class Case:
 
     @property
     def given(self) -> str:
-        """What the passes get."""
+        """The input of the passes."""
         return _BARRIER.sub("", self.text) if self.bare else self.text
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""Asynchronous copies into shared memory, in each way that a chip has."""
+"""Asynchronous copies into shared memory, with each mechanism of the chips."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TOKEN = "!nvgpu.device.async.token"
 
 
 class Copies(Writer):
-    """Draws copies and the waits for them. Every copy is one unit of its wave, or belongs to a group."""
+    """Generates copies and their waits. Every copy is its wave's own, or belongs to a group."""
 
     def __init__(self, draw: Callable[[st.SearchStrategy[Any]], Any], chip: targets.Target) -> None:
         super().__init__(draw, chip)
@@ -37,7 +37,7 @@ class Copies(Writer):
         """Barrier objects by name, with their number of slots."""
         self.has_tiles = TILES in self.ways
         self._by_first_wave = False
-        """Whether one wave makes all tensor copies that are under way together."""
+        """Whether one wave issues all tensor copies that are in flight together."""
         self.number = ""
         """How often the loop has run before, over all runs of it; empty outside of its body."""
 
@@ -55,7 +55,7 @@ class Copies(Writer):
         return [f"%map_{name}: {self._map}" for name in ("a", "b")] if self._barrier_objects else []
 
     def extra(self) -> list[str]:
-        """What copies need at the head of the kernel."""
+        """Setup code of copies at the head of the kernel."""
         lines = []
         if LOADS in self.ways or TENSORS in self.ways:
             # A wave writes its elements one after the other.
@@ -85,8 +85,8 @@ class Copies(Writer):
     # --- statements ---------------------------------------------------------------------------------------------------
 
     def copies(self, scope: Scope) -> None:
-        """Copies in one group or two; what else is done while they are under way; waits."""
-        # A barrier object's parity is told by the number of the iteration: nothing may leave out a phase.
+        """Copies in one group or two; other statements while they are in flight; waits."""
+        # A barrier object's parity follows from the number of the iteration: every phase must be used.
         ways = [way for way in self.ways if way != TILES or (self.number and scope.depth == 0)]
         if not ways:
             return
@@ -113,7 +113,7 @@ class Copies(Writer):
             for buffer in used:
                 buffer.copying = False
                 buffer.filled = True
-                # What a barrier object says, it says to every thread; and none may be a phase behind.
+                # A barrier object's parity is observed by every thread, and no thread may be a phase late.
                 (self._pending.reads if way == TILES else self._pending.writes).add(buffer.name)
             groups = groups[done:]
             for buffer in used:
@@ -157,7 +157,7 @@ class Copies(Writer):
         elif self.choose((True, False)):
             self.line(f"amdgpu.memory_counter_wait load({units})")
         elif left or self.choose((True, False)):
-            # All ones but for the counter of loads.
+            # All ones, except for the wait counter of loads.
             self.line(f"rocdl.s.waitcnt {0x3F70 | units}")
         else:
             # LLVM has the barrier wait.
@@ -165,7 +165,7 @@ class Copies(Writer):
             self.needs_barriers = True
 
     def _copy(self, way: str, scope: Scope, buffer: Buffer) -> str:
-        """Starts a copy of all of the buffer; it may stand in a conditional or in a loop."""
+        """Starts a copy of the whole buffer; it may be in a conditional or in a loop."""
         make = {
             GROUPS: self._copy_in_group,
             LOADS: self._load_by_dma,
@@ -182,7 +182,7 @@ class Copies(Writer):
         bit = self.op(f"arith.andi {self.choose(scope.counters)}, {self.constant(1)} : index", "i")
         condition = self.op(f"arith.cmpi eq, {bit}, {self.constant(self.integer(0, 1))} : index", "p")
         if kind == "tail":
-            # What is not copied is stored.
+            # Values that are not copied are stored.
             buffer.units = 0
             self.begin(f"scf.if {condition} {{")
             make(scope, buffer, row)

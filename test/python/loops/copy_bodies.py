@@ -1,4 +1,4 @@
-"""What a thread does in loops with asynchronous copies: text with the placeholders of `bodies.py`.
+"""Thread code in loops with asynchronous copies: text with the placeholders of `bodies.py`.
 
 BOTHBYTES are the bytes of two rows, MAP and OBJECTS<n> the types of a tensor map and of n barrier objects.
 """
@@ -22,7 +22,7 @@ COPIES = """
 vector.store %sum, %o[%block, %c0, %tc] : OUT, vector<4xf32>
 """
 
-# The slots are the kernel's own; two groups an iteration, each waited for by itself.
+# The slots are the kernel's own; two groups an iteration, each with its own wait.
 GROUPS = """
 %sum = scf.for %i = %lower to %upper step %step iter_args(%acc = %zeros) -> vector<4xf32> {
   %row = arith.addi %i, %c16 : index
@@ -52,7 +52,7 @@ GROUPS = """
 vector.store %sum, %o[%block, %c0, %tc] : OUT, vector<4xf32>
 """
 
-# Copies for the next iteration are under way: it is pipelined by hand.
+# Copies for the next iteration are in flight: the loop is pipelined by hand.
 BY_HAND = """
 %row0 = arith.addi %lower, %c16 : index
 %z0 = memref.subview %s0[0, 0] [1, C] [1, 1] : memref<2xCxf32, SHARED> to memref<Cxf32, strided<[1]>, SHARED>
@@ -105,7 +105,7 @@ DMA = """
 memref.store %sum, %o[%block, %c0, %t] : OUT
 """
 
-# Each lane says where its elements go.
+# Each lane states the destination of its elements.
 COUNTED = """
 %rowbytes = arith.constant ROWBYTES : index
 %shift = arith.muli %t, %c4 : index
@@ -191,7 +191,7 @@ PIECES = """
 vector.store %sum, %o[%block, %c0, %tc] : OUT, vector<4xf32>
 """
 
-# The inner loop has copies of its own, beside the outer one's: pipelined in the copies of the outer one.
+# The inner loop has copies of its own, next to the outer one's: pipelined in the copies of the outer one.
 INNER_COPIES = """
 %sum = scf.for %i = %lower to %upper step %step iter_args(%acc = %zeros) -> vector<4xf32> {
   %row = arith.addi %i, %c16 : index

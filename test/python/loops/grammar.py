@@ -1,10 +1,10 @@
 """A grammar of GPU kernels with loops, for hypothesis.
 
-A kernel is sound by construction: the writer knows what threads have done to each buffer since the last barrier, and
-puts a barrier where the next access would race; it reads only what was written. Each block runs the loop another number
-of times, so that one launch covers them all. What is drawn on top of that is meant to be hard: buffers that are filled
-in part or only in some iterations, slots chosen by hand and chosen wrong, memory that carries values from one iteration
-to the next, conditionals, inner loops, copies in several groups.
+A kernel is race-free by construction. The writer tracks the accesses of threads to each buffer since the last barrier,
+and inserts a barrier before an access that would race; it reads only initialized memory. Each block runs the loop with
+another trip count, so that one launch covers them all. The kernels are meant to be hard. They have partial and
+conditional writes to buffers, slots chosen by hand or wrong, and memory that carries values from one iteration to the
+next. They also have conditionals, inner loops, and copies in several groups.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from .writer import BIAS, ROWS, SHARED, TRIPS, Buffer, Pending, Scope
 
 
 class Kernel(Copies):
-    """Draws statements, loops, and what stands around them."""
+    """Generates statements, loops, and the code around them."""
 
     unsigned = False
     """Whether loops count without a sign."""
     _outer_trips = ""
-    """How often the loop runs in each iteration of one around it, where that is always the same."""
+    """The trip count in each iteration of an outer loop, if it is always the same."""
     _upper = ""
-    """Where the loop ends, if it runs another number of times in each iteration of one around it."""
+    """The loop's end, if its trip count differs in each iteration of an outer loop."""
 
     # --- statements ---------------------------------------------------------------------------------------------------
 
@@ -140,7 +140,7 @@ class Kernel(Copies):
         name = f"%k{number}"
         result = f"%r{number}:{len(types)} = " if types else ""
         filled = [buffer.filled for buffer in self.buffers]
-        # What the body leaves behind is pending at its start as well.
+        # Accesses pending at the end of the body are pending at its start, too.
         if (self._pending.reads or self._pending.writes) and self.choose((True, False)):
             self.barrier()
         before = self._pending.copy()
@@ -152,7 +152,7 @@ class Kernel(Copies):
         distance = counter
         if not inner:
             distance = self.op(f"arith.subi {counter}, %lower : index", "i")
-            # What counts in few bits, or without a sign, begins far from zero.
+            # A narrow or unsigned counter begins far from zero.
             begin = distance if unsigned or ty == "i8" else counter
             row = self.op(f"arith.addi {begin}, {self.constant(BIAS)} : index", "i")
         else:
@@ -181,7 +181,7 @@ class Kernel(Copies):
                 other = self.op(f"arith.addi {other}, {self.constant(3)} : index", "i")
                 yielded.append(self.op(f"arith.andi {other}, {self.constant(ROWS - 1)} : index", "i"))
         if self._pending.reads or self._pending.writes:
-            # Sound, if not always needed: what follows the back edge knows nothing of this iteration.
+            # Race-free, but not always needed: the writer has no information of this iteration after the back edge.
             self.barrier()
         # Each gets the other one's memory.
         yielded += [buffer.view for buffer in reversed(pair)] if hands_on else []
@@ -210,7 +210,7 @@ class Kernel(Copies):
         return found[:2] if len(found) > 1 else []
 
     def _select(self, pair: list[Buffer], distance: str) -> list[str]:
-        """What the two are in this iteration, by its distance from the first."""
+        """The two buffers of this iteration, selected by its distance from the first."""
         if not pair:
             return []
         bit = self.op(f"arith.andi {distance}, {self.constant(1)} : index", "i")
@@ -228,7 +228,7 @@ class Kernel(Copies):
             filled = all(buffer.filled for buffer in pair)
             for buffer in pair:
                 buffer.filled = filled
-            # What was done to one may have been done to the other.
+            # An access to one buffer may have been an access to the other.
             for done in (self._pending.reads, self._pending.writes):
                 done.update(names if names & done else ())
 
@@ -280,7 +280,7 @@ class Kernel(Copies):
         ty = self.choose(("index", "index", "index", "index", "i32", "i8"))
         self.unsigned = self.seldom()
         if ty == "i8":
-            # The end of the last iteration is the last number, or there is none before the first.
+            # The end of the last iteration is the largest number, or the first iteration begins near the smallest.
             top = 255 if self.unsigned else 127
             low = self.choose((top - (TRIPS - 1) * by, top - 252))
         elif self.unsigned:
@@ -343,7 +343,7 @@ class Kernel(Copies):
         return self._text(arguments, static, trips, by, low, ty, adjust), launches
 
     def _run_again(self, trips: str, adjust: int) -> None:
-        """A loop in whose iterations the next loops run more often each time, or less, or not at all."""
+        """A loop in whose iterations the next loops have increasing, decreasing or zero trip counts."""
         runs, pace = self.constant(self.choose((2, 3, 4))), self.constant(self.choose((1, 7, TRIPS - 1)))
         self.begin(f"%all = scf.for %outer = {self.constant(0)} to {runs} step {self.constant(1)} "
                    f"iter_args(%done = {self.constant(0)}) -> (index) {{")  # fmt: skip
@@ -424,7 +424,7 @@ class Kernel(Copies):
 
 
 def passes(draw: Callable[[st.SearchStrategy[Any]], Any], chip: str, copying: bool = False) -> str:
-    """Random passes with random options; `copying` where the kernel's own copies and slots are to be pipelined."""
+    """Random passes with random options; `copying` if the kernel's own copies and slots are to be pipelined."""
 
     def choose(options: Sequence[Any]) -> Any:
         return draw(st.sampled_from(options))
@@ -456,13 +456,13 @@ def passes(draw: Callable[[st.SearchStrategy[Any]], Any], chip: str, copying: bo
 
 
 def bare_passes(draw: Callable[[st.SearchStrategy[Any]], Any], chip: str, copying: bool) -> str:
-    """For a kernel without barriers: the pass that places them, and others behind it."""
+    """For a kernel without barriers: the pass that inserts them, and further passes after it."""
     text = passes(draw, chip, copying)
     head, tail = "builtin.module(gpu.module(gpu.func(", ")))"
     found = text.removeprefix(head).removesuffix(tail)
     target = draw(st.sampled_from(("", f"{{target={chip}}}")))
-    behind = draw(st.sampled_from(("", "," + found)))
-    return f"{head}smalti-place-barriers{target}{behind}{tail}"
+    after = draw(st.sampled_from(("", "," + found)))
+    return f"{head}smalti-place-barriers{target}{after}{tail}"
 
 
 CHIPS = ("sm_80", "sm_90a", "gfx942", "gfx950", "gfx1201", "gfx1250")
@@ -470,7 +470,7 @@ CHIPS = ("sm_80", "sm_90a", "gfx942", "gfx950", "gfx1201", "gfx1250")
 
 @st.composite
 def block_cases(draw: Callable[[st.SearchStrategy[Any]], Any], chip: str) -> Case:
-    """Tile programs, lowered to the programs of blocks, and passes for them."""
+    """Tile-level kernels, lowered to block-level kernels, and passes for them."""
     program = draw(programs())
     module = smalti.parse(program.text)
     warps = program.options.get("num_warps", "auto")

@@ -1,8 +1,8 @@
 """Kernels with one shape of loop each, with their results in numpy.
 
-A block runs its loop as often as its number says, from `lower` by `step`: one launch covers 0 to 9 iterations. With
-`trips` the bounds are constants, and there is one block. With `pace` one block runs the loop again and again, as a loop
-around it says, each time another number of times.
+A block's trip count is its number, from `lower` by `step`: one launch covers 0 to 9 iterations. With `trips` the bounds
+are constants, and the launch has one block. With `pace` one block runs the loop repeatedly in an outer loop, with
+another trip count each time.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ Rows = Sequence[int]
 
 @dataclass(frozen=True)
 class Bounds:
-    """Where a loop starts, how it steps, and how often it runs where that is constant."""
+    """The start and step of a loop, and its trip count if it is constant."""
 
     lower: int = 0
     step: int = 1
     short: int = 0
-    """By how much the end is nearer than a whole step."""
+    """The difference between the end and a whole step."""
     trips: int | None = None
     pace: int = 0
-    """Where a loop around runs it ten times: in its run k there are k * pace mod 10 iterations, or `trips`."""
+    """If an outer loop runs it ten times: in its run k it has k * pace mod 10 iterations, or `trips`."""
 
     def rows(self, trips: int) -> list[int]:
         return [self.lower + BIAS + k * self.step for k in range(trips)]
@@ -54,23 +54,23 @@ class Shape:
     refused: bool = False
     """Whether no loop of it can be pipelined."""
     recurrent: bool = False
-    """Whether none can be that writes what other arguments may be."""
+    """Whether no loop can be pipelined if the written array may alias other arguments."""
     waits: str = ""
-    """The kind of wait that its chips need, where it copies asynchronously."""
+    """The kind of wait that its chips need, if it copies asynchronously."""
     lanes: int = 1
     maps: bool = False
     """Whether it gets tensor maps of its inputs."""
     head: str = ""
-    """What a thread does once, ahead of the body."""
+    """Code of a thread that runs once, before the body."""
     carried: Mapping[str, tuple[str, str, str]] = field(default_factory=dict)
-    """What one run of the body hands on to the next: by its name the first value, the type, and the last value."""
+    """Values that one run of the body yields to the next: by name, the first value, the type, and the last value."""
     repeats: bool = True
     """Whether the body may be run again."""
     joins: bool = False
     """Whether threads have to wait for one another between two runs of it."""
 
     def case(self, chip: str, passes: str, bounds: Sequence[Bounds], noalias: bool = True) -> Case:
-        """The kernel and the passes; one launch for each of `bounds` where they are not constant."""
+        """The kernel and the passes; one launch for each of `bounds` if they are dynamic."""
         return Case(self.text(chip, bounds[0], noalias), chip, passes, tuple(self._scalars(b) for b in bounds), seed=1)
 
     @staticmethod
@@ -159,7 +159,7 @@ class Shape:
     def check(self, bounds: Bounds, arrays: Sequence[np.ndarray]) -> None:
         """Compares the kernel's output with numpy in double precision."""
         a, b, out = (array.astype(np.float64) for array in arrays[:3])
-        # Of all runs in one block, each has a number of its own.
+        # The runs in one block differ in their trip counts.
         for block in range(TRIPS if bounds.trips is None or bounds.pace else 1):
             rows = bounds.rows(block if bounds.trips is None else bounds.trips)
             for row, wanted in self.expected(a, b, rows).items():
@@ -200,7 +200,7 @@ def _nested(a: np.ndarray, rows: Rows) -> Any:
 
 def _siblings(a: np.ndarray, b: np.ndarray, rows: Rows) -> Any:
     first = _folded(a[row][::-1] for row in rows)
-    # One of the loops is left out where it would run three times.
+    # One of the loops is omitted for a trip count of three.
     return first if len(rows) == 3 else _folded((b[row][::-1] for row in rows), first)
 
 
@@ -247,7 +247,7 @@ SHAPES = (
     Shape("reduction", bodies.REDUCTION, lambda a, b, rows: {0: _folded(a[row][::-1] for row in rows)}, ["C"]),
     Shape("registers", bodies.REGISTERS, lambda a, b, rows: {0: _folded(a[row] * b[row][::-1] for row in rows)}),
     Shape(
-        "product", bodies.PRODUCT,
+        "multiplications", bodies.MULTIPLICATIONS,
         lambda a, b, rows: {k: _folded(a[row][::-1] * b[row][k] for row in rows) for k in range(4)}, ["C", "4"],
     ),
     Shape("recurrence", bodies.RECURRENCE, lambda a, b, rows: {0: _folded(_recurrence(a, rows))}, ["C"]),
@@ -277,7 +277,7 @@ SHAPES = (
         joins=True,
     ),
     Shape(
-        "left_behind", bodies.LEFT_BEHIND,
+        "leftover", bodies.LEFTOVER,
         lambda a, b, rows: {
             0: _folded(a[row][::-1] for row in rows), 1: (a[rows[-1]] if rows else b[5])[::-1]
         }, ["C"], joins=True,
@@ -311,13 +311,13 @@ SHAPES = (
 )  # fmt: skip
 
 BOUNDS = (Bounds(), Bounds(lower=3, step=2, short=1), Bounds(lower=-5, step=3, short=2))
-"""Of loops whose bounds are not constant."""
+"""For loops with dynamic bounds."""
 RUNS = tuple(replace(bounds, pace=pace) for bounds, pace in zip(BOUNDS, (1, 9, 7), strict=True))
 """The same in a loop around them: one iteration more each time, one less, or more and less in turn."""
 
 
 def passes(chip: str, stages: int, depth: int = 0, mode: str = "auto") -> str:
-    """The passes on every kernel; slots of a buffer where `depth` is not 0."""
+    """The passes on every kernel; slots of a buffer if `depth` is not 0."""
     found = [f"smalti-multi-buffer{{depth={depth} target={chip}}}"] if depth else []
     found.append(f"smalti-pipeline-loops{{stages={stages} mode={mode} target={chip}}}")
     return f"builtin.module(gpu.module(gpu.func({','.join(found)})))"

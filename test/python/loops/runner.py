@@ -1,7 +1,7 @@
-"""Runs the loop passes on a kernel, and compares what they made of it with the plain kernel.
+"""Runs of the loop passes on a kernel, and comparison with the plain kernel.
 
 The plain kernel and the transformed one run on the same emulated chip, on the same arguments; every array must be the
-same, bit for bit. A pass that applied nothing must have left the text of the module as it was.
+same, bit for bit. Passes that applied nothing must leave the text of the module unchanged.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Wrong(AssertionError):
 
 @dataclass
 class Outcome:
-    """What became of the loops of one kernel."""
+    """The outcomes of the loops of one kernel."""
 
     applied: list[str] = field(default_factory=list)
     missed: list[str] = field(default_factory=list)
@@ -51,13 +51,13 @@ class Outcome:
 
     @property
     def slotted(self) -> int:
-        """How many buffers got slots."""
+        """The number of multi-buffered buffers."""
         return sum(message.startswith("buffer multi-buffered: ") for message in self.applied)
 
 
 @dataclass
 class Tally:
-    """What became of all kernels."""
+    """The outcomes of all kernels."""
 
     ran: int = 0
     """Kernels that a pass changed, and that were run."""
@@ -67,13 +67,13 @@ class Tally:
     loops: int = 0
     """Loops that were pipelined."""
     slotted: int = 0
-    """Kernels with a buffer that got slots."""
+    """Kernels with a multi-buffered buffer."""
     buffers: int = 0
-    """Buffers that got slots."""
+    """Multi-buffered buffers."""
     bare: int = 0
-    """Kernels that got all their barriers from the passes."""
+    """Kernels all of whose barriers the passes inserted."""
     sanitized: int = 0
-    """Kernels that ran under the thread sanitizer too."""
+    """Kernels that also ran under the thread sanitizer."""
     chips: Counter[str] = field(default_factory=Counter)
     """Kernels that were run, by chip."""
     refused: Counter[str] = field(default_factory=Counter)
@@ -122,7 +122,7 @@ def _run(module: Any, passes: str) -> list[Remark]:
 
 
 def transform(case: Case) -> Outcome:
-    """The passes on the kernel, and what must hold of them whatever they did."""
+    """Runs the passes on the kernel, and checks the properties that must always hold."""
     module = parse(case.given)
     before = str(module)
     try:
@@ -145,12 +145,12 @@ def transform(case: Case) -> Outcome:
 
 
 _SILENT = re.compile(r"\b(canonicalize|cse|smalti-allocate-shared-memory)\b")
-"""Passes that say nothing of what they change."""
+"""Passes without remarks about their changes."""
 _STRICT = ("smalti-multi-buffer", "smalti-pipeline-loops", "smalti-pad-shared-memory", "smalti-swizzle-shared-memory")
 
 
 def check_strict(case: Case) -> None:
-    """Where `strict` makes a pass fail, the module stays as it is; where it does not, it makes no difference."""
+    """If `strict` makes a pass fail, the module stays unchanged; otherwise it makes no difference."""
     lax, strict = parse(case.given), parse(case.given)
     before = str(lax)
     remarks = _run(lax, case.passes)
@@ -162,7 +162,7 @@ def check_strict(case: Case) -> None:
     except CompileError as error:
         if not missed:
             raise Wrong(f"strict failed where nothing was missed: {error}") from error
-        # The passes ahead of the one that failed have done their work.
+        # The passes before the failed one have run.
         if len(text.split("smalti-")) == 2 and str(strict) != before:
             raise Wrong(f"a strict pass failed and changed the module: {error}") from error
         return
@@ -176,14 +176,14 @@ _PIPELINE = re.compile(r"smalti-pipeline-loops(?:\{([^}]*)\})?")
 
 
 def check_schedule(case: Case) -> None:
-    """A schedule that is written on the ops and read back gives the same module as none that was."""
+    """A schedule that is written on the ops and read back gives the same module as none."""
     found = _PIPELINE.search(case.passes)
     if not found:
         return
     direct, annotated = parse(case.given), parse(case.given)
     _run(direct, case.passes)
     options = found[1] or ""
-    # What stands around the pass stays there.
+    # The code around the pass stays there.
     head, tail = case.passes[: found.start()], case.passes[found.end() :]
     both = f"smalti-pipeline-loops{{{options} emit-schedule=true}},smalti-pipeline-loops{{{options} use-schedule=true}}"
     _run(annotated, head + both + tail)
@@ -206,7 +206,7 @@ class Kernel:
         self._kernel = smalti.compile(parse(text), target=target, **{"depth": 1, "stages": 1, **(options or {})})
         self._kernel.launcher  # noqa: B018 - code for the host is made here
         maps = [argument for argument in self._kernel.arguments if argument.is_tensor_map]
-        # Of the first arrays, in turn; a tile of one dimension is of an array without rows.
+        # The first arrays, in turn; a tile of one dimension is of an array without rows.
         self._maps = [(argument.index, _box(argument.type)) for argument in maps]
 
     def run(self, case: Case, scalars: Any, emulation: Emulation) -> list[np.ndarray]:
@@ -256,7 +256,7 @@ def execute(
 
 
 class Unsound(AssertionError):
-    """The plain kernel itself is wrong: the fault of who wrote it."""
+    """The plain kernel itself is wrong: an error of the generator."""
 
 
 def _check_plain(plain: Kernel, case: Case, scalars: Any, emulation: Emulation, wanted: list[np.ndarray]) -> None:
@@ -296,7 +296,7 @@ def run(case: Case, tally: Tally, schedules: Sequence[Emulation] = SCHEDULES[:1]
     tally.refused.update(_reason(message) for message in outcome.missed)
     check_strict(case)
     check_schedule(case)
-    # Without its barriers the kernel means something else, unless all of them were placed.
+    # Without its barriers the kernel is different, unless all of them are inserted again.
     if not outcome.applied if not case.bare else outcome.unplaced:
         tally.unchanged += 1
         return outcome

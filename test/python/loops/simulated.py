@@ -1,5 +1,4 @@
-"""Kernels with loops in the simulator: what the passes make of them gives the same numbers, nothing is found, and
-mistakes in its synchronisation are."""
+"""Kernels with loops in the simulator, after the passes: equal numbers, no findings, and killed mutants."""
 
 from __future__ import annotations
 
@@ -111,7 +110,7 @@ def check(point: Point, schedules: Sequence[Simulation] = SCHEDULES[:1]) -> runn
 
 
 def score(point: Point) -> list[mutants.Outcome]:
-    """What becomes of the mutants of what the passes make of a kernel."""
+    """The outcomes of the mutants of the passes' output for a kernel."""
     case = point.case
     kernel = Kernel(case.chip, runner.transform(case).text)
     return mutants.score(kernel.kernel, kernel.arguments(case, case.scalars[0]))

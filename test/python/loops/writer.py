@@ -1,4 +1,4 @@
-"""Drawing the text of a kernel, and accesses to memory that are sound: none races, and none reads what nobody wrote."""
+"""Generated text of a kernel, with race-free accesses to initialized memory."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 ROWS = 64
 BIAS = 16
-"""Rows below zero are added this, and there are none above."""
+"""Added to rows below zero; the largest row is below `ROWS`."""
 TRIPS = 10
 
 
@@ -24,23 +24,23 @@ class Buffer:
 
     name: str
     slots: int = 0
-    """Slots that the kernel chooses by hand; 0 where there are none."""
+    """Slots that the kernel chooses by hand; 0 if it does not choose any."""
     filled: bool = False
     """Whether all of it was written."""
     view: str = ""
-    """What this iteration uses, where it is not all of it."""
+    """The slot of this iteration, if it does not use the whole buffer."""
     view_type: str = ""
     slot: str = ""
     """The number of its slot."""
     copying: bool = False
-    """Whether a copy into it is under way."""
+    """Whether a copy into it is in flight."""
     units: int = 1
-    """How many copies a wave has surely started for it, where they are counted."""
+    """The number of copies that a wave has surely started for it, if they are counted."""
 
 
 @dataclass
 class Pending:
-    """What threads may have done since the last barrier, by buffer."""
+    """Accesses of threads since the last barrier, by buffer."""
 
     reads: set[str] = field(default_factory=set)
     writes: set[str] = field(default_factory=set)
@@ -55,18 +55,18 @@ class Pending:
 
 @dataclass
 class Scope:
-    """What statements can use."""
+    """Values that statements can use."""
 
     vectors: list[str] = field(default_factory=list)
     rows: list[str] = field(default_factory=list)
-    """Indices of rows, the same in all threads."""
+    """Indices of rows, uniform across threads."""
     counters: list[str] = field(default_factory=list)
     """Uniform indices that count iterations."""
     depth: int = 0
     divergent: bool = False
     """Whether only some threads are here."""
     uniform: bool = True
-    """Whether a barrier may stand here."""
+    """Whether a barrier may be inserted at this point."""
 
     def inner(self, divergent: bool = False, nested: bool = True) -> Scope:
         return Scope(
@@ -91,7 +91,7 @@ class Writer:
         self.columns = self.threads * self.lanes
         self.vector = f"vector<{self.lanes}x{self.element}>"
         self.dense = self.choose((True, False, False))
-        """Whether there are barriers that nothing needs."""
+        """Whether the kernel has redundant barriers."""
         self.lds_barrier = chip.vendor == "amd" and self.choose((False, True))
         # A barrier of shared memory orders no global memory.
         self.shares_global = not self.lds_barrier and self.choose((False, False, True))
@@ -144,7 +144,8 @@ class Writer:
         self._pending = Pending()
 
     def touch(self, buffer: str, write: bool, scope: Scope) -> bool:
-        """Makes an access to what threads share sound; False where no barrier can stand here and one is needed."""
+        """Makes an access to shared data race-free; False if that needs a barrier and none can be inserted at this
+        point."""
         conflict = buffer in self._pending.writes or (write and buffer in self._pending.reads)
         extra = self.dense and not scope.divergent and scope.uniform and self.integer(0, 3) == 0
         if conflict or extra:
@@ -187,7 +188,7 @@ class Writer:
                 f"{ty}, vector<{self.lanes}xi1>, {self.vector} into {self.vector}"
             )
         if kind == "gather":
-            # The row comes from memory.
+            # The row is loaded from memory.
             found = self.op(f"memref.load %rows[{row}] : memref<{ROWS}xi32>")
             found = self.op(f"arith.index_cast {found} : i32 to index", "i")
             found = self.op(f"arith.andi {found}, {self.constant(ROWS - 1)} : index", "i")
@@ -196,7 +197,7 @@ class Writer:
         return self.op(f"vector.broadcast {value} : {self.element} to {self.vector}")
 
     def _own(self, scope: Scope, write: bool) -> tuple[str, str] | None:
-        """A place in the array that the block reads and writes: the thread's own, or another's after a barrier."""
+        """An element of the array that the block reads and writes: the thread's own, or another's after a barrier."""
         column = "%column"
         if self.shares_global:
             if not self.touch("g", write, scope):
@@ -228,7 +229,7 @@ class Writer:
             )
 
     def write_output(self, scope: Scope) -> None:
-        """What nothing reads."""
+        """Values without a use."""
         row = self.choose((*scope.rows, self.constant(0)))
         value = self.pick(scope)
         self.line(f"vector.store {value}, %out[%block, {row}, %column] : {self._global_type()}, {self.vector}")
@@ -287,7 +288,7 @@ class Writer:
         return self.choose((*reversed(scope.vectors), "%zero"))
 
     def combine(self, first: str, second: str) -> str:
-        """A new value that tells the order in which it was made of others."""
+        """A new value that depends on the order of its operands."""
         letter = "f" if self.element == "f32" else "i"
         half = self.op(f"arith.mul{letter} {first}, %factor : {self.vector}")
         return self.op(f"arith.{self.choose(('add', 'sub'))}{letter} {half}, {second} : {self.vector}")

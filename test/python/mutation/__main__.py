@@ -1,8 +1,9 @@
 """Mutants of every `.mlir` file in the tree: through every pass, and a tenth of them on the CPU against the reference.
 
-A mutant is a function of the seed, of its number and of the files. What became of each batch is a line of the file that
-`--resume` takes. Every finding (a crash, a hang, a traceback, a result that does not parse back, a wrong number, a refusal
-without a reason or a location) is reduced in the end, and said to be ours or upstream's by the functions on its stack.
+A mutant is a function of the seed, of its number and of the files. The outcomes of each batch are a line of the file
+that `--resume` takes. A finding is a crash, a hang, a traceback, a result that does not parse back, a wrong number, or
+a refusal without a reason or a location. Every finding is reduced, and attributed to Smalti or to upstream by the
+functions on its stack.
 """
 
 from __future__ import annotations
@@ -26,11 +27,11 @@ RECORD = "mutants.json"
 
 
 class Report:
-    """Says each new kind of finding when it comes, and now and then how far the run is."""
+    """Prints each new kind of finding, and the progress periodically."""
 
     def __init__(self, count: int) -> None:
         self._count = count
-        self._start = self._told = time.monotonic()
+        self._start = self._reported = time.monotonic()
         self._seen: set[str] = set()
 
     def __call__(self, state: State, finding: Finding | None) -> None:
@@ -38,8 +39,8 @@ class Report:
             self._seen.add(finding.signature)
             print(f"mutant {finding.number} of {finding.file}: {finding.signature}", flush=True)
         now = time.monotonic()
-        if now - self._told >= SECONDS:
-            self._told = now
+        if now - self._reported >= SECONDS:
+            self._reported = now
             counts = state.counts
             print(
                 f"{now - self._start:5.0f} s: {counts.mutants} of {self._count} mutants, {counts.parse['valid']} valid, "
@@ -49,7 +50,7 @@ class Report:
 
 
 def table_of(counts: Counts) -> Table:
-    """What became of the runs, by pass."""
+    """The outcomes of the runs, by pass."""
     outcomes = [outcome for outcome, _ in (counts.total + counts.checks).most_common()]
     table = Table("pass", *outcomes, "in all", title=f"{counts.mutants} mutants: {dict(counts.parse)}")
     rows = [*sorted(counts.runs.items()), ("run --check", counts.checks)]
@@ -59,7 +60,7 @@ def table_of(counts: Counts) -> Table:
 
 
 def record_of(state: State, causes: Sequence[triage.Cause]) -> dict[str, Any]:
-    """What is kept in benchmarks/results."""
+    """The record in benchmarks/results."""
     listed = [
         {
             "signature": cause.signature,

@@ -1,4 +1,4 @@
-"""A run of the fuzzer: its counts, its file, and where it goes on after an end."""
+"""A run of the fuzzer: its counts, its file, and resumption."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LOST = ("crash", "hang", "memory")
 
 @dataclass
 class Finding:
-    """A mutant that came out wrong."""
+    """A mutant with a finding."""
 
     number: int
     file: str
@@ -38,7 +38,8 @@ class Finding:
 
     @property
     def signature(self) -> str:
-        """What findings of one cause have in common: the stage, the outcome and the message without names and numbers."""
+        """The common part of findings of one cause: the stage, the outcome and the message without names and
+        numbers."""
         where = self.stage if self.stage in (PARSE, CHECK) else passes_in(self.stage)
         lines = self.message.splitlines() or [""]
         if self.outcome == "wrong":
@@ -52,7 +53,7 @@ class Finding:
 
 @dataclass
 class Counts:
-    """What became of mutants: each is in `parse` once, and each of its runs in `runs` or `checks` once."""
+    """The outcomes of mutants: each mutant is in `parse` once, and each of its runs in `runs` or `checks` once."""
 
     mutants: int = 0
     kinds: Counter[str] = field(default_factory=Counter)
@@ -86,7 +87,7 @@ class Counts:
         return self
 
     def to_json(self) -> dict[str, Any]:
-        """What `of_json` reads."""
+        """The format that `of_json` reads."""
         return {
             "mutants": self.mutants, "kinds": dict(self.kinds), "parse": dict(self.parse),
             "runs": {name: dict(counts) for name, counts in sorted(self.runs.items())}, "checks": dict(self.checks),
@@ -104,13 +105,13 @@ class Counts:
         return sum(self.runs.values(), Counter())
 
     def check(self) -> None:
-        """Raises where they do not add up."""
+        """Raises if they do not add up."""
         assert self.mutants == self.kinds.total() == self.parse.total(), self
 
 
 @dataclass
 class State:
-    """What the file of a run says: a line for its seed, and one for each batch that is done."""
+    """The contents of a run's file: a line for its seed, and one for each completed batch."""
 
     seed: int
     corpora: Counter[str] = field(default_factory=Counter)
@@ -128,7 +129,7 @@ class State:
             try:
                 item = json.loads(line)
             except ValueError:
-                # The run was ended while it wrote: that batch is done again.
+                # The run was interrupted during the write: that batch is repeated.
                 continue
             state.add(item)
         return state
@@ -145,12 +146,12 @@ class State:
 
 
 def replayed_by(stage: str) -> str:
-    """The pipeline with which `smalti-opt` comes to the same place."""
+    """The pipeline with which `smalti-opt` reaches the same state."""
     return {PARSE: "builtin.module()", CHECK: "builtin.module(smalti-compile{target=cpu})"}.get(stage, stage)
 
 
 def findings_of(result: Result) -> Iterable[Finding]:
-    """What is wrong with a mutant. The message of a crash is the signal and the innermost frames."""
+    """The error of a mutant. The message of a crash is the signal and the innermost frames."""
     for stage in result.stages:
         if stage.outcome in BAD:
             if stage.outcome in LOST and (crash := crash_of(result.text, replayed_by(stage.name), symbols=False)):
@@ -169,7 +170,7 @@ def run(
     say: Callable[[State, Finding | None], None] = lambda state, finding: None,
     make: Callable[[], Worker] = Worker,
 ) -> State:
-    """Runs the first `count` mutants of a seed, but for those that the file has, and adds them to it batch by batch.
+    """Runs the first `count` mutants of a seed, except for those in the file, and appends them to it batch by batch.
 
     Batches are whole: `count` is rounded up to `BATCH`.
     """

@@ -54,7 +54,7 @@ def read(root: Path = ROOT) -> tuple[File, ...]:
 
 
 def digest(files: Iterable[File]) -> str:
-    """What tells two versions of the files apart."""
+    """A hash that distinguishes two versions of the files."""
     return hashlib.sha256(repr(list(files)).encode()).hexdigest()[:16]
 
 
@@ -70,7 +70,7 @@ def placed(name: str, options: str, op: str) -> str:
 
 
 class Pipelines:
-    """The pipelines of the RUN lines, and each of our passes alone with every set of options that a RUN line gives it."""
+    """The pipelines of the RUN lines, and each of our passes in isolation with every set of options of a RUN line."""
 
     def __init__(self, files: Iterable[File], passes: Mapping[str, str], parses: Callable[[str], bool]) -> None:
         """`passes` maps the name of each registered pass to the operation that it runs on."""

@@ -86,7 +86,7 @@ _OPEN, _CLOSE = "<([{", ">)]}"
 
 
 def end_of(text: str, start: int) -> int:
-    """The end of the bracket that opens at `start`, or `start` where it does not close."""
+    """The end of the bracket that opens at `start`, or `start` if it does not close."""
     depth, at = 0, start
     while at < len(text):
         letter = text[at]
@@ -132,19 +132,19 @@ _cached = functools.lru_cache(maxsize=4000)
 
 @_cached
 def types_in(text: str) -> list[tuple[int, int]]:
-    """Where the types are."""
+    """The positions of the types."""
     return [*_bracketed(text, SHAPED.finditer(text)), *(found.span() for found in SCALAR.finditer(text))]
 
 
 @_cached
 def attributes_in(text: str) -> list[tuple[int, int]]:
-    """Where the attributes of dialects are."""
+    """The positions of the attributes of dialects."""
     return list(_bracketed(text, NAMED.finditer(text)))
 
 
 @_cached
 def entries_in(text: str) -> list[tuple[str, int, int, int]]:
-    """The entries of dictionaries: the name, where the entry begins, where its value does, and where both end."""
+    """The entries of dictionaries: the name, the begins of the entry and of its value, and the end of both."""
     found = []
     for head in ENTRY.finditer(text):
         at = head.end()
@@ -168,7 +168,7 @@ class Statement:
     line: int
     match: re.Match[str]
     visible: list[tuple[list[tuple[str, str]], int]]
-    """The values of each region around it, and how many of them come before it."""
+    """The values of each region around it, and the number of them before it."""
 
     @property
     def scope(self) -> dict[str, str]:
@@ -293,7 +293,7 @@ def mutate_number(text: str, pool: Pool, rng: random.Random) -> str:
         value = int(old)
         near = (value + 1, value - 1, 2 * value, value // 2, -value, value * 3, value + 8)
         new = str(rng.choice(near if rng.random() < 0.5 else _NUMBERS))
-    # A size that changes in one type alone makes no program.
+    # A size that changes in only one type makes the program invalid.
     if rng.random() < (0.7 if text[match.start() - 1] in "<x[" else 0.3):
         return NUMBER.sub(lambda other: new if other[0] == old else other[0], text)
     return _spliced(text, *match.span(), new)
@@ -301,10 +301,10 @@ def mutate_number(text: str, pool: Pool, rng: random.Random) -> str:
 
 def mutate_type(text: str, pool: Pool, rng: random.Random) -> str:
     """Replaces a type, its elements or one of its sizes, once or wherever the type is."""
-    places = types_in(text)
-    if not places:
+    positions = types_in(text)
+    if not positions:
         return text
-    start, end = rng.choice(places)
+    start, end = rng.choice(positions)
     old = text[start:end]
     how = rng.randrange(4)
     if how == 0 and (elements := list(ELEMENT.finditer(text))):
@@ -375,7 +375,7 @@ def mutate_attribute(text: str, pool: Pool, rng: random.Random) -> str:
 
 
 def mutate_operand(text: str, pool: Pool, rng: random.Random) -> str:
-    """Replaces a use of a value by another one, of the same type where the text says the types."""
+    """Replaces a use of a value by another one, of the same type if the text states the types."""
     lines = text.splitlines()
     statements = [statement for statement in statements_in(text) if "%" in statement.match["operands"]]
     for statement in rng.sample(statements, min(4, len(statements))):
@@ -413,7 +413,7 @@ def mutate_statement(text: str, pool: Pool, rng: random.Random) -> str:
         rest = "\n".join(lines) + "\n"
         same = [other for other, kind in scope.items() if kind == statement.match["outputs"].strip()]
         if name and same:
-            # What used it takes another value.
+            # Its uses take another value.
             rest = re.sub(rf"{re.escape(name)}(?![\w#])", rng.choice(same), rest)
         return rest
     if len(lines) < 3:

@@ -1,4 +1,4 @@
-"""Worker processes under a watchdog: one that crashes or hangs is replaced, and what it was doing is known."""
+"""Worker processes under a watchdog: replacement after a crash or hang, and the job at that time."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Limits:
 
 @dataclass
 class Stage:
-    """What became of one step of a mutant: of its parse, of a pipeline, of the check."""
+    """The outcome of one step of a mutant: of its parse, of a pipeline, of the check."""
 
     name: str
     outcome: str
@@ -43,7 +43,7 @@ class Stage:
 
 @dataclass
 class Result:
-    """What became of a mutant."""
+    """The outcome of a mutant."""
 
     number: int
     file: str
@@ -62,7 +62,7 @@ def cpu_seconds(process: int) -> float:
 
 
 class Died(Exception):
-    """The worker is gone: the outcome says how, the message what it wrote last."""
+    """The worker exited: the outcome is the reason, the message its last output."""
 
     def __init__(self, outcome: str, message: str) -> None:
         super().__init__(message)
@@ -82,7 +82,7 @@ class Worker:
         self.ready: dict[str, Any] = {}
 
     def _send(self, job: dict[str, Any]) -> None:
-        # The process goes on to write where the file's position is.
+        # The process continues to write at the file's position.
         self._errors.seek(0)
         self._errors.truncate()
         if self._process is None:
@@ -106,7 +106,7 @@ class Worker:
             self._process = None
 
     def _events(self, last: str, limits: Limits) -> Iterator[dict[str, Any]]:
-        """Events up to and with the one that has the key `last`; `Died` where it does not come."""
+        """Events up to and including the one with the key `last`; `Died` if it does not occur."""
         process = self._process
         assert process is not None and process.stdout is not None
         busy, hangs = process.pid, ""
@@ -152,10 +152,10 @@ class Worker:
         return Died("memory" if of_memory else "crash", f"{how}\n{said}".strip())
 
     def run(self, job: dict[str, Any]) -> Iterator[Result]:
-        """The mutants of a job, each when it is done.
+        """The mutants of a job, each when it is complete.
 
-        A job is `{"first": 3, "end": 8, "seed": 0}`, or one program: `{"text": ..., "pipelines": [...],
-        "checked": false, "seed": 0}`. After a crash or a hang a new process goes on with the next mutant.
+        A job is `{"first": 3, "end": 8, "seed": 0}`, or one program: `{"text": ..., "pipelines": [...], "checked":
+        false, "seed": 0}`. After a crash or a hang a new process continues with the next mutant.
         """
         job = dict(job)
         while True:

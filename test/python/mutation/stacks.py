@@ -1,4 +1,4 @@
-"""Where a tool of LLVM's crashes on a program, and whose code that is."""
+"""Stack of a crashed LLVM tool, and the owner of the code."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Crash:
 
 
 def crash_of(text: str, pipeline: str, *, symbols: bool, seconds: float = 20, tool: str | Path = OPT) -> Crash | None:
-    """How `smalti-opt` crashes on a program, or None where it does not. Without symbols a stack has only offsets."""
+    """The crash of `smalti-opt` on a program, or None. Without symbols a stack has only offsets."""
     environment = {"PATH": f"{_SYMBOLIZER}:/usr/bin:/bin", **({} if symbols else {"LLVM_DISABLE_SYMBOLIZATION": "1"})}
     with tempfile.NamedTemporaryFile("w", suffix=".mlir") as file:
         file.write(text)
@@ -49,7 +49,7 @@ def crash_of(text: str, pipeline: str, *, symbols: bool, seconds: float = 20, to
         try:
             _, said = process.communicate(timeout=seconds)
         except subprocess.TimeoutExpired:
-            # The handler of the signal prints where it is.
+            # The signal handler prints its own frame.
             code = HANG
             process.send_signal(signal.SIGABRT)
             _, said = process.communicate()
@@ -64,7 +64,7 @@ def stack_of(said: str) -> tuple[str, ...]:
         if found := re.match(r"^\s*#\d+ 0x[0-9a-f]+ (.*)$", line):
             frames.append(re.sub(r"\+?0x[0-9a-f]+ ?", "", found[1]).strip())
         elif found := re.match(r"^\d+ +(\S+) +0x[0-9a-f]+([0-9a-f]{3})\b *(.*)$", line):
-            # Where a library is loaded varies by whole pages.
+            # The load address of a library varies by whole pages.
             frames.append(f"{found[1]} {found[3] or found[2]}")
     # The signal arrives in the C library: what is above is its handler, what is below may be abort.
     arrival = next((at for at, frame in enumerate(frames[:8]) if _LIBC.search(frame)), -1)
@@ -74,7 +74,7 @@ def stack_of(said: str) -> tuple[str, ...]:
 
 
 def owner_of(crash: Crash, text: str) -> str:
-    """Whose fault a crash is: upstream's too where one of its passes crashes in the same functions."""
+    """The owner of a crash: also upstream, if one of its passes crashes in the same functions."""
     if not crash.is_below_ours:
         return "upstream"
     for name in UPSTREAM:

@@ -1,4 +1,4 @@
-"""From findings to a list: one of each cause, the smallest input that shows it, and whose code it is."""
+"""From findings to a list: one of each cause, its smallest input, and the owner of the code."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _OURS = re.compile(r"\b(triton_xla|mosaic_gpu)\b")
 
 
 def owner_of_text(finding: Finding, text: str) -> str:
-    """Whose fault a finding without a stack is, by the smallest input.
+    """The owner of a finding without a stack, by the smallest input.
 
     No pass of ours has run before a program is parsed and printed.
     """
@@ -37,7 +37,7 @@ class Cause:
     text: str
     """The smallest input."""
     owner: str
-    """`ours` or `upstream`; `unknown` where it does not come again in a new process."""
+    """`ours` or `upstream`; `unknown` if it does not occur again in a new process."""
     stack: tuple[str, ...] = ()
 
 
@@ -55,7 +55,7 @@ def one_of_each(findings: Iterable[Finding]) -> list[tuple[int, Finding]]:
 
 
 def pieces(lines: Sequence[str]) -> list[tuple[int, int]]:
-    """What can be taken out of a program, as ranges of lines, the longest first: statements with their regions, and lines."""
+    """Removable parts of a program, as ranges of lines, the longest first: statements with their regions, and lines."""
     found = set()
     for at in range(len(lines)):
         depth = 0
@@ -88,7 +88,7 @@ def reduce(text: str, shows: Callable[[str], bool], budget: int = 300) -> str:
             if accepted("\n".join(shorter) + "\n"):
                 lines, changed = shorter, True
                 size = end - start
-                # What is left to try has at most the size of what went.
+                # The remaining pieces are at most as large as the removed one.
                 remaining = [piece for piece in pieces(lines) if piece[1] - piece[0] <= size and piece[0] < start]
                 remaining += [piece for piece in pieces(lines) if piece[1] - piece[0] < size and piece[0] >= start]
     return _without_dictionaries("\n".join(lines) + "\n", accepted)
@@ -107,7 +107,7 @@ def _without_dictionaries(text: str, accepted: Callable[[str], bool]) -> str:
 
 
 def examine(count: int, finding: Finding, worker: Worker) -> Cause:
-    """Reduces a finding, and looks whose code it comes from."""
+    """Reduces a finding, and finds the owner of the code."""
 
     def again(text: str) -> bool:
         pipelines = [] if finding.stage in (PARSE, CHECK) else [finding.stage]

@@ -1,4 +1,4 @@
-"""Programs of which MLIR does not say what they compute: no target has to agree with the reference on them."""
+"""Programs with undefined results in MLIR: targets need not agree with the reference on them."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _TO_INTEGERS = ("arith.fptosi", "arith.fptoui")
 
 MOST_STEPS = 20_000
 """Runs of blocks, in all tiles."""
-MOST_PRODUCTS = 1 << 30
-"""Of all matrix products."""
+MOST_MULTIPLICATIONS = 1 << 30
+"""For all matmuls."""
 
 
 class Endless(Exception):
-    """The program runs for too long to wait for it."""
+    """The program runs for too long."""
 
 
 class _Observer(reference.Interpreter):
@@ -30,7 +30,7 @@ class _Observer(reference.Interpreter):
 
     reason = ""
     steps = 0
-    products = 0
+    multiplications = 0
 
     def tile(self, arguments: Sequence[Value], tile: int) -> None:
         """Runs one tile."""
@@ -46,8 +46,8 @@ class _Observer(reference.Interpreter):
     def _run_operation(self, operation: Any, operands: list[Value]) -> None:
         name = operation.name
         if name == "triton_xla.dot":
-            self.products += operands[0].data.size * operands[1].data.shape[-1]
-            if self.products > MOST_PRODUCTS:
+            self.multiplications += operands[0].data.size * operands[1].data.shape[-1]
+            if self.multiplications > MOST_MULTIPLICATIONS:
                 raise Endless
         if name in _DIVISIONS and np.any(np.asarray(operands[1].data) == 0):
             self.reason = f"{name} by zero"
@@ -75,14 +75,14 @@ def _tiles(entry: Any) -> range:
 
 
 def behavior(entry: Any, values: Sequence[Any]) -> str:
-    """What the program does that MLIR does not define, or an empty string."""
+    """The operation of the program that MLIR does not define, or an empty string."""
     observer = _Observer(entry)
     memory = [reference.load(np.asarray(value)) for value in values]
     try:
         for tile in _tiles(entry):
             observer.tile(memory, tile)
     except Endless:
-        return f"more than {MOST_STEPS} runs of blocks, or {MOST_PRODUCTS} products"
+        return f"more than {MOST_STEPS} runs of blocks, or {MOST_MULTIPLICATIONS} multiplications"
     return observer.reason
 
 

@@ -1,7 +1,7 @@
-"""The process that runs mutants: it is told which, says what it begins, and what became of it.
+"""The process that runs mutants, and its protocol.
 
-It reads jobs from its standard input and writes events to its standard output, a JSON object a line. After a crash the
-last event says what it was doing.
+It reads jobs from its standard input and writes events to its standard output, a JSON object a line. After a crash, the
+last event states the job.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ SLOW = 2.0
 PARSE, CHECK = "parse", "check"
 
 VALUES = {"shape": 40, "scalar": 3}
-"""The extents and scalars that a program leaves open."""
+"""The dynamic extents and scalars of a program."""
 
 BAD = (
     "crash", "hang", "memory", "traceback", "unparsable", "no reason", "no location", "opaque", "changed", "slow", "wrong"
@@ -46,7 +46,7 @@ BAD = (
 _OPAQUE = re.compile(
     r"failed to legalize|failed to verify|does not dominate|unresolved materialization|operand #\d+ must be|result #\d+ must be"
 )
-"""What upstream's drivers and verifiers say of a rewrite: the pass itself gave no reason."""
+"""Messages of upstream's drivers and verifiers about a rewrite: the pass itself gave no reason."""
 
 
 _MANY = "smalti-compile"
@@ -60,7 +60,7 @@ def _is_opaque(said: str, program: str) -> bool:
 
 
 Program = tuple[str, str | None]
-"""As it is written and, where it is valid, in generic form."""
+"""As it is written and, if it is valid, in generic form."""
 Group = tuple[str, list[Program]]
 """A file's name, and programs of it."""
 
@@ -102,7 +102,7 @@ class Corpus:
         self.groups: list[Group] = []
         """The programs of each file."""
         self.runnable: list[Group] = []
-        """Each program that runs on the CPU alone."""
+        """Each program that runs only on the CPU."""
         for file in self.files:
             programs: list[Program] = []
             for text in file.programs:
@@ -146,7 +146,7 @@ class Runner:
         return driver.new_context()
 
     def stage(self, name: str, run: Any, *arguments: Any) -> Any:
-        """One step of a mutant: tells its begin and what became of it. Returns what `run` returned with its outcome."""
+        """One step of a mutant: reports its begin and its outcome. Returns the outcome and the result of `run`."""
         self.tell(stage=name)
         result, start = None, time.process_time()
         try:
@@ -162,7 +162,7 @@ class Runner:
         return result
 
     def program(self, text: str, pipelines: Sequence[str], checked: bool, seed: int = 0) -> None:
-        """A program: parsed, printed, through each pipeline, and run where that is wanted."""
+        """A program: parsed, printed, through each pipeline, and run if requested."""
         if not self.stage(PARSE, self._parse, text):
             return
         for pipeline in pipelines:
@@ -203,7 +203,7 @@ class Runner:
             alone = "," not in re.sub(r"\{[^{}]*\}", "", pipeline) and _MANY not in pipeline
             if alone and _is_opaque("\n".join(d.message for d in error.diagnostics), before):
                 return "opaque", said, None
-            # One function: none that was rewritten before another one was refused.
+            # One function: none that was rewritten before the refusal of another one.
             functions = len(re.findall(r"func[ \"].*@|entry_func", before))
             if alone and functions == 1 and str(module) != before:
                 return "changed", said, None
@@ -254,7 +254,7 @@ class Runner:
 
 
 def _does_not_read_back(module: Any, context: Any) -> str:
-    """What is wrong with the text of a module, or an empty string: its own form and the generic one must be valid."""
+    """The error in the text of a module, or an empty string: its custom form and the generic one must be valid."""
     from smalti.compiler import driver
     from smalti.errors import SmaltiError
 
@@ -290,7 +290,7 @@ def _quiet_reproducers() -> None:
 
 
 def _die_with_the_parent() -> None:
-    """What the watchdog would end must not outlive it."""
+    """A process that the watchdog would end must not outlive it."""
     death_signal = 1
     ctypes.CDLL(None).prctl(death_signal, signal.SIGKILL)
 
@@ -299,9 +299,9 @@ Job = dict[str, Any]
 
 
 def serve(lines: IO[str], events: IO[str], do: Callable[[Job], None], **ready: Any) -> None:
-    """Does each job in a process of its own, so that one that dies costs no more than that.
+    """Runs each job in a process of its own, so that only that process dies in a crash.
 
-    What is loaded is loaded once; nothing may have started a thread by then.
+    Modules are loaded once; no thread may be running at the fork.
     """
 
     def tell(**event: Any) -> None:
@@ -332,7 +332,7 @@ def serve(lines: IO[str], events: IO[str], do: Callable[[Job], None], **ready: A
 
 def main() -> int:
     events = os.fdopen(os.dup(1), "w")
-    # What MLIR or a kernel prints is no event.
+    # Output of MLIR or of a kernel is not an event.
     os.dup2(2, 1)
     from smalti import check  # noqa: F401
     from smalti.compiler import driver  # noqa: F401

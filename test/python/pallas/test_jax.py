@@ -1,4 +1,4 @@
-"""More modules than the tree holds: printed by JAX while the tests run, where it is installed.
+"""Modules that JAX prints while the tests run, if it is installed.
 
 SMALTI_JAX_PYTHON names a Python that has jax, jaxlib and absl-py; else it is the one that runs the tests.
 """
@@ -21,9 +21,9 @@ import compare_inference
 
 PRINTER = ROOT / "test/pallas/printer/print_modules.py"
 PYTHON = os.environ.get("SMALTI_JAX_PYTHON", sys.executable)
-# The version whose front end the kernels are written for.
+# The version of the front end for which the kernels are written.
 VERSION = "0.10.2"
-# What JAX's own inference refuses; its messages name no cause.
+# Modules that JAX's own inference refuses; its messages do not state a cause.
 REFUSED = {
     "arc_tangent": "No layout inference rule defined for",
     "batched_row_sums": "Failed to infer a possible set of layouts",
@@ -41,7 +41,7 @@ REFUSED = {
 
 @functools.cache
 def jax_is_missing() -> str | None:
-    """Why there is no JAX to print with, if there is none."""
+    """The reason for a missing JAX, or None."""
     code = "import jax, absl; print(jax.__version__)"
     done = subprocess.run([PYTHON, "-c", code], capture_output=True, text=True, check=False)
     hint = f"install jax=={VERSION}, jaxlib=={VERSION} and absl-py, and name that Python in SMALTI_JAX_PYTHON"

@@ -1,5 +1,5 @@
-"""Elements of memory in ways of their own: combined atomically, several in a byte, and bits taken for other elements. Run
-on an emulated Hopper GPU against numpy."""
+"""Special accesses of elements in memory: combined atomically, several in a byte, and bitcast. Run on an emulated
+Hopper GPU against numpy."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def combined(operation: int, first: np.ndarray, others: np.ndarray) -> np.ndarra
 @pytest.mark.parametrize("element", ["i32", "i64"])
 @pytest.mark.parametrize("operation", range(6), ids=NAMES)
 def test_atomics_in_global_memory(operation: int, element: str) -> None:
-    """Four blocks combine their rows with one, of which four threads hold each element."""
+    """Four blocks combine their rows with one row, each element of which four threads hold."""
     part = f"memref<64x{element}, strided<[1], offset: ?>>"
     body = f"""
       %b = gpu.block_id x
@@ -71,7 +71,7 @@ def test_atomics_in_global_memory(operation: int, element: str) -> None:
 
 @pytest.mark.parametrize("element, operation", [("i32", n) for n in range(6)] + [("f32", 0), ("f16", 0)])
 def test_atomics_in_shared_memory(element: str, operation: int) -> None:
-    """Two programs of a block combine their rows in swizzled memory."""
+    """Two iterations of a block reduce their rows into swizzled memory."""
     rows, columns = (64, 32 if element != "f16" else 64)
     tile = f"[#mosaic_gpu.tile<[8, {columns}]>, #mosaic_gpu.swizzle<128 : i32>]"
     shape, vector = (rows, columns), f"vector<{rows}x{columns}x{element}>"
@@ -217,7 +217,7 @@ def test_rows_that_chunks_would_cross(shape: tuple[int, ...], element: str) -> N
 @pytest.mark.parametrize("element", ["i4", "i2", "f4E2M1FN"])
 @pytest.mark.parametrize("shape", [(128,), (8, 16), (64, 64)])
 def test_elements_that_share_bytes_are_copied(shape: tuple[int, ...], element: str) -> None:
-    """The layout is one whose registers are whole bytes. A splat is stored as well."""
+    """The layout is one whose registers are whole bytes. A splat is stored, too."""
     vector = f"vector<{'x'.join(map(str, shape))}x{element}>"
     one = "1.0" if element.startswith("f") else "1"
     body = f"""
@@ -277,7 +277,7 @@ def test_registers_of_a_splat_and_pointers_in_a_primitive() -> None:
 
 
 @pytest.mark.parametrize("op", ["mulf", "divf"])
-def test_products_and_quotients_of_scales(op: str) -> None:
+def test_multiplications_and_divisions_of_scales(op: str) -> None:
     x, y = np.indices((256, 256)).astype(np.uint8)
     vector, place = "vector<64x256xf8E8M0FNU>", "memref<64x256xf8E8M0FNU, strided<[256, 1], offset: ?>>"
     whole = memref((256, 256), "f8E8M0FNU")
@@ -371,7 +371,7 @@ def test_bits_of_other_widths(wide: str, narrow: str, splits: bool) -> None:
     np.testing.assert_array_equal(out.reshape(-1).view(np.uint8), x)
 
 
-def test_what_a_program_prints(capsys: pytest.CaptureFixture[str]) -> None:
+def test_output_of_a_program(capsys: pytest.CaptureFixture[str]) -> None:
     """Each element once, whichever thread has it; and layouts when it is compiled."""
     body = f"""
       %l = mosaic_gpu.vector_load %a0 {{optimized = false}} : {memref((64,), "f32")} -> vector<64xf32>

@@ -18,7 +18,7 @@ MODULES = [("pointwise", pointwise, 2), ("row_softmax", row_softmax, 1)]
 
 
 def arrays(kernel: smalti.Kernel) -> list[np.ndarray]:
-    """Random inputs, and a result that is nowhere right."""
+    """Random inputs, and a result that is wrong in every element."""
     rng = np.random.default_rng(0)
     made = []
     for argument in kernel.arguments:
@@ -74,7 +74,7 @@ def test_the_hopper_matmul_of_jax() -> None:
     assert (np.abs(c - wanted) <= 2 * bound).all()
 
 
-def test_what_a_launch_of_the_hopper_matmul_asks_of_a_driver(
+def test_driver_calls_of_a_launch_of_the_hopper_matmul(
     tmp_path: Path,
     driver: Stub,  # noqa: F811
 ) -> None:

@@ -1,4 +1,4 @@
-"""Layouts, casts and transfers against what JAX says of the same, where it is installed; see test_jax.py."""
+"""Layouts, casts and transfers against JAX's, if it is installed; see test_jax.py."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def test_transfers() -> None:
         try:
             plan_transfer(LAYOUTS[name], memory, bits, "sm_90a", conflict_free=need == "optimized")
         except ValueError as error:
-            # JAX's inference takes the vector to lie together in memory; its lowering finds that it does not.
+            # JAX's inference assumes that the vector is contiguous in memory; its lowering finds that it is not.
             assert name in ("WGMMA_TRANSPOSED", "TCGEN05_TRANSPOSED") and (bits, tile) == (32, []), problem
             assert "different words of bank 0 (4-way conflict)" in str(error)
             refused += 1

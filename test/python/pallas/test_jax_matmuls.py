@@ -1,4 +1,4 @@
-"""Products of vectors in registers in modules of JAX's form, by element type, through layout inference, emulated."""
+"""Matmuls of vectors in registers in modules of JAX's form, by element type, through layout inference, emulated."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def numbers(shape: tuple[int, int], element: str, seed: int) -> np.ndarray[Any, 
     ],
 )
 @pytest.mark.parametrize("columns", [8, 32])
-def test_products_of_vectors(a: str, b: str, sum_: str, columns: int) -> None:
+def test_matmuls_of_vectors(a: str, b: str, sum_: str, columns: int) -> None:
     m, k = 64, 64
     out = f"vector<{m}x{columns}x{sum_}>"
     body = load("a", 0, (m, k), a) + load("b", 1, (k, columns), b) + load("c", 2, (m, columns), sum_)
@@ -53,8 +53,8 @@ def test_products_of_vectors(a: str, b: str, sum_: str, columns: int) -> None:
         ("f8E5M2", "f8E4M3FN"),
     ],
 )
-def test_products_of_warp_groups_with_registers(a: str, b: str) -> None:
-    """A comes from registers, and B from shared memory."""
+def test_wgmma_with_registers(a: str, b: str) -> None:
+    """A is in registers, and B in shared memory."""
     sum_ = "i32" if a == "i8" else "f32"
     is_byte = a in ("i8", "f8E4M3FN", "f8E5M2")
     m, n, k = 64, 16, 128 if is_byte else 64

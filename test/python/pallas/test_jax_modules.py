@@ -67,7 +67,7 @@ def test_row_softmax(order: str) -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Element by element
+# Single elements
 # ---------------------------------------------------------------------------------------------------------------------
 
 Reference = Callable[..., Any]
@@ -426,8 +426,9 @@ def test_loops_and_branches() -> None:
 
 
 @pytest.mark.parametrize("order", ["first-ahead", "last-ahead", "random:1"])
-def test_programs_side_by_side(order: str) -> None:
-    """Each of three warpgroups has a vector, hands it to the next through shared memory, and stores what it got."""
+def test_concurrent_kernels(order: str) -> None:
+    """Each of three warpgroups has a vector, sends it to the next through shared memory, and stores the received
+    one."""
     values = np.random.default_rng(11).standard_normal((3, 64, 32)).astype(np.float32)
     part, whole = shared((64, 32), "f32", "strided<[32, 1], offset: ?>"), shared((3, 64, 32), "f32")
     rows = "memref<64x32xf32, strided<[32, 1], offset: ?>>"
@@ -590,7 +591,7 @@ def test_warps_by_themselves() -> None:
 
 
 def test_memory_that_is_used_again() -> None:
-    """What a program reads of shared memory it may write over, in another layout, with no barrier of its own."""
+    """A kernel may overwrite shared memory that it read, in another layout, without a barrier of its own."""
     shape = (64, 128)
     values = np.random.default_rng(16).standard_normal(shape).astype(np.float32)
     wide, narrow = shared(shape, "f32"), shared(shape, "bf16")

@@ -21,7 +21,7 @@ F16, F32, I8, I32 = np.float16, np.float32, np.int8, np.int32
 BF16, FP8 = ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn
 TF32 = "tf32"
 LAST_BIT = {F16: 2.0**-11, F32: 2.0**-24, BF16: 2.0**-8}
-"""Of a rounding to nearest, relative."""
+"""The relative error of a rounding to nearest."""
 
 
 def normal(*shape: int, dtype: Any = F16, scale: float = 1, seed: int = 0) -> Array:
@@ -33,12 +33,12 @@ def integers(*shape: int, dtype: Any = I8) -> Array:
 
 
 def tf32(values: Array) -> Array:
-    """Without the bits that the tensor cores leave out."""
+    """Without the bits that the tensor cores drop."""
     return (values.view(np.uint32) & 0xFFFFE000).view(np.float32)
 
 
 def empty(*shape: int, dtype: Any = F16) -> Array:
-    """Nowhere right."""
+    """Wrong in every element."""
     return np.full(shape, -1 if dtype in (I32, I8) else np.nan, dtype)
 
 
@@ -47,12 +47,12 @@ def wide(*arrays: Array) -> list[Array]:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Products
+# Matmuls
 # ---------------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Product:
+class Matmul:
     """A kernel that multiplies two matrices: their types, sizes, and what it does before and after."""
 
     sizes: tuple[int, int, int]
@@ -82,27 +82,27 @@ class Product:
         assert (np.abs(out.astype(np.float64) - wanted) <= bound).all()
 
 
-PRODUCTS = {
-    "wgmma_shared": Product((64, 128, 128)),
-    "wgmma_short_rows": Product((64, 64, 32), out=F32),
-    "wgmma_transposed": Product((64, 128, 128), transposed=True),
-    "wgmma_registers": Product((64, 128, 128), BF16, BF16, F32, scale=2),
-    "wgmma_fp8": Product((64, 128, 128), FP8, FP8, F32, transposed=True),
-    "wgmma_mixed_types": Product((64, 128, 128), I8, BF16, F32),
-    "wgmma_tf32": Product((64, 128, 64), TF32, TF32, F32, transposed=True),
-    "wgmma_f16_sums": Product((64, 128, 64), sums=F16),
-    "wgmma_int8": Product((64, 128, 128), I8, I8, I32, transposed=True),
-    "small_matmul_cluster_n": Product((256, 512, 192)),
-    "small_mixed_matmul": Product((128, 256, 192), I8, BF16, BF16),
+MATMULS = {
+    "wgmma_shared": Matmul((64, 128, 128)),
+    "wgmma_short_rows": Matmul((64, 64, 32), out=F32),
+    "wgmma_transposed": Matmul((64, 128, 128), transposed=True),
+    "wgmma_registers": Matmul((64, 128, 128), BF16, BF16, F32, scale=2),
+    "wgmma_fp8": Matmul((64, 128, 128), FP8, FP8, F32, transposed=True),
+    "wgmma_mixed_types": Matmul((64, 128, 128), I8, BF16, F32),
+    "wgmma_tf32": Matmul((64, 128, 64), TF32, TF32, F32, transposed=True),
+    "wgmma_f16_sums": Matmul((64, 128, 64), sums=F16),
+    "wgmma_int8": Matmul((64, 128, 128), I8, I8, I32, transposed=True),
+    "small_matmul_cluster_n": Matmul((256, 512, 192)),
+    "small_mixed_matmul": Matmul((128, 256, 192), I8, BF16, BF16),
 }
 
 
-@pytest.mark.parametrize("name", PRODUCTS)
-def test_products(name: str) -> None:
-    PRODUCTS[name].run(name)
+@pytest.mark.parametrize("name", MATMULS)
+def test_matmuls(name: str) -> None:
+    MATMULS[name].run(name)
 
 
-def test_products_of_a_product() -> None:
+def test_matmuls_of_a_matmul() -> None:
     a, b, c, out = normal(64, 64), normal(64, 64, seed=1), normal(64, 128), empty(64, 128)
     run(PALLAS / "two_matmuls.mlir", a, b, c, out)
     left, middle, right = wide(a, b, c)
@@ -110,7 +110,7 @@ def test_products_of_a_product() -> None:
     np.testing.assert_allclose(out, wanted, rtol=2.0**-10, atol=0.1)
 
 
-def test_softmax_of_a_product() -> None:
+def test_softmax_of_a_matmul() -> None:
     a, b, out = normal(64, 64, scale=0.25), normal(64, 128), empty(64, 128)
     run(PALLAS / "wgmma_softmax.mlir", a, b, out)
     left, right = wide(a, b)
@@ -151,7 +151,7 @@ def test_more_values_than_registers() -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Products of groups of rows
+# Matmuls of groups of rows
 # ---------------------------------------------------------------------------------------------------------------------
 
 # One ends in the middle of a tile of 64 rows, and one is small.
@@ -180,21 +180,21 @@ def transposed_ragged_dot(text: str, **emulation: Any) -> None:
         np.testing.assert_allclose(out[group], left.T @ right, rtol=2.0**-10, atol=1e-3)
 
 
-@pytest.mark.parametrize("product", [ragged_dot, transposed_ragged_dot])
-def test_ragged_dots(product: Callable[..., None]) -> None:
-    """What JAX ships overwrites what a product may still read, as its loop has no wait. It is right where products are
-    over at once, and everywhere with a wait for all of them but the last."""
-    text = (PALLAS / f"small_{product.__name__}.mlir").read_text()
-    product(text, copies="early")
+@pytest.mark.parametrize("dot", [ragged_dot, transposed_ragged_dot])
+def test_ragged_dots(dot: Callable[..., None]) -> None:
+    """JAX's kernel overwrites an operand that a `wgmma` may still read, as its loop has no wait. It is right if a
+    `wgmma` completes immediately, and in all cases with a wait for all but the last one."""
+    text = (PALLAS / f"small_{dot.__name__}.mlir").read_text()
+    dot(text, copies="early")
     with pytest.raises(
         smalti.EmulationError, match=r"operand of wgmma\.mma_async was overwritten while the wgmma was in flight"
     ):
-        product(text)
+        dot(text)
     commit = "nvvm.wgmma.commit.group.sync.aligned\n"
     assert text.count(commit) == 1
     mended = text.replace(commit, f"{commit}nvvm.wgmma.wait.group.sync.aligned 1\n")
-    product(mended)
-    product(mended, order="last-ahead")
+    dot(mended)
+    dot(mended, order="last-ahead")
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -217,7 +217,7 @@ class Attention:
     weights: Array
     out: Array
     sums: Array
-    """Of the powers of two, as their logarithms."""
+    """Sums of the powers of two in the softmax, as their logarithms."""
 
     def __init__(self, *, causal: bool = False) -> None:
         self.q, self.k, self.v = (normal(1, 256, 2, 64, scale=0.4, seed=seed) for seed in range(3))
@@ -284,13 +284,13 @@ KERNELS = sorted(path.stem for path in PALLAS.glob("*.mlir") if _is_for_hopper(p
 
 
 def test_kernels_are_those_of_the_folder() -> None:
-    assert {*PRODUCTS, "pointwise", "row_softmax", "hopper_matmul", "ragged_dot", "prefetch"} <= {*KERNELS}
+    assert {*MATMULS, "pointwise", "row_softmax", "hopper_matmul", "ragged_dot", "prefetch"} <= {*KERNELS}
     assert not {name for name in KERNELS if "blackwell" in name or name == "every_op"}
 
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_the_assembler_has_nothing_to_say(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No registers go to memory, no products are serialized, and no fences are added (C7519)."""
+    """No registers are spilled, no `wgmma` is serialized, and no fences are added (C7519)."""
     if toolchain.find_ptxas() is None:
         pytest.skip("there is no ptxas")
     logs: list[str] = []

@@ -18,7 +18,7 @@ from smalti.emulator import SCHEDULES
 NAMES: dict[str, Any] = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "i32": np.int32}
 SWIZZLED = "[#mosaic_gpu.tile<[8, {}]>, #mosaic_gpu.swizzle<128 : i32>]"
 
-# Every block of the cluster is there and has made its barriers.
+# Every block of the cluster has started and has initialized its barriers.
 MEET = """
       nvvm.cluster.arrive {aligned}
       nvvm.cluster.wait {aligned}
@@ -85,7 +85,7 @@ def test_a_store_of_jax() -> None:
 def test_instructions_of_a_store_of_jax() -> None:
     kernel = smalti.compile(PALLAS / "store_to_a_peer.mlir", target="sm_90a")
     ptx = kernel.asm["ptx"]
-    # 128 x 128 elements, of which a thread has two in a row.
+    # 128 x 128 elements; a thread has two adjacent ones.
     assert ptx.count("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v2.b32") == 64
     assert ptx.count("mapa.shared::cluster") == 2
     assert ptx.count("mbarrier.arrive.expect_tx.release.cluster.shared::cluster.b64") == 1
@@ -166,7 +166,7 @@ def test_stores_that_combine(operation: int) -> None:
 
 @pytest.mark.parametrize("element", ["f16", "f32"])
 def test_references_to_other_blocks(element: str) -> None:
-    """Plain stores and loads through a view of another block's memory, between barriers of the cluster."""
+    """Plain stores and loads through a view of another block's shared memory, between barriers of the cluster."""
     rows = 64
     whole, vector = shared((2, rows, 64), element), f"vector<{rows}x64x{element}>"
     peers = f"memref<2x{rows}x64x{element}, #mosaic_gpu.smem_cluster>"

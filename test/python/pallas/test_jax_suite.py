@@ -1,4 +1,4 @@
-"""benchmarks/jax_suite.py, and a sample of the modules that JAX's own tests print, where a folder with them is."""
+"""benchmarks/jax_suite.py, and a sample of the modules that JAX's own tests print, if a folder has them."""
 
 from __future__ import annotations
 

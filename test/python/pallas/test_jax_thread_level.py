@@ -97,7 +97,7 @@ def test_elements_that_share_a_byte_are_copied_as_bytes(element: int, count: int
 
 
 def test_threads_and_grids_of_any_shape() -> None:
-    """No program of 128 threads is there: a block of 20 threads has 20."""
+    """The launch has the given block size: a block of 20 threads has 20."""
     body = """
       %block = gpu.block_id x
       %thread = gpu.thread_id x
@@ -121,7 +121,7 @@ def without_memref(text: str, argument: int) -> str:
 
 
 @pytest.mark.parametrize("dropped", [(0,), (1,), (0, 2), ()])
-def test_an_unused_argument_keeps_its_place(dropped: tuple[int, ...]) -> None:
+def test_an_unused_argument_keeps_its_position(dropped: tuple[int, ...]) -> None:
     shapes: list[tuple[tuple[int, ...], str]] = [((128,), "f32")] * 5
     body = """
       %value = mosaic_gpu.vector_load %a3 : memref<128xf32> -> vector<128xf32>
@@ -160,7 +160,7 @@ NAMES = (
     "s_endpgm",
     "exec",
 )
-"""Names of which some assembler takes some for something other than a symbol."""
+"""Names that some assembler does not parse as a symbol."""
 
 
 @pytest.mark.grid(14)

@@ -1,4 +1,4 @@
-"""The script that compares layout inference with JAX's, on modules whose differences are known."""
+"""The comparison script of layout inference and JAX's, on modules with known differences."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_a_swizzle_over_one_chunk_is_none() -> None:
         assert script.canonical(tiled) != script.canonical(swizzled)
 
 
-def test_modules_are_found_by_what_stands_beside_them(tmp_path: Path) -> None:
+def test_modules_are_found_by_the_files_next_to_them(tmp_path: Path) -> None:
     for name in ("a.mlir", "a.inferred.mlir", "b.mlir", "c.mlir", "c.refused.txt", "notes.txt"):
         (tmp_path / name).write_text("")
     assert [path.name for path in script.find([tmp_path])] == ["a.mlir", "c.mlir"]

@@ -1,6 +1,6 @@
-"""Barrier objects that are no groups of nvgpu, through both loop passes, on an emulated chip.
+"""Barrier objects that are not nvgpu barrier groups, through both loop passes, on an emulated chip.
 
-Kernels with instructions of PTX: a barrier is eight bytes of a buffer, and copies and waits take addresses. One thread
+Kernels with PTX instructions: a barrier is eight bytes of a buffer, and copies and waits take addresses. One thread
 issues the copies: the first of the block, or the one of a warp that `elect.sync` chooses.
 """
 
@@ -47,7 +47,7 @@ PARITIES = {
 def kernel(copy: str, issue: str, parity: str, barriers: int = 1) -> str:
     """One tile, on the last of so many barriers."""
     carried = parity == "carried"
-    ahead = (
+    prologue = (
         ""
         if barriers == 1
         else f"%bar = llvm.getelementptr %first[{barriers - 1}] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i64\n"
@@ -75,7 +75,7 @@ def kernel(copy: str, issue: str, parity: str, barriers: int = 1) -> str:
     %bars_index = memref.extract_aligned_pointer_as_index %bars : BARS -> index
     %bars_i64 = arith.index_cast %bars_index : index to i64
     {"%bar" if barriers == 1 else "%first"} = llvm.inttoptr %bars_i64 : i64 to !llvm.ptr<3>
-    {ahead}%tile_index = memref.extract_aligned_pointer_as_index %tile : TILE -> index
+    {prologue}%tile_index = memref.extract_aligned_pointer_as_index %tile : TILE -> index
     %tile_i64 = arith.index_cast %tile_index : index to i64
     %to = llvm.inttoptr %tile_i64 : i64 to !llvm.ptr<3>
     %start = memref.extract_aligned_pointer_as_index %a : memref<1280xf32> -> index
@@ -116,7 +116,7 @@ def kernel(copy: str, issue: str, parity: str, barriers: int = 1) -> str:
 
 
 def with_second_tile(text: str) -> str:
-    """A tile of half the size besides, whose copy completes in the same phase."""
+    """An additional tile of half the size, whose copy completes in the same phase."""
     half = DESCRIPTOR.replace("128xf32", "64xf32")
     tile = f"memref<64xf32, {SHARED}>"
     for old, new in {
@@ -215,7 +215,7 @@ def test_the_other_parity_of_an_address_is_noticed() -> None:
 
 def test_a_barrier_less_is_noticed() -> None:
     text = pipelined(kernel("own", "first", "carried"), 3, 3)
-    # One that is not initialised.
+    # An uninitialized barrier.
     wrong, changes = re.subn(r"nvvm\.mbarrier\.init (%\w+), %c1_i32[^\n]*\n", "", text, count=1)
     assert changes
     with pytest.raises((EmulationError, AssertionError)):

@@ -1,7 +1,7 @@
 """Pipelined asynchronous copies on emulated chips: counters of AMD's, and barrier objects of NVIDIA's.
 
-The emulator does a copy no sooner than a wait covers it. What the passes made gives the numbers of the plain loop, and
-no longer does where a wait leaves one copy more in flight, or looks for the other parity.
+The emulator completes a copy only at a wait that covers it. The passes' output gives the numbers of the plain loop. It
+gives wrong numbers if a wait leaves one copy more in flight, or waits for the other parity.
 """
 
 from __future__ import annotations
@@ -181,7 +181,7 @@ LOWERING = (
 
 
 def tma_kernel(slots: int, carried: bool) -> str:
-    """One thread copies tiles, all wait; the parity comes from the iteration's number, or is carried."""
+    """One thread copies tiles, all wait; the parity is computed from the iteration's number, or is carried."""
     barriers = f"!nvgpu.mbarrier.group<memorySpace = {SHARED}, num_barriers = {slots}>"
     inits = "".join(
         f"%k{i} = arith.constant {i} : index\n"
@@ -256,7 +256,7 @@ def run_tma(text: str, trips: int, how: Emulation) -> bool:
     wanted, out = np.zeros(THREADS, np.float32), np.zeros(THREADS, np.float32)
     for i in range(trips):
         wanted = wanted * 0.5 + tiles.reshape(TILES, THREADS)[i, ::-1]
-    # A memref is its allocation, where it begins, an offset, its size and stride.
+    # A memref is its allocation, its aligned pointer, an offset, its size and stride.
     row = (np.zeros(1, np.float32), out, 0, THREADS, 1)
     code.launch(1, THREADS, tensor_map(tiles, (THREADS,)), *row, trips, emulation=how)
     return bool((out == wanted).all())
@@ -431,7 +431,7 @@ def test_barriers_get_slots(arrivals: str, parity: str, how: Emulation) -> None:
 
 
 def simulated(text: str) -> list[str]:
-    """What the simulator finds in a kernel; its tensor map comes behind the arrays then."""
+    """The findings of the simulator in a kernel; its tensor map follows the arrays then."""
     found = re.search(r"@k\((%\w+): (.*?), (%\w+: memref<128xf32>), (%\w+: index)\) kernel\s+attributes \{", text, re.S)
     assert found is not None
     described = (
@@ -452,17 +452,17 @@ def test_kernels_with_barriers_are_clean(arrivals: str) -> None:
     plain = plain_tma(arrivals, "number")
     slotted = slotted_tma(plain, 2, 2)
     assert simulated(plain) == simulated(slotted) == []
-    # Copies may not see a barrier that no fence tells of.
+    # Without a fence, copies may not see the barrier's initialization.
     assert set(simulated(slotted.replace("nvvm.fence.mbarrier.init\n", "\n"))) == {"missing-fence"}
 
 
 def test_two_copies_are_in_flight() -> None:
     text = slotted_tma(plain_tma("predicate", "carried"), 3, 3)
     loop = text[text.index("scf.if") : text.index("} else {")]
-    ahead, _, rest = loop.partition("scf.for")
+    prologue, _, rest = loop.partition("scf.for")
     kernel, _, end = rest.partition("scf.yield")
-    assert [part.count("nvgpu.tma.async.load") for part in (ahead, kernel, end)] == [4, 2, 0]
-    assert [part.count("try_wait.parity") for part in (ahead, kernel, end)] == [0, 2, 4]
+    assert [part.count("nvgpu.tma.async.load") for part in (prologue, kernel, end)] == [4, 2, 0]
+    assert [part.count("try_wait.parity") for part in (prologue, kernel, end)] == [0, 2, 4]
     assert right_trips(text, TRIPS[-2:], Emulation(sanitize="thread")) == [8, 9]
 
 

@@ -17,7 +17,7 @@ from smalti import reference
 
 @pytest.mark.grid(3)
 @pytest.mark.parametrize("target", default_targets())
-def test_random_programs_agree_with_the_reference(target: str) -> None:
+def test_random_kernels_agree_with_the_reference(target: str) -> None:
     tally = differential.Tally()
 
     @hypothesis.settings(SETTINGS, max_examples=7, derandomize=True)
@@ -52,7 +52,7 @@ def test_a_wrong_target_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
         differential.compare(program, ["cpu"])
 
 
-def test_a_crash_is_no_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_crash_is_not_a_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(message: str) -> differential.Tally:
         def compile_(*_: object, **__: object) -> None:
             raise smalti.CompileError("", diagnostics=[smalti.errors.Diagnostic("error", message, None)])
@@ -70,12 +70,12 @@ def test_a_crash_is_no_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_failure_is_reduced_kept_and_found_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    # A reference that gets sums wrong.
+    # A reference with wrong sums.
     monkeypatch.setitem(reference._HANDLERS, "arith.addf", reference._HANDLERS["arith.subf"])
     campaign = Campaign(["cpu"])
     failure = campaign.batch(seed=1, count=100)
     assert failure is not None and failure.target == "cpu"
-    # What is left needs the sum.
+    # The reduced kernel needs the sum.
     assert failure.program.text.count("arith.") <= 3 and "arith.addf" in failure.program.text
     path = failure.save(tmp_path)
     again = Program.load(path)

@@ -1,4 +1,4 @@
-"""The loop passes keep what a kernel computes: shapes of loops, stages and bounds; and random kernels.
+"""Unchanged results of kernels after the loop passes: shapes of loops, stages and bounds; and random kernels.
 
 Every kernel runs on an emulated chip, before the passes and after them, and must leave the same bits in memory. The
 long runs are `tools/dev fuzz loops`, with `--grid` for all points.
@@ -23,7 +23,7 @@ from smalti.emulator import SCHEDULES, Emulation
 SHAPES = {shape.name: shape for shape in kernels.SHAPES}
 
 PIPELINED = {
-    "reduction", "registers", "product", "recurrence", "branch", "siblings", "outputs", "chain", "rotating", "groups",
+    "reduction", "registers", "multiplications", "recurrence", "branch", "siblings", "outputs", "chain", "rotating", "groups",
     "pieces", "waves", "tensors", "tiles", "phases", "running_groups", "running_tiles_5", "running_phases_5",
 }  # fmt: skip
 """Shapes that are pipelined with any number of stages."""
@@ -85,7 +85,7 @@ def test_numbers_that_overflow_are_not_counted_on() -> None:
     case = replace(case, text=text)
     outcome = runner.run(case, runner.Tally(), SCHEDULES)
     assert outcome.pipelined == 1, outcome.missed
-    # Behind 2^64 - 1, which is a multiple of 5, comes 0.
+    # The successor of 2^64 - 1, which is a multiple of 5, is 0.
     wrong, changes = re.subn(r"arith\.cmpi ult, (%\w+, %c4611686018427387904)", r"arith.cmpi uge, \1", outcome.text)
     assert changes == 1
     with pytest.raises(runner.Wrong):
@@ -102,7 +102,7 @@ def test_kernels_that_came_out_wrong_once(path: Path) -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# What is wrong is noticed
+# Detection of mistakes
 # ---------------------------------------------------------------------------------------------------------------------
 
 
@@ -117,11 +117,11 @@ MUTANTS = {
 
 
 @pytest.mark.parametrize("mutant", MUTANTS)
-def test_what_is_taken_away_is_missed(mutant: str) -> None:
+def test_removed_synchronization_is_found(mutant: str) -> None:
     name, chip, pattern, replacement = MUTANTS[mutant]
     case = Point(SHAPES[name], chip, 3).case
     text = runner.transform(case).text
-    # What runs where there are too few iterations is as it was.
+    # The code for small trip counts is unchanged.
     found = list(re.finditer(pattern, text[: text.rindex("} else {")]))
     assert found
     for match in found:

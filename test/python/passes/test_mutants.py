@@ -1,4 +1,4 @@
-"""How many mutants of pipelined products are caught, by what, and which are not and why (`mutants.py`)."""
+"""Mutation score of pipelined matmuls: killed mutants, by detector, and survivors with their reasons (`mutants.py`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The mutation fuzzer: the same mutants for the same seed, a watchdog, counts that add up, a run that goes on."""
+"""The mutation fuzzer: the same mutants for the same seed, a watchdog, counts that add up, a resumed run."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_nested_types_are_found_as_a_whole() -> None:
     assert text in {f"({text}) -> f32"[start:end] for start, end in types_in(f"({text}) -> f32")}
 
 
-def test_programs_and_pipelines_of_a_file(tmp_path: Path) -> None:
+def test_kernels_and_pipelines_of_a_file(tmp_path: Path) -> None:
     (tmp_path / "a.mlir").write_text(
         "// RUN: smalti-opt %s --pass-pipeline='builtin.module(any(smalti-p{n=1}))' \\\n// RUN:   | FileCheck %s\n"
         "// RUN: smalti-opt %s --smalti-q='m=2 k=3' --cse\n"
@@ -153,7 +153,7 @@ def test_counts_add_up_over_an_interrupted_run(tmp_path: Path) -> None:
 
     path = tmp_path / "resumed"
     campaign.run(path, 3, 100, 1, resume=False, make=make_worker)
-    # What an interrupted write leaves is no batch.
+    # An interrupted write is not a batch.
     path.write_text(path.read_text() + '{"batch": 1, "cou')
     path.write_text(path.read_text() + "\n")
     resumed = campaign.run(path, 0, 200, 1, resume=True, make=make_worker)
@@ -182,7 +182,7 @@ def test_counts_add_up_over_an_interrupted_run(tmp_path: Path) -> None:
         (2, "triton_xla.insert %x into %a[0] [4] [1] : tensor<4xf32> into memref<8xf32>", ""),
     ],
 )
-def test_undefined_behavior_is_seen(tiles: int, body: str, reason: str) -> None:
+def test_undefined_behavior_is_found(tiles: int, body: str, reason: str) -> None:
     module = program(tiles, body)
     said = undefined.behavior(entry.find_entry(module), [np.full(8, -1, np.float32)])
     assert said.startswith(reason) and bool(said) == bool(reason)
@@ -195,7 +195,7 @@ def test_undefined_behavior_is_seen(tiles: int, body: str, reason: str) -> None:
         ("triton_xla.insert %x into %a[0] [4] [1] : tensor<4xf32> into memref<8xf32>", "two tiles write one element"),
     ],
 )
-def test_results_that_depend_on_the_order_of_tiles_are_seen(body: str, reason: str) -> None:
+def test_results_that_depend_on_the_order_of_tiles_are_found(body: str, reason: str) -> None:
     module = program(2, body)
     assert undefined.order(entry.find_entry(module), [np.full(8, -1, np.float32)]) == reason
 
@@ -216,11 +216,11 @@ def program(tiles: int, body: str) -> Any:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# What is said of findings
+# Texts of findings
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-def test_a_program_is_reduced_to_what_shows_the_finding() -> None:
+def test_a_kernel_is_reduced_to_the_ops_of_the_finding() -> None:
     def shows(text: str) -> bool:
         # The brackets must stay balanced.
         return '"arith.addi"' in text and "func.func" in text and text.count("{") == text.count("}")

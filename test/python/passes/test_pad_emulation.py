@@ -1,7 +1,7 @@
 """smalti-lower-pad's padded reads and writes, on emulated GPUs of both vendors, against numpy.
 
-Every array lies between bytes that read as NaN and must stay as they are (docs/emulation.md), so that a lane that is read
-or written out of bounds shows; AddressSanitizer sees the access itself.
+Every array is surrounded by bytes that read as NaN and must stay unchanged (docs/emulation.md), which shows lanes that
+are accessed out of bounds; AddressSanitizer sees the access itself.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from smalti.emulator import Emulation
 CHIPS = ["gfx942", "gfx1201", "gfx1250", "sm_80"]
 AMD = [chip for chip in CHIPS if chip.startswith("gfx")]
 
-# Upstream's way from vectors to LLVM IR. Rows of transfers become loads and stores by patterns.
+# Upstream's lowering from vectors to LLVM IR. Rows of transfers become loads and stores by patterns.
 UNROLL = "canonicalize,convert-vector-to-scf{full-unroll=true}"
 ROWS = """
   transform.named_sequence @__transform_main(%module: !transform.any_op {transform.readonly}) {
@@ -71,11 +71,11 @@ class Kernel:
         self.run(grid, block, *values)
 
     def run(self, grid: Any, block: Any, *fields: Any, emulation: Emulation = SAFE) -> None:
-        """Memrefs are given by their fields."""
+        """Memrefs are passed by their fields."""
         self._module.launch(grid, block, *fields, emulation=emulation)
 
     def launch(self, name: str, *fields: Any) -> None:
-        """One thread of one of several kernels, whose memrefs are given by their fields."""
+        """One thread of one of several kernels, whose memrefs are passed by their fields."""
         self._module.launch(1, 1, *fields, kernel=name, emulation=SAFE)
 
 
@@ -105,7 +105,7 @@ def number(padding: float, dtype: str) -> str:
 
 
 def copy_kernel(dtype: str, source: str, dest: str, tile: tuple[int, int], padding: float, stage: str = "") -> str:
-    """Each thread reads a tile at its place among (x, y), and writes it to the same place of the result."""
+    """Each thread reads a tile at its index among (x, y), and writes it at the same index of the result."""
     m, n = tile
     return f"""
   gpu.func @copy(%source: {source}, %dest: {dest}) kernel {{
@@ -148,7 +148,7 @@ def test_dynamic_copies(chip: str, dtype: str, padding: float) -> None:
         np.testing.assert_array_equal(dest, padded_tile(source, (0, 0), (m, n), padding), err_msg=f"{shape} {(m, n)}")
 
 
-# What the copies of a matrix look like: static and dynamic sizes, rows apart, an offset, views.
+# Forms of copies of a matrix: static and dynamic sizes, rows apart, an offset, views.
 LAYOUTS = ["static", "strided", "dynamic-strided", "view"]
 
 
@@ -199,7 +199,7 @@ def test_layouts(chip: str, layout: str, dtype: str) -> None:
             arrays = whole
             arguments = [x for array in whole for x in descriptor(array)]
         if layout == "strided":
-            # The first element is 7 behind the pointer.
+            # The first element is 7 after the pointer.
             flat = [array.reshape(-1) for array in whole]
             place = np.lib.stride_tricks.as_strided
             parts = [place(f[7:], (m, n), (f.itemsize * (n + 3), f.itemsize)) for f in flat]
@@ -219,7 +219,7 @@ def fields(array: np.ndarray, shape: Sequence[int], strides: Sequence[int], offs
 @pytest.mark.parametrize("chip", CHIPS)
 @pytest.mark.parametrize("dtype", ["f16", "f32", "i8"])
 def test_any_index(chip: str, dtype: str) -> None:
-    """Tiles that begin ahead of the array, cross its begin or end, or lie far away."""
+    """Tiles that begin before the array, cross its begin or end, or are far away."""
     kind = memref((None, None), dtype)
     body = f"""
   gpu.func @read(%source: {kind}, %dest: memref<2x4x{dtype}>, %i: index, %j: index) kernel {{
@@ -258,7 +258,7 @@ def test_any_index(chip: str, dtype: str) -> None:
 @pytest.mark.parametrize("dtype", ["f16", "i8", "f32"])
 @pytest.mark.parametrize("padding", [0.0, 5.0])
 def test_ends_of_one_dimension(chip: str, dtype: str, padding: float) -> None:
-    """Every length and place of a row: dwords that are half inside, and what lies past the end of all."""
+    """Every length and offset of a row: dwords that are half inside, and elements past the end of the array."""
     kind = f"memref<?x{dtype}>"
     body = f"""
   gpu.func @copy(%source: {kind}, %dest: {kind}, %at: index) kernel {{

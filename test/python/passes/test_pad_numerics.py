@@ -1,7 +1,7 @@
-"""The passes on pads, run on the CPU: a padded or transposed op computes what the plain one does, to the last bit.
+"""The passes on pads, run on the CPU: a padded or transposed op computes the results of the plain one, to the last bit.
 
-The plain op is lowered by upstream MLIR alone. Both read the same inputs, special values among them, and write to the
-same initial value; only the sign of a zero is not compared, because a sum with a neutral 0 may change it.
+The plain op is lowered by upstream MLIR only. Both read the same inputs, special values among them, and write to the
+same initial value. The sign of a zero is not compared, because a sum with a neutral 0 may change it.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def shaped(kind: str, shape: Sequence[int | None], dtype: str) -> str:
 
 
 class Operand:
-    """A tensor argument; sizes of None are those of the call."""
+    """A tensor argument; sizes of None are dynamic."""
 
     def __init__(self, shape: Sequence[int | None], dtype: str) -> None:
         self.shape = tuple(shape)
@@ -151,7 +151,7 @@ def contraction(body: str, types: tuple[str, str, str], maps: str = MKN) -> str:
   }} -> {c}"""
 
 
-# What is computed for each m, n, k, and combined along k: name -> (types, body).
+# The expression for each m, n, k, and the combiner along k: name -> (types, body).
 COMBINERS: dict[str, tuple[tuple[str, str, str], str]] = {}
 
 
@@ -241,7 +241,7 @@ def test_combiners(combined: Compiled, name: str) -> None:
 
 
 def test_every_combiner_was_padded(combined: Compiled) -> None:
-    # Three operands of each function, all of sizes that are not known.
+    # Three operands of each function, all of dynamic sizes.
     assert combined.text.count("tensor.pad") == 3 * len(COMBINERS)
 
 
@@ -254,7 +254,7 @@ def test_against_numpy(combined: Compiled) -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Named ops, quantised ones, operands that are not two matrices
+# Named ops, quantized ones, operands that are not two matrices
 # ---------------------------------------------------------------------------------------------------------------------
 
 
@@ -298,7 +298,7 @@ def test_named_contractions() -> None:
             )
 
 
-def test_quantised_products() -> None:
+def test_quantized_matmuls() -> None:
     import ctypes
 
     operands = [dynamic(2, "i8"), dynamic(2, "i8"), dynamic(2, "i32")]
@@ -421,7 +421,7 @@ def test_random_contractions() -> None:
         )
 
 
-def test_operands_behind_the_two_matrices() -> None:
+def test_operands_after_the_two_matrices() -> None:
     """Scales along m, n and k, and a zero point for each column."""
     body = """
   %result = linalg.generic {indexing_maps = [
@@ -487,7 +487,7 @@ def convolutions() -> dict[str, tuple[str, list[Operand], str, list[str]]]:
                 [],
             )
             if op == "conv_2d_ngchw_fgchw":
-                continue  # has no quantised form
+                continue  # has no quantized form
             cases[f"{op}_q_{tag}"] = (
                 f"{op}_q",
                 [Operand(image, "i8"), Operand(kernel, "i8"), Operand(result, "i32")],
@@ -571,7 +571,7 @@ def test_convolutions(passes: str, dynamic_sizes: bool) -> None:
 
 
 def test_pads_made_vectors() -> None:
-    """The pads of products of static size, as masked transfers, low pads of the caller's among them.
+    """The pads of matmuls of static size, as masked transfers, low pads of the caller's among them.
 
     Upstream's bufferization has no negative pads; execute.mlir tests them.
     """
@@ -599,7 +599,7 @@ def test_pads_made_vectors() -> None:
 
 
 def test_convolution_in_numbers() -> None:
-    """The plain op is what this file takes it for: a filter of one element at one place shifts the image."""
+    """A check of the plain op: a filter with one nonzero element shifts the image."""
     name = "conv_2d_nhwc_hwcf_s1d1m3"
     op, operands, attributes, _ = CONVOLUTIONS[name]
     compiled = Compiled([function(name, operands, named(op, operands, attributes))], PAD)

@@ -1,7 +1,7 @@
 """smalti-lower-pad's windows of a block that TMA copies, on an emulated Hopper, against numpy.
 
-The launch makes the tensor maps from what the pass says of them. Arrays lie between bytes that read as NaN, so that
-what is read out of bounds shows.
+The launch creates the tensor maps from the pass's attributes. Arrays are surrounded by bytes that read as NaN, which
+shows reads out of bounds.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def memref(shape: Sequence[int], element: str, more: str = "") -> str:
 
 
 def lower(text: str, then: str = "") -> str:
-    """The module after the pass, and after others behind it."""
+    """The module after the pass, and after further passes."""
     with ir.Context():
         module = ir.Module.parse(text)
         passes = f"gpu.module(gpu.func(smalti-lower-pad{{target=sm_90a tensor-maps=true strict=true}}{then}))"
@@ -54,7 +54,7 @@ def zero(element: str) -> str:
 
 
 def indices_of(shape: Sequence[int]) -> tuple[list[str], list[str]]:
-    """What computes the indices of element %e of a window, and their names."""
+    """Code for the indices of element %e of a window, and their names."""
     lines, names = [], []
     rest = "%e"
     for dim in reversed(range(len(shape))):
@@ -67,7 +67,7 @@ def indices_of(shape: Sequence[int]) -> tuple[list[str], list[str]]:
 
 
 def read_out(buffer: str, buffer_type: str, shape: Sequence[int], dest: str, dest_type: str, at: Sequence[str]) -> str:
-    """Threads of the block copy a buffer to where it belongs in the result, each some elements."""
+    """Threads of the block copy a buffer to its window of the result, each some elements."""
     lines, names = indices_of(shape)
     inside = ", ".join(names)
     body = "\n      ".join(lines)
@@ -88,15 +88,15 @@ def window_kernel(
     extents: Sequence[int],
     pitch: int,
     window: Sequence[int],
-    places: Sequence[Sequence[int]],
+    positions: Sequence[Sequence[int]],
 ) -> str:
-    """A block for each place along every dimension, of which it copies the window that begins there."""
+    """A block for each offset along every dimension, at which the window that it copies begins."""
     rank = len(extents)
     strides = [1] * rank
     for dim in reversed(range(rank - 1)):
         strides[dim] = strides[dim + 1] * (pitch if dim == rank - 2 else extents[dim + 1])
     source = memref(extents, element, f", strided<{strides}>")
-    counts = [len(place) for place in places]
+    counts = [len(place) for place in positions]
     dest = memref([*counts, *window], element)
     shared = memref(window, element, f", {SHARED}")
     lines, numbers, indices = [], [], []
@@ -107,10 +107,10 @@ def window_kernel(
         lines.append(f"%left{dim} = arith.divui {rest}, %count{dim} : index")
         rest = f"%left{dim}"
         numbers.insert(0, f"%number{dim}")
-        # The places as a chain of selections.
-        lines.append(f"%p{dim}_0 = arith.constant {places[dim][0]} : index")
+        # The offsets as a chain of selections.
+        lines.append(f"%p{dim}_0 = arith.constant {positions[dim][0]} : index")
         last = f"%p{dim}_0"
-        for number, place in enumerate(places[dim][1:], 1):
+        for number, place in enumerate(positions[dim][1:], 1):
             lines.append(f"%k{dim}_{number} = arith.constant {number} : index")
             lines.append(f"%v{dim}_{number} = arith.constant {place} : index")
             lines.append(f"%is{dim}_{number} = arith.cmpi eq, %number{dim}, %k{dim}_{number} : index")
@@ -150,19 +150,19 @@ def check(
     extents: Sequence[int],
     pitch: int,
     window: Sequence[int],
-    places: Sequence[Sequence[int]],
+    positions: Sequence[Sequence[int]],
     copies: int,
 ) -> None:
-    text = lower(window_kernel(element, extents, pitch, window, places))
+    text = lower(window_kernel(element, extents, pitch, window, positions))
     assert text.count("nvgpu.tma.async.load") == copies
     assert "vector.transfer_read" not in text
     whole = random([*extents[:-1], pitch], element)
     source = whole[..., : extents[-1]]
     for emulation in (EARLY, LATE):
-        dest = random([*map(len, places), *window], element, 1)
+        dest = random([*map(len, positions), *window], element, 1)
         run(text, source, dest, emulation=emulation)
-        for number in itertools.product(*(range(len(place)) for place in places)):
-            at = [place[n] for place, n in zip(places, number, strict=True)]
+        for number in itertools.product(*(range(len(place)) for place in positions)):
+            at = [place[n] for place, n in zip(positions, number, strict=True)]
             shape = [1] * (len(extents) - len(window)) + list(window)
             np.testing.assert_array_equal(
                 dest[number], padded(source, at, shape).reshape(tuple(window)), err_msg=str(at)
@@ -175,11 +175,11 @@ COLUMNS = [-FAR, -32, -31, -8, 0, 5, 16, 47, 48, 1 << 32, FAR]
 
 @pytest.mark.parametrize("element", DTYPES)
 def test_windows_of_a_matrix(element: str) -> None:
-    """Ahead of the begin, across begin and end, wholly outside, and where 32 bits of the index are inside."""
+    """Before the begin, across begin and end, wholly outside, and where 32 bits of the index are inside."""
     check(element, (20, 48), 64, (16, 32), (ROWS, COLUMNS), copies=1)
 
 
-# Of each rank: the extents, how far rows are apart, the window, and where it begins.
+# For each rank: the extents, the distance of rows, the window, and its start.
 RANKS: list[tuple[tuple[int, ...], int, tuple[int, ...], tuple[tuple[int, ...], ...]]] = [
     ((45,), 45, (32,), ((-FAR, -33, -32, -31, -1, 0, 1, 13, 14, 44, 45, FAR),)),
     ((7, 20), 24, (4, 8), ((-4, -3, 0, 5, 7), (-8, -1, 0, 13, 20))),
@@ -192,11 +192,11 @@ RANKS: list[tuple[tuple[int, ...], int, tuple[int, ...], tuple[tuple[int, ...], 
 ]
 
 
-@pytest.mark.parametrize(("extents", "pitch", "window", "places"), RANKS)
+@pytest.mark.parametrize(("extents", "pitch", "window", "positions"), RANKS)
 def test_ranks(
-    extents: tuple[int, ...], pitch: int, window: tuple[int, ...], places: tuple[tuple[int, ...], ...]
+    extents: tuple[int, ...], pitch: int, window: tuple[int, ...], positions: tuple[tuple[int, ...], ...]
 ) -> None:
-    check("f32", extents, pitch, window, places, copies=1)
+    check("f32", extents, pitch, window, positions, copies=1)
 
 
 @pytest.mark.parametrize(
@@ -209,12 +209,12 @@ def test_ranks(
     ],
 )
 def test_windows_of_several_boxes(element: str, extents: tuple[int, int], window: tuple[int, int], copies: int) -> None:
-    places = [(-5, 0, extents[0] - window[0] + 2), (-24, 0, 48, extents[1])]
-    check(element, extents, -(-extents[1] // 16) * 16, window, places, copies)
+    positions = [(-5, 0, extents[0] - window[0] + 2), (-24, 0, 48, extents[1])]
+    check(element, extents, -(-extents[1] // 16) * 16, window, positions, copies)
 
 
 def loop_kernel(how: str) -> str:
-    """A block runs the loop as often as its number says. Two windows go together; the sums of what was read go out."""
+    """A block's trip count is its number. Two windows are copied together; the sums of the read elements are stored."""
     source, other = memref((20, 40), "f32"), memref((12, 40), "f32")
     a, b = memref((8, 32), "f32", f", {SHARED}"), memref((16, 32), "f32", f", {SHARED}")
     body = f"""
@@ -291,7 +291,7 @@ def test_instructions() -> None:
 @pytest.mark.parametrize("stages", [2, 3, 4])
 @pytest.mark.parametrize("emulation", [EARLY, LATE])
 def test_pipelined(stages: int, emulation: Emulation) -> None:
-    """The loop passes take the copies for what they are: several slots, and copies that run ahead."""
+    """The loop passes recognize the copies: several slots, and prefetched copies."""
     source, shared, vector = memref((45, 40), "f32"), memref((16, 32), "f32", f", {SHARED}"), "vector<16x32xf32>"
     trips = 6
     text = f"""
@@ -334,7 +334,7 @@ gpu.module @m {{
     then = f"smalti-multi-buffer{{target=sm_90a depth={stages} strict=true}}"
     then += f",smalti-pipeline-loops{{target=sm_90a stages={stages}}}"
     text = lower(text, f",canonicalize,cse,{then}")
-    # Those that run ahead, and the loop's; the guard has the plain loop.
+    # The copies of the prologue, and the loop's; the guard has the plain loop.
     assert text.count("nvgpu.tma.async.load") == stages + 1
     array, dest = random((45, 40), "f32"), np.zeros((trips, 16, 32), np.float32)
     run(text, array, dest, emulation=emulation)
@@ -343,7 +343,7 @@ gpu.module @m {{
 
 
 @pytest.mark.parametrize(("sources", "windows", "copies"), [(30, 30, 24), (1, 70, 64)])
-def test_a_kernel_has_room_for_so_many(sources: int, windows: int, copies: int) -> None:
+def test_the_capacity_of_a_kernel(sources: int, windows: int, copies: int) -> None:
     source, shared, vector = memref((20, 48), "f32"), memref((16, 32), "f32", f", {SHARED}"), "vector<16x32xf32>"
     arguments = ", ".join(f"%s{number}: {source}" for number in range(sources))
     body = "\n".join(
@@ -376,7 +376,7 @@ def store_kernel(
         strides[dim] = strides[dim + 1] * (pitch if dim == rank - 2 else extents[dim + 1])
     dest, source = memref(extents, element, f", strided<{strides}>"), memref([2, *window], element)
     shared, vector = memref(window, element, f", {SHARED}"), memref(window, element).replace("memref", "vector")
-    places = "\n    ".join(f"%a{dim} = arith.constant {place} : index" for dim, place in enumerate(at))
+    positions = "\n    ".join(f"%a{dim} = arith.constant {place} : index" for dim, place in enumerate(at))
     origin, inside = ", ".join(["%c0"] * len(window)), ", ".join(["true"] * len(window))
     indices = [f"%a{dim}" for dim in range(rank)]
     lines, names = indices_of(window)
@@ -400,7 +400,7 @@ gpu.module @m {{
     %c1 = arith.constant 1 : index
     %c2 = arith.constant 2 : index
     %zero = {zero(element)}
-    {places}
+    {positions}
     %buffer = memref.alloc() {{alignment = 128 : i64}} : {shared}
     %thread = gpu.thread_id x
     %threads = arith.constant {THREADS} : index
@@ -427,19 +427,19 @@ STORES: list[tuple[str, tuple[int, ...], int, tuple[int, ...], list[tuple[int, .
 
 
 @pytest.mark.grid(4)
-@pytest.mark.parametrize(("element", "extents", "pitch", "window", "places"), STORES)
+@pytest.mark.parametrize(("element", "extents", "pitch", "window", "positions"), STORES)
 @pytest.mark.parametrize("loop", [False, True])
 def test_stores(
     element: str,
     extents: tuple[int, ...],
     pitch: int,
     window: tuple[int, ...],
-    places: list[tuple[int, ...]],
+    positions: list[tuple[int, ...]],
     loop: bool,
 ) -> None:
-    """What is out of bounds is dropped; stores of a loop that overlap happen in its order."""
+    """Elements out of bounds are dropped; overlapping stores of a loop happen in its order."""
     source = random([2, *window], element, 3)
-    for at in places:
+    for at in positions:
         text = lower(store_kernel(element, extents, pitch, window, at, loop=loop))
         assert "nvgpu.tma.async.store" in text and "vector.transfer_write" not in text
         whole = random([*extents[:-1], pitch], element, 4)

@@ -1,7 +1,7 @@
-"""Pipelines of every kind of asynchronous copy, by hand, and what is caught when one of their waits is wrong.
+"""Hand-written pipelines of every kind of asynchronous copy, and detection of a wrong wait.
 
-Each is straight code: tiles go to slots of shared memory ahead of their use, and threads read what others copied. The
-mutants drop or weaken one wait, barrier or slot each.
+Each is straight-line code: tiles are copied to slots of shared memory before their use, and threads read tiles that
+others copied. Each mutant drops or weakens one wait, barrier or slot.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ TILE_BYTES = 4 * THREADS
 
 @dataclass(frozen=True)
 class Step:
-    """A part of a kernel. `kind` says what it is; a mutant has another text in its place."""
+    """A part of a kernel. `kind` is its role; a mutant replaces its text."""
 
     kind: str
     text: str
     mutants: tuple[tuple[str, str], ...] = ()
-    """What is wrong with it, and the text."""
+    """The mutation, and the text."""
 
 
 @dataclass(frozen=True)
 class Pipeline:
-    """A kernel that adds (1 + i) times tile i, backwards, with tiles `slots` ahead."""
+    """A kernel that adds (1 + i) times tile i, backwards, with tiles prefetched into `slots` slots."""
 
     name: str
     target: str
@@ -63,7 +63,7 @@ def consume(i: int, pointer: str, metadata: str = "") -> Step:
 def in_order(
     slots: int, copy: Callable[[int, int], str], wait: Callable[[int], str], barrier: str, metadata: str
 ) -> list[Step]:
-    """Copies that a counter counts: wait for the oldest, meet, begin the next one, read."""
+    """Copies with a wait counter: wait for the oldest, synchronize, issue the next one, read."""
 
     def issue(i: int) -> Step:
         slot = i % slots
@@ -210,7 +210,7 @@ def bulk_tile(i: int, slot: int) -> str:
 
 
 def with_barriers(copy: Callable[[int, int], str], arguments: Callable[[Array], Sequence[Any]], name: str) -> Pipeline:
-    """One thread copies; a slot's barrier has a phase for each tile that comes into it."""
+    """One thread copies; a slot's barrier has a phase for each tile in the slot."""
 
     def issue(i: int, slots: int) -> Step:
         slot = i % slots
@@ -249,7 +249,7 @@ b{i + 1}:"""
         for i in range(TILES):
             result.append(wait(i, slots))
             if i + slots - 1 < TILES:
-                # Who comes here has read the tile before, whose slot is filled again.
+                # A thread that reaches this point has read the previous tile, whose slot is refilled.
                 if i > 0:
                     result.append(Step(f"barrier {i}", SYNC, (("removed", ""),)))
                 result.append(issue(i + slots - 1, slots))
@@ -299,7 +299,7 @@ def mutants(steps: Sequence[Step]) -> Iterator[tuple[str, list[Step]]]:
 
 
 def caught_by(pipeline: Pipeline, chip: str, text: str) -> str | None:
-    """The first that finds something: the numbers, or what kind of finding."""
+    """The first detector: wrong numbers, or the kind of a finding."""
     for how in SCHEDULES:
         try:
             if not run(pipeline, chip, text, how):
@@ -322,7 +322,7 @@ def _id(value: Any) -> str:
 @pytest.mark.grid(6, cover=False)
 @pytest.mark.parametrize("pipeline, chip, slots", CASES, ids=_id)
 def test_pipelines(pipeline: Pipeline, chip: str, slots: int) -> None:
-    """What is right is right in every order, and no sanitizer finds anything."""
+    """The kernel is right in every order, and the sanitizers have no findings."""
     assert caught_by(pipeline, chip, pipeline.text(pipeline.steps(slots))) is None
 
 
@@ -346,10 +346,10 @@ WAIT = "  %{0} = call i1 @llvm.nvvm.mbarrier.try.wait.parity.scope.cta.space.cta
 
 
 def producer_and_readers(*, last_wait: str = "true", arrives_early: bool = False) -> str:
-    """The first thread of the last warp fills two slots; the others wait for it,
-    read, and say that the slot is free.
+    """The first thread of the last warp fills two slots; the others wait for a slot, read it, and signal that it is
+    free.
 
-    Wrong are a condition under which they wait for the last tile, and readers that say too early that they have read.
+    Mistakes are a condition under which they wait for the last tile, and readers that signal before they have read.
     """
     declarations = "@empty = internal addrspace(3) global [8 x i64] undef, align 8\n"
     declarations += "declare i64 @llvm.nvvm.mbarrier.arrive.shared(ptr addrspace(3))\n"
@@ -400,14 +400,14 @@ def run_producer(how: Emulation, text: str) -> None:
 
 @pytest.mark.parametrize("sanitize", [None, "thread", "address"])
 def test_a_thread_that_copies_for_others(sanitize: Literal["thread", "address"] | None) -> None:
-    """Who waits does a late copy: that is ordered behind what the thread did that issued it."""
+    """The waiting thread performs a late copy, ordered after the earlier accesses of the issuing thread."""
     for how in SCHEDULES:
         run_producer(Emulation(order=how.order, copies=how.copies, sanitize=sanitize), producer_and_readers())
 
 
 @pytest.mark.parametrize("wrong", [{"last_wait": "%odd"}, {"arrives_early": True}], ids=str)
 def test_races_of_a_thread_that_copies_for_others(wrong: dict[str, Any]) -> None:
-    """The thread sanitizer finds each where copies are late, too."""
+    """The thread sanitizer finds each of them also with late copies."""
     for order in ("last-ahead", "in-step"):
         with pytest.raises(errors.EmulationError, match="is unordered with") as raised:
             run_producer(Emulation(order=order, sanitize="thread"), producer_and_readers(**wrong))
@@ -415,13 +415,13 @@ def test_races_of_a_thread_that_copies_for_others(wrong: dict[str, Any]) -> None
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Programs of threads
+# Thread-level kernels
 # ---------------------------------------------------------------------------------------------------------------------
 
 THREAD_PROGRAM = ROOT / "test/conversions/to-nvvm/tensor-maps.mlir"
 
 
-def test_tensor_map_of_a_program_of_threads() -> None:
+def test_tensor_map_of_a_thread_level_kernel() -> None:
     kernel = smalti.compile(THREAD_PROGRAM, target="emu:sm_90a")
     array = np.arange(7 * 32, dtype=np.float32).reshape(7, 32)
     for sanitizer in (None, "address", "thread"):
@@ -429,7 +429,7 @@ def test_tensor_map_of_a_program_of_threads() -> None:
             out = np.full((8, 16), 3, np.float32)
             kernel.emulation = Emulation(sanitize=sanitizer, copies=copies)
             kernel(tensor_map(array, (8, 16)), out)
-            # What is outside of the array is zero.
+            # Elements outside of the array are zero.
             np.testing.assert_array_equal(out[:7], array[:, :16])
             assert (out[7] == 0).all()
 

@@ -1,5 +1,4 @@
-"""What pipelined loops become in the chips' assembly: loads are in flight while the loop computes, waits leave in flight
-what they may, and pipelining spills no register."""
+"""Assembly of pipelined loops: loads in flight during computation, waits that leave copies in flight, no spills."""
 
 from __future__ import annotations
 
@@ -48,12 +47,12 @@ def test_prefetches_are_issued_first_and_waited_for_last(target: str, rows: str)
     order = kinds(body)
     first_load = order.index("load")
     last_load = len(order) - 1 - order[::-1].index("load")
-    assert last_load < order.index("product") and last_load < order.index("read")
-    # Nothing waits for a load until all of LDS is read, and no store comes earlier.
+    assert last_load < order.index("mma") and last_load < order.index("read")
+    # No wait for a load precedes the last read of LDS, and no store is issued earlier.
     last_read = len(order) - 1 - order[::-1].index("read")
     assert last_read < order.index("store")
     assert [step for step in body[first_load:last_read] if step.kind == "wait"] == []
-    assert order[last_load : order.index("store")].count("product") >= order.count("product") // 4
+    assert order[last_load : order.index("store")].count("mma") >= order.count("mma") // 4
 
 
 @pytest.mark.grid(10)
@@ -67,17 +66,17 @@ def test_float_arithmetic_runs_while_the_next_tile_loads(target: str, slots: int
 @pytest.mark.grid(10)
 @pytest.mark.parametrize("rows", ROWS)
 @pytest.mark.parametrize("target", [*AMD, *NVIDIA])
-def test_products_run_while_the_next_tile_loads(target: str, rows: str) -> None:
+def test_matmuls_run_while_the_next_tile_loads(target: str, rows: str) -> None:
     rows_, columns, depth = ROWS[rows]
     # ptxas unrolls short loops entirely.
     source = matmul((rows_, columns, depth if target in AMD else 8 * depth), TILE, start="zero")
     compiled = smalti.compile(source, target=target, copies="registers", matmul="mma")
-    assert overlapped(machine_code(compiled, target), "product") >= (0.9 if target in AMD else 0.5)
+    assert overlapped(machine_code(compiled, target), "mma") >= (0.9 if target in AMD else 0.5)
 
 
 @pytest.mark.grid(3)
 @pytest.mark.parametrize("target", AMD)
-def test_the_hint_can_be_left_away(target: str) -> None:
+def test_the_hint_is_optional(target: str) -> None:
     held, free = (assembly(target, "rows of 8 bytes", copies="registers", hold_loads=hold) for hold in (True, False))
     assert held != free
     assert number(held, "vgpr_spill_count") <= number(free, "vgpr_spill_count")
@@ -99,7 +98,7 @@ def test_copies_stay_in_flight(target: str, rows: str, stages: int) -> None:
     copies = order.count("copy")
     assert copies and "load" not in order and "store" not in order
     waits = [step.left for step in body if step.kind == "wait"]
-    # One wait, for the oldest of the groups in flight, ahead of the one barrier.
+    # One wait, for the oldest of the groups in flight, before the one barrier.
     assert waits == [min((stages - 2) * copies, 63)]
     assert order.index("wait") < order.index("barrier") < order.index("copy")
     assert order.count("barrier") == 1
@@ -134,10 +133,10 @@ def test_float_arithmetic_runs_while_groups_are_copied(target: str, stages: int)
 @pytest.mark.grid(4)
 @pytest.mark.parametrize("stages", [2, 3])
 @pytest.mark.parametrize("target", NVIDIA)
-def test_products_run_while_groups_are_copied(target: str, stages: int) -> None:
+def test_matmuls_run_while_groups_are_copied(target: str, stages: int) -> None:
     source = matmul((512, 256, 8192), TILE, start="zero")
     compiled = smalti.compile(source, target=target, stages=stages, depth=stages, copies="async", matmul="mma")
-    assert overlapped(machine_code(compiled, target), "product") >= 0.9
+    assert overlapped(machine_code(compiled, target), "mma") >= 0.9
 
 
 # NVIDIA.
@@ -154,5 +153,5 @@ def test_wait_groups_count_exactly(target: str, stages: int) -> None:
     assert before.count("cp.async.commit_group") == stages - 1
     assert not re.findall(r"cp\.async\.wait_group", before)
     waits = [int(count) for count in re.findall(r"cp\.async\.wait_group\s+(\d+)", after)]
-    # The loop leaves all but the oldest group in flight; behind it there is one fewer from step to step.
+    # The loop leaves all but the oldest group in flight; after it there is one fewer from step to step.
     assert waits == [stages - 2, *range(stages - 2, -1, -1)]

@@ -1,5 +1,7 @@
-"""Kernels without barriers get them from smalti-place-barriers: then they compute the right numbers with no race on the
-emulator, and without any one of the barriers the emulator finds a race."""
+"""Barriers inserted by smalti-place-barriers, checked on the emulator.
+
+The kernels start without barriers. With the inserted ones they compute the right numbers without a race, and without
+any one of them the emulator finds a race."""
 
 from __future__ import annotations
 
@@ -167,7 +169,7 @@ KERNELS = (
         lambda x: (x.reshape(TILES, THREADS) + np.roll(x.reshape(TILES, THREADS), -1, axis=1))[:, ::-1].sum(0),
         2,
     ),
-    # Buffers in the place of slots: what a loop carries is permuted in each iteration, or selected.
+    # Buffers instead of slots: a loop-carried buffer is permuted in each iteration, or selected.
     Kernel(
         "slot of the next iteration",
         "2x128",
@@ -423,7 +425,8 @@ KERNELS = (
         1,
         buffers=2,
     ),
-    # Two threads' elements of the same number are in different buffers, and of different numbers in the same place.
+    # Elements of two threads with the same number are in different buffers, and with different numbers at the same
+    # offset.
     Kernel(
         "elements of a buffer that the thread selects",
         "640",
@@ -462,7 +465,7 @@ def place(text: str) -> str:
 
 def run(text: str, target: str, sanitize: str | None) -> tuple[Array, Array]:
     """Input and output of one launch."""
-    # Pipelining would place the barriers anew.
+    # Pipelining would insert the barriers again.
     kernel = smalti.compile(text, target=target, depth=1, stages=1)
     kernel.emulation = smalti.Emulation(sanitize=sanitize) if sanitize else smalti.Emulation()
     x = np.random.default_rng(0).integers(-8, 8, THREADS * TILES).astype(np.float32)
@@ -476,12 +479,12 @@ def run(text: str, target: str, sanitize: str | None) -> tuple[Array, Array]:
 def test_placed_barriers_are_enough_and_needed(kernel: Kernel, target: str) -> None:
     assert not any(barrier in kernel.text for barrier in BARRIERS)
     lines = place(kernel.text).splitlines()
-    places = [i for i, line in enumerate(lines) if line.strip() in BARRIERS]
-    assert len(places) == kernel.barriers
+    positions = [i for i, line in enumerate(lines) if line.strip() in BARRIERS]
+    assert len(positions) == kernel.barriers
     for sanitize in (None, "thread"):
         x, out = run("\n".join(lines), target, sanitize)
         np.testing.assert_array_equal(out, kernel.expected(x))
-    for at in places:
+    for at in positions:
         with pytest.raises(EmulationError) as caught:
             run("\n".join(lines[:at] + lines[at + 1 :]), target, "thread")
         assert {finding.kind for finding in caught.value.findings} == {"race"}

@@ -1,4 +1,4 @@
-"""The estimate of resources against what the assemblers of both vendors report."""
+"""The estimate of resources against the reports of both vendors' assemblers."""
 
 from __future__ import annotations
 

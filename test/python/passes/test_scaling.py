@@ -1,7 +1,8 @@
-"""The work of passes grows as programs do: instructions, which are the same on every run, not seconds.
+"""The growth of the work of passes with the program's size, in instructions.
 
-The programs are those of benchmarks/pass_scaling.py. Four times the ops may take six times the instructions; a pass that
-compares all pairs takes sixteen. callgrind (of valgrind) counts those of the pass alone, without what reads the program.
+Instruction counts are the same on every run, unlike seconds. The programs are those of benchmarks/pass_scaling.py. Four
+times the ops may take six times the instructions; a pass that compares all pairs takes sixteen. The tool callgrind (of
+valgrind) counts only the pass's instructions, without those of the parser.
 """
 
 from __future__ import annotations
@@ -88,10 +89,10 @@ CASES = [
 @pytest.mark.parametrize(("pipeline", "shape"), CASES, ids=[f"{p.split('{')[0]}-{s}" for p, s in CASES])
 def test_work_grows_as_the_program(pipeline: str, shape: str, tmp_path: Path) -> None:
     write = getattr(benchmark(), shape)
-    # Much is done for each op there.
+    # The pass does much work for each op there.
     ops = FEW // 5 if shape == "masked_transfers" else FEW
     few, many = instructions(pipeline, [write(count) for count in (ops, 4 * ops)], tmp_path)
-    # Something is done: a refusal would cost next to nothing.
+    # The pass changes the program: a refusal would cost next to nothing.
     assert few > 300 * ops
     assert many < 6 * few
 
@@ -108,7 +109,7 @@ HOPPER = [
 @pytest.mark.grid(1, cover=False)
 @pytest.mark.skipif(shutil.which("valgrind") is None, reason="instructions are counted by valgrind")
 @pytest.mark.parametrize(("pipeline", "shape", "anchor"), HOPPER, ids=[shape for _, shape, _ in HOPPER])
-def test_work_on_programs_of_warp_groups(pipeline: str, shape: str, anchor: str, tmp_path: Path) -> None:
+def test_work_on_kernels_with_wgmma(pipeline: str, shape: str, anchor: str, tmp_path: Path) -> None:
     write = getattr(benchmark().hopper, shape)
     few, many = instructions(pipeline, [write(count) for count in (FEW // 2, 2 * FEW)], tmp_path, anchor)
     assert few > 20 * FEW
@@ -116,7 +117,7 @@ def test_work_on_programs_of_warp_groups(pipeline: str, shape: str, anchor: str,
 
 
 MODULES = [
-    # Each read asks whether the kernel writes the array, which takes a walk over the users of the array: once.
+    # For each read the pass checks whether the kernel writes the array, which walks over the users of the array: once.
     ("convert-mosaic-gpu-to-nvvm{target=sm_90a}", "windows"),
     # The number of paths through the masks doubles with each of them.
     ("smalti-lower-packed-accesses", "byte_masks"),

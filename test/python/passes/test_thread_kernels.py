@@ -1,5 +1,7 @@
-"""Loops of threads by hand, which smalti-multi-buffer and smalti-pipeline-loops overlap: what their instructions are, and
-their numbers on emulated chips."""
+"""Hand-written thread-level loops, overlapped by smalti-multi-buffer and smalti-pipeline-loops.
+
+Their instructions, and their numbers on emulated chips.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,7 @@ def compiled(copies: Copies, chip: str, slots: int, stages: int, **changes: int)
     return smalti.compile(kernel(copies, slots=slots, **changes), target=chip, depth=slots, stages=stages)
 
 
-# What the loop is made of.
+# The parts of the loop.
 
 
 def waits(steps: list[Step]) -> list[int]:
@@ -70,12 +72,12 @@ def test_the_steady_state_never_drains(copies: Copies, chip: str, slots: int, st
     # LLVM may unroll the loop.
     rounds = sum(step.kind == "read" for step in steps) // 8
     assert sum(step.kind == "read" for step in steps) == 8 * rounds
-    # Two copies an iteration: with two stages the next ones are under way when the wave waits for these.
+    # Two copies an iteration: with two stages the next ones are in flight when the wave waits for these.
     assert waits(steps) == [max(2 * (stages - 2), 2)] * rounds
-    # The reads of an iteration come one behind the other: no wait for copies, and no barrier among them.
+    # The reads of an iteration are consecutive: no wait for copies, and no barrier among them.
     kinds = "".join(step.kind[0] for step in steps)
     assert kinds.count("r" * 8) == rounds
-    # One barrier, or with two stages and no slot more one ahead of the copies, too.
+    # One barrier, or with two stages and no additional slot, another one before the copies.
     barriers = 2 if (slots, stages) == (2, 2) else 1
     assert kinds.count("b") == barriers * rounds
 
@@ -86,7 +88,7 @@ def test_the_steady_state_never_drains(copies: Copies, chip: str, slots: int, st
 def test_the_epilogue_drains_step_by_step(copies: Copies, chip: str, slots: int, stages: int) -> None:
     code = compiled(copies, chip, slots, stages).asm["gcn"]
     counts = [count for count in waits(all_steps(code)) if count > 0]
-    # The loop, and behind it two copies fewer from step to step.
+    # The loop, and after it two copies fewer from step to step.
     assert sorted(counts) == sorted([2 * (stages - 2), *range(2 * (stages - 2), 0, -2)])
 
 
@@ -104,7 +106,7 @@ def test_nothing_is_spilled(copies: Copies, chip: str, slots: int, stages: int) 
 def test_groups_are_counted_exactly(chip: str, stages: int, trips: int | None) -> None:
     ptx = compiled(GROUPS, chip, stages, stages, **({} if trips is None else {"trips": trips})).asm["ptx"]
     counts = [int(count) for count in re.findall(r"cp\.async\.wait_group\s+(\d+)", ptx)]
-    # Two groups an iteration. The loop that runs too few times to be pipelined waits for all.
+    # Two groups an iteration. The fallback loop for small trip counts waits for all.
     steps = [2 * (stages - 2), *range(2 * (stages - 2), -1, -2)]
     plain = [] if trips else [0]
     assert sorted(counts) == sorted([*steps, *plain])
@@ -144,7 +146,7 @@ def test_numbers_of_copies_through_registers(chip: str, slots: int, stages: int)
 def test_numbers(copies: Copies, chip: str, slots: int, stages: int) -> None:
     code = compiled(copies, targets.EMULATED + chip, slots, stages)
     for trips in range(10):
-        # Copies come early and late, in turn.
+        # Early and late completion of copies, in turn.
         for how in SCHEDULES[trips % 2 :: 2] if trips < 4 else (SCHEDULES[trips % len(SCHEDULES)],):
             run(code, copies, trips, how=how)
     for how in (
@@ -165,7 +167,7 @@ def test_other_bounds(copies: Copies, chip: str, lower: int, step: int) -> None:
 
 
 def weakened(copies: Copies, chip: str, stages: int) -> Iterator[smalti.Kernel]:
-    """The kernel with one copy more in flight behind one of its waits."""
+    """The kernel with one copy more in flight after one of its waits."""
     text = compiled(copies, chip, 3, stages, trips=9).asm["pipelined"]
     for match in re.finditer(r"((?:load|tensor)\(|asynccnt )(\d+)", text):
         weaker = text[: match.start(2)] + str(int(match[2]) + 1) + text[match.end(2) :]
@@ -190,7 +192,7 @@ def test_a_weaker_wait_leaves_llvm_s(stages: int) -> None:
         run(code, WORDS, 9, how=Emulation(copies="late"))
 
 
-# Rows of 32 elements, one column of which a warp reads.
+# Rows of 32 elements; a warp reads one column.
 _TRANSPOSED = """gpu.module @kernels {
   gpu.func @sums(%a: memref<64x32x32xf32> {llvm.noalias}, %o: memref<32xf32> {llvm.noalias}, %n: index) kernel
       attributes {known_block_size = array<i32: 32, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {

@@ -1,4 +1,4 @@
-"""Small programs of threads that are easily judged wrongly."""
+"""Small thread-level kernels with synchronization that is hard to classify."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ def program(
     grid: int = 1,
     wave: int = 32,
 ) -> str:
-    """A kernel with `body`: it has numbers and places of threads, an array %s and barriers %b0 and %b1 in shared memory,
-    %sp which points to %s and %gp which points to %x. SH is its address space."""
+    """A kernel with `body`. The body can use thread numbers and indices, an array %s and barriers %b0 and %b1 in shared
+    memory, %sp which points to %s and %gp which points to %x. SH is its address space."""
     return gpu_kernel(
         arguments,
         f"""    {" ".join(f"%c{n} = arith.constant {n} : index" for n in (0, 1, 2, 3, 4, 8, 16, 31, 63, 64, 250))}
@@ -56,12 +56,12 @@ STORE = "memref.store %f1, %s[%t] : memref<256xf32, SH>\n"
 
 
 def load(place: str = "%mirror", name: str = "v") -> str:
-    """What %s has at a place comes to %y."""
+    """The element of %s at an index is stored to %y."""
     return f"%{name} = memref.load %s[{place}] : memref<256xf32, SH>\nmemref.store %{name}, %y[%t] : memref<256xf32>\n"
 
 
 def first(body: str, otherwise: str | None = None, who: str = "%w0") -> str:
-    """What the first warp does, and the others."""
+    """Code of the first warp, and code of the others."""
     return f"scf.if {who} {{ {body} }}" + (f" else {{ {otherwise} }}\n" if otherwise is not None else "\n")
 
 
@@ -99,9 +99,9 @@ def fence(kind: str) -> str:
     return f"nvvm.fence.proxy {{kind = #nvvm.proxy_kind<{kind}>{space}}}\n"
 
 
-def copied(copies: str, before: str = "", behind: str = "", count: int = 1) -> str:
+def copied(copies: str, before: str = "", after: str = "", count: int = 1) -> str:
     """One thread copies, all wait."""
-    return POINTER + initialized(count) + before + first(copies, who="%t0") + wait(0) + behind
+    return POINTER + initialized(count) + before + first(copies, who="%t0") + wait(0) + after
 
 
 # -- Copies by threads -------------------------------------------------------------------------------------------------

@@ -1,5 +1,7 @@
-"""Kernels for NVIDIA's chips as IREE's pipelines leave them ahead of LLVM, written by hand: a product that copies tiles
-asynchronously, loads fragments and multiplies warp by warp, and a softmax that reduces by shuffles."""
+"""Kernels for NVIDIA chips as IREE's pipelines pass them to LLVM, written by hand.
+
+A matmul that copies tiles asynchronously, loads fragments and multiplies warp by warp, and a softmax that reduces by
+shuffles."""
 
 from __future__ import annotations
 
@@ -7,10 +9,10 @@ SHARED = "#gpu.address_space<workgroup>"
 _A, _B = f"memref<32x32xf16, {SHARED}>", f"memref<32x16xf16, {SHARED}>"
 
 
-def product(depth: int) -> str:
+def matmul(depth: int) -> str:
     """C = A B of f16, 32 x 16 by `depth`, in steps of 32: each of two warps has 16 rows and two instructions wide.
 
-    A tile's chunks of 16 bytes are exchanged by row, so that ldmatrix has no bank conflicts.
+    A tile's chunks of 16 bytes are permuted by row, so that ldmatrix has no bank conflicts.
     """
     multiplied = "\n".join(
         f"""
@@ -44,7 +46,7 @@ def product(depth: int) -> str:
         for low in (0, 1)
     )
     return f"""gpu.module @m {{
-  gpu.func @product(%a: memref<32x{depth}xf16> {{llvm.noalias}}, %b: memref<{depth}x16xf16> {{llvm.noalias}},
+  gpu.func @matmul(%a: memref<32x{depth}xf16> {{llvm.noalias}}, %b: memref<{depth}x16xf16> {{llvm.noalias}},
                     %c: memref<32x16xf32> {{llvm.noalias}}) kernel attributes {{
       known_block_size = array<i32: 32, 2, 1>, known_grid_size = array<i32: 1, 1, 1>}} {{
     %c0 = arith.constant 0 : index
@@ -113,8 +115,8 @@ def _butterfly(value: str, operation: str, name: str) -> str:
 
 
 def softmax(warps: int = 4, columns: int = 512, blocks: int = 4) -> str:
-    """The softmax of two rows by each block: each warp reduces by shuffles, and the warps by shared memory, of which
-    each buffer is written once a row."""
+    """The softmax of two rows by each block: each warp reduces by shuffles, and the warps by shared memory. Each buffer
+    is written once per row."""
     per_thread = columns // (32 * warps)
     row, partial = f"vector<{per_thread}xf32>", f"memref<{warps}xf32, {SHARED}>"
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Prints how many mutants of programs the simulator notices: of files, or of all files in folders.
+"""Mutation score of the simulator, for files, or for all files in folders.
 
-Fails where a mutant is not noticed. What cannot be simulated, or is not sound itself, is told and not counted.
+Fails if a mutant survives. A kernel that cannot be simulated or has findings itself is reported and not counted.
 """
 
 from __future__ import annotations
@@ -16,14 +16,15 @@ from smalti.sim import mutants
 
 
 def files(paths: Sequence[Path]) -> Iterator[Path]:
-    """The programs in files and folders. What layout inference made of a program has nothing to mutate that it has not."""
+    """The kernels in files and folders. Kernels written by layout inference are omitted: they have the same mutants as
+    its input."""
     for path in paths:
         found = sorted(path.glob("*.mlir")) if path.is_dir() else [path]
         yield from (one for one in found if not one.name.endswith(".inferred.mlir"))
 
 
 def score(path: Path, target: str, level: str | None, blocks: range | None) -> list[mutants.Outcome]:
-    """What becomes of the mutants of one program."""
+    """The outcomes of the mutants of one kernel."""
     kernel = sim.simulate(path, target, level=level)
     return mutants.score(kernel, kernel.random_arguments(), blocks=blocks)
 

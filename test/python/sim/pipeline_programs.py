@@ -1,4 +1,4 @@
-"""Pipelines of threads by hand: kernels that run on, copies to all blocks of a cluster, groups of warps in turn."""
+"""Hand-written thread-level pipelines: persistent kernels, multicast copies, groups of warps in turn."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def kernel(body: str, arguments: dict[str, str], threads: int, grid: int = 1, cl
 
 
 def barriers(slots: int, empty: int) -> str:
-    """A full and an empty barrier for each slot; so many threads say that one is empty."""
+    """A full and an empty barrier for each slot; this many threads signal that a slot is empty."""
     return f"""{allocation("bars", f"{2 * slots}xi64")}
     scf.if %t0 {{
       scf.for %each = %c0 to %c{slots} step %c1 {{
@@ -101,8 +101,9 @@ DONE = "nvvm.cp.async.bulk.wait_group 0 // done"
 def persistent(
     tiles: int = 5, steps: int = 3, slots: int = 2, out: int = 1, grid: int = 2, restart: bool = False
 ) -> str:
-    """Blocks that take tiles in turn: y[tile] = sum of x[tile], its columns the other way round. The ring of slots goes on
-    from tile to tile, unless it is to `restart`; results leave through `out` buffers while the next tile is summed up."""
+    """Blocks that process tiles in turn: y[tile] = sum of x[tile], with reversed columns. The ring of slots
+    continues from tile to tile, unless it is to `restart`; results leave through `out` buffers while the next tile
+    is summed up."""
     ring = ("%i0", "%i1", "%i0") if restart else ("%slot0", "%phase0", "%phase0")
     body = f"""{allocation("tile", f"{slots}x64xf32")}{allocation("o", f"{out}x64xf32")}{barriers(slots, 64)}
     gpu.barrier
@@ -182,8 +183,8 @@ RELEASE_OTHER = "nvvm.mbarrier.arrive %far {scope = #nvvm.mem_scope<cluster>} : 
 
 
 def multicast(rows: int = 5, slots: int = 2, empty: int = 128, size: int = 256) -> str:
-    """Each of two blocks copies half of every row to both, and adds up all rows, the columns the other way round. A slot is
-    empty when the threads of both have read it."""
+    """Each of two blocks copies half of every row to both, and adds up all rows, with reversed columns. A slot is empty
+    when the threads of both have read it."""
     body = f"""{allocation("s", f"{slots}x64xf32")}{barriers(slots, empty)}
     %rank = nvvm.read.ptx.sreg.cluster.ctarank : i32
     %another = arith.subi %i1, %rank : i32
@@ -239,7 +240,7 @@ BEGIN = "nvvm.barrier.arrive id = %i1 number_of_threads = %i256"
 
 
 def in_turn() -> str:
-    """Two groups of four warps use one buffer in turn: barriers 1 and 2 say whose turn it is."""
+    """Two groups of four warps use one buffer in turn: barriers 1 and 2 signal the turns."""
     body = f"""{allocation("buffer", "128xf32")}
     %group = arith.divui %t, %c128 : index
     %mine = arith.remui %t, %c128 : index

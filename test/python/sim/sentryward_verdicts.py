@@ -19,7 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import smalti
-from iree_nvidia_programs import product, softmax
+from iree_nvidia_programs import matmul as iree_matmul
+from iree_nvidia_programs import softmax
 from smalti import sim, targets
 from smalti.compiler import driver
 from smalti.sim import mutants
@@ -75,7 +76,7 @@ _DIVERGENT = """
 
 @dataclass(frozen=True)
 class Verdicts:
-    """What both say of a program."""
+    """The verdicts of both on a kernel."""
 
     program: str
     findings: tuple[str, ...]
@@ -99,7 +100,7 @@ def _lowered(stages: int) -> str:
 
 
 def programs() -> Iterator[tuple[str, str]]:
-    """Programs of threads, with names."""
+    """Thread-level kernels, with names."""
     for stages in (1, 2, 3):
         yield f"a product in {stages} stages", _lowered(stages)
     yield "a reversed vector", _program(_REVERSE)
@@ -108,19 +109,19 @@ def programs() -> Iterator[tuple[str, str]]:
     # A kernel is compiled in a module for a GPU, which is in one for the host.
     of_host = "module attributes {{gpu.container_module}} {{\n{}\n}}".format
     yield "a softmax by shuffles", of_host(softmax(warps=2, columns=128, blocks=1))
-    module = driver.parse(of_host(product(96)))
+    module = driver.parse(of_host(iree_matmul(96)))
     passes = "smalti-multi-buffer{depth=3},smalti-pipeline-loops{stages=3 target=sm_80}"
     smalti.Pipeline(f"builtin.module(gpu.module(gpu.func({passes})))").run(module)
     yield "a product in the style of IREE in 3 stages", str(module)
 
 
 def find() -> str | None:
-    """SentryWard, beside this Python or in the path."""
+    """SentryWard, next to this Python or in the path."""
     return shutil.which("sentryward", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
 
 
 def sentryward(text: str) -> str:
-    """What SentryWard says of a program, compiled to PTX."""
+    """SentryWard's verdict on a kernel, compiled to PTX."""
     program = find()
     assert program is not None
     ptx = smalti.compile(text, target=CHIP).asm["ptx"]

@@ -1,4 +1,4 @@
-"""Small programs of warpgroups, as JAX prints them."""
+"""Small warpgroup-level kernels, as JAX prints them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from smalti.sim import mutants
 BARRIER = f"memref<!mosaic_gpu.barrier, {SHARED}>"
 DONE = BARRIER.replace("barrier", "barrier<orders_tensor_core = true>")
 OWN = tuple(dataclasses.replace(schedule, own_waits=True) for schedule in mutants.SCHEDULES)
-"""Barriers do not wait for copies to LDS by themselves."""
+"""Barriers do not wait for copies to LDS."""
 
 
 def program(body: str, arguments: list[str], threads: int = 128, shared: int = 65536, grid: int = 1) -> str:
@@ -92,7 +92,8 @@ def store(source: str, target: str, shape: str) -> str:
 
 
 def doubled(sync: str = SYNC, fence: str = FENCE, wait: str | None = "%false") -> str:
-    """y = x + x, through shared memory both ways. A store that the compiler puts no barriers around."""
+    """y = x + x, through shared memory for the load and the store. The compiler inserts no barriers around the
+    store."""
     body = barrier("b", 65528) + slice_smem("x", 0, "64x64") + slice_smem("y", 16384, "64x64")
     body += load("%a0", "%x", "64x64", "b", wait)
     body += f"""
@@ -116,6 +117,6 @@ def printed(name: str) -> str:
 
 
 def find_gfx1250(text: str, *arrays: np.ndarray) -> list[sim.Finding]:
-    """What is found in some schedules."""
+    """The findings in some schedules."""
     made = sim.simulate(text, "sim:gfx1250")
     return [f for how in mutants.SCHEDULES for f in made.find(*(a.copy() for a in arrays), simulation=how)]

@@ -1,4 +1,4 @@
-"""The loops of the native module that check what threads access, against numpy."""
+"""The native module's loops that check accesses of threads, against numpy."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def test_grains(random):
     first, steps = random.integers(0, 64, 9) * 4, random.integers(0, 9, 5) * 4
     for size, grain in ((4, 4), (4, 1), (2, 4), (16, 4)):
         found = _smalti.grains_of(first, steps, size, grain)
-        places = (first[:, None] + steps)[..., None] + np.arange(0, max(size, grain), grain)
-        assert (found == places.reshape(9, -1) // grain).all()
+        positions = (first[:, None] + steps)[..., None] + np.arange(0, max(size, grain), grain)
+        assert (found == positions.reshape(9, -1) // grain).all()
     with pytest.raises(IndexError):
         _smalti.grains_of(first, steps - 1000, 4, 4)
 
@@ -65,7 +65,7 @@ def _padded(rows, dtype):
     return [bytes(item).ljust(dtype.itemsize, b"\0") for row in rows for item in row]
 
 
-def test_what_was_before(random):
+def test_earlier_accesses(random):
     agents, steps = np.array([0, 1, 2, 3, 4], np.int32), np.array([0, 1, 1, 5, 2], np.int32)
     row = random.integers(0, 5, GRAINS).astype(np.int32)
     known = random.integers(0, 6, (WARPS, 8)).astype(np.int32)
@@ -73,12 +73,12 @@ def test_what_was_before(random):
     grains, threads = random.integers(0, GRAINS, (WARP * WARPS, 4)), np.arange(WARP * WARPS)
     found = _smalti.look_before(row, grains, threads, WARP, agents, steps, known, 2)
     last = row[grains]
-    # The agents from 2 on have columns from 1 on; one knows nothing of the others.
+    # The agents from 2 on have columns from 1 on; each one is unordered with the others.
     ordered = known[threads[:, None] // WARP, np.maximum(agents[last] - 1, 0)] >= steps[last]
     warps = np.broadcast_to(threads[:, None] // WARP, last.shape)
-    behind = ordered & (last != 0)
+    later = ordered & (last != 0)
     assert found.unwritten == bool((last == 0).any())
-    assert found.pairs == sorted(set(zip(warps[behind].tolist(), last[behind].tolist(), strict=True)))
+    assert found.pairs == sorted(set(zip(warps[later].tolist(), last[later].tolist(), strict=True)))
     assert (found.ordered == (ordered | (last == 0))).all()
     assert _smalti.look_before(np.zeros_like(row), grains, threads, WARP, agents, steps, known, 2) is None
     known[:] = 9
@@ -108,15 +108,15 @@ def test_reads_and_their_lanes(random):
     agents, steps = np.array([0, 1, 2, 3, 1], np.int32), np.array([0, 3, 3, 3, 5], np.int32)
     rows = [random.integers(0, 5, GRAINS).astype(np.int32) for _ in range(WARPS)]
     bits = [random.integers(0, 1 << WARP, GRAINS).astype(np.uint32) for _ in range(WARPS)]
-    knows = random.integers(2, 6, (WARPS, WARP, WARP)).astype(np.int32)
+    acquired = random.integers(2, 6, (WARPS, WARP, WARP)).astype(np.int32)
     before, old = [row.copy() for row in rows], [row.copy() for row in bits]
-    _smalti.remember_lanes(rows, bits, grains, which, threads, agents, steps, knows, own)
+    _smalti.remember_lanes(rows, bits, grains, which, threads, agents, steps, acquired, own)
     for warp in range(WARPS):
         for grain in range(GRAINS):
             who = [t % WARP for t in threads[which == warp] if grain in grains[t]]
             kept, number = int(old[warp][grain]), before[warp][grain]
             for lane in who:
-                unknown = sum(1 << i for i in range(WARP) if knows[warp, lane, i] < steps[number])
+                unknown = sum(1 << i for i in range(WARP) if acquired[warp, lane, i] < steps[number])
                 kept &= unknown if number and agents[number] == own[warp] else 0
             assert bits[warp][grain] == kept | sum(1 << lane for lane in set(who))
 

@@ -1,4 +1,4 @@
-"""What a call of a simulated program takes: dynamic shapes, numbers, arrays that share memory, and what is refused."""
+"""Arguments of a simulated kernel: dynamic shapes, numbers, overlapping arrays, and refusals."""
 
 import numpy as np
 import pytest
@@ -43,7 +43,7 @@ SCALED = "%x: memref<?x?xf32, strided<[?, ?], offset: ?>>, %s: f32, %y: memref<?
 
 
 @pytest.mark.parametrize("columns", [1, 63, 64, 130])
-def test_arrays_say_the_sizes_of_a_program_of_threads(columns):
+def test_arrays_give_the_sizes_of_a_thread_level_kernel(columns):
     kernel = compiled(THREADS, SCALED, SCALE, grid=3)
     whole = np.arange(columns * 6, dtype=np.float32).reshape(columns, 6)
     for x in (np.ascontiguousarray(whole.T[:3]), whole.T[:3], whole.T[::2], whole.T[2::-1]):
@@ -106,7 +106,7 @@ OF_A_BLOCK = """
 """
 
 
-def test_arrays_say_the_sizes_of_a_program_of_a_block():
+def test_arrays_give_the_sizes_of_a_block_level_kernel():
     kernel = compiled(BLOCK, "%x: memref<?x64xf32, strided<[?, 1]>>, %f: f32, %y: memref<?x64xf32>", OF_A_BLOCK)
     for rows in (64, 192):
         x, y = np.random.default_rng(rows).random((rows, 80), np.float32)[:, 8:72], np.zeros((rows, 64), np.float32)
@@ -229,7 +229,7 @@ def test_races_between_arrays_that_share_memory_are_found(text, body):
         kernel(whole[:64], whole[0:128:2])
 
 
-def test_what_two_arguments_write_together_is_written_once():
+def test_overlapping_arguments_are_written_once():
     body = """
     %t = gpu.thread_id x
     %c32 = arith.constant 32 : index
@@ -250,7 +250,7 @@ def test_what_two_arguments_write_together_is_written_once():
     assert {finding.kind for finding in found} == {"race"}
 
 
-def test_arrays_that_are_only_read_are_whatever_they_are():
+def test_arrays_that_are_only_read_may_overlap():
     kernel = compiled(THREADS, "%x: memref<64xf32>, %z: memref<64xf32>, %y: memref<64xf32>", SHIFT)
     whole = np.arange(128, dtype=np.float32)
     y = np.zeros(64, np.float32)
@@ -301,7 +301,7 @@ def test_arrays_that_do_not_fit_are_refused(name):
         kernel(*given)
 
 
-def test_strides_that_are_no_elements_are_refused():
+def test_strides_that_are_not_whole_elements_are_refused():
     kernel = compiled(THREADS, "%x: memref<?x64xf32, strided<[?, 1]>>, %y: memref<?x64xf32, strided<[?, 1]>>", ROWS)
     x = as_strided(np.zeros(2000, np.uint8)[:1040].view(np.float32), (4, 64), (258, 4))
     with pytest.raises(LaunchError, match=r"argument 0 .* stride of dimension 0 is 258 B"):
@@ -344,7 +344,7 @@ def test_grids_that_are_too_large_or_none(text):
 
 
 def test_anything_may_be_given():
-    """A call says what is wrong with whatever it is given, by the argument."""
+    """A call with a wrong argument of any kind names the argument and the error."""
     kernel = compiled(THREADS, "%x: memref<?x64xf32, strided<[?, 1]>>, %y: memref<?x64xf32, strided<[?, 1]>>", ROWS)
     number = compiled(THREADS, "%n: i32, %f: f32, %y: memref<1xi32>", "    gpu.barrier")
     odd = [None, 1, -1.5, "text", b"bytes", [], {}, (1, 2), range(3), object(), lambda: 0, np.float32(1), _NoArray()]

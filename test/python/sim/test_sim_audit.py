@@ -1,5 +1,7 @@
-"""Programs that are easily judged wrongly: sound ones, of which nothing may be found, and ones with one mistake, which
-is to be found in every order and however late copies come."""
+"""Kernels with subtle synchronization.
+
+Race-free kernels without findings, and kernels with one mistake that is found in every order and for all completion
+times of copies."""
 
 from __future__ import annotations
 
@@ -124,23 +126,23 @@ PHASES = {
     "data on a barrier": (initialized(32) + first(NUMBER, who="%t0"), "barrier"),
     "a barrier as data": (initialized(32) + "%z = memref.load %bars[%c0] : memref<2xi64, SH>\n", "barrier"),
     "no arrivals": (initialized(0), "barrier"),
-    "a copy": (copied(RUNS, behind=load()), None),
-    "a copy, then its bytes": (copied(bulk(256) + expect(256), behind=load()), None),
+    "a copy": (copied(RUNS, after=load()), None),
+    "a copy, then its bytes": (copied(bulk(256) + expect(256), after=load()), None),
     "fewer bytes": (copied(expect(128) + bulk(256)), "transaction"),
     "more bytes": (copied(expect(512) + bulk(256)), "transaction"),
     "no bytes": (copied(bulk(256) + ARRIVE), "transaction"),
     "8 bytes": (copied(expect(8) + bulk(8)), "assertion"),
     "a store beside a copy": (copied(RUNS + "memref.store %f0, %s[%c3] : memref<256xf32, SH>\n"), "race"),
     "a copy to what others read": (
-        copied(RUNS, behind=load() + first(RUNS, who="%t0") + wait(1)),
+        copied(RUNS, after=load() + first(RUNS, who="%t0") + wait(1)),
         "race",
     ),
     "a copy behind what others read": (
-        copied(RUNS, behind=load() + "gpu.barrier\n" + first(RUNS, who="%t0") + wait(1)),
+        copied(RUNS, after=load() + "gpu.barrier\n" + first(RUNS, who="%t0") + wait(1)),
         None,
     ),
     "a copy that nobody waits for": (POINTER + initialized(1) + first(RUNS, who="%t0"), "leak"),
-    "two copies, no wait between": (copied(RUNS + RUNS, behind=wait(1)), "barrier"),
+    "two copies, no wait between": (copied(RUNS + RUNS, after=wait(1)), "barrier"),
     "a barrier that a copy may not see": (
         POINTER + initialized(1, fence=False) + first(RUNS, who="%t0") + wait(0),
         "missing-fence",
@@ -390,7 +392,7 @@ MEMORY = {
 
 
 @pytest.mark.parametrize("name", MEMORY)
-def test_memory_seen_in_several_ways(name: str) -> None:
+def test_memory_with_several_views(name: str) -> None:
     body, wanted = MEMORY[name]
     check(program(body), wanted, "sim:sm_80")
 
@@ -525,10 +527,10 @@ BROKEN = {
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_broken_programs(name: str) -> None:
-    before, behind, message = (text.replace("SH", SHARED) for text in BROKEN[name])
+    before, after, message = (text.replace("SH", SHARED) for text in BROKEN[name])
     assert before in PLAIN
     with pytest.raises(SmaltiError, match=message):
-        made = sim.simulate(PLAIN.replace(before, behind), "sim:sm_80")
+        made = sim.simulate(PLAIN.replace(before, after), "sim:sm_80")
         made.find(*made.random_arguments())
 
 
@@ -583,7 +585,7 @@ def test_a_number_that_does_not_fit(value: int, fits: bool) -> None:
 
 @pytest.mark.parametrize("as_file", [False, True])
 def test_lines_of_python(tmp_path: Path, as_file: bool) -> None:
-    """Operations that say that they come from Python are shown in the module, and there."""
+    """Operations with Python locations are shown in the module, and in the Python source."""
     python = tmp_path / "kernel.py"
     python.write_text("def kernel(x, y):\n    y[:] = x[::-1]\n\nkernel(a, b)\n")
     made_at = f'loc(callsite("swap(\\"(\\""("{python}":2:12) at "{python}":4:1))'
@@ -597,7 +599,7 @@ def test_lines_of_python(tmp_path: Path, as_file: bool) -> None:
     found = made.find(*made.random_arguments(), simulation=sim.Simulation("first-ahead"))
     race = next(finding for finding in found if finding.kind == "race")
     lines = text.splitlines()
-    told = str(race)
+    reported = str(race)
     for side, name in ((race, "memref.store %f1"), (race.others[0], "memref.load")):
         place = side.location
         assert place is not None and lines[place.line - 1][place.column - 1 :].startswith(name.split()[0])
@@ -607,8 +609,8 @@ def test_lines_of_python(tmp_path: Path, as_file: bool) -> None:
     assert first_side is not None and other is not None
     assert [(line.file, line.line, line.column) for line in first_side.python] == [(str(python), 2, 5)]
     assert [line.line for line in other.python] == [2, 4]
-    assert f"{python}:2:12: note: created here\n      y[:] = x[::-1]\n             ^\n" in told
-    assert f"{python}:4:1: note: created here\n  kernel(a, b)\n  ^" in told
+    assert f"{python}:2:12: note: created here\n      y[:] = x[::-1]\n             ^\n" in reported
+    assert f"{python}:4:1: note: created here\n  kernel(a, b)\n  ^" in reported
     assert race.others[0].as_dict()["python"] == [
         {"file": str(python), "line": 2, "column": 12},
         {"file": str(python), "line": 4, "column": 1},
@@ -625,7 +627,7 @@ def test_lines_of_python(tmp_path: Path, as_file: bool) -> None:
         ({"grid": 1 << 40}, "select blocks"),
     ],
 )
-def test_launches_that_no_gpu_does(how: dict[str, int], message: str) -> None:
+def test_launches_that_exceed_a_gpu(how: dict[str, int], message: str) -> None:
     made = sim.simulate(of_blocks("", ["memref<4xf32>"], **how), "sim:sm_90a")
     with pytest.raises(LaunchError, match=message):
         made.find(*made.random_arguments())

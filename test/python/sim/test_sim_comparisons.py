@@ -17,12 +17,12 @@ KERNELS = ROOT / "test" / "kernels"
 
 
 def whole(array: np.ndarray) -> np.ndarray:
-    """Small whole numbers of the same type: sums of their products are exact in every order."""
+    """Small integers of the same type: the sums are exact in every order."""
     return np.rint(np.clip(array.astype(np.float32) * 2, -4, 4)).astype(array.dtype)
 
 
 def same_bits(source: Path | str, chip: str, exact: bool, level: str | None = None) -> None:
-    """Runs a kernel in both, on whole numbers unless each element is computed by itself."""
+    """Runs a kernel in both, on integers unless each element is computed independently."""
     simulated = sim.simulate(source, f"sim:{chip}", level=level)
     emulated = smalti.compile(source, target=f"emu:{chip}")
     arguments = [value if exact else whole(value) for value in simulated.random_arguments(seed=3)]
@@ -37,7 +37,7 @@ def same_bits(source: Path | str, chip: str, exact: bool, level: str | None = No
 
 
 @pytest.mark.parametrize("chip", ["sm_80", "sm_90a", "gfx942"])
-def test_tile_programs_give_the_same_bits(chip: str) -> None:
+def test_tile_level_kernels_give_the_same_bits(chip: str) -> None:
     same_bits(KERNELS / "vector_add.mlir", chip, exact=True)
     same_bits(KERNELS / "matmul_ragged.mlir", chip, exact=False)
 
@@ -47,7 +47,7 @@ def test_tile_programs_give_the_same_bits(chip: str) -> None:
     ("name", "chip"),
     [("vector_add", "gfx1100"), *(("matmul_ragged", chip) for chip in ("sm_80", "sm_90a", "gfx942", "gfx1100"))],
 )
-def test_programs_of_threads_give_the_same_bits(name: str, chip: str) -> None:
+def test_thread_level_kernels_give_the_same_bits(name: str, chip: str) -> None:
     same_bits(KERNELS / f"{name}.mlir", chip, exact=name == "vector_add", level="thread")
 
 
@@ -74,8 +74,8 @@ def test_sentryward_agrees() -> None:
     chosen = {name: text for name, text in sentryward_verdicts.programs() if name not in longer}
     found = list(sentryward_verdicts.compare(chosen.items()))
     assert len(found) >= 17
-    # LLVM gives the load what the same thread stored, so that in the PTX nobody reads. Nobody waits at a barrier for who
-    # has ended.
+    # LLVM forwards the thread's own store to the load, so that the PTX does not have the read. Exited threads are not
+    # waited for at a barrier.
     assert [v.program for v in found if not v.agree] == [
         "a value that all threads store, barrier removed: gpu.barrier",
         "a barrier for some threads",

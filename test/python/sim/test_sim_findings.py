@@ -1,4 +1,4 @@
-"""What the simulator finds in small programs, in words, and what it does not find in sound ones."""
+"""Findings of the simulator in small kernels, their texts, and race-free kernels without findings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def find(text: str, **how: object) -> tuple[sim.Finding, ...]:
 
 
 @pytest.mark.parametrize("schedule", sim.SCHEDULES, ids=lambda s: f"{s.order}-{s.completion}")
-def test_a_sound_program_has_no_findings(schedule: sim.Simulation) -> None:
+def test_a_race_free_kernel_has_no_findings(schedule: sim.Simulation) -> None:
     kernel = sim.simulate(doubled(), "sim:sm_90a")
     x, y = kernel.random_arguments()
     kernel(x, y, simulation=schedule)
@@ -80,8 +80,8 @@ def test_the_arrays_stay_where_something_is_found() -> None:
         kernel(x, y)
     assert (y == before).all()
     assert only(caught.value.findings).kind == "race"
-    (told,) = json.loads(sim.to_json(caught.value.findings))
-    assert told["kind"] == "race" and told["others"][0]["location"]["line"] > 0
+    (reported,) = json.loads(sim.to_json(caught.value.findings))
+    assert reported["kind"] == "race" and reported["others"][0]["location"]["line"] > 0
 
 
 def test_too_few_and_too_many_announced_bytes() -> None:
@@ -96,7 +96,7 @@ def test_too_few_and_too_many_announced_bytes() -> None:
     assert "outstanding: 3616 expected bytes" in found[1].message
 
 
-def test_a_deadlock_says_who_waits_for_what() -> None:
+def test_a_deadlock_lists_the_waits() -> None:
     body = barrier("b", 65528, arrivals=2)
     body += f"""
       %tid = arith.index_cast %tx : index to i32
@@ -112,9 +112,9 @@ def test_a_deadlock_says_who_waits_for_what() -> None:
     body = body.replace("%tx", "%me").replace("%tid = ", "%me = gpu.thread_id x\n      %tid = ")
     finding = only(find(program(body, ["memref<64x64xf32>"], threads=256)))
     assert finding.kind == "deadlock"
-    told = " | ".join([finding.message, *(other.message for other in finding.others)])
-    assert "phase 0 (parity 0) of the mbarrier at byte 65528; outstanding: 1 of 2 arrivals" in told
-    assert "128 of 256 threads have arrived (warpgroup 1); missing: warpgroup 0, which does not reach it" in told
+    reported = " | ".join([finding.message, *(other.message for other in finding.others)])
+    assert "phase 0 (parity 0) of the mbarrier at byte 65528; outstanding: 1 of 2 arrivals" in reported
+    assert "128 of 256 threads have arrived (warpgroup 1); missing: warpgroup 0, which does not reach it" in reported
 
 
 def test_more_arrivals_than_a_phase_has() -> None:
@@ -170,14 +170,14 @@ def test_an_access_outside_of_memory_says_the_index() -> None:
     assert "bytes [65536, 81920) of shared memory, whose size is 65536 B" in finding.message
 
 
-def test_a_copy_that_nothing_waits_for_is_a_leak() -> None:
+def test_a_copy_without_a_wait_is_a_leak() -> None:
     body = barrier("b", 65528) + slice_smem("x", 0, "64x64") + load("%a0", "%x", "64x64", "b", parity=None)
     finding = only(find(program(body, ["memref<64x64xf32>"])))
     assert finding.kind == "leak"
     assert finding.hint == "wait for the mbarrier phase that the copy completes"
 
 
-def test_blocks_that_write_the_same_place() -> None:
+def test_blocks_that_write_the_same_address() -> None:
     body = """
       %id = arith.index_cast %bx : index to i32
       %f = arith.sitofp %id : i32 to f32
@@ -187,7 +187,7 @@ def test_blocks_that_write_the_same_place() -> None:
     assert finding.kind == "race" and finding.block == (1, 0, 0)
     assert finding.others[0].block == (0, 0, 0)
     assert finding.hint is not None and finding.hint.startswith("blocks of a grid run in any order")
-    # All write the same: no matter who is last.
+    # All threads write the same value, in any order.
     assert find(program(body.replace("%bx", "%gx"), ["memref<64x64xf32>"], grid=2)) == ()
 
 
@@ -219,7 +219,7 @@ def test_warpgroups_that_share_memory_need_a_barrier() -> None:
     assert only(found).hint == "place a barrier between the two accesses that warpgroup 0 and warpgroup 1 both reach"
 
 
-def test_an_operation_that_is_not_known_is_named_before_anything_runs() -> None:
+def test_an_unsupported_operation_is_reported_before_the_run() -> None:
     with pytest.raises(CompileError) as caught:
         sim.simulate(program("      nvvm.fence.sc.cluster", ["memref<64x64xf32>"]), "sim:sm_90a")
     (problem,) = caught.value.diagnostics
@@ -289,7 +289,7 @@ def test_vectors_of_other_layouts_are_other_threads() -> None:
     )
 
 
-def test_a_product_needs_a_fence_of_its_accumulator() -> None:
+def test_a_wgmma_needs_a_fence_of_its_accumulator() -> None:
     source = PALLAS.joinpath("wgmma_shared.mlir").read_text()
     assert find(source) == ()
     finding = only(find(source.replace("      nvvm.wgmma.fence.aligned\n", "")))
@@ -298,6 +298,6 @@ def test_a_product_needs_a_fence_of_its_accumulator() -> None:
         and finding.message == "the wgmma may not see writes to its accumulator registers"
     )
     assert finding.hint == "execute nvvm.wgmma.fence.aligned between the write of these registers and the wgmma"
-    # With an operand in registers the product has a fence of its own.
+    # With an operand in registers, the `wgmma` has a fence of its own.
     source = PALLAS.joinpath("wgmma_registers.mlir").read_text()
     assert find(source.replace("      nvvm.wgmma.fence.aligned\n", "")) == ()

@@ -1,4 +1,4 @@
-"""Programs of threads that a function of the host launches: sizes, tensor maps, arrays of the device."""
+"""Thread-level kernels that a host function launches: sizes, tensor maps, device arrays."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ module {{
 @pytest.mark.parametrize("swizzle", ["none", "swizzle_32b", "swizzle_64b", "swizzle_128b"])
 def test_a_launch_with_tensor_maps(swizzle: str) -> None:
     box = {"swizzle_32b": 8, "swizzle_64b": 16}.get(swizzle, 32)
-    # The box leaves the array at the end.
+    # The box exceeds the array at the end.
     kernel = smalti.compile(copying(swizzle, rows=13, columns=box, box=box), target="sim:sm_90a")
     x = np.random.default_rng(0).standard_normal((13, box), np.float32)
     y = np.zeros_like(x)
@@ -98,8 +98,8 @@ def test_the_mutants_of_a_launch_are_noticed() -> None:
 
 
 @pytest.mark.parametrize("fill", ["zero", "nan"])
-def test_what_is_outside_of_the_array_is_filled(fill: str) -> None:
-    # The store has elements of no array in its way, so what is read of them is looked at in shared memory.
+def test_elements_outside_of_the_array_are_filled(fill: str) -> None:
+    # The store has padding between its elements, so reads of the padding are checked in shared memory.
     text = copying("none", fill, rows=12)
     begin = text.index("      nvgpu.tma.async.store")
     end = text.index("      gpu.terminator")
@@ -121,7 +121,7 @@ def test_what_is_outside_of_the_array_is_filled(fill: str) -> None:
 
 
 def shared_copy(mask: int = 3) -> str:
-    """The same with a cluster of two blocks, each of which fetches four rows for both."""
+    """The same with a cluster of two blocks, each of which copies four rows to both."""
     text = copying().replace(
         "gpu.launch blocks", "gpu.launch clusters(%cx, %cy, %cz) in (%lx = %c2, %ly = %c1, %lz = %c1) blocks"
     )
@@ -157,7 +157,7 @@ def test_copies_that_blocks_of_a_cluster_share() -> None:
     outcomes = mutants.score(kernel, [x, y])
     assert [str(one) for one in outcomes if not one.caught] == []
     assert {"nvvm.cluster.wait", "nvvm.fence.mbarrier.init"} <= {one.mutant.operation for one in outcomes}
-    # Who gets nothing waits for ever, and a third block is not there.
+    # A block without work waits forever, and a third block does not exist.
     assert {one.kind for one in sim.simulate(shared_copy(1), "sim:sm_90a").find(x, y)} == {"transaction", "deadlock"}
     found = sim.simulate(shared_copy(7), "sim:sm_90a").find(x, y)
     assert found[0].message == "the copy targets block 2, which is outside the cluster of 2 blocks"
@@ -230,7 +230,7 @@ def test_a_kernel_that_is_launched_with_clusters() -> None:
     assert (x.reshape(4, 64) == (np.arange(64) + 7) * np.array([0, 0, 1, 1])[:, None]).all()
     outcomes = mutants.score(kernel, [x])
     assert len(outcomes) == 4 and all(one.caught for one in outcomes)
-    # The launch says how much shared memory there is.
+    # The launch states the size of shared memory.
     short = kernel_with(LAUNCH, BODY, ARGUMENTS).replace("%bytes = arith.constant 256", "%bytes = arith.constant 128")
     found = sim.simulate(short, "sim:sm_90a").find(x)
     assert {one.kind for one in found} == {"out-of-bounds"}
@@ -243,7 +243,7 @@ def problem(text: str) -> str:
     return found.message
 
 
-def test_hosts_that_are_not_known_are_refused() -> None:
+def test_unsupported_hosts_are_refused() -> None:
     twice = kernel_with(LAUNCH + "\n    " + LAUNCH, BODY, ARGUMENTS)
     assert (
         problem(twice)
@@ -259,14 +259,14 @@ def test_hosts_that_are_not_known_are_refused() -> None:
     )
     with pytest.raises(LaunchError, match="the block has 2048 threads"):
         sim.simulate(many, "sim:sm_90a")
-    # The driver makes no map of such an array.
+    # The driver refuses a map of this array.
     kernel = sim.simulate(copying("none", columns=31), "sim:sm_90a")
     with pytest.raises(LaunchError, match="they must be multiples of 16 B"):
         kernel(*kernel.random_arguments())
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Products
+# Matmuls
 # ---------------------------------------------------------------------------------------------------------------------
 
 A, B = f"memref<128x64xf16, {SHARED}>", f"memref<64x128xf16, {SHARED}>"
@@ -298,7 +298,7 @@ def tile_load(name: str, k: str, slot: str) -> str:
 
 
 def gemm(trips: int = 4) -> str:
-    """A product of a warpgroup, of tiles of 64 along k in two slots."""
+    """A warpgroup's matmul of tiles of 64 along k in two slots."""
     depth = 64 * trips
     a, b, d = f"memref<128x{depth}xf16>", f"memref<{depth}x128xf16>", "memref<128x128xf32>"
     of_a, of_b = (f"!nvgpu.warpgroup.descriptor<tensor = {ty}>" for ty in (A, B))
@@ -365,7 +365,7 @@ module {{
 """
 
 
-def test_products_of_a_warpgroup_in_two_slots() -> None:
+def test_wgmma_in_two_slots() -> None:
     kernel = sim.simulate(gemm(), "sim:sm_90a")
     a, b, d = kernel.random_arguments()
     for how in (sim.SCHEDULES[0], sim.SCHEDULES[3], sim.SCHEDULES[8]):
@@ -383,12 +383,12 @@ def test_products_of_a_warpgroup_in_two_slots() -> None:
 def test_a_launch_in_time() -> None:
     kernel = sim.simulate(gemm(), "sim:sm_90a")
     found = kernel.timeline(*kernel.random_arguments())
-    # Behind the first two tiles, one is fetched while another is multiplied.
+    # After the first two tiles, one is fetched while another is multiplied.
     assert {s.kind for s in found.slices} >= {"copy", "product"}
     assert 0 < found.summary.overlap < 1
 
 
-def test_products_that_mlir_makes_something_else_of_are_refused() -> None:
+def test_wgmma_that_mlir_miscompiles_is_refused() -> None:
     # With 64 columns the second 64 rows are stored from row 32 on.
     text = gemm(1).replace("128x128xf32", "128x64xf32").replace(B, HALF)
     with pytest.raises(CompileError) as caught:

@@ -25,7 +25,8 @@ def simulated(name: str) -> sim.SimulatedKernel:
 
 
 def close(found: np.ndarray, wanted: np.ndarray, roundings: float) -> None:
-    """Whether results are those of float64, but for so many roundings of their type at their largest."""
+    """Whether results are those of float64, within the given number of roundings of their type at their largest
+    value."""
     scale = np.abs(wanted).max()
     unit = float(np.finfo(np.float16).eps if found.dtype == np.float16 else 2.0**-8)
     if found.dtype == np.float32:
@@ -70,7 +71,7 @@ def test_rows_that_a_vector_names() -> None:
 
 
 def test_causal_attention_leaves_copies_in_flight() -> None:
-    # The producer fills two slots before it looks how many the mask leaves.
+    # The producer fills two slots before it reads the number of tiles that the mask leaves.
     kernel = simulated("small_attention_causal")
     found = kernel.find(*kernel.random_arguments(), simulation=sim.Simulation(numbers=False, blocks=range(1)))
     assert [f.kind for f in found] == ["leak", "leak"] and {f.agent for f in found} == {"warpgroup 2"}
@@ -82,7 +83,7 @@ def test_registers_of_threads() -> None:
     x, y = kernel.random_arguments()
     kernel(x, y)
     assert (y == 2 * x + 1).all()
-    # The sums of four elements of a row, of which a lane has two and its neighbour two.
+    # The sums of four elements of a row; a lane has two of them, and its neighbor two.
     text = PALLAS.joinpath("custom_primitive.mlir").read_text()
     old = "%65 = arith.addf %64#0, %64#0 fastmath<contract> : vector<2xf32>"
     assert old in text
@@ -128,11 +129,11 @@ def ragged_dot(text: str, **how: object) -> tuple[tuple[sim.Finding, ...], np.nd
     return found, c, wanted
 
 
-def test_ragged_dot_does_not_wait_before_it_overwrites_what_a_product_reads() -> None:
-    # JAX's program hands out a slot one step after the product was started, and never waits for products in its loop.
+def test_ragged_dot_overwrites_an_operand_without_a_wait() -> None:
+    # JAX's kernel releases a slot one step after the `wgmma` was issued, and never waits for `wgmma` in its loop.
     text = PALLAS.joinpath("ragged_dot.mlir").read_text()
     found, result, wanted = ragged_dot(text, completion="early", go_on=True)
-    # Copies and products that happen at once give the right numbers in spite of it.
+    # Copies and MMAs that run concurrently still give the right numbers.
     close(result, wanted, 1)
     assert {f.kind for f in found} == {"race"}
     assert {f.message.partition(" bytes")[0] for f in found} == {"data race: the copy writes"}
@@ -144,7 +145,7 @@ def test_ragged_dot_does_not_wait_before_it_overwrites_what_a_product_reads() ->
     close(result, wanted, 1)
 
 
-def test_a_run_that_goes_on_tells_what_it_found_and_computes_the_rest() -> None:
+def test_a_run_that_continues_reports_findings_and_computes_the_rest() -> None:
     kernel = sim.simulate(doubled(sync="").replace(SYNC, ""), "sim:sm_90a")
     x, _ = kernel.random_arguments()
     y = np.zeros_like(x)
@@ -162,7 +163,7 @@ _COMMIT_AND_WAIT = "nvvm.wgmma.commit.group.sync.aligned\n          nvvm.wgmma.w
 @pytest.mark.grid(6)
 @pytest.mark.parametrize(("stages", "stop"), [(1, "mosaic"), (1, "pipelined"), (2, "pipelined"), (4, "pipelined")])
 @pytest.mark.parametrize("target", ["sm_90a", "sm_80", "gfx942"])
-def test_tile_programs_are_those_of_numpy(target: str, stages: int, stop: str) -> None:
+def test_tile_level_kernels_equal_numpy(target: str, stages: int, stop: str) -> None:
     file = ROOT / "test/kernels/matmul_ragged.mlir"
     kernel = sim.simulate(file, f"sim:{target}", stages=stages, stop_after=stop)
     a, b, c = kernel.random_arguments()
@@ -173,7 +174,7 @@ def test_tile_programs_are_those_of_numpy(target: str, stages: int, stop: str) -
 
 @pytest.mark.grid(8)
 @pytest.mark.parametrize("target", [name for name, chip in targets.table().items() if chip.is_gpu])
-def test_tile_programs_run_for_every_chip(target: str) -> None:
+def test_tile_level_kernels_run_for_every_chip(target: str) -> None:
     kernel = sim.simulate(ROOT / "test/kernels/matmul_relu_bf16.mlir", f"sim:{target}")
     a, b, c = kernel.random_arguments()
     kernel(a, b, c)
@@ -227,13 +228,13 @@ def test_a_tile_program_is_called_like_a_kernel() -> None:
     close(c, start + a.astype(np.float64) @ b.astype(np.float64), 64)
 
 
-def test_a_long_run_tells_how_far_it_is() -> None:
+def test_a_long_run_reports_its_progress() -> None:
     kernel = simulated("hopper_matmul")
-    told: list[tuple[int, int]] = []
-    how = sim.Simulation(numbers=False, races=False, blocks=range(3), progress=lambda *now: told.append(now))
+    reported: list[tuple[int, int]] = []
+    how = sim.Simulation(numbers=False, races=False, blocks=range(3), progress=lambda *now: reported.append(now))
     assert kernel.find(*kernel.random_arguments(), simulation=how) == ()
     # And each second in between.
-    assert [now for now in dict.fromkeys(told) if now[0]] == [(1, 3), (2, 3), (3, 3)]
+    assert [now for now in dict.fromkeys(reported) if now[0]] == [(1, 3), (2, 3), (3, 3)]
 
 
 def run(*words: str) -> tuple[int, str]:
@@ -252,8 +253,8 @@ def test_the_shell(tmp_path: Path) -> None:
     assert code == 1 and "[missing-fence]" in said and "bad.mlir:" in said
     done = CliRunner().invoke(commands.main, ["sim", str(bad), "--json"])
     # The findings are all that goes to the standard output.
-    (told,) = json.loads(done.stdout)
-    assert done.exit_code == 1 and told["kind"] == "missing-fence" and "1 finding" in done.stderr
+    (reported,) = json.loads(done.stdout)
+    assert done.exit_code == 1 and reported["kind"] == "missing-fence" and "1 finding" in done.stderr
     assert json.loads(CliRunner().invoke(commands.main, ["sim", str(good), "--json"]).stdout) == []
     x = np.full((64, 64), 3, np.float32)
     np.save(tmp_path / "x.npy", x)
@@ -276,7 +277,7 @@ def test_the_shell(tmp_path: Path) -> None:
     assert run("sim", str(good), "--schedules", "all", "--order", "round-robin")[0] == 2
 
 
-def test_a_program_of_a_block_that_multiplies_with_all_its_warps() -> None:
+def test_a_block_level_kernel_with_an_mma_of_all_warps() -> None:
     source = matmul(128, 128, 128)
     kernel = sim.simulate(source, "sim:sm_90a", stop_after="pipelined", matmul="wgmma", depth=2)
     assert kernel.program.group_threads is None
@@ -284,7 +285,7 @@ def test_a_program_of_a_block_that_multiplies_with_all_its_warps() -> None:
     start = c.astype(np.float64)
     kernel(a, b, c)
     close(c, start + a.astype(np.float64) @ b.astype(np.float64), 64)
-    # Warpgroups that have roles run side by side, as many threads together as the kernel says.
+    # Warpgroups with roles run concurrently, with as many threads in total as the kernel states.
     specialized = {"stop_after": "pipelined", "matmul": "wgmma", "specialize": "on"}
     kernel = sim.simulate(source, "sim:sm_90a", **specialized)
     assert kernel.program.group_threads == 256 and kernel.program.block == (384, 1, 1)

@@ -1,4 +1,4 @@
-"""At which level a kernel is simulated, and what the compiler adds to block-level kernels: barriers and programs."""
+"""The level at which a kernel is simulated, and the compiler's additions to block-level kernels."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def test_element_wise_kernels_at_every_level(chip: str, name: str) -> None:
     source, reference = KERNELS[name]
     for stop in ("mosaic", "pipelined", "thread"):
         made = sim.simulate(source, chip, stop_after=stop)
-        # What a pass printed is simulated at its level, too, also where layouts were lost.
+        # A pass's output is simulated at its own level, also if layouts were dropped.
         text = str(made.module)
         without = re.sub(r" \{(in_bounds = \[[a-z, ]*\], )?(in|out)_layouts = [^}]*\}", "", text)
         kernels = [made, sim.simulate(text, chip), sim.simulate(without, chip)]
@@ -190,7 +190,7 @@ def test_element_wise_kernels_on_every_engine(engine: str, name: str) -> None:
 
 BUFFERS = ["memref<64x64xf32>", "memref<64x64xf32>"]
 ATTRIBUTES = ("mosaic_gpu.auto_barriers", "mosaic_gpu.program_threads = 128 : i64")
-"""What `mosaic-gpu-outline-launches` says of the kernel of a launch."""
+"""The remark of `mosaic-gpu-outline-launches` on the kernel of a launch."""
 
 
 def kernel(body: str, attributes: tuple[str, ...] = ATTRIBUTES, threads: int = 128) -> str:
@@ -221,7 +221,7 @@ def stored(sync: str = "") -> str:
 
 
 def twice(sync: str = "") -> str:
-    """Two copies to one place, with a load of the first one between."""
+    """Two copies to one address, with a load of the first one between."""
     body = barrier("b", 65528) + slice_smem("x", 0, "64x64")
     body += load("%a0", "%x", "64x64", "b")
     body += f"\n      %v = mosaic_gpu.vector_load %x : memref<64x64xf32, {SHARED}> -> vector<64x64xf32>{sync}"
@@ -247,7 +247,7 @@ def test_barriers_of_the_compiler(body: Any, sync: str) -> None:
     ("body", "attributes", "races"),
     [
         (stored, ATTRIBUTES[1:], ["the copy reads"]),
-        # The compiler puts them around stores of programs alone.
+        # The compiler inserts them only around stores of tile-level kernels.
         (stored, ATTRIBUTES[:1], ["the copy reads"]),
         (stored, (), ["the copy reads"]),
         (twice, ATTRIBUTES[1:], ["the copy writes"]),
@@ -264,7 +264,7 @@ def test_a_kernel_that_does_not_ask_for_barriers(body: Any, attributes: tuple[st
     assert made.find(*made.random_arguments()) == ()
 
 
-def test_programs_side_by_side() -> None:
+def test_concurrent_kernels() -> None:
     """Each of three programs has vectors, a number and barriers of its own; the last one is a part of one."""
     body = f"""
     %t = gpu.thread_id x

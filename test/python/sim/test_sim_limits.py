@@ -1,4 +1,4 @@
-"""Runs that do not end: the time limit, Ctrl-C, what is said of a long run, and errors that nobody expected."""
+"""Runs that do not end: the time limit, Ctrl-C, progress of a long run, and unexpected errors."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def broken(*_: Any) -> Any:
     raise TypeError("unsupported operand")
 
 
-def test_an_error_that_nobody_expected_has_a_location(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unexpected_error_has_a_location(monkeypatch: pytest.MonkeyPatch) -> None:
     for attribute, table in (("", THREAD_OPERATIONS), (BLOCK, OPERATIONS)):
         # While it runs, and when it is translated.
         monkeypatch.setitem(table, "memref.store", lambda op, translator: broken)
@@ -147,8 +147,8 @@ def test_an_error_that_nobody_expected_has_a_location(monkeypatch: pytest.Monkey
             LaunchError, match="internal error of the simulator: TypeError: unsupported operand"
         ) as caught:
             made(np.zeros(64, np.float32))
-        (told,) = caught.value.diagnostics
-        assert "'memref.store'" in told.message and told.location is not None and told.location.line == 8
+        (reported,) = caught.value.diagnostics
+        assert "'memref.store'" in reported.message and reported.location is not None and reported.location.line == 8
         monkeypatch.setitem(table, "memref.store", broken)
         with pytest.raises(CompileError, match="internal error of the simulator: TypeError") as refused:
             sim.simulate(kernel("\n    memref.store %one, %x[%c0] : memref<64xf32>", attribute), "sm_90a")
@@ -188,8 +188,8 @@ def test_operations_that_share_a_function_have_locations_of_their_own(
     made = sim.simulate(kernel(TWICE, attribute), "sm_90a")
     with pytest.raises(LaunchError, match="refused") as caught:
         made(np.zeros(64, np.float32), simulation=sim.Simulation("round-robin"))
-    (told,) = caught.value.diagnostics
-    assert told.location is not None and told.location.line == line
+    (reported,) = caught.value.diagnostics
+    assert reported.location is not None and reported.location.line == line
 
 
 @pytest.mark.parametrize("attribute", ["", BLOCK], ids=["threads", "block"])
@@ -203,13 +203,13 @@ def test_identical_operations_have_findings_of_their_own(attribute: str) -> None
 
 
 @pytest.mark.parametrize("attribute", ["", BLOCK], ids=["threads", "block"])
-def test_identical_operations_have_places_of_their_own_in_a_timeline(attribute: str) -> None:
+def test_identical_operations_are_separate_in_a_timeline(attribute: str) -> None:
     made = sim.simulate(kernel(TWICE, attribute), "sm_90a")
-    places = {one.place for one in made.timeline(np.zeros(64, np.float32)).slices}
-    assert {place.split(":")[1] for place in places} >= {str(FIRST), str(SECOND)}
+    positions = {one.place for one in made.timeline(np.zeros(64, np.float32)).slices}
+    assert {place.split(":")[1] for place in positions} >= {str(FIRST), str(SECOND)}
 
 
-def test_a_vector_that_no_block_holds() -> None:
+def test_a_vector_that_exceeds_a_block() -> None:
     body = """
     %v = arith.constant dense<0.0> : vector<65536x65536xf32>
     %w = math.exp %v : vector<65536x65536xf32>"""

@@ -12,7 +12,7 @@ from loops.grammar import CHIPS
 
 
 def _points() -> list[Point]:
-    """Each shape with 1 to 4 stages, of which each trip count up to two more than stages is had by many."""
+    """Each shape with 1 to 4 stages, with all trip counts up to two more than stages in many of them."""
     found = []
     for at, (shape, stages) in enumerate(itertools.product(kernels.SHAPES, (1, 2, 3, 4))):
         chips = [chip for chip in CHIPS if shape in campaign.shapes(chip)]
@@ -50,11 +50,11 @@ MUTATED = [
 def test_every_mutant_of_a_loop_is_noticed(point: Point) -> None:
     outcomes = simulated.score(point)
     assert [str(outcome) for outcome in outcomes if not outcome.caught] == []
-    # Without shared memory there is nothing to get wrong, nor where the order of the warps is that of the copies.
+    # Without shared memory, or with warps in the order of the copies, no mistake is possible.
     assert outcomes or point.shape.name in ("registers", "memory", "persistent")
 
 
-def test_what_is_not_come_to_has_no_mutants() -> None:
+def test_unreached_ops_have_no_mutants() -> None:
     shapes = {shape.name: shape for shape in kernels.SHAPES}
     for trips, wanted in ((0, set()), (3, {"phase flipped", "expect_tx short", "expect_tx long"})):
         point = Point(shapes["phases"], "sm_90a", 1, bounds=(kernels.Bounds(trips=trips),))

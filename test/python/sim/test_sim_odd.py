@@ -1,4 +1,4 @@
-"""Odd programs: they run, or end in an error or a finding that says what is wrong with them."""
+"""Unusual kernels: they run, or end in an error or a finding with the reason."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ TOUCH = "memref.store %f1, %y[%t] : memref<256xf32>"
 
 
 def find(body: str, **how: object) -> tuple[list[str], np.ndarray]:
-    """What is found, and what is in the second array."""
+    """The findings, and the second array."""
     y = np.zeros(256, np.float32)
     found = sim.simulate(program(body), "sim:sm_80").find(np.zeros_like(y), y, simulation=sim.Simulation(**how))
     return [finding.kind for finding in found], y
 
 
-# What lanes have that do not run, matters to nobody.
+# Values of inactive lanes do not matter.
 OF_LANES_THAT_REST = {
     "a step of zero": "scf.for %i = %c0 to %c64 step %t { TOUCH }",
     "a negative step": "%n = arith.subi %t, %c1 : index\n%m = arith.maxsi %t, %n : index\n"
@@ -104,7 +104,7 @@ def test_waits_that_leave_a_negative_number(wait: str) -> None:
         find(wait)
 
 
-def test_programs_of_one_name() -> None:
+def test_kernels_with_one_name() -> None:
     one = program("").partition("{")[2].rpartition("}")[0]
     text = f"gpu.module @m {{ {one} }} gpu.module @n {{ {one} }}"
     for name in ("k", None):
@@ -112,8 +112,8 @@ def test_programs_of_one_name() -> None:
             sim.simulate(text, "sim:sm_80", name=name)
 
 
-def test_what_would_end_a_deadlock() -> None:
-    """The ways that are told do, where they are followed."""
+def test_remedies_of_a_deadlock() -> None:
+    """The suggested fixes remove the finding."""
     body = """%i64c = arith.constant 64 : i32
     scf.if %t0 {
       nvvm.mbarrier.init %b0, %i64c : !llvm.ptr<3>, i32
@@ -137,7 +137,7 @@ def test_what_would_end_a_deadlock() -> None:
 
 
 def test_a_fence_for_global_memory() -> None:
-    """The fence that is told is the one that the program needs."""
+    """The suggested fence is the one that the kernel needs."""
     body = """%xi = memref.extract_aligned_pointer_as_index %x : memref<256xf32> -> index
     %xn = arith.index_cast %xi : index to i64
     %gp = llvm.inttoptr %xn : i64 to !llvm.ptr<1>
@@ -165,7 +165,7 @@ def test_a_fence_for_global_memory() -> None:
 
 
 def test_a_wait_that_another_lane_of_the_warp_needs() -> None:
-    """What is told to be missing is enough."""
+    """The suggested synchronization is enough."""
     text = """%near1 = arith.xori %t, %c1 : index
     %cp = nvgpu.device_async_copy %x[%t], %s[%t], 1 : memref<256xf32> to memref<256xf32, SH>
     nvvm.cp.async.commit.group

@@ -1,4 +1,4 @@
-"""Elements of less than a byte: in global memory, where several share one, and in registers."""
+"""Elements of less than a byte: in global memory, where several share a byte, and in registers."""
 
 from __future__ import annotations
 
@@ -72,7 +72,8 @@ def tile(element: str, ty: str = "64x128") -> str:
 
 
 def through_shared_memory(element: str, count: int, wait: str, column: int) -> str:
-    """A box of the argument that leaves it by a column of bytes; its right part turned, and the box, stored again."""
+    """A box of the argument that exceeds it by a column of bytes. Its right part is reversed, and the box is stored
+    again."""
     half, vector = f"memref<64x64x{element}, strided<[128, 1], offset: ?>, {SHARED}>", f"vector<64x64x{element}>"
     turned = f"memref<64x64x{element}, strided<[1, 128], offset: ?>, {SHARED}>"
     whole, out = f"memref<64x256x{element}>", f"memref<64x128x{element}>"
@@ -111,7 +112,7 @@ def test_tiles_in_shared_memory(element: str, count: int) -> None:
     codes = np.stack([x.view(np.uint8) >> bits * i & (1 << bits) - 1 for i in range(count)], -1)
     codes = codes.reshape(64, 256).astype(np.int32)
     signed = np.where(codes >= 1 << bits - 1, codes - (1 << bits), codes)
-    # What is outside is filled.
+    # Elements outside are filled.
     wanted = np.pad(signed[:, 128 + count :], ((0, 0), (0, count)))
     assert (turned == wanted[:, 64:].T).all()
     bytes_of = np.pad(x[:, (128 + count) // count :], ((0, 0), (0, 1)))
@@ -151,7 +152,7 @@ def test_arithmetic_of_blocks() -> None:
     assert (out == pack(np.where(x & 15 < y & 15, added, (added & 15) >> 2))).all()
 
 
-def test_what_is_not_known_of_them_is_named() -> None:
+def test_unsupported_ops_of_narrow_elements() -> None:
     counts = f"""
       %s = mosaic_gpu.broadcasted_iota 0 : {NARROW}
       mosaic_gpu.vector_store %s, %a0 : {NARROW}, {memref(SHAPE, "i4")}"""

@@ -1,4 +1,4 @@
-"""Pipelines by hand that are easily judged wrongly: sound ones run clean in every schedule, and each mistake is found."""
+"""Hand-written pipelines with subtle synchronization: race-free ones without findings in every schedule, and mistakes."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ SOUND = {
     "tiles": (persistent(), "sm_90a", TILES, OF_TILES),
     "tiles, two results on their way": (persistent(out=2), "sm_90a", TILES, OF_TILES),
     "tiles, three, one block": (persistent(out=3, grid=1), "sm_90a", TILES, OF_TILES),
-    # The reads are over, and no one else has to see the writes before the kernel ends.
+    # The reads are complete, and no other agent has to see the writes before the kernel ends.
     "tiles, the last wait for reads": (
         persistent().replace(DONE, "nvvm.cp.async.bulk.wait_group 0 {read}"),
         "sm_90a",

@@ -1,4 +1,4 @@
-"""What one can ask of a run of a program of threads, from Python and on the shell."""
+"""Options of a run of a thread-level kernel, from Python and on the shell."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ def reversing(broken: int | None = None) -> str:
 
 
 @pytest.mark.parametrize("blocks", [None, range(1, 3)])
-def test_progress_is_told_block_by_block(blocks: range | None) -> None:
-    told: list[tuple[int, int]] = []
+def test_progress_is_reported_block_by_block(blocks: range | None) -> None:
+    reported: list[tuple[int, int]] = []
     made = sim.simulate(reversing(), "sim:sm_90a", level="thread")
-    way = sim.Simulation(blocks=blocks, progress=lambda *now: told.append(now))
+    way = sim.Simulation(blocks=blocks, progress=lambda *now: reported.append(now))
     made(*made.random_arguments(), simulation=way)
     count = BLOCKS if blocks is None else 2
-    assert told == [(done, count) for done in range(1, count + 1)]
+    assert reported == [(done, count) for done in range(1, count + 1)]
 
 
 def test_a_terminal_shows_the_progress(tmp_path: Path) -> None:
@@ -68,7 +68,7 @@ def test_a_terminal_shows_the_progress(tmp_path: Path) -> None:
 
 @pytest.fixture
 def shell(tmp_path: Path) -> Any:
-    """Runs the command on a program, of which the third block is broken, and gives the arrays afterwards."""
+    """Runs the command on a kernel with a broken third block, and returns the arrays afterwards."""
     file = tmp_path / "turn.mlir"
     file.write_text(reversing(2))
 
@@ -97,14 +97,14 @@ def test_the_shell_computes_no_numbers(shell: Any) -> None:
     assert shell("--races-only")[0].exit_code == 1
 
 
-def test_the_shell_goes_on(shell: Any) -> None:
+def test_the_shell_continues(shell: Any) -> None:
     done, x, y = shell()
     assert done.exit_code == 1 and not (y == x[:, ::-1]).any()
     done, x, y = shell("--go-on", "--order", "round-robin")
     # All warps of a block stored first here.
     assert done.exit_code == 1 and (y == x[:, ::-1]).all()
     done, x, y = shell("--go-on", "--order", "first-ahead")
-    # Its first warp read what nobody had written.
+    # Its first warp reads uninitialized memory.
     assert done.exit_code == 1 and np.isnan(y[2, :32]).all() and (y[[0, 1, 3]] == x[[0, 1, 3], ::-1]).all()
 
 

@@ -1,4 +1,4 @@
-"""Programs of threads in the simulator: numbers, what is found, and that sound programs are free of findings."""
+"""Thread-level kernels in the simulator: numbers, findings, and race-free kernels without findings."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def find(text: str, target: str = "sim:sm_80", **how: Any) -> tuple[sim.Finding,
 
 
 def sums(copies: Copies, a: np.ndarray, b: np.ndarray, trips: int, reads: int = 8) -> np.ndarray:
-    """What a kernel of `thread_kernels` computes."""
+    """The results of a kernel of `thread_kernels`."""
     total = np.zeros((THREADS, 4), np.float32)
     for i in range(trips):
         total = total * np.float32(0.5)
@@ -114,7 +114,7 @@ DIVERGENT = """
     memref.store %f, %o[%t] : memref<64xi32>"""
 
 
-def test_threads_go_different_ways() -> None:
+def test_threads_diverge() -> None:
     out = np.zeros(64, np.int32)
     for order in ("adversarial", "round-robin"):
         run(program(DIVERGENT, "%o: memref<64xi32>"), out, order=order)
@@ -141,7 +141,7 @@ def warps(first: str, second: str) -> str:
     return program(WARPS.replace("FIRST", first).replace("SECOND", second), "%a: memref<64xf32>, %o: memref<64xf32>")
 
 
-def test_warps_that_part_meet_at_a_barrier() -> None:
+def test_divergent_warps_converge_at_a_barrier() -> None:
     a, out = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
     for order in ("adversarial", "round-robin", "random:1"):
         run(warps("gpu.barrier", "gpu.barrier"), a, out, order=order)
@@ -154,8 +154,8 @@ def test_warps_that_part_meet_at_a_barrier() -> None:
     assert found[0].hint == "place a barrier between the two accesses that warp 0 and warp 1 both reach"
 
 
-def test_a_barrier_that_a_warp_does_not_come_to() -> None:
-    # Nobody waits for who has ended; it tells nothing.
+def test_a_barrier_that_a_warp_does_not_reach() -> None:
+    # Exited threads are not waited for, and exit does not order their accesses.
     (finding,) = find(warps("", "gpu.barrier"))
     assert finding.kind == "race"
     number = "%n = arith.constant 1 : i32 %count = arith.constant 64 : i32"
@@ -190,14 +190,14 @@ def test_an_access_outside_says_the_lane_and_the_index() -> None:
     assert any(f.kind == "race" for f in found)
 
 
-def test_threads_that_write_one_place() -> None:
+def test_threads_that_write_one_address() -> None:
     body = "memref.store %v, %o[%c0] : memref<64xi32>"
     same = "%v = arith.constant 3 : i32\n"
     assert find(program(same + body, "%o: memref<64xi32>")) == ()
     other = "%v = arith.index_cast %t : index to i32\n"
     found = find(program(other + body, "%o: memref<64xi32>"))
     assert {f.kind for f in found} == {"race"}
-    # Blocks, too.
+    # The same between blocks.
     block = "%v = arith.index_cast %b : index to i32\n"
     (finding,) = find(program(block + body, "%o: memref<64xi32>", grid=2))
     assert finding.kind == "race" and finding.block == (1, 0, 0)
@@ -331,7 +331,7 @@ def matmul(rows: int, columns: int, depth: int) -> str:
 
 @pytest.mark.slow
 def test_slots_that_are_not_used_again_give_no_mutants() -> None:
-    """Nobody waits for their phases, so that a mistake there is none."""
+    """No agent waits for their phases, so a mistake there has no effect."""
     made = sim.simulate(matmul(128, 128, 256), "sim:sm_90a", specialize="on")
     assert made.module is not None and str(made.module).count("nvvm.mbarrier.init") > 8
     outcomes = mutants.score(made, made.random_arguments())
@@ -339,7 +339,7 @@ def test_slots_that_are_not_used_again_give_no_mutants() -> None:
 
 
 @pytest.mark.parametrize("options", [{}, {"specialize": "off"}, {"stages": 1}], ids=["specialized", "alike", "plain"])
-def test_tile_programs_of_warp_groups_are_simulated_by_threads(options: dict[str, Any]) -> None:
+def test_tile_level_kernels_with_wgmma_are_simulated_at_thread_level(options: dict[str, Any]) -> None:
     made = sim.simulate(matmul(128, 128, 256), "sim:sm_90a", **options)
     assert "wgmma" in str(made.module) and "mosaic_gpu.wgmma" not in str(made.module)
     a, b, c = made.random_arguments()
@@ -390,14 +390,14 @@ def test_a_module_of_jax_as_threads() -> None:
 @pytest.mark.parametrize("options", [{}, {"specialize": "off"}], ids=["specialized", "alone"])
 def test_every_mutant_of_a_matmul_of_warpgroups_is_noticed(options: dict[str, Any]) -> None:
     made = sim.simulate(matmul(128, 128, 256), "sim:sm_90a", level="thread", matmul="wgmma", depth=2, **options)
-    # The kinds that such programs have and the ring has not, and those that are noticed late.
+    # The kinds of mutants that these kernels have and the ring does not, and those that are detected late.
     kinds = ("wait removed", "wait weakened by one", "commit removed", "phase flipped")
     outcomes = mutants.score(made, made.random_arguments(), kinds=kinds)
     assert [str(o) for o in outcomes if not o.caught] == []
     assert {o.mutant.operation for o in outcomes} >= {"nvvm.wgmma.wait.group.sync.aligned", "nvvm.mbarrier.try_wait"}
 
 
-def test_a_result_of_a_product_that_is_used_too_early() -> None:
+def test_a_result_of_a_wgmma_that_is_used_too_early() -> None:
     made = sim.simulate(matmul(128, 128, 128), "sim:sm_90a", level="thread", matmul="wgmma", specialize="off")
     waits = [m for m in mutants.mutants(made.module) if m.operation.startswith("nvvm.wgmma.wait")]
     last = [m for m in waits if m.kind == "wait removed"][-1]
@@ -423,7 +423,7 @@ def test_the_emulator_gives_the_same_bits(target: str, options: dict[str, Any]) 
     assert simulated.tobytes() == emulated.tobytes()
 
 
-def test_the_level_of_a_program_and_what_it_refuses() -> None:
+def test_the_level_of_a_kernel_and_its_refusals() -> None:
     with pytest.raises(TargetError, match="unknown level 'warp'; the levels are: block, thread"):
         sim.simulate(matmul(128, 128, 64), "sim:sm_80", level="warp")
     with pytest.raises(TargetError, match="stages not applicable"):
@@ -535,7 +535,7 @@ IREE = f"""gpu.module @m {{
 
 
 def test_a_kernel_in_the_style_of_iree() -> None:
-    """A tile of 16 x 8 of each warp, whose threads copy to shared memory and multiply; no loop is of the block."""
+    """A tile of 16 x 8 of each warp, whose threads copy to shared memory and multiply; loops are per warp."""
     a, b, c = made_by_iree()
     made = sim.simulate(IREE, "sim:sm_80")
     made(a, b, c)

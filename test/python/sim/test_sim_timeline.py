@@ -1,4 +1,4 @@
-"""Timelines of simulated programs: by hand in a small one, and that pipelining overlaps."""
+"""Timelines of simulated kernels: exact in a small one, and overlap in pipelines."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def timeline(source: object, target: str = "sim:sm_90a", **options: object) -> s
     return kernel.timeline(*kernel.random_arguments())
 
 
-def test_a_small_program_takes_what_the_table_says() -> None:
+def test_a_small_kernel_takes_the_time_of_the_table() -> None:
     found = timeline(doubled())
     timing = targets.get("sm_90a").timing
     assert timing is not None and found.timing == timing
@@ -52,7 +52,7 @@ def test_a_small_program_takes_what_the_table_says() -> None:
 LEVELS = {
     "blocks": (MATMUL, "sim:sm_80", {"level": "block"}),
     "threads": (MATMUL, "sim:sm_80", {"level": "thread"}),
-    # Warps have roles, and copies and products barriers.
+    # Warps have roles, and copies and MMAs have barriers.
     "roles": (matmul((64, 128, 1024), (64, 128, 64), start="zero"), "sim:sm_90a", {"level": "thread"}),
 }
 
@@ -62,7 +62,7 @@ LEVELS = {
 def test_a_pipelined_loop_overlaps_more_than_the_plain_one(case: str) -> None:
     source, target, options = LEVELS[case]
     plain, pipelined = (timeline(source, target, stages=stages, **options).summary for stages in (1, 3))
-    # Where the loop ends, fast warps are ahead of slow ones.
+    # At the loop's end, fast warps arrive before slow ones.
     assert plain.overlap < (0.005 if case == "threads" else 1e-9)
     assert pipelined.overlap > 0.12
     assert pipelined.cycles < plain.cycles and pipelined.exposed < plain.exposed
@@ -71,17 +71,17 @@ def test_a_pipelined_loop_overlaps_more_than_the_plain_one(case: str) -> None:
     assert pipelined.matrix == pytest.approx(plain.matrix)
 
 
-def test_the_matrix_unit_works_at_its_rate() -> None:
+def test_mmas_run_at_the_rate_of_the_table() -> None:
     found = timeline(HOPPER)
-    products = [s for s in found.slices if s.kind == "product"]
+    mma_slices = [s for s in found.slices if s.kind == "product"]
     rate = found.timing.f16_macs
-    assert rate and all(s.end - s.start == pytest.approx(s.size / rate) for s in products)
-    # A block has 128 rows and 256 columns of a product over 2048.
-    assert sum(s.size for s in products) == 128 * 256 * 2048
+    assert rate and all(s.end - s.start == pytest.approx(s.size / rate) for s in mma_slices)
+    # A block has 128 rows and 256 columns of a matmul over 2048.
+    assert sum(s.size for s in mma_slices) == 128 * 256 * 2048
     assert found.summary.matrix == pytest.approx(128 * 256 * 2048 / rate)
-    assert {s.name for s in products} == {f"mosaic_gpu.wgmma, warpgroup {i}" for i in (0, 1)}
-    # One product at a time.
-    spans = sorted((s.start, s.end) for s in products)
+    assert {s.name for s in mma_slices} == {f"mosaic_gpu.wgmma, warpgroup {i}" for i in (0, 1)}
+    # One MMA at a time.
+    spans = sorted((s.start, s.end) for s in mma_slices)
     assert all(before[1] <= after[0] + 1e-6 for before, after in itertools.pairwise(spans))
 
 
@@ -131,13 +131,13 @@ def test_the_shell_writes_a_timeline(tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("level", ["block", "thread"])
-def test_a_number_that_nobody_published_is_not_invented(level: str, target: str, message: str) -> None:
+def test_an_unpublished_number_is_not_invented(level: str, target: str, message: str) -> None:
     with pytest.raises(smalti.TargetError, match=message):
         timeline(MATMUL, target, level=level)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Programs of threads
+# Thread-level kernels
 # ---------------------------------------------------------------------------------------------------------------------
 
 
@@ -148,8 +148,8 @@ def test_a_number_that_nobody_published_is_not_invented(level: str, target: str,
     ids=["plain", "pipelined", "JAX"],
 )
 def test_both_levels_take_the_same_time(source: object, target: str, options: dict[str, object]) -> None:
-    """Nearly: blocks wait for each of their loads, and warps for what they use, so those of the accumulator are under way
-    with the first copies; and fast warps are ahead of slow ones."""
+    """Approximate: blocks wait for each of their loads, and warps for the values that they use. The loads of the
+    accumulator are therefore in flight together with the first copies, and fast warps run before slow ones."""
     blocks, threads = (timeline(source, target, level=level, **options) for level in ("block", "thread"))
     copied = [sum(s.size for s in one.slices if s.kind == "copy") for one in (blocks, threads)]
     assert copied[0] == copied[1] > 0
@@ -173,14 +173,14 @@ def of_threads(body: str, arguments: str, threads: int = 64) -> str:
 
 
 def numbers(target: str) -> tuple[targets.Timing, float]:
-    """Of a chip, and the bytes of global memory that a unit gets in a cycle."""
+    """For a chip, with the bytes of global memory that a compute unit receives per cycle."""
     timing = targets.get(target).timing
     assert timing is not None and timing.memory_bandwidth and timing.megahertz and timing.units
     return timing, timing.memory_bandwidth * 1000 / timing.megahertz / timing.units
 
 
-def test_a_warp_waits_for_what_it_uses() -> None:
-    """Two loads are under way at once, and the second one is what the sum waits for."""
+def test_a_warp_waits_for_the_values_that_it_uses() -> None:
+    """Two loads are in flight concurrently, and the sum waits for the second one."""
     body = """%other = arith.addi %t, %c64 : index
     %a = memref.load %x[%t] : memref<128xf32>
     %b = memref.load %x[%other] : memref<128xf32>
@@ -205,7 +205,7 @@ def test_a_warp_waits_for_what_it_uses() -> None:
 
 
 def test_each_part_of_the_matrix_unit_has_its_warps() -> None:
-    """Five warps: the parts of a unit work at the same time, and one of them has two warps."""
+    """Five warps: the sub-partitions of an SM work at the same time, and one of them has two warps."""
     body = """%i = arith.constant dense<0.0> : vector<4x2xf16>
     %j = arith.constant dense<0.0> : vector<2x2xf16>
     %k = arith.constant dense<0.0> : vector<2x2xf32>
@@ -219,14 +219,14 @@ def test_each_part_of_the_matrix_unit_has_its_warps() -> None:
     timing, _ = numbers("sm_80")
     assert timing.f16_macs
     one = 16 * 8 * 16 / (timing.f16_macs / 4)
-    products = [s for s in found.slices if s.kind == "product"]
-    ends = {s.name: s.end for s in products}
+    mma_slices = [s for s in found.slices if s.kind == "product"]
+    ends = {s.name: s.end for s in mma_slices}
     assert {name.rpartition(", ")[2] for name in ends} == {f"warp {i}" for i in range(5)}
     # The first and the last warp take turns.
     assert sorted(ends.values()) == pytest.approx([2 * one] * 3 + [3 * one, 4 * one])
-    assert sum(s.size for s in products) == 5 * 2 * 16 * 8 * 16
+    assert sum(s.size for s in mma_slices) == 5 * 2 * 16 * 8 * 16
     assert found.summary.matrix == pytest.approx(5 * 2 * 16 * 8 * 16 / timing.f16_macs)
-    assert {s.track for s in products} == {f"matrix unit, partition {i}" for i in range(4)}
+    assert {s.track for s in mma_slices} == {f"matrix unit, partition {i}" for i in range(4)}
 
 
 def test_timelines_of_threads_are_always_the_same(tmp_path: Path) -> None:
@@ -245,7 +245,7 @@ def test_timelines_of_threads_are_always_the_same(tmp_path: Path) -> None:
 
 @pytest.fixture
 def made_up(monkeypatch: pytest.MonkeyPatch) -> targets.Timing:
-    """Numbers for AMD's chips, of most of which none are published."""
+    """Numbers for AMD chips, most of which are not published."""
     timing = targets.table()["gfx942"].timing
     assert timing is not None
     known = {}
@@ -258,18 +258,18 @@ def made_up(monkeypatch: pytest.MonkeyPatch) -> targets.Timing:
 
 
 @pytest.mark.parametrize("level", ["block", "thread"])
-def test_a_product_of_a_chip_of_amd(level: str) -> None:
+def test_a_matmul_of_an_amd_chip(level: str) -> None:
     timing = targets.table()["gfx942"].timing
     assert timing is not None and timing.global_latency and timing.shared_latency and timing.megahertz
     found = timeline(MATMUL, "sim:gfx942", level=level)
-    # No load of global memory, and of LDS behind it, comes sooner.
+    # A load of global memory, and of LDS after it, does not complete earlier.
     assert found.summary.cycles > timing.global_latency + timing.shared_latency
     assert 0 < found.summary.matrix < found.summary.cycles
 
 
 @pytest.mark.parametrize("chip", ["gfx942", "gfx1250"])
-def test_waves_fetch_ahead(made_up: targets.Timing, chip: str) -> None:
-    """On chips whose tiles come through registers, or by wmma."""
+def test_waves_prefetch(made_up: targets.Timing, chip: str) -> None:
+    """On chips whose tiles are loaded through registers, or by wmma."""
     source = matmul((64, 64, 256), (64, 64, 32), start="zero")
     plain, pipelined = (timeline(source, f"sim:{chip}", level="thread", stages=stages).summary for stages in (1, 3))
     assert plain.overlap < 0.03 < pipelined.overlap
@@ -310,7 +310,7 @@ def test_waits_for_counters_take_as_long_as_copies(made_up: targets.Timing, chip
     assert copy.size == (size if chip == "gfx1250" else 128)
 
 
-def test_what_tells_nothing_of_its_time_has_no_timeline(made_up: targets.Timing) -> None:
+def test_an_op_without_a_known_time_has_no_timeline(made_up: targets.Timing) -> None:
     body = """%a = arith.constant dense<0.0> : vector<4xf16>
     %b = arith.constant dense<0.0> : vector<8xf16>
     %c = arith.constant dense<0.0> : vector<4xf32>

@@ -1,4 +1,4 @@
-"""Transfers of vectors that a block holds, along any dimensions of the memory, against numpy."""
+"""Transfers of a block's vectors, along any dimensions of the memory, against numpy."""
 
 from __future__ import annotations
 

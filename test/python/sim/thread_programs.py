@@ -1,4 +1,4 @@
-"""Programs of threads for Hopper by hand: copies of boxes that barriers in shared memory tell of."""
+"""Hand-written thread-level kernels for Hopper: TMA copies of boxes that complete on mbarriers."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def tensor_map(argument: int, rows: int) -> str:
 
 
 def ring(trips: int, slots: int, missing: str = "", short: int = 0) -> str:
-    """One warp copies boxes to slots in turn, two others add them up: y[thread % 32] += x[row][thread % 32], of half of
-    the rows each. `missing` names what is left away: `full`, `empty`, `arrive` or `fence`; `short` is how many bytes
-    fewer are announced."""
+    """One warp copies boxes to slots in turn, and two others add them up: y[thread % 32] += x[row][thread % 32], half
+    of the rows each. `missing` names the omitted synchronization: `full`, `empty`, `arrive` or `fence`; `short` is the
+    number of bytes by which the expected count is too small."""
     rows, size = trips * ROWS, ROWS * 128
     full = "" if missing == "full" else "nvvm.mbarrier.try_wait.parity %full, %parity, %ticks : !llvm.ptr<3>, i32, i32"
     empty = """
@@ -138,7 +138,7 @@ def ring(trips: int, slots: int, missing: str = "", short: int = 0) -> str:
 
 
 def through_shared(fence: bool = True, barrier: bool = True, wait: bool = True) -> str:
-    """y = 2 x, whose boxes threads write and a copy brings out of shared memory."""
+    """y = 2 x, whose boxes threads write and a copy stores from shared memory."""
     proxy = "nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}" if fence else ""
     return f"""gpu.module @m {{
   gpu.func @doubled(%x: memref<{ROWS}x32xf32>, %y: memref<{ROWS}x32xf32>, %map: !llvm.ptr) kernel attributes {{

@@ -1,4 +1,4 @@
-"""The chip table as Python sees it."""
+"""The chip table in Python."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from smalti import targets
 from smalti._mlir_libs import _smalti
 
 
-def test_the_chips_of_the_first_issue_are_known() -> None:
+def test_the_first_chips_are_in_the_table() -> None:
     wanted = "sm_80 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a gfx90a gfx942 gfx950 gfx1100 gfx1201 gfx1250 cpu"
     assert set(wanted.split()) <= set(targets.names())
 
@@ -52,7 +52,7 @@ def test_best_target_for_a_gpu(capability: tuple[int, int], target: str | None) 
     assert (found.name if found else None) == target
 
 
-def test_architecture_specific_code_runs_on_its_chip_alone() -> None:
+def test_architecture_specific_code_runs_on_its_chip_only() -> None:
     assert targets.runs_on_compute_capability(targets.get("sm_90a"), 9, 0)
     assert not targets.runs_on_compute_capability(targets.get("sm_100a"), 10, 3)
     assert targets.runs_on_compute_capability(targets.get("sm_80"), 8, 9)

@@ -1,7 +1,7 @@
 """The chip table: facts, and fragment layouts against the vendors' own formulas.
 
-The formulas below are restated from the vendors' documents and the tiled layouts are evaluated by a few lines of
-Python, so nothing here goes through the C++ that wrote the table.
+The formulas below are restated from the vendors' documents, and a few lines of Python evaluate the tiled layouts. They
+do not use the C++ that wrote the table.
 """
 
 from __future__ import annotations
@@ -219,22 +219,22 @@ def formulas(chip: Json, mma: Json) -> tuple[Coordinates, Coordinates, Coordinat
 @pytest.mark.parametrize(("chip", "mma"), MMAS)
 def test_fragments_match_the_vendors_formulas(chip: Json, mma: Json) -> None:
     for operand, formula in zip("abc", formulas(chip, mma), strict=True):
-        places = operand_elements(mma[f"{operand}_fragment"])
-        assert places.shape[0] == chip["wave_size"]
-        expected = [[formula(lane, i) for i in range(places.shape[1])] for lane in range(places.shape[0])]
-        np.testing.assert_array_equal(places, expected, err_msg=f"operand {operand}")
+        positions = operand_elements(mma[f"{operand}_fragment"])
+        assert positions.shape[0] == chip["wave_size"]
+        expected = [[formula(lane, i) for i in range(positions.shape[1])] for lane in range(positions.shape[0])]
+        np.testing.assert_array_equal(positions, expected, err_msg=f"operand {operand}")
 
 
 @pytest.mark.parametrize(("chip", "mma"), MMAS)
 def test_fragments_hold_every_element(chip: Json, mma: Json) -> None:
     for operand in "abc":
         fragment = mma[f"{operand}_fragment"]
-        places = operand_elements(fragment)
-        held = {(int(row), int(column)) for row, column in places.reshape(-1, 2)}
+        positions = operand_elements(fragment)
+        held = {(int(row), int(column)) for row, column in positions.reshape(-1, 2)}
         rows, columns = fragment["shape"]
         assert held == set(itertools.product(range(rows), range(columns)))
         copies = math.prod(part["replicated"] for part in fragment["lane_dims"] if isinstance(part, dict))
-        assert places.shape[0] * places.shape[1] == rows * columns * copies
+        assert positions.shape[0] * positions.shape[1] == rows * columns * copies
     assert all(not isinstance(part, dict) for part in mma["c_fragment"]["lane_dims"]), (
         "C must have one owner per element"
     )
@@ -250,21 +250,21 @@ def test_gather_multiply_scatter(chip: Json, mma: Json) -> None:
     c = rng.integers(-8, 8, mma["c_fragment"]["shape"])
     registers = {name: gather(mma[f"{name}_fragment"], matrix) for name, matrix in (("a", a), ("b", b), ("c", c))}
     result = np.full_like(c, -(10**6))
-    places = operand_elements(mma["c_fragment"])
+    positions = operand_elements(mma["c_fragment"])
     for (lane, i), value in multiply(formulas(chip, mma), mma, registers):
-        result[tuple(places[lane, i])] = value
+        result[tuple(positions[lane, i])] = value
     np.testing.assert_array_equal(result, a @ b + c)
 
 
 def gather(fragment: Json, matrix: np.ndarray) -> np.ndarray:
-    places = operand_elements(fragment)
-    return matrix[places[..., 0], places[..., 1]]
+    positions = operand_elements(fragment)
+    return matrix[positions[..., 0], positions[..., 1]]
 
 
 def multiply(
     coordinates: tuple[Coordinates, Coordinates, Coordinates], mma: Json, registers: dict[str, np.ndarray]
 ) -> Iterator[tuple[tuple[int, int], int]]:
-    """The instruction: what each lane's operand elements mean comes from the vendor's formula alone."""
+    """The instruction: the meaning of each lane's operand elements is only from the vendor's formula."""
     matrices = {}
     for name, formula in zip("abc", coordinates, strict=True):
         matrix: dict[tuple[int, int], int] = {}
@@ -274,8 +274,8 @@ def multiply(
         matrices[name] = matrix
     for lane, i in np.ndindex(registers["c"].shape):
         row, column = coordinates[2](lane, i)
-        products = (matrices["a"][row, kk] * matrices["b"][kk, column] for kk in range(mma["k"]))
-        yield (lane, i), matrices["c"][row, column] + sum(products)
+        terms = (matrices["a"][row, kk] * matrices["b"][kk, column] for kk in range(mma["k"]))
+        yield (lane, i), matrices["c"][row, column] + sum(terms)
 
 
 def test_known_chips() -> None:

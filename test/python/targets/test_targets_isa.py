@@ -1,4 +1,4 @@
-"""The chip table against LLVM and the assemblers: what it lists for a chip, code generation can make for the chip.
+"""The chip table against LLVM and the assemblers: code generation for each listed fact.
 
 Every instruction goes through the MLIR operation that reaches it, in a child process, because an instruction that a
 chip lacks ends LLVM's instruction selection with an abort.
@@ -19,7 +19,7 @@ CHIPS = [chip for chip in TABLE if chip["vendor"] != "CPU"]
 NVIDIA = [chip for chip in CHIPS if chip["vendor"] == "NVIDIA"]
 AMD = [chip for chip in CHIPS if chip["vendor"] == "AMD"]
 
-# What mma.sync calls the types, and what a register of them is in MLIR.
+# mma.sync's names of the types, and the MLIR type of a register of them.
 PTX_TYPES = {"f16": "f16", "bf16": "bf16", "tf32": "tf32", "f8E4M3FN": "e4m3", "f8E5M2": "e5m2", "i8": "s8"}
 
 
@@ -64,7 +64,7 @@ def isa(chip: Json, functions: list[str]) -> dict[str, str]:
 
 
 def assemble(chip: Json, text: str, tmp_path: Path) -> None:
-    """The chip's assembler takes the text; skipped where NVIDIA's is not installed."""
+    """The chip's assembler accepts the text; skipped if NVIDIA's is not installed."""
     if chip["vendor"] == "AMD":
         command = [tool("llvm-mc"), "--triple=amdgcn-amd-amdhsa", f"--mcpu={chip['name']}", "--filetype=obj"]
         run([*command, "-o", str(tmp_path / "kernels.o"), "-"], text)
@@ -85,7 +85,7 @@ def elements_per_lane(chip: Json, fragment: Json) -> int:
 
 
 def through_casts(name: str, operation: str, types: tuple[str, str, str], held: tuple[str, str, str]) -> str:
-    """A kernel that loads what `held` says, casts it to the operand types, and stores the result."""
+    """A kernel that loads elements of the type in `held`, casts them to the operand types, and stores the result."""
     loads = "\n".join(
         f"  %{x}0 = llvm.load %p{x} : !llvm.ptr -> {memory}\n"
         f"  %{x} = builtin.unrealized_conversion_cast %{x}0 : {memory} to {operand}"
@@ -228,7 +228,7 @@ def test_asynchronous_copies_exist(chip: Json, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("chip", AMD, ids=lambda chip: chip["name"])
 def test_shared_memory_and_wave_size_are_llvms(chip: Json) -> None:
-    """LLVM takes as much LDS as the table says and not a word more."""
+    """LLVM accepts exactly the LDS size of the table."""
     for extra in (0, 4):
         source = f"""@buffer = internal addrspace(3) global [{chip["shared_memory_per_block"] + extra} x i8] poison
 define amdgpu_kernel void @kernel(i32 %i) {{
@@ -249,7 +249,7 @@ define amdgpu_kernel void @kernel(i32 %i) {{
 
 @pytest.mark.parametrize("chip", NVIDIA, ids=lambda chip: chip["name"])
 def test_ptx_version(chip: Json, tmp_path: Path) -> None:
-    """LLVM writes the listed version for the chip, knows no newer one, and the assembler takes it."""
+    """LLVM writes the listed version for the chip, does not support a newer one, and the assembler accepts it."""
     source = "define ptx_kernel void @kernel() { ret void }"
     command = [tool("llc"), "-march=nvptx64", f"-mcpu={chip['name']}", "-o", "-", "-"]
     version = int(chip["ptx_version"])
@@ -288,7 +288,7 @@ define ptx_kernel void @kernel(i32 %i) {{
     assert int(limit[1], 16) in limits
 
 
-# What a chip that has the fact assembles, and one that lacks it does not.
+# Code that assembles for a chip with the fact, and not for a chip without it.
 MATRIX_MOVES = {
     "has_ldmatrix": "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {r0, r1, r2, r3}, [r4];",
     "has_stmatrix": "stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [r4], {r0, r1, r2, r3};",

@@ -1,4 +1,4 @@
-"""Configuring against the wrong MLIR stops at once and says what to do."""
+"""Configuration against the wrong MLIR: an immediate stop with a remedy."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_no_mlir_there(tmp_path: Path) -> None:
 
 
 def test_no_runtime_of_a_sanitizer(tmp_path: Path) -> None:
-    """Nothing of the package is dropped without being asked for."""
+    """No part of the package is dropped by default."""
     result = configure(tmp_path / "build", "", f"-DPython3_EXECUTABLE={sys.executable}", "-DSMALTI_HAS_libtsan=OFF")
     assert result.returncode == 1
     assert "finds no libtsan, the runtime of a sanitizer. On Debian install g++" in words(result.stderr)

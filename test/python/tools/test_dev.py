@@ -1,4 +1,4 @@
-"""tools/dev: its verbs, and that it stops at the first failure with the command that failed."""
+"""Verbs of tools/dev, and its stop at the first failed command."""
 
 from __future__ import annotations
 
@@ -28,7 +28,21 @@ def devlib(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 def test_help_lists_every_verb() -> None:
     result = dev("help")
     assert result.returncode == 0
-    for verb in ("help", "run", "test", "build", "gcc", "format", "lint", "docs", "bench", "fuzz", "outputs", "clean"):
+    for verb in (
+        "help",
+        "run",
+        "test",
+        "build",
+        "gcc",
+        "format",
+        "lint",
+        "docs",
+        "bench",
+        "fuzz",
+        "messages",
+        "outputs",
+        "clean",
+    ):
         assert any(line.split()[:1] == [verb] for line in result.stdout.splitlines())
     assert "None" not in result.stdout
     assert dev().stdout == result.stdout
@@ -65,7 +79,7 @@ def test_missing_packages(devlib: ModuleType, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_stamps(devlib: ModuleType, tmp_path: Path) -> None:
-    """Nothing is done twice; another input is noticed."""
+    """Steps are not repeated; another input is noticed."""
     steps = devlib.steps
     stamp = tmp_path / "stamp"
     key = steps.digest("requirements", "3.11")
@@ -101,7 +115,7 @@ def test_fuzz_grids_reads_the_option(devlib: ModuleType, monkeypatch: pytest.Mon
         ([], [], []),
     ],
 )
-def test_paths_are_told_from_options(
+def test_paths_are_distinguished_from_options(
     devlib: ModuleType,
     monkeypatch: pytest.MonkeyPatch,
     arguments: list[str],

@@ -1,4 +1,4 @@
-"""Where the sources of the bindings come from, and that a damaged download is not taken."""
+"""Download of the sources of the bindings, and refusal of damaged downloads."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_unpack_of_something_else(tmp_path: Path) -> None:
 
 
 def test_damaged_download(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A cached file with the wrong hash goes away, and so does a downloaded one."""
+    """A cached file with the wrong hash is removed, and so is a downloaded one."""
     cached = tmp_path / "llvm-toolchain-22_22.1.8.orig.tar.xz"
     cached.write_bytes(b"damaged")
 

@@ -1,4 +1,4 @@
-"""What benchmarks/gemm.py does with what a GPU says, without one: numbers before times, ratios, the record, the tables."""
+"""benchmarks/gemm.py with a fake GPU: numbers before times, ratios, the record, the tables."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_times_are_medians_of_rounds_in_turns() -> None:
     assert made["results"][0]["clocks"] == {"before": {"clocks.sm": 0}, "after": {"clocks.sm": 12}}
 
 
-def test_what_is_wrong_is_not_timed() -> None:
+def test_wrong_results_are_not_timed() -> None:
     made, backend = record(FakePeer("smalti", 2e-6), FakePeer("triton", 1e-6, error=0.5))
     assert 1e-6 not in backend.order
     entry = made["results"][0]["peers"]["triton"]
@@ -161,7 +161,7 @@ def test_the_record_is_json_and_the_tables_say_what_is_in_it() -> None:
     assert lines[0] == "f16: TFLOP/s; the matrix units alone reach 1"
     assert lines[1].split() == ["m", "x", "n", "x", "k", "smalti", "cublas", "triton", "/", "cublas", "/", "triton", "of", "ceiling"]  # fmt: skip
     assert lines[2].split() == ["16x16x16", "0.0", "0.0", "-", "1.500", "-", "0.4%"]
-    assert "  against cublas: 1.500 times as fast (geometric mean of 2 shapes), 1.500 at least, ahead on 2" in lines
+    assert "  against cublas: 1.500 times as fast (geometric mean of 2 shapes), 1.500 at least, faster on 2" in lines
     assert lines[-1] == "  triton is missing on all: Triton is not installed"
     assert gemm.table(made, "bf16")[0] == "bf16: TFLOP/s"
 
@@ -181,13 +181,13 @@ def test_every_shape_can_be_copied_in_tiles() -> None:
 
 
 @pytest.mark.parametrize("dtype", gemm.DTYPES)
-def test_the_ceiling_is_code_of_the_matrix_units_alone(dtype: str, tmp_path: Path) -> None:
+def test_the_ceiling_is_code_of_the_matrix_units_only(dtype: str, tmp_path: Path) -> None:
     tool = toolchain.find_ptxas()
     if tool is None:
         pytest.skip("needs ptxas")
     ptx = _gemm_gpu.ceiling_ptx(dtype)
     assert ptx.count("wgmma.mma_async") == _gemm_gpu.CEILING_UNROLLED
-    # Optimizing it takes seconds, and its instructions are what is asked about.
+    # Optimizing it takes seconds, and the test is about its instructions.
     made = assemble.assemble_ptx(ptx, tool.path, opt_level=1)
     assert "serialized" not in made.log and "injected" not in made.log
     assert made.usages["ceiling"].spills == 0
@@ -204,7 +204,7 @@ def test_ours_is_built_into_files_that_say_what_they_are(tmp_path: Path) -> None
     assert re.match(r"bf16 64x72x40: tiles of \(\d+, \d+, \d+\), \d+ registers", said[0])
 
 
-def test_what_does_not_compile_is_counted_and_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_refused_modules_are_counted_and_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []
     monkeypatch.setattr(gemm, "program", lambda problem, tile: "module {")
     assert gemm.build(tmp_path, [Problem("f16", 64, 64, 64)], "sm_80", said.append) == 1
@@ -212,7 +212,7 @@ def test_what_does_not_compile_is_counted_and_said(tmp_path: Path, monkeypatch: 
 
 
 @pytest.mark.parametrize("dtype", ["f16", "bf16"])
-def test_the_programs_are_products(dtype: str) -> None:
+def test_the_kernels_are_matmuls(dtype: str) -> None:
     """On the CPU, against the reference."""
     text = gemm.program(Problem(dtype, 24, 40, 32), (16, 16, 16))
     check.check(smalti.compile(text, target="cpu"), smalti.parse(text)).require()

@@ -1,4 +1,4 @@
-"""Folders of C++ include only the folders below them, and the diagram of the libraries is that of the build."""
+"""Includes between folders of C++, and the diagram of the libraries."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def library_of(path: pathlib.PurePath) -> str:
 
 
 def refusals(file: pathlib.PurePath, text: str) -> list[str]:
-    """What is wrong with the includes of a file, of which the path is relative to the root."""
+    """The wrong includes of a file, whose path is relative to the root."""
     allowed = architecture.reachable(library_of(file), LIBRARIES) | {library_of(file)}
     found = []
     for quote, header in INCLUDE.findall(text):

@@ -1,4 +1,4 @@
-"""The installed package works from another place than the build tree."""
+"""The installed package outside of the build tree."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ KERNEL = ROOT / "test" / "kernels" / "vector_add.mlir"
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What `pip install` puts into a wheel: the component of the package."""
+    """The contents of the wheel of `pip install`: the component of the package."""
     prefix = tmp_path_factory.mktemp("installed")
     subprocess.run(
         ["cmake", "--install", BUILD, "--component", "SmaltiPython", "--prefix", prefix, "--strip"],

@@ -1,6 +1,6 @@
-"""There is one MLIR in the process: no object of ours holds a copy of it, and none shows more than it means to.
+"""One MLIR per process: copies of its symbols in our objects, and exported symbols.
 
-A second copy means a second TypeID for every type, and `isa<>` silently false.
+A second copy means a second TypeID for every type, and `isa<>` is silently false.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ ALLOWED = re.compile(
     r"|lib(c|m|dl|pthread|gcc_s)\.so\.\d|libstdc\+\+\.so\.6|ld-linux.*"
 )
 
-# What each kind of object shows.
+# The exported symbols of each kind of object.
 EXPORTS = {
     r"libSmaltiCAPI\.so": r"(mlir|smalti)[A-Z]\w*",
     r"SmaltiPlugin\.so": r"mlirGet(Dialect|Pass)PluginInfo",
@@ -71,7 +71,7 @@ def library(name: str) -> Path:
 
 @functools.cache
 def upstream_symbols() -> frozenset[str]:
-    """What only MLIR and LLVM define: their strong symbols, not the inline functions that every user has a copy of."""
+    """Symbols that only MLIR and LLVM define: strong ones, not the inline functions that every user has a copy of."""
     return frozenset(
         name for dylib in ("libMLIR", "libLLVM") for kind, name in symbols(library(dylib), "-D") if kind in "TDBR"
     )
@@ -102,7 +102,7 @@ def test_links_only_the_shared_libraries(path: Path) -> None:
 
 @pytest.mark.parametrize("path", OBJECTS, ids=lambda path: path.name.split(".")[0])
 def test_holds_no_copy_of_mlir(path: Path) -> None:
-    # An object without its symbol table would pass whatever it holds.
+    # An object without its symbol table would pass with any contents.
     assert symbols(path), f"{path} has no symbol table"
     assert copies_of_mlir(path) == []
 
@@ -113,7 +113,7 @@ def test_exports_only_what_is_meant(path: Path) -> None:
 
 
 def test_both_libraries_are_the_same_for_all() -> None:
-    """Whoever uses MLIR gets it from the same file."""
+    """All users of MLIR load it from the same file."""
     found = set()
     for path in OBJECTS:
         found |= set(re.findall(r"lib(?:MLIR|LLVM)\.so\S* => (\S+)", output("ldd", path)))

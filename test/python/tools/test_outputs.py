@@ -1,4 +1,4 @@
-"""tools/dev outputs: what it records of a run of the tests, and what it finds between two recordings."""
+"""tools/dev outputs: recordings of test runs, and differences between two recordings."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def compare(old: Path, new: Path, *options: str) -> subprocess.CompletedProcess[
 
 
 def write(outputs: ModuleType, folder: Path, runs: Mapping[str, Outputs], test: str = "test.py::test") -> Path:
-    """A recording of passes on modules that `runs` names."""
+    """A recording of the passes that run on the modules that `runs` names."""
     with outputs.recording(folder):
         for module, texts in runs.items():
             outputs.recorder.record(f"passes {PIPELINE}", {"module": module}, texts, test)
@@ -47,7 +47,7 @@ def test_equal_in_any_order_and_in_other_tests(outputs: ModuleType, tmp_path: Pa
     assert (result.returncode, result.stdout) == (0, "3 equal, 0 differing, 0 missing, 0 new\n"), result.stderr
 
 
-def test_what_differs_is_missing_and_is_new(outputs: ModuleType, tmp_path: Path) -> None:
+def test_different_missing_and_new_outputs(outputs: ModuleType, tmp_path: Path) -> None:
     same = {"same": {"module": "1"}}
     old = write(outputs, tmp_path / "old", {**same, "a": {"module": "first\nold line"}, "gone": {"module": "2"}})
     new = write(outputs, tmp_path / "new", {**same, "a": {"module": "first\nnew line"}, "more": {"module": "2"}})
@@ -73,7 +73,7 @@ def test_a_second_output_of_an_input_differs(outputs: ModuleType, tmp_path: Path
     assert "1 differing" in compare(*folders).stdout
 
 
-def test_new_outputs_alone_are_no_failure(outputs: ModuleType, tmp_path: Path) -> None:
+def test_only_new_outputs_are_not_a_failure(outputs: ModuleType, tmp_path: Path) -> None:
     old = write(outputs, tmp_path / "old", {"a": {"module": "1"}})
     new = write(outputs, tmp_path / "new", {name: {"module": "1"} for name in ("a", *map(str, range(30)))})
     result = compare(old, new)
@@ -82,7 +82,7 @@ def test_new_outputs_alone_are_no_failure(outputs: ModuleType, tmp_path: Path) -
     assert compare(new, old).returncode == 1
 
 
-def test_what_cannot_be_compared_or_recorded(outputs: ModuleType, tmp_path: Path) -> None:
+def test_outputs_that_cannot_be_compared_or_recorded(outputs: ModuleType, tmp_path: Path) -> None:
     empty = write(outputs, tmp_path / "empty", {})
     assert "has no outputs" in compare(empty, empty).stderr
     result = compare(tmp_path / "nosuch", empty)
@@ -106,7 +106,7 @@ except smalti.SmaltiError:
 """
 
 
-def test_what_is_recorded(outputs: ModuleType, tmp_path: Path) -> None:
+def test_contents_of_a_recording(outputs: ModuleType, tmp_path: Path) -> None:
     """From a program in a file that has another name the second time."""
     for number in ("1", "2"):
         source = tmp_path / number / f"scale{number}.mlir"

@@ -1,4 +1,4 @@
-"""The plugin refuses a host whose MLIR is not its own, with a message and before anything of MLIR is called."""
+"""The plugin's refusal of a host with another MLIR, with a message, before it calls MLIR."""
 
 from __future__ import annotations
 

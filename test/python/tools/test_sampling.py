@@ -1,4 +1,4 @@
-"""The sample of a grid: as many points as asked for, every value in one of them, and the same ones in every run."""
+"""The sample of a grid: its size, every value in a point, and the same points in every run."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ POINTS = [
 def test_every_value_is_in_a_point(count: int) -> None:
     chosen = sample(POINTS, count, "seed")
     assert set().union(*(POINTS[number] for number in chosen)) == set().union(*POINTS)
-    # At most one point for each value, where fewer are asked for.
+    # At most one point for each value, if fewer are requested.
     assert min(count, len(POINTS)) <= len(chosen) <= max(min(count, len(POINTS)), 12)
 
 
@@ -56,6 +56,6 @@ def test_options(tmp_path: Path) -> None:
     assert "test_other" in some and 3 <= len(some) - 1 < 9
     every = collected(tmp_path, "--grids")
     assert len(every) == 9 and set(some) - {"test_other"} < set(every)
-    # A failure of `tools/dev fuzz grids` is repeated by its name, whatever the sample is.
+    # A failure of `tools/dev fuzz grids` is repeated by its name, for every sample.
     missing = next(iter(set(every) - set(some)))
     assert collected(tmp_path, f"test_grid.py::{missing}") == [missing]

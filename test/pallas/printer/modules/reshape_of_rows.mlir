@@ -1,4 +1,4 @@
-// A reshape that leaves rows alone.
+// A reshape that does not change rows.
 module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32} {
   func.func @f(%a: memref<128x64xf32>, %out: memref<2x64x64xf32>) {
     %0 = "mosaic_gpu.vector_load"(%a) <{optimized = false}> : (memref<128x64xf32>) -> vector<128x64xf32>

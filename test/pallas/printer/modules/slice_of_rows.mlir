@@ -1,4 +1,4 @@
-// Rows that a warpgroup's tile starts with, and others.
+// The first rows of a warpgroup's tile, and others.
 module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32} {
   func.func @f(%a: memref<128x64xf32>, %out: memref<64x64xf32>) {
     %0 = "mosaic_gpu.vector_load"(%a) <{optimized = false}> : (memref<128x64xf32>) -> vector<128x64xf32>

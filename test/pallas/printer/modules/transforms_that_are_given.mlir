@@ -1,4 +1,4 @@
-// Transforms that the program asks for.
+// Transforms that the kernel requests.
 module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32} {
   func.func @f(%out: memref<64x64xf16>) {
     %s = "mosaic_gpu.slice_smem"() <{offset = 0 : i32}> : () -> memref<64x64xf16, #gpu.address_space<workgroup>>

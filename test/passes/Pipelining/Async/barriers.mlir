@@ -1,5 +1,5 @@
-// Copies that complete on barrier objects: nothing is counted. Arrivals and copies run ahead together, and a wait keeps
-// the barrier and the parity of its iteration.
+// Copies that complete on barrier objects. Arrivals and copies are prefetched together, and a wait keeps the barrier
+// and the parity of its iteration.
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pipeline-loops{stages=2},canonicalize,cse))' \
 // RUN:   | FileCheck %s --check-prefixes=CHECK,TWO
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pipeline-loops{stages=3},canonicalize,cse))' \

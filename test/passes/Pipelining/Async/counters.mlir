@@ -1,5 +1,5 @@
-// Copies that AMD's chips count: each is a unit of its own. A wait leaves as many in flight as surely follow the ones
-// that it waits for, in the kernel and while the epilogue drains.
+// Copies with AMD's wait counters. A wait leaves those in flight that surely follow the copies that it waits for, in
+// the kernel and in the epilogue.
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pipeline-loops{stages=2},canonicalize,cse))' \
 // RUN:   | FileCheck %s --check-prefixes=CHECK,TWO
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pipeline-loops{stages=3},canonicalize,cse))' \

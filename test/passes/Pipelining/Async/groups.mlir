@@ -1,4 +1,4 @@
-// Groups of copies, and several queues in one loop.
+// Groups of copies, and several wait counters in one loop.
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pipeline-loops{stages=2},canonicalize,cse))' \
 // RUN:   | FileCheck %s --check-prefixes=CHECK,TWO
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pipeline-loops{stages=3},canonicalize,cse))' \

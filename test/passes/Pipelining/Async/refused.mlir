@@ -1,4 +1,4 @@
-// Asynchronous code that is left as it is: the reason word for word, and the program as it was.
+// Asynchronous code that is not pipelined: the full text of the reason, and the unchanged program.
 // RUN: smalti-opt %s -o %t.before
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pipeline-loops{stages=3}))' \
 // RUN:   --remarks-filter=smalti-pipeline-loops -o %t.after 2>%t.remarks

@@ -1,4 +1,4 @@
-"""AMD's arithmetic of a lane: each against float64 or integers."""
+"""AMD's per-lane arithmetic, against float64 or integers."""
 
 from __future__ import annotations
 
@@ -62,11 +62,11 @@ def test_function(name: str, dtype: Any) -> None:
     x = values(dtype, low, high)
     got = call(amd.mangle(name, LLVM[dtype]), LLVM[dtype], (LLVM[dtype], x), dtype=dtype, chip="gfx1250")
     expected = function(x.astype(F64))
-    places = {F16: 2.0**-11, BF16: 2.0**-8, F32: 2.0**-24, F64: 2.0**-51}[dtype]
-    assert (abs(got.astype(F64) - expected) <= places * 1.001 * abs(expected) + 1e-15).all()
+    positions = {F16: 2.0**-11, BF16: 2.0**-8, F32: 2.0**-24, F64: 2.0**-51}[dtype]
+    assert (abs(got.astype(F64) - expected) <= positions * 1.001 * abs(expected) + 1e-15).all()
 
 
-def test_single_precision_functions_know_no_denormal_numbers() -> None:
+def test_single_precision_functions_flush_denormal_numbers() -> None:
     tiny = np.full((LANES, 1), 2.0**-140, F32)
     assert np.isinf(call("rcp.f32", "float", ("float", tiny), dtype=F32)).all()
     assert np.isneginf(call("log.f32", "float", ("float", tiny), dtype=F32)).all()

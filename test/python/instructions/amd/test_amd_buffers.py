@@ -315,7 +315,7 @@ def test_atomic_of_pairs(ty: str, dtype: Any, is_structured: bool, has_words: bo
     np.testing.assert_array_equal(memory, (before.reshape(32, 2) + data).astype(element).view(np.uint16).ravel())
 
 
-def test_lanes_add_to_one_place() -> None:
+def test_lanes_add_to_one_address() -> None:
     buffer = np.zeros(1, np.uint32)
     got = run("gfx942", "atomic.add", "i32", buffer, zeros(64), zeros(64), np.ones((64, 1), np.uint32))
     assert buffer[0] == 64 and sorted(got.view(np.uint32)[:, 0]) == list(range(64))

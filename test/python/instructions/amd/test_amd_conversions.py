@@ -30,7 +30,7 @@ def call(name: str, result: str, *operands: amd.Operand, dtype: Any = np.uint8, 
 
 
 def same(got: Array, expected: Array) -> None:
-    """Equal bits, except that one NaN is as good as another."""
+    """Equal bits, except that all NaNs are equal."""
     got, expected = np.asarray(got), np.asarray(expected)
     is_nan = np.isnan(expected.astype(float))
     np.testing.assert_array_equal(np.isnan(got.astype(float)), is_nan)

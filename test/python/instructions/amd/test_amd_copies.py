@@ -162,7 +162,7 @@ def test_transposed_reads_wait() -> None:
 
 
 def counted(chip: str, wait: str, copies: int = 4) -> list[bool]:
-    """Which of the copies are done after a wait."""
+    """The copies that are complete after a wait."""
     lanes = amd.lanes(chip)
     is_gather = chip.startswith("gfx9")
     lines = []
@@ -203,14 +203,14 @@ def test_counters_do_not_wait_for_one_another() -> None:
 
 
 def test_all_fields_of_the_immediate() -> None:
-    """vmcnt is in the bits 3:0 and 15:14; the others count something else."""
+    """vmcnt is in the bits 3:0 and 15:14; the other bits are other counters."""
     for immediate, done in ((0x3F70, 4), (0x0070, 4), (0x0F00, 4), (0x0F7F, 0), (0x4F70, 0), (0xC073, 0), (0x0F02, 2)):
         wait = f"call void @llvm.amdgcn.s.waitcnt(i32 {immediate})"
         assert counted("gfx950", wait) == [i < done for i in range(4)], hex(immediate)
 
 
-def test_a_unit_is_of_the_wave() -> None:
-    """A copy by half of the lanes counts for all of them: the one before it is done."""
+def test_a_copy_counts_once_per_wave() -> None:
+    """A copy by half of the lanes counts for all of them: the previous copy is complete."""
     first, second = "ptr addrspace(3) %to, i32 4, i32 0", "ptr addrspace(3) %to, i32 4, i32 1024"
     body = f"""%half = icmp ult i32 %lane, 32
   call void @llvm.amdgcn.global.load.lds(ptr addrspace(1) %g, {first}, i32 0), !alias.scope !2
@@ -221,7 +221,7 @@ some:
 all:
   call void @llvm.amdgcn.s.waitcnt(i32 {0x0F71})
   {READ}, !noalias !2"""
-    # The immediate offset belongs to the source too.
+    # The immediate offset also belongs to the source.
     text = kernel(body)
     data, out = np.arange(1, 513, dtype=np.int32), np.zeros(64, np.int32)
     emulator.load(text, "emu:gfx942").launch(1, 64, data, out, 0)
@@ -229,7 +229,7 @@ all:
 
 
 def test_waves_wait_for_their_own() -> None:
-    """A wave's wait says nothing of what another one copies: a barrier without a wait before it is too little."""
+    """A wave's wait does not cover another wave's copies: a barrier without a preceding wait is not enough."""
     body = """%wave = lshr i32 %lane, 6
   %base = mul i32 %wave, 256
   %mine = getelementptr i8, ptr addrspace(3) @lds, i32 %base
@@ -266,7 +266,7 @@ def finding(text: str, chip: str = "gfx950", **options: Any) -> Any:
     return caught.value.findings[0]
 
 
-def test_what_is_read_in_flight_is_poison() -> None:
+def test_reads_of_copies_in_flight_are_poison() -> None:
     got = run(kernel(f"store i32 5, ptr addrspace(3) %from\n{COPY}, !alias.scope !2\n{READ}, !noalias !2"))
     assert (got == 0x7FFF7FFF).all()
 

@@ -132,11 +132,11 @@ def test_each_entry_has_a_document() -> None:
 
 
 @pytest.mark.parametrize("name", LEFT_OUT)
-def test_what_is_left_out_has_no_entry(name: str) -> None:
+def test_omitted_instructions_have_no_entry(name: str) -> None:
     assert entry_of(name) is None
 
 
-def test_what_is_left_out_is_named() -> None:
+def test_omitted_instructions_are_listed() -> None:
     text = """target triple = "amdgcn-amd-amdhsa"
 declare void @llvm.amdgcn.s.setreg(i32, i32)
 define amdgpu_kernel void @k() {

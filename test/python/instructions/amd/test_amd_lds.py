@@ -1,4 +1,4 @@
-"""AMD's copies to LDS, which are done late, and transposed reads."""
+"""AMD's copies to LDS with late completion, and transposed reads."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ end:
 !1 = distinct !{{!1, !0}}
 !2 = !{{!1}}
 """
-"""The backend does not wait for the copies by itself: the accesses have no alias scope in common."""
+"""The backend does not insert waits for the copies: the accesses do not have an alias scope in common."""
 WAIT = {"gfx942": 0x0F70, "gfx950": 0x0F70, "gfx90a": 0x0F70}
 """s_waitcnt with vmcnt(0) and the other counters at their largest."""
 
@@ -142,7 +142,7 @@ def done(lds: Array, count: int) -> list[bool]:
 
 @pytest.mark.parametrize("pending", range(4))
 def test_wait_for_all_but_some_copies(pending: int) -> None:
-    """Late copies: those that a wait does not cover are not done."""
+    """Late copies: those that a wait does not cover are not complete."""
     wait = f"call void @llvm.amdgcn.s.waitcnt(i32 {0x0F70 | pending})"
     got = copied("gfx942", GATHER, gathers(3), SOURCE, wait)
     assert done(got, 3) == [i < 3 - pending for i in range(3)]
@@ -155,14 +155,14 @@ def test_upper_bits_of_the_count() -> None:
     assert done(copied("gfx942", GATHER, gathers(3), SOURCE, wait), 3) == [False] * 3
 
 
-def test_place_in_lds_must_be_uniform() -> None:
+def test_lds_offset_must_be_uniform() -> None:
     body = """  %to = getelementptr i32, ptr addrspace(3) @lds, i32 %lane
   call void @llvm.amdgcn.global.load.lds(ptr addrspace(1) %from, ptr addrspace(3) %to, i32 4, i32 0, i32 0)"""
     with pytest.raises(errors.EmulationError, match="first lane"):
         copied("gfx942", GATHER, body, SOURCE)
 
 
-def test_place_in_lds_must_be_aligned() -> None:
+def test_lds_offset_must_be_aligned() -> None:
     body = """  %to = getelementptr i8, ptr addrspace(3) @lds, i32 2
   call void @llvm.amdgcn.global.load.lds(ptr addrspace(1) %from, ptr addrspace(3) %to, i32 4, i32 0, i32 0)"""
     with pytest.raises(errors.EmulationError, match="aligned"):

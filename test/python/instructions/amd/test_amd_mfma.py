@@ -232,7 +232,7 @@ def test_operands_of_f64_are_negated(signs: int) -> None:
     ("mfma.f32.16x16x16f16", "<4 x half>", F16, 2.0**-20),
     ("mfma.f32.16x16x16bf16.1k", "<4 x i16>", BF16, 2.0**-130),
 ])  # fmt: skip
-def test_denormal_factors(name: str, ty: str, dtype: Any, tiny: float, chip: str) -> None:
+def test_denormal_operands(name: str, ty: str, dtype: Any, tiny: float, chip: str) -> None:
     """CDNA2 takes them as 0."""
     a = np.full((1, 16, 16), tiny, dtype)
     b = np.full((1, 16, 16), 1024, dtype)

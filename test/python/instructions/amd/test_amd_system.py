@@ -1,4 +1,4 @@
-"""AMD's places, barriers, waits, clocks and ends."""
+"""AMD's indices, barriers, waits, clocks and ends."""
 
 from __future__ import annotations
 
@@ -225,7 +225,7 @@ NOTHING = {
 
 
 @pytest.mark.parametrize("name", NOTHING)
-def test_what_changes_no_value(name: str) -> None:
+def test_ops_that_do_not_change_values(name: str) -> None:
     operands = NOTHING[name]
     types = ", ".join(
         "ptr" + (" addrspace" + o.split(" addrspace")[1].split(" ")[0] if "addrspace" in o else "")

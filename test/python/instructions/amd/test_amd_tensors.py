@@ -1,4 +1,4 @@
-"""AMD's tensor data mover: tiles between global memory and LDS, named by descriptors."""
+"""AMD's tensor data mover: tiles between global memory and LDS, selected by descriptors."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ WAIT = "call void @llvm.amdgcn.s.wait.tensorcnt(i16 0)"
 
 
 class Bits:
-    """The descriptor's groups, whose fields are given by their group and bit."""
+    """The descriptor's groups; a field is given by its group and bit."""
 
     def __init__(self) -> None:
         self.value = 0
@@ -278,7 +278,7 @@ def test_copies_of_nothing(nothing: tuple[int, int, int, int]) -> None:
 
 @pytest.mark.parametrize("pending", range(4))
 def test_counts(pending: int) -> None:
-    """Copies of a wave are done in their order, a load and a store too."""
+    """Copies of a wave complete in order, also a load and a store."""
     array = data((16, 32), np.float32)
     first = descriptor(array, (4, 16), (0, 0))
     copies, expected = [], np.full(LDS_BYTES, 0xEE, np.uint8)
@@ -304,7 +304,7 @@ two:"""
 
 
 def test_waves_wait_for_their_own() -> None:
-    """The second wave's wait says nothing of the copy of the first."""
+    """The second wave's wait does not cover the copy of the first."""
     array = data((4, 16), np.float32)
     words = descriptor(array, (4, 16), (0, 0)).words()
     barrier = "call void @llvm.amdgcn.s.barrier()"

@@ -300,7 +300,7 @@ def run_scaled(
         if block:
             codes, scale = scales_of(rng, kinds[side], (len(values), 128 // block))
             exact *= np.repeat(scale, block, axis=1)
-            # NaN in all of them where nothing is read.
+            # NaN in all of them if nothing is read.
             registers = np.full((32, 128 // block), 0xFF, np.uint8)
             first = 16 * halves[side] if len(values) == 16 else 0
             registers[first : first + len(values)] = codes

@@ -1,4 +1,4 @@
-"""Runs NVVM intrinsics alone, each in a kernel of its own, on operands that every thread has for itself."""
+"""Runs of single NVVM intrinsics, each in a kernel of its own, on operands per thread."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ _REGISTERS = "".join(f"declare i32 @llvm.nvvm.read.ptx.sreg.{r}()\n" for r in ("
 
 
 def run(calls: Mapping[str, Call]) -> dict[str, list[Array]]:
-    """The results of each, an array a field: a row for each thread, of which 32 make a block."""
+    """The results of each, one array per field: a row for each thread, 32 in a block."""
     text = HEADER
     for name, made in calls.items():
         declared = _declaration(name, made)

@@ -1,4 +1,4 @@
-"""Arithmetic of floats: what rounds against exact fractions, what is approximate against float64."""
+"""Arithmetic of floats: rounded results against exact fractions, approximate ones against float64."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TYPES: dict[str, tuple[Any, Format]] = {
 
 
 def _operands(seed: str, ty: str, count: int) -> list[Array]:
-    """Numbers of all kinds, and pairs that stand close, so that sums cancel."""
+    """Numbers of all kinds, and pairs of close numbers, so that sums cancel."""
     random = nvidia.seeded(f"{seed}{ty}")
     dtype = TYPES[ty][0]
     made = [floats(random, dtype, COUNT) for _ in range(count)]
@@ -47,7 +47,7 @@ def _operands(seed: str, ty: str, count: int) -> list[Array]:
 
 
 def _exact(operation: str, values: tuple[float, ...], to: Format, mode: str) -> float:
-    """IEEE 754: what is not finite is left to the host's doubles, which have no other result there."""
+    """IEEE 754: infinities and NaNs are left to the host's doubles, which have no other result there."""
     a = values[0]
     b = values[1] if len(values) > 1 else 0.0
     c = values[2] if len(values) > 2 else 0.0
@@ -170,7 +170,7 @@ def test_rounded() -> None:
 
 
 def test_signs_of_zeros() -> None:
-    """Where the result is zero, the sign is that of doubles: sums that cancel, and multiplications that underflow."""
+    """The sign of a zero is that of doubles: sums that cancel, and multiplications that underflow."""
     calls, inputs = {}, {}
     for name, (_, ty, count) in SMALL.items():
         dtype = TYPES[ty][0]

@@ -1,4 +1,4 @@
-"""Inline assembly: what the parser reads, statements that become code, and instructions that only text has."""
+"""Inline assembly: the parser, statements that become code, and instructions without an intrinsic."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("text", WRONG)
-def test_what_is_not_known_is_named(text: str) -> None:
+def test_unsupported_ops_are_reported(text: str) -> None:
     body = LOADS + asm(text, "=r,r,r", "i32 %a, i32 %b", "i32", "r") + STORE
     with pytest.raises(smalti.CompileError) as error:
         nvidia.run_kernel(kernel(body), THREADS, X, Y, X.copy())
@@ -270,7 +270,7 @@ def test_special_registers(name: str) -> None:
     np.testing.assert_array_equal(out, [SPECIAL[name](thread % 32) for thread in range(THREADS)])
 
 
-def test_a_clock_goes_on() -> None:
+def test_a_clock_advances() -> None:
     text = "{ .reg .b32 t; mov.u32 t, %globaltimer_lo; mov.u32 $0, %globaltimer_lo; sub.u32 $0, $0, t; }"
     out = np.zeros(THREADS, np.uint32)
     nvidia.run_kernel(kernel(asm(text, "=r", "", "i32", "r") + STORE), THREADS, X, Y, out)

@@ -221,7 +221,7 @@ TEXT = asm(
 @pytest.mark.parametrize("schedule", [*SCHEDULES, Emulation(sanitize="address")], ids=lambda s: f"{s.order}-{s.copies}")
 @pytest.mark.parametrize("way", [TENSOR, BULK, TEXT], ids=["tensor", "bulk", "assembly"])
 def test_multicast(way: str, schedule: Emulation) -> None:
-    """One copy for both blocks, each of which waits at its own barrier."""
+    """One copy for both blocks, which wait at their own barriers."""
     array = np.arange(8 * 16, dtype=np.int32).reshape(8, 16)
     source = array[4:].copy() if way is BULK else tensor_map(array, (4, 16))
     body = _init(1) + EXPECT + LEADS + TO + way.format(mask=3) + COPIED
@@ -229,7 +229,7 @@ def test_multicast(way: str, schedule: Emulation) -> None:
     np.testing.assert_array_equal(found, np.tile(array[4:].reshape(1, -1).astype(np.uint32), (4, 1)))
 
 
-def test_a_block_without_a_bit_gets_nothing() -> None:
+def test_a_block_without_a_bit_receives_no_data() -> None:
     array = np.arange(4 * 16, dtype=np.int32).reshape(4, 16)
     body = _init(1) + EXPECT + LEADS + TO + BULK.format(mask=1) + COPIED
     with pytest.raises(smalti.EmulationError, match=r"block 1 of the cluster: threads 0-63 wait at mbarrier") as error:
@@ -265,7 +265,7 @@ copied:
         np.testing.assert_array_equal(run(body, emulation=schedule), expected[SWAPPED])
 
 
-REMOTE_PLACES = """
+REMOTE_ADDRESSES = """
   %to = call ptr addrspace(7) @llvm.nvvm.mapa.shared.cluster(ptr addrspace(3) %mine, i32 %peer)
   %there = call ptr addrspace(7) @llvm.nvvm.mapa.shared.cluster(ptr addrspace(3) @bar, i32 %peer)
 """
@@ -274,7 +274,7 @@ COUNTED = "shared::cluster.mbarrier::complete_tx::bytes"
 
 @pytest.mark.parametrize("prefix", ["st.async.weak.", "st.async."])
 def test_asynchronous_stores(prefix: str) -> None:
-    body = _init(1) + EXPECT + REMOTE_PLACES
+    body = _init(1) + EXPECT + REMOTE_ADDRESSES
     body += asm(
         f"{prefix}{COUNTED}.b32 [$0], $1, [$2];", "l,r,l", "ptr addrspace(7) %to, i32 %at, ptr addrspace(7) %there"
     )
@@ -325,7 +325,7 @@ LOAD_X = "  %px = getelementptr i32, ptr %x, i32 %at\n  %v = load i32, ptr %px\n
 
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_asynchronous_reductions(operation: str) -> None:
-    body = _init(1) + LOAD_X + "  store i32 %v, ptr addrspace(3) %mine\n" + EXPECT + REMOTE_PLACES
+    body = _init(1) + LOAD_X + "  store i32 %v, ptr addrspace(3) %mine\n" + EXPECT + REMOTE_ADDRESSES
     body += "  %n = xor i32 %v, 12345\n"
     body += asm(
         f"red.async.relaxed.cluster.{COUNTED}.{operation} [$0], $1, [$2];", "l,r,l",
@@ -469,7 +469,7 @@ def test_a_fence_for_initializations_before_a_relaxed_arrival() -> None:
     assert _races(fence + INIT + RELAXED_SYNC + INVALIDATE)
     assert _races(INIT + RELAXED + fence + asm("barrier.cluster.wait;", "", "") + INVALIDATE)
     assert _races(INIT + fence + INVALIDATE + RELAXED_SYNC)
-    # A fence of an earlier use does not cover what comes after it.
+    # A fence of an earlier use does not cover later accesses.
     assert _races(fence + RELAXED_SYNC + INIT + RELAXED_SYNC + INVALIDATE)
 
 
@@ -495,7 +495,7 @@ def test_other_texts_of_ranks_and_arrivals() -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# What is wrong
+# Mistakes
 # ---------------------------------------------------------------------------------------------------------------------
 
 
@@ -549,7 +549,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_what_is_wrong_is_found(name: str) -> None:
+def test_mistakes_are_found(name: str) -> None:
     body, message = WRONG[name]
     with pytest.raises(smalti.EmulationError, match=message):
         run(body)
@@ -565,7 +565,7 @@ def test_grids_are_of_whole_clusters() -> None:
 @pytest.mark.parametrize("way", ["inc", "dec"])
 @pytest.mark.parametrize("text", [False, True])
 def test_registers_of_warpgroups(way: str, text: bool) -> None:
-    """Numbers of registers are checked, and that whole warpgroups ask for them."""
+    """Register counts are checked, and that whole warpgroups request them."""
     name = f"setmaxnreg.{way}.sync.aligned.u32"
 
     def body(count: int) -> str:

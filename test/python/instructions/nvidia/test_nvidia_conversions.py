@@ -59,7 +59,7 @@ for _one, _two, _ty, _to in (
 NARROW[PREFIX + "f2tf32.rna"] = ("one", "tf32", TF32, "rna", False, False)
 NARROW[PREFIX + "f2tf32.rna.satfinite"] = ("one", "tf32", TF32, "rna", False, True)
 
-# The same in inline assembly; of tf32 the words stand in another order.
+# The same in inline assembly; for tf32 the words are in another order.
 for _name, _case in list(NARROW.items()):
     _kind, _ty, _, _mode, _relu, _sat = _case
     _words = [".relu" if _relu else "", ".satfinite" if _sat else ""]
@@ -216,7 +216,7 @@ def test_from_e8m0() -> None:
 
 
 OTHER: dict[str, tuple[str, str, Callable[[Array], Array]]] = {}
-"""Name: the operand's type, the result's, and what must come."""
+"""Name: the operand's type, the result's, and the expected value."""
 for _ftz in (False, True):
     _end = ".ftz" if _ftz else ""
 

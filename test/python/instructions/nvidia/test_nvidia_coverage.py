@@ -71,7 +71,7 @@ def test_each_tested_name_has_an_entry() -> None:
 
 
 @pytest.mark.parametrize("ending", ["untested", "instruction.of.tomorrow"])
-def test_an_entry_without_a_test_is_seen(ending: str) -> None:
+def test_an_entry_without_a_test_is_found(ending: str) -> None:
     assert not _is_tested(f"llvm.nvvm.{ending}", _tested())
 
 
@@ -84,7 +84,7 @@ def test_each_entry_has_a_document() -> None:
 
 
 @pytest.mark.parametrize("name", LEFT_OUT)
-def test_what_is_left_out_is_named(name: str) -> None:
+def test_omitted_instructions_are_listed(name: str) -> None:
     result, operands = LEFT_OUT[name]
     types = ", ".join(part.rsplit(" ", 1)[0] for part in operands.split(", ") if part)
     value = "" if result == "void" else "%r = "

@@ -191,7 +191,7 @@ WITH_CHOICE: dict[str, tuple[int, bool]] = {
 
 
 def test_find_leading() -> None:
-    """The position of the highest bit, or the shift that brings it to the top: an immediate says which."""
+    """The position of the highest bit, or the shift that brings it to the top, selected by an immediate."""
     for shift in (0, 1):
         values = {name: _inputs(name, f"i{bits} leading", 0) for name, (bits, _) in WITH_CHOICE.items()}
         calls = {
@@ -214,7 +214,7 @@ def test_find_leading() -> None:
 DOT2 = {f"{PREFIX}idp2a.{a}.{b}": (a == "s", b == "s") for a in "su" for b in "su"}
 
 
-def test_dot_products_of_two() -> None:
+def test_dp2a() -> None:
     for high in (0, 1):
         values = [_inputs("dp2a", "i32", i) for i in range(3)]
         operands = [("i32", values[0]), ("i32", values[1]), ("i1", high), ("i32", values[2])]
@@ -244,7 +244,7 @@ def _carried(op: str) -> str:
     )
 
 
-_PRODUCT = """asm:{
+_MULTIPLY = """asm:{
 \t.reg .u32 r0, r1, r2, r3, alo, ahi, blo, bhi;
 \tmov.b64         {alo,ahi}, $2;
 \tmov.b64         {blo,bhi}, $3;
@@ -260,7 +260,7 @@ _PRODUCT = """asm:{
 \tmov.b64         $0, {r0,r1};
 \tmov.b64         $1, {r2,r3};
 \t}"""
-_SUM_OF_PRODUCT = """asm:{
+_MULTIPLY_ADD = """asm:{
 \t.reg .u32 r0, r1, r2, r3, alo, ahi, blo, bhi, clo, chi;
 \tmov.b64         {alo,ahi}, $2;
 \tmov.b64         {blo,bhi}, $3;
@@ -285,8 +285,8 @@ def _wide() -> dict[str, tuple[str, int, Callable[..., int]]]:
     return {
         _carried("add"): ("i64", 4, lambda a, b, c, d: (a | b << 64) + (c | d << 64)),
         _carried("sub"): ("i64", 4, lambda a, b, c, d: (a | b << 64) - (c | d << 64)),
-        _PRODUCT: ("i64", 2, lambda a, b: a * b),
-        _SUM_OF_PRODUCT: ("i64", 3, lambda a, b, c: a * b + c),
+        _MULTIPLY: ("i64", 2, lambda a, b: a * b),
+        _MULTIPLY_ADD: ("i64", 3, lambda a, b, c: a * b + c),
         _SMALL_SUM: ("i32", 3, lambda a, b, c: a * b + c),
     }
 

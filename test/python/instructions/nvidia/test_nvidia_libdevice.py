@@ -50,7 +50,7 @@ def test_every_function_has_its_instructions() -> None:
         if result != "void":
             body += f"  store volatile {result} %r{i}, ptr %out\n"
     text += f"define ptx_kernel void @k(ptr %out) {{\n{body}  ret void\n}}\n"
-    # Loading the code fails where it has an instruction that the table does not have.
+    # Loading fails if the code has an instruction that the table does not have.
     assert "k" in smalti.emulator.load(text, nvidia.TARGET).kernels
 
 

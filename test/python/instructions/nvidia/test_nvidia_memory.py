@@ -1,4 +1,4 @@
-"""Barriers, asynchronous copies, atomics and system calls, each in a kernel that shows what it does."""
+"""Barriers, asynchronous copies, atomics and system calls, each in a kernel that shows its effect."""
 
 from __future__ import annotations
 
@@ -235,7 +235,7 @@ def test_copies(name: str, wait: str) -> None:
 
 
 def test_copies_wait_for_their_group() -> None:
-    """Done late, the copies of the last group are not there when one may be pending."""
+    """With late completion, the copies of the last group are not complete if one may be pending."""
     name = "cp.async.ca.shared.global.4"
     data = np.full((32, 4), 9, np.uint8)
     wait = f"  call void @{PREFIX}{COMMIT}()\n  call void @{PREFIX}{WAIT}(i32 1)"
@@ -404,7 +404,7 @@ def test_mbarrier_arrive_without_completing(name: str) -> None:
     script.call("mbarrier.arrive.shared")
     script.call("mbarrier.arrive.shared")
     script.over(token)
-    # The next phase has 4 arrivals, or 2 where 2 were dropped.
+    # The next phase expects 4 arrivals, or 2 after 2 drops.
     script.pending(script.call("mbarrier.arrive.shared"))
     assert script.run() == [4, 1, 2 if "drop" in name else 4]
     wrong = Script()
@@ -505,7 +505,7 @@ read:
 
 @pytest.mark.parametrize("name", [*TRIES, *PARITY_TRIES])
 def test_mbarrier_try_wait_blocks(name: str) -> None:
-    # A state of the first phase: the parity is its low bit, which the emulator's own format says.
+    # A state of the first phase: the parity is its low bit in the emulator's own format.
     state = "i32 0" if "parity" in name else "i64 0"
     text = kernel(
         BLOCKING.replace("@NAME", f"@{PREFIX}{name}").replace("STATE", state),
@@ -829,8 +829,8 @@ HINTS: dict[str, str] = {
 }
 
 
-def test_hints_do_nothing() -> None:
-    """All of them in one kernel, which goes on and changes nothing of memory."""
+def test_hints_have_no_effect() -> None:
+    """All of them in one kernel, which continues and does not change memory."""
     body = "  %global = addrspacecast ptr %out to ptr addrspace(1)\n  %slot = alloca i32\n"
     body += "  %local = addrspacecast ptr %slot to ptr addrspace(5)\n"
     declarations = ""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import nvidia
 import pytest
-from mma_kernels import ACCUMULATORS, C_PLACES, CASES, check, drawn, gathered, group_of
+from mma_kernels import ACCUMULATORS, C_POSITIONS, CASES, check, drawn, gathered, group_of
 from nvidia import Array
 
 # mma.m8n8k4 with f16: four MMAs, each of eight lanes.
@@ -39,7 +39,7 @@ def test_mma(group: str, exact: bool) -> None:
     for name, (_, expected) in built.items():
         mma = CASES[name]
         fields = [f.view(np.int32) if mma.accumulator == "s32" else f for f in found[name]]
-        check(gathered(fields, C_PLACES[mma.m], mma.m), name, expected, exact)
+        check(gathered(fields, C_POSITIONS[mma.m], mma.m), name, expected, exact)
 
 
 def _quad_place(layout: str, is_a: bool, lane: int, i: int) -> tuple[int, int]:

@@ -71,7 +71,8 @@ def run(
     sanitize: Any = "thread",
     copies: Any = "late",
 ) -> None:
-    """All threads store, then the first lets a copy read; with code before the stores, after them and at the copy."""
+    """All threads store, then the first issues a copy that reads; with code before the stores, after them and at the
+    copy."""
     text = f"""{HEAD}
   {before}
   {STORES[store]}
@@ -108,7 +109,7 @@ def test_a_store_without_a_fence(store: str, read: str) -> None:
 
 
 @pytest.mark.parametrize("fence", FENCES)
-def test_where_fences_are(fence: str) -> None:
+def test_positions_of_fences(fence: str) -> None:
     run(after=fence)
     run(by_reader=fence, copies="early")
     with pytest.raises(smalti.EmulationError, match="missing proxy fence"):

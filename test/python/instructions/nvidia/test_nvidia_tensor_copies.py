@@ -1,4 +1,4 @@
-"""NVIDIA's copies of tiles of tensors (`cp.async.bulk.tensor`), the tensor maps they take, and barriers as MLIR has them."""
+"""NVIDIA's copies of tiles of tensors (`cp.async.bulk.tensor`), their tensor maps, and MLIR's barriers."""
 
 from __future__ import annotations
 
@@ -232,7 +232,7 @@ def test_stores(name: str) -> None:
         text = kernel(body.replace("{n}", "0"), parameters, declaration(name, signature))
         run(text, tensor_map(array, box), tile, 1, *coordinates(at), emulation=schedule)
         np.testing.assert_array_equal(array, expected)
-        # A group that may be pending is, where copies are late.
+        # With late copies, a group that may be pending is pending.
         array[...] = 7
         text = kernel(body.replace("{n}", "1"), parameters, declaration(name, signature))
         run(text, tensor_map(array, box), tile, 1, *coordinates(at), emulation=schedule)
@@ -240,7 +240,7 @@ def test_stores(name: str) -> None:
 
 
 @pytest.mark.parametrize("rank", range(1, 6))
-def test_what_a_predicate_forbids(rank: int) -> None:
+def test_a_false_predicate(rank: int) -> None:
     array = np.ones(SHAPES[rank], np.float32)
     box = BOXES[rank]
     for name, (signature, operands) in {**loads(rank), **stores(rank)}.items():
@@ -403,11 +403,11 @@ def test_barriers_of_mlir(space: str) -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# What is wrong
+# Mistakes
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-def test_the_wrong_parity_brings_nothing() -> None:
+def test_the_wrong_parity_has_no_data() -> None:
     """A wait for the previous phase returns immediately."""
     _, signature, operands = LOADS[LOAD_2D]
     array = np.ones((8, 16), np.float32)
@@ -421,7 +421,7 @@ def test_the_wrong_parity_brings_nothing() -> None:
     assert (got[0] == 1).all() and np.isnan(got[1]).all()
 
 
-def test_too_few_bytes_bring_nothing() -> None:
+def test_too_few_bytes_have_no_data() -> None:
     """A phase that expects no bytes ends before the copy."""
     _, signature, operands = LOADS[LOAD_2D]
     text = load_kernel(LOAD_2D, 2, signature, operands, 512).replace("@bar, i32 512)", "@bar, i32 0)")
@@ -470,7 +470,7 @@ def test_map_of_another_rank() -> None:
         run(text, tensor_map(array, (2, 2, 16)), np.zeros(512, np.uint8), 1, 0, 0, 0, 0, 0)
 
 
-def test_place_must_be_aligned() -> None:
+def test_offset_must_be_aligned() -> None:
     _, signature, operands = LOADS[f"{PREFIX}cp.async.bulk.tensor.g2s.cta.tile.2d"]
     name = f"{PREFIX}cp.async.bulk.tensor.g2s.cta.tile.2d"
     text = load_kernel(name, 2, signature, operands, 512).replace(
@@ -528,7 +528,7 @@ def reduction(op: str, rank: int) -> str:
 
 
 def reduce_tile(op: str, array: Array, tile: Array, at: Sequence[int], **options: Any) -> None:
-    """Combines a tile, whose first element goes to `at`, with the array."""
+    """Reduces a tile, whose first element goes to `at`, into the array."""
     rank = array.ndim
     ints = ", ".join(["i32"] * rank)
     name = reduction(op, rank)

@@ -1,4 +1,4 @@
-"""Atomics, barriers and copies in inline assembly, with the orders and scopes that they can name."""
+"""Atomics, barriers and copies in inline assembly, with their orders and scopes."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def test_atomics_of_many_blocks(statement: str) -> None:
 
 
 def test_a_lock() -> None:
-    """A loop around an exchange lets the thread go on that holds the lock: JAX's semaphores."""
+    """A loop around an exchange blocks a thread until it holds the lock: JAX's semaphores."""
     text = """
 declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)
 declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
@@ -239,7 +239,7 @@ def _place(name: str) -> tuple[str, str]:
 
 @pytest.mark.parametrize("name", ARRIVAL_NAMES)
 def test_arrivals(name: str) -> None:
-    """The first thread arrives, once more by another instruction where a drop must show; all wait."""
+    """The first thread arrives, twice by another instruction if a drop must show; all wait."""
     place, letter = _place(name)
     operand = ", 0" if "expect_tx" in name else ""
     body = _init(1) + "  br i1 %first, label %arrive, label %wait\narrive:\n  store i32 5, ptr addrspace(3) @words\n"
@@ -260,8 +260,8 @@ def test_arrivals(name: str) -> None:
 
 
 @pytest.mark.parametrize("order", ["", *(f".{sem}.{scope}" for sem in ("release", "relaxed") for scope in SCOPES)])
-def test_arrivals_that_order_nothing(order: str) -> None:
-    """A relaxed arrival leaves a race between what came before it and what follows the wait."""
+def test_arrivals_without_release_semantics(order: str) -> None:
+    """A relaxed arrival leaves a race between earlier accesses and accesses after the wait."""
     body = _init(1) + "  br i1 %first, label %arrive, label %wait\narrive:\n  store i32 5, ptr addrspace(3) @words\n"
     body += asm(f"mbarrier.arrive{order}.shared::cta.b64 _, [$0], 1;", "r", "ptr addrspace(3) @bar")
     body += "  br label %wait\nwait:\n"
@@ -283,7 +283,7 @@ def test_waits(name: str) -> None:
     body = _init(1) + "  br i1 %first, label %arrive, label %wait\narrive:\n"
     given, operand = ("i32 0", "r") if "parity" in name else ("i64 %state", "l")
     if "parity" not in name:
-        # A state is the arriving thread's: it alone waits.
+        # A state is the arriving thread's: only that thread waits.
         body += asm("mbarrier.arrive.shared.b64 $0, [$1];", "=l,r", "ptr addrspace(3) @bar", "i64", "state")
         body += asm(
             f"{{ .reg .pred p; W: {name} p, [$0], $1; @!p bra W; }}", f"{letter},{operand}", f"{place}, {given}"
@@ -508,7 +508,7 @@ def test_alignment_of_wide_accesses(access: str, chip: str) -> None:
 
 
 def test_alignment_of_wide_accesses_to_shared_memory() -> None:
-    """Those of 32 bytes are for global memory alone."""
+    """Those of 32 bytes are only for global memory."""
     body = "  %at = getelementptr i32, ptr addrspace(3) @words, i32 INDEX\n  %any = addrspacecast ptr addrspace(3) %at to ptr\n"
     body += "  %v = load <8 x i32>, ptr %x, align 4\n  store <8 x i32> %v, ptr SPACE\n"
     body += "  %w = load <8 x i32>, ptr addrspace(3) %at, align 4\n  store <8 x i32> %w, ptr %out, align 4\n"
@@ -555,7 +555,7 @@ FIRST_BLOCK = {
 @pytest.mark.parametrize("name", CANCEL)
 @pytest.mark.parametrize("first_block", FIRST_BLOCK)
 def test_nothing_is_left_to_cancel(name: str, first_block: str) -> None:
-    """As JAX asks: the block of a launch that was not canceled is not read."""
+    """As in JAX: the block of a launch that was not canceled is not read."""
     body = _init(1) + asm("mbarrier.arrive.expect_tx.shared.b64 _, [$0], 16;", "r", "ptr addrspace(3) @bar")
     body += asm(f"{name} [$0], [$1];", "r,r", "ptr addrspace(3) @words, ptr addrspace(3) @bar")
     wait = "{ .reg .pred p; W: mbarrier.try_wait.parity.shared.b64 p, [$0], 0; @!p bra W; }"

@@ -1,4 +1,4 @@
-"""Exchanges between lanes, special registers, and ldmatrix and stmatrix, against the PTX ISA's own words in numpy."""
+"""Cross-lane ops, special registers, and ldmatrix and stmatrix, against the formulas of the PTX ISA in numpy."""
 
 from __future__ import annotations
 
@@ -203,7 +203,7 @@ end:
         (PREFIX + "vote.ballot.sync", "i32 u0xAAAAAAAA, i1 true", np.full(32, 0xAAAAAAAA)),
         (PREFIX + "shfl.sync.idx.i32", "i32 u0xAAAAAAAA, i32 %tid, i32 5, i32 31", np.full(32, 5)),
         (PREFIX + "redux.sync.add", "i32 1, i32 u0xAAAAAAAA", np.full(32, 16)),
-        # The value from an inactive lane is undefined: all ones here.
+        # The value of an inactive lane is undefined: all ones here.
         (PREFIX + "shfl.sync.idx.i32", "i32 u0xAAAAAAAA, i32 %tid, i32 4, i32 31", np.full(32, FULL)),
     ],
 )

@@ -286,7 +286,7 @@ def scatter(registers: Array, shape: tuple[int, int], place: Any) -> Array:
 
 @dataclass
 class Problem:
-    """Matrices, how they are passed, and what comes out."""
+    """Matrices, their operand form, and the expected result."""
 
     kind: Kind
     n: int
@@ -421,14 +421,14 @@ def test_signs_and_scale_d(scales: tuple[int, int], adds: bool, in_registers: bo
 
 @pytest.mark.parametrize("part", [32, 64, 96])
 def test_parts_of_a_swizzled_row(part: int) -> None:
-    """The next 16 columns of a row of 64 are where the start is advanced by 32 bytes."""
+    """The next 16 columns of a row of 64 are at a start that is advanced by 32 bytes."""
     wide = form(128, True, ROWS, start=part)
     Problem(Kind("f32", "f16", "f16"), 24, Modifiers(), wide, form(128, True, 24, start=part)).run()
 
 
 @pytest.mark.parametrize("base", [1, 3, 7])
 def test_base_offset(base: int) -> None:
-    """A pattern that begins at a line of 128 bytes which is not a multiple of 1024."""
+    """A swizzle pattern that begins at a line of 128 bytes that is not a multiple of 1024."""
     moved = form(128, True, ROWS, start=128 * base, base=base)
     Problem(Kind("f32", "f16", "f16"), 24, Modifiers(), moved, form(128, True, 24)).run()
 
@@ -515,7 +515,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_what_is_wrong_is_found(name: str) -> None:
+def test_mistakes_are_found(name: str) -> None:
     text, message = WRONG[name]
     with pytest.raises(smalti.EmulationError, match=message) as error:
         run_chain(text)
@@ -649,7 +649,7 @@ filled:
 """
 
 
-def test_what_is_outside_is_found() -> None:
+def test_accesses_outside_are_found() -> None:
     problem = chain_problem()
     arguments = problem.arguments()
     arguments[5] = Form(32, True, 16, 256).descriptor(SHARED_BYTES - 32)

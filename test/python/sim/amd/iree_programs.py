@@ -1,5 +1,7 @@
-"""Products as IREE's pipelines for AMD's chips leave them ahead of LLVM, written by hand: bindings as buffers with
-bounds, tiles that are swizzled or padded in LDS, pipelined loops, and what steers LLVM's schedules."""
+"""Matmul kernels for AMD as IREE's pipelines pass them to LLVM, written by hand.
+
+They have bindings as buffers with bounds, tiles that are swizzled or padded in LDS, pipelined loops, and attributes
+that steer LLVM's schedules."""
 
 from __future__ import annotations
 
@@ -42,8 +44,8 @@ def join(lines: list[str]) -> str:
 
 
 def direct(m: int, n: int, k: int, *, moved: int, depth: int, slots: int = 2) -> str:
-    """Slots that copies by lanes fill while one of them is read: `moved` elements a lane, products of 16x16x`depth`. Of
-    a row the chunks of eight elements change places, so that the lanes of a read meet different banks."""
+    """Slots that per-lane copies fill while one slot is read: `moved` elements a lane, MMAs of 16x16x`depth`. The
+    chunks of eight elements of a row are permuted, so that the lanes of a read access different banks."""
     rounds, count, steps = TILE * DEPTH // (256 * moved), depth // 4, DEPTH // depth
     buffer, slot = (
         f"memref<{f'{slots}x' * lead}{TILE}x{DEPTH}xf16, {layout}{SHARED}>"
@@ -104,19 +106,20 @@ def direct(m: int, n: int, k: int, *, moved: int, depth: int, slots: int = 2) ->
                 total[i] = name
         return join([*lines, "rocdl.s.setprio 0", "amdgpu.sched_barrier allow = <none>"])
 
-    trips, last, ahead = k // DEPTH, steps - 1, slots - 1
+    trips, last, prefetched = k // DEPTH, steps - 1, slots - 1
 
     def ready(tiles: int) -> str:
         """All but the copies of the last tiles are there."""
         return f"amdgpu.memory_counter_wait load({2 * rounds * tiles})\n      amdgpu.lds_barrier"
 
     begin = [
-        f"%p{i} = arith.constant {i} : index\n      %k{i} = arith.constant {i * DEPTH} : index" for i in range(ahead)
+        f"%p{i} = arith.constant {i} : index\n      %k{i} = arith.constant {i * DEPTH} : index"
+        for i in range(prefetched)
     ]
-    begin += [fetch(f"%k{i}", f"%p{i}", f"p{i}") for i in range(ahead)]
+    begin += [fetch(f"%k{i}", f"%p{i}", f"p{i}") for i in range(prefetched)]
     end, sums = [], "%sums#"
-    for i in range(ahead):
-        end += [ready(ahead - 1 - i), f"%end{i} = arith.constant {(trips - ahead + i) % slots} : index"]
+    for i in range(prefetched):
+        end += [ready(prefetched - 1 - i), f"%end{i} = arith.constant {(trips - prefetched + i) % slots} : index"]
         end.append(compute(f"%end{i}", sums, f"e{i}"))
         sums = f"%de{i}_{last}_"
     stores = []
@@ -130,8 +133,8 @@ def direct(m: int, n: int, k: int, *, moved: int, depth: int, slots: int = 2) ->
     {v} = vector.extract {sums}{i}[{e}] : f32 from vector<4xf32>
     memref.store {v}, %o[{v}_row, {v}_column] : memref<{m}x{n}xf32, {FAT}>""")
     body = f"""{_BEGIN.replace("WIDTH", "4")}
-    %trips = arith.constant {trips - ahead} : index
-    %ahead = arith.constant {ahead} : index
+    %trips = arith.constant {trips - prefetched} : index
+    %ahead = arith.constant {prefetched} : index
     %slots = arith.constant {slots} : index
     %narrow = arith.index_cast %subgroup : index to i32
     %uniform = rocdl.readfirstlane %narrow : i32
@@ -147,7 +150,7 @@ def direct(m: int, n: int, k: int, *, moved: int, depth: int, slots: int = 2) ->
       %column = arith.muli %next, %c32 : index
       %this_slot = arith.remui %i, %slots : index
       %next_slot = arith.remui %next, %slots : index
-      {ready(ahead - 1)}
+      {ready(prefetched - 1)}
       {fetch("%column", "%next_slot", "n")}
       {compute("%this_slot", "%s", "l")}
       scf.yield {", ".join(f"%dl_{last}_{i}" for i in range(4))}
@@ -159,8 +162,8 @@ def direct(m: int, n: int, k: int, *, moved: int, depth: int, slots: int = 2) ->
 
 
 def staged(m: int, n: int, k: int) -> str:
-    """Tiles that go through registers to padded rows in LDS, fetched one iteration ahead: products of 32x32x8 of which
-    each wave has one tile. K need be no multiple of what an iteration takes."""
+    """Tiles that are loaded through registers to padded rows in LDS, prefetched one iteration early. Each wave has one
+    tile of an MMA of 32x32x8. K need not be a multiple of the elements of an iteration."""
     tile, inside = f"memref<{TILE}x36xf16, {SHARED}>", "true" if k % DEPTH == 0 else "false"
 
     def fetch(column: str, tag: str) -> str:

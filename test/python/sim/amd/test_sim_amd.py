@@ -1,4 +1,4 @@
-"""Programs of threads for AMD's chips: numbers, races, what waits and barriers tell of, and every mutant."""
+"""Thread-level kernels for AMD chips: numbers, races, the effects of waits and barriers, and every mutant."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def find(text: str, target: str = "gfx942", **how: Any) -> tuple[sim.Finding, ..
 
 
 def caught(text: str, target: str, schedules: tuple[sim.Simulation, ...] = mutants.SCHEDULES) -> list[mutants.Outcome]:
-    """The mutants of a program, all of which are noticed."""
+    """The mutants of a kernel, all of which are killed."""
     made = sim.simulate(text, f"sim:{target}")
     outcomes = mutants.score(made, made.random_arguments(), schedules=schedules)
     assert [str(outcome) for outcome in outcomes if not outcome.caught] == []
@@ -56,12 +56,12 @@ def caught(text: str, target: str, schedules: tuple[sim.Simulation, ...] = mutan
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The project's products
+# The project's matmuls
 # ---------------------------------------------------------------------------------------------------------------------
 
 
 def threads_of(chip: str, k: int, **options: Any) -> tuple[Any, str]:
-    """A product for the emulator, and its program of threads."""
+    """A matmul for the emulator, and its thread-level kernel."""
     text = matmul((40, 36, k), (32, 32, 32), "f16")
     compiled = smalti.compile(smalti.parse(text), target=f"emu:{chip}", **options)
     return compiled, compiled.asm["thread"]
@@ -78,7 +78,7 @@ def ways_to_copy(chip: str) -> tuple[str, ...]:
     ("chip", "copies"),
     [(chip, how) for chip in CHIPS for how in ways_to_copy(chip)],
 )
-def test_products_are_those_of_the_emulator(chip: str, copies: str, stages: int, k: int) -> None:
+def test_matmuls_equal_the_emulators(chip: str, copies: str, stages: int, k: int) -> None:
     compiled, text = threads_of(chip, k, stages=stages, copies=copies)
     theirs: list[Any] = check.random_arguments(compiled.entry)
     mine = [array.copy() for array in theirs]
@@ -91,7 +91,7 @@ def test_products_are_those_of_the_emulator(chip: str, copies: str, stages: int,
 
 
 @pytest.mark.parametrize("chip", ["gfx90a", "gfx1201", "gfx1250"])
-def test_mutants_of_products_are_caught(chip: str) -> None:
+def test_mutants_of_matmuls_are_killed(chip: str) -> None:
     text = matmul((32, 32, 136), (32, 32, 32), "f16")
     compiled = smalti.compile(smalti.parse(text), target=f"emu:{chip}", stages=3, copies="async")
     kinds = {outcome.mutant.kind for outcome in caught(compiled.asm["thread"], chip)}
@@ -107,7 +107,7 @@ def test_mutants_of_products_are_caught(chip: str) -> None:
 
 
 def sums(copies: Copies, a: np.ndarray, b: np.ndarray, trips: int, reads: int) -> np.ndarray:
-    """What a kernel of `thread_kernels` computes."""
+    """The results of a kernel of `thread_kernels`."""
     total = np.zeros((THREADS, 4), np.float32)
     for i in range(trips):
         total = total * np.float32(0.5)
@@ -118,7 +118,7 @@ def sums(copies: Copies, a: np.ndarray, b: np.ndarray, trips: int, reads: int) -
 
 
 def pipelined(copies: Copies, chip: str, stages: int) -> str:
-    """A loop with as many slots as stages, and copies ahead."""
+    """A loop with as many slots as stages, and prefetched copies."""
     passes = f"smalti-multi-buffer{{depth={stages}}},smalti-pipeline-loops{{stages={stages}}}"
     outcome = runner.transform(Case(kernel(copies, reads=4), chip, f"builtin.module(gpu.module(gpu.func({passes})))"))
     assert outcome.pipelined == 1, outcome.missed
@@ -132,7 +132,7 @@ def test_pipelined_loops(copies: Copies, stages: int) -> None:
     made = sim.simulate(pipelined(copies, chip, stages), f"sim:{chip}")
     a, b, o, _ = made.random_arguments()
     for trips in range(stages + 3):
-        # Of fewer iterations the loop is as it was written.
+        # For small trip counts the loop is unchanged.
         others = (OWN[trips % len(OWN)],) if trips >= stages else ()
         for schedule in (sim.SCHEDULES[trips], *others):
             made(a, b, o, np.asarray(trips), simulation=schedule)
@@ -151,7 +151,7 @@ def test_mutants_of_pipelined_loops_are_caught(copies: Copies) -> None:
 
 
 def test_mutants_of_waitcnt_are_caught() -> None:
-    """What `s_waitcnt` says of copies and of LDS, on chips that number its bits differently."""
+    """The counts of copies and of LDS accesses in `s_waitcnt`, on chips with different encodings."""
     text = re.sub(
         r"amdgpu.memory_counter_wait load\((\d)\)",
         lambda found: f"rocdl.s.waitcnt {0x0F70 | int(found[1])}",
@@ -175,7 +175,7 @@ def test_mutants_of_waitcnt_are_caught() -> None:
     [("CDNA3", 0x0070, 0x0171), ("CDNA3", 0x4F7F, 0x8F70), ("CDNA3", 0xCF7F, 0xCF7F), ("RDNA3", 0x0007, 0x0417)],
 )
 def test_one_more_of_a_waitcnt(architecture: str, bits: int, wanted: int) -> None:
-    """Fields that wait for nothing stay so; six bits of vmcnt are in two places on CDNA."""
+    """Fields that wait for nothing stay so; the six bits of vmcnt are split in two fields on CDNA."""
     assert weakened_waitcnt(architecture, bits) == wanted
 
 
@@ -189,7 +189,7 @@ def test_barriers_wait_for_copies_that_vmcnt_counts() -> None:
     assert race.hint is not None and race.hint.startswith(
         "wait for the copy in wave 0 with amdgpu.memory_counter_wait load(N)"
     )
-    # Nothing waits for these by itself.
+    # No implicit wait covers these.
     for copies in (TENSORS, POINTERS):
         text = kernel(copies, trips=3)
         assert find(text, "gfx1250") == ()
@@ -252,7 +252,7 @@ GLOBAL = """
     [
         ("gfx942", "gpu.barrier", True),
         ("gfx942", "amdgpu.lds_barrier", False),
-        # Of stores CDNA's vmcnt tells, too; RDNA has a counter of their own.
+        # vmcnt of CDNA also counts stores; RDNA has a separate counter for stores.
         ("gfx942", "amdgpu.memory_counter_wait load(0)\namdgpu.lds_barrier", True),
         ("gfx1100", "amdgpu.memory_counter_wait load(0)\namdgpu.lds_barrier", False),
         ("gfx1201", "amdgpu.memory_counter_wait load(0)\namdgpu.lds_barrier", False),
@@ -307,14 +307,14 @@ def test_checked_buffers_read_zero_outside_and_drop_stores() -> None:
     sim.simulate(text, "sim:gfx942")(a, o, p, q, r, n)
     assert (o == np.where(np.arange(128) < 100, np.arange(1, 129), 0)).all()
     assert (a[:100] == 1).all() and (a[100:] == np.arange(101, 129)).all()
-    # A dword of which a half is outside is not read.
+    # A dword is not read if a half of it is outside.
     assert (q[:126] == p[:126]).all() and (q[126:] == 0).all()
     assert (r[::2] == 1).all() and (r[1::2] == 0).all() and n[0] == 128
 
 
 @pytest.mark.parametrize(("moved", "lanes"), [("f32", 4), ("f16", 4), ("vector<4xf32>", 16)])
-def test_copies_to_lds_lie_lane_by_lane(moved: str, lanes: int) -> None:
-    """Narrow elements become dwords; of the places that of the first lane counts; what is outside comes as zeros."""
+def test_copies_to_lds_are_laid_out_lane_by_lane(moved: str, lanes: int) -> None:
+    """Narrow elements become dwords; only the first lane's address counts; elements outside the bounds are zeros."""
     count, element = (4, "f32") if "vector" in moved else (1, moved)
     size, total = 2 if element == "f16" else 4, 128 * lanes
     fat = f"memref<{128 * count}x{element}, #amdgpu.address_space<fat_raw_buffer>>"
@@ -420,7 +420,7 @@ def test_tiles_of_chosen_rows(loads: bool) -> None:
     assert finding.kind == "assertion" and "the gathered row indices are outside the tensor" in finding.message
 
 
-def test_a_load_for_the_block_alone() -> None:
+def test_a_load_for_one_block() -> None:
     text = kernel(POINTERS, trips=2).replace("rocdl.global.load", "rocdl.cluster.load")
     text = re.sub(r"(target_pointer, 0, 0)( : !llvm.ptr<1>)", r"\1, %mask\2", text)
     text = text.replace("    %c0 =", "    %mask = arith.constant 0 : i32\n    %c0 =", 1)
@@ -479,7 +479,7 @@ LANES = {
 
 @pytest.mark.parametrize("instruction", LANES)
 def test_exchanges_between_lanes(instruction: str) -> None:
-    """Against the emulator, and by what their documents say."""
+    """Against the emulator, and against the formulas of the documents."""
     body = f"""
     %v = memref.load %a[%t] : memref<128xf32>
     %w = {instruction}
@@ -594,7 +594,7 @@ def test_transposed_reads_of_4_and_6_bits(chip: str, way: str, bits: int) -> Non
         return
     wanted = np.zeros_like(given)
     for column in range(32):
-        # The lane that has the column, and where in a row's lane it is.
+        # The lane that has the column, and the position in the lane's part of a row.
         if bits == 4:
             lane, half, slot = column, column >> 3 & 1, column & 7 | column >> 4 << 3
         else:

@@ -1,4 +1,4 @@
-"""Barriers of AMD's chips with names: waves that hand slots to each other, what can be wrong, and every mutant."""
+"""Named barriers of AMD chips: waves that pass slots to each other, mistakes, and every mutant."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def meet(name: str) -> str:
 
 
 def ring(trips: int) -> str:
-    """One wave copies rows to two slots in turn, the other one adds them up: barriers 0 and 1 tell that a slot is full,
-    2 and 3 that it is empty."""
+    """One wave copies rows to two slots in turn, and the other one adds them up. Barriers 0 and 1 signal that a slot is
+    full, barriers 2 and 3 that a slot is empty."""
     body = f"""
     %slots = memref.alloc() : memref<2x32xf32, {SHARED}>
     %c31 = arith.constant 31 : index
@@ -162,7 +162,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("how", WRONG)
-def test_what_is_wrong(how: str) -> None:
+def test_mistakes(how: str) -> None:
     body, message = WRONG[how]
     made = sim.simulate(module(ONE + body, "%a: memref<1xf32>", 1), "sim:gfx1250")
     found = made.find(np.zeros(1, np.float32), simulation=sim.Simulation(max_findings=1))
@@ -171,8 +171,8 @@ def test_what_is_wrong(how: str) -> None:
     assert message in text
 
 
-def test_a_join_that_nothing_orders() -> None:
-    """It may come after the signal that ends the phase; one that the wave gives itself comes behind it."""
+def test_an_unordered_join() -> None:
+    """It may arrive after the signal that completes the phase; the wave's own signal is issued after it."""
     text = module(ONE + INIT + "gpu.barrier\n" + PARTED.format(SIGNAL, JOIN + "SIGNAL" + WAIT), "%a: memref<1xf32>", 1)
     one = text.replace("member_cnt = 2", "member_cnt = 1").replace("SIGNAL", "")
     a = np.zeros(1, np.float32)
@@ -182,7 +182,7 @@ def test_a_join_that_nothing_orders() -> None:
     assert sim.simulate(text.replace("SIGNAL", SIGNAL), "sim:gfx1250").find(a) == ()
 
 
-def test_who_leaves_is_not_waited_for() -> None:
+def test_exited_waves_are_not_waited_for() -> None:
     leave = JOIN + "rocdl.s.barrier.leave id = 1\n"
     body = ONE + INIT + "gpu.barrier\n" + PARTED.format(JOIN + SIGNAL + WAIT, leave)
     made = sim.simulate(module(body, "%a: memref<1xf32>", 1), "sim:gfx1250")
@@ -190,8 +190,8 @@ def test_who_leaves_is_not_waited_for() -> None:
         assert made.find(np.zeros(1, np.float32), simulation=schedule) == ()
 
 
-def test_waves_of_a_team_with_barriers_of_their_own() -> None:
-    """Pairs of waves meet at barriers that they compute the pointers of; no pair waits for the other one."""
+def test_groups_of_waves_with_barriers_of_their_own() -> None:
+    """Pairs of waves synchronize at barriers whose pointers they compute; no pair waits for the other one."""
     body = f"""
     %pair = arith.remui %wave, %c2 : index
     {pointer("b", "%pair")}
@@ -217,7 +217,7 @@ def test_waves_of_a_team_with_barriers_of_their_own() -> None:
         o = np.zeros(128, np.float32)
         sim.simulate(text, "sim:gfx1250")(a, o, simulation=schedule)
         assert (o == np.roll(a, 64)).all()
-    # The other pair's barrier tells nothing.
+    # The other pair's barrier orders nothing here.
     wrong = text.replace("arith.addi %t, %c64", "arith.addi %t, %c32")
     assert "race" in {finding.kind for finding in sim.simulate(wrong, "sim:gfx1250").find(a, o)}
 

@@ -1,4 +1,4 @@
-"""Buffers of AMD with bounds: what is outside is read as zero and not written, whoever accesses it."""
+"""AMD buffers with bounds: zeros for reads outside, and dropped writes, in all kinds of accesses."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_writes(how: str) -> None:
     assert (o == np.where(np.arange(256).reshape(64, 4) < 202, written, -1)).all()
 
 
-def test_a_mask_decides_what_is_touched() -> None:
+def test_a_mask_selects_the_accessed_elements() -> None:
     """Without bounds of the hardware only what the mask lets through has to be there."""
     body = """
     %count = arith.constant 62 : index
@@ -111,7 +111,7 @@ def test_a_mask_decides_what_is_touched() -> None:
 
 @pytest.mark.parametrize("chip", ["gfx942", "gfx1201", "gfx1250"])
 def test_raw_accesses_are_those_of_the_emulator(chip: str) -> None:
-    """Indices below zero, scalar offsets, views, vectors of which a part is inside."""
+    """Indices below zero, scalar offsets, views, partly masked vectors."""
     body = """
     %i = arith.index_cast %t : index to i32
     %three = arith.constant 3 : i32
@@ -146,7 +146,7 @@ FLAGS = {"gfx942": 0x00027000, "gfx1100": 0x31027000, "gfx1201": 0x31027000, "gf
 
 
 def of_resource(body: str, arguments: str, flags: int, records: int = 50) -> str:
-    """The first bytes of %a are a buffer, and offsets of the lanes and of all are below zero, too."""
+    """The first bytes of %a are a buffer; per-lane and scalar offsets can be negative."""
     begin = f"""
     %flags = arith.constant {flags} : i32
     %stride = arith.constant 0 : i16
@@ -203,7 +203,7 @@ ATOMICS = {
 
 @pytest.mark.parametrize("operation", ATOMICS)
 def test_atomic_operations_on_buffers(operation: str) -> None:
-    """Some lanes name the same place, and some one that is outside."""
+    """Some lanes have the same offset, and one lane's offset is outside."""
     body = f"""
     %size = arith.constant 48 : i64
     %sixteen = arith.constant 16 : i32
@@ -231,7 +231,7 @@ def test_atomic_operations_on_buffers(operation: str) -> None:
 
 
 def test_compare_and_swap_on_buffers() -> None:
-    """Each lane counts up once it sees the number of its place; those outside get zero."""
+    """Each lane increments after it sees the number of its offset; lanes outside get zero."""
     body = """
     %i = arith.index_cast %t : index to i32
     %one = arith.constant 1 : i32
@@ -247,7 +247,7 @@ def test_compare_and_swap_on_buffers() -> None:
 
 @pytest.mark.parametrize("chip", ["gfx942", "gfx950"])
 def test_copies_to_lds_by_resources(chip: str) -> None:
-    """Lanes one behind the other, zeros where the buffer ends, and vmcnt for their end."""
+    """Consecutive lanes, zeros where the buffer ends, and vmcnt for their completion."""
     shared = "memref<64xf32, #gpu.address_space<workgroup>>"
     body = f"""
     %s = memref.alloc() : {shared}
@@ -275,7 +275,7 @@ def test_copies_to_lds_by_resources(chip: str) -> None:
     assert {finding.kind for finding in without.find(a, o, simulation=how)} == {"race", "leak"}
 
 
-def test_what_is_no_resource() -> None:
+def test_values_that_are_not_resources() -> None:
     body = "\n    %v = rocdl.raw.ptr.buffer.load %rsrc, %offset, %scalar, %aux : f16"
     made = sim.simulate(of_resource(body, "%o: memref<64xf32>", 1 << 23), "sim:gfx942")
     (finding,) = made.find(np.zeros(64, np.float16), np.zeros(64, np.float32))

@@ -1,4 +1,4 @@
-"""Clusters of gfx1250: their barrier, and loads that several blocks ask for together."""
+"""Clusters of gfx1250: their barrier, and multicast loads of several blocks."""
 
 from __future__ import annotations
 
@@ -102,11 +102,11 @@ X = np.arange(256, dtype=np.float32)
     ("sync", "kind", "words"),
     [
         ("gpu.barrier", "race", "is not ordered with"),
-        # Nobody signals for the second block.
+        # The second block is never signaled.
         (SYNC.replace("%leads", "%leads_first"), "deadlock", "(1, 0, 0)"),
         # Both waves do.
         (f"gpu.barrier\n{SIGNAL}{WAIT}", "barrier", "did so for the same block"),
-        # The signal says nothing of the other wave.
+        # The signal does not cover the other wave.
         (f"scf.if %leads {{\n{SIGNAL}}}\n{WAIT}", "race", "is not ordered with"),
         # It does not wait.
         (f"gpu.barrier\nscf.if %leads {{\n{SIGNAL}}}\n", "race", "is not ordered with"),
@@ -115,7 +115,7 @@ X = np.arange(256, dtype=np.float32)
         (f"gpu.barrier\nscf.if %leads {{\n{SIGNAL}{WAIT}{SIGNAL}}}\n{WAIT}{WAIT}", "barrier", "may complete twice"),
     ],
 )
-def test_what_can_be_wrong_with_the_barrier_of_a_cluster(sync: str, kind: str, words: str) -> None:
+def test_mistakes_with_the_barrier_of_a_cluster(sync: str, kind: str, words: str) -> None:
     found = find_gfx1250(exchange(2, sync), X)
     assert kind in {f.kind for f in found}
     assert any(words in str(f.message) + "".join(str(o.message) for o in f.others) for f in found if f.kind == kind)
@@ -128,7 +128,7 @@ def test_blocks_that_have_ended_are_not_waited_for() -> None:
     assert (x[:64] == 0).all() and (x[64:] == 1).all()
 
 
-def test_who_signals_first() -> None:
+def test_order_of_signals() -> None:
     body = f"""
     %is = scf.if %leads -> i1 {{
       %f = rocdl.s.barrier.signal.isfirst id = -3 -> i1
@@ -157,7 +157,7 @@ def test_other_chips_have_no_clusters() -> None:
     alone = module(SYNC, "%x: memref<128xf32>", cluster=1)
     with pytest.raises(smalti.CompileError, match="gfx1200 does not support clusters"):
         sim.simulate(alone, "sim:gfx1200")
-    # Where there is one block, there is no such barrier, and nobody waits at it.
+    # Without a cluster, this barrier does not exist, and no wave waits at it.
     body = f"""
     %s = memref.alloc() : memref<64xf32, {SHARED}>
     %v = memref.load %x[%at] : memref<128xf32>
@@ -222,7 +222,7 @@ def test_a_load_for_both_blocks() -> None:
         assert (o.reshape(2, 64) == np.add(a.sum(0)[::-1], [[0], [1]])).all()
 
 
-def test_what_can_be_wrong_with_loads_for_several_blocks() -> None:
+def test_mistakes_in_multicast_loads() -> None:
     late = shared_loads(wait="rocdl.s.wait.asynccnt 1")
     assert kinds(late, *arrays()) == {"race", "leak"}
     load = f"rocdl.cluster.load.async.to.lds.b32 %source, %target, 0, 0, %both : {POINTER}"
@@ -249,7 +249,7 @@ def test_what_can_be_wrong_with_loads_for_several_blocks() -> None:
     )
 
 
-def test_a_block_that_ends_before_it_asks() -> None:
+def test_a_block_that_exits_before_it_requests_work() -> None:
     text = shared_loads()
     head, rest = text.split("%both = ")
     early = f"{head}scf.if %led {{\n%both = {rest}".replace("    gpu.return", "    }\n    gpu.return")

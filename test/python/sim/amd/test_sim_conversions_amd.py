@@ -1,4 +1,4 @@
-"""Conversions of small floats on AMD's chips: bit for bit as the emulator has them, and against `ml_dtypes`."""
+"""Conversions of small floats on AMD chips: bit for bit as in the emulator, and against `ml_dtypes`."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def words(seed: int, shape: tuple[int, ...] = (LANES,)) -> np.ndarray:
 
 
 def compared(body: str, arguments: str, *arrays: np.ndarray, chip: str) -> np.ndarray:
-    """What is stored to the last argument, by the simulator and by the emulator."""
+    """The value stored to the last argument, by the simulator and by the emulator."""
     text = f"""gpu.module @m {{ gpu.func @k({arguments}) kernel attributes {{
       known_block_size = array<i32: {LANES}, 1, 1>, known_grid_size = array<i32: 1, 1, 1>}} {{
     %t = gpu.thread_id x
@@ -58,7 +58,7 @@ def compared(body: str, arguments: str, *arrays: np.ndarray, chip: str) -> np.nd
         smalti.compile(text, target=target)(*given)
         results.append(given[-1])
     mine, theirs = (np.ascontiguousarray(result).view(np.float32) for result in results)
-    # What is no number has no sign that means something.
+    # The sign of a NaN is not specified.
     alike = (mine.view(np.int32) == theirs.view(np.int32)) | (np.isnan(mine) & np.isnan(theirs))
     assert alike.all(), np.argwhere(~alike)[:8]
     return results[0]

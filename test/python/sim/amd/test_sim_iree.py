@@ -1,4 +1,4 @@
-"""Products in the style of IREE's pipelines for AMD's chips: against numpy and the emulator, and every mutant."""
+"""Matmuls in the style of IREE's pipelines for AMD chips: against numpy and the emulator, and every mutant."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from smalti import sim
 from smalti.sim import mutants
 
 DIRECT = {"gfx942": (2, 16), "gfx950": (8, 32)}
-"""Elements that a lane copies at a time, and the depth of a product."""
+"""Elements that a lane copies at a time, and the depth of a matmul."""
 
 
 def direct(chip: str, m: int, n: int, k: int, slots: int = 2) -> str:

@@ -1,4 +1,4 @@
-"""Barriers in LDS of gfx1250: words that arrivals count in, and that waves poll."""
+"""Barriers in LDS of gfx1250: words that count arrivals, and that waves poll."""
 
 from __future__ import annotations
 
@@ -94,11 +94,11 @@ def test_the_word_of_a_barrier() -> None:
         seen.append((word & 0x1FFFFFFF, word >> 29 & 7, word >> 32, over))
     assert seen[:3] == [(1, 0, 2, False), (0, 0, 2, False), (2, 7, 2, True)]
     assert seen[3:] == [(1, 7, 2, False), (0, 7, 2, False), (2, 6, 2, True), (1, 6, 2, False)]
-    # A block that takes several at once.
+    # A block that takes several at a time.
     assert after_arrival(state(5), 3) == (4 << 32 | 1, False) and after_arrival(4 << 32 | 1, 2)[1]
 
 
-def test_what_arrivals_return() -> None:
+def test_results_of_arrivals() -> None:
     """Lanes arrive one after the other."""
     body = f"""
     scf.if %first {{
@@ -136,13 +136,13 @@ WAYS = {
         + arrive("full"),
         32,
     ),
-    # Copies, behind which the barrier is told by an arrival in order with them.
+    # Copies that are followed by an arrival that completes in order with them.
     "asynchronous arrivals": (
         "COPY\nrocdl.ds.atomic.async.barrier.arrive.b64 %full : !llvm.ptr<3>",
         32,
     ),
     "waits for copies": ("COPY\nrocdl.s.wait.asynccnt 0\n" + arrive("full"), 32),
-    # A tile, of whose end one arrival tells.
+    # A tile whose completion is signaled by one arrival.
     "tiles": (
         """%base = amdgpu.make_dma_base %a[%i, %c0], %slots[%slot, %c0] : A, S -> !amdgpu.tdm_base<f32>
         %tile = amdgpu.make_dma_descriptor %base globalSize [1, 32] globalStride [32, 1] sharedSize [1, 32]
@@ -169,8 +169,8 @@ COPY = f"""%row = arith.muli %i, %c32 : index
 
 
 def ring(way: str, trips: int, counts: tuple[int, int] | None = None) -> str:
-    """One wave fills two slots in turn, the other one adds them up. The words 0 and 1 tell that a slot is full, 2 and 3
-    that it is empty: of each use the parity is that of how often the slot was used before."""
+    """One wave fills two slots in turn, and the other one adds them up. Words 0 and 1 signal that a slot is full, words
+    2 and 3 that a slot is empty. The parity of a use is the parity of the number of earlier uses of the slot."""
     fill, arrivals = WAYS[way]
     full, empty = counts or (arrivals, 32)
     body = f"""
@@ -251,9 +251,9 @@ ASYNC = "rocdl.ds.atomic.async.barrier.arrive.b64 %full : !llvm.ptr<3>"
         ("stores", wait("empty", "%flipped"), "", {"deadlock"}),
         ("stores", wait("full", "%parity"), wait("full", "%flipped"), {"uninitialized"}),
         ("stores", wait("empty", "%flipped"), wait("empty", "%parity"), {"deadlock"}),
-        # The word is polled by something that orders nothing.
+        # An op without acquire semantics polls the word.
         ("stores", "acquire", "monotonic", {"race"}),
-        # The compiler may take such a load out of the loop.
+        # The compiler may move this load out of the loop.
         ("stores", 'atomic syncscope("workgroup") acquire {alignment = 8 : i64}', "", {"race"}),
         ("asynchronous arrivals", ASYNC, "", {"deadlock"}),
         # It does not wait for copies.
@@ -262,7 +262,7 @@ ASYNC = "rocdl.ds.atomic.async.barrier.arrive.b64 %full : !llvm.ptr<3>"
         ("tiles", "atomicBarrier(%words[%slot] : ", "atomicBarrier(%words[%behind] : ", {"deadlock"}),
     ],
 )
-def test_what_can_be_wrong_in_a_ring(way: str, old: str, new: str, wanted: set[str]) -> None:
+def test_mistakes_in_a_ring(way: str, old: str, new: str, wanted: set[str]) -> None:
     text = ring(way, 5)
     assert old in text
     found = kinds(text.replace(old, new), *arrays(5))
@@ -276,8 +276,8 @@ def test_counts_that_are_wrong() -> None:
     assert {"race", "barrier", "deadlock"} & kinds(ring("stores", 5, (16, 32)), *arrays(5))
 
 
-def test_accesses_of_others_are_not_told() -> None:
-    """The arrival tells of its own wave, and of global memory only behind a wait."""
+def test_accesses_of_others_are_not_ordered() -> None:
+    """The arrival orders its own wave's LDS accesses, and global memory only after a wait."""
     body = f"""
     scf.if %first {{
       {make("%c0", 32)}
@@ -304,7 +304,7 @@ def test_accesses_of_others_are_not_told() -> None:
 
 
 def test_an_arrival_does_not_wait_for_the_wave() -> None:
-    """A barrier of the block behind it tells nothing of the stores before."""
+    """A later barrier of the block does not order the stores before it."""
     body = f"""
     %slots = memref.alloc() : memref<64xf32, {SHARED}>
     scf.if %first {{
@@ -325,7 +325,7 @@ def test_an_arrival_does_not_wait_for_the_wave() -> None:
     assert kinds(text.replace("WAIT", ""), o) == {"race"}
 
 
-def test_where_no_barrier_is() -> None:
+def test_an_uninitialized_lds_barrier() -> None:
     body = f"{pointer('b', '%c0')}\nscf.if %first {{\nBEFORE\n{arrive('b')}\n}}"
     text = module(body, "%o: memref<1xf32>", 32)
     finding, *_ = find_gfx1250(text.replace("BEFORE", ""), np.zeros(1, np.float32))

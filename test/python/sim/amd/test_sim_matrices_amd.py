@@ -13,7 +13,7 @@ from smalti import sim, targets
 
 AMD = [target for target in targets.all() if target.vendor == "amd"]
 CHIPS = tuple({(target.architecture, target.mmas): target.name for target in reversed(AMD)}.values())
-"""One of each set of products."""
+"""One chip for each set of MMAs."""
 NUMBERS: dict[str, Any] = {
     "f64": np.float64,
     "f32": np.float32,
@@ -35,7 +35,7 @@ TABLE = sorted(
         if mma.kind in ("mfma", "wmma")
     }
 )
-# Beside the table: several matrices at a time, f64, results of 16 bits, bytes without a sign.
+# Other instructions: several matrices at a time, f64, results of 16 bits, unsigned bytes.
 OTHERS = [
     ("gfx90a", "mfma", 32, 1, 2, "f32", "f32"),
     ("gfx90a", "mfma", 16, 4, 4, "f16", "f32"),
@@ -52,9 +52,9 @@ OTHERS = [
 ]
 
 
-def test_the_table_has_products_of_each_chip() -> None:
+def test_the_table_has_mmas_of_each_chip() -> None:
     assert {row[0] for row in TABLE} == set(CHIPS) and len(TABLE) > 40
-    # What the table has besides is no instruction for matrices.
+    # The other entries of the table are not matrix instructions.
     assert {mma.kind for target in AMD for mma in target.mmas} == {"mfma", "wmma", "fma"}
 
 
@@ -75,10 +75,10 @@ def exact(kind: str, matrix: np.ndarray) -> np.ndarray:
     return (matrix.view(np.uint8) if kind == "ui8" else matrix).astype(np.float64)
 
 
-# Where the guides of the instruction sets have each element, lane by lane: (matrix, row, column).
+# The position of each element in the guides of the instruction sets, lane by lane: (matrix, row, column).
 
 
-def factor_places(chip: str, kind: str, m: int, k: int, blocks: int, bits: int) -> list[list[tuple[int, int, int]]]:
+def operand_positions(chip: str, kind: str, m: int, k: int, blocks: int, bits: int) -> list[list[tuple[int, int, int]]]:
     lanes: list[list[tuple[int, int, int]]] = [[] for _ in range(64 if kind == "mfma" else 32)]
     for block in range(blocks):
         for row in range(m):
@@ -96,7 +96,7 @@ def factor_places(chip: str, kind: str, m: int, k: int, blocks: int, bits: int) 
     return lanes
 
 
-def result_places(chip: str, kind: str, m: int, blocks: int, double: bool) -> list[list[tuple[int, int, int]]]:
+def result_positions(chip: str, kind: str, m: int, blocks: int, double: bool) -> list[list[tuple[int, int, int]]]:
     lanes: list[list[tuple[int, int, int]]] = [[] for _ in range(64 if kind == "mfma" else 32)]
     for block in range(blocks):
         for row in range(m):
@@ -113,15 +113,15 @@ def result_places(chip: str, kind: str, m: int, blocks: int, double: bool) -> li
     return lanes
 
 
-def place(matrices: np.ndarray, places: list[list[tuple[int, int, int]]]) -> np.ndarray:
-    return np.stack([np.stack([matrices[at] for at in lane]) for lane in places])
+def place(matrices: np.ndarray, positions: list[list[tuple[int, int, int]]]) -> np.ndarray:
+    return np.stack([np.stack([matrices[at] for at in lane]) for lane in positions])
 
 
 def vector(count: int, element: str) -> str:
     return f"vector<{count}x{element}>"
 
 
-def product(row: tuple[str, str, int, int, int, str, str], a: int, b: int, c: int) -> str:
+def mma_kernel(row: tuple[str, str, int, int, int, str, str], a: int, b: int, c: int) -> str:
     """A kernel of a wave that multiplies vectors of so many elements."""
     _, kind, m, k, blocks, element, total = row
     wave = 64 if kind == "mfma" else 32
@@ -177,17 +177,17 @@ def check(found: np.ndarray, wanted: np.ndarray, sums: np.ndarray) -> None:
 
 
 @pytest.mark.parametrize("row", TABLE + OTHERS, ids=lambda row: "-".join(map(str, row)))
-def test_products(row: tuple[str, str, int, int, int, str, str]) -> None:
+def test_matmuls(row: tuple[str, str, int, int, int, str, str]) -> None:
     chip, kind, m, k, blocks, element, total = row
     a, b = given(element, (blocks, m, k), 1), given(element, (blocks, m, k), 2)
     c = given(total, (blocks, m, m), 3)
-    factors = factor_places(chip, kind, m, k, blocks, 8 * a.itemsize)
-    results = result_places(chip, kind, m, blocks, total == "f64")
+    factors = operand_positions(chip, kind, m, k, blocks, 8 * a.itemsize)
+    results = result_positions(chip, kind, m, blocks, total == "f64")
     left, right, start = place(a, factors), place(b, factors), place(c, results)
     halves = architecture(chip) == "RDNA3" and total == "f16"
     if halves:
         start = np.stack([start, np.zeros_like(start)], -1).reshape(32, 16)
-    text = product(row, left.shape[1], right.shape[1], start.shape[1])
+    text = mma_kernel(row, left.shape[1], right.shape[1], start.shape[1])
     out = np.zeros_like(start)
     sim.simulate(text, f"sim:{chip}")(left, right, start, out)
     x, y = exact(element, a), exact(element, b)
@@ -199,17 +199,17 @@ def test_products(row: tuple[str, str, int, int, int, str, str]) -> None:
 
 
 @pytest.mark.parametrize("row", [next(r for r in TABLE if r[0] == chip and r[5] in ("f16", "bf16")) for chip in CHIPS])
-def test_products_are_those_of_the_emulator(row: tuple[str, str, int, int, int, str, str]) -> None:
+def test_matmuls_equal_the_emulators(row: tuple[str, str, int, int, int, str, str]) -> None:
     chip, kind, m, k, blocks, element, _ = row
-    factors = factor_places(chip, kind, m, k, blocks, 16)
-    results = result_places(chip, kind, m, blocks, False)
+    factors = operand_positions(chip, kind, m, k, blocks, 16)
+    results = result_positions(chip, kind, m, blocks, False)
     a, b = place(given(element, (1, m, k), 4), factors), place(given(element, (1, m, k), 5), factors)
     # No normal numbers: CDNA2 takes them for zero.
     a.reshape(-1)[::7] = np.asarray(float(ml_dtypes.finfo(a.dtype).smallest_subnormal), a.dtype)
     if architecture(chip) == "RDNA3":
         a[16:] = a[:16]
     c = place(given("f32", (1, m, m), 6), results)
-    text = product(row, a.shape[1], b.shape[1], c.shape[1])
+    text = mma_kernel(row, a.shape[1], b.shape[1], c.shape[1])
     outs = [np.zeros_like(c) for _ in range(2)]
     sim.simulate(text, f"sim:{chip}")(a, b, c, outs[0])
     smalti.compile(text, target=f"emu:{chip}")(a, b, c, outs[1])
@@ -218,7 +218,7 @@ def test_products_are_those_of_the_emulator(row: tuple[str, str, int, int, int, 
 
 @pytest.mark.parametrize("signs", ["", "unsignedA, clamp", "unsignedB", "unsignedA, unsignedB, clamp"])
 @pytest.mark.parametrize(("chip", "k"), [("gfx1100", 16), ("gfx1201", 16), ("gfx1201", 32)])
-def test_products_of_4_bits(chip: str, k: int, signs: str) -> None:
+def test_mmas_of_4_bits(chip: str, k: int, signs: str) -> None:
     rng = np.random.default_rng(k)
     codes = [rng.integers(0, 16, (1, 16, k)).astype(np.uint8) for _ in range(2)]
     numbers = [
@@ -231,7 +231,7 @@ def test_products_of_4_bits(chip: str, k: int, signs: str) -> None:
     e = np.arange(k if chip == "gfx1100" else k // 2)[None, :]
     column = e if chip == "gfx1100" else lane // 16 * (k // 2) + e
     left, right = (packed(x[0, lane % 16, column], 4) for x in codes)
-    results = result_places(chip, "wmma", 16, 1, False)
+    results = result_positions(chip, "wmma", 16, 1, False)
     start = place(c.astype(np.int32), results)
     count, lines = e.size // 2, []
     for name in "ab":
@@ -266,13 +266,13 @@ ODD += [("gfx1250", "f16"), ("gfx1250", "f32")]
 
 @pytest.mark.parametrize(("chip", "element"), ODD)
 def test_numbers_that_are_none(chip: str, element: str) -> None:
-    """Infinities, what is no number, zeros with signs: as the emulator has them."""
+    """Infinities, NaNs, zeros with signs: as in the emulator."""
     chip = next(name for name in CHIPS if architecture(name) == architecture(chip))
     row = next(row for row in TABLE if row[0] == chip and row[5] == element)
     _, kind, m, k, blocks, _, total = row
     factors, results = (
-        factor_places(chip, kind, m, k, blocks, 8 * np.dtype(NUMBERS[element]).itemsize),
-        result_places(chip, kind, m, 1, False),
+        operand_positions(chip, kind, m, k, blocks, 8 * np.dtype(NUMBERS[element]).itemsize),
+        result_positions(chip, kind, m, 1, False),
     )
     rng = np.random.default_rng(7)
     odd = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 65504.0])
@@ -284,10 +284,10 @@ def test_numbers_that_are_none(chip: str, element: str) -> None:
     with np.errstate(over="ignore"):
         a, b = (some((1, m, k), 0.5 / k).astype(NUMBERS[element]) for _ in range(2))
     c = np.where(rng.random((1, m, m)) < 0.2, rng.choice([*odd, 1e-40], (1, m, m)), -0.0).astype(NUMBERS[total])
-    # All products of this element are zeros with a sign.
+    # All multiplications with this element give zeros with a sign.
     a[0, 3], b[0, 2], c[0, 3, 2] = 1, -0.0, -0.0
     left, right, start = place(a, factors), place(b, factors), place(c, results)
-    text = product(row, left.shape[1], right.shape[1], start.shape[1])
+    text = mma_kernel(row, left.shape[1], right.shape[1], start.shape[1])
     outs = [np.zeros_like(start) for _ in range(2)]
     sim.simulate(text, f"sim:{chip}")(left, right, start, outs[0])
     smalti.compile(text, target=f"emu:{chip}")(left, right, start, outs[1])
@@ -308,7 +308,7 @@ SMALL: dict[str, tuple[Any, int]] = {
 
 
 def packed(codes: np.ndarray, bits: int) -> np.ndarray:
-    """The bits of each row, one element behind the other."""
+    """The bits of each row, element after element."""
     planes = (codes[..., None] >> np.arange(bits)) & 1
     return np.packbits(planes.reshape(len(codes), -1).astype(np.uint8), axis=1, bitorder="little").view(np.int8)
 
@@ -318,7 +318,7 @@ PAIRS = [(name, name) for name in SMALL] + [("f4E2M1FN", "f8E5M2"), ("f6E3M2FN",
 
 @pytest.mark.parametrize(("m", "k"), [(16, 128), (32, 64)])
 @pytest.mark.parametrize(("of_a", "of_b"), PAIRS)
-def test_scaled_products(m: int, k: int, of_a: str, of_b: str) -> None:
+def test_scaled_mmas(m: int, k: int, of_a: str, of_b: str) -> None:
     rng = np.random.default_rng(m)
     lane, e = np.arange(64)[:, None], np.arange(32)[None, :]
     arrays, sides, lines, arguments, types = [], [], [], [], []
@@ -349,7 +349,7 @@ def test_scaled_products(m: int, k: int, of_a: str, of_b: str) -> None:
         f"vector.store %d, %o[%t, %c0] : memref<64x{count}xf32>, vector<{count}xf32>",
     ]
     arguments += [f"%{name}: memref<64x{count}xf32>" for name in "co"]
-    results = result_places("gfx950", "mfma", m, 1, False)
+    results = result_positions("gfx950", "mfma", m, 1, False)
     c = rng.standard_normal((1, m, m)).astype(np.float32)
     start = place(c, results)
     out = np.zeros_like(start)
@@ -358,12 +358,12 @@ def test_scaled_products(m: int, k: int, of_a: str, of_b: str) -> None:
     check(out, place((x @ y.T)[None] + c, results), place((abs(x) @ abs(y).T)[None] + abs(c), results))
 
 
-def test_permuted_factors() -> None:
+def test_permuted_operands() -> None:
     """`cbsz` and `abid` give one matrix of A to several; `blgp` exchanges the lanes of B."""
     lanes = np.arange(64)
     a, b = given("f16", (64, 4), 1), given("f16", (64, 4), 2)
     c, outs = np.zeros((64, 16), np.float32), []
-    text = product(("gfx942", "mfma", 16, 4, 4, "f16", "f32"), 4, 4, 16)
+    text = mma_kernel(("gfx942", "mfma", 16, 4, 4, "f16", "f32"), 4, 4, 16)
     changed = text.replace("blocks = 4 : i32", "blocks = 4 : i32, cbsz = 1 : i32, abid = 1 : i32")
     changed = changed.replace("blgp = none", "blgp = rotate_16_right")
     for kernel_text, x, y in ((changed, a, b), (text, a[lanes // 32 * 32 + 16 + lanes % 16], b[(lanes + 16) % 64])):
@@ -374,14 +374,14 @@ def test_permuted_factors() -> None:
 
 def test_halves_of_a_wave_that_differ() -> None:
     row = ("gfx1100", "wmma", 16, 16, 1, "f16", "f32")
-    made = sim.simulate(product(row, 16, 16, 8), "sim:gfx1100")
+    made = sim.simulate(mma_kernel(row, 16, 16, 8), "sim:gfx1100")
     found = made.find(*made.random_arguments(seed=1))
     assert {finding.kind for finding in found} == {"assertion"}
     assert found[0].message == "wmma: lane 0 and lane 16 hold different elements of A; they must be equal"
 
 
-def test_waves_that_do_not_multiply_have_no_factors() -> None:
-    """What they hold where others multiply is not looked at."""
+def test_inactive_waves_have_no_operands() -> None:
+    """The registers of inactive lanes are not used."""
     lines = [
         "%c32 = arith.constant 32 : index",
         "%zeros = arith.constant dense<0.0> : vector<8xf32>",
@@ -403,13 +403,13 @@ def test_waves_that_do_not_multiply_have_no_factors() -> None:
 
 
 @pytest.mark.parametrize(("m", "k"), [(16, 8), (32, 4)])
-def test_products_of_xf32(m: int, k: int) -> None:
-    """The factors have 10 bits of mantissa, and what is below is cut off."""
+def test_mmas_of_xf32(m: int, k: int) -> None:
+    """The operands have 10 bits of mantissa, and further bits are truncated."""
     row = ("gfx942", "mfma", m, k, 1, "f32", "f32")
-    factors, results = factor_places("gfx942", "mfma", m, k, 1, 32), result_places("gfx942", "mfma", m, 1, False)
+    factors, results = operand_positions("gfx942", "mfma", m, k, 1, 32), result_positions("gfx942", "mfma", m, 1, False)
     matrices = [given("f32", shape, seed) for seed, shape in enumerate([(1, m, k), (1, m, k), (1, m, m)])]
     left, right, start = (place(x, at) for x, at in zip(matrices, (factors, factors, results), strict=True))
-    text = product(row, left.shape[1], right.shape[1], start.shape[1])
+    text = mma_kernel(row, left.shape[1], right.shape[1], start.shape[1])
     text = text.replace(" blgp = none", " {reducePrecision} blgp = none")
     total = f"vector<{start.shape[1]}xf32>"
     named = f"""%z = arith.constant 0 : i32
@@ -427,7 +427,7 @@ def test_products_of_xf32(m: int, k: int) -> None:
     kept_a, kept_b = (np.trunc(np.ldexp(*_parts(x))) * np.exp2(_exponents(x)) for x in (a, b))
     sums = place(np.einsum("bik,bjk->bij", abs(a), abs(b)) + abs(c), results)
     check(outs[0], place(np.einsum("bik,bjk->bij", kept_a, kept_b) + c, results), sums)
-    # As exact as the type: not more than one of its last place off in each factor.
+    # As exact as the type: an error of at most one in the last place of each operand.
     wanted = place(np.einsum("bik,bjk->bij", a, b) + c, results)
     assert (np.abs(outs[0] - wanted) <= 2.001 * 2.0**-10 * sums).all()
     assert np.abs(outs[0] - wanted).max() > 2.0**-14
@@ -436,7 +436,7 @@ def test_products_of_xf32(m: int, k: int) -> None:
 
 
 def _exponents(x: np.ndarray) -> np.ndarray:
-    """Of the last place that xf32 has."""
+    """In units of the last place of xf32."""
     return np.frexp(x)[1] - 11
 
 

@@ -1,4 +1,4 @@
-"""Products of which a factor is sparse, and of wide ones with scales: against float64 and the emulator."""
+"""MMAs with a sparse operand, and wide ones with scales: against float64 and the emulator."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import smalti
 from smalti import sim
-from test_sim_matrices_amd import NUMBERS, SMALL, check, exact, given, kernel, packed, place, result_places
+from test_sim_matrices_amd import NUMBERS, SMALL, check, exact, given, kernel, packed, place, result_positions
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Two of each four elements
@@ -25,7 +25,7 @@ NUMBERS = NUMBERS | {"f8E4M3FNUZ": ml_dtypes.float8_e4m3fnuz, "f8E5M2FNUZ": ml_d
 
 
 def sparse_operands(m: int, k: int, a: np.ndarray, b: np.ndarray, chosen: int, rng: Any) -> tuple[Any, ...]:
-    """A with zeros in half of its places, and what the lanes have of it and of B."""
+    """A with zeros in half of its elements, and the fragments of A and of B."""
     size = a.itemsize
     count = m * k // 128
     dense = np.zeros_like(a)
@@ -36,13 +36,13 @@ def sparse_operands(m: int, k: int, a: np.ndarray, b: np.ndarray, chosen: int, r
         word = 0
         for pair in range(count // 2):
             first = 4 * (group * count // 2 + pair)
-            places = sorted(rng.choice(4, 2, replace=False))
-            for i, at in enumerate(places):
+            positions = sorted(rng.choice(4, 2, replace=False))
+            for i, at in enumerate(positions):
                 dense[row, first + at] = mine[lane, 2 * pair + i] = a[row, first + at]
                 word |= int(at) << (4 * pair + 2 * i)
         keep = ((1 << 2 * count) - 1) << (2 * count * chosen)
         words[lane] = int(words[lane]) & ~keep | word << (2 * count * chosen)
-        # 16 bytes of B at a time, from each half of the row where there are more.
+        # 16 bytes of B at a time, from each half of the row if it has more.
         chunk = 16 // size
         halves = [b[row, half * k // 2 + group * chunk :][:chunk] for half in range(2)]
         theirs[lane] = np.concatenate(halves) if 2 * count > chunk else b[row, group * chunk :][:chunk]
@@ -68,7 +68,7 @@ def sparse_program(m: int, k: int, element: str, total: str, chosen: int, cbsz: 
 
 
 @pytest.mark.parametrize(("chip", "m", "k", "element"), SPARSE)
-def test_sparse_products(chip: str, m: int, k: int, element: str) -> None:
+def test_sparse_mmas(chip: str, m: int, k: int, element: str) -> None:
     rng = np.random.default_rng(m + k)
     a, b = (
         (given(element, (m, k), s) if element in ("i8",) else rng.standard_normal((m, k)).astype(NUMBERS[element]))
@@ -77,7 +77,7 @@ def test_sparse_products(chip: str, m: int, k: int, element: str) -> None:
     total = "i32" if element == "i8" else "f32"
     chosen = {(4, 2): 2, (8, 1): 1}.get((m * k // 128, a.itemsize), 0)
     dense, mine, theirs, words = sparse_operands(m, k, a, b, chosen, rng)
-    results = result_places(chip, "mfma", m, 1, False)
+    results = result_positions(chip, "mfma", m, 1, False)
     c = given(total, (1, m, m), 3)
     start = place(c, results)
     text, outs = sparse_program(m, k, element, total, chosen), [np.zeros_like(start) for _ in range(2)]
@@ -92,13 +92,13 @@ def test_sparse_products(chip: str, m: int, k: int, element: str) -> None:
         assert outs[0].tobytes() == outs[1].tobytes()
 
 
-def test_places_that_are_not_in_order() -> None:
+def test_indices_that_are_not_in_order() -> None:
     text = sparse_program(16, 32, "f16", "f32", 1, cbsz=1)
     arrays = [np.zeros((64, n), t) for n, t in ((4, np.float16), (8, np.float16))]
     arrays += [np.full(64, 0x4444EE44, np.uint32).view(np.int32)]
     arrays += [np.zeros((64, 4), np.float32) for _ in range(2)]
     made = sim.simulate(text, "sim:gfx942")
-    # With `cbsz` it is the first set of indices, whatever `abid` says.
+    # With `cbsz`, the first set of indices is used for every `abid`.
     assert made.find(*arrays) == ()
     arrays[2][5] = 0x44
     arrays[2][7] = 0x11
@@ -119,7 +119,7 @@ WMMA += [(32, "f4E2M1FN", "f4E2M1FN", "f8E8M0FNU", 32), (32, "f4E2M1FN", "f4E2M1
 
 @pytest.mark.parametrize(("m", "of_a", "of_b", "scale", "block"), WMMA)
 @pytest.mark.parametrize("first", [0, 16])
-def test_scaled_wave_products(m: int, of_a: str, of_b: str, scale: str, block: int, first: int) -> None:
+def test_scaled_wave_mmas(m: int, of_a: str, of_b: str, scale: str, block: int, first: int) -> None:
     rng = np.random.default_rng(m + block + first)
     firsts = (0 if m == 32 else 16 - first, first)
     k, many = 128, 128 // block
@@ -127,7 +127,7 @@ def test_scaled_wave_products(m: int, of_a: str, of_b: str, scale: str, block: i
     for side, element, rows, begin in zip("ab", (of_a, of_b), (m, 16), firsts, strict=True):
         dtype, bits = SMALL[element]
         values = rng.standard_normal((rows, k)).astype(dtype)
-        # Lane l has of row l % 16 each other chunk.
+        # Lane l has every second chunk of row l % 16.
         chunk = 16 if bits == 8 else 32
         codes = values.view(np.uint8).reshape(rows // 16, 16, k // chunk // 2, 2, chunk)
         mine = codes.transpose(3, 1, 0, 2, 4).reshape(32, -1)

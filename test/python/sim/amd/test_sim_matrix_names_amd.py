@@ -1,4 +1,4 @@
-"""`rocdl.mfma`, `rocdl.smfmac` and `rocdl.wmma`: bit for bit as the emulator has them, whatever they pack and modify."""
+"""`rocdl.mfma`, `rocdl.smfmac` and `rocdl.wmma`: bit for bit as in the emulator, with all packings and modifiers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from smalti.sim.translation.translator import THREAD_OPERATIONS
 from test_sim_matrices_amd import NUMBERS, kernel
 
 KINDS = NUMBERS | {"f8E4M3FNUZ": ml_dtypes.float8_e4m3fnuz, "f8E5M2FNUZ": ml_dtypes.float8_e5m2fnuz}
-# The chip, the name, the types of a factor and of its elements, those of the accumulator, what else it says.
+# The chip, the name, the types of an operand and of its elements, those of the accumulator, further attributes.
 MFMA = [
     ("gfx90a", "f32.16x16x4f16", "vector<4xf16>", "f16", "f16", "vector<16xf32>", (1, 1, 3)),
     ("gfx90a", "i32.32x32x8i8", "i32", "i8", "i8", "vector<16xi32>", (0, 0, 0)),
@@ -111,7 +111,7 @@ def test_names_that_are_known() -> None:
 
 
 @pytest.mark.parametrize(("chip", "k", "factor"), [("gfx1100", 32, "vector<4xi32>"), ("gfx1250", 16, "i32")])
-def test_chips_that_lack_a_product_of_4_bits(chip: str, k: int, factor: str) -> None:
+def test_chips_without_an_mma_of_4_bits(chip: str, k: int, factor: str) -> None:
     line = f"%d = rocdl.wmma.i32.16x16x{k}.iu4 %a, %a, %c : ({factor}, {factor}, vector<8xi32>) -> vector<8xi32>"
     lines = [f"%a = llvm.mlir.zero : {factor}", "%c = llvm.mlir.zero : vector<8xi32>", line]
     with pytest.raises(smalti.CompileError, match=f"wmma of 16 x 16 x {k} of i4 and i4 on sim:{chip}"):
@@ -119,7 +119,7 @@ def test_chips_that_lack_a_product_of_4_bits(chip: str, k: int, factor: str) -> 
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Sparse factors, and such with scales
+# Sparse operands, and operands with scales
 # ---------------------------------------------------------------------------------------------------------------------
 
 SMFMAC = [
@@ -135,7 +135,7 @@ SMFMAC = [
 
 @pytest.mark.parametrize(("chip", "name", "element", "count", "chosen"), SMFMAC)
 def test_smfmac(chip: str, name: str, element: str, count: int, chosen: int) -> None:
-    """The same as `amdgpu.sparse_mfma`, and bit for bit as the emulator has it, where it does."""
+    """The same as `amdgpu.sparse_mfma`, and bit for bit as in the emulator, if it supports it."""
     total, m, k = name[:3], int(name[4:6]), int(name.split(".")[1].split("x")[2])
     results, words = m * m // 64, count // 4
     factor, other = (
@@ -212,7 +212,7 @@ def test_mfma_with_scales(m: int, k: int, of_a: int, of_b: int, unscaled: bool) 
     arguments = f"%x: memref<64x{words[0]}xi32>, %y: memref<64x{words[1]}xi32>, %z: memref<64x{results}xf32>, "
     text = kernel(arguments + f"%i: memref<64xi32>, %j: memref<64xi32>, %o: memref<64x{results}xf32>", lines, 64)
     rng = np.random.default_rng(of_a + 5 * of_b)
-    # Without the highest bits no number of 8 bits is infinite or none.
+    # Without the highest bits, 8-bit numbers are neither infinite nor NaN.
     factors = [rng.integers(0, 2**31, (64, n)).astype(np.int32) & 0x3F3F3F3F for n in words]
     scales = [rng.integers(120, 134, (64, 4)).astype(np.uint8).view(np.int32)[:, 0] * (not unscaled) for _ in range(2)]
     c = rng.standard_normal((64, results)).astype(np.float32)

@@ -1,4 +1,4 @@
-"""Copies of threads that barriers in shared memory tell of (`cp.async.mbarrier.arrive`), and copies that combine."""
+"""Copies of threads that complete on mbarriers (`cp.async.mbarrier.arrive`), and copies that reduce."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from smalti.sim import mutants
 ARRIVE = "nvvm.cp.async.mbarrier.arrive %b {noinc = true} : !llvm.ptr<3>"
 
 
-def program(behind: str = "", arrive: str = ARRIVE, count: int = 64, size: str = "", more: str = "") -> str:
-    """Each of 64 threads copies 16 bytes; behind the wait it reads what its neighbour copied."""
+def program(after: str = "", arrive: str = ARRIVE, count: int = 64, size: str = "", more: str = "") -> str:
+    """Each of 64 threads copies 16 bytes; after the wait it reads its neighbor's bytes."""
     return gpu_kernel(
         "%x: memref<256xi32>, %o: memref<256xi32>",
         f"""    %tile = memref.alloc() : memref<512xi32, #gpu.address_space<workgroup>>
@@ -50,7 +50,7 @@ def program(behind: str = "", arrive: str = ARRIVE, count: int = 64, size: str =
     nvvm.cp.async.shared.global %mine, %source, 16, cache = cg{", %bytes" if size else ""}
         : !llvm.ptr<3>, !llvm.ptr<1>{", i32" if size else ""}
     {arrive}
-    {behind}
+    {after}
     nvvm.mbarrier.try_wait.parity %b, %zero, %ticks : !llvm.ptr<3>, i32, i32
     %other = arith.subi %c63, %t : index
     %first = arith.muli %other, %c4 : index
@@ -67,12 +67,12 @@ def arrays() -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize("schedule", [sim.SCHEDULES[0], sim.SCHEDULES[7], sim.SCHEDULES[8]], ids=lambda s: s.order)
-def test_arrivals_when_copies_are_over(schedule: sim.Simulation) -> None:
+def test_arrivals_when_copies_complete(schedule: sim.Simulation) -> None:
     x, o = arrays()
     kernel = sim.simulate(program(), "sim:sm_80")
     kernel(x, o, simulation=schedule)
     assert (o.reshape(64, 4) == x.reshape(64, 4)[::-1]).all()
-    # Without `noinc` the threads have to arrive themselves, too.
+    # Without `noinc` the threads also have to arrive themselves.
     both = ARRIVE.replace(" {noinc = true}", "") + "\n    %s = nvvm.mbarrier.arrive %b : !llvm.ptr<3> -> i64"
     o[...] = 0
     sim.simulate(program(arrive=both), "sim:sm_80")(x, o, simulation=schedule)
@@ -87,11 +87,11 @@ def test_every_mutant_of_an_arrival_is_noticed() -> None:
     assert "arrival removed: nvvm.cp.async.mbarrier.arrive" in made
 
 
-def test_what_an_arrival_does_not_tell() -> None:
-    # An arrival of the threads themselves tells nothing of their copies.
+def test_accesses_that_an_arrival_does_not_release() -> None:
+    # An arrival of the threads does not cover their asynchronous copies.
     plain = program(arrive="%s = nvvm.mbarrier.arrive %b : !llvm.ptr<3> -> i64")
     assert {f.kind for f in sim.simulate(plain, "sim:sm_80").find(*arrays())} == {"race", "leak"}
-    # Copies that begin behind the arrival are none of it, though they are in the same group as those before.
+    # The arrival does not cover copies that are issued after it, even in the same group as earlier copies.
     again = """%next = llvm.getelementptr %mine[1024] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i8
     nvvm.cp.async.shared.global %next, %source, 16, cache = cg : !llvm.ptr<3>, !llvm.ptr<1>
     nvvm.cp.async.commit.group"""
@@ -107,20 +107,20 @@ def test_what_an_arrival_does_not_tell() -> None:
     )
     done = again + "\n    nvvm.cp.async.wait.group 0\n    gpu.barrier"
     assert sim.simulate(program(done, more=read), "sim:sm_80").find(*arrays()) == ()
-    # What stores wrote, nobody learns of from it.
+    # The arrival does not release plain stores.
     store = """memref.store %t32, %tile[%there0] : memref<512xi32, #gpu.address_space<workgroup>>
     """
-    told = "%c300 = arith.constant 300 : index\n    %there0 = arith.addi %c300, %t : index\n    " + store + ARRIVE
+    released = "%c300 = arith.constant 300 : index\n    %there0 = arith.addi %c300, %t : index\n    " + store + ARRIVE
     get = """%c300b = arith.constant 300 : index
     %there1 = arith.addi %c300b, %other : index
     %w = memref.load %tile[%there1] : memref<512xi32, #gpu.address_space<workgroup>>
     memref.store %w, %o[%place] : memref<256xi32>"""
-    (finding,) = sim.simulate(program(arrive=told, more=get), "sim:sm_80").find(*arrays())
+    (finding,) = sim.simulate(program(arrive=released, more=get), "sim:sm_80").find(*arrays())
     assert finding.kind == "race" and "not ordered with the store" in finding.message
 
 
 def test_copies_of_fewer_bytes_are_filled_with_zeros() -> None:
-    # Who reads nothing may have any address.
+    # An inactive lane may have any address.
     size = """%eight = arith.constant 8 : i32
     %rest = arith.remui %t32, %two : i32
     %bytes = arith.muli %rest, %eight : i32"""
@@ -151,7 +151,7 @@ def test_modules_of_jax_by_threads_are_those_by_blocks(name: str, target: str) -
 
 
 def stored(arrive: str, count: int = 64, before: str = "") -> str:
-    """The same with stores of threads, which an arrival of theirs tells of."""
+    """The same with stores of threads that the threads' own arrivals release."""
     text = program(arrive=arrive, count=count)
     begin, end = text.index("    nvvm.cp.async.shared.global"), text.index(arrive)
     store = """
@@ -185,7 +185,7 @@ def test_other_arrivals() -> None:
 
 
 def test_threads_that_drop_out_are_not_waited_for() -> None:
-    # In the second phase the first warp alone arrives.
+    # In the second phase only the first warp arrives.
     twice = """%s = nvvm.mbarrier.arrive_drop %b : !llvm.ptr<3> -> i64
     nvvm.mbarrier.try_wait.parity %b, %zero, %ticks : !llvm.ptr<3>, i32, i32
     gpu.barrier
@@ -226,7 +226,7 @@ def test_bytes_that_threads_announce_and_bring() -> None:
     assert [str(one) for one in outcomes if not one.caught] == []
 
 
-def test_a_wait_that_orders_nothing_does_so_ahead_of_a_fence() -> None:
+def test_a_relaxed_wait_before_a_fence() -> None:
     text = stored("%s = nvvm.mbarrier.arrive %b : !llvm.ptr<3> -> i64")
     wait = "nvvm.mbarrier.try_wait.parity %b, %zero, %ticks : !llvm.ptr<3>, i32, i32"
     relaxed = "%over = nvvm.mbarrier.test.wait %b, %zero {relaxed = true} : !llvm.ptr<3>, i32 -> i1"
@@ -296,7 +296,7 @@ def reducing(kind: str, element: str, copy: str = REDUCE) -> str:
         ("xor", "i32", lambda i: i ^ 2 * i ^ 3 * i ^ 20),
     ],
 )
-def test_copies_that_combine_are_no_races(kind: str, element: str, wanted: object) -> None:
+def test_copies_that_reduce_do_not_race(kind: str, element: str, wanted: object) -> None:
     kernel = smalti.compile(reducing(kind, element), target="sim:sm_90a")
     x = np.full((1, 16), 20, {"i32": np.int32, "f16": np.float16, "f32": np.float32}[element])
     kernel(x)

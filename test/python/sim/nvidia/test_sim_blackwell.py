@@ -1,5 +1,5 @@
-"""JAX's kernels for Blackwell in the simulator: warps that wait by themselves, blocks that take the work of others, and
-products of two blocks."""
+"""JAX's kernels for Blackwell in the simulator: warps with separate waits, blocks that steal the work of others, and
+two-block matmuls."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def replaced(source: str, *pairs: tuple[str, str]) -> str:
 
 
 def matmul() -> str:
-    """The product, which waits for its last copy."""
+    """The matmul, which waits for its last copy."""
     return replaced(printed("small_blackwell_matmul"), (END, WAIT + END))
 
 
 def matmul_of_two_blocks() -> str:
-    """The same of two blocks: all warps have the answer before one of their threads says so, only the block that
-    multiplies waits for the accumulator, and the last barrier orders what the blocks did."""
+    """The two-block variant. All warps have the answer before one of their threads reports it. Only the block that
+    multiplies waits for the accumulator, and the last barrier orders the accesses of the blocks."""
     barrier = (
         "        %say = arith.addi %113, %c1_i32 : i32\n"
         '        %all = llvm.inline_asm has_side_effects "bar.sync $0, 128;", "r" %say : (i32) -> !llvm.void\n'
@@ -53,13 +53,13 @@ def check(kernel: sim.SimulatedKernel, **how: object) -> None:
 
 
 @pytest.mark.parametrize("make", [matmul, matmul_of_two_blocks])
-def test_products_are_those_of_numpy_in_every_schedule(make: object) -> None:
+def test_matmuls_equal_numpy_in_every_schedule(make: object) -> None:
     kernel = sim.simulate(make(), "sim:sm_100a")  # type: ignore[operator]
     for schedule in sim.SCHEDULES:
         check(kernel, order=schedule.order, completion=schedule.completion)
 
 
-def test_the_last_copy_of_a_product_is_not_waited_for() -> None:
+def test_the_last_copy_of_a_matmul_has_no_wait() -> None:
     kernel = sim.simulate(printed("small_blackwell_matmul"), "sim:sm_100a")
     a, b, c = kernel.random_arguments()
     (finding,) = kernel.find(a, b, c, simulation=sim.Simulation(completion="early", go_on=True))
@@ -69,7 +69,7 @@ def test_the_last_copy_of_a_product_is_not_waited_for() -> None:
 
 
 def test_an_answer_is_overwritten_before_another_block_has_read_it() -> None:
-    # One thread of the warpgroup says that the answer was read; its other warps may read it later.
+    # One thread of the warpgroup reports that the answer was read; its other warps may read it later.
     kernel = sim.simulate(printed("small_blackwell_matmul_cluster"), "sim:sm_100a")
     found = kernel.find(*kernel.random_arguments())
     races = [finding for finding in found if finding.kind == "race"]
@@ -82,7 +82,7 @@ def test_an_answer_is_overwritten_before_another_block_has_read_it() -> None:
 
 
 def test_a_warp_that_is_late_misses_a_phase() -> None:
-    # The block that does not multiply waits for the accumulator, too, and nothing waits for it.
+    # The block that does not multiply also waits for the accumulator, and no agent waits for that block.
     source = matmul_of_two_blocks().replace(
         "%208 = arith.andi %both, %arg38 : i1", "%208 = arith.andi %both, %both : i1"
     )
@@ -106,7 +106,7 @@ def test_how_many_others_a_cluster_does_the_work_of() -> None:
         assert len(done) == runs and done[-1] == 8
 
 
-def test_a_request_behind_an_answer_that_there_is_none() -> None:
+def test_a_request_after_a_failed_one() -> None:
     source = matmul()
     line = next(line for line in source.splitlines() if "query_cluster_cancel" in line)
     kernel = sim.simulate(
@@ -125,7 +125,7 @@ def test_mutants_are_noticed() -> None:
     assert len(outcomes) >= 17 and {o.mutant.kind for o in outcomes} == set(kinds)
 
 
-def test_what_single_warps_cannot_do_is_refused() -> None:
+def test_ops_that_single_warps_cannot_execute_are_refused() -> None:
     line = "            nvvm.tcgen05.fence <after>\n"
     for more, said in (
         (

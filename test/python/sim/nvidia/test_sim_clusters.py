@@ -1,4 +1,4 @@
-"""Blocks of a cluster in the simulator: JAX's modules, and what is found in them."""
+"""Blocks of a cluster in the simulator: JAX's modules, and findings in mutants."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_a_matmul_of_clusters_is_that_of_numpy_and_race_free() -> None:
     kernel = sim.simulate(printed("hopper_matmul_cluster_m"), "sim:sm_90a")
     a, b, c = kernel.random_arguments()
     c[...] = np.nan
-    # A cluster has two blocks of 128 x 256, and both run where one is named.
+    # A cluster has two blocks of 128 x 256; if one is selected, both run.
     kernel(a, b, c, simulation=sim.Simulation(blocks=range(3)))
     wanted = a.astype(np.float64) @ b.astype(np.float64)
     done = ~np.isnan(c)
@@ -61,20 +61,20 @@ def test_every_mutant_of_a_copy_to_other_blocks_is_noticed(name: str) -> None:
 REMOTE = "arrival removed of llvm.inline_asm"
 
 
-def test_the_mutants_of_what_blocks_tell_each_other_are_noticed() -> None:
+def test_the_mutants_of_synchronization_between_blocks_are_killed() -> None:
     kernel = sim.simulate(printed("hopper_matmul_cluster_m"), "sim:sm_90a")
-    arguments, told = kernel.random_arguments(), dict[str, set[str]]()
+    arguments, reported = kernel.random_arguments(), dict[str, set[str]]()
     for mutant in mutants.mutants(kernel.module):
         name = mutant.operation
         if name.startswith(("nvvm.cluster", "nvvm.mbarrier.init")) or f"{mutant.kind} of {name}" == REMOTE:
             changed = sim.simulate(mutants.apply(kernel.module, mutant), "sim:sm_90a")
             how = sim.Simulation(numbers=False, blocks=range(1))
             for finding in changed.find(*arguments, simulation=how):
-                told.setdefault(f"{mutant.kind}: {mutant.operation}", set()).add(finding.kind)
-    assert "deadlock" in told["arrival removed: llvm.inline_asm"]
-    assert "deadlock" in told["arrival count too large: nvvm.mbarrier.init"]
-    assert told["arrival removed: nvvm.cluster.arrive.relaxed"] == {"barrier"}
-    assert "barrier" in told["wait removed: nvvm.cluster.wait"]
+                reported.setdefault(f"{mutant.kind}: {mutant.operation}", set()).add(finding.kind)
+    assert "deadlock" in reported["arrival removed: llvm.inline_asm"]
+    assert "deadlock" in reported["arrival count too large: nvvm.mbarrier.init"]
+    assert reported["arrival removed: nvvm.cluster.arrive.relaxed"] == {"barrier"}
+    assert "barrier" in reported["wait removed: nvvm.cluster.wait"]
 
 
 def test_a_block_that_may_not_have_started() -> None:
@@ -85,7 +85,7 @@ def test_a_block_that_may_not_have_started() -> None:
 
 
 def test_a_block_that_may_have_ended() -> None:
-    # Nobody waits for what comes from the other block.
+    # No wait covers the data from the other block.
     source = printed("store_to_a_peer")
     first = source.index("      nvvm.mbarrier.try_wait.parity")
     last = source.index("      gpu.terminator")
@@ -146,7 +146,7 @@ def test_the_barrier_of_the_cluster_needs_everyone() -> None:
         nvvm.cluster.arrive
         nvvm.cluster.wait
       }"""
-    # Whoever has ended need not come.
+    # Exited threads need not arrive.
     assert find(clustered(body)) == ()
     waits = (
         f" else {{\n{barrier('b', 0)}\n        mosaic_gpu.wait barrier(%b : {BARRIER}) parity(%false : i1)\n      }}"
@@ -160,6 +160,6 @@ def test_the_barrier_of_the_cluster_needs_everyone() -> None:
     assert twice.message == "second arrival at the cluster barrier without a wait between the two arrivals"
 
 
-def test_grids_that_are_no_number_of_clusters_are_refused() -> None:
+def test_grids_that_are_not_a_multiple_of_clusters_are_refused() -> None:
     with pytest.raises(LaunchError, match="is not a multiple of the cluster size"):
         find(clustered("      nvvm.cluster.arrive\n      nvvm.cluster.wait", blocks=3))

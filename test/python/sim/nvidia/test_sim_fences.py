@@ -1,4 +1,4 @@
-"""`wgmma.fence` in programs of threads: PTX ISA, "wgmma.fence"."""
+"""`wgmma.fence` in thread-level kernels: PTX ISA, "wgmma.fence"."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from wgmma_programs import (
     kernel,
     loads,
     pack,
-    shared_product,
+    shared_wgmma,
     stores,
     structure,
 )
@@ -32,7 +32,7 @@ COPIES = [*copy("a", 2048), *copy("b", 256), *PROXY, *descriptor("a", 2048), *de
 
 
 def scaled(value: str, name: str) -> list[str]:
-    """Threads compute with the registers of a product."""
+    """Threads compute with the registers of a `wgmma`."""
     lines = ["%two" + name + " = arith.constant 2.0 : f32"]
     for i in range(4):
         lines += [
@@ -42,8 +42,8 @@ def scaled(value: str, name: str) -> list[str]:
     return [*lines, *pack([f"%{name}y{i}" for i in range(4)], "f32", name)]
 
 
-def product(name: str, start: str, scale: str = "one") -> str:
-    return shared_product(name, start, 8, KINDS, "f32", scale=scale)
+def wgmma(name: str, start: str, scale: str = "one") -> str:
+    return shared_wgmma(name, start, 8, KINDS, "f32", scale=scale)
 
 
 def in_loop(*body: str, start: str, yields: str, trips: int = 3) -> list[str]:
@@ -69,72 +69,72 @@ def find(*lines: str, before: list[str] | None = None) -> list[sim.Finding]:
 
 
 LEGAL: dict[str, list[str]] = {
-    "a fence in front": [FENCE, product("p", "%c"), *END, *stores("%p", "f32", 4)],
-    "one accumulator": [FENCE, product("q", "%c"), product("p", "%q"), *END, *stores("%p", "f32", 4)],
-    "groups": [FENCE, product("q", "%c"), COMMIT, product("p", "%q"), *END, *stores("%p", "f32", 4)],
-    "waited between": [FENCE, product("q", "%c"), *END, product("p", "%q"), *END, *stores("%p", "f32", 4)],
+    "a fence in front": [FENCE, wgmma("p", "%c"), *END, *stores("%p", "f32", 4)],
+    "one accumulator": [FENCE, wgmma("q", "%c"), wgmma("p", "%q"), *END, *stores("%p", "f32", 4)],
+    "groups": [FENCE, wgmma("q", "%c"), COMMIT, wgmma("p", "%q"), *END, *stores("%p", "f32", 4)],
+    "waited between": [FENCE, wgmma("q", "%c"), *END, wgmma("p", "%q"), *END, *stores("%p", "f32", 4)],
     "a loop": [
         FENCE,
-        *in_loop(product("p", "%sum"), COMMIT, start="%c", yields="%p"),
+        *in_loop(wgmma("p", "%sum"), COMMIT, start="%c", yields="%p"),
         WAIT,
         *stores("%loop", "f32", 4),
     ],
     "a fence behind reads": [
-        *[FENCE, product("q", "%c"), *END, *scaled("%q", "twice"), FENCE, product("p", "%twice"), *END],
+        *[FENCE, wgmma("q", "%c"), *END, *scaled("%q", "twice"), FENCE, wgmma("p", "%twice"), *END],
         *stores("%p", "f32", 4),
     ],
     "two accumulators": [
-        *[FENCE, product("q", "%c"), product("p", "%c"), *END],
+        *[FENCE, wgmma("q", "%c"), wgmma("p", "%c"), *END],
         *[*stores("%q", "f32", 4), *stores("%p", "f32", 4, prefix="s")],
     ],
     "registers that nobody wrote": [
         *["%one = arith.constant 1.0 : f32", f"%none = llvm.mlir.poison : {FOUR}"],
-        *[f"%part = llvm.insertvalue %one, %none[1] : {FOUR}", FENCE, product("p", "%part"), *END],
+        *[f"%part = llvm.insertvalue %one, %none[1] : {FOUR}", FENCE, wgmma("p", "%part"), *END],
         *stores("%p", "f32", 4),
     ],
     "bits of what is under way": [
-        *[FENCE, product("p", "%c"), COMMIT, f"%early = llvm.extractvalue %p[2] : {FOUR}"],
+        *[FENCE, wgmma("p", "%c"), COMMIT, f"%early = llvm.extractvalue %p[2] : {FOUR}"],
         *["%bits = llvm.bitcast %early : f32 to i32", WAIT, "%late = llvm.bitcast %bits : i32 to f32"],
         "memref.store %late, %o[%t, %c0] : memref<128x4xf32>",
     ],
-    "constants behind the fence": [FENCE, *ZERO, product("p", "%zero"), *END, *stores("%p", "f32", 4)],
+    "constants behind the fence": [FENCE, *ZERO, wgmma("p", "%zero"), *END, *stores("%p", "f32", 4)],
 }
 
 
 @pytest.mark.parametrize("name", LEGAL)
-def test_legal_programs_have_no_findings(name: str) -> None:
+def test_legal_kernels_have_no_findings(name: str) -> None:
     assert find(*LEGAL[name]) == []
 
 
 MISSING: dict[str, tuple[list[str], list[str]]] = {
-    "no fence": (LOADED, [product("p", "%c"), *END, *stores("%p", "f32", 4)]),
+    "no fence": (LOADED, [wgmma("p", "%c"), *END, *stores("%p", "f32", 4)]),
     "no fence, nothing added": (
         ["%none = llvm.mlir.poison : " + FOUR],
-        [product("p", "%none", "zero"), *END, *stores("%p", "f32", 4)],
+        [wgmma("p", "%none", "zero"), *END, *stores("%p", "f32", 4)],
     ),
-    "written behind the fence": ([], [FENCE, *LOADED, product("p", "%c"), *END, *stores("%p", "f32", 4)]),
+    "written behind the fence": ([], [FENCE, *LOADED, wgmma("p", "%c"), *END, *stores("%p", "f32", 4)]),
     "computed behind the fence": (
         LOADED,
-        [FENCE, *scaled("%c", "twice"), product("p", "%twice"), *END, *stores("%p", "f32", 4)],
+        [FENCE, *scaled("%c", "twice"), wgmma("p", "%twice"), *END, *stores("%p", "f32", 4)],
     ),
     "read behind the fence": (
         LOADED,
         [
-            *[FENCE, product("q", "%c"), *END, *stores("%q", "f32", 4)],
-            *[product("p", "%q"), *END, *stores("%p", "f32", 4, prefix="s")],
+            *[FENCE, wgmma("q", "%c"), *END, *stores("%q", "f32", 4)],
+            *[wgmma("p", "%q"), *END, *stores("%p", "f32", 4, prefix="s")],
         ],
     ),
     "the same start in each iteration": (
         LOADED,
         [
-            *[FENCE, *in_loop(product("p", "%c"), *END, *scaled("%p", "twice"), start="%c", yields="%twice")],
+            *[FENCE, *in_loop(wgmma("p", "%c"), *END, *scaled("%p", "twice"), start="%c", yields="%twice")],
             *stores("%loop", "f32", 4),
         ],
     ),
     "new in each iteration": (
         LOADED,
         [
-            *[FENCE, *in_loop(product("p", "%sum"), *END, *scaled("%p", "twice"), start="%c", yields="%twice")],
+            *[FENCE, *in_loop(wgmma("p", "%sum"), *END, *scaled("%p", "twice"), start="%c", yields="%twice")],
             *stores("%loop", "f32", 4),
         ],
     ),
@@ -151,12 +151,12 @@ def test_missing_fences_are_found(name: str) -> None:
 
 
 def test_another_shape_needs_a_wait_and_a_fence() -> None:
-    """The default order is one of products of the same shape."""
+    """Without a wait and a fence, only MMAs of the same shape are ordered."""
     many = pack([f"%half{i}" for i in range(4)] * 2, "f32", "wide")
     parts = [f"%half{i} = llvm.extractvalue %q[{i}] : {FOUR}" for i in range(4)]
-    wide = shared_product("p", "%wide", 16, KINDS, "f32", descriptors=("%ad", "%ad"))
+    wide = shared_wgmma("p", "%wide", 16, KINDS, "f32", descriptors=("%ad", "%ad"))
     tail = [wide, *END, *(f"%w{i} = llvm.extractvalue %p[{i}] : {structure('f32', 8)}" for i in range(4))]
-    begin = [FENCE, product("q", "%c")]
+    begin = [FENCE, wgmma("q", "%c")]
     assert {f.kind for f in find(*begin, *parts, *many, *tail)} == {"accumulator", "missing-fence"}
     assert {f.kind for f in find(*begin, COMMIT, WAIT, *parts, *many, *tail)} == {"missing-fence"}
     assert find(*begin, COMMIT, WAIT, FENCE, *parts, *many, *tail) == []
@@ -192,16 +192,16 @@ def test_registers_of_a_need_a_fence() -> None:
     assert finding.message == "the wgmma may not see writes to its accumulator registers or the registers of operand A"
 
 
-def test_warpgroups_that_go_their_own_ways() -> None:
-    """Products in a branch of one warpgroup are none of the other's, nor is a fence there."""
+def test_divergent_warpgroups() -> None:
+    """Each warpgroup has its own `wgmma` groups in a branch, and its own fences."""
     branch = ["%half = arith.constant 128 : index", "%mine = arith.cmpi ult, %t, %half : index", "scf.if %mine {"]
-    inside = [*LOADED, FENCE, product("p", "%c"), *END, *stores("%p", "f32", 4)]
+    inside = [*LOADED, FENCE, wgmma("p", "%c"), *END, *stores("%p", "f32", 4)]
     arguments = ARGUMENTS.replace("128x4", "256x4")
     wide = [line.replace("128x4", "256x4") for line in inside]
     made = sim.simulate(kernel(arguments, [*COPIES, *branch, *wide, "}"], 256), "sim:sm_90a")
     assert made.find(*made.random_arguments()) == ()
-    behind = [*LOADED, product("q", "%c"), *END, *stores("%q", "f32", 4, prefix="s")]
-    lines = [*COPIES, *branch, FENCE, "}", *(line.replace("128x4", "256x4") for line in behind)]
+    after = [*LOADED, wgmma("q", "%c"), *END, *stores("%q", "f32", 4, prefix="s")]
+    lines = [*COPIES, *branch, FENCE, "}", *(line.replace("128x4", "256x4") for line in after)]
     (finding,) = sim.simulate(kernel(arguments, lines, 256), "sim:sm_90a").find(*made.random_arguments())
     assert finding.kind == "missing-fence" and finding.agent.startswith("warps 4, 5, 6, 7")
 
@@ -215,7 +215,7 @@ def test_every_fence_of_a_matmul_that_matters_is_noticed(options: dict[str, Any]
 
 
 def test_needless_fences_give_no_mutants() -> None:
-    lines = [FENCE, product("q", "%c"), FENCE, product("p", "%q"), *END, *stores("%p", "f32", 4)]
+    lines = [FENCE, wgmma("q", "%c"), FENCE, wgmma("p", "%q"), *END, *stores("%p", "f32", 4)]
     made = sim.simulate(kernel(ARGUMENTS, [*COPIES, *LOADED, *lines]), "sim:sm_90a")
     outcomes = mutants.score(made, made.random_arguments(), kinds=("fence dropped",))
     fences = [outcome.mutant for outcome in outcomes if outcome.mutant.operation == FENCE]

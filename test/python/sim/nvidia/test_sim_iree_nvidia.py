@@ -1,12 +1,14 @@
-"""Kernels in the style of IREE's pipelines for NVIDIA's chips: as they are and pipelined, against numpy, and every
-mutant; and the vector operations that such pipelines leave."""
+"""Kernels in the style of IREE's pipelines for NVIDIA chips, plain and pipelined.
+
+They are compared with numpy, and every mutant is tested. Also the vector operations that such pipelines leave.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 import smalti
-from iree_nvidia_programs import product, softmax
+from iree_nvidia_programs import matmul, softmax
 from smalti import sim
 from smalti.sim import mutants
 
@@ -15,7 +17,7 @@ WAYS = [(1, 1), (2, 2), (3, 3), (4, 4)]
 
 
 def pipelined(steps: int, slots: int, stages: int) -> sim.SimulatedKernel:
-    module = smalti.parse(product(32 * steps))
+    module = smalti.parse(matmul(32 * steps))
     passes = f"smalti-multi-buffer{{depth={slots}}},smalti-pipeline-loops{{stages={stages} target=sm_80}}"
     smalti.Pipeline(f"builtin.module(gpu.module(gpu.func({passes})))").run(module)
     return sim.simulate(module, "sim:sm_80")
@@ -23,7 +25,7 @@ def pipelined(steps: int, slots: int, stages: int) -> sim.SimulatedKernel:
 
 @pytest.mark.parametrize("steps", [1, 3, 6])
 @pytest.mark.parametrize(("slots", "stages"), WAYS)
-def test_products_are_those_of_numpy(slots: int, stages: int, steps: int) -> None:
+def test_matmuls_equal_numpy(slots: int, stages: int, steps: int) -> None:
     kernel = pipelined(steps, slots, stages)
     waits = sum("device_async_wait" in line for line in str(kernel.module).splitlines())
     assert waits == 1 if stages == 1 or steps == 1 else waits > 1
@@ -34,7 +36,7 @@ def test_products_are_those_of_numpy(slots: int, stages: int, steps: int) -> Non
 
 
 @pytest.mark.parametrize(("slots", "stages"), WAYS[1:])
-def test_every_mutant_of_a_product_is_noticed(slots: int, stages: int) -> None:
+def test_every_mutant_of_a_matmul_is_killed(slots: int, stages: int) -> None:
     kernel = pipelined(4, slots, stages)
     outcomes = mutants.score(kernel, kernel.random_arguments())
     assert [str(outcome) for outcome in outcomes if not outcome.caught] == []

@@ -1,4 +1,5 @@
-"""Products in programs of blocks against float64: `mosaic_gpu.wgmma` of every type, `mosaic_gpu.mma` of the target table."""
+"""MMAs in block-level kernels against float64: `mosaic_gpu.wgmma` of every type, `mosaic_gpu.mma` of the target
+table."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ def given(ty: str, shape: tuple[int, ...], seed: int) -> np.ndarray:
 
 
 def exact(ty: str, matrix: np.ndarray, tf32: bool) -> np.ndarray:
-    """What the tensor core sees, as float64."""
+    """The operand values of the tensor core, as float64."""
     if ty == "f32" and tf32:
         matrix = (matrix.view(np.uint32) & np.uint32(0xFFFFE000)).view(np.float32)
     return matrix.astype(np.float64)
@@ -46,7 +47,7 @@ def kernel(arguments: list[str], lines: list[str], threads: int) -> str:
 
 
 def check(text: str, chip: str, row: tuple[str, str, str], sizes: tuple[int, int, int], tf32: bool = True) -> None:
-    """Runs a product of matrices that are given as they are."""
+    """Runs a matmul of the given matrices."""
     of_a, of_b, total = row
     m, n, k = sizes
     a, b, c = given(of_a, (m, k), 1), given(of_b, (k, n), 2), given(total, (m, n), 3)
@@ -65,7 +66,7 @@ def check(text: str, chip: str, row: tuple[str, str, str], sizes: tuple[int, int
 
 @pytest.mark.parametrize("in_registers", [False, True], ids=["shared", "registers"])
 @pytest.mark.parametrize("row", WGMMA, ids="-".join)
-def test_products_of_warpgroups(row: tuple[str, str, str], in_registers: bool) -> None:
+def test_wgmma_of_every_type(row: tuple[str, str, str], in_registers: bool) -> None:
     of_a, of_b, total = row
     m, n, k = 64, 24, 2 * 32 // np.dtype(OPERANDS[of_a]).itemsize
     types = [f"{m}x{k}x{of_a}", f"{k}x{n}x{of_b}", f"{m}x{n}x{total}", f"{m}x{n}x{total}"]
@@ -91,7 +92,7 @@ def test_products_of_warpgroups(row: tuple[str, str, str], in_registers: bool) -
 
 
 def table() -> dict[tuple[str, str, str, int, int, int], str]:
-    """The products of the target table, each with the first of NVIDIA's chips that has it."""
+    """The MMAs of the target table, each with the first NVIDIA chip that has it."""
     found: dict[tuple[str, str, str, int, int, int], str] = {}
     for chip in targets.all():
         if chip.vendor == "nvidia":
@@ -101,7 +102,7 @@ def table() -> dict[tuple[str, str, str, int, int, int], str]:
 
 
 @pytest.mark.parametrize("row", table(), ids=lambda row: "-".join(map(str, row)))
-def test_products_of_the_target_table(row: tuple[str, str, str, int, int, int]) -> None:
+def test_mmas_of_the_target_table(row: tuple[str, str, str, int, int, int]) -> None:
     of_a, of_b, total, m, n, k = row
     is_tf32 = of_a == "tf32"
     kinds = (NAMES.get(of_a, of_a), NAMES.get(of_b, of_b), total)

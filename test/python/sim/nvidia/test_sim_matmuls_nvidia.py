@@ -32,7 +32,7 @@ from wgmma_programs import (
     kernel,
     loads,
     pack,
-    shared_product,
+    shared_wgmma,
     stores,
     structure,
 )
@@ -47,8 +47,8 @@ def table() -> list[dict[str, Any]]:
     return [json.loads(line) for line in printed.stdout.splitlines()]
 
 
-def products() -> dict[tuple[str, ...], dict[str, Any]]:
-    """The texts of products, by columns, types, and whether B is transposed."""
+def wgmmas() -> dict[tuple[str, ...], dict[str, Any]]:
+    """The texts of `wgmma` ops, by columns, types, and whether B is transposed."""
     found = {}
     for row in table():
         if row["instruction"] == "wgmma.mma_async":
@@ -66,9 +66,9 @@ def test_every_text_of_the_project_is_known() -> None:
     lines = [f"%{letter} = llvm.mlir.poison : {ty}" for letter, ty in words.items()]
     lines += ["%q = llvm.mlir.zero : !llvm.ptr<7>"]
     for number, row in enumerate(table()):
-        is_product = row["instruction"] == "wgmma.mma_async"
+        is_wgmma = row["instruction"] == "wgmma.mma_async"
         # Addresses in the shared memory of a cluster are pointers.
-        letters = row["read"] if is_product else row["read"].replace("l", "q")
+        letters = row["read"] if is_wgmma else row["read"].replace("l", "q")
         values = [f"%{letter}" for letter in row["changed"] + letters]
         types = [words.get(letter, "!llvm.ptr<7>") for letter in row["changed"] + letters]
         constraints = [f"={letter}" for letter in row["changed"]]
@@ -98,7 +98,7 @@ def given(kind: str, shape: tuple[int, int], seed: int) -> np.ndarray:
 
 
 def exact(kind: str, matrix: np.ndarray) -> np.ndarray:
-    """What the tensor core sees, as float64."""
+    """The operand values of the tensor core, as float64."""
     if kind == "tf32":
         matrix = (matrix.view(np.uint32) & np.uint32(0xFFFFE000)).view(np.float32)
     return matrix.astype(np.float64)
@@ -117,13 +117,13 @@ def as_words(lanes: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(lanes).view(np.int32) if lanes.dtype == np.float16 else lanes
 
 
-def wanted(sums: str, product: np.ndarray, saturated: bool = False) -> np.ndarray:
+def wanted(sums: str, exact_result: np.ndarray, saturated: bool = False) -> np.ndarray:
     if sums != "s32":
         with np.errstate(over="ignore"):
-            return product.astype(SUMS[sums])
+            return exact_result.astype(SUMS[sums])
     if saturated:
-        return np.clip(product, -(2**31), 2**31 - 1).astype(np.int64).astype(np.int32)
-    return product.astype(np.int64).astype(np.int32)
+        return np.clip(exact_result, -(2**31), 2**31 - 1).astype(np.int64).astype(np.int32)
+    return exact_result.astype(np.int64).astype(np.int32)
 
 
 def check(found: np.ndarray, exactly: np.ndarray) -> None:
@@ -137,7 +137,7 @@ def check(found: np.ndarray, exactly: np.ndarray) -> None:
 
 
 class Case:
-    """A program with a product of some form, and its arguments."""
+    """A kernel with a `wgmma` of some form, and its arguments."""
 
     def __init__(
         self,
@@ -168,7 +168,7 @@ class Case:
             source = in_memory(left, transposed[0])
             lines += [*copy("a", 2048), *PROXY, *descriptor("a", 2048), *descriptor("b", size), FENCE]
             kinds = (sums, a, b)
-            lines.append(shared_product("p", "%s", columns, kinds, register, transposed, scale, sign, saturated))
+            lines.append(shared_wgmma("p", "%s", columns, kinds, register, transposed, scale, sign, saturated))
             first = "%a: memref<2048xi8>"
         else:
             source = in_registers(left)
@@ -191,10 +191,10 @@ class Case:
         filled = np.zeros(size, np.int8)
         filled[: len(bytes_of_b)] = bytes_of_b
         self.arguments = (source, filled, lanes)
-        product = exact(a, left) @ exact(b, right).T
-        product = -product if sign == "neg" else product
-        product = product + (start.astype(np.float64) if scale == "one" else 0)
-        self.wanted = accumulators(wanted(sums, product, saturated))
+        exact_result = exact(a, left) @ exact(b, right).T
+        exact_result = -exact_result if sign == "neg" else exact_result
+        exact_result = exact_result + (start.astype(np.float64) if scale == "one" else 0)
+        self.wanted = accumulators(wanted(sums, exact_result, saturated))
         self.dtype = SUMS[sums]
 
     def run(self, target: str) -> np.ndarray:
@@ -206,19 +206,19 @@ class Case:
         check(self.run("sim:sm_90a"), self.wanted)
 
 
-KINDS = sorted({key[1:4] for key in products()}) if (BUILD / "bin" / "smalti-ptx-table").exists() else []
+KINDS = sorted({key[1:4] for key in wgmmas()}) if (BUILD / "bin" / "smalti-ptx-table").exists() else []
 BYTES = [("s32", a, b) for a, b in itertools.product(("s8", "u8"), repeat=2)]
 
 
 def test_warpgroups_of_one_chip_multiply() -> None:
-    """Another chip that has such products, or another type, would need tests here."""
+    """Another chip that has `wgmma`, or another type, needs tests here."""
     assert [target.name for target in targets.all() if target.has_wgmma] == ["sm_90a"]
     assert {kind for _, *kinds in KINDS for kind in kinds} | {"u8"} == set(DTYPES) and len(KINDS) == 13
 
 
 @pytest.mark.parametrize("kinds", KINDS, ids="-".join)
-def test_products_with_a_in_registers(kinds: tuple[str, str, str]) -> None:
-    rows = {key: row for key, row in products().items() if key[1:4] == kinds}
+def test_wgmma_with_a_in_registers(kinds: tuple[str, str, str]) -> None:
+    rows = {key: row for key, row in wgmmas().items() if key[1:4] == kinds}
     rng = np.random.default_rng(sum(map(ord, "".join(kinds))))
     columns = sorted({key[0] for key in rows})
     for n in {8, 256 if kinds == ("f32", "bf16", "bf16") else 24, int(rng.choice(columns[3:12]))}:
@@ -228,7 +228,7 @@ def test_products_with_a_in_registers(kinds: tuple[str, str, str]) -> None:
 
 
 @pytest.mark.parametrize("kinds", sorted({*KINDS, *BYTES}), ids="-".join)
-def test_products_of_shared_memory(kinds: tuple[str, str, str]) -> None:
+def test_wgmma_of_shared_memory(kinds: tuple[str, str, str]) -> None:
     rng = np.random.default_rng(sum(map(ord, "".join(kinds))))
     Case(int(rng.choice([16, 32, 48, 64, 80])), *kinds).check()
     Case(8, *kinds, scale="zero").check()
@@ -242,7 +242,7 @@ def test_products_of_shared_memory(kinds: tuple[str, str, str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "behind"),
+    ("before", "after"),
     [
         ("n8k16", "n12k16"),
         ("n8k16", "n8k32"),
@@ -261,9 +261,9 @@ def test_products_of_shared_memory(kinds: tuple[str, str, str]) -> None:
         ("wgmma.mma_async.sync", "wgmma.mma.sync"),
     ],
 )
-def test_what_products_must_not_be(before: str, behind: str) -> None:
-    case = Case(8, "f32", "f16", "f16", text=products()[8, "f32", "f16", "f16", False]["text"])
-    changed = case.text.replace(before, behind)
+def test_refused_forms_of_wgmma(before: str, after: str) -> None:
+    case = Case(8, "f32", "f16", "f16", text=wgmmas()[8, "f32", "f16", "f16", False]["text"])
+    changed = case.text.replace(before, after)
     assert changed != case.text
     with pytest.raises(CompileError, match=re.escape("'llvm.inline_asm'")) as caught:
         smalti.compile(changed, target="sim:sm_90a")
@@ -306,13 +306,13 @@ def test_the_emulator_gives_the_same_bits(kinds: tuple[str, str, str], more: dic
 
 
 def test_the_emulator_gives_the_same_bits_of_registers() -> None:
-    case = Case(16, "f16", "e5m2", "e4m3", text=products()[16, "f16", "e5m2", "e4m3", False]["text"])
+    case = Case(16, "f16", "e5m2", "e4m3", text=wgmmas()[16, "f16", "e5m2", "e4m3", False]["text"])
     assert case.run("sim:sm_90a").tobytes() == case.run("emu:sm_90a").tobytes()
 
 
 @pytest.mark.parametrize("kinds", [("f32", "f16", "f16"), ("f16", "e5m2", "e4m3")], ids="-".join)
 def test_infinities_and_zeros(kinds: tuple[str, str, str]) -> None:
-    """They come out as float64 has them; NaN is NaN."""
+    """The same as in float64; NaN is NaN."""
     case = Case(8, *kinds)
     _, right, start = case.arguments
     a = np.zeros((ROWS, depth(kinds[1])), DTYPES[kinds[1]])
@@ -322,8 +322,8 @@ def test_infinities_and_zeros(kinds: tuple[str, str, str]) -> None:
     case.arguments = (in_memory(a, False), np.resize(in_memory(b, False), right.shape), np.zeros_like(start))
     found = case.run("sim:sm_90a").astype(np.float64)
     with np.errstate(invalid="ignore"):
-        product = accumulators(a.astype(np.float64) @ b.astype(np.float64).T)
-    np.testing.assert_array_equal(found, product)
+        exact_result = accumulators(a.astype(np.float64) @ b.astype(np.float64).T)
+    np.testing.assert_array_equal(found, exact_result)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -340,7 +340,7 @@ MODULES = [
     and not path.stem.startswith("hopper")
 ]
 FOUND = {
-    # Slots that nobody waits for, and a copy that overwrites what a product may still read: docs/simulator.md.
+    # Slots without a wait, and a copy that overwrites an operand that a `wgmma` may still read: docs/simulator.md.
     "small_attention_causal": {"leak"},
     "ragged_dot": {"race"},
     "small_ragged_dot": {"race"},
@@ -351,7 +351,7 @@ FOUND = {
 @pytest.mark.grid(10)
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
 def test_modules_of_jax_as_threads(path: Path) -> None:
-    """They need no other fences than they get, and give what they give as programs of blocks."""
+    """They need no further fences, and compute the same as block-level kernels."""
     how = sim.Simulation("round-robin", blocks=range(1), go_on=True)
     of_blocks = sim.simulate(path, "sim:sm_90a")
     arguments = of_blocks.random_arguments(seed=0)
@@ -363,7 +363,7 @@ def test_modules_of_jax_as_threads(path: Path) -> None:
     )
     for one, other in zip(*results, strict=True):
         wide = [value.astype(np.float64) for value in (one, other)]
-        # Where a race is the numbers may be others.
+        # If a race exists, the numbers may differ.
         assert path.stem in FOUND or np.allclose(*wide, rtol=2e-3, atol=2e-2, equal_nan=True)
 
 

@@ -22,7 +22,7 @@ CHIPS = [target for target in targets.all() if target.vendor == "nvidia"]
 
 
 def table() -> dict[tuple[int, int, str, str, str], str]:
-    """The products of warps that the table of targets has, each with the first chip that has it."""
+    """The warp-level MMAs of the target table, each with the first chip that has it."""
     found: dict[tuple[int, int, str, str, str], str] = {}
     for chip in CHIPS:
         for mma in chip.mmas:
@@ -33,7 +33,7 @@ def table() -> dict[tuple[int, int, str, str, str], str]:
     return found
 
 
-# Beside the table: sums of 16 bits, types that differ, integers without a sign and of 4 bits, matrices of 8 rows.
+# Other MMAs: accumulators of 16 bits, mixed types, unsigned and 4-bit integers, matrices of 8 rows.
 OTHERS = {
     (16, 16, "f16", "f16", "f16"): "sm_80",
     (16, 8, "f16", "f16", "f16"): "sm_80",
@@ -50,8 +50,8 @@ OTHERS = {
 }
 
 
-def test_the_table_has_no_other_kinds_of_products() -> None:
-    """A row of another kind would need a test. `fma` is no matrix instruction."""
+def test_the_table_has_no_other_kinds_of_mmas() -> None:
+    """A row of another kind would need a test. `fma` is not a matrix instruction."""
     assert {mma.kind for chip in CHIPS for mma in chip.mmas} == {"mma_sync", "fma"}
     assert {kind for row in table() for kind in row[2:4]} <= set(DTYPES) and len(table()) >= 10
 
@@ -66,7 +66,7 @@ def given(kind: str, shape: tuple[int, ...], seed: int) -> np.ndarray:
 
 
 def exact(kind: str, matrix: np.ndarray) -> np.ndarray:
-    """What the tensor core sees, as float64."""
+    """The operand values of the tensor core, as float64."""
     if kind == "tf32":
         matrix = (matrix.view(np.uint32) & np.uint32(0xFFFFE000)).view(np.float32)
     elif kind in ("s4", "u4"):
@@ -77,8 +77,8 @@ def exact(kind: str, matrix: np.ndarray) -> np.ndarray:
 
 def place(matrix: np.ndarray, of_a: bool) -> np.ndarray:
     """The registers of each lane as 32-bit words, of A or of B transposed, by the figures of the PTX ISA for
-    mma.m16n8k*: lane 4 * g + t has of A row g (of 16 rows registers 0 and 2) and g + 8 (1 and 3), of B column g;
-    registers of the same rows follow one another along k."""
+    mma.m16n8k*. Lane 4 * g + t has row g (of 16 rows registers 0 and 2) and row g + 8 (1 and 3) of A, and column g of
+    B. Registers of the same row are consecutive along k."""
     rows, bytes_ = matrix.shape[0], matrix.view(np.uint8).reshape(len(matrix), -1)
     halves = rows // 8 if of_a else 1
     registers = bytes_.shape[1] // 16 * halves
@@ -99,7 +99,7 @@ def accumulators(matrix: np.ndarray) -> np.ndarray:
     ).reshape(32, count)
 
 
-def product(m: int, k: int, a: str, b: str, total: str, saturated: bool = False) -> str:
+def mma_kernel(m: int, k: int, a: str, b: str, total: str, saturated: bool = False) -> str:
     """A kernel of a warp that multiplies registers which it loads."""
     bits = {"tf32": 32, "f16": 16, "bf16": 16, "s4": 4, "u4": 4, "b1": 1}.get(a, 8)
     sums = m // 4 if total != "f16" else m // 8
@@ -156,7 +156,7 @@ Row = tuple[int, int, str, str, str]
 
 
 def both(text: str, chip: str, inputs: list[np.ndarray], dtype: Any) -> np.ndarray:
-    """What the simulator gives, which is what the emulator does, bit for bit."""
+    """The simulator's results, which equal the emulator's bit for bit."""
     results = [np.zeros_like(inputs[2]) for _ in range(2)]
     for result, target in zip(results, ("sim", "emu"), strict=True):
         smalti.compile(text, target=f"{target}:{chip}")(*inputs, result)
@@ -166,14 +166,14 @@ def both(text: str, chip: str, inputs: list[np.ndarray], dtype: Any) -> np.ndarr
 
 
 @pytest.mark.parametrize("row", [*table(), *OTHERS], ids=lambda row: "-".join(map(str, row)))
-def test_products_of_the_target_table(row: Row) -> None:
+def test_mmas_of_the_target_table(row: Row) -> None:
     m, k, kind_a, kind_b, total = row
     a, b = given(kind_a, (m, k), 1), given(kind_b, (8, k), 2)
     dtype = np.dtype({"i32": np.int32, "f32": np.float32, "f16": np.float16}[total])
     c = (np.random.default_rng(3).standard_normal((m, 8)) * 8).astype(dtype)
     words = [place(a, True), place(b, False), accumulators(c)]
     words[2] = words[2].view(np.int32) if total == "f16" else words[2]
-    found = both(product(*row), {**OTHERS, **table()}[row], words, dtype)
+    found = both(mma_kernel(*row), {**OTHERS, **table()}[row], words, dtype)
     wanted = accumulators(exact(kind_a, a) @ exact(kind_b, b).T + c.astype(np.float64))
     eps = 0.0 if total == "i32" else float(np.finfo(dtype).eps)
     assert np.allclose(found.astype(np.float64), wanted, rtol=eps, atol=eps * 8)
@@ -182,11 +182,11 @@ def test_products_of_the_target_table(row: Row) -> None:
 
 @pytest.mark.parametrize(("m", "k"), [(8, 128), (16, 128), (16, 256)])
 @pytest.mark.parametrize("of_bits", ["xor_popc", "and_popc"])
-def test_products_of_single_bits(m: int, k: int, of_bits: str) -> None:
+def test_mmas_of_single_bits(m: int, k: int, of_bits: str) -> None:
     a, b = given("s8", (m, k // 8), 1).view(np.uint8), given("s8", (8, k // 8), 2).view(np.uint8)
     c = np.random.default_rng(3).integers(-(2**31), 2**31, (m, 8)).astype(np.int32)
     words = [place(a, True), place(b, False), accumulators(c)]
-    text = product(m, k, "b1", "b1", "i32").replace(
+    text = mma_kernel(m, k, "b1", "b1", "i32").replace(
         "intOverflowBehavior = #nvvm.mma_int_overflow<wrapped>", f"b1Op = #nvvm.mma_b1op<{of_bits}>"
     )
     found = both(text, "sm_80", words, np.int32)
@@ -195,8 +195,8 @@ def test_products_of_single_bits(m: int, k: int, of_bits: str) -> None:
     assert (found == accumulators(wanted.astype(np.int32))).all()
 
 
-def test_other_products_of_single_bits_are_refused() -> None:
-    text = product(16, 128, "b1", "b1", "i32", True).replace(
+def test_other_mmas_of_single_bits_are_refused() -> None:
+    text = mma_kernel(16, 128, "b1", "b1", "i32", True).replace(
         "intOverflowBehavior", "b1Op = #nvvm.mma_b1op<and_popc>, intOverflowBehavior"
     )
     with pytest.raises(CompileError, match="this form of the single-bit MMA"):
@@ -244,7 +244,7 @@ def test_sums_of_integers_that_are_too_large(saturated: bool, kind: str) -> None
         k, factors = 64, (exact(kind, a).astype(np.int64), exact(kind, b).astype(np.int64))
     c = np.tile(np.array([-(2**31) + 5, 2**31 - 5], np.int64), (16, 4)).astype(np.int32)
     words = [place(a, True), place(b, False), accumulators(c)]
-    found = both(product(16, k, kind, kind, "i32", saturated), "sm_80", words, np.int32)
+    found = both(mma_kernel(16, k, kind, kind, "i32", saturated), "sm_80", words, np.int32)
     wanted = factors[0] @ factors[1].T + c
     assert (wanted != wanted.astype(np.int32)).any()
     wanted = np.clip(wanted, -(2**31), 2**31 - 1) if saturated else wanted
@@ -252,7 +252,7 @@ def test_sums_of_integers_that_are_too_large(saturated: bool, kind: str) -> None
 
 
 def test_nvgpu_saturates() -> None:
-    """It has no way to say otherwise."""
+    """Its attributes cannot state another value."""
     text = kernel(
         "%o: memref<32x2xi32>",
         [
@@ -280,7 +280,7 @@ def test_nvgpu_saturates() -> None:
     ],
 )
 def test_other_intrinsics_are_refused_by_their_names(name: str) -> None:
-    line = product(16, 32, "e4m3", "e4m3", "f32").replace("llvm.nvvm.mma.m16n8k32.row.col.f32.e4m3.e4m3.f32", name)
+    line = mma_kernel(16, 32, "e4m3", "e4m3", "f32").replace("llvm.nvvm.mma.m16n8k32.row.col.f32.e4m3.e4m3.f32", name)
     with pytest.raises(CompileError, match=f"intrinsic '{name}'"):
         sim.simulate(line, "sim:sm_120a")
 
@@ -290,14 +290,14 @@ def special(kind: str) -> np.ndarray:
 
 
 @pytest.mark.parametrize("kind", ["f16", "bf16", "tf32", "e5m2"])
-def test_products_of_infinities(kind: str) -> None:
+def test_mmas_of_infinities(kind: str) -> None:
     k = 32 // np.dtype(DTYPES[kind]).itemsize
     a, b = given(kind, (16, k), 1), given(kind, (8, k), 2)
     a[: len(special(kind)), 3] = special(kind)
     b[:6, 5] = special(kind)
     c = np.full((16, 8), -0.0, np.float32)
     words = [place(a, True), place(b, False), accumulators(c)]
-    found = both(product(16, k, kind, kind, "f32"), "sm_90a", words, np.float32)
+    found = both(mma_kernel(16, k, kind, kind, "f32"), "sm_90a", words, np.float32)
     with np.errstate(all="ignore"):
         wanted = accumulators(exact(kind, a) @ exact(kind, b).T)
     np.testing.assert_allclose(found, wanted, rtol=2e-7, atol=1e-6)
@@ -330,7 +330,7 @@ def test_ldmatrix(count: int, transposed: bool) -> None:
     x = given("f16", (rows, 24), 5)
     out = np.zeros((32, count, 2), np.float16)
     sim.simulate(text, "sim:sm_80")(x, out)
-    # PTX ISA: lane 4 * r + c has of each matrix the elements 2 * c and the next of row r, or of column r.
+    # PTX ISA: lane 4 * r + c has the elements 2 * c and 2 * c + 1 of row r, or of column r, of each matrix.
     for lane in range(32):
         r, c = divmod(lane, 4)
         for i in range(count):

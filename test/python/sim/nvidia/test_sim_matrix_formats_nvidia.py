@@ -1,5 +1,6 @@
-"""Sparse products, and those with scales, of the simulator: of each type and shape that NVIDIA's warps have, against
-float64, and bit for bit against the emulator."""
+"""Sparse MMAs and MMAs with scales in the simulator.
+
+Each type and shape of NVIDIA's warp-level MMAs, against float64, and bit for bit against the emulator."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import smalti
-from mma_kernels import ACCUMULATORS, C_PLACES, CASES, check, drawn, gathered, group_of
+from mma_kernels import ACCUMULATORS, C_POSITIONS, CASES, check, drawn, gathered, group_of
 from smalti import CompileError, sim
 
 TYPES = {"i32": "i32", "float": "f32", "double": "f64", "<2 x half>": "vector<2xf16>", "i16": "i16"}
@@ -17,7 +18,7 @@ TYPES = {"i32": "i32", "float": "f32", "double": "f64", "<2 x half>": "vector<2x
 
 
 def loaded(ty: str, operand: Any, words: list[np.ndarray], lines: list[str]) -> str:
-    """A value of what lanes have, whose words are put behind the others, or of an immediate."""
+    """A value per lane, whose words are appended to the others, or an immediate."""
     name = f"%v{len(lines)}"
     if not isinstance(operand, np.ndarray):
         lines.append(f"{name} = llvm.mlir.constant({operand} : {ty}) : {ty}")
@@ -39,7 +40,7 @@ def loaded(ty: str, operand: Any, words: list[np.ndarray], lines: list[str]) -> 
 
 
 def stored(value: str, ty: str, number: int, count: int, row: int, lines: list[str]) -> int:
-    """Stores the registers of a structure to rows, and returns the row behind."""
+    """Stores the registers of a structure to rows, and returns the next row."""
     struct = f"!llvm.struct<({', '.join([TYPES[ty]] * count)})>"
     for i in range(count):
         name = f"%r{number}x{i}"
@@ -64,37 +65,37 @@ def by_name(name: str, values: list[str], types: list[str], struct: str) -> str:
 
 def as_operation(name: str, values: list[str], types: list[str], struct: str) -> str:
     """The operation of `nvvm` that becomes the intrinsic."""
-    product = CASES[name]
-    behind = (2 if product.sparse else 0) + (6 if product.scale else 0)
+    mma = CASES[name]
+    trailing = (2 if mma.sparse else 0) + (6 if mma.scale else 0)
     of_c = len(struct.split(","))
-    # A has 16 rows, of which a sparse one has half of the elements, and B 8.
-    of_a = (len(values) - of_c - behind) * (1 if product.sparse else 2) // (2 if product.sparse else 3)
-    of_b = len(values) - of_c - behind - of_a
+    # A has 16 rows, and B 8; a sparse A has half of the elements.
+    of_a = (len(values) - of_c - trailing) * (1 if mma.sparse else 2) // (2 if mma.sparse else 3)
+    of_b = len(values) - of_c - trailing - of_a
     parts = (values[:of_a], values[of_a : of_a + of_b], values[of_a + of_b : of_a + of_b + of_c])
     rest = values[of_a + of_b + of_c :]
     text = "".join(f" {letter}[{', '.join(part)}]" for letter, part in zip("ABC", parts, strict=True))
-    attributes = [f"shape = #nvvm.shape<m = {product.m}, n = 8, k = {product.k}>"]
+    attributes = [f"shape = #nvvm.shape<m = {mma.m}, n = 8, k = {mma.k}>"]
     # f16 is known by the registers' type.
-    if product.a != "f16":
-        attributes += [f"multiplicand{x}PtxType = #nvvm.mma_type<{k}>" for x, k in (("A", product.a), ("B", product.b))]
-    if product.sparse:
+    if mma.a != "f16":
+        attributes += [f"multiplicand{x}PtxType = #nvvm.mma_type<{k}>" for x, k in (("A", mma.a), ("B", mma.b))]
+    if mma.sparse:
         text += f" sparseMetadata[{rest[0]}] selector[{rest[1]}]"
-        attributes += ["orderedMetadata"] if product.sparse.ordered else []
+        attributes += ["orderedMetadata"] if mma.sparse.ordered else []
         rest = rest[2:]
-    if product.scale:
+    if mma.scale:
         text += f" scaleA[{', '.join(rest[:3])}] scaleB[{', '.join(rest[3:])}]"
         kind = re.search(r"\.(mxf\w+)\.", name)
         assert kind
         attributes += [
-            f"scaleVecSize = #nvvm.scale_vec_size<x{product.blocks}>",
-            f"blockScaleFormat = #nvvm.block_scale_format<{product.scale}>",
+            f"scaleVecSize = #nvvm.scale_vec_size<x{mma.blocks}>",
+            f"blockScaleFormat = #nvvm.block_scale_format<{mma.scale}>",
             f"kind = #nvvm.block_scale_kind<{kind[1]}>",
         ]
-    if product.accumulator == "s32":
-        behavior = "satfinite" if product.saturate else "wrapped"
+    if mma.accumulator == "s32":
+        behavior = "satfinite" if mma.saturate else "wrapped"
         attributes.append(f"intOverflowBehavior = #nvvm.mma_int_overflow<{behavior}>")
-    op = "sync" if not product.scale else "block_scale"
-    op = f"nvvm.mma.{'sp.' if product.sparse else ''}{op}"
+    op = "sync" if not mma.scale else "block_scale"
+    op = f"nvvm.mma.{'sp.' if mma.sparse else ''}{op}"
     listed = ", ".join(types[i] for i in (0, of_a, of_a + of_b))
     return f"{op}{text} {{{', '.join(attributes)}}} : ({listed}) -> {struct}"
 
@@ -103,16 +104,16 @@ Drawn = tuple[list[tuple[str, Any]], list[np.ndarray], np.ndarray]
 
 
 def numbers(name: str, exact: bool) -> Drawn:
-    """Operands of a product, its accumulator's registers, and its result as float64."""
+    """Operands of an MMA, its accumulator's registers, and its result as float64."""
     return drawn(name, np.random.default_rng([ord(c) for c in f"{name}{exact}"]), exact)
 
 
-def kernel(products: dict[str, Drawn], write: Any) -> tuple[str, np.ndarray, dict[str, Any]]:
-    """A kernel of the products, the words that it takes, and for each where its result is and what it must be."""
+def kernel(mmas: dict[str, Drawn], write: Any) -> tuple[str, np.ndarray, dict[str, Any]]:
+    """A kernel of the MMAs, its input words, and for each MMA the offset of its result and the expected result."""
     lines: list[str] = []
     words: list[np.ndarray] = []
     row, wanted = 0, {}
-    for number, (name, (operands, sums, expected)) in enumerate(products.items()):
+    for number, (name, (operands, sums, expected)) in enumerate(mmas.items()):
         ty = ACCUMULATORS[CASES[name].accumulator][0]
         struct = f"!llvm.struct<({', '.join([TYPES[ty]] * len(sums))})>"
         values = [loaded(kind, operand, words, lines) for kind, operand in operands]
@@ -139,19 +140,19 @@ gpu.module @m {{
 
 def result_of(found: np.ndarray, name: str) -> np.ndarray:
     """The matrix whose registers are the rows."""
-    product = CASES[name]
-    dtype = np.dtype(ACCUMULATORS[product.accumulator][1])
-    if product.accumulator == "f64":
+    mma = CASES[name]
+    dtype = np.dtype(ACCUMULATORS[mma.accumulator][1])
+    if mma.accumulator == "f64":
         fields = list(np.ascontiguousarray(found.reshape(-1, 2, 32).transpose(0, 2, 1)).view(dtype)[..., 0])
-    elif product.accumulator == "f16":
+    elif mma.accumulator == "f16":
         fields = list(np.ascontiguousarray(found)[..., None].view(dtype))
     else:
         fields = list(found.view(dtype))
-    return gathered(fields, C_PLACES[product.m], product.m)
+    return gathered(fields, C_POSITIONS[mma.m], mma.m)
 
 
 def run(names: list[str], write: Any, exact: bool, targets: tuple[str, ...] = ("sim:sm_120a",)) -> None:
-    """Runs the products on targets, which have to give the same bits."""
+    """Runs the MMAs on targets, which must give the same bits."""
     source, words, wanted = kernel({name: numbers(name, exact) for name in names}, write)
     results = [np.zeros((max(end for _, end, _ in wanted.values()), 32), np.int32) for _ in targets]
     for target, result in zip(targets, results, strict=True):
@@ -165,21 +166,21 @@ GROUPS = sorted({group_of(name) for name in CASES})
 
 
 @pytest.mark.parametrize("which", GROUPS)
-def test_products_by_the_names_of_intrinsics(which: str) -> None:
+def test_mmas_by_the_names_of_intrinsics(which: str) -> None:
     run([name for name in CASES if group_of(name) == which], by_name, exact=GROUPS.index(which) % 2 == 0)
 
 
 OPERATIONS = [
     name
-    for name, product in CASES.items()
-    # An operation has one way to say the default; MLIR's verifier wants half of the registers of sparse floats of 8 bits.
-    if (product.scale and (".scale." in name.partition("mxf")[2]))
-    or (product.sparse and not product.scale and product.a not in ("e4m3", "e5m2", "e3m2", "e2m3", "e2m1"))
+    for name, mma in CASES.items()
+    # An operation has one spelling of the default; MLIR's verifier wants half of the registers of sparse floats of 8 bits.
+    if (mma.scale and (".scale." in name.partition("mxf")[2]))
+    or (mma.sparse and not mma.scale and mma.a not in ("e4m3", "e5m2", "e3m2", "e2m3", "e2m1"))
 ]
 
 
 @pytest.mark.parametrize("which", sorted({group_of(name) for name in OPERATIONS}))
-def test_products_of_operations(which: str) -> None:
+def test_mmas_of_operations(which: str) -> None:
     run([name for name in OPERATIONS if group_of(name) == which], as_operation, False)
 
 
@@ -192,7 +193,7 @@ def test_operations_give_the_bits_of_the_emulator() -> None:
 
 
 def one(name: str, drawn: Drawn, write: Any = as_operation) -> tuple[sim.SimulatedKernel, np.ndarray, np.ndarray]:
-    """A kernel of one product, and its arguments."""
+    """A kernel of one MMA, and its arguments."""
     source, words, wanted = kernel({name: drawn}, write)
     return sim.simulate(source, "sim:sm_120a"), words, np.zeros((wanted[name][1], 32), np.int32)
 
@@ -210,13 +211,13 @@ BROKEN = [
 
 
 @pytest.mark.parametrize(("name", "row", "bits"), BROKEN)
-def test_metadata_that_are_no_places_are_found(name: str, row: int, bits: int) -> None:
+def test_metadata_that_are_not_indices_are_found(name: str, row: int, bits: int) -> None:
     operands, sums, expected = numbers(PREFIX + name, False)
-    product = CASES[PREFIX + name]
-    assert product.sparse
-    size = product.sparse.chunk
+    mma = CASES[PREFIX + name]
+    assert mma.sparse
+    size = mma.sparse.chunk
     changed, selector = operands[-2][1].copy(), operands[-1][1]
-    lane = 4 * (row % 8) + product.k // size // 4 * selector + (0 if product.halves else row // 8)
+    lane = 4 * (row % 8) + mma.k // size // 4 * selector + (0 if mma.halves else row // 8)
     changed[lane] = changed[lane] & ~np.uint32(0xF0) | np.uint32(bits << 4)
     made, words, out = one(PREFIX + name, ([*operands[:-2], ("i32", changed), operands[-1]], sums, expected))
     (finding,) = made.find(words, out)
@@ -225,12 +226,12 @@ def test_metadata_that_are_no_places_are_found(name: str, row: int, bits: int) -
     assert finding.message == f"invalid sparsity metadata {bits:#06b} for row {row}, {columns}"
 
 
-def test_places_need_an_order_only_where_it_is_said() -> None:
+def test_indices_need_an_order_only_if_stated() -> None:
     name = PREFIX + "m16n8k32.row.col.f32.f32"
     given = numbers(name, False)
     metadata = given[0][-2][1]
-    places = [(int(word) >> 4 * i & 3, int(word) >> 4 * i + 2 & 3) for word in metadata for i in range(8)]
-    assert any(a > b for a, b in places)
+    positions = [(int(word) >> 4 * i & 3, int(word) >> 4 * i + 2 & 3) for word in metadata for i in range(8)]
+    assert any(a > b for a, b in positions)
     made, words, out = one(name, given)
     assert made.find(words, out) == ()
     ordered = PREFIX + "ordered.metadata.m16n8k32.row.col.f32.f32"
@@ -250,7 +251,7 @@ NVF4 = "llvm.nvvm.mma.block.scale.m16n8k64.row.col.mxf4nvf4.scale.4x.f32.e2m1.e2
 
 
 def scaled(name: str, row: int, code: int) -> np.ndarray:
-    """The result where the first scale of a row of A is another one."""
+    """The result for another first scale of a row of A."""
     operands, sums, expected = numbers(name, False)
     (_, data), (_, byte), (_, thread) = operands[-6:-3]
     codes = data.copy().view(np.uint8).reshape(32, 4)
@@ -282,8 +283,8 @@ def test_ids_of_bytes_and_lanes_that_there_are_not(which: int, value: int) -> No
     assert finding.kind == "assertion" and finding.message == f"{name} is {value}; it must be below {limit}"
 
 
-def test_infinities_and_zeros_of_a_sparse_factor() -> None:
-    """Zeros that are not stored meet infinities of B, as in a product of whole matrices."""
+def test_infinities_and_zeros_of_a_sparse_operand() -> None:
+    """Elided zeros multiply infinities of B, as in a dense matmul."""
     name = PREFIX + "m16n8k16.row.col.bf16"
     operands, sums, _ = numbers(name, True)
     # Lane 0 has the rows 0 and 1 of column 0 of B.
@@ -300,15 +301,15 @@ VECTORS = [("f16", 16), ("f16", 32), ("bf16", 32), ("f32", 8), ("f32", 16), ("i8
 
 
 @pytest.mark.parametrize(("element", "k"), VECTORS)
-def test_sparse_products_of_vectors(element: str, k: int) -> None:
+def test_sparse_mmas_of_vectors(element: str, k: int) -> None:
     """`nvgpu.mma.sp.sync` computes what `nvvm.mma.sp.sync` does; sums of integers are saturated."""
     ending = {"f16": "f32.f32", "f32": "tf32", "i8": "satfinite.s8", "i4": "satfinite.s4"}.get(element, element)
     name = f"{PREFIX}m16n8k{k}.row.col.{ending}"
     operands, sums, expected = numbers(name, False)
     operands[-1] = ("i32", 0)
-    product = CASES[name]
-    assert product.sparse
-    lanes = k // product.sparse.chunk // 4
+    mma = CASES[name]
+    assert mma.sparse
+    lanes = k // mma.sparse.chunk // 4
     metadata = operands[-2][1]
     step = next(s for s in range(4 // lanes) if metadata[lanes * s] != 0xDEADBEEF)
     # They are in the lanes that the selector 0 names.

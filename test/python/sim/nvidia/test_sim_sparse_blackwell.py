@@ -1,4 +1,4 @@
-"""Sparse factors of Blackwell's tensor core, and elements of less than a byte in tensor memory and registers."""
+"""Sparse operands of Blackwell's tensor core, and elements of less than a byte in tensor memory and registers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from smalti.sim import mutants
 TMEM = "#mosaic_gpu.tmem"
 BYTES = {"f16": 2, "bf16": 2, "f8E4M3FN": 1, "f8E5M2": 1, "i8": 1, "i2": 0.25, "f8E8M0FNU": 1, "f4E2M1FN": 0.5}
 STORED, COLUMNS, ROWS = 128, 32, 128
-"""Elements along K that the sparse factor has, of 256."""
+"""Elements along K of the sparse operand, of 256."""
 
 START = f"""
       %d = mosaic_gpu.slice_smem 131056 : {DONE}
@@ -85,16 +85,16 @@ def sparse(element: str, sums: str, scaled: bool = False) -> str:
 
 
 def drawn(seed: int = 0) -> np.ndarray:
-    """For each row and each four elements the places of two, in rising order."""
+    """The indices of two of each four elements in each row, in rising order."""
     generator = np.random.default_rng(seed)
     pairs = np.array([(a, b) for a in range(4) for b in range(a + 1, 4)])
     return pairs[generator.integers(0, 6, (ROWS, STORED // 2))]
 
 
-def formatted(places: np.ndarray, bits: int) -> np.ndarray:
+def formatted(positions: np.ndarray, bits: int) -> np.ndarray:
     """As `jax.experimental.pallas.mosaic_gpu.format_tcgen05_sparse_metadata` has it, four to a byte."""
     k = STORED
-    flat = places.reshape(ROWS, k)
+    flat = positions.reshape(ROWS, k)
     if bits == 8:
         tiles = flat.reshape(1, 128, k // 64, 64).transpose(0, 2, 1, 3)
     else:
@@ -103,10 +103,12 @@ def formatted(places: np.ndarray, bits: int) -> np.ndarray:
     return (tiles << np.array([0, 2, 4, 6], np.uint8)).sum(-1).astype(np.uint8).view(np.int8)
 
 
-def dense(a: np.ndarray, places: np.ndarray) -> np.ndarray:
+def dense(a: np.ndarray, positions: np.ndarray) -> np.ndarray:
     found = np.zeros((ROWS, STORED // 2, 4))
     for i in range(2):
-        np.put_along_axis(found, places[..., i : i + 1], a.astype(np.float64).reshape(ROWS, -1, 2)[..., i : i + 1], -1)
+        np.put_along_axis(
+            found, positions[..., i : i + 1], a.astype(np.float64).reshape(ROWS, -1, 2)[..., i : i + 1], -1
+        )
     return found.reshape(ROWS, -1)
 
 
@@ -115,25 +117,25 @@ KINDS = [("f16", "f32"), ("f16", "f16"), ("bf16", "f32"), ("f8E4M3FN", "f32"), (
 
 @pytest.mark.parametrize(("element", "sums"), KINDS)
 @pytest.mark.parametrize("completion", ["early", "late"])
-def test_sparse_products(element: str, sums: str, completion: str) -> None:
+def test_sparse_mmas(element: str, sums: str, completion: str) -> None:
     kernel = sim.simulate(sparse(element, sums), "sim:sm_100a")
     a, b, metadata, c = kernel.random_arguments()
-    places = drawn()
-    metadata[...] = formatted(places, 8 * a.dtype.itemsize)
+    positions = drawn()
+    metadata[...] = formatted(positions, 8 * a.dtype.itemsize)
     kernel(a, b, metadata, c, simulation=sim.Simulation(completion=completion))
-    wanted = dense(a, places) @ b.astype(np.float64)
+    wanted = dense(a, positions) @ b.astype(np.float64)
     if sums == "i32":
         assert (c == wanted).all()
     else:
         assert np.abs(c - wanted).max() <= 4 * np.finfo(c.dtype).eps * np.abs(wanted).max()
 
 
-def test_a_sparse_factor_with_scales() -> None:
+def test_a_sparse_operand_with_scales() -> None:
     """A scale is for 32 elements that are stored, and so for 64 along K."""
     kernel = sim.simulate(sparse("f8E4M3FN", "f32", scaled=True), "sim:sm_100a")
     a, b, metadata, p, q, c = kernel.random_arguments()
-    places = drawn(1)
-    metadata[...] = formatted(places, 8)
+    positions = drawn(1)
+    metadata[...] = formatted(positions, 8)
     generator = np.random.default_rng(1)
     of_rows, of_columns = (2.0 ** generator.integers(-9, 9, (128, 4)) for _ in range(2))
     of_rows[7, 3] = np.nan
@@ -142,7 +144,7 @@ def test_a_sparse_factor_with_scales() -> None:
         scales[...] = parts.astype(scales.dtype)
     assert p.view(np.uint8).max() == 0xFF
     kernel(a, b, metadata, p, q, c)
-    wanted = (dense(a, places) * np.repeat(of_rows, 64, 1)) @ (
+    wanted = (dense(a, positions) * np.repeat(of_rows, 64, 1)) @ (
         b.astype(np.float64) * np.repeat(of_columns[:COLUMNS], 64, 1).T
     )
     assert np.isnan(c[7]).all()
@@ -150,7 +152,7 @@ def test_a_sparse_factor_with_scales() -> None:
     assert (np.abs(c - wanted) <= 1e-6 * np.abs(wanted).max(1, keepdims=True)).all() and wanted.any()
 
 
-def test_random_metadata_are_places() -> None:
+def test_random_metadata_are_indices() -> None:
     kernel = sim.simulate(sparse("f8E4M3FN", "f32", scaled=True), "sim:sm_100a")
     arguments = kernel.random_arguments(seed=5)
     kernel(*arguments)
@@ -158,12 +160,12 @@ def test_random_metadata_are_places() -> None:
 
 
 @pytest.mark.parametrize(("element", "pair"), [("f16", (2, 2)), ("i8", (3, 1))])
-def test_metadata_that_are_no_places(element: str, pair: tuple[int, int]) -> None:
+def test_metadata_that_are_not_indices(element: str, pair: tuple[int, int]) -> None:
     kernel = sim.simulate(sparse(element, "f32" if element == "f16" else "i32"), "sim:sm_100a")
     a, b, metadata, c = kernel.random_arguments()
-    places = drawn()
-    places[77, 40] = pair
-    metadata[...] = formatted(places, 8 * a.dtype.itemsize)
+    positions = drawn()
+    positions[77, 40] = pair
+    metadata[...] = formatted(positions, 8 * a.dtype.itemsize)
     (finding,) = kernel.find(a, b, metadata, c)
     assert finding.kind == "assertion" and finding.location is not None
     message = (
@@ -172,7 +174,7 @@ def test_metadata_that_are_no_places(element: str, pair: tuple[int, int]) -> Non
     assert finding.message == message
 
 
-def test_mutants_of_a_sparse_product_are_noticed() -> None:
+def test_mutants_of_a_sparse_mma_are_killed() -> None:
     kernel = sim.simulate(sparse("f16", "f32"), "sim:sm_100a")
     arguments = kernel.random_arguments()
     arguments[2][...] = formatted(drawn(), 16)
@@ -190,7 +192,7 @@ def test_metadata_that_come_too_late_are_a_race() -> None:
     assert any("data race: the copy reads bytes [65536, 69632) of shared memory" in f.message for f in found)
 
 
-def test_sparse_factors_that_no_instruction_has_are_refused() -> None:
+def test_unsupported_sparse_operands_are_refused() -> None:
     source = sparse("f16", "f32").replace("xf16", "xf32").replace("slice_smem 32768", "slice_smem 65536")
     with pytest.raises(CompileError, match="a sparse operand of memref<128x128xf32"):
         sim.simulate(source, "sim:sm_100a")

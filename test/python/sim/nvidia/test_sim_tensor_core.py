@@ -1,4 +1,4 @@
-"""Products of Blackwell's tensor core in the simulator, of every kind of types, against float64."""
+"""MMAs of Blackwell's tensor core in the simulator, of every kind of types, against float64."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TMEM = "#mosaic_gpu.tmem"
 BYTES = {"f16": 2, "bf16": 2, "f32": 4, "tf32": 4, "f8E4M3FN": 1, "f8E5M2": 1, "i8": 1}
 
 
-def product(a: str, b: str, sums: str, times: int = 1, rows: int = 128, inner: int = 64, columns: int = 32) -> str:
+def mma_kernel(a: str, b: str, sums: str, times: int = 1, rows: int = 128, inner: int = 64, columns: int = 32) -> str:
     """`a @ b`, added up so many times, loaded with the largest of each row."""
     types = [f"{rows}x{inner}x{a}", f"{inner}x{columns}x{b}", f"{rows}x{columns}x{sums}"]
     left, right, accumulator = (
@@ -69,8 +69,8 @@ def product(a: str, b: str, sums: str, times: int = 1, rows: int = 128, inner: i
         ("i8", "i8", "i32"),
     ],
 )
-def test_products_of_every_kind(a: str, b: str, sums: str) -> None:
-    kernel = sim.simulate(product(a, b, sums, times=2), "sim:sm_100a")
+def test_mmas_of_every_kind(a: str, b: str, sums: str) -> None:
+    kernel = sim.simulate(mma_kernel(a, b, sums, times=2), "sim:sm_100a")
     x, y, z = kernel.random_arguments()
     kernel(x, y, z)
     left, right = x.astype(np.float64), y.astype(np.float64)
@@ -86,7 +86,7 @@ def test_products_of_every_kind(a: str, b: str, sums: str) -> None:
 
 
 def test_numbers_that_are_none_and_infinities() -> None:
-    kernel = sim.simulate(product("f16", "f16", "f32"), "sim:sm_100a")
+    kernel = sim.simulate(mma_kernel("f16", "f16", "f32"), "sim:sm_100a")
     x, y, z = kernel.random_arguments()
     x[3, 0], x[5, 1], y[:, 7], y[0, 8] = np.nan, np.inf, 0, -np.inf
     y[1, :7] = np.abs(y[1, :7]) + 1
@@ -106,7 +106,7 @@ def packed(scales: np.ndarray, dtype: np.dtype) -> np.ndarray:
     return parts.reshape(rows // 128, columns // 4, 32, 16).astype(dtype)
 
 
-def test_factors_with_scales() -> None:
+def test_operands_with_scales() -> None:
     kernel = scaled()
     a, b, p, q, c = kernel.random_arguments()
     generator = np.random.default_rng(1)
@@ -119,7 +119,7 @@ def test_factors_with_scales() -> None:
     assert (np.abs(c - wanted) <= np.finfo(np.float32).eps * np.abs(wanted)).all()
 
 
-def test_a_scale_that_is_no_number_makes_its_row_none() -> None:
+def test_a_nan_scale_makes_its_row_nan() -> None:
     kernel = scaled()
     a, b, p, q, c = kernel.random_arguments()
     of_rows = np.ones((128, 4))
@@ -129,7 +129,7 @@ def test_a_scale_that_is_no_number_makes_its_row_none() -> None:
     assert np.isnan(c[9]).all() and not np.isnan(np.delete(c, 9, 0)).any()
 
 
-def test_mutants_of_a_product_with_scales_are_noticed() -> None:
+def test_mutants_of_an_mma_with_scales_are_killed() -> None:
     kernel = scaled()
     outcomes = mutants.score(
         kernel, kernel.random_arguments(), kinds=("arrival removed", "expect_tx short", "fence dropped")
@@ -148,7 +148,7 @@ def test_mutants_of_a_product_with_scales_are_noticed() -> None:
     ],
 )
 def test_a_load_that_reduces_its_rows(kind: str, wanted: object) -> None:
-    source = product("f16", "f16", "f32")
+    source = mma_kernel("f16", "f16", "f32")
     load = "%v = mosaic_gpu.async_load_tmem %sum : memref<128x32xf32, #mosaic_gpu.tmem> -> vector<128x32xf32>"
     assert load in source
     source = source.replace(
@@ -162,14 +162,14 @@ def test_a_load_that_reduces_its_rows(kind: str, wanted: object) -> None:
     kernel = sim.simulate(source, "sim:sm_100a")
     x, y, z = kernel.random_arguments()
     kernel(x, y, z)
-    plain = sim.simulate(product("f16", "f16", "f32"), "sim:sm_100a")
-    products = np.zeros_like(z)
-    plain(x, y, products)
-    assert (z == wanted(products)[:, None]).all()  # type: ignore[operator]
+    plain = sim.simulate(mma_kernel("f16", "f16", "f32"), "sim:sm_100a")
+    plain_result = np.zeros_like(z)
+    plain(x, y, plain_result)
+    assert (z == wanted(plain_result)[:, None]).all()  # type: ignore[operator]
 
 
 def test_a_reduction_of_integers_is_refused() -> None:
-    source = product("i8", "i8", "i32").replace(
+    source = mma_kernel("i8", "i8", "i32").replace(
         "%v = mosaic_gpu.async_load_tmem %sum :", "%v, %r = mosaic_gpu.async_load_tmem %sum reduce max :"
     )
     source = source.replace("-> vector<128x32xi32>", "-> vector<128x32xi32>, vector<128xi32>")
@@ -182,8 +182,8 @@ BEFORE, AFTER = "nvvm.tcgen05.fence <before>", "nvvm.tcgen05.fence <after>"
 
 
 def two_warps(before: str = BEFORE, after: str = AFTER) -> str:
-    """One product by warp 0, and another one into the same accumulator by warp 1."""
-    source = product("f16", "f16", "f32", times=2)
+    """One MMA by warp 0, and another one into the same accumulator by warp 1."""
+    source = mma_kernel("f16", "f16", "f32", times=2)
     first, _, rest = source.partition("      mosaic_gpu.tcgen05_mma ")
     commit = rest.index("      mosaic_gpu.wait barrier(%d")
     accumulator, left, right = (
@@ -218,7 +218,7 @@ def two_warps(before: str = BEFORE, after: str = AFTER) -> str:
 
 
 @pytest.mark.parametrize("schedule", sim.SCHEDULES, ids=lambda s: f"{s.order}-{s.completion}")
-def test_fences_put_the_products_of_two_threads_one_behind_the_other(schedule: sim.Simulation) -> None:
+def test_fences_order_the_mmas_of_two_threads(schedule: sim.Simulation) -> None:
     kernel = sim.simulate(two_warps(), "sim:sm_100a")
     x, y, z = kernel.random_arguments()
     kernel(x, y, z, simulation=schedule)
@@ -240,7 +240,7 @@ def test_every_mutant_of_two_threads_that_multiply_is_noticed() -> None:
 
 
 def scaled_by(scales: str, size: int) -> str:
-    """The product with scales, of factors of four bits: `a @ b.T`, with a scale for so many elements along K."""
+    """The MMA with scales and operands of four bits: `a @ b.T`, with one scale for several elements along K."""
     text = (PALLAS / "tensor_core_scaled.mlir").read_text()
     groups = 128 // size // 4
     text = text.replace("f8E4M3FN", "f4E2M1FN").replace("f8E8M0FNU", scales)
@@ -250,7 +250,7 @@ def scaled_by(scales: str, size: int) -> str:
         "!mosaic_gpu.barrier, #gpu.address_space<workgroup>>) 512", f"!SAME) {512 * groups}"
     )
     text = text.replace("!SAME", "!mosaic_gpu.barrier, #gpu.address_space<workgroup>>")
-    # The second scales lie behind the first, in shared memory and in tensor memory.
+    # The second scales follow the first, in shared memory and in tensor memory.
     return text.replace("offset = 132", f"offset = {128 + 4 * groups}")
 
 
@@ -262,7 +262,7 @@ def test_random_scales_are_positive_numbers(scales: str) -> None:
     assert np.isfinite(c).all() and c.any() and len(np.unique(c)) > 1000
     for found in (p, q):
         assert (found.astype(np.float32) > 0).all() and len(np.unique(found.astype(np.float32))) > 4
-    # Factors of such a type have signs.
+    # Operands of this type have signs.
     assert scales or (a.astype(np.float32) < 0).any()
 
 
@@ -285,7 +285,7 @@ def random_scales(dtype: np.dtype, shape: tuple[int, int]) -> np.ndarray:
 
 @pytest.mark.parametrize(("scales", "size"), FOUR_BITS)
 @pytest.mark.parametrize("completion", ["early", "late"])
-def test_factors_of_four_bits(scales: str, size: int, completion: str) -> None:
+def test_operands_of_four_bits(scales: str, size: int, completion: str) -> None:
     kernel = sim.simulate(scaled_by(scales, size), "sim:sm_100a")
     a, b, p, q, c = kernel.random_arguments()
     assert a.shape == b.shape == (128, 64) and set(range(256)) == set(a.view(np.uint8).ravel().tolist())
@@ -303,7 +303,7 @@ def test_factors_of_four_bits(scales: str, size: int, completion: str) -> None:
 
 
 @pytest.mark.parametrize(("scales", "size"), FOUR_BITS)
-def test_every_mutant_of_factors_of_four_bits_is_noticed(scales: str, size: int) -> None:
+def test_every_mutant_of_operands_of_four_bits_is_killed(scales: str, size: int) -> None:
     kernel = sim.simulate(scaled_by(scales, size), "sim:sm_100a")
     outcomes = mutants.score(
         kernel, kernel.random_arguments(), kinds=("wait removed", "arrival removed", "expect_tx short", "fence dropped")
@@ -322,7 +322,7 @@ def test_accesses_of_packed_tiles_are_those_of_their_bytes() -> None:
         and "the MMA reads bytes [0, 8192) of shared memory; it is not ordered with the copy" in f.message
         for f in found
     )
-    # Tiles of half a byte an element fit one behind the other, and no closer.
+    # Tiles of half a byte an element fit next to each other, and no closer.
     for offset, kinds in ((8192, []), (8176, ["race"])):
         close = source.replace('slice_smem"() <{offset = 16384', f'slice_smem"() <{{offset = {offset}')
         assert close != source
@@ -333,7 +333,7 @@ def test_accesses_of_packed_tiles_are_those_of_their_bytes() -> None:
     assert "transaction" in {f.kind for f in kernel.find(*kernel.random_arguments())}
 
 
-def test_factors_of_four_bits_that_no_instruction_has_are_refused() -> None:
+def test_unsupported_operands_of_four_bits_are_refused() -> None:
     source = scaled_by("f8E8M0FNU", 32)
     for changed, message in (
         (scaled_by("f8E8M0FNU", 16), "scales of memref<128x8xf8E8M0FNU"),

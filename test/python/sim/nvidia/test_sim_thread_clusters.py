@@ -1,4 +1,4 @@
-"""Clusters of programs of threads: shared memory of other blocks, and copies to it."""
+"""Clusters in thread-level kernels: shared memory of other blocks, and copies to it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BLOCKS, THREADS = 2, 64
 
 
 def lowered(name: str) -> sim.SimulatedKernel:
-    """A module of JAX's as a program of threads."""
+    """A module of JAX's as a thread-level kernel."""
     return sim.simulate(PALLAS.joinpath(f"{name}.mlir"), "sim:sm_90a", level="thread")
 
 
@@ -138,7 +138,7 @@ def test_stores_and_loads_of_another_block(order: str) -> None:
     assert find(GET + SYNC, order=order) == ()
     relaxed = SYNC.replace("arrive", "arrive.relaxed")
     assert find(relaxed + PUT + SYNC + READ, order=order) == ()
-    # A relaxed arrival tells of nothing that was stored.
+    # A relaxed arrival does not release stores.
     finding = find(SYNC + PUT + relaxed + READ, order=order)[0]
     assert finding.kind == "race" and "of shared memory of block (" in finding.message
     assert finding.others[0].block != finding.block
@@ -153,7 +153,7 @@ def test_a_block_that_may_not_have_started_or_may_have_ended() -> None:
     late = find(GET)
     assert {f.kind for f in late} == {"leak"}
     assert late[0].message == "the load targets the shared memory of block (0, 0, 0), which may have exited"
-    # Its last wait is what it needs, and no more than one is made.
+    # The final wait is needed, too, and mutants do not duplicate it.
     kernel = sim.simulate(program(GET + SYNC), "sim:sm_90a")
     outcomes = mutants.score(kernel, kernel.random_arguments())
     assert all(o.caught for o in outcomes)
@@ -180,7 +180,7 @@ def test_lanes_of_one_warp_reach_different_blocks() -> None:
 
 def test_the_barrier_of_the_cluster() -> None:
     first = "\n    %is = arith.cmpi eq, %rank, %zero : i32\n    scf.if %is {" + SYNC + "\n    }"
-    # Whoever has ended need not come.
+    # Exited threads need not arrive.
     x, o = np.arange(128, dtype=np.int32), np.zeros(128, np.int32)
     assert smalti.compile(program(first), target="sim:sm_90a").find(x, o) == ()
     waits = " else {" + INIT + WAIT + "\n    }"
@@ -255,7 +255,7 @@ def test_copies_of_bytes_to_another_block() -> None:
     of_threads = "nvvm.fence.sync_restrict {order = #nvvm.mem_order<release>}"
     for other in (of_global, of_threads):
         assert only(sent(INIT, SYNC, EXPECT, SEND.replace(between, other), WAIT, TAKE)).kind == "missing-fence"
-    # The fence behind an initialization is of the thread that did it.
+    # The fence after an initialization is executed by the thread that initialized.
     elsewhere = "\n    }\n    scf.if %second {\n      nvvm.fence.mbarrier.init\n    }"
     late = INIT.replace("\n      nvvm.fence.mbarrier.init\n    }", elsewhere)
     second = "\n    %is1 = arith.constant 1 : i32\n    %second = arith.cmpi eq, %t32, %is1 : i32"
@@ -284,12 +284,12 @@ ASSEMBLY = """
     gpu.barrier
     llvm.inline_asm has_side_effects "{ .reg .b32 mapped_addr; @$0 mapa.shared::cluster.u32 mapped_addr, $1, $2; \
 @$0 mbarrier.arrive.shared::cluster.b64 _, [mapped_addr]; }", "b,r,r" %leads, %b, %other : (i1, !llvm.ptr<3>, i32) -> ()"""
-TOLD = READ.replace("%o[%g]", "%o[%from]")
+READ_RECEIVED = READ.replace("%o[%g]", "%o[%from]")
 
 
 def test_arrivals_on_barriers_of_another_block() -> None:
-    assert sent(INIT, SYNC, PUT, TELL, WAIT_FOR_CLUSTER, TOLD) == ()
-    kinds = {f.kind for f in sent(INIT, SYNC, PUT, TELL, TOLD)}
+    assert sent(INIT, SYNC, PUT, TELL, WAIT_FOR_CLUSTER, READ_RECEIVED) == ()
+    kinds = {f.kind for f in sent(INIT, SYNC, PUT, TELL, READ_RECEIVED)}
     assert kinds == {"race", "leak", "uninitialized"}
     # Only threads of its block wait for a barrier, or initialize it.
     far = WAIT.replace("%b,", "%far,").replace("ptr<3>", "ptr")
@@ -315,9 +315,9 @@ SCOPE = " {scope = #nvvm.mem_scope<cluster>}"
     ids=["arrival", "wait", "wait without one", "arrival in assembly"],
 )
 def test_scopes_of_arrivals_and_waits(tell: str, wait: str) -> None:
-    """An arrival and a wait that are for their own blocks do not tell of what another block stored. That it is over, they
-    do: what was read, may be overwritten."""
-    finding = sent(INIT, SYNC, PUT, tell, wait, TOLD)[0]
+    """An arrival and a wait with block scope do not make stores of another block visible. They order later writes after
+    earlier reads: memory that was read may be overwritten."""
+    finding = sent(INIT, SYNC, PUT, tell, wait, READ_RECEIVED)[0]
     assert finding.kind == "race" and "it is not ordered with the store" in finding.message
     assert finding.others[0].block != finding.block and finding.hint is not None
     assert finding.hint.endswith("an mbarrier with arrival and wait at cluster scope")
@@ -341,13 +341,13 @@ def test_relaxed_arrivals_and_waits_between_fences() -> None:
     wait = WAIT_FOR_CLUSTER.replace(SCOPE, " " + RELAXED["arrive"])
     release, acquire = (f"\n    {RELAXED[name]}" for name in ("release", "acquire"))
     fenced = tell.replace("scf.if %leads {", f"scf.if %leads {{{release}")
-    assert sent(INIT, SYNC, PUT, fenced, wait, acquire, TOLD) == ()
+    assert sent(INIT, SYNC, PUT, fenced, wait, acquire, READ_RECEIVED) == ()
     for parts in ((tell, wait, acquire), (fenced, wait), (fenced.replace(release, acquire), wait, acquire)):
-        finding = sent(INIT, SYNC, PUT, *parts, TOLD)[0]
+        finding = sent(INIT, SYNC, PUT, *parts, READ_RECEIVED)[0]
         assert finding.kind == "race" and "it is not ordered with the store" in finding.message
     # One for the block does not reach another one.
     small = fenced.replace("cluster>}", "cta>}")
-    assert sent(INIT, SYNC, PUT, small, wait, acquire, TOLD)[0].kind == "race"
+    assert sent(INIT, SYNC, PUT, small, wait, acquire, READ_RECEIVED)[0].kind == "race"
 
 
 def test_arrivals_in_assembly_by_number() -> None:

@@ -1,4 +1,4 @@
-"""Threads of a warp run by themselves on NVIDIA's chips: what one stores, another may read behind `bar.warp.sync`."""
+"""Divergent threads of NVIDIA warps: visibility of a thread's store to others after `bar.warp.sync`."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def exchange(between: str, at: str = "%next", memory: str = f"%s[AT] : {TILE}") 
 
 
 @pytest.mark.parametrize("memory", [f"%s[AT] : {TILE}", "%g[AT] : memref<64xi32>"])
-def test_what_another_lane_stored(memory: str) -> None:
+def test_a_value_that_another_lane_stored(memory: str) -> None:
     assert kinds(exchange("", memory=memory)) == {"race"}
     for sound in (SYNC, "gpu.barrier", "nvvm.barrier0"):
         assert kinds(exchange(sound, memory=memory)) == set()
@@ -91,7 +91,7 @@ def test_what_another_lane_stored(memory: str) -> None:
         "nvvm.memory.barrier <cta>",
     ],
 )
-def test_what_does_not_order_memory(exchanged: str) -> None:
+def test_ops_that_do_not_order_memory(exchanged: str) -> None:
     assert kinds(exchange(exchanged)) == {"race"}
 
 
@@ -99,7 +99,7 @@ def test_parts_of_a_warp() -> None:
     part = "nvvm.bar.warp.sync %half : i32"
     assert kinds(exchange(part)) == set()
     assert kinds(exchange(part, at="%far")) == {"race"}
-    # What they know of each other, they hand on.
+    # Synchronization is cumulative across lanes.
     inner = f"""
     scf.if %upper {{
     }} else {{
@@ -116,13 +116,13 @@ def test_parts_of_a_warp() -> None:
     assert kinds(whole.replace(SYNC, "")) == {"race"}
 
 
-def test_what_another_lane_reads_is_not_overwritten() -> None:
+def test_a_value_that_another_lane_reads_is_not_overwritten() -> None:
     def turn(between: str) -> str:
         return "\n".join([store(), SYNC, load("%v", "%next"), between, store(value="%v"), PUT])
 
     assert kinds(turn("")) == {"race"}
     assert kinds(turn(SYNC)) == set()
-    # A place that all read.
+    # An address that all lanes read.
     whole = [store(), SYNC, load("%v", "%c0"), "", "scf.if %first {", store("%c0", "%one"), "}", PUT]
     body = "\n".join(whole).replace("%c0] :", "%base] :")
     body = "%base = arith.subi %t, %lane : index\n" + body
@@ -130,13 +130,13 @@ def test_what_another_lane_reads_is_not_overwritten() -> None:
     assert kinds(body.replace("scf.if", f"{SYNC}\nscf.if")) == set()
 
 
-def test_what_one_lane_stores_for_all() -> None:
-    def told(between: str) -> str:
+def test_a_store_of_one_lane_for_all() -> None:
+    def ordered(between: str) -> str:
         base = "%base = arith.subi %t, %lane : index"
         return "\n".join([base, "scf.if %first {", store("%base"), "}", between, load("%v", "%base"), PUT])
 
-    assert kinds(told("")) == {"race"}
-    assert kinds(told(SYNC)) == set()
+    assert kinds(ordered("")) == {"race"}
+    assert kinds(ordered(SYNC)) == set()
     # All store the same: who reads it has stored it.
     alike = "\n".join([store("%c0", "%one"), "gpu.barrier", store("%c1", "%one"), load("%v", "%c1"), PUT])
     made = sim.simulate(
@@ -146,7 +146,7 @@ def test_what_one_lane_stores_for_all() -> None:
 
 
 def test_a_lane_that_reads_after_another_is_remembered_with_it() -> None:
-    """Lane 1 reads, then lane 0 alone; lane 0 writes, which knows of itself only."""
+    """Lane 1 reads, then lane 0 alone; lane 0 writes, ordered only after its own accesses."""
     other = """
     %base = arith.subi %t, %lane : index
     %second = arith.cmpi eq, %lane, %c1 : index
@@ -215,7 +215,7 @@ def test_a_lane_that_the_mask_does_not_name() -> None:
 
 
 def test_atomic_accesses_of_the_lanes_of_a_warp() -> None:
-    """The lane that counts last knows of what the others did before they counted."""
+    """The lane that increments last has acquired the earlier accesses of the others."""
     count = f"memref<1xi32, {SHARED}>"
     body = f"""
     %n = memref.alloc() : {count}

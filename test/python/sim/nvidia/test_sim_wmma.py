@@ -1,4 +1,5 @@
-"""Products of `nvvm.wmma` against numpy: what a lane has of a matrix is not said, so elements only meet their own."""
+"""`nvvm.wmma` against numpy, with an unspecified fragment layout: elements only combine with elements of the same lane
+and index."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ SUMS = {
 
 
 def program(m: int, n: int, k: int, kind: str, sums: str, layouts: tuple[str, str], fill: str = "") -> str:
-    """D = A B + C, twice C where `fill` is given, through pointers of global and of shared memory."""
+    """D = A B + C, twice C if `fill` is given, through pointers to global and to shared memory."""
     element, _, of_a, register = KINDS[kind]
     of_b = of_a
     if kind in ("s8", "u8"):
@@ -105,7 +106,7 @@ def arguments(m: int, n: int, k: int, kind: str, sums: str, layouts: tuple[str, 
 
 
 @pytest.mark.parametrize(("m", "n", "k", "kind", "sums", "layouts"), CASES)
-def test_products(m: int, n: int, k: int, kind: str, sums: str, layouts: tuple[str, str]) -> None:
+def test_matmuls(m: int, n: int, k: int, kind: str, sums: str, layouts: tuple[str, str]) -> None:
     a, b, c = arguments(m, n, k, kind, sums, layouts)
     start = c.astype(np.float64)
     fill = "twice" if kind != "u8" else ""

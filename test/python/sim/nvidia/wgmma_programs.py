@@ -1,4 +1,4 @@
-"""Programs of threads with products of warpgroups, by hand: matrices in shared memory without swizzles."""
+"""Thread-level kernels with hand-written `wgmma`: matrices in shared memory without swizzles."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from helpers import SHARED, gpu_kernel
 
 ROWS = 64
 K_BYTES = 32
-"""Of the elements along k that a product takes."""
+"""The number of elements along k of one `wgmma`."""
 
 DTYPES: dict[str, Any] = {
     "f16": np.float16,
@@ -113,7 +113,7 @@ def pack(values: list[str], register: str, name: str) -> list[str]:
     return lines
 
 
-def shared_product(
+def shared_wgmma(
     name: str,
     start: str,
     columns: int,
@@ -125,7 +125,7 @@ def shared_product(
     saturated: bool = False,
     descriptors: tuple[str, str] = ("%ad", "%bd"),
 ) -> str:
-    """A product of matrices in shared memory; `kinds` are of the sums, of A and of B."""
+    """A matmul of matrices in shared memory; `kinds` are the types of the accumulator, of A and of B."""
     sums, a, b = kinds
     count = columns * (2 if sums == "f16" else 4) // 8
     ty = structure(register, count)

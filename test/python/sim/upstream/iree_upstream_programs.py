@@ -1,5 +1,7 @@
-"""Programs as IREE's pipelines for any GPU leave them, written by hand: of LLVMGPUTileAndFuse after bufferisation, where
-`scf.forall` still says what blocks and threads do, and of LLVMGPUVectorDistribute after its distribution of vectors."""
+"""Kernels as IREE's pipelines for any GPU leave them, written by hand.
+
+LLVMGPUTileAndFuse after bufferization, where `scf.forall` still states the work of blocks and threads, and
+LLVMGPUVectorDistribute after its distribution of vectors."""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ def _module(arguments: str, body: str, block: int, grid: tuple[int, int]) -> str
 # LLVMGPUTileAndFuse
 # ---------------------------------------------------------------------------------------------------------------------
 
-_PRODUCT = """
+_MATMUL = """
         %a = vector.transfer_read %a_tile[%row, %c0], %zero {{in_bounds = [true, true]}}
           : memref<16x{depth}xf32, {shared}>, vector<4x{depth}xf32>
         %b = vector.transfer_read %b_tile[%c0, %column], %zero {{in_bounds = [true, true]}}
@@ -42,7 +44,7 @@ _PRODUCT = """
 
 
 def _tiles(out: str, trips: int, depth: int, fetch: str) -> str:
-    """A block of 16 threads has a tile of 16 x 16, a thread one of 4 x 4, which `fetch` brings factors of."""
+    """A block of 16 threads has a tile of 16 x 16, and a thread a tile of 4 x 4, whose operands `fetch` loads."""
     return f"""
       %a_tile = memref.alloc() : memref<16x{depth}xf32, {SHARED}>
       %b_tile = memref.alloc() : memref<{depth}x16xf32, {SHARED}>
@@ -56,7 +58,7 @@ def _tiles(out: str, trips: int, depth: int, fetch: str) -> str:
         gpu.barrier
 {fetch}
         gpu.barrier
-        scf.forall (%row, %column) = (0, 0) to (16, 16) step (4, 4) {{{_PRODUCT.format(depth=depth, shared=SHARED)}
+        scf.forall (%row, %column) = (0, 0) to (16, 16) step (4, 4) {{{_MATMUL.format(depth=depth, shared=SHARED)}
         }} {{mapping = [#gpu.thread<linear_dim_1>, #gpu.thread<linear_dim_0>]}}
       }}
       scf.forall (%row, %column) = (0, 0) to (16, 16) step (4, 4) {{
@@ -110,7 +112,8 @@ class Convolution:
 
 
 def convolution(how: Convolution) -> str:
-    """As an implicit product: the rows of A are places of the result, its columns places in a window and channels."""
+    """As an implicit matmul: the rows of A are positions of the result, its columns positions in a window and
+    channels."""
     n, h, w, f = how.out
     m, k, depth, q = n * h * w, how.window**2 * how.channels, 8, how.window
     image = f"memref<{how.images}x{how.height}x{how.width}x{how.channels}xf32>"
@@ -150,7 +153,7 @@ def convolution(how: Convolution) -> str:
 
 
 def _of_block(value: str, kind: str, warps: int, size: int, tag: str) -> str:
-    """What all threads of a block have, combined: by shuffles in a warp, then through shared memory."""
+    """The combined values of all threads of a block: by shuffles in a warp, then through shared memory."""
     combine = {"add": "arith.addf", "max": "arith.maximumf"}[kind]
     return f"""{_of_warp(value, combine, size, f"{tag}_warp")}
     %{tag}_own = memref.alloc() : memref<{warps}xf32, {SHARED}>
@@ -164,7 +167,7 @@ def _of_block(value: str, kind: str, warps: int, size: int, tag: str) -> str:
 
 
 def _of_warp(value: str, combine: str, size: int, result: str) -> str:
-    """What the lanes of a warp have, combined by shuffles."""
+    """The combined values of the lanes of a warp, by shuffles."""
     lines, last = [], value
     for by in (1 << i for i in range(size.bit_length() - 1)):
         found = f"%{result}" if 2 * by == size else f"%{result}_sum{by}"

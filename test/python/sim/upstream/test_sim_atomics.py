@@ -1,4 +1,4 @@
-"""Atomic accesses: numbers, what they order, and blocks that wait for each other."""
+"""Atomic accesses: numbers, ordering, and blocks that wait for each other."""
 
 from __future__ import annotations
 
@@ -92,8 +92,8 @@ def test_a_histogram_of_several_blocks(chip: str) -> None:
             for value in range(8):
                 mine = ranks[block][x[block] == value]
                 assert sorted(mine.tolist()) == list(range(len(mine)))
-    # Who updates last has acquired what the others did, so that it depends on the order what is found. The wave of 64
-    # runs in lockstep.
+    # The last updater has acquired the accesses of the others, so the findings depend on the order. The wave of 64 runs
+    # in lockstep.
     found = [f for order in ORDERS for f in find(histogram(""), chip, order)]
     assert {f.kind for f in found} == (set() if chip == "gfx942" else {"race"})
     assert all("it is not ordered with" in f.message and "the atomic access" in f.message for f in found)
@@ -129,8 +129,8 @@ def wrapped(number: int) -> int:
 
 
 @pytest.mark.parametrize("name", BINARY)
-def test_every_way_to_combine(name: str) -> None:
-    """Lanes that meet at one place go one after the other, each of which gets what the one before left."""
+def test_every_reduction(name: str) -> None:
+    """Lanes with the same address run one after another, and each reads its predecessor's value."""
     floats = name.startswith("f")
     ty = "f32" if floats else "i32"
     body = f"""
@@ -202,7 +202,7 @@ def test_a_reduction_of_halves(chip: str) -> None:
     assert o.tolist() == x.reshape(64, 2).sum(0).tolist()
 
 
-# What they order: a block tells another that what it wrote is there.
+# Ordering by atomics: a block signals to another that its writes are available.
 
 RELEASE = 'llvm.store %one, %flag_pointer atomic syncscope("SCOPE") release {alignment = 4 : i64} : i32, !llvm.ptr<1>'
 ACQUIRE = '%f = llvm.load %flag_pointer atomic syncscope("SCOPE") acquire {alignment = 4 : i64} : !llvm.ptr<1> -> i32'
@@ -276,7 +276,7 @@ def test_blocks_that_wait_for_each_other(chip: str, writer: int, fenced: bool) -
         {**FENCED, "acquire": FENCED["acquire"].replace("llvm.fence", 'llvm.fence syncscope("block") acquire //')},
     ],
 )
-def test_what_is_not_released_and_acquired_is_a_race(changed: dict[str, str]) -> None:
+def test_accesses_without_release_and_acquire_race(changed: dict[str, str]) -> None:
     found = find(handover(**changed), max_findings=100)
     assert {f.kind for f in found} == {"race"}
     race = next(f for f in found if "the load reads" in f.message)
@@ -331,7 +331,7 @@ def test_assembly_orders_as_the_operations_do() -> None:
     ],
 )
 def test_updates_in_assembly(text: str, ty: str, same: str) -> None:
-    """They do what LLVM's operations do, of which each is tested."""
+    """They have the semantics of LLVM's operations, each of which is tested."""
     body = """
     %v = memref.load %x[%t] : memref<64xTYPE>
     DO
@@ -452,7 +452,7 @@ def test_blocks_take_a_lock() -> None:
 
 
 def test_a_lock_of_the_lanes_of_a_warp() -> None:
-    """The threads of a warp of NVIDIA's chips may go on by themselves; those of a wave do not."""
+    """The threads of an NVIDIA warp may diverge; those of a wave do not."""
     text = lock().replace("scf.if %first {", "scf.if %true {").replace("device", "")
     with pytest.raises(LaunchError, match="runs the lanes of a warp in lockstep"):
         find(text)
@@ -494,7 +494,7 @@ def test_all_blocks_wait_for_all(chip: str) -> None:
 
 
 def test_a_wait_that_gives_up() -> None:
-    """A loop that counts goes on, though nobody changes what it reads."""
+    """A loop that counts continues, although the value that it reads does not change."""
     body = """
     scf.if %first {
       %c9 = arith.constant 9 : i32
@@ -547,7 +547,7 @@ def test_atomic_accesses_of_other_sizes_and_scopes_are_races() -> None:
 
 
 def test_all_updates_are_remembered() -> None:
-    """The plain read is ordered behind the last update, but not behind the one before."""
+    """The plain read is ordered after the last update, but not after the one before."""
     body = """
     %c32 = arith.constant 32 : index
     %c64 = arith.constant 64 : index

@@ -1,4 +1,4 @@
-"""Programs of threads without structure: lanes that part at a jump meet again, or end."""
+"""Unstructured thread-level kernels: divergence at jumps, convergence, and exits."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TARGETS = ["sim:sm_90a", "sim:gfx942"]
 
 
 def flat(text: str) -> str:
-    """The same program, whose conditions and loops are jumps."""
+    """The same kernel, whose conditions and loops are jumps."""
     module = smalti.parse(text)
     passmanager.PassManager.parse("builtin.module(convert-scf-to-cf,canonicalize)", module.context).run(
         module.operation
@@ -66,7 +66,8 @@ def test_structured_programs_as_jumps(order: str) -> None:
     assert [int(x) for x in out] == [t * (t - 1) // 2 if t % 2 else t.bit_length() for t in range(64)]
 
 
-# What the loop computes is used behind it, and lanes leave it one after the other: by `x` mod 5 trips, and at two places.
+# The values of the loop are used after it, and lanes leave it one after another: after `x` mod 5 trips, and at two
+# points.
 LOOP = """
     %five = arith.constant 5 : i32
     %trips = arith.remui %v, %five : i32
@@ -102,7 +103,7 @@ def test_lanes_leave_a_loop_one_after_the_other(target: str) -> None:
         assert (run(program(LOOP), target, order) == wanted).all()
 
 
-# Four ways, one of which jumps into another.
+# Four paths, one of which jumps into another.
 WAYS = """
     %four = arith.constant 4 : i32
     %which = arith.remui %ti, %four : i32
@@ -127,10 +128,10 @@ WAYS = """
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_lanes_meet_behind_several_ways(target: str) -> None:
+def test_lanes_converge_after_several_paths(target: str) -> None:
     x, which = np.arange(64) * 7 % 64, np.arange(64) % 4
     wanted = np.where(which == 0, 2 * x, np.where(which == 1, 2 * (x + 1), 0))
-    # All lanes are there again: a barrier is none of a part of a warp.
+    # All lanes have converged: the barrier is not in a part of a warp.
     for sync in ("gpu.barrier", "nvvm.bar.warp.sync %all : i32")[: 1 if "gfx" in target else 2]:
         assert (run(program(WAYS.replace("SYNC", sync)), target) == wanted[np.arange(64) ^ 1]).all()
     if "gfx" not in target:
@@ -159,7 +160,7 @@ def test_lanes_choose_among_regions(target: str) -> None:
     wanted = np.where(which == 0, x, np.where(which == 2, x + 1, 0))
     text = program(SWITCH.replace("IN", ""))
     assert (run(text, target) == wanted).all() and (run(flat(text), target) == wanted).all()
-    # Warps that choose by themselves may wait there.
+    # Divergent warps may wait there.
     warps = SWITCH.replace("%four = arith.constant 4", "%four = arith.constant 32").replace("remui %t", "divui %t")
     number = "%id = arith.constant 1 : i32\n    %count = arith.constant 32 : i32\n"
     own = warps.replace("IN", f"{number}    nvvm.barrier id = %id number_of_threads = %count")
@@ -167,7 +168,7 @@ def test_lanes_choose_among_regions(target: str) -> None:
         assert (run(program(own), target) == np.where(np.arange(64) < 32, x, 0)).all()
 
 
-def test_a_barrier_where_lanes_have_parted() -> None:
+def test_a_barrier_in_divergent_control_flow() -> None:
     text = """
     %low = arith.cmpi ult, %lane, %c3 : index
     cf.cond_br %low, ^part, ^end
@@ -180,12 +181,12 @@ def test_a_barrier_where_lanes_have_parted() -> None:
     (finding,) = find(program(text))
     assert finding.kind == "divergence"
     assert finding.message == "the barrier is in divergent control flow: lane 3 of warp 0 does not reach it"
-    # Whole warps may go by themselves.
+    # Whole warps may diverge.
     warps = text.replace("%lane, %c3", "%t, %c32").replace("gpu.barrier", "nvvm.bar.warp.sync %all : i32")
     assert (run(program(warps), "sim:sm_90a") == np.arange(64) * 7 % 64).all()
 
 
-def test_different_memory_where_lanes_meet() -> None:
+def test_different_memory_where_lanes_converge() -> None:
     text = """
     %low = arith.cmpi ult, %lane, %c3 : index
     cf.cond_br %low, ^end(%x : memref<64xi32>), ^end(%o : memref<64xi32>)
@@ -223,7 +224,7 @@ def test_lanes_that_end_are_not_waited_for(target: str, order: str) -> None:
     assert (found == wanted).all()
 
 
-def test_what_lanes_that_ended_stored_is_not_seen_without_a_barrier() -> None:
+def test_stores_of_exited_lanes_are_unordered_without_a_barrier() -> None:
     (finding,) = find(program(EARLY.replace("BARRIER", "")))
     assert finding.kind == "race"
     # An exchange of those that remain.

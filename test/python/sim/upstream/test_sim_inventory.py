@@ -1,4 +1,4 @@
-"""What the simulator knows of upstream's dialects at the level of threads: every operation, or the reason why not."""
+"""Coverage of upstream's thread-level dialects in the simulator: every operation, or the reason for its refusal."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ DIALECTS = ("affine", "arith", "cf", "complex", "gpu", "index", "math", "memref"
 
 
 def names(dialect: str) -> set[str]:
-    """The operations that the installed MLIR has of a dialect."""
+    """The operations of a dialect in the installed MLIR."""
     module = importlib.import_module(f"smalti.dialects._{dialect}_ops_gen")
     classes = [of for _, of in inspect.getmembers(module, inspect.isclass)]
     return {of.OPERATION_NAME for of in classes if hasattr(of, "OPERATION_NAME")}

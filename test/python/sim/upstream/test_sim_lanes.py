@@ -1,4 +1,4 @@
-"""What lanes of a warp tell each other: shuffles, votes, reductions and moves, against the emulator."""
+"""Communication between lanes of a warp: shuffles, votes, reductions and moves, against the emulator."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def words(lanes: int) -> np.ndarray:
 
 
 def results(body: str, outputs: int, chip: str) -> np.ndarray:
-    """What the simulator computes, which is what the emulator does."""
+    """The simulator's results, which equal the emulator's."""
     lanes = LANES[chip]
     text, given = program(body, outputs, lanes), words(lanes).astype(np.int32)
     found, wanted = np.zeros((2, outputs, lanes), np.int32)
@@ -179,7 +179,7 @@ def test_moves_of_waves_of_32() -> None:
 
 
 @pytest.mark.parametrize("length", [16, 32])
-def test_rows_change_places(length: int) -> None:
+def test_rows_are_permuted(length: int) -> None:
     body = f"""
     %pair = rocdl.permlane{length}.swap %v, %t, false, false : (i32, i32) -> <(i32, i32)>
     %r0 = llvm.extractvalue %pair[0] : !llvm.struct<(i32, i32)>
@@ -230,7 +230,7 @@ def test_a_reduction_of_several_warps() -> None:
 
 
 def parted(inside: str) -> str:
-    """Lanes from 5 on do something."""
+    """Lanes from 5 on are active."""
     return f"""
     %upper = arith.cmpi uge, %t, %five : i32
     %rest = arith.constant -32 : i32
@@ -265,14 +265,14 @@ def parted(inside: str) -> str:
         ("%got = gpu.subgroup_broadcast %v, specific_lane %two : i32", "gfx942", "a broadcast from lane 2 of wave 0"),
     ],
 )
-def test_lanes_that_do_not_come(inside: str, chip: str, message: str) -> None:
+def test_lanes_that_do_not_arrive(inside: str, chip: str, message: str) -> None:
     made = sim.simulate(program(parted(inside), 1, LANES[chip]), chip)
     (finding,) = made.find(*made.random_arguments())
     assert finding.kind == "divergence" and finding.message.startswith(message), finding.message
 
 
-def test_lanes_that_come_to_another_place() -> None:
-    """Threads that run by themselves may vote together in both ways of a condition."""
+def test_lanes_at_another_point() -> None:
+    """Divergent threads may vote together on both paths of a condition."""
     text = parted("%got = nvvm.vote.sync ballot %all, %odd -> i32")
     both = text.replace(
         "scf.yield %zero : i32", "%other = nvvm.vote.sync ballot %all, %odd -> i32\nscf.yield %other : i32"
@@ -297,7 +297,7 @@ def test_exchanges_of_some_lanes(inside: str, chip: str) -> None:
     results(parted(inside), 1, chip)
 
 
-def test_what_a_chip_lacks_is_named() -> None:
+def test_missing_features_of_a_chip_are_reported() -> None:
     for body, message in (
         ("%r0 = rocdl.permlanex16 %t, %v, %v, %v, true, false : i32, i32", "gfx942 does not have this instruction"),
         ("%r0 = rocdl.ballot %odd : i32", "a ballot of 64 lanes in i32"),

@@ -1,4 +1,4 @@
-"""Numbers of less than a byte in programs of threads: arithmetic of `i4`, and vectors of them in memory."""
+"""Numbers of less than a byte in thread-level kernels: arithmetic of `i4`, and vectors of them in memory."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ FUNCTIONS: dict[str, tuple[Any, list[tuple[int, int]]]] = {
 
 
 def defined(name: str) -> np.ndarray:
-    """The pairs of which the result means something."""
+    """The pairs with a defined result."""
     if name.startswith(("div", "rem")):
         overflows = (X == 8) & (Y == 15) if name.endswith("si") else np.zeros(256, np.bool_)
         return (Y != 0) & ~overflows
@@ -205,7 +205,7 @@ def test_conversions_and_reductions() -> None:
 
 
 def test_rounding_to_four_bits() -> None:
-    """To the nearest, ties to even; what is too large, or no number, becomes the largest."""
+    """To the nearest, ties to even; too large numbers and NaNs become the largest."""
     text = kernel(
         "%f: memref<256xf32>, %o: memref<256xf32>",
         """

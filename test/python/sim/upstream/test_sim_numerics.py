@@ -1,4 +1,4 @@
-"""That the block-level simulator does not state what instructions compute, and does not read attributes as text."""
+"""Independence of the block-level simulator from instruction semantics and from attributes as text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FILES = sorted([*FOLDER.glob("*.py"), *(FOLDER / "ops").glob("*.py")])
 
 
 def names(path: Path) -> list[str]:
-    """What a file imports, the attributes that it names, and its operators."""
+    """The imports of a file, the attributes that it names, and its operators."""
     found = []
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):

@@ -1,4 +1,4 @@
-"""Conversions to floats of 8 bits and less: numbers that are too large, infinities, NaN, and what is rounded."""
+"""Conversions to floats of 8 bits and less: too large numbers, infinities, NaN, and rounding."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ CASES += [("sitofp", source, target) for source in INTEGERS for target in SMALL]
 
 
 def unequal(found: np.ndarray[Any, Any], wanted: np.ndarray[Any, Any], given: np.ndarray[Any, Any]) -> list[Any]:
-    """What was converted to another number, with both; the sign of a zero counts."""
+    """Pairs of a number and its conversion that differ; the sign of a zero counts."""
     same = (found == wanted) & (np.signbit(found) == np.signbit(wanted)) | np.isnan(found) & np.isnan(wanted)
     return list(zip(given[~same].tolist(), found[~same].tolist(), wanted[~same].tolist(), strict=True))
 

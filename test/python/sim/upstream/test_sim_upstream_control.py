@@ -1,4 +1,5 @@
-"""Loops, jumps, calls, and what threads of a warp or block do together, in programs of threads: against numpy."""
+"""Control flow and collective operations of thread-level kernels, against numpy: loops, jumps, calls, warps and
+blocks."""
 
 from __future__ import annotations
 
@@ -76,7 +77,7 @@ def test_shared_iterations_are_a_point_of_synchronization(target: str) -> None:
     kernel = made(EXCHANGE, "%x: memref<128xf32>, %y: memref<128xf32>", block="128, 1, 1", target=target)
     kernel(x, y)
     assert (y == x[::-1]).all()
-    # Where a compiler puts no barrier there, the program needs one.
+    # The compiler does not insert a barrier there, so the kernel needs one.
     found = kernel.find(x, y, simulation=sim.Simulation(own_barriers=True))
     assert found and {finding.kind for finding in found} <= {"race", "uninitialized"}
 
@@ -210,8 +211,8 @@ def collatz(n: int) -> int:
 
 
 @pytest.mark.parametrize("target", ["sim:sm_80", "sim:gfx942"])
-def test_threads_of_a_warp_go_different_ways(target: str) -> None:
-    """Loops that threads leave at different times: each keeps what it computed last, and all meet at the barrier."""
+def test_threads_of_a_warp_diverge(target: str) -> None:
+    """Loops that threads leave at different times: each keeps its last value, and all reach the barrier."""
     x, y, z = np.arange(1, 65, dtype=np.int32), np.zeros(64, np.int32), np.zeros(64, np.int32)
     run(STEPS, "%x: memref<64xi32>, %y: memref<64xi32>, %z: memref<64xi32>", x, y, z, block="64, 1, 1", target=target)
     counts = np.array([collatz(int(n)) for n in x])
@@ -219,22 +220,22 @@ def test_threads_of_a_warp_go_different_ways(target: str) -> None:
     assert (z == np.where(counts < 2, 3, np.where(counts == 6, 1, counts))).all()
 
 
-def test_a_barrier_on_one_way() -> None:
+def test_a_barrier_on_one_path() -> None:
     body = """%few = arith.cmpi ult, %t, %c1 : index
     cf.cond_br %few, ^some, ^end
   ^some:
     gpu.barrier
     cf.br ^end
   ^end:"""
-    # Threads that do nothing but return are not waited for.
+    # Threads that only return are not waited for.
     assert made(body, "%x: memref<8xf32>").find(np.zeros(8, np.float32)) == ()
-    behind = "\n    %v = memref.load %x[%c0] : memref<8xf32>"
-    (finding,) = made(body + behind, "%x: memref<8xf32>").find(np.zeros(8, np.float32))
+    after = "\n    %v = memref.load %x[%c0] : memref<8xf32>"
+    (finding,) = made(body + after, "%x: memref<8xf32>").find(np.zeros(8, np.float32))
     assert finding.kind == "divergence"
 
 
-def test_warps_wait_on_ways_of_their_own() -> None:
-    """Each warp has a barrier of its own in its way."""
+def test_warps_wait_on_separate_paths() -> None:
+    """Each warp has a barrier of its own on its path."""
     y = np.zeros(64, np.int32)
     body = """
     %n32 = arith.constant 32 : index
@@ -341,7 +342,7 @@ TURNS = """
 
 
 def test_lanes_that_wait_for_each_other_in_jumps() -> None:
-    """The lanes of a warp run in lockstep here, so nothing is said of what only lanes that go on by themselves can do."""
+    """The lanes of a warp run in lockstep here, so findings about divergent lanes do not occur."""
     body = TURNS.format(first="%old = memref.atomic_rmw addi %i1, %x[%c0] : (i32, memref<1xi32>) -> i32")
     assert not made(body, "%x: memref<1xi32>").find(np.zeros(1, np.int32))
     with pytest.raises(LaunchError, match="lockstep"):
@@ -402,7 +403,7 @@ def test_reductions_of_a_block_by_a_region() -> None:
 
 @pytest.mark.parametrize(("block", "fence"), [(64, ""), (128, "nvvm.wgmma.fence.aligned")])
 def test_reductions_of_a_block_need_all_of_its_warps(block: int, fence: str) -> None:
-    """Also where warps only have a mask, as those of a warpgroup."""
+    """Also if warps have only a mask, as those of a warpgroup."""
     body = f"""
     %some = arith.constant 32 : index
     %low = arith.cmpi ult, %t, %some : index
@@ -442,7 +443,7 @@ UNSIGNED = """gpu.module @m {{
 @pytest.mark.parametrize("bits", [8, 32, 64])
 @pytest.mark.parametrize("at", ["%t", "%c0"])
 def test_unsigned_loops(at: str, bits: int, target: str) -> None:
-    """Bounds whose sign bit is set are large numbers, different in each thread or the same in all."""
+    """Bounds whose sign bit is set are large numbers, divergent or uniform."""
     text = UNSIGNED.format(e=f"i{bits}", at=at).replace("%t = gpu", "%c0 = arith.constant 0 : index\n    %t = gpu")
     lows = np.full(32, 2 ** (bits - 1) - 3 if bits < 64 else 100, np.uint64)
     highs = lows + np.arange(32, dtype=np.uint64) - 5

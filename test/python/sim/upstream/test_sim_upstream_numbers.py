@@ -1,4 +1,4 @@
-"""Numbers of upstream's operations in programs of threads, against numpy in double precision."""
+"""Numbers of upstream's operations in thread-level kernels, against numpy in double precision."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_functions(element: str) -> None:
     for row, (name, function) in zip(y, UNARY.items(), strict=True):
         with np.errstate(over="ignore"):
             wanted = np.asarray(function(wide)).astype(dtype)
-        # A unit in the last place for functions that are computed in another way.
+        # One unit in the last place for functions with another implementation.
         np.testing.assert_allclose(row, wanted, rtol=2 * float(np.finfo(dtype).eps), err_msg=name)
 
 
@@ -164,7 +164,7 @@ INTEGERS = {
 
 
 def test_integers() -> None:
-    """Flags that promise that nothing overflows change no bits of what does not."""
+    """Flags that promise no overflow do not change the bits of results without overflow."""
     rng = np.random.default_rng(0)
     x, z = rng.integers(-(2**31), 2**31, 32).astype(np.int32), rng.integers(1, 99, 32).astype(np.int32)
     z[::3] *= -1
@@ -188,7 +188,7 @@ def test_integers() -> None:
 
 
 def test_memory_of_threads_that_pointers_reach() -> None:
-    """What a conversion makes of math.sincos, and copies of bytes."""
+    """The results of a conversion of math.sincos, and copies of bytes."""
     x, y = np.linspace(-3, 3, 32).astype(np.float32), np.zeros((32, 3), np.float32)
     ty = "!llvm.struct<(i32, array<2 x f32>)>"
     body = f"""
@@ -282,7 +282,7 @@ def test_pairs_that_are_converted() -> None:
 
 
 @pytest.mark.parametrize("signs", [("signed", "unsigned"), ("unsigned", "signed")])
-def test_products_of_bytes(signs: tuple[str, str]) -> None:
+def test_multiplications_of_bytes(signs: tuple[str, str]) -> None:
     rng = np.random.default_rng(0)
     a, b = (rng.integers(-128, 128, (32, 4)).astype(np.int8) for _ in range(2))
     y = np.zeros((32, 2), np.int32)
@@ -318,6 +318,6 @@ def test_reciprocals() -> None:
     run(body, "%x: memref<32x2xf32>, %y: memref<32x3xf32>", x, y)
     with np.errstate(divide="ignore", over="ignore"):
         wanted = (1 / x.astype(np.float64)).astype(np.float32)
-    # What is less than a normal number counts as 0, before and behind.
+    # Subnormal numbers count as 0, as operands and as results.
     wanted[0] = np.inf, 0
     assert (y[:, :2] == wanted).all() and (y[:, 2] == wanted[:, 0]).all()

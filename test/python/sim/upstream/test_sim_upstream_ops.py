@@ -1,4 +1,4 @@
-"""Operations of upstream's dialects on memory, masks and numbers, in programs of threads: against numpy."""
+"""Operations of upstream's dialects on memory, masks and numbers, in thread-level kernels: against numpy."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def test_masks_of_transposed_transfers_and_contractions() -> None:
 
 
 def test_masked_elements_are_not_touched() -> None:
-    """What is masked may be outside."""
+    """Masked elements may be outside."""
     body = """
     %n = arith.constant {count} : index
     %m = vector.create_mask %n : vector<8xi1>
@@ -176,7 +176,7 @@ def test_complex_numbers() -> None:
 
 @pytest.mark.parametrize(("scale", "power"), [("11.0 : f32", 3), ("dense<0.25> : vector<1xf8E8M0FNU>", -2)])
 def test_conversions_with_scales(scale: str, power: int) -> None:
-    """Of a scale only the exponent counts."""
+    """Only the exponent of a scale counts."""
     x, y = np.linspace(-9, 9, 32).astype(np.float32), np.zeros(32, np.float32)
     kind = scale.rpartition(" : ")[2]
     element = "f8E8M0FNU" if "vector" in kind else "f32"
@@ -195,8 +195,8 @@ def test_conversions_with_scales(scale: str, power: int) -> None:
     assert (y == scaled).all()
 
 
-def test_fused_products_are_rounded_once() -> None:
-    """2^-60 decides how the sum of a product and a number is rounded."""
+def test_fused_multiply_adds_are_rounded_once() -> None:
+    """2^-60 decides the rounding of a multiply-add."""
     x = np.array([[1 + 2**-12, 1 + 2**-12, 2**-60]] * 32, np.float32)
     y = np.zeros(32, np.float32)
     body = """
@@ -207,7 +207,7 @@ def test_fused_products_are_rounded_once() -> None:
     %r = math.fma %a, %b, %c : f32
     memref.store %r, %y[%t] : memref<32xf32>"""
     run(body, "%x: memref<32x3xf32>, %y: memref<32xf32>", x, y)
-    # 1 + 2^-11 + 2^-24 + 2^-60 lies just above the middle of two numbers.
+    # 1 + 2^-11 + 2^-24 + 2^-60 is just above the middle of two numbers.
     assert (y == np.float32(1 + 2**-11 + 2**-23)).all()
 
 

@@ -1,4 +1,4 @@
-"""Operations of upstream's dialects in programs of threads, against numpy."""
+"""Operations of upstream's dialects in thread-level kernels, against numpy."""
 
 from __future__ import annotations
 
@@ -74,13 +74,13 @@ def test_scans(inclusive: bool) -> None:
         last,
     )
     sums = np.cumsum(x, 1)
-    # The initial value is of the exclusive ones alone.
+    # Only the exclusive ones have an initial value.
     wanted = sums if inclusive else np.concatenate([np.full((32, 1, 6), 3), 3 + sums[:, :-1]], 1)
     np.testing.assert_allclose(y, wanted, rtol=1e-5, atol=1e-5)
     assert (last == y[:, -1]).all()
 
 
-def test_contractions_and_outer_products() -> None:
+def test_contractions_and_vector_outerproduct() -> None:
     x, y, z = random(32, 4, 6), random(32, 6, 5, seed=1), random(32, 4, 5, seed=2)
     start, outer = z.copy(), np.zeros((32, 4, 6), np.float32)
     run(
