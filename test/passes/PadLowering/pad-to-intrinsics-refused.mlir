@@ -122,7 +122,7 @@ func.func @no_combiner(%a: tensor<16x15xf16>, %b: tensor<15x16xf16>, %c: tensor<
 }
 
 // No i8 value is small enough.
-// CHECK: Function=no_value | Remark="op not padded: no padding values were found that yield the identity element of 'arith.maxsi\'"
+// CHECK: Function=no_value | Remark="op not padded: no padding values were found that yield the identity element of 'arith.maxsi'"
 func.func @no_value(%a: tensor<16x31xi8>, %b: tensor<31x16xi8>, %c: tensor<16x16xi32>) -> tensor<16x16xi32> {
   %0 = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
     ins(%a, %b : tensor<16x31xi8>, tensor<31x16xi8>) outs(%c : tensor<16x16xi32>) {
@@ -137,7 +137,7 @@ func.func @no_value(%a: tensor<16x31xi8>, %b: tensor<31x16xi8>, %c: tensor<16x16
 }
 
 // The fastmath flags exclude infinity.
-// CHECK: Function=flags | Remark="op not padded: no padding values were found that yield the identity element of 'arith.maximumf\'"
+// CHECK: Function=flags | Remark="op not padded: no padding values were found that yield the identity element of 'arith.maximumf'"
 func.func @flags(%a: tensor<16x15xf16>, %b: tensor<15x16xf16>, %c: tensor<16x16xf32>) -> tensor<16x16xf32> {
   %0 = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
     ins(%a, %b : tensor<16x15xf16>, tensor<15x16xf16>) outs(%c : tensor<16x16xf32>) {
@@ -151,7 +151,7 @@ func.func @flags(%a: tensor<16x15xf16>, %b: tensor<15x16xf16>, %c: tensor<16x16x
 }
 
 // An i32 zero point may be outside the range of i8.
-// CHECK: Function=zero_points | Remark="op not padded: no padding values were found that yield the identity element of 'arith.addi\'; a zero point may be outside the operand type (set zero-points-in-range=true if this cannot happen)"
+// CHECK: Function=zero_points | Remark="op not padded: no padding values were found that yield the identity element of 'arith.addi'; a zero point may be outside the operand type (set zero-points-in-range=true if this cannot happen)"
 // IN-RANGE-LABEL: func.func @zero_points(
 // IN-RANGE:         arith.trunci %{{.*}} : i32 to i8
 // IN-RANGE:         tensor.pad
@@ -230,7 +230,7 @@ func.func @beside(%a: tensor<16x15xi8>, %b: tensor<15x16xi8>, %bias: tensor<30xi
 }
 
 // Only 0 - 1 has all bits set, but nuw excludes that it wraps.
-// CHECK: Function=wraps | Remark="op not padded: no padding values were found that yield the identity element of 'arith.minui\'"
+// CHECK: Function=wraps | Remark="op not padded: no padding values were found that yield the identity element of 'arith.minui'"
 func.func @wraps(%a: tensor<16x15xi8>, %b: tensor<15x16xi8>, %c: tensor<16x16xi32>) -> tensor<16x16xi32> {
   %zero = arith.constant 0 : i32
   %0 = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}

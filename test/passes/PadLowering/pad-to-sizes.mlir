@@ -33,7 +33,7 @@ func.func @maximum(%a: tensor<16x15xf16>, %b: tensor<15x16xf16>, %c: tensor<16x1
 }
 
 // Padding values of M and N are arbitrary.
-// REFUSED: Function=unknown_sum | Remark="no matrix instruction computes its body
+// REFUSED: Function=unknown_sum | Remark="op not padded: the body is not a multiply-add
 // CHECK-LABEL: func.func @unknown_sum(
 // CHECK:         linalg.generic {{.*}} ins(%{{.*}} : tensor<16x16xf16>, tensor<16x16xf16>)
 func.func @unknown_sum(%a: tensor<15x16xf16>, %b: tensor<16x15xf16>, %c: tensor<15x15xf32>) -> tensor<15x15xf32> {
@@ -51,7 +51,7 @@ func.func @unknown_sum(%a: tensor<15x16xf16>, %b: tensor<16x15xf16>, %c: tensor<
   return %0 : tensor<15x15xf32>
 }
 
-// REFUSED: Function=sum_of_sums | Remark="no matrix instruction computes its body
+// REFUSED: Function=sum_of_sums | Remark="op not padded: the body is not a multiply-add
 // CHECK-LABEL: func.func @sum_of_sums(
 // CHECK:         linalg.generic {{.*}} ins(%{{.*}} : tensor<16x16xf16>, tensor<16x16xf16>)
 func.func @sum_of_sums(%a: tensor<15x16xf16>, %b: tensor<16x15xf16>, %c: tensor<15x15xf32>) -> tensor<15x15xf32> {
@@ -69,7 +69,7 @@ func.func @sum_of_sums(%a: tensor<15x16xf16>, %b: tensor<16x15xf16>, %c: tensor<
   return %0 : tensor<15x15xf32>
 }
 
-// REFUSED: Function=or_and | Remark="no matrix instruction computes its body
+// REFUSED: Function=or_and | Remark="op not padded: the body is not a multiply-add
 // CHECK-LABEL: func.func @or_and(
 // CHECK:         linalg.generic {{.*}} ins(%{{.*}} : tensor<16x32xi8>, tensor<32x16xi8>)
 func.func @or_and(%a: tensor<16x30xi8>, %b: tensor<30x16xi8>, %c: tensor<16x16xi32>) -> tensor<16x16xi32> {
@@ -88,7 +88,7 @@ func.func @or_and(%a: tensor<16x30xi8>, %b: tensor<30x16xi8>, %c: tensor<16x16xi
 }
 
 // 0 - 1 has all bits set, too, but wraps, which the flag excludes.
-// REFUSED: Function=no_wrap | Remark="no matrix instruction computes its body
+// REFUSED: Function=no_wrap | Remark="op not padded: the body is not a multiply-add
 // CHECK-LABEL: func.func @no_wrap(
 // CHECK-SAME:    %[[A:.*]]: tensor<16x30xi8>, %[[B:.*]]: tensor<30x16xi8>
 // CHECK:         %[[X:.*]] = arith.constant -1 : i8

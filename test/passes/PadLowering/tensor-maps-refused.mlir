@@ -92,11 +92,11 @@ gpu.module @kernels {
   }
 
   // Limits of tensor maps.
-  // CHECK: Function=maps | Remark="{{.*}}; TMA not used: the sizes of the tensor are not known"
+  // CHECK: Function=maps | Remark="{{.*}}; TMA not used: the sizes of the tensor are dynamic"
   // CHECK: Function=maps | Remark="{{.*}}; TMA not used: a stride of the tensor map is 26 bytes; it must be a multiple of 16 bytes below 2^40"
   // CHECK: Function=maps | Remark="{{.*}}; TMA not used: rows of 24 bytes in shared memory are not a multiple of 16 bytes"
-  // CHECK: Function=maps | Remark="{{.*}}; TMA not used: where the tensor begins in the kernel's argument is not known"
-  // CHECK: Function=maps | Remark="{{.*}}; TMA not used: the tensor begins at element 4 of the kernel's argument, which is not at a multiple of 16 bytes"
+  // CHECK: Function=maps | Remark="{{.*}}; TMA not used: the offset of the tensor in the kernel argument is dynamic"
+  // CHECK: Function=maps | Remark="{{.*}}; TMA not used: the tensor begins at element 4 of the kernel argument; its offset must be a multiple of 16 bytes"
   // CHECK: Function=maps | Remark="{{.*}}; TMA not used: the kernel argument is aligned to 8 B; TMA requires 16 B"
   // CHECK: Function=maps | Remark="padded read lowered to a masked read; cp.async not used: the global memref is in memory space #gpu.address_space<global>; only the default memory space is supported"
   gpu.func @maps(%dynamic: memref<?x80xf16>, %odd: memref<100x13xf16>, %source: !source,

@@ -101,7 +101,7 @@ gpu.module @registers attributes {smalti.target = "sm_90a"} {
 // -----
 
 // Buffers with a static layout end at their last element.
-// CHECK: [Analysis] {{.*}} Function=layouts | Remark="2688 of 232448 B of shared memory (1216 B in memref<4x64xf32, strided<[80, 1]>, 3>, 256 B in memref<64xf32, strided<[-1], offset: 63>, 3>, 192 B in memref<{{.*}}>, 1024 B in memref<8x16xf32, strided<[1, 16], offset: 8>, 3>); values
+// CHECK: [Analysis] {{.*}} Function=layouts | Remark="2688 of 232448 B of shared memory (1216 B in memref<4x64xf32, strided<[80, 1]>, 3>, 256 B in memref<64xf32, strided<[-1], offset: 63>, 3>, 192 B in memref<{{.*}}>, 1024 B in memref<8x16xf32, strided<[1, 16], offset: 8>, 3>); estimated register pressure: 0 of 255 per thread"
 gpu.module @layouts attributes {smalti.target = "sm_90a"} {
   gpu.func @layouts() kernel {
     %padded = memref.alloc() : memref<4x64xf32, strided<[80, 1]>, 3>
@@ -115,7 +115,7 @@ gpu.module @layouts attributes {smalti.target = "sm_90a"} {
 // -----
 
 // A remark names each buffer whose size cannot be determined.
-// CHECK: [Analysis] {{.*}} Function=unknown | Remark="256 of 232448 B of shared memory (256 B in memref<64xf32, 3>) and 6 buffers of unknown size; values
+// CHECK: [Analysis] {{.*}} Function=unknown | Remark="256 of 232448 B of shared memory (256 B in memref<64xf32, 3>) and 6 buffers of unknown size; estimated register pressure
 // CHECK: [Missed] {{.*}} Function=unknown | Remark="buffer not counted: the size of memref<?xf32, 3> cannot be determined statically"
 // CHECK: [Missed] {{.*}} Function=unknown | Remark="buffer not counted: the size of memref<64xf32, strided<[?]>, 3> cannot be determined statically"
 // CHECK: [Missed] {{.*}} Function=unknown | Remark="buffer not counted: the size of memref<64xf32, strided<[-1]>, 3> cannot be determined statically"
