@@ -166,7 +166,7 @@ func.func @zero_points(%a: tensor<16x31xi8>, %b: tensor<31x16xi8>, %za: i32, %zb
 }
 
 // A zero-extended i8 is not a sign-extended one: 200 is outside the range of signed i8.
-// CHECK: Function=unsigned_zero_point | Remark="op not padded: no padding values were found that yield the identity element of 'arith.addi'; its zero points
+// CHECK: Function=unsigned_zero_point | Remark="op not padded: no padding values were found that yield the identity element of 'arith.addi'; a zero point may be outside the operand type
 func.func @unsigned_zero_point(%a: tensor<16x31xi8>, %b: tensor<31x16xi8>, %z: i8, %c: tensor<16x16xi32>)
     -> tensor<16x16xi32> {
   %zw = arith.extui %z : i8 to i32
@@ -247,7 +247,7 @@ func.func @wraps(%a: tensor<16x15xi8>, %b: tensor<15x16xi8>, %c: tensor<16x16xi3
 }
 
 // 0 - point may wrap even if no element of b does, and 0 times poison is not 0.
-// CHECK: Function=poison_times_0 | Remark="op not padded: no padding values were found that yield the identity element of 'arith.addi'; its zero points
+// CHECK: Function=poison_times_0 | Remark="op not padded: no padding values were found that yield the identity element of 'arith.addi'; a zero point may be outside the operand type
 func.func @poison_times_0(%a: tensor<16x15xi8>, %b: tensor<15x16xi8>, %point: i32, %c: tensor<16x16xi32>)
     -> tensor<16x16xi32> {
   %0 = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
