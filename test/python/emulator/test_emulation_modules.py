@@ -33,7 +33,7 @@ def test_text_path_and_bitcode(tmp_path: Path) -> None:
         np.testing.assert_array_equal(scale(emulator.load(source, "emu:sm_80")), np.arange(100) / 2)
 
 
-def test_places_in_a_text_without_line_tables(tmp_path: Path) -> None:
+def test_locations_in_a_text_without_line_tables(tmp_path: Path) -> None:
     store = "store float %r, ptr addrspace(1) %far"
     body = f"%far = getelementptr i8, ptr addrspace(1) %target, i64 -1099511627776\n  {store}"
     line = NVIDIA_KERNEL.splitlines().index("  BODY") + 2

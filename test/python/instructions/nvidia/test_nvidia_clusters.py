@@ -265,7 +265,7 @@ copied:
         np.testing.assert_array_equal(run(body, emulation=schedule), expected[SWAPPED])
 
 
-REMOTE_PLACES = """
+REMOTE_ADDRESSES = """
   %to = call ptr addrspace(7) @llvm.nvvm.mapa.shared.cluster(ptr addrspace(3) %mine, i32 %peer)
   %there = call ptr addrspace(7) @llvm.nvvm.mapa.shared.cluster(ptr addrspace(3) @bar, i32 %peer)
 """
@@ -274,7 +274,7 @@ COUNTED = "shared::cluster.mbarrier::complete_tx::bytes"
 
 @pytest.mark.parametrize("prefix", ["st.async.weak.", "st.async."])
 def test_asynchronous_stores(prefix: str) -> None:
-    body = _init(1) + EXPECT + REMOTE_PLACES
+    body = _init(1) + EXPECT + REMOTE_ADDRESSES
     body += asm(
         f"{prefix}{COUNTED}.b32 [$0], $1, [$2];", "l,r,l", "ptr addrspace(7) %to, i32 %at, ptr addrspace(7) %there"
     )
@@ -325,7 +325,7 @@ LOAD_X = "  %px = getelementptr i32, ptr %x, i32 %at\n  %v = load i32, ptr %px\n
 
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_asynchronous_reductions(operation: str) -> None:
-    body = _init(1) + LOAD_X + "  store i32 %v, ptr addrspace(3) %mine\n" + EXPECT + REMOTE_PLACES
+    body = _init(1) + LOAD_X + "  store i32 %v, ptr addrspace(3) %mine\n" + EXPECT + REMOTE_ADDRESSES
     body += "  %n = xor i32 %v, 12345\n"
     body += asm(
         f"red.async.relaxed.cluster.{COUNTED}.{operation} [$0], $1, [$2];", "l,r,l",

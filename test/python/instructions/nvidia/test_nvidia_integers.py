@@ -244,7 +244,7 @@ def _carried(op: str) -> str:
     )
 
 
-_PRODUCT = """asm:{
+_MULTIPLY = """asm:{
 \t.reg .u32 r0, r1, r2, r3, alo, ahi, blo, bhi;
 \tmov.b64         {alo,ahi}, $2;
 \tmov.b64         {blo,bhi}, $3;
@@ -260,7 +260,7 @@ _PRODUCT = """asm:{
 \tmov.b64         $0, {r0,r1};
 \tmov.b64         $1, {r2,r3};
 \t}"""
-_SUM_OF_PRODUCT = """asm:{
+_MULTIPLY_ADD = """asm:{
 \t.reg .u32 r0, r1, r2, r3, alo, ahi, blo, bhi, clo, chi;
 \tmov.b64         {alo,ahi}, $2;
 \tmov.b64         {blo,bhi}, $3;
@@ -285,8 +285,8 @@ def _wide() -> dict[str, tuple[str, int, Callable[..., int]]]:
     return {
         _carried("add"): ("i64", 4, lambda a, b, c, d: (a | b << 64) + (c | d << 64)),
         _carried("sub"): ("i64", 4, lambda a, b, c, d: (a | b << 64) - (c | d << 64)),
-        _PRODUCT: ("i64", 2, lambda a, b: a * b),
-        _SUM_OF_PRODUCT: ("i64", 3, lambda a, b, c: a * b + c),
+        _MULTIPLY: ("i64", 2, lambda a, b: a * b),
+        _MULTIPLY_ADD: ("i64", 3, lambda a, b, c: a * b + c),
         _SMALL_SUM: ("i32", 3, lambda a, b, c: a * b + c),
     }
 
