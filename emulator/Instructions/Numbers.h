@@ -1,4 +1,4 @@
-//===- Numbers.h - The types of numbers that instructions take ------------===//
+//===- Numbers.h - Number types of instructions ---------------------------===//
 //
 // Each type has its storage, `read` (exact, as a double or a 64-bit integer)
 // and, where instructions write it, `write`.
@@ -105,8 +105,8 @@ struct Encoding {
   int shift = 0;
 };
 
-/// The magnitude `scaled` as an integer; `isNegative` says on which side of
-/// zero the number is.
+/// The magnitude `scaled` as an integer; `isNegative` is the sign of the
+/// number.
 inline double roundMagnitude(double scaled, bool isNegative,
                              Rounding rounding) {
   if (rounding == Rounding::Down || rounding == Rounding::Up)
@@ -349,8 +349,8 @@ struct E8M0 {
 };
 
 /// e4m3 without a sign: 7 bits, with a zero above them (PTX ISA, "Alternate
-/// Floating-Point Data Formats"). The document gives a code whose upper bit is
-/// set no meaning: it is NaN here, so that a wrong scale shows.
+/// Floating-Point Data Formats"). A code whose upper bit is set is undefined;
+/// it is NaN here, so that a wrong scale is visible.
 struct UE4M3 {
   using Storage = uint8_t;
   static double read(Storage code) {

@@ -1,7 +1,7 @@
-//===- PureTable.cpp - The instructions that need no threads --------------===//
+//===- PureTable.cpp - The table of pure instructions ---------------------===//
 //
-// In a file of its own, so that who links it alone links no instruction that
-// needs `Thread.h`.
+// A separate file, so that an executable that uses only pure instructions does
+// not link those that need `Thread.h`.
 //
 //===----------------------------------------------------------------------===//
 

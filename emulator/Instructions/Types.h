@@ -22,15 +22,15 @@ struct ElementType {
   /// of 32 bits, and "ue4m3" for PTX's unsigned scale.
   const char *name;
   Kind kind;
-  /// Bits that count, and bytes that an element takes here.
+  /// Significant bits, and bytes per element.
   int bits, bytes;
   /// Reads `count` elements exactly. Integers of 64 bits are read by `widen`.
   void (*read)(const void *codes, size_t count, double *values);
   /// Rounds `count` numbers to floats of this type; null of integers.
   void (*write)(const double *values, size_t count, Rounding rounding,
                 bool saturate, void *codes);
-  /// Integers alone: between elements and 64 bits. `narrow` drops the upper
-  /// bits.
+  /// For integers only: conversion between elements and 64 bits. `narrow` drops
+  /// the upper bits.
   void (*widen)(const void *codes, size_t count, uint64_t *values);
   void (*narrow)(const uint64_t *values, size_t count, void *codes);
 

@@ -351,7 +351,7 @@ void Copier::resolveShared() {
   asked->addFnAttr(Attribute::WillReturn);
   DenseMap<Function *, CallInst *> bases;
   for (auto [placeholder, offset] : placeholders) {
-    DenseMap<Function *, Value *> places;
+    DenseMap<Function *, Value *> variableAddresses;
     for (Use &use : make_early_inc_range(placeholder->uses())) {
       auto *user = dyn_cast<Instruction>(use.getUser());
       if (!user)
@@ -361,12 +361,13 @@ void Copier::resolveShared() {
       if (!known)
         known =
             IRBuilder<>(&*function->getEntryBlock().begin()).CreateCall(base);
-      Value *&place = places[function];
-      if (!place) {
+      Value *&address = variableAddresses[function];
+      if (!address) {
         IRBuilder<> builder(known->getNextNode());
-        place = builder.CreateConstGEP1_64(builder.getInt8Ty(), known, offset);
+        address =
+            builder.CreateConstGEP1_64(builder.getInt8Ty(), known, offset);
       }
-      use.set(place);
+      use.set(address);
     }
     // The remaining uses are in initial values, which all blocks share.
     placeholder->replaceAllUsesWith(ConstantExpr::getIntToPtr(

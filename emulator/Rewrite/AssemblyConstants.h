@@ -23,9 +23,8 @@ struct Constant {
 /// not begin so.
 bool startsConstant(llvm::StringRef text);
 
-/// Parses and evaluates the longest constant expression at the begin of `rest`,
-/// and consumes it: PTX ISA, "Constants". Where it is wrong, `problem` says
-/// why.
+/// Parses, evaluates and consumes the longest constant expression at the start
+/// of `rest`: PTX ISA, "Constants". On an error, `problem` has the reason.
 std::optional<Constant> parseConstant(llvm::StringRef &rest,
                                       std::string &problem);
 

@@ -53,7 +53,7 @@ private:
   }
   /// The operand's bits; a number has `bits`.
   llvm::Value *read(const Operand &operand, unsigned bits);
-  /// The same with exactly so many.
+  /// The same with exactly this number of bits.
   llvm::Value *readAs(const Operand &operand, unsigned bits) {
     checkSize(operand, bits);
     return convert(operand, bits);

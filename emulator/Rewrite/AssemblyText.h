@@ -1,7 +1,7 @@
 //===- AssemblyText.h - The text of NVIDIA's inline assembly --------------===//
 //
-// Statements of PTX as they stand in a string of inline assembly: PTX ISA,
-// "Syntax". `$0` is an operand of the call, `$$` a dollar.
+// Statements of PTX in a string of inline assembly: PTX ISA, "Syntax". `$0` is
+// an operand of the call, `$$` a dollar.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,7 +28,7 @@ struct Operand {
     Special,
     /// The bits of an integer, or of an f64 where `isFloat`.
     Number,
-    /// `_`: the result is not wanted.
+    /// `_`: the result is discarded.
     Sink,
     /// `[a + value]`, with the other parts of the address after it.
     Address,
@@ -63,7 +63,7 @@ struct Program {
   std::vector<Statement> statements;
   /// The number of bits of each register; 1 for a predicate.
   std::vector<unsigned> registers;
-  /// Where a label stands: before this statement.
+  /// The statement after each label.
   std::vector<unsigned> labels;
 };
 

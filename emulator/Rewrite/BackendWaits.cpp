@@ -49,7 +49,7 @@ public:
   void run();
 
 private:
-  /// The last of them stands for all copies that have no other one.
+  /// The last slot represents all copies without an own slot.
   static constexpr unsigned numSlots = 64;
 
   static bool isCopy(const Instruction &at);

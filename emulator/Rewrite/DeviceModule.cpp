@@ -53,13 +53,14 @@ struct KeepErrors : DiagnosticHandler {
 } // namespace
 
 /// Gives functions without line tables the lines of the text itself.
-static void locateInText(Module &module, const AsmParserContext &places,
+static void locateInText(Module &module, const AsmParserContext &locations,
                          StringRef name) {
   DIBuilder builder(module);
   DIFile *file = builder.createFile(name, "");
   DICompileUnit *unit = nullptr;
   for (Function &function : module) {
-    std::optional<FileLocRange> begin = places.getFunctionLocation(&function);
+    std::optional<FileLocRange> begin =
+        locations.getFunctionLocation(&function);
     if (function.isDeclaration() || function.getSubprogram() || !begin)
       continue;
     if (!unit)
@@ -75,7 +76,7 @@ static void locateInText(Module &module, const AsmParserContext &places,
     function.setSubprogram(program);
     for (Instruction &instruction : instructions(function)) {
       FileLoc at = begin->Start;
-      if (auto range = places.getInstructionLocation(&instruction))
+      if (auto range = locations.getInstructionLocation(&instruction))
         at = range->Start;
       instruction.setDebugLoc(DILocation::get(module.getContext(), at.Line + 1,
                                               at.Col + 1, program));
@@ -108,9 +109,9 @@ parseDeviceModule(StringRef input, StringRef name, LLVMContext &context) {
           return std::nullopt;
         return Triple(triple).computeDataLayout();
       });
-  AsmParserContext places;
+  AsmParserContext locations;
   std::unique_ptr<Module> module =
-      parseIR(*buffer, diagnostic, context, callbacks, &places);
+      parseIR(*buffer, diagnostic, context, callbacks, &locations);
   if (!module) {
     auto refusal = std::make_unique<Refusal>(
         "cannot parse the module as LLVM IR: " +
@@ -127,7 +128,7 @@ parseDeviceModule(StringRef input, StringRef name, LLVMContext &context) {
   // Line tables suffice for source locations.
   stripNonLineTableDebugInfo(*module);
   if (isText)
-    locateInText(*module, places, name);
+    locateInText(*module, locations, name);
   return module;
 }
 
@@ -256,8 +257,8 @@ static Error resolveReflect(Module &module, StringRef chip) {
   return Error::success();
 }
 
-/// The variable by which AMD's libraries tell chips apart: "gfx90a" is 9010
-/// there. Files with it exist for chips as old as the libraries alone.
+/// The variable with which AMD's libraries distinguish chips: 9010 for
+/// "gfx90a". Only older libraries have a file that defines it for each chip.
 static void defineISAVersion(Module &module, StringRef chip) {
   GlobalVariable *version = module.getGlobalVariable("__oclc_ISA_version");
   unsigned major, minor, stepping;

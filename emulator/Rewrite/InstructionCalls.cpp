@@ -190,7 +190,7 @@ Error Calls::checkCall(CallBase &call) const {
   return Error::success();
 }
 
-/// Operands as the emulator gets them: strings for metadata.
+/// Operands in the form of the emulator: strings for metadata.
 Value *Calls::operandOf(CallBase &call, unsigned index, IRBuilder<> &builder) {
   Value *operand = call.getArgOperand(index);
   if (auto *metadata = dyn_cast<MetadataAsValue>(operand))
@@ -316,7 +316,7 @@ static bool dropEmptyAssembly(CallBase &call) {
 }
 
 Error Calls::rewrite(Function &function) {
-  // Where code must not come, a device stops.
+  // Code that is marked unreachable becomes a trap.
   SmallVector<UnreachableInst *> ends;
   for (BasicBlock &block : function)
     if (auto *end = dyn_cast<UnreachableInst>(block.getTerminator())) {
@@ -426,7 +426,7 @@ void yieldInLoops(Module &module) {
   for (Function &function : module) {
     if (function.isDeclaration())
       continue;
-    SmallVector<Instruction *> places;
+    SmallVector<Instruction *> reads;
     // A kernel's caller has no loop; any other may.
     bool isKernel = function.hasFnAttribute(kernelAttribute);
     for (auto part = scc_begin(&function); !part.isAtEnd(); ++part)
@@ -434,8 +434,8 @@ void yieldInLoops(Module &module) {
         for (BasicBlock *block : *part)
           for (Instruction &at : *block)
             if (readsFromOthers(at))
-              places.push_back(&at);
-    for (Instruction *at : places)
+              reads.push_back(&at);
+    for (Instruction *at : reads)
       IRBuilder<>(at).CreateCall(yield)->setDoesNotThrow();
   }
 }

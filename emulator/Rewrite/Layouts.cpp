@@ -275,9 +275,9 @@ private:
       return builder.CreatePtrAdd(address, ConstantInt::get(index, offset));
     };
     if (auto *structure = dyn_cast<StructType>(type)) {
-      const StructLayout *places = layout.getStructLayout(structure);
+      const StructLayout *structLayout = layout.getStructLayout(structure);
       for (unsigned i = 0; i < structure->getNumElements(); ++i) {
-        uint64_t offset = places->getElementOffset(i);
+        uint64_t offset = structLayout->getElementOffset(i);
         use(i, structure->getElementType(i), at(offset),
             commonAlignment(align, offset));
       }

@@ -39,7 +39,7 @@ enum AddressSpace : unsigned {
 /// The attribute of a parameter in memory that all threads share.
 constexpr llvm::StringLiteral gridConstant = "nvvm.grid_constant";
 
-/// The attribute of a kernel whose blocks come in clusters: "2,1,1".
+/// The attribute with the cluster size of a kernel: "2,1,1".
 constexpr llvm::StringLiteral clusterAttribute = "nvvm.cluster_dim";
 
 /// The attribute with which `copyToHost` marks kernels.
@@ -74,7 +74,7 @@ llvm::Expected<Vendor> vendorOf(const llvm::Module &module);
 
 bool isKernel(const llvm::Function &function);
 
-/// Whether the emulator's table says what calls of `function` do.
+/// Whether `function` is an instruction of the emulator's table.
 bool isInstruction(const llvm::Function &function);
 
 /// Links `options.libraries` where functions are not defined, resolves aliases
@@ -113,9 +113,8 @@ void followAccumulators(llvm::Module &module);
 /// Inserts conversions where device and host round differently.
 void lowerFloats(llvm::Module &module, Vendor vendor);
 
-/// Drops attributes and metadata that hold on the device alone, and inlines
-/// functions that hold instructions, so that the order of call sites is known
-/// across them.
+/// Drops device-only attributes and metadata, and inlines functions with
+/// instructions, so that the order of call sites is known across functions.
 void inlineInstructions(llvm::Module &module);
 
 /// Makes sizes and offsets those of the device, independent of the data layout.

@@ -416,7 +416,7 @@ void Block::suspend(GPUThread &thread) {
 }
 
 //===----------------------------------------------------------------------===//
-// What threads ask for
+// Operations of threads
 //===----------------------------------------------------------------------===//
 
 void Block::endThread() {
@@ -583,7 +583,7 @@ void Block::complete(Barrier &barrier) {
 }
 
 //===----------------------------------------------------------------------===//
-// What goes wrong
+// Findings
 //===----------------------------------------------------------------------===//
 
 void Block::addCaller(ThreadLocation &location,

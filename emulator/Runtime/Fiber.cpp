@@ -9,7 +9,7 @@
 using namespace smalti::emulator;
 
 //===----------------------------------------------------------------------===//
-// The switch: what a function call must preserve goes to the stack
+// The switch: saves callee-saved registers on the stack
 //===----------------------------------------------------------------------===//
 
 #if defined(__x86_64__)

@@ -166,7 +166,7 @@ static std::string mapShared(char *base, uint64_t accessible) {
       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
   if (mapped == MAP_FAILED)
     return std::string("shared memory cannot be mapped: ") + strerror(errno);
-  // A kernel from before the flag takes it for a wish.
+  // Older Linux kernels treat the address as a hint.
   if (mapped != base)
     return "shared memory cannot be mapped: its address range is in use";
   if (accessible > 0 && mprotect(base, accessible, PROT_READ | PROT_WRITE))

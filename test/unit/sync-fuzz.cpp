@@ -1,10 +1,10 @@
 //===- sync-fuzz.cpp - The placement of barriers against brute force ------===//
 //
-// Creates small random programs, places their barriers, and runs each program
-// on every path of its branches and loops, with concrete slot numbers. In every
-// run, each hazard must be ordered by a barrier. If one barrier is removed,
-// some run must have an unordered hazard. For the smallest programs all
-// placements are tried, to count how often a placement with fewer barriers
+// Creates small random programs, candidates their barriers, and runs each
+// program on every path of its branches and loops, with concrete slot numbers.
+// In every run, each hazard must be ordered by a barrier. If one barrier is
+// removed, some run must have an unordered hazard. For the smallest programs
+// all placements are tried, to count how often a placement with fewer barriers
 // exists.
 //
 // It shares only the data of the program with the solver.
@@ -533,15 +533,15 @@ std::vector<unsigned> cost(const Program &program, const Barriers &barriers) {
 bool hasCheaper(const Sample &sample, Checker &checker,
                 const std::vector<Run> &runs, const Barriers &placed) {
   const Program &program = sample.program;
-  std::vector<NodeId> places;
+  std::vector<NodeId> candidates;
   for (NodeId id = 1; id < program.size(); ++id)
     if (program.isUniform(id))
-      places.push_back(id);
-  for (unsigned bits = 0; bits < 1u << places.size(); ++bits) {
+      candidates.push_back(id);
+  for (unsigned bits = 0; bits < 1u << candidates.size(); ++bits) {
     Barriers trial;
-    for (auto [i, place] : llvm::enumerate(places))
+    for (auto [i, candidate] : llvm::enumerate(candidates))
       if (bits >> i & 1)
-        trial.inserted[place] = kAllSpaces;
+        trial.inserted[candidate] = kAllSpaces;
     if (cost(program, trial) < cost(program, placed) &&
         isSafe(checker, runs, trial))
       return true;

@@ -59,7 +59,7 @@ void packTowardZero(const Call &call) {
   for (int i = 0; i < 2; ++i) {
     double value = call.get<float>(i);
     double rounded = roundTo(value, 10, -14, Rounding::TowardZero);
-    // Rounded toward zero, nothing finite becomes infinite.
+    // Rounding toward zero never gives infinity.
     if (std::isfinite(value))
       rounded = std::clamp(rounded, -65504.0, 65504.0);
     result[i] = _Float16(rounded);

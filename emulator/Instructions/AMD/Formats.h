@@ -61,9 +61,8 @@ struct E5M3 {
   }
 };
 
-/// Float types of an instruction's results: `mantissa`, `minExponent`, `bits`
-/// and `fromRounded`, which gives the code of a number that only may be too
-/// large.
+/// Float types of instruction results: `mantissa`, `minExponent`, `bits`, and
+/// `fromRounded`, which encodes a rounded number that may be too large.
 template <class Format> struct Result : Format {
   static typename Format::Storage fromRounded(double rounded) {
     bool isNegative = std::signbit(rounded);
@@ -129,8 +128,8 @@ typename Format::Storage roundStochastic(double value, uint32_t random,
   return R::fromRounded(std::copysign(rounded, value));
 }
 
-/// The shift register of V_PRNG_B32, which also goes on from one element of a
-/// conversion to the next.
+/// The shift register of V_PRNG_B32, which also advances between the elements
+/// of a conversion.
 inline uint32_t nextRandom(uint32_t value) {
   return value << 1 ^ (value >> 31 ? 197U : 0U);
 }

@@ -171,9 +171,9 @@ void touchTransposed(const Call &call) {
   touchRead(address, bytes);
 }
 
-/// Elements of `bits` go around in groups of `group` lanes. A lane reads `n`
-/// elements from its address, so that `group / n` lanes together read a row of
-/// `group`; it gets those of its column.
+/// Transposes elements of `bits` in groups of `group` lanes. A lane reads `n`
+/// elements from its address, so `group / n` lanes together read a row of
+/// `group` elements. The result of a lane is its column.
 template <int bits, int bytes, int group>
 void readTransposed(const Wave &wave) {
   constexpr int n = 8 * bytes / bits, lanesOfRow = group / n;
@@ -218,7 +218,7 @@ void touchCounter(const Call &call) {
   touchAtomic(counter, sizeof(*counter));
 }
 
-/// Adds or subtracts the number of lanes, once; all get the old value.
+/// Adds or subtracts the number of lanes, once; all lanes return the old value.
 template <int sign> void count(const Wave &wave) {
   const Call &first = wave.lanes[__builtin_ctzll(wave.active)];
   auto *counter = first.get<uint32_t *>(0);

@@ -8,8 +8,7 @@ using namespace smalti::emulator;
 
 namespace {
 
-/// Time goes on by one step from one question to the next: it is the same in
-/// each run.
+/// The clock advances by one step per read, so it is the same in each run.
 void readClock(const Call &call) {
   static uint64_t time = 0;
   call.set(time += 64);
@@ -19,7 +18,7 @@ void nothing(const Call &) {}
 
 void end(const Call &) { endThread(); }
 
-/// Only those go on for which the condition holds.
+/// Lanes exit unless the condition is true.
 void endUnless(const Call &call) {
   if (!(call.get<uint8_t>(0) & 1))
     endThread();

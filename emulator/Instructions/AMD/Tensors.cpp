@@ -52,7 +52,7 @@ struct Descriptor {
   bool isValid;
   char *lds, *global;
   uint32_t elementBytes;
-  /// 0 where nothing is between.
+  /// 0 without padding.
   uint32_t padInterval = 0, padBytes = 0;
   /// 0 for an unused dimension; the first one is always used.
   uint32_t tile[maxRank];
@@ -248,7 +248,7 @@ void load(const Wave &wave) {
                    }
                  }));
   }
-  // One that copies nothing is counted too.
+  // An empty copy is counted, too.
   closeCounterEntry(tensorCounter);
 }
 

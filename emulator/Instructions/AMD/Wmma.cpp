@@ -54,7 +54,7 @@ struct GFX125 {
   static int row(int lane, int e) { return RDNA4::row(lane, e); }
 };
 
-/// The operands of an intrinsic; -1 for what it has not.
+/// The operands of an intrinsic; -1 if absent.
 struct Form {
   int a, b, c;
   /// Whether the operands are signed, or negated if they are floats.

@@ -123,7 +123,7 @@ void copyToBlockOfText(const Call &call) {
   copyToShared(BulkCopy(call, 0, 1, 2), call.get<void *>(3));
 }
 
-/// Bit i of the mask says whether byte i of each 16 is copied.
+/// Bit i of the mask selects byte i of each 16 bytes.
 void copyMaskedToGlobal(const BulkCopy &copy, uint16_t mask) {
   touchAsyncRead(copy.from, copy.bytes);
   doLater(bulkQueue, [=] {

@@ -18,7 +18,7 @@ template <int (*value)()> void readNumber(const Call &call) {
 
 int numWaves() { return (numThreads() + waveSize() - 1) / waveSize(); }
 
-/// Lanes that stand in relation to the running one.
+/// Masks of lanes relative to the running lane.
 template <bool below, bool self, bool above> void laneMask(const Call &call) {
   uint32_t bit = uint32_t(1) << laneId();
   call.set<uint32_t>((below ? bit - 1 : 0) | (self ? bit : 0) |

@@ -105,7 +105,7 @@ template <bool clamp> void bitMask(const Call &call) {
   call.set(belowEnd & ~below);
 }
 
-/// Extends the low bits, so many as the second operand says.
+/// Sign-extends the low bits; the second operand is their number.
 template <bool isSigned, bool clamp> void extend(const Call &call) {
   uint32_t value = call.get<uint32_t>(0), bits = call.get<uint32_t>(1);
   bits = clamp ? (bits > 32 ? 32 : bits) : bits & 31;

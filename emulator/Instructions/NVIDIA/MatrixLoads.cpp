@@ -1,8 +1,8 @@
 //===- MatrixLoads.cpp - ldmatrix and stmatrix of NVIDIA ------------------===//
 //
-// A lane gives the address of a row, 16 bytes: lane 8 * m + r that of row r of
-// matrix m (16 * m + r where matrices have 16 rows). Only so many lanes as
-// there are rows do, and they are who reads or writes.
+// Lane 8 * m + r has the address of row r of matrix m, 16 bytes (lane 16 * m +
+// r if matrices have 16 rows). The access is attributed to this lane; other
+// lanes do not access memory.
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,8 +43,8 @@ char *resultOf(const Wave &wave, int lane) {
   return static_cast<char *>(wave.lanes[lane].result);
 }
 
-/// A row of an 8x8 matrix goes to four lanes, or, transposed, an element of it
-/// to each fourth lane.
+/// A row of an 8x8 matrix is distributed to four lanes; if transposed, its
+/// elements go to each fourth lane.
 template <int matrices, bool transposed> void load16(const Wave &wave) {
   for (int m = 0; m < matrices; ++m)
     for (int row = 0; row < 8; ++row) {

@@ -21,8 +21,8 @@ public:
   void init(uint32_t count);
   void invalidate();
 
-  /// Arrives `count` times; with `drop`, later phases expect so many arrivals
-  /// less. Returns the state before, which is the operand of waits.
+  /// Arrives `count` times; `drop` also reduces the expected count of later
+  /// phases. Returns the state before, which is the operand of waits.
   uint64_t arrive(uint32_t count, bool drop = false);
   /// The same where it must not complete the phase.
   uint64_t arriveNoComplete(uint32_t count, bool drop);

@@ -222,7 +222,7 @@ void setState(const Call &call, uint64_t state) {
     call.set(state);
 }
 
-/// `.relaxed` orders nothing.
+/// `.relaxed` does not synchronize.
 template <bool relaxed, bool drop, bool hasCount>
 void arrive(const Call &call) {
   Mbarrier barrier = barrierOf(call);

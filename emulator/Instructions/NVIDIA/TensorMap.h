@@ -2,7 +2,7 @@
 //
 // PTX ISA, "Tensors: Tensor-map"; CUDA Driver API, "Tensor Map Object
 // Management: cuTensorMapEncodeTiled". python/smalti/emulator/tensor_maps.py
-// says what is known of the 128 bytes, and writes them.
+// documents and writes the 128 bytes.
 //
 //===----------------------------------------------------------------------===//
 

@@ -202,7 +202,7 @@ using ExchB64 = Atomic<uint64_t, second<uint64_t>>;
   "Instructions: " section "\""
 // clang-format off: one line an instruction
 // NOLINTBEGIN(bugprone-macro-parentheses): arguments of templates
-// The state space can stand before the order, as JAX writes it.
+// The state space may precede the semantics, as in the text of JAX.
 #define SMALTI_ORDERED(name, sem, ending, document, ...) \
     {"asm:" name "." sem ".*." ending, __VA_ARGS__, nullptr, document}, \
     {"asm:" name ".shared*." sem ".*." ending, __VA_ARGS__, nullptr, document}, \

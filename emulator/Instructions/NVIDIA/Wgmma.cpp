@@ -126,7 +126,7 @@ void forEachChunk(const SharedOperand &operand, bool ofWarp, Use use) {
               when);
 }
 
-/// The chunks must be what they were.
+/// Checks that the chunks are unchanged.
 void checkUnchanged(const Wgmma &wgmma, const SharedOperand &operand,
                     bool ofWarp, const char *when) {
   constexpr int size = MatrixDescriptor::chunkBytes;

@@ -175,29 +175,29 @@ class Memory:
     def __init__(self, arrays: Sequence[np.ndarray[Any, Any]]) -> None:
         self.lines: list[str] = []
         self._arrays = arrays
-        self._positions: list[int] = []
+        self._offsets: list[int] = []
         end = PAGE
         guards = [0]
         for i, array in enumerate(arrays):
             pages = (array.nbytes + PAGE - 1) // PAGE * PAGE
-            place = end + (pages - array.nbytes) // 16 * 16
-            self._positions.append(place)
-            self.lines.append(f"array {i} {place} {array.nbytes}")
-            self.lines.append(f"hole {end} {place - end}")
-            self.lines.append(f"hole {place + array.nbytes} {end + pages - place - array.nbytes}")
+            offset = end + (pages - array.nbytes) // 16 * 16
+            self._offsets.append(offset)
+            self.lines.append(f"array {i} {offset} {array.nbytes}")
+            self.lines.append(f"hole {end} {offset - end}")
+            self.lines.append(f"hole {offset + array.nbytes} {end + pages - offset - array.nbytes}")
             guards.append(end + pages)
             end += pages + PAGE
         self.lines += [f"guard {guard} {PAGE}" for guard in guards]
         self.bytes = end
         self.descriptor = os.memfd_create("arguments")
         os.ftruncate(self.descriptor, end)
-        for array, place in zip(arrays, self._positions, strict=True):
-            os.pwrite(self.descriptor, array.tobytes(), place)
+        for array, offset in zip(arrays, self._offsets, strict=True):
+            os.pwrite(self.descriptor, array.tobytes(), offset)
 
     def read(self) -> list[np.ndarray[Any, Any]]:
         return [
-            np.frombuffer(os.pread(self.descriptor, array.nbytes, place), array.dtype).reshape(array.shape)
-            for array, place in zip(self._arrays, self._positions, strict=True)
+            np.frombuffer(os.pread(self.descriptor, array.nbytes, offset), array.dtype).reshape(array.shape)
+            for array, offset in zip(self._arrays, self._offsets, strict=True)
         ]
 
 
@@ -250,9 +250,9 @@ BARRIER = 'device void "llvm.nvvm.barrier.cta.sync.aligned.all"(i32 0)\n'
 WRITE_INDEX = f"""\
 {TID}{BLOCK}
 %begin = mul i32 %block, 64
-%place = add i32 %begin, %tid
-%value = xor i32 %place, 5
-%to = getelementptr i32, ptr %out, i32 %place
+%offset = add i32 %begin, %tid
+%value = xor i32 %offset, 5
+%to = getelementptr i32, ptr %out, i32 %offset
 store i32 %value, ptr %to
 ret void
 """

@@ -66,7 +66,7 @@ BARRIER = re.compile(r"^ *gpu\.barrier.*\n", re.MULTILINE)
 
 
 @pytest.mark.skipif(toolchain.find_emulator("thread") is None, reason=toolchain.EMULATOR_HINTS[True])
-def test_race_has_its_locations_in_the_source(tmp_path: Path, kernels: Path) -> None:
+def test_race_has_source_locations(tmp_path: Path, kernels: Path) -> None:
     source = smalti.compile(kernels / "matmul_ragged.mlir", target="emu:gfx942")
     text = source.asm["pipelined"]
     path = tmp_path / "mutant.mlir"
@@ -121,7 +121,7 @@ def test_the_text_of_a_finding() -> None:
     ]
 
 
-def test_findings_without_locations_if_the_symbolizer_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_findings_without_the_symbolizer_have_no_locations(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(toolchain, "find_llvm_tool", lambda name: None)
     (finding,) = findings.from_json([{"kind": "trap", "message": "m", "block": [0, 0, 0], "pc": [16]}], "/gone.so")
     assert finding == findings.Finding("trap", "m", block=(0, 0, 0))

@@ -62,8 +62,8 @@ def test_function(name: str, dtype: Any) -> None:
     x = values(dtype, low, high)
     got = call(amd.mangle(name, LLVM[dtype]), LLVM[dtype], (LLVM[dtype], x), dtype=dtype, chip="gfx1250")
     expected = function(x.astype(F64))
-    positions = {F16: 2.0**-11, BF16: 2.0**-8, F32: 2.0**-24, F64: 2.0**-51}[dtype]
-    assert (abs(got.astype(F64) - expected) <= positions * 1.001 * abs(expected) + 1e-15).all()
+    bound = {F16: 2.0**-11, BF16: 2.0**-8, F32: 2.0**-24, F64: 2.0**-51}[dtype]
+    assert (abs(got.astype(F64) - expected) <= bound * 1.001 * abs(expected) + 1e-15).all()
 
 
 def test_single_precision_functions_flush_denormal_numbers() -> None:

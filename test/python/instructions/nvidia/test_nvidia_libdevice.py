@@ -1,4 +1,4 @@
-"""Functions of libdevice: all of them translate, and the common ones are correct."""
+"""Translation and results of libdevice functions."""
 
 from __future__ import annotations
 
