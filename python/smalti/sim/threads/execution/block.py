@@ -342,8 +342,7 @@ class ThreadBlock(Block):
             self._owners[agent] = owner
         return agent
 
-    # -- Effects of waits
-    # ----------------------------------------------------------------------------------------------
+    # -- Effects of waits -----------------------------------------------------------------------------------------------
 
     def commits(self, stream: Any, site: Any) -> None:
         """Records the commit of a group."""

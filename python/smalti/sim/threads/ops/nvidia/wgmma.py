@@ -32,7 +32,7 @@ from ...execution.wgmma import (
 from ..collective.gpu import whole_warps
 
 Start = Callable[[Any], tuple[Any, ...]]
-"""Gives the accumulator's registers as a team has them; no values for registers that nobody wrote."""
+"""A function that returns the accumulator registers; None for registers that were not written."""
 
 
 def _word(op: Any, name: str) -> str:
@@ -40,13 +40,13 @@ def _word(op: Any, name: str) -> str:
 
 
 def _of_warpgroups(tr: ThreadTranslator) -> None:
-    """Warps of a warpgroup do it together; those of others that go elsewhere do not come."""
+    """All warps of a warpgroup execute it together; others are missing."""
     tr.warpgroups = True
     tr.waits += 1
 
 
 def whole_warpgroups(st: Any, what: str, site: Any) -> None:
-    """All threads of the warpgroups have to come."""
+    """All threads of the warpgroups must be active."""
     whole_warps(st, what, site)
     if st.mask is not None or len(st.warps) % WARPS:
         st.stop("divergence", f"{what} is in divergent control flow: not all warps of the warpgroup reach it", site)
@@ -89,8 +89,8 @@ def product(
     tr: ThreadTranslator,
     site: Any,
 ) -> Callable[[Any], tuple[Pending, ...]]:
-    """Starts a product and gives its registers, of a type. `a` are slots of the words of A, or that of its descriptor;
-    `sources` those of the values that the accumulator's and A's registers come from."""
+    """Issues a `wgmma` and returns its registers, of a type. `a` are the slots of the words of A, or of its
+    descriptor; `sources` those of the values whose registers the accumulator and A use."""
     _of_warpgroups(tr)
     kind = dtype_of(register)
     packed = kind == np.dtype(np.int32)
@@ -142,7 +142,7 @@ def product(
 
 
 def _accumulator(st: Any, items: tuple[Any, ...], form: Form, site: Any) -> Any:
-    """The product whose result goes on, or matrices."""
+    """The `wgmma` whose result is propagated, or matrices."""
     if not items:
         return None
     # A structure has no more than was put into it.
@@ -167,7 +167,7 @@ def _accumulator(st: Any, items: tuple[Any, ...], form: Form, site: Any) -> Any:
 
 
 def _touch(st: Any, a: list[SharedMatrix] | list[RegisterMatrix], b: list[SharedMatrix], site: Any) -> None:
-    """Checks what the warps of each warpgroup let the product read."""
+    """Checks the accesses of the `wgmma` of each warpgroup."""
     buffer = st.block.shared
     grains = []
     for left, right in zip(a, b, strict=True):
@@ -189,7 +189,7 @@ def _fence(op: Any, tr: ThreadTranslator) -> Step:
 
 
 def fence(tr: ThreadTranslator, site: Any) -> Step:
-    """Registers are in order for products behind it."""
+    """Register accesses are ordered before later `wgmma` ops."""
     _of_warpgroups(tr)
 
     def step(st: Any) -> None:
@@ -205,7 +205,7 @@ def _commit(op: Any, tr: ThreadTranslator) -> Step:
 
 
 def commit(tr: ThreadTranslator, site: Any) -> Step:
-    """Ends a group of products."""
+    """Commits a wgmma-group."""
     _of_warpgroups(tr)
 
     def step(st: Any) -> None:
@@ -222,7 +222,7 @@ def _wait(op: Any, tr: ThreadTranslator) -> Step:
 
 
 def wait(left: int, tr: ThreadTranslator, site: Any) -> Step:
-    """Waits until so many groups of products are left."""
+    """Waits until at most this many wgmma-groups are outstanding."""
     _of_warpgroups(tr)
 
     def step(st: Any) -> None:
