@@ -390,7 +390,7 @@ MEMORY = {
 
 
 @pytest.mark.parametrize("name", MEMORY)
-def test_memory_seen_in_several_ways(name: str) -> None:
+def test_memory_with_several_views(name: str) -> None:
     body, wanted = MEMORY[name]
     check(program(body), wanted, "sim:sm_80")
 
@@ -625,7 +625,7 @@ def test_lines_of_python(tmp_path: Path, as_file: bool) -> None:
         ({"grid": 1 << 40}, "select blocks"),
     ],
 )
-def test_launches_that_no_gpu_does(how: dict[str, int], message: str) -> None:
+def test_invalid_launches(how: dict[str, int], message: str) -> None:
     made = sim.simulate(of_blocks("", ["memref<4xf32>"], **how), "sim:sm_90a")
     with pytest.raises(LaunchError, match=message):
         made.find(*made.random_arguments())

@@ -47,7 +47,7 @@ def test_tile_programs_give_the_same_bits(chip: str) -> None:
     ("name", "chip"),
     [("vector_add", "gfx1100"), *(("matmul_ragged", chip) for chip in ("sm_80", "sm_90a", "gfx942", "gfx1100"))],
 )
-def test_programs_of_threads_give_the_same_bits(name: str, chip: str) -> None:
+def test_thread_level_kernels_give_the_same_bits(name: str, chip: str) -> None:
     same_bits(KERNELS / f"{name}.mlir", chip, exact=name == "vector_add", level="thread")
 
 

@@ -128,7 +128,7 @@ def test_more_arrivals_than_a_phase_has() -> None:
     assert found == ()
 
 
-def test_a_barrier_that_nobody_initialized() -> None:
+def test_an_uninitialized_barrier() -> None:
     body = f"""
       %b = mosaic_gpu.slice_smem 64 : {BARRIER}
       mosaic_gpu.arrive %b : {BARRIER}"""
@@ -137,7 +137,7 @@ def test_a_barrier_that_nobody_initialized() -> None:
     assert finding.message == "the arrival uses byte 64 of shared memory, where no mbarrier is initialized"
 
 
-def test_an_initialization_that_others_may_not_see() -> None:
+def test_an_initialization_that_is_not_visible_to_others() -> None:
     found = find(doubled().replace("\n      gpu.barrier", "", 1))
     # The arrival; the barrier that the compiler puts before the copy orders the copy and the wait.
     assert [(f.kind, f.hint) for f in found] == [("barrier", "execute gpu.barrier after the initialization")]
@@ -170,14 +170,14 @@ def test_an_access_outside_of_memory_says_the_index() -> None:
     assert "bytes [65536, 81920) of shared memory, whose size is 65536 B" in finding.message
 
 
-def test_a_copy_that_nothing_waits_for_is_a_leak() -> None:
+def test_a_copy_without_a_wait_is_a_leak() -> None:
     body = barrier("b", 65528) + slice_smem("x", 0, "64x64") + load("%a0", "%x", "64x64", "b", parity=None)
     finding = only(find(program(body, ["memref<64x64xf32>"])))
     assert finding.kind == "leak"
     assert finding.hint == "wait for the mbarrier phase that the copy completes"
 
 
-def test_blocks_that_write_the_same_place() -> None:
+def test_blocks_that_write_the_same_bytes() -> None:
     body = """
       %id = arith.index_cast %bx : index to i32
       %f = arith.sitofp %id : i32 to f32
@@ -219,7 +219,7 @@ def test_warpgroups_that_share_memory_need_a_barrier() -> None:
     assert only(found).hint == "place a barrier between the two accesses that warpgroup 0 and warpgroup 1 both reach"
 
 
-def test_an_operation_that_is_not_known_is_named_before_anything_runs() -> None:
+def test_an_unsupported_op_is_reported_before_the_run() -> None:
     with pytest.raises(CompileError) as caught:
         sim.simulate(program("      nvvm.fence.sc.cluster", ["memref<64x64xf32>"]), "sim:sm_90a")
     (problem,) = caught.value.diagnostics
@@ -289,7 +289,7 @@ def test_vectors_of_other_layouts_are_other_threads() -> None:
     )
 
 
-def test_a_product_needs_a_fence_of_its_accumulator() -> None:
+def test_wgmma_needs_a_fence_of_its_accumulator() -> None:
     source = PALLAS.joinpath("wgmma_shared.mlir").read_text()
     assert find(source) == ()
     finding = only(find(source.replace("      nvvm.wgmma.fence.aligned\n", "")))

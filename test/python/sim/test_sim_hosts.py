@@ -243,7 +243,7 @@ def problem(text: str) -> str:
     return found.message
 
 
-def test_hosts_that_are_not_known_are_refused() -> None:
+def test_unsupported_host_functions_are_refused() -> None:
     twice = kernel_with(LAUNCH + "\n    " + LAUNCH, BODY, ARGUMENTS)
     assert (
         problem(twice)
@@ -365,7 +365,7 @@ module {{
 """
 
 
-def test_products_of_a_warpgroup_in_two_slots() -> None:
+def test_wgmma_in_two_slots() -> None:
     kernel = sim.simulate(gemm(), "sim:sm_90a")
     a, b, d = kernel.random_arguments()
     for how in (sim.SCHEDULES[0], sim.SCHEDULES[3], sim.SCHEDULES[8]):
@@ -388,7 +388,7 @@ def test_a_launch_in_time() -> None:
     assert 0 < found.summary.overlap < 1
 
 
-def test_products_that_mlir_makes_something_else_of_are_refused() -> None:
+def test_warpgroup_ops_with_another_lowering_are_refused() -> None:
     # With 64 columns the second 64 rows are stored from row 32 on.
     text = gemm(1).replace("128x128xf32", "128x64xf32").replace(B, HALF)
     with pytest.raises(CompileError) as caught:

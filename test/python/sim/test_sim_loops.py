@@ -54,7 +54,7 @@ def test_every_mutant_of_a_loop_is_noticed(point: Point) -> None:
     assert outcomes or point.shape.name in ("registers", "memory", "persistent")
 
 
-def test_what_is_not_come_to_has_no_mutants() -> None:
+def test_unreached_ops_do_not_have_mutants() -> None:
     shapes = {shape.name: shape for shape in kernels.SHAPES}
     for trips, wanted in ((0, set()), (3, {"phase flipped", "expect_tx short", "expect_tx long"})):
         point = Point(shapes["phases"], "sm_90a", 1, bounds=(kernels.Bounds(trips=trips),))

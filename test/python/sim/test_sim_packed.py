@@ -151,7 +151,7 @@ def test_arithmetic_of_blocks() -> None:
     assert (out == pack(np.where(x & 15 < y & 15, added, (added & 15) >> 2))).all()
 
 
-def test_what_is_not_known_of_them_is_named() -> None:
+def test_unsupported_packed_ops_are_named() -> None:
     counts = f"""
       %s = mosaic_gpu.broadcasted_iota 0 : {NARROW}
       mosaic_gpu.vector_store %s, %a0 : {NARROW}, {memref(SHAPE, "i4")}"""

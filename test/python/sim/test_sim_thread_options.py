@@ -45,7 +45,7 @@ def reversing(broken: int | None = None) -> str:
 
 
 @pytest.mark.parametrize("blocks", [None, range(1, 3)])
-def test_progress_is_told_block_by_block(blocks: range | None) -> None:
+def test_progress_is_reported_per_block(blocks: range | None) -> None:
     told: list[tuple[int, int]] = []
     made = sim.simulate(reversing(), "sim:sm_90a", level="thread")
     way = sim.Simulation(blocks=blocks, progress=lambda *now: told.append(now))

@@ -131,7 +131,7 @@ def test_the_shell_writes_a_timeline(tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("level", ["block", "thread"])
-def test_a_number_that_nobody_published_is_not_invented(level: str, target: str, message: str) -> None:
+def test_a_rate_missing_in_the_target_table_is_an_error(level: str, target: str, message: str) -> None:
     with pytest.raises(smalti.TargetError, match=message):
         timeline(MATMUL, target, level=level)
 
@@ -258,7 +258,7 @@ def made_up(monkeypatch: pytest.MonkeyPatch) -> targets.Timing:
 
 
 @pytest.mark.parametrize("level", ["block", "thread"])
-def test_a_product_of_a_chip_of_amd(level: str) -> None:
+def test_an_mfma_timeline(level: str) -> None:
     timing = targets.table()["gfx942"].timing
     assert timing is not None and timing.global_latency and timing.shared_latency and timing.megahertz
     found = timeline(MATMUL, "sim:gfx942", level=level)
@@ -268,7 +268,7 @@ def test_a_product_of_a_chip_of_amd(level: str) -> None:
 
 
 @pytest.mark.parametrize("chip", ["gfx942", "gfx1250"])
-def test_waves_fetch_ahead(made_up: targets.Timing, chip: str) -> None:
+def test_waves_prefetch(made_up: targets.Timing, chip: str) -> None:
     """On chips whose tiles come through registers, or by wmma."""
     source = matmul((64, 64, 256), (64, 64, 32), start="zero")
     plain, pipelined = (timeline(source, f"sim:{chip}", level="thread", stages=stages).summary for stages in (1, 3))
@@ -310,7 +310,7 @@ def test_waits_for_counters_take_as_long_as_copies(made_up: targets.Timing, chip
     assert copy.size == (size if chip == "gfx1250" else 128)
 
 
-def test_what_tells_nothing_of_its_time_has_no_timeline(made_up: targets.Timing) -> None:
+def test_ops_without_times_do_not_have_timelines(made_up: targets.Timing) -> None:
     body = """%a = arith.constant dense<0.0> : vector<4xf16>
     %b = arith.constant dense<0.0> : vector<8xf16>
     %c = arith.constant dense<0.0> : vector<4xf32>

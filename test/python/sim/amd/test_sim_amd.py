@@ -78,7 +78,7 @@ def ways_to_copy(chip: str) -> tuple[str, ...]:
     ("chip", "copies"),
     [(chip, how) for chip in CHIPS for how in ways_to_copy(chip)],
 )
-def test_products_are_those_of_the_emulator(chip: str, copies: str, stages: int, k: int) -> None:
+def test_mmas_are_those_of_the_emulator(chip: str, copies: str, stages: int, k: int) -> None:
     compiled, text = threads_of(chip, k, stages=stages, copies=copies)
     theirs: list[Any] = check.random_arguments(compiled.entry)
     mine = [array.copy() for array in theirs]
@@ -91,7 +91,7 @@ def test_products_are_those_of_the_emulator(chip: str, copies: str, stages: int,
 
 
 @pytest.mark.parametrize("chip", ["gfx90a", "gfx1201", "gfx1250"])
-def test_mutants_of_products_are_caught(chip: str) -> None:
+def test_mutants_of_matmuls_are_caught(chip: str) -> None:
     text = matmul((32, 32, 136), (32, 32, 32), "f16")
     compiled = smalti.compile(smalti.parse(text), target=f"emu:{chip}", stages=3, copies="async")
     kinds = {outcome.mutant.kind for outcome in caught(compiled.asm["thread"], chip)}
@@ -229,7 +229,7 @@ SPLIT = "rocdl.s.barrier.signal id = -1\nrocdl.s.barrier.wait id = -1"
         ("gfx1201", SPLIT, False),
     ],
 )
-def test_barriers_tell_of_lds(chip: str, barrier: str, is_sound: bool) -> None:
+def test_barriers_order_lds(chip: str, barrier: str, is_sound: bool) -> None:
     text = program(EXCHANGE.replace("BARRIER", barrier), TWO_ARRAYS)
     found = find(text, chip)
     assert {finding.kind for finding in found} == (set() if is_sound else {"race"})
@@ -259,7 +259,7 @@ GLOBAL = """
         ("gfx1201", "rocdl.s.wait.storecnt 0\namdgpu.lds_barrier", True),
     ],
 )
-def test_barriers_tell_of_global_memory(chip: str, barrier: str, is_sound: bool) -> None:
+def test_barriers_order_global_memory(chip: str, barrier: str, is_sound: bool) -> None:
     text = program(GLOBAL.replace("BARRIER", barrier), f"%g: memref<128xf32>, {TWO_ARRAYS}")
     assert {finding.kind for finding in find(text, chip)} == (set() if is_sound else {"race"})
 
@@ -313,7 +313,7 @@ def test_checked_buffers_read_zero_outside_and_drop_stores() -> None:
 
 
 @pytest.mark.parametrize(("moved", "lanes"), [("f32", 4), ("f16", 4), ("vector<4xf32>", 16)])
-def test_copies_to_lds_lie_lane_by_lane(moved: str, lanes: int) -> None:
+def test_copies_to_lds_are_laid_out_lane_by_lane(moved: str, lanes: int) -> None:
     """Narrow elements become dwords; of the places that of the first lane counts; what is outside comes as zeros."""
     count, element = (4, "f32") if "vector" in moved else (1, moved)
     size, total = 2 if element == "f16" else 4, 128 * lanes
@@ -478,7 +478,7 @@ LANES = {
 
 
 @pytest.mark.parametrize("instruction", LANES)
-def test_exchanges_between_lanes(instruction: str) -> None:
+def test_lane_permutations(instruction: str) -> None:
     """Against the emulator, and by what their documents say."""
     body = f"""
     %v = memref.load %a[%t] : memref<128xf32>

@@ -171,7 +171,7 @@ def test_what_is_wrong(how: str) -> None:
     assert message in text
 
 
-def test_a_join_that_nothing_orders() -> None:
+def test_an_unordered_join() -> None:
     """It may come after the signal that ends the phase; one that the wave gives itself comes behind it."""
     text = module(ONE + INIT + "gpu.barrier\n" + PARTED.format(SIGNAL, JOIN + "SIGNAL" + WAIT), "%a: memref<1xf32>", 1)
     one = text.replace("member_cnt = 2", "member_cnt = 1").replace("SIGNAL", "")
@@ -190,7 +190,7 @@ def test_who_leaves_is_not_waited_for() -> None:
         assert made.find(np.zeros(1, np.float32), simulation=schedule) == ()
 
 
-def test_waves_of_a_team_with_barriers_of_their_own() -> None:
+def test_converged_waves_with_different_barriers() -> None:
     """Pairs of waves meet at barriers that they compute the pointers of; no pair waits for the other one."""
     body = f"""
     %pair = arith.remui %wave, %c2 : index
@@ -235,7 +235,7 @@ def test_the_first_to_signal() -> None:
 
 @pytest.mark.parametrize("barrier", ["gpu.barrier", "rocdl.s.barrier.signal id = -1\nrocdl.s.barrier.wait id = -1"])
 @pytest.mark.parametrize("early", [0, 1, 3])
-def test_waves_that_ended_are_not_waited_for(early: int, barrier: str) -> None:
+def test_exited_waves_are_not_waited_for(early: int, barrier: str) -> None:
     """The guides of CDNA and RDNA, "S_BARRIER": waves that have ended do not count. They order nothing either."""
     text = f"""module {{ gpu.module @m {{
   gpu.func @k(%a: memref<128xf32>, %o: memref<128xf32>) kernel attributes {{

@@ -52,7 +52,7 @@ OTHERS = [
 ]
 
 
-def test_the_table_has_products_of_each_chip() -> None:
+def test_the_table_has_mmas_of_each_chip() -> None:
     assert {row[0] for row in TABLE} == set(CHIPS) and len(TABLE) > 40
     # What the table has besides is no instruction for matrices.
     assert {mma.kind for target in AMD for mma in target.mmas} == {"mfma", "wmma", "fma"}
@@ -177,7 +177,7 @@ def check(found: np.ndarray, wanted: np.ndarray, sums: np.ndarray) -> None:
 
 
 @pytest.mark.parametrize("row", TABLE + OTHERS, ids=lambda row: "-".join(map(str, row)))
-def test_products(row: tuple[str, str, int, int, int, str, str]) -> None:
+def test_matmuls(row: tuple[str, str, int, int, int, str, str]) -> None:
     chip, kind, m, k, blocks, element, total = row
     a, b = given(element, (blocks, m, k), 1), given(element, (blocks, m, k), 2)
     c = given(total, (blocks, m, m), 3)
@@ -199,7 +199,7 @@ def test_products(row: tuple[str, str, int, int, int, str, str]) -> None:
 
 
 @pytest.mark.parametrize("row", [next(r for r in TABLE if r[0] == chip and r[5] in ("f16", "bf16")) for chip in CHIPS])
-def test_products_are_those_of_the_emulator(row: tuple[str, str, int, int, int, str, str]) -> None:
+def test_mmas_are_those_of_the_emulator(row: tuple[str, str, int, int, int, str, str]) -> None:
     chip, kind, m, k, blocks, element, _ = row
     factors = factor_places(chip, kind, m, k, blocks, 16)
     results = result_places(chip, kind, m, blocks, False)
@@ -218,7 +218,7 @@ def test_products_are_those_of_the_emulator(row: tuple[str, str, int, int, int, 
 
 @pytest.mark.parametrize("signs", ["", "unsignedA, clamp", "unsignedB", "unsignedA, unsignedB, clamp"])
 @pytest.mark.parametrize(("chip", "k"), [("gfx1100", 16), ("gfx1201", 16), ("gfx1201", 32)])
-def test_products_of_4_bits(chip: str, k: int, signs: str) -> None:
+def test_mmas_of_4_bits(chip: str, k: int, signs: str) -> None:
     rng = np.random.default_rng(k)
     codes = [rng.integers(0, 16, (1, 16, k)).astype(np.uint8) for _ in range(2)]
     numbers = [
@@ -265,7 +265,7 @@ ODD += [("gfx1250", "f16"), ("gfx1250", "f32")]
 
 
 @pytest.mark.parametrize(("chip", "element"), ODD)
-def test_numbers_that_are_none(chip: str, element: str) -> None:
+def test_nan_values(chip: str, element: str) -> None:
     """Infinities, what is no number, zeros with signs: as the emulator has them."""
     chip = next(name for name in CHIPS if architecture(name) == architecture(chip))
     row = next(row for row in TABLE if row[0] == chip and row[5] == element)
@@ -318,7 +318,7 @@ PAIRS = [(name, name) for name in SMALL] + [("f4E2M1FN", "f8E5M2"), ("f6E3M2FN",
 
 @pytest.mark.parametrize(("m", "k"), [(16, 128), (32, 64)])
 @pytest.mark.parametrize(("of_a", "of_b"), PAIRS)
-def test_scaled_products(m: int, k: int, of_a: str, of_b: str) -> None:
+def test_scaled_mmas(m: int, k: int, of_a: str, of_b: str) -> None:
     rng = np.random.default_rng(m)
     lane, e = np.arange(64)[:, None], np.arange(32)[None, :]
     arrays, sides, lines, arguments, types = [], [], [], [], []
@@ -358,7 +358,7 @@ def test_scaled_products(m: int, k: int, of_a: str, of_b: str) -> None:
     check(out, place((x @ y.T)[None] + c, results), place((abs(x) @ abs(y).T)[None] + abs(c), results))
 
 
-def test_permuted_factors() -> None:
+def test_permuted_operands() -> None:
     """`cbsz` and `abid` give one matrix of A to several; `blgp` exchanges the lanes of B."""
     lanes = np.arange(64)
     a, b = given("f16", (64, 4), 1), given("f16", (64, 4), 2)
@@ -380,7 +380,7 @@ def test_halves_of_a_wave_that_differ() -> None:
     assert found[0].message == "wmma: lane 0 and lane 16 hold different elements of A; they must be equal"
 
 
-def test_waves_that_do_not_multiply_have_no_factors() -> None:
+def test_inactive_waves_do_not_have_operands() -> None:
     """What they hold where others multiply is not looked at."""
     lines = [
         "%c32 = arith.constant 32 : index",
@@ -403,7 +403,7 @@ def test_waves_that_do_not_multiply_have_no_factors() -> None:
 
 
 @pytest.mark.parametrize(("m", "k"), [(16, 8), (32, 4)])
-def test_products_of_xf32(m: int, k: int) -> None:
+def test_mfma_of_xf32(m: int, k: int) -> None:
     """The factors have 10 bits of mantissa, and what is below is cut off."""
     row = ("gfx942", "mfma", m, k, 1, "f32", "f32")
     factors, results = factor_places("gfx942", "mfma", m, k, 1, 32), result_places("gfx942", "mfma", m, 1, False)

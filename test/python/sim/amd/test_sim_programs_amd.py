@@ -16,7 +16,7 @@ CHIPS = ("gfx942", "gfx950", "gfx1100", "gfx1201", "gfx1250", "gfx90a", "gfx1250
 
 
 @pytest.mark.parametrize(("case", "chip"), list(zip(SHAPES, CHIPS, strict=True)))
-def test_products(case: str, chip: str) -> None:
+def test_matmuls(case: str, chip: str) -> None:
     shape, tile, dtype = SHAPES[case]
     compiled = smalti.compile(smalti.parse(matmul(shape, tile, dtype)), target=f"emu:{chip}", stages=3, copies="async")
     theirs = check.random_arguments(compiled.entry)
@@ -27,7 +27,7 @@ def test_products(case: str, chip: str) -> None:
 
 
 @pytest.mark.parametrize(("chip", "copies", "stages"), [("gfx950", "async", 1), ("gfx1100", "registers", 3)])
-def test_mutants_of_products_are_caught(chip: str, copies: str, stages: int) -> None:
+def test_mutants_of_matmuls_are_caught(chip: str, copies: str, stages: int) -> None:
     text = matmul((32, 32, 136), (32, 32, 32), "f16")
     compiled = smalti.compile(smalti.parse(text), target=f"emu:{chip}", stages=stages, copies=copies)
     made = sim.simulate(compiled.asm["thread"], f"sim:{chip}")

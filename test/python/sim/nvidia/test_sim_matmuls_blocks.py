@@ -65,7 +65,7 @@ def check(text: str, chip: str, row: tuple[str, str, str], sizes: tuple[int, int
 
 @pytest.mark.parametrize("in_registers", [False, True], ids=["shared", "registers"])
 @pytest.mark.parametrize("row", WGMMA, ids="-".join)
-def test_products_of_warpgroups(row: tuple[str, str, str], in_registers: bool) -> None:
+def test_wgmma_of_warpgroups(row: tuple[str, str, str], in_registers: bool) -> None:
     of_a, of_b, total = row
     m, n, k = 64, 24, 2 * 32 // np.dtype(OPERANDS[of_a]).itemsize
     types = [f"{m}x{k}x{of_a}", f"{k}x{n}x{of_b}", f"{m}x{n}x{total}", f"{m}x{n}x{total}"]
@@ -101,7 +101,7 @@ def table() -> dict[tuple[str, str, str, int, int, int], str]:
 
 
 @pytest.mark.parametrize("row", table(), ids=lambda row: "-".join(map(str, row)))
-def test_products_of_the_target_table(row: tuple[str, str, str, int, int, int]) -> None:
+def test_mmas_of_the_target_table(row: tuple[str, str, str, int, int, int]) -> None:
     of_a, of_b, total, m, n, k = row
     is_tf32 = of_a == "tf32"
     kinds = (NAMES.get(of_a, of_a), NAMES.get(of_b, of_b), total)

@@ -165,7 +165,7 @@ GROUPS = sorted({group_of(name) for name in CASES})
 
 
 @pytest.mark.parametrize("which", GROUPS)
-def test_products_by_the_names_of_intrinsics(which: str) -> None:
+def test_mmas_by_intrinsic_name(which: str) -> None:
     run([name for name in CASES if group_of(name) == which], by_name, exact=GROUPS.index(which) % 2 == 0)
 
 
@@ -179,7 +179,7 @@ OPERATIONS = [
 
 
 @pytest.mark.parametrize("which", sorted({group_of(name) for name in OPERATIONS}))
-def test_products_of_operations(which: str) -> None:
+def test_mmas_of_ops(which: str) -> None:
     run([name for name in OPERATIONS if group_of(name) == which], as_operation, False)
 
 
@@ -210,7 +210,7 @@ BROKEN = [
 
 
 @pytest.mark.parametrize(("name", "row", "bits"), BROKEN)
-def test_metadata_that_are_no_places_are_found(name: str, row: int, bits: int) -> None:
+def test_invalid_metadata_are_found(name: str, row: int, bits: int) -> None:
     operands, sums, expected = numbers(PREFIX + name, False)
     product = CASES[PREFIX + name]
     assert product.sparse
@@ -225,7 +225,7 @@ def test_metadata_that_are_no_places_are_found(name: str, row: int, bits: int) -
     assert finding.message == f"invalid sparsity metadata {bits:#06b} for row {row}, {columns}"
 
 
-def test_places_need_an_order_only_where_it_is_said() -> None:
+def test_gathered_rows_need_an_order_only_if_stated() -> None:
     name = PREFIX + "m16n8k32.row.col.f32.f32"
     given = numbers(name, False)
     metadata = given[0][-2][1]
@@ -238,7 +238,7 @@ def test_places_need_an_order_only_where_it_is_said() -> None:
     assert [f.kind for f in made.find(words, out)] == ["assertion"]
 
 
-def test_a_selector_that_names_no_lane_is_refused() -> None:
+def test_an_invalid_sparsity_selector_is_refused() -> None:
     name = PREFIX + "m16n8k32.row.col.f32.f32"
     operands, sums, expected = numbers(name, False)
     with pytest.raises(CompileError, match="sparsity selector 2 for an MMA of f16 with K = 32"):
@@ -261,7 +261,7 @@ def scaled(name: str, row: int, code: int) -> np.ndarray:
     return result_of(out, name)
 
 
-def test_scales_that_are_no_numbers() -> None:
+def test_nan_scales() -> None:
     for name, code in ((SCALED, 0xFF), (NVF4, 0x7F), (NVF4, 0xFF), (NVF4, 0x88)):
         found = scaled(name, 9, code)
         assert np.isnan(found[9]).all() and not np.isnan(np.delete(found, 9, 0)).any()
@@ -272,7 +272,7 @@ def test_scales_that_are_no_numbers() -> None:
 
 
 @pytest.mark.parametrize(("which", "value"), [(-5, 4), (-4, 2), (-2, 5), (-1, 4)])
-def test_ids_of_bytes_and_lanes_that_there_are_not(which: int, value: int) -> None:
+def test_invalid_byte_and_thread_ids(which: int, value: int) -> None:
     operands, sums, expected = numbers(SCALED, False)
     operands[which] = ("i16", value)
     made, words, out = one(SCALED, (operands, sums, expected))
@@ -282,7 +282,7 @@ def test_ids_of_bytes_and_lanes_that_there_are_not(which: int, value: int) -> No
     assert finding.kind == "assertion" and finding.message == f"{name} is {value}; it must be below {limit}"
 
 
-def test_infinities_and_zeros_of_a_sparse_factor() -> None:
+def test_infinities_and_zeros_of_a_sparse_operand() -> None:
     """Zeros that are not stored meet infinities of B, as in a product of whole matrices."""
     name = PREFIX + "m16n8k16.row.col.bf16"
     operands, sums, _ = numbers(name, True)
@@ -300,7 +300,7 @@ VECTORS = [("f16", 16), ("f16", 32), ("bf16", 32), ("f32", 8), ("f32", 16), ("i8
 
 
 @pytest.mark.parametrize(("element", "k"), VECTORS)
-def test_sparse_products_of_vectors(element: str, k: int) -> None:
+def test_sparse_mmas_of_vectors(element: str, k: int) -> None:
     """`nvgpu.mma.sp.sync` computes what `nvvm.mma.sp.sync` does; sums of integers are saturated."""
     ending = {"f16": "f32.f32", "f32": "tf32", "i8": "satfinite.s8", "i4": "satfinite.s4"}.get(element, element)
     name = f"{PREFIX}m16n8k{k}.row.col.{ending}"

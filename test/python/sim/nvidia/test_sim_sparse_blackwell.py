@@ -115,7 +115,7 @@ KINDS = [("f16", "f32"), ("f16", "f16"), ("bf16", "f32"), ("f8E4M3FN", "f32"), (
 
 @pytest.mark.parametrize(("element", "sums"), KINDS)
 @pytest.mark.parametrize("completion", ["early", "late"])
-def test_sparse_products(element: str, sums: str, completion: str) -> None:
+def test_sparse_mmas(element: str, sums: str, completion: str) -> None:
     kernel = sim.simulate(sparse(element, sums), "sim:sm_100a")
     a, b, metadata, c = kernel.random_arguments()
     places = drawn()
@@ -128,7 +128,7 @@ def test_sparse_products(element: str, sums: str, completion: str) -> None:
         assert np.abs(c - wanted).max() <= 4 * np.finfo(c.dtype).eps * np.abs(wanted).max()
 
 
-def test_a_sparse_factor_with_scales() -> None:
+def test_a_sparse_operand_with_scales() -> None:
     """A scale is for 32 elements that are stored, and so for 64 along K."""
     kernel = sim.simulate(sparse("f8E4M3FN", "f32", scaled=True), "sim:sm_100a")
     a, b, metadata, p, q, c = kernel.random_arguments()
@@ -150,7 +150,7 @@ def test_a_sparse_factor_with_scales() -> None:
     assert (np.abs(c - wanted) <= 1e-6 * np.abs(wanted).max(1, keepdims=True)).all() and wanted.any()
 
 
-def test_random_metadata_are_places() -> None:
+def test_random_metadata_are_valid() -> None:
     kernel = sim.simulate(sparse("f8E4M3FN", "f32", scaled=True), "sim:sm_100a")
     arguments = kernel.random_arguments(seed=5)
     kernel(*arguments)
@@ -158,7 +158,7 @@ def test_random_metadata_are_places() -> None:
 
 
 @pytest.mark.parametrize(("element", "pair"), [("f16", (2, 2)), ("i8", (3, 1))])
-def test_metadata_that_are_no_places(element: str, pair: tuple[int, int]) -> None:
+def test_invalid_metadata(element: str, pair: tuple[int, int]) -> None:
     kernel = sim.simulate(sparse(element, "f32" if element == "f16" else "i32"), "sim:sm_100a")
     a, b, metadata, c = kernel.random_arguments()
     places = drawn()
@@ -172,7 +172,7 @@ def test_metadata_that_are_no_places(element: str, pair: tuple[int, int]) -> Non
     assert finding.message == message
 
 
-def test_mutants_of_a_sparse_product_are_noticed() -> None:
+def test_mutants_of_a_sparse_mma_are_caught() -> None:
     kernel = sim.simulate(sparse("f16", "f32"), "sim:sm_100a")
     arguments = kernel.random_arguments()
     arguments[2][...] = formatted(drawn(), 16)
@@ -190,7 +190,7 @@ def test_metadata_that_come_too_late_are_a_race() -> None:
     assert any("data race: the copy reads bytes [65536, 69632) of shared memory" in f.message for f in found)
 
 
-def test_sparse_factors_that_no_instruction_has_are_refused() -> None:
+def test_unsupported_sparse_operands_are_refused() -> None:
     source = sparse("f16", "f32").replace("xf16", "xf32").replace("slice_smem 32768", "slice_smem 65536")
     with pytest.raises(CompileError, match="a sparse operand of memref<128x128xf32"):
         sim.simulate(source, "sim:sm_100a")

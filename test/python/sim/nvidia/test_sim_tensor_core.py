@@ -69,7 +69,7 @@ def product(a: str, b: str, sums: str, times: int = 1, rows: int = 128, inner: i
         ("i8", "i8", "i32"),
     ],
 )
-def test_products_of_every_kind(a: str, b: str, sums: str) -> None:
+def test_mmas_of_every_kind(a: str, b: str, sums: str) -> None:
     kernel = sim.simulate(product(a, b, sums, times=2), "sim:sm_100a")
     x, y, z = kernel.random_arguments()
     kernel(x, y, z)
@@ -85,7 +85,7 @@ def test_products_of_every_kind(a: str, b: str, sums: str) -> None:
         assert np.abs(z - wanted).max() <= 4 * np.finfo(z.dtype).eps * np.abs(wanted).max()
 
 
-def test_numbers_that_are_none_and_infinities() -> None:
+def test_nan_and_infinity() -> None:
     kernel = sim.simulate(product("f16", "f16", "f32"), "sim:sm_100a")
     x, y, z = kernel.random_arguments()
     x[3, 0], x[5, 1], y[:, 7], y[0, 8] = np.nan, np.inf, 0, -np.inf
@@ -106,7 +106,7 @@ def packed(scales: np.ndarray, dtype: np.dtype) -> np.ndarray:
     return parts.reshape(rows // 128, columns // 4, 32, 16).astype(dtype)
 
 
-def test_factors_with_scales() -> None:
+def test_operands_with_scales() -> None:
     kernel = scaled()
     a, b, p, q, c = kernel.random_arguments()
     generator = np.random.default_rng(1)
@@ -119,7 +119,7 @@ def test_factors_with_scales() -> None:
     assert (np.abs(c - wanted) <= np.finfo(np.float32).eps * np.abs(wanted)).all()
 
 
-def test_a_scale_that_is_no_number_makes_its_row_none() -> None:
+def test_a_nan_scale_makes_its_row_nan() -> None:
     kernel = scaled()
     a, b, p, q, c = kernel.random_arguments()
     of_rows = np.ones((128, 4))
@@ -129,7 +129,7 @@ def test_a_scale_that_is_no_number_makes_its_row_none() -> None:
     assert np.isnan(c[9]).all() and not np.isnan(np.delete(c, 9, 0)).any()
 
 
-def test_mutants_of_a_product_with_scales_are_noticed() -> None:
+def test_mutants_of_a_scaled_mma_are_caught() -> None:
     kernel = scaled()
     outcomes = mutants.score(
         kernel, kernel.random_arguments(), kinds=("arrival removed", "expect_tx short", "fence dropped")
@@ -218,7 +218,7 @@ def two_warps(before: str = BEFORE, after: str = AFTER) -> str:
 
 
 @pytest.mark.parametrize("schedule", sim.SCHEDULES, ids=lambda s: f"{s.order}-{s.completion}")
-def test_fences_put_the_products_of_two_threads_one_behind_the_other(schedule: sim.Simulation) -> None:
+def test_fences_order_the_mmas_of_two_threads(schedule: sim.Simulation) -> None:
     kernel = sim.simulate(two_warps(), "sim:sm_100a")
     x, y, z = kernel.random_arguments()
     kernel(x, y, z, simulation=schedule)
@@ -230,7 +230,7 @@ def test_fences_put_the_products_of_two_threads_one_behind_the_other(schedule: s
         assert found[0].kind == "race" and "of tensor memory; it is not ordered with another MMA" in found[0].message
 
 
-def test_every_mutant_of_two_threads_that_multiply_is_noticed() -> None:
+def test_every_mutant_of_two_issuing_threads_is_caught() -> None:
     kernel = sim.simulate(two_warps(), "sim:sm_100a")
     outcomes = mutants.score(
         kernel, kernel.random_arguments(), kinds=("fence dropped", "wait removed", "phase flipped")
@@ -285,7 +285,7 @@ def random_scales(dtype: np.dtype, shape: tuple[int, int]) -> np.ndarray:
 
 @pytest.mark.parametrize(("scales", "size"), FOUR_BITS)
 @pytest.mark.parametrize("completion", ["early", "late"])
-def test_factors_of_four_bits(scales: str, size: int, completion: str) -> None:
+def test_operands_of_four_bits(scales: str, size: int, completion: str) -> None:
     kernel = sim.simulate(scaled_by(scales, size), "sim:sm_100a")
     a, b, p, q, c = kernel.random_arguments()
     assert a.shape == b.shape == (128, 64) and set(range(256)) == set(a.view(np.uint8).ravel().tolist())
@@ -303,7 +303,7 @@ def test_factors_of_four_bits(scales: str, size: int, completion: str) -> None:
 
 
 @pytest.mark.parametrize(("scales", "size"), FOUR_BITS)
-def test_every_mutant_of_factors_of_four_bits_is_noticed(scales: str, size: int) -> None:
+def test_every_mutant_of_4_bit_operands_is_caught(scales: str, size: int) -> None:
     kernel = sim.simulate(scaled_by(scales, size), "sim:sm_100a")
     outcomes = mutants.score(
         kernel, kernel.random_arguments(), kinds=("wait removed", "arrival removed", "expect_tx short", "fence dropped")
@@ -333,7 +333,7 @@ def test_accesses_of_packed_tiles_are_those_of_their_bytes() -> None:
     assert "transaction" in {f.kind for f in kernel.find(*kernel.random_arguments())}
 
 
-def test_factors_of_four_bits_that_no_instruction_has_are_refused() -> None:
+def test_unsupported_4_bit_operands_are_refused() -> None:
     source = scaled_by("f8E8M0FNU", 32)
     for changed, message in (
         (scaled_by("f8E8M0FNU", 16), "scales of memref<128x8xf8E8M0FNU"),

@@ -105,7 +105,7 @@ def arguments(m: int, n: int, k: int, kind: str, sums: str, layouts: tuple[str, 
 
 
 @pytest.mark.parametrize(("m", "n", "k", "kind", "sums", "layouts"), CASES)
-def test_products(m: int, n: int, k: int, kind: str, sums: str, layouts: tuple[str, str]) -> None:
+def test_matmuls(m: int, n: int, k: int, kind: str, sums: str, layouts: tuple[str, str]) -> None:
     a, b, c = arguments(m, n, k, kind, sums, layouts)
     start = c.astype(np.float64)
     fill = "twice" if kind != "u8" else ""

@@ -31,7 +31,7 @@ def check(text: str, chip: str, arrays: list[np.ndarray], wanted: np.ndarray, em
 
 
 @pytest.mark.parametrize("chip", CHIPS)
-def test_products_of_shared_tiles(chip: str) -> None:
+def test_mmas_of_shared_tiles(chip: str) -> None:
     a, b = random(32, 24), random(24, 48, seed=1)
     check(programs.matmul(32, 48, 24), chip, [a, b], a.astype(np.float64) @ b.astype(np.float64), False)
 
@@ -46,7 +46,7 @@ def convolved(images: np.ndarray, filters: np.ndarray, how: programs.Convolution
 
 
 @pytest.mark.parametrize("chip", CHIPS)
-def test_convolutions_as_implicit_products(chip: str) -> None:
+def test_convolutions_as_implicit_matmuls(chip: str) -> None:
     how = programs.Convolution(2, 6, 10, 8, 16)
     images, filters = random(2, 6, 10, 8), random(3, 3, 8, 16, seed=1)
     check(programs.convolution(how), chip, [images, filters], convolved(images, filters, how), False)

@@ -71,7 +71,7 @@ EXCHANGE = """
 
 
 @pytest.mark.parametrize("target", ["sim:sm_80", "sim:gfx942"])
-def test_shared_iterations_are_a_point_of_synchronization(target: str) -> None:
+def test_the_end_of_forall_is_a_synchronization_point(target: str) -> None:
     x, y = random(128), np.zeros(128, np.float32)
     kernel = made(EXCHANGE, "%x: memref<128xf32>, %y: memref<128xf32>", block="128, 1, 1", target=target)
     kernel(x, y)
@@ -210,7 +210,7 @@ def collatz(n: int) -> int:
 
 
 @pytest.mark.parametrize("target", ["sim:sm_80", "sim:gfx942"])
-def test_threads_of_a_warp_go_different_ways(target: str) -> None:
+def test_threads_of_a_warp_diverge(target: str) -> None:
     """Loops that threads leave at different times: each keeps what it computed last, and all meet at the barrier."""
     x, y, z = np.arange(1, 65, dtype=np.int32), np.zeros(64, np.int32), np.zeros(64, np.int32)
     run(STEPS, "%x: memref<64xi32>, %y: memref<64xi32>, %z: memref<64xi32>", x, y, z, block="64, 1, 1", target=target)
@@ -219,7 +219,7 @@ def test_threads_of_a_warp_go_different_ways(target: str) -> None:
     assert (z == np.where(counts < 2, 3, np.where(counts == 6, 1, counts))).all()
 
 
-def test_a_barrier_on_one_way() -> None:
+def test_a_barrier_on_one_path() -> None:
     body = """%few = arith.cmpi ult, %t, %c1 : index
     cf.cond_br %few, ^some, ^end
   ^some:
@@ -233,7 +233,7 @@ def test_a_barrier_on_one_way() -> None:
     assert finding.kind == "divergence"
 
 
-def test_warps_wait_on_ways_of_their_own() -> None:
+def test_warps_wait_on_different_paths() -> None:
     """Each warp has a barrier of its own in its way."""
     y = np.zeros(64, np.int32)
     body = """
@@ -348,7 +348,7 @@ def test_lanes_that_wait_for_each_other_in_jumps() -> None:
         made(TURNS.format(first=""), "%x: memref<1xi32>").find(np.zeros(1, np.int32))
 
 
-def test_functions_that_call_themselves_are_refused() -> None:
+def test_recursive_functions_are_refused() -> None:
     module = """func.func @f(%x: f32) -> f32 {
     %y = func.call @f(%x) : (f32) -> f32
     func.return %y : f32

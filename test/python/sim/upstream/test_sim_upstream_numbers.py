@@ -282,7 +282,7 @@ def test_pairs_that_are_converted() -> None:
 
 
 @pytest.mark.parametrize("signs", [("signed", "unsigned"), ("unsigned", "signed")])
-def test_products_of_bytes(signs: tuple[str, str]) -> None:
+def test_mmas_of_bytes(signs: tuple[str, str]) -> None:
     rng = np.random.default_rng(0)
     a, b = (rng.integers(-128, 128, (32, 4)).astype(np.int8) for _ in range(2))
     y = np.zeros((32, 2), np.int32)

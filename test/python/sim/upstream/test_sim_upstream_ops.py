@@ -195,7 +195,7 @@ def test_conversions_with_scales(scale: str, power: int) -> None:
     assert (y == scaled).all()
 
 
-def test_fused_products_are_rounded_once() -> None:
+def test_fused_multiply_adds_are_rounded_once() -> None:
     """2^-60 decides how the sum of a product and a number is rounded."""
     x = np.array([[1 + 2**-12, 1 + 2**-12, 2**-60]] * 32, np.float32)
     y = np.zeros(32, np.float32)
@@ -238,7 +238,7 @@ def test_functions_of_libraries(call: str) -> None:
     np.testing.assert_allclose(y, LIBRARY[call](x.astype(np.float64)), rtol=1e-6, atol=1e-7)
 
 
-def test_functions_that_are_not_there_are_refused() -> None:
+def test_undefined_functions_are_refused() -> None:
     with pytest.raises(CompileError, match="__nv_unheard"):
         made(
             "%r = llvm.call @__nv_unheard(%zero) : (f32) -> f32",
