@@ -1,4 +1,4 @@
-"""Small programs of threads that are easily judged wrongly."""
+"""Small thread-level kernels that are easily misjudged."""
 
 from __future__ import annotations
 

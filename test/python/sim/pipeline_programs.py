@@ -1,4 +1,4 @@
-"""Pipelines of threads by hand: kernels that run on, copies to all blocks of a cluster, groups of warps in turn."""
+"""Hand-written thread-level pipelines: persistent kernels, multicast copies, warp groups in turn."""
 
 from __future__ import annotations
 

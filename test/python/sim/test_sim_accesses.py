@@ -1,4 +1,4 @@
-"""The loops of the native module that check what threads access, against numpy."""
+"""The native functions that check thread accesses, against numpy."""
 
 from __future__ import annotations
 

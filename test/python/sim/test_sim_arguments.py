@@ -1,4 +1,4 @@
-"""What a call of a simulated program takes: dynamic shapes, numbers, arrays that share memory, and what is refused."""
+"""Arguments of a simulated kernel: dynamic shapes, scalars, overlapping arrays, and invalid arguments."""
 
 import numpy as np
 import pytest

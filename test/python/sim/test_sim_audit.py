@@ -1,5 +1,5 @@
-"""Programs that are easily judged wrongly: sound ones, of which nothing may be found, and ones with one mistake, which
-is to be found in every order and however late copies come."""
+"""Kernels that are easily misjudged: race-free ones without findings, and ones with a single error that every schedule
+reports."""
 
 from __future__ import annotations
 

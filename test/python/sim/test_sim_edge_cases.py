@@ -1,4 +1,4 @@
-"""Odd programs: they run, or end in an error or a finding that says what is wrong with them."""
+"""Edge cases: each kernel runs, or ends with an error or finding that states the cause."""
 
 from __future__ import annotations
 

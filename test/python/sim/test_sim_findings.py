@@ -1,4 +1,4 @@
-"""What the simulator finds in small programs, in words, and what it does not find in sound ones."""
+"""Findings in small block-level kernels, with their messages, and kernels without findings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs of threads that a function of the host launches: sizes, tensor maps, arrays of the device."""
+"""Host functions that launch thread-level kernels: sizes, tensor maps, device arrays."""
 
 from __future__ import annotations
 
@@ -384,7 +384,7 @@ def test_a_launch_in_time() -> None:
     kernel = sim.simulate(gemm(), "sim:sm_90a")
     found = kernel.timeline(*kernel.random_arguments())
     # Behind the first two tiles, one is fetched while another is multiplied.
-    assert {s.kind for s in found.slices} >= {"copy", "product"}
+    assert {s.kind for s in found.slices} >= {"copy", "mma"}
     assert 0 < found.summary.overlap < 1
 
 

@@ -1,4 +1,4 @@
-"""JAX's modules and the project's own kernels in the simulator: the numbers, no false alarms, and every mutant."""
+"""JAX's modules and the project's kernels: results, no false positives, and every mutant."""
 
 from __future__ import annotations
 

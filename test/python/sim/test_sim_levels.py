@@ -1,4 +1,4 @@
-"""At which level a kernel is simulated, and what the compiler adds to block-level kernels: barriers and programs."""
+"""The level at which a kernel is simulated, and what the compiler adds to block-level kernels."""
 
 from __future__ import annotations
 

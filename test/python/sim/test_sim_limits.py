@@ -1,4 +1,4 @@
-"""Runs that do not end: the time limit, Ctrl-C, what is said of a long run, and errors that nobody expected."""
+"""Endless runs: the time limit, Ctrl-C, progress of a long run, and internal errors."""
 
 from __future__ import annotations
 

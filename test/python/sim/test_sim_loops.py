@@ -1,5 +1,5 @@
-"""Pipelined loops in the simulator: equal to numpy and free of findings for every number of stages and iterations; and
-every mistake in their synchronization is noticed. All of the grid: `tools/dev fuzz loops --grid --sim` (or `--mutants`)."""
+"""Pipelined loops: equal to numpy and free of findings for every number of stages and iterations, and every mutant is
+caught. The whole grid: `tools/dev fuzz loops --grid --sim` (or `--mutants`)."""
 
 from __future__ import annotations
 

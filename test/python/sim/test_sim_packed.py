@@ -1,4 +1,4 @@
-"""Elements of less than a byte: in global memory, where several share one, and in registers."""
+"""Elements smaller than a byte: packed in global memory, and in registers."""
 
 from __future__ import annotations
 

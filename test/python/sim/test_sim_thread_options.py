@@ -1,4 +1,4 @@
-"""What one can ask of a run of a program of threads, from Python and on the shell."""
+"""Options of a run of a thread-level kernel, in Python and on the command line."""
 
 from __future__ import annotations
 

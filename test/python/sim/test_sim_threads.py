@@ -1,4 +1,4 @@
-"""Programs of threads in the simulator: numbers, what is found, and that sound programs are free of findings."""
+"""Thread-level kernels: results, findings, and kernels without findings."""
 
 from __future__ import annotations
 

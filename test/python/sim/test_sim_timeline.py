@@ -1,4 +1,4 @@
-"""Timelines of simulated programs: by hand in a small one, and that pipelining overlaps."""
+"""Timelines: computed by hand for a small kernel, and the overlap that pipelining achieves."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_a_pipelined_loop_overlaps_more_than_the_plain_one(case: str) -> None:
 
 def test_the_matrix_unit_works_at_its_rate() -> None:
     found = timeline(HOPPER)
-    products = [s for s in found.slices if s.kind == "product"]
+    products = [s for s in found.slices if s.kind == "mma"]
     rate = found.timing.f16_macs
     assert rate and all(s.end - s.start == pytest.approx(s.size / rate) for s in products)
     # A block has 128 rows and 256 columns of a product over 2048.
@@ -219,7 +219,7 @@ def test_each_part_of_the_matrix_unit_has_its_warps() -> None:
     timing, _ = numbers("sm_80")
     assert timing.f16_macs
     one = 16 * 8 * 16 / (timing.f16_macs / 4)
-    products = [s for s in found.slices if s.kind == "product"]
+    products = [s for s in found.slices if s.kind == "mma"]
     ends = {s.name: s.end for s in products}
     assert {name.rpartition(", ")[2] for name in ends} == {f"warp {i}" for i in range(5)}
     # The first and the last warp take turns.

@@ -1,4 +1,4 @@
-"""Transfers of vectors that a block holds, along any dimensions of the memory, against numpy."""
+"""Vector transfers at block level, along any dimensions of the memory, against numpy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs of threads for Hopper by hand: copies of boxes that barriers in shared memory tell of."""
+"""Hand-written thread-level kernels for Hopper: TMA copies that complete on mbarriers."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Products as IREE's pipelines for AMD's chips leave them ahead of LLVM, written by hand: bindings as buffers with
-bounds, tiles that are swizzled or padded in LDS, pipelined loops, and what steers LLVM's schedules."""
+"""Matmuls as IREE's pipelines for AMD chips produce them before the lowering to LLVM, written by hand: bounds-checked
+buffers, swizzled or padded LDS tiles, pipelined loops, and scheduling hints for LLVM."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs of threads for AMD's chips: numbers, races, what waits and barriers tell of, and every mutant."""
+"""Thread-level kernels for AMD chips: results, races, the effects of waits and barriers, and every mutant."""
 
 from __future__ import annotations
 

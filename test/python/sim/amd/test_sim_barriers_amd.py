@@ -1,4 +1,4 @@
-"""Barriers of AMD's chips with names: waves that hand slots to each other, what can be wrong, and every mutant."""
+"""Named barriers of AMD chips: waves that forward slots to each other, invalid uses, and every mutant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Buffers of AMD with bounds: what is outside is read as zero and not written, whoever accesses it."""
+"""Bounds-checked buffers of AMD: out-of-bounds loads return zero, and out-of-bounds stores have no effect."""
 
 from __future__ import annotations
 

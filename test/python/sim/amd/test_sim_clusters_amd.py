@@ -1,4 +1,4 @@
-"""Clusters of gfx1250: their barrier, and loads that several blocks ask for together."""
+"""Clusters of gfx1250: the cluster barrier and multicast loads."""
 
 from __future__ import annotations
 

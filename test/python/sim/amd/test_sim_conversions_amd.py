@@ -1,4 +1,4 @@
-"""Conversions of small floats on AMD's chips: bit for bit as the emulator has them, and against `ml_dtypes`."""
+"""Conversions of small floats on AMD chips: bit for bit against the emulator, and against `ml_dtypes`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Products in the style of IREE's pipelines for AMD's chips: against numpy and the emulator, and every mutant."""
+"""Matmuls in the style of IREE's pipelines for AMD chips: against numpy and the emulator, and every mutant."""
 
 from __future__ import annotations
 

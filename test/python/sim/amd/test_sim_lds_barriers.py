@@ -1,4 +1,4 @@
-"""Barriers in LDS of gfx1250: words that arrivals count in, and that waves poll."""
+"""Barriers in LDS of gfx1250: words that count arrivals and that waves poll."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Products of which a factor is sparse, and of wide ones with scales: against float64 and the emulator."""
+"""Sparse and scaled MMAs of AMD chips: against float64 and the emulator."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rocdl.mfma`, `rocdl.smfmac` and `rocdl.wmma`: bit for bit as the emulator has them, whatever they pack and modify."""
+"""`rocdl.mfma`, `rocdl.smfmac` and `rocdl.wmma`: bit for bit against the emulator, with all packings and modifiers."""
 
 from __future__ import annotations
 

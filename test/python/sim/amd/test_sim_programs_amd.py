@@ -1,5 +1,5 @@
-"""The programs of AMD's chips that other tests run on emulated ones: products by copies and through registers, windows
-of arrays, a pipeline by hand."""
+"""The AMD kernels that other tests run on emulated chips: matmuls through copies and registers, transfer windows, a
+hand-written pipeline."""
 
 from __future__ import annotations
 

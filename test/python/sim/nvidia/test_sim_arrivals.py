@@ -1,4 +1,4 @@
-"""Copies of threads that barriers in shared memory tell of (`cp.async.mbarrier.arrive`), and copies that combine."""
+"""Asynchronous mbarrier arrivals of copies (`cp.async.mbarrier.arrive`), and copies with reductions."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""JAX's kernels for Blackwell in the simulator: warps that wait by themselves, blocks that take the work of others, and
-products of two blocks."""
+"""JAX's kernels for Blackwell: independent warps, cluster launch control, and two-block MMAs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Blocks of a cluster in the simulator: JAX's modules, and what is found in them."""
+"""Clusters at block level: JAX's modules, and findings in them."""
 
 from __future__ import annotations
 

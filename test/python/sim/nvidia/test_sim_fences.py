@@ -1,4 +1,4 @@
-"""`wgmma.fence` in programs of threads: PTX ISA, "wgmma.fence"."""
+"""`wgmma.fence` in thread-level kernels: PTX ISA, "wgmma.fence"."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Kernels in the style of IREE's pipelines for NVIDIA's chips: as they are and pipelined, against numpy, and every
-mutant; and the vector operations that such pipelines leave."""
+"""Kernels in the style of IREE's pipelines for NVIDIA chips, with and without pipelining: against numpy, and every
+mutant; and the vector ops that such pipelines leave."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Products in programs of blocks against float64: `mosaic_gpu.wgmma` of every type, `mosaic_gpu.mma` of the target table."""
+"""Block-level matmuls against float64: `mosaic_gpu.wgmma` of every type, `mosaic_gpu.mma` of the target table."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Sparse products, and those with scales, of the simulator: of each type and shape that NVIDIA's warps have, against
-float64, and bit for bit against the emulator."""
+"""Sparse and scaled warp-level MMAs of NVIDIA, of every type and shape: against float64, and bit for bit against the
+emulator."""
 
 from __future__ import annotations
 

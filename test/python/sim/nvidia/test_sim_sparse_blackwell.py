@@ -1,4 +1,4 @@
-"""Sparse factors of Blackwell's tensor core, and elements of less than a byte in tensor memory and registers."""
+"""Sparse operands of `tcgen05` MMAs, and packed elements in tensor memory and registers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Products of Blackwell's tensor core in the simulator, of every kind of types, against float64."""
+"""`tcgen05` MMAs of every combination of types, against float64."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tensor memory of Blackwell in the simulator: JAX's modules, and what is found in them."""
+"""Tensor memory of Blackwell: JAX's modules, and findings in them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clusters of programs of threads: shared memory of other blocks, and copies to it."""
+"""Clusters of thread-level kernels: distributed shared memory, and copies to it."""
 
 from __future__ import annotations
 

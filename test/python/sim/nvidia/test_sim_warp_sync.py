@@ -1,4 +1,4 @@
-"""Threads of a warp run by themselves on NVIDIA's chips: what one stores, another may read behind `bar.warp.sync`."""
+"""Independent threads of an NVIDIA warp: a load may read another lane's store only after `bar.warp.sync`."""
 
 from __future__ import annotations
 

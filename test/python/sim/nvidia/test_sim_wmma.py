@@ -1,4 +1,4 @@
-"""Products of `nvvm.wmma` against numpy: what a lane has of a matrix is not said, so elements only meet their own."""
+"""`nvvm.wmma` against numpy. The distribution of elements is unspecified, so elements only meet those of the same lane."""
 
 from __future__ import annotations
 

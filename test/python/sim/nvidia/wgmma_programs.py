@@ -1,4 +1,4 @@
-"""Programs of threads with products of warpgroups, by hand: matrices in shared memory without swizzles."""
+"""Hand-written thread-level kernels with `wgmma`: matrices in shared memory without swizzles."""
 
 from __future__ import annotations
 

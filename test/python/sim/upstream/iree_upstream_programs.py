@@ -1,5 +1,5 @@
-"""Programs as IREE's pipelines for any GPU leave them, written by hand: of LLVMGPUTileAndFuse after bufferisation, where
-`scf.forall` still says what blocks and threads do, and of LLVMGPUVectorDistribute after its distribution of vectors."""
+"""Kernels as IREE's pipelines for any GPU produce them, written by hand: LLVMGPUTileAndFuse after bufferization, with
+`scf.forall` over blocks and threads, and LLVMGPUVectorDistribute after the distribution of vectors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Atomic accesses: numbers, what they order, and blocks that wait for each other."""
+"""Atomic accesses: results, memory order, and blocks that wait for each other."""
 
 from __future__ import annotations
 

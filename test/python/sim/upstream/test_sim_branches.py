@@ -1,4 +1,4 @@
-"""Programs of threads without structure: lanes that part at a jump meet again, or end."""
+"""Unstructured thread-level control flow: lanes that diverge at a branch reconverge or exit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the simulator knows of upstream's dialects at the level of threads: every operation, or the reason why not."""
+"""Upstream ops that the simulator supports at thread level: every op, or the reason why not."""
 
 from __future__ import annotations
 

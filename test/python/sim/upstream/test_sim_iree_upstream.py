@@ -1,4 +1,4 @@
-"""Programs in the style of IREE's pipelines for any GPU: against numpy and the emulator, and every mutant."""
+"""Kernels in the style of IREE's pipelines for any GPU: against numpy and the emulator, and every mutant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What lanes of a warp tell each other: shuffles, votes, reductions and moves, against the emulator."""
+"""Communication between lanes of a warp: shuffles, votes, reductions and permutations, against the emulator."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""That the block-level simulator does not state what instructions compute, and does not read attributes as text."""
+"""Checks that block-level ops do not implement numerics themselves, and do not parse attributes as text."""
 
 from __future__ import annotations
 

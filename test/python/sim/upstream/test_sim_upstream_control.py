@@ -1,4 +1,4 @@
-"""Loops, jumps, calls, and what threads of a warp or block do together, in programs of threads: against numpy."""
+"""Loops, branches, calls and collective ops in thread-level kernels: against numpy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers of upstream's operations in programs of threads, against numpy in double precision."""
+"""Arithmetic of upstream ops in thread-level kernels, against numpy in double precision."""
 
 from __future__ import annotations
 

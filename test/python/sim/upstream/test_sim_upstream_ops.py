@@ -1,4 +1,4 @@
-"""Operations of upstream's dialects on memory, masks and numbers, in programs of threads: against numpy."""
+"""Upstream ops on memory, masks and scalars in thread-level kernels: against numpy."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ def _wait_for_signals(op: Any, tr: ThreadTranslator) -> None:
         yield Wait(site, lambda: all(meeting.done for _, meeting in met), describe, lambda: met[0][1].clocks)
         for warp, meeting in met:
             warp.signalled = None
-            warp.acquired_from_barrier(meeting.told)
+            warp.acquired_from_barrier(meeting.published)
             st.acquire(warp, meeting.clocks, site, meeting.count)
 
     tr.blocking(wait)

@@ -130,7 +130,7 @@ def wait_for_cluster(st: Any, site: Site) -> Any:
     for warp, use in met:
         clocks, sites = barrier.completed[use]
         if use and clocks.seen.get(warp.agent, 0) < warp.cluster_step:
-            # The wave is told once that the barrier is over, however often it is.
+            # The wave observes at most one completion, however many there are.
             warp.report(
                 "barrier",
                 f"the cluster barrier may complete twice before {warp.name} waits for it once (phase aliasing); the wait would then "
@@ -140,7 +140,7 @@ def wait_for_cluster(st: Any, site: Site) -> Any:
             )
         st.machine.effective.update((place.number, "awaited") for place in sites)
         st.acquire(warp, clocks, site)
-        # What the wave does from here on, the next signal has to be behind.
+        # The next signal must be ordered after what the wave does from here on.
         warp.dirty = True
         warp.cluster_uses, warp.cluster_step = use + 1, warp.step
 

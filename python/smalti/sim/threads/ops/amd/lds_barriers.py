@@ -165,7 +165,7 @@ def _arrive_now(op: Any, tr: ThreadTranslator) -> Step:
         for warp, at, lanes in _by_cell(st, places):
             clocks = warp.release()
             accesses = warp.counters.of[DS]
-            # What follows is told apart from what was before, though the wave itself may not know that to be over.
+            # Later accesses are distinguished from earlier ones, which may be outstanding.
             clocks.seen[accesses.agent] = accesses.told = accesses.issued
             thread = int(st.threads[lanes[0]])
             states = _arrive(warp, buffer, at, counts[lanes].tolist(), clocks, site, thread)

@@ -100,7 +100,7 @@ def _gather(op: Any, tr: ThreadTranslator) -> Step:
         if view.limit is not None:
             given = _inside(view, first, size)
         before = st.mask
-        # Of the places only those of the first lanes are used.
+        # Only the destinations of the first lanes are used.
         st.mask = np.arange(st.lanes) == first_lanes(st)
         if before is not None:
             st.mask = st.mask & before
@@ -180,7 +180,7 @@ def _async_load(op: Any, tr: ThreadTranslator) -> Step:
     tr.uses_shared(size)
 
     def step(st: Any) -> None:
-        # Each lane names its own place.
+        # Each lane has its own destination.
         second = st.v[target] + offset
         if mask is not None:
             given = spread(st.v[source] + offset, _WIDE, st.lanes)

@@ -161,7 +161,7 @@ def multiply(
         total = _flushed(total, smallest)
         # numpy has bf16 from f32 alone.
         return total.astype(np.float32).astype(dtype) if dtype == ml_dtypes.bfloat16 else total.astype(dtype)
-    # Up to 128 products of 16 bits: float64 has them exactly.
+    # Sums of up to 128 products of 16-bit elements are exact in float64.
     total = c.astype(np.int64) + product.astype(np.int64)
     if clamp:
         limits = np.iinfo(dtype)
@@ -335,7 +335,7 @@ def mfma(op: Any, tr: ThreadTranslator, operands: list[Operand], sizes: tuple[in
     if (1 << size) > blocks or chosen >= 1 << size:
         raise Unsupported(f"a broadcast of block {chosen} of {1 << size} with {blocks} blocks")
     sources = np.arange(blocks) >> size << size | chosen
-    # In products of 16 bits CDNA2 has no numbers below the normal ones, not even of f32.
+    # 16-bit MMAs of CDNA2 flush subnormal numbers, also of f32.
     flushes = tr.target.architecture == "CDNA2" and of_a.bits == 16
     smallest = float(np.finfo(np.float32).smallest_normal) if flushes else 0.0
     ty = of_c.ty
@@ -354,7 +354,7 @@ def mfma(op: Any, tr: ThreadTranslator, operands: list[Operand], sizes: tuple[in
                 b = b.reshape(-1, 64, b.shape[1])[:, _permuted(pattern)].reshape(b.shape)
             return how.signs[1] * factor.matrices(numbers_of(b, of_b.name, False, flushes))
 
-        # Several products have one factor.
+        # Several MMAs share one operand.
         key = (m, k, blocks, how)
         left = st.once(("A", of_a, *key), [st.v[of_a.slot]], matrices_a)
         right = st.once(("B", of_b, *key), [st.v[of_b.slot]], matrices_b)

@@ -183,7 +183,7 @@ def thread_barrier(st: Any, number: int, count: int, site: Site, what: str) -> I
 
     yield Wait(site, lambda: all(meeting.done for _, meeting in met), describe, lambda: met[0][1].clocks)
     for warp, meeting in met:
-        warp.acquired_from_barrier(meeting.told)
+        warp.acquired_from_barrier(meeting.published)
         st.acquire(warp, meeting.clocks, site, meeting.count)
 
 

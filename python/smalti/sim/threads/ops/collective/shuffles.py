@@ -341,7 +341,7 @@ def _warp_sync(op: Any, tr: ThreadTranslator) -> Step:
             while left.any():
                 lanes = rows[int(left.argmax())]
                 if int(lanes.sum()) == warp.threads:
-                    # What threads know of what they started, all of them know behind it.
+                    # Completed operations of each thread are ordered before later accesses of all.
                     for agent, end in warp.own.items():
                         st.learn(warp, agent, end)
                 warp.synchronize(lanes, site)

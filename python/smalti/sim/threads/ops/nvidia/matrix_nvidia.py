@@ -77,7 +77,7 @@ def _product(
         readers.append(read)
 
     element = _ELEMENTS.get(kinds[0], kinds[0])
-    # Several products have one factor.
+    # Several MMAs share one operand.
     of_a, of_b = (("A", m, kinds[0], *slots[0]), ("B", m, kinds[1], *slots[1]))
 
     def matrix_a(values: list[Array]) -> Array:
@@ -286,7 +286,7 @@ class _Matrices:
         elif self.shape == (8, 16):
             parts = rows.reshape(warps, count, 8, 4, 4).transpose(0, 2, 3, 1, 4)
         else:
-            # Rows are four lanes, of each two words of two bytes; columns are two bytes behind them, of eight lanes.
+            # Rows are four lanes with two words of two bytes each; columns are the next two bytes, of eight lanes.
             split = rows.reshape(warps, count, 4, 2, 2, 2, 8)
             parts = split.transpose(0, 6, 2, 1, 3, 5, 4)
         found = np.ascontiguousarray(parts).view(np.uint8).reshape(warps, LANES, count, self.words, 4)
@@ -310,7 +310,7 @@ class _Matrices:
 def _load_matrices(st: Any, buffer: Any, first: Any, matrices: _Matrices, count: int, site: Site) -> Array:
     """The registers `[lanes, count]`."""
     mask, at = _rows(st, buffer, first, matrices.rows * count, site, "ldmatrix")
-    # Elements of less than a byte lie one behind the other, and then nothing.
+    # Packed elements are contiguous, followed by padding.
     size = 2 * matrices.bits if matrices.bits < 8 else ROW
     unit = np.dtype(f"u{min(buffer.grain, 4)}")
     steps = np.arange(0, size, unit.itemsize)

@@ -314,9 +314,9 @@ def _wait(op: Any, tr: ThreadTranslator, place: Any, parity: int) -> None:
                 break
         for warp, barrier, _, phases in waits:
             if relaxed:
-                told = barrier.told(phases, level >= CLUSTER)
+                told = barrier.published_clocks(phases, level >= CLUSTER)
                 barrier.waited(warp, phases, site)
-                # It knows that the phase is over, and of what comes behind it when a fence does.
+                # The phase is complete; a later acquire fence orders the accesses before its arrivals.
                 join(warp.known.used, told.used)
                 warp.noticed.append((st.lanes_of(warp), CLUSTER, ordering.Told(warp, CLUSTER, told, (site,))))
             else:

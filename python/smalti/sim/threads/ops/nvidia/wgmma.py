@@ -125,9 +125,9 @@ def product(
         timing.multiplied_together(st, made, WARPS, size, ROWS * form.columns * form.depth)
         _touch(st, left, right, site)
         for warp in st.warps[::WARPS]:
-            warp.products.open.append(made)
+            warp.wgmmas.open.append(made)
         if st.block.barriers:
-            # What each of the warps waited for is over when they start together.
+            # The warps issue it together, so the waits of each are complete.
             for first in range(0, len(st.warps), WARPS):
                 together = st.warps[first : first + WARPS]
                 for warp in together[1:]:
@@ -157,10 +157,10 @@ def _accumulator(st: Any, items: tuple[Any, ...], form: Form, site: Any) -> Any:
         elif first.lanes is None:
             return first.product
     else:
-        # Registers that change their places are copied.
+        # Permuted registers are copied.
         items = tuple(resolve(st, item, site, by_threads=False) for item in items)
     numbers = [item.force() if item.__class__ is Pending else item for item in items]
-    # What nobody wrote is zeros.
+    # Unwritten registers are zeros.
     words = [np.zeros(st.lanes, np.int32) if item is None else np.ascontiguousarray(item) for item in numbers]
     stacked = np.stack([word.view(np.int32).reshape(st.lanes) for word in words], -1)
     return from_registers(stacked.view(form.dtype), form.columns)
@@ -178,8 +178,8 @@ def _touch(st: Any, a: list[SharedMatrix] | list[RegisterMatrix], b: list[Shared
     if rows.size and (int(rows.max()) + 1) * buffer.grain > buffer.size:
         message = f"the wgmma reads up to byte {(int(rows.max()) + 1) * buffer.grain} of {buffer.name}, whose size is"
         st.stop("out-of-bounds", f"{message} {buffer.size}", site, 0)
-    agents = np.array([warp.products.agent for warp in st.warps], np.int32)
-    ends = np.array([warp.products.next for warp in st.warps], np.int32)
+    agents = np.array([warp.wgmmas.agent for warp in st.warps], np.int32)
+    ends = np.array([warp.wgmmas.next for warp in st.warps], np.int32)
     st.reads_grains(buffer, lanes, rows, "the wgmma", site, (agents, ends))
 
 
@@ -210,7 +210,7 @@ def commit(tr: ThreadTranslator, site: Any) -> Step:
 
     def step(st: Any) -> None:
         whole_warps(st, "the wgmma commit", site)
-        for stream in {warp.products.agent: warp.products for warp in st.active_warps()}.values():
+        for stream in {warp.wgmmas.agent: warp.wgmmas for warp in st.active_warps()}.values():
             st.block.commits(stream, site)
 
     return step
@@ -229,7 +229,7 @@ def wait(left: int, tr: ThreadTranslator, site: Any) -> Step:
         whole_warps(st, "the wgmma wait", site)
         works: dict[int, list[Any]] = {}
         for warp in st.active_warps():
-            stream = warp.products
+            stream = warp.wgmmas
             upto = stream.committed - left
             if upto <= 0:
                 continue
