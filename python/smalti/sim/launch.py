@@ -23,7 +23,7 @@ from .machine.scheduler import Scheduler
 from .machine.synchronization import Wait
 from .ops.gpu import thread_id
 from .threads.program import ThreadProgram
-from .translation.bound_arguments import BoundArgument, Place, place
+from .translation.bound_arguments import ArgumentMemory, BoundArgument, place_arguments
 from .translation.program import Program
 
 
@@ -58,7 +58,7 @@ class Result:
 
 def run(
     program: Program,
-    given: Sequence[BoundArgument],
+    bound: Sequence[BoundArgument],
     how: Simulation,
     recorder: Recorder | None = None,
     keep: bool = False,
@@ -68,7 +68,7 @@ def run(
     findings = Findings(how.max_findings, how.go_on)
     machine = Machine(how, findings, recorder)
     try:
-        return _run(program, given, machine, keep)
+        return _run(program, bound, machine, keep)
     except TimeLimit as reached:
         raise _time_limit(program, machine, reached) from None
 
@@ -101,16 +101,16 @@ def _time_limit(program: Program, machine: Machine, reached: TimeLimit) -> Launc
     )
 
 
-def _run(program: Program, given: Sequence[BoundArgument], machine: Machine, keep: bool) -> Result:
+def _run(program: Program, bound: Sequence[BoundArgument], machine: Machine, keep: bool) -> Result:
     how, findings = machine.how, machine.findings
     of_threads = program if isinstance(program, ThreadProgram) else None
-    places = place(given, of_threads.buffer if of_threads else _buffer)
+    places = place_arguments(bound, of_threads.buffer if of_threads else _buffer)
     if of_threads:
-        initial = of_threads.initial(given, places)
+        initial = of_threads.initial(bound, places)
         of_threads = of_threads.launched(initial)
         launch = _Launch(initial, of_threads.grid, program.block, program.cluster, 0)
     else:
-        launch = _launch(program, given, places, machine)
+        launch = _launch(program, bound, places, machine)
     grid, block = launch.grid, launch.block
     for what, sizes in (("grid", grid), ("block", block), ("cluster", launch.cluster)):
         if min(sizes) < 1:
@@ -158,7 +158,7 @@ def _run(program: Program, given: Sequence[BoundArgument], machine: Machine, kee
     if of_threads and of_threads.finish is not None:
         of_threads.finish(launch.values)
     if how.numbers and not keep and (how.go_on or not findings):
-        for one, where in zip(given, places, strict=True):
+        for one, where in zip(bound, places, strict=True):
             if where is not None and one.parameter.written:
                 one.array[...] = one.view(where).array()
     return Result(findings.all(), frozenset(machine.effective))
@@ -170,12 +170,12 @@ def _buffer(index: int, name: str, size: int, grain: int, read_only: bool) -> Bu
     return Buffer(name, np.zeros(size, np.uint8), grain, shared=False, read_only=read_only)
 
 
-def _view(given: BoundArgument, place: Place) -> MemRef:
+def _view(bound: BoundArgument, place: ArgumentMemory) -> MemRef:
     """The run-time value of an argument."""
-    ty = given.parameter.type.element_type
-    if given.parameter.packed == 1:
-        return given.view(place, values.numpy_type(ty))
-    return replace(given.view(place, np.dtype(np.int8)), packing=values.packing(ty, len(given.shape) - 1))
+    ty = bound.parameter.type.element_type
+    if bound.parameter.packed == 1:
+        return bound.view(place, values.numpy_type(ty))
+    return replace(bound.view(place, np.dtype(np.int8)), packing=values.packing(ty, len(bound.shape) - 1))
 
 
 @dataclass(frozen=True)
@@ -211,18 +211,18 @@ def _clusters(grid: Three, cluster: Three, blocks: range | None) -> list[tuple[i
 
 
 def _launch(
-    program: Program, given: Sequence[BoundArgument], places: Sequence[Place | None], machine: Machine
+    program: Program, bound: Sequence[BoundArgument], places: Sequence[ArgumentMemory | None], machine: Machine
 ) -> _Launch:
     """The launch parameters of a program."""
     host: State = _Host(program.slots, machine)
     if program.host is None:
-        for slot, one, where in zip(program.arguments, given, places, strict=True):
+        for slot, one, where in zip(program.arguments, bound, places, strict=True):
             host.v[slot] = _view(one, where) if where is not None else one.number()
         return _Launch(host.v, program.grid, program.block, program.cluster, program.shared_bytes)
     assert program.table is not None and program.host.step is not None
-    last = max((one.parameter.index for one in given), default=-1)
+    last = max((one.parameter.index for one in bound), default=-1)
     table: list[Pointer | None] = [None] * (last + 1)
-    for one, where in zip(given, places, strict=True):
+    for one, where in zip(bound, places, strict=True):
         table[one.parameter.index] = Pointer(where.buffer, where.offset) if where is not None else None
     host.v[program.table] = Pointer(table, 0)
     program.host.step(host)
@@ -252,7 +252,7 @@ def _block(machine: Machine, program: Program, launch: _Launch, position: Three,
         name = "the block" if program.group_threads is None else f"warpgroup {index}"
         # The last group may be smaller: warps that only copy.
         group = Group(block, index, first, min(size, threads - first), list(launch.values), name)
-        given = (
+        bound = (
             *position,
             *(thread_id(group, i) for i in range(3)),
             *grid,
@@ -260,7 +260,7 @@ def _block(machine: Machine, program: Program, launch: _Launch, position: Three,
             *names["cluster_id"],
             *names["cluster_dim"],
         )
-        for slot, value in zip(program.launch_arguments, given, strict=False):
+        for slot, value in zip(program.launch_arguments, bound, strict=False):
             group.v[slot] = value
         group.program = _program(program, group)
         block.groups.append(group)
@@ -328,7 +328,7 @@ def _check_leaks(block: Block, cluster: Cluster) -> None:
     told: set[int] = set()
     for group in (one for member in block.groups for one in member.all()):
         for stream, what, hint in (
-            (group.products, "wgmma", "wait with nvvm.wgmma.wait.group 0"),
+            (group.wgmmas, "wgmma", "wait with nvvm.wgmma.wait.group 0"),
             (group.bulk, "the copy out of shared memory", "wait with nvvm.cp.async.bulk.wait_group 0"),
             (group.tensor, "tcgen05 work", "execute mosaic_gpu.tcgen05_commit_arrive and wait for its mbarrier"),
             (group.copies, "the copy into shared memory", "wait with mosaic_gpu.async_wait_group 0"),

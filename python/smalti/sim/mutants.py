@@ -423,7 +423,7 @@ def score(
     others = [m for m in possible if m.kind in _MISTAKES]
 
     @functools.cache
-    def told(*mistakes: Mutant) -> frozenset[Any]:
+    def kinds_of_findings(*mistakes: Mutant) -> frozenset[Any]:
         """How mutations are caught, in any schedule."""
         changed = _changed(kernel, mistakes)
         each = [_try(changed, mistakes[0], arguments, wanted, blocks, [schedule]) for schedule in schedules]
@@ -432,7 +432,11 @@ def score(
 
     def is_needless(mutant: Mutant) -> bool:
         near = sorted(others, key=lambda m: (m.kind != mutant.kind, abs(m.number - mutant.number)))
-        return any(told(mutant, other) - told(other) for other in near if other.number != mutant.number)
+        return any(
+            kinds_of_findings(mutant, other) - kinds_of_findings(other)
+            for other in near
+            if other.number != mutant.number
+        )
 
     return [o for o in outcomes if o.caught or o.mutant.kind not in _MISTAKES or not is_needless(o.mutant)]
 

@@ -1,4 +1,4 @@
-"""Small thread-level kernels with synchronization that is hard to classify."""
+"""Small thread-level kernels that are easily misjudged."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
-"""Kernels for NVIDIA chips as IREE's pipelines pass them to LLVM, written by hand.
-
-A matmul that copies tiles asynchronously, loads fragments and multiplies warp by warp, and a softmax that reduces by
-shuffles."""
+"""Kernels for NVIDIA chips as IREE's pipelines produce them before the lowering to LLVM, written by hand: a matmul with
+asynchronous copies, fragment loads and warp-level MMAs, and a softmax with shuffle reductions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hand-written thread-level pipelines: persistent kernels, multicast copies, groups of warps in turn."""
+"""Hand-written thread-level pipelines: persistent kernels, multicast copies, warp groups in turn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The native module's loops that check accesses of threads, against numpy."""
+"""The native functions that check thread accesses, against numpy."""
 
 from __future__ import annotations
 

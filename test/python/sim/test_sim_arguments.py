@@ -1,4 +1,4 @@
-"""Arguments of a simulated kernel: dynamic shapes, numbers, overlapping arrays, and refusals."""
+"""Arguments of a simulated kernel: dynamic shapes, scalars, overlapping arrays, and invalid arguments."""
 
 import numpy as np
 import pytest
@@ -301,7 +301,7 @@ def test_arrays_that_do_not_fit_are_refused(name):
         kernel(*given)
 
 
-def test_strides_that_are_not_whole_elements_are_refused():
+def test_strides_that_are_not_a_multiple_of_the_element_are_refused():
     kernel = compiled(THREADS, "%x: memref<?x64xf32, strided<[?, 1]>>, %y: memref<?x64xf32, strided<[?, 1]>>", ROWS)
     x = as_strided(np.zeros(2000, np.uint8)[:1040].view(np.float32), (4, 64), (258, 4))
     with pytest.raises(LaunchError, match=r"argument 0 .* stride of dimension 0 is 258 B"):
@@ -343,7 +343,7 @@ def test_grids_that_are_too_large_or_none(text):
             compiled(text, "%x: memref<f32>", body, grid=grid)(np.zeros((), np.float32))
 
 
-def test_anything_may_be_given():
+def test_arbitrary_arguments():
     """A call with a wrong argument of any kind names the argument and the error."""
     kernel = compiled(THREADS, "%x: memref<?x64xf32, strided<[?, 1]>>, %y: memref<?x64xf32, strided<[?, 1]>>", ROWS)
     number = compiled(THREADS, "%n: i32, %f: f32, %y: memref<1xi32>", "    gpu.barrier")

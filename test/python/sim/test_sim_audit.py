@@ -1,7 +1,5 @@
-"""Kernels with subtle synchronization.
-
-Race-free kernels without findings, and kernels with one mistake that is found in every order and for all completion
-times of copies."""
+"""Kernels that are easily misjudged: race-free ones without findings, and ones with a single error that every schedule
+reports."""
 
 from __future__ import annotations
 
@@ -627,7 +625,7 @@ def test_lines_of_python(tmp_path: Path, as_file: bool) -> None:
         ({"grid": 1 << 40}, "select blocks"),
     ],
 )
-def test_launches_that_exceed_a_gpu(how: dict[str, int], message: str) -> None:
+def test_invalid_launches(how: dict[str, int], message: str) -> None:
     made = sim.simulate(of_blocks("", ["memref<4xf32>"], **how), "sim:sm_90a")
     with pytest.raises(LaunchError, match=message):
         made.find(*made.random_arguments())

@@ -1,4 +1,4 @@
-"""Findings of the simulator in small kernels, their texts, and race-free kernels without findings."""
+"""Findings in small block-level kernels, with their messages, and kernels without findings."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_more_arrivals_than_a_phase_has() -> None:
     assert found == ()
 
 
-def test_a_barrier_that_nobody_initialized() -> None:
+def test_an_uninitialized_barrier() -> None:
     body = f"""
       %b = mosaic_gpu.slice_smem 64 : {BARRIER}
       mosaic_gpu.arrive %b : {BARRIER}"""
@@ -137,7 +137,7 @@ def test_a_barrier_that_nobody_initialized() -> None:
     assert finding.message == "the arrival uses byte 64 of shared memory, where no mbarrier is initialized"
 
 
-def test_an_initialization_that_others_may_not_see() -> None:
+def test_an_initialization_that_is_not_visible_to_others() -> None:
     found = find(doubled().replace("\n      gpu.barrier", "", 1))
     # The arrival; the barrier that the compiler puts before the copy orders the copy and the wait.
     assert [(f.kind, f.hint) for f in found] == [("barrier", "execute gpu.barrier after the initialization")]
@@ -177,7 +177,7 @@ def test_a_copy_without_a_wait_is_a_leak() -> None:
     assert finding.hint == "wait for the mbarrier phase that the copy completes"
 
 
-def test_blocks_that_write_the_same_address() -> None:
+def test_blocks_that_write_the_same_bytes() -> None:
     body = """
       %id = arith.index_cast %bx : index to i32
       %f = arith.sitofp %id : i32 to f32
@@ -219,7 +219,7 @@ def test_warpgroups_that_share_memory_need_a_barrier() -> None:
     assert only(found).hint == "place a barrier between the two accesses that warpgroup 0 and warpgroup 1 both reach"
 
 
-def test_an_unsupported_operation_is_reported_before_the_run() -> None:
+def test_an_unsupported_op_is_reported_before_the_run() -> None:
     with pytest.raises(CompileError) as caught:
         sim.simulate(program("      nvvm.fence.sc.cluster", ["memref<64x64xf32>"]), "sim:sm_90a")
     (problem,) = caught.value.diagnostics
@@ -289,7 +289,7 @@ def test_vectors_of_other_layouts_are_other_threads() -> None:
     )
 
 
-def test_a_wgmma_needs_a_fence_of_its_accumulator() -> None:
+def test_wgmma_needs_a_fence_of_its_accumulator() -> None:
     source = PALLAS.joinpath("wgmma_shared.mlir").read_text()
     assert find(source) == ()
     finding = only(find(source.replace("      nvvm.wgmma.fence.aligned\n", "")))

@@ -1,4 +1,4 @@
-"""Thread-level kernels that a host function launches: sizes, tensor maps, device arrays."""
+"""Host functions that launch thread-level kernels: sizes, tensor maps, device arrays."""
 
 from __future__ import annotations
 
@@ -243,7 +243,7 @@ def problem(text: str) -> str:
     return found.message
 
 
-def test_unsupported_hosts_are_refused() -> None:
+def test_unsupported_host_functions_are_refused() -> None:
     twice = kernel_with(LAUNCH + "\n    " + LAUNCH, BODY, ARGUMENTS)
     assert (
         problem(twice)
@@ -384,11 +384,11 @@ def test_a_launch_in_time() -> None:
     kernel = sim.simulate(gemm(), "sim:sm_90a")
     found = kernel.timeline(*kernel.random_arguments())
     # After the first two tiles, one is fetched while another is multiplied.
-    assert {s.kind for s in found.slices} >= {"copy", "product"}
+    assert {s.kind for s in found.slices} >= {"copy", "mma"}
     assert 0 < found.summary.overlap < 1
 
 
-def test_wgmma_that_mlir_miscompiles_is_refused() -> None:
+def test_warpgroup_ops_with_another_lowering_are_refused() -> None:
     # With 64 columns the second 64 rows are stored from row 32 on.
     text = gemm(1).replace("128x128xf32", "128x64xf32").replace(B, HALF)
     with pytest.raises(CompileError) as caught:

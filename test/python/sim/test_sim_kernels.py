@@ -1,4 +1,4 @@
-"""JAX's modules and the project's own kernels in the simulator: the numbers, no false alarms, and every mutant."""
+"""JAX's modules and the project's kernels: results, no false positives, and every mutant."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_pointwise_and_row_softmax_are_those_of_numpy() -> None:
     close(y, e / e.sum(1, keepdims=True), 8)
 
 
-def test_rows_that_a_vector_names() -> None:
+def test_rows_selected_by_a_vector() -> None:
     kernel = simulated("gather_rows")
     x, rows, y = kernel.random_arguments()
     rows[...] = np.random.default_rng(1).permutation(len(x))[: len(rows)]
@@ -129,8 +129,8 @@ def ragged_dot(text: str, **how: object) -> tuple[tuple[sim.Finding, ...], np.nd
     return found, c, wanted
 
 
-def test_ragged_dot_overwrites_an_operand_without_a_wait() -> None:
-    # JAX's kernel releases a slot one step after the `wgmma` was issued, and never waits for `wgmma` in its loop.
+def test_ragged_dot_overwrites_memory_that_wgmma_may_read() -> None:
+    # JAX's program hands out a slot one step after the product was started, and never waits for products in its loop.
     text = PALLAS.joinpath("ragged_dot.mlir").read_text()
     found, result, wanted = ragged_dot(text, completion="early", go_on=True)
     # Copies and MMAs that run concurrently still give the right numbers.
@@ -145,7 +145,7 @@ def test_ragged_dot_overwrites_an_operand_without_a_wait() -> None:
     close(result, wanted, 1)
 
 
-def test_a_run_that_continues_reports_findings_and_computes_the_rest() -> None:
+def test_go_on_reports_findings_and_computes_the_results() -> None:
     kernel = sim.simulate(doubled(sync="").replace(SYNC, ""), "sim:sm_90a")
     x, _ = kernel.random_arguments()
     y = np.zeros_like(x)
@@ -228,7 +228,7 @@ def test_a_tile_program_is_called_like_a_kernel() -> None:
     close(c, start + a.astype(np.float64) @ b.astype(np.float64), 64)
 
 
-def test_a_long_run_reports_its_progress() -> None:
+def test_a_long_run_reports_progress() -> None:
     kernel = simulated("hopper_matmul")
     reported: list[tuple[int, int]] = []
     how = sim.Simulation(numbers=False, races=False, blocks=range(3), progress=lambda *now: reported.append(now))
@@ -277,7 +277,7 @@ def test_the_shell(tmp_path: Path) -> None:
     assert run("sim", str(good), "--schedules", "all", "--order", "round-robin")[0] == 2
 
 
-def test_a_block_level_kernel_with_an_mma_of_all_warps() -> None:
+def test_a_block_level_kernel_with_wgmma_of_all_warps() -> None:
     source = matmul(128, 128, 128)
     kernel = sim.simulate(source, "sim:sm_90a", stop_after="pipelined", matmul="wgmma", depth=2)
     assert kernel.program.group_threads is None

@@ -255,7 +255,7 @@ def test_barriers_of_the_compiler(body: Any, sync: str) -> None:
         (twice, (), ["the copy writes"]),
     ],
 )
-def test_a_kernel_that_does_not_ask_for_barriers(body: Any, attributes: tuple[str, ...], races: list[str]) -> None:
+def test_a_kernel_without_requested_barriers(body: Any, attributes: tuple[str, ...], races: list[str]) -> None:
     made = sim.simulate(kernel(body(), attributes), "sm_90a")
     found = made.find(*made.random_arguments())
     assert [f.kind for f in found] == ["race"] * len(races)

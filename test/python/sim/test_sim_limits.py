@@ -1,4 +1,4 @@
-"""Runs that do not end: the time limit, Ctrl-C, progress of a long run, and unexpected errors."""
+"""Endless runs: the time limit, Ctrl-C, progress of a long run, and internal errors."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def broken(*_: Any) -> Any:
     raise TypeError("unsupported operand")
 
 
-def test_an_unexpected_error_has_a_location(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_internal_error_has_a_location(monkeypatch: pytest.MonkeyPatch) -> None:
     for attribute, table in (("", THREAD_OPERATIONS), (BLOCK, OPERATIONS)):
         # While it runs, and when it is translated.
         monkeypatch.setitem(table, "memref.store", lambda op, translator: broken)
@@ -203,13 +203,13 @@ def test_identical_operations_have_findings_of_their_own(attribute: str) -> None
 
 
 @pytest.mark.parametrize("attribute", ["", BLOCK], ids=["threads", "block"])
-def test_identical_operations_are_separate_in_a_timeline(attribute: str) -> None:
+def test_identical_ops_have_separate_timeline_slices(attribute: str) -> None:
     made = sim.simulate(kernel(TWICE, attribute), "sm_90a")
     positions = {one.place for one in made.timeline(np.zeros(64, np.float32)).slices}
     assert {place.split(":")[1] for place in positions} >= {str(FIRST), str(SECOND)}
 
 
-def test_a_vector_that_exceeds_a_block() -> None:
+def test_a_vector_that_is_too_large() -> None:
     body = """
     %v = arith.constant dense<0.0> : vector<65536x65536xf32>
     %w = math.exp %v : vector<65536x65536xf32>"""
@@ -217,7 +217,7 @@ def test_a_vector_that_exceeds_a_block() -> None:
         sim.simulate(kernel(body, BLOCK), "sm_90a")
 
 
-def test_positions_that_a_launch_gives() -> None:
+def test_ids_of_a_launch() -> None:
     """As values of each thread, which a vector of the group cannot be made of."""
     from sim_programs import program
 

@@ -1,5 +1,5 @@
-"""Pipelined loops in the simulator: equal to numpy and free of findings for every number of stages and iterations; and
-every mistake in their synchronization is noticed. All of the grid: `tools/dev fuzz loops --grid --sim` (or `--mutants`)."""
+"""Pipelined loops: equal to numpy and free of findings for every number of stages and iterations, and every mutant is
+caught. The whole grid: `tools/dev fuzz loops --grid --sim` (or `--mutants`)."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_every_mutant_of_a_loop_is_noticed(point: Point) -> None:
     assert outcomes or point.shape.name in ("registers", "memory", "persistent")
 
 
-def test_unreached_ops_have_no_mutants() -> None:
+def test_unreached_ops_do_not_have_mutants() -> None:
     shapes = {shape.name: shape for shape in kernels.SHAPES}
     for trips, wanted in ((0, set()), (3, {"phase flipped", "expect_tx short", "expect_tx long"})):
         point = Point(shapes["phases"], "sm_90a", 1, bounds=(kernels.Bounds(trips=trips),))

@@ -1,4 +1,4 @@
-"""Elements of less than a byte: in global memory, where several share a byte, and in registers."""
+"""Elements smaller than a byte: packed in global memory, and in registers."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def test_arithmetic_of_blocks() -> None:
     assert (out == pack(np.where(x & 15 < y & 15, added, (added & 15) >> 2))).all()
 
 
-def test_unsupported_ops_of_narrow_elements() -> None:
+def test_unsupported_packed_ops_are_named() -> None:
     counts = f"""
       %s = mosaic_gpu.broadcasted_iota 0 : {NARROW}
       mosaic_gpu.vector_store %s, %a0 : {NARROW}, {memref(SHAPE, "i4")}"""

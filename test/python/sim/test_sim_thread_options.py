@@ -1,4 +1,4 @@
-"""Options of a run of a thread-level kernel, from Python and on the shell."""
+"""Options of a run of a thread-level kernel, in Python and on the command line."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def reversing(broken: int | None = None) -> str:
 
 
 @pytest.mark.parametrize("blocks", [None, range(1, 3)])
-def test_progress_is_reported_block_by_block(blocks: range | None) -> None:
-    reported: list[tuple[int, int]] = []
+def test_progress_is_reported_per_block(blocks: range | None) -> None:
+    told: list[tuple[int, int]] = []
     made = sim.simulate(reversing(), "sim:sm_90a", level="thread")
     way = sim.Simulation(blocks=blocks, progress=lambda *now: reported.append(now))
     made(*made.random_arguments(), simulation=way)

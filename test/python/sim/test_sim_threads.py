@@ -1,4 +1,4 @@
-"""Thread-level kernels in the simulator: numbers, findings, and race-free kernels without findings."""
+"""Thread-level kernels: results, findings, and kernels without findings."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def warps(first: str, second: str) -> str:
     return program(WARPS.replace("FIRST", first).replace("SECOND", second), "%a: memref<64xf32>, %o: memref<64xf32>")
 
 
-def test_divergent_warps_converge_at_a_barrier() -> None:
+def test_warps_that_diverge_meet_at_a_barrier() -> None:
     a, out = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
     for order in ("adversarial", "round-robin", "random:1"):
         run(warps("gpu.barrier", "gpu.barrier"), a, out, order=order)
@@ -190,7 +190,7 @@ def test_an_access_outside_says_the_lane_and_the_index() -> None:
     assert any(f.kind == "race" for f in found)
 
 
-def test_threads_that_write_one_address() -> None:
+def test_threads_that_write_the_same_bytes() -> None:
     body = "memref.store %v, %o[%c0] : memref<64xi32>"
     same = "%v = arith.constant 3 : i32\n"
     assert find(program(same + body, "%o: memref<64xi32>")) == ()
@@ -262,12 +262,12 @@ def test_a_ring_of_slots_in_every_schedule(trips: int, slots: int, schedule: sim
         ("fence", {"missing-fence"}),
     ],
 )
-def test_a_ring_that_misses_something(missing: str, kinds: set[str]) -> None:
+def test_a_ring_with_missing_synchronization(missing: str, kinds: set[str]) -> None:
     found = find(ring(7, 3, missing), "sim:sm_90a")
     assert {f.kind for f in found} == kinds
 
 
-def test_a_ring_that_announces_other_bytes() -> None:
+def test_a_ring_with_wrong_expected_bytes() -> None:
     (finding,) = find(ring(7, 3, short=128), "sim:sm_90a")
     assert finding.kind == "transaction" and finding.hint == "expect 128 B more with arrive_expect_tx"
     found = find(ring(7, 3, short=-128), "sim:sm_90a")
@@ -330,7 +330,7 @@ def matmul(rows: int, columns: int, depth: int) -> str:
 
 
 @pytest.mark.slow
-def test_slots_that_are_not_used_again_give_no_mutants() -> None:
+def test_slots_that_are_not_reused_do_not_have_mutants() -> None:
     """No agent waits for their phases, so a mistake there has no effect."""
     made = sim.simulate(matmul(128, 128, 256), "sim:sm_90a", specialize="on")
     assert made.module is not None and str(made.module).count("nvvm.mbarrier.init") > 8
@@ -397,7 +397,7 @@ def test_every_mutant_of_a_matmul_of_warpgroups_is_noticed(options: dict[str, An
     assert {o.mutant.operation for o in outcomes} >= {"nvvm.wgmma.wait.group.sync.aligned", "nvvm.mbarrier.try_wait"}
 
 
-def test_a_result_of_a_wgmma_that_is_used_too_early() -> None:
+def test_a_wgmma_result_is_used_too_early() -> None:
     made = sim.simulate(matmul(128, 128, 128), "sim:sm_90a", level="thread", matmul="wgmma", specialize="off")
     waits = [m for m in mutants.mutants(made.module) if m.operation.startswith("nvvm.wgmma.wait")]
     last = [m for m in waits if m.kind == "wait removed"][-1]

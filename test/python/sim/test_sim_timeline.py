@@ -1,4 +1,4 @@
-"""Timelines of simulated kernels: exact in a small one, and overlap in pipelines."""
+"""Timelines: computed by hand for a small kernel, and the overlap that pipelining achieves."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_a_pipelined_loop_overlaps_more_than_the_plain_one(case: str) -> None:
 
 def test_mmas_run_at_the_rate_of_the_table() -> None:
     found = timeline(HOPPER)
-    mma_slices = [s for s in found.slices if s.kind == "product"]
+    mma_slices = [s for s in found.slices if s.kind == "mma"]
     rate = found.timing.f16_macs
     assert rate and all(s.end - s.start == pytest.approx(s.size / rate) for s in mma_slices)
     # A block has 128 rows and 256 columns of a matmul over 2048.
@@ -131,7 +131,7 @@ def test_the_shell_writes_a_timeline(tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("level", ["block", "thread"])
-def test_an_unpublished_number_is_not_invented(level: str, target: str, message: str) -> None:
+def test_a_rate_missing_in_the_target_table_is_an_error(level: str, target: str, message: str) -> None:
     with pytest.raises(smalti.TargetError, match=message):
         timeline(MATMUL, target, level=level)
 
@@ -219,7 +219,7 @@ def test_each_part_of_the_matrix_unit_has_its_warps() -> None:
     timing, _ = numbers("sm_80")
     assert timing.f16_macs
     one = 16 * 8 * 16 / (timing.f16_macs / 4)
-    mma_slices = [s for s in found.slices if s.kind == "product"]
+    mma_slices = [s for s in found.slices if s.kind == "mma"]
     ends = {s.name: s.end for s in mma_slices}
     assert {name.rpartition(", ")[2] for name in ends} == {f"warp {i}" for i in range(5)}
     # The first and the last warp take turns.
@@ -258,7 +258,7 @@ def made_up(monkeypatch: pytest.MonkeyPatch) -> targets.Timing:
 
 
 @pytest.mark.parametrize("level", ["block", "thread"])
-def test_a_matmul_of_an_amd_chip(level: str) -> None:
+def test_an_mfma_timeline(level: str) -> None:
     timing = targets.table()["gfx942"].timing
     assert timing is not None and timing.global_latency and timing.shared_latency and timing.megahertz
     found = timeline(MATMUL, "sim:gfx942", level=level)
@@ -310,7 +310,7 @@ def test_waits_for_counters_take_as_long_as_copies(made_up: targets.Timing, chip
     assert copy.size == (size if chip == "gfx1250" else 128)
 
 
-def test_an_op_without_a_known_time_has_no_timeline(made_up: targets.Timing) -> None:
+def test_ops_without_times_do_not_have_timelines(made_up: targets.Timing) -> None:
     body = """%a = arith.constant dense<0.0> : vector<4xf16>
     %b = arith.constant dense<0.0> : vector<8xf16>
     %c = arith.constant dense<0.0> : vector<4xf32>

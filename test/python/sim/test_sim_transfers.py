@@ -1,4 +1,4 @@
-"""Transfers of a block's vectors, along any dimensions of the memory, against numpy."""
+"""Vector transfers at block level, along any dimensions of the memory, against numpy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hand-written thread-level kernels for Hopper: TMA copies of boxes that complete on mbarriers."""
+"""Hand-written thread-level kernels for Hopper: TMA copies that complete on mbarriers."""
 
 from __future__ import annotations
 

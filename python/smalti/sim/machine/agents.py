@@ -39,7 +39,7 @@ class Agent:
         self.own: VectorClock = {}
         """The additional clock of each thread for the operations that it issued itself."""
         self.own_fenced: VectorClock = {}
-        self.products = Stream(self.machine.agent())
+        self.wgmmas = Stream(self.machine.agent())
         self.bulk = Stream(self.machine.agent(), self.machine.agent())
         self.copies = Stream(self.machine.agent())
         self.now = 0.0
@@ -67,18 +67,18 @@ class Agent:
 
     def release(self) -> HappensBefore:
         """The clocks that a release of all threads of the agent publishes."""
-        told = self.known.copy()
+        published = self.known.copy()
         self.next_step()
-        told.seen[self.agent] = self.step - 1
+        published.seen[self.agent] = self.step - 1
         for sign, step in self.fenced.items():
-            told.visible[sign * self.agent] = step
-        told.moment = self.now
+            published.visible[sign * self.agent] = step
+        published.moment = self.now
         for mine in (self.leader, self.own):
             for agent, step in mine.items():
-                told.seen[agent] = max(step, told.seen.get(agent, 0))
+                published.seen[agent] = max(step, published.seen.get(agent, 0))
         for agent, step in self.own_fenced.items():
-            told.visible[agent] = max(step, told.visible.get(agent, 0))
-        return told
+            published.visible[agent] = max(step, published.visible.get(agent, 0))
+        return published
 
     def next_step(self) -> None:
         """Ends the step, so that later accesses are distinguished from earlier ones."""
@@ -98,13 +98,13 @@ class Agent:
             self.pending_acquires.append((site, threads))
 
     def _has_seen(self, clocks: HappensBefore) -> bool:
-        """Whether all news in the clocks is the initialization of mbarriers, which the cluster barrier made visible
+        """Whether all changed in the clocks is the initialization of mbarriers, which the cluster barrier made visible
         before."""
-        told: dict[int, set[int]] = {}
+        published: dict[int, set[int]] = {}
         for barrier in self.visible_barriers:
-            told.setdefault(barrier.initialized.agent, set()).add(barrier.initialized.step)
+            published.setdefault(barrier.initialized.agent, set()).add(barrier.initialized.step)
         return all(
-            told.get(agent, set()).issuperset(range(before.get(agent, 0) + 1, step + 1))
+            published.get(agent, set()).issuperset(range(before.get(agent, 0) + 1, step + 1))
             for before, clock in (
                 (self.known.seen, clocks.seen),
                 (self.known.visible, clocks.visible),
@@ -116,12 +116,12 @@ class Agent:
     def acquire_phases(self, barrier: Mbarrier, phases: int, site: Site, of_cluster: bool = False) -> None:
         """Acquires the first `phases` phases of an mbarrier, which are complete, at cluster scope or at block
         scope."""
-        told = barrier.told(phases, of_cluster)
-        tells = barrier.tells(told, self.known)
+        published = barrier.published_clocks(phases, of_cluster)
+        publishes_more = barrier.publishes_more(published, self.known)
         before = len(self.pending_acquires)
         barrier.waited(self, phases, site)
-        self.acquire(told, site)
-        if not tells:
+        self.acquire(published, site)
+        if not publishes_more:
             del self.pending_acquires[before:]
         if barrier.phase:
             # Without any of these arrivals the wait would never end.
@@ -133,9 +133,9 @@ class Agent:
         self.pending_acquires = [(site, number) for site, number in self.pending_acquires if not 0 < number <= threads]
         return [entry for entry in self.pending_acquires if not entry[1]] if threads > self.threads else []
 
-    def acquired_from_barrier(self, told: list[tuple[Site, int]]) -> None:
+    def acquired_from_barrier(self, published: list[tuple[Site, int]]) -> None:
         """Adds the acquires of the other participants of a thread barrier."""
-        self.pending_acquires += [entry for entry in dict.fromkeys(told) if entry not in self.pending_acquires]
+        self.pending_acquires += [entry for entry in dict.fromkeys(published) if entry not in self.pending_acquires]
 
     def mark_effective(self, counts: Callable[[int], bool] = lambda number: True) -> None:
         """Marks the pending acquires as effective, because the agent accesses something after them."""
@@ -170,9 +170,9 @@ class Agent:
 
     def _observed(self) -> HappensBefore:
         """The completed barrier uses, without visible writes."""
-        told = HappensBefore()
-        told.used = dict(self.known.used)
-        return told
+        published = HappensBefore()
+        published.used = dict(self.known.used)
+        return published
 
     def cluster_arrival(self, site: Site) -> ClusterMeeting:
         """The use of the cluster barrier for which the agent waits."""
@@ -191,7 +191,7 @@ class Agent:
         self.acquire(meeting.clocks, site)
         self.last_wait = (site, before)
 
-    def access_remote(self, block: Any, what: str, site: Site, *told: tuple[int, int]) -> None:
+    def access_remote(self, block: Any, what: str, site: Site, *published: tuple[int, int]) -> None:
         """Accesses the memory of another block. That block must have started, and must not exit before it is ordered
         after the step of one of the given agents."""
         if self.met is None:
@@ -201,7 +201,7 @@ class Agent:
             )
         else:
             self.machine.effective.add((self.met.number, "removed"))
-        self.block.cluster.remote.append((self, block, list(told), what, site))
+        self.block.cluster.remote.append((self, block, list(published), what, site))
 
     def sees_initialization(self, barrier: Mbarrier) -> bool:
         """Whether the initialization of an mbarrier happens before the next access of all threads, also through the
@@ -231,18 +231,18 @@ class Agent:
     def fence(self, site: Site, spaces: tuple[int, ...]) -> None:
         """A fence between the generic and the async proxy, by all threads, for these memory spaces."""
         self.next_step()
-        news = False
+        changed = False
         for sign in spaces:
-            news |= self.fenced[sign] != self.step - 1
+            changed |= self.fenced[sign] != self.step - 1
             self.fenced[sign] = self.step - 1
             for agent, step in self.known.seen.items():
                 if self.known.visible.get(sign * agent, 0) < step:
                     self.known.visible[sign * agent] = step
-                    news = True
+                    changed = True
             for agent, steps in self.known.lanes.items():
                 join(self.known.visible, {sign * agent: int(steps.max())})
             self.own_fenced |= {sign * agent: step for agent, step in self.own.items()}
-        if news:
+        if changed:
             self.pending_acquires.append((site, 0))
         if SHARED not in spaces:
             return

@@ -19,12 +19,12 @@ SHARED, GLOBAL = 1, -1
 
 def join(into: VectorClock, other: VectorClock) -> bool:
     """Takes the maximum of both clocks. Returns whether a step increased."""
-    news = False
+    changed = False
     for agent, step in other.items():
         if into.get(agent, 0) < step:
             into[agent] = step
-            news = True
-    return news
+            changed = True
+    return changed
 
 
 class HappensBefore:

@@ -154,7 +154,7 @@ class Matmul:
         accumulator: Any = self.accumulator
         if accumulator.__class__ is Registers:
             if accumulator.value is None:
-                accumulator.product.complete()
+                accumulator.wgmma.complete()
             accumulator = accumulator.value
         if self.numbers:
             a = self.a.array() if self.a.__class__ is MemRef else self.a
@@ -165,7 +165,7 @@ class Matmul:
 
     def waited(self) -> None:
         """The `wgmma` is known to be complete."""
-        self.result.product = None
+        self.result.wgmma = None
 
 
 class TensorWork:
@@ -217,17 +217,17 @@ class TensorWork:
 class Commit:
     """A `tcgen05` commit: an arrival on mbarriers when the earlier operations are complete."""
 
-    __slots__ = ("barriers", "ends", "group", "number", "site", "stream", "told", "use")
+    __slots__ = ("barriers", "ends", "group", "number", "published", "site", "stream", "use")
 
     def __init__(self, group: Group, barriers: Sequence[Mbarrier], site: Site) -> None:
         self.group = group
         self.stream = group.tensor
         self.stream.commit()
         self.number = self.stream.committed
-        self.told = self.stream.clocks.copy()
+        self.published = self.stream.clocks.copy()
         agent = self.stream.agent
-        self.told.seen[agent] = self.told.visible[agent] = self.told.visible[-agent] = self.number
-        self.told.used = {**group.known.used, agent: self.number}
+        self.published.seen[agent] = self.published.visible[agent] = self.published.visible[-agent] = self.number
+        self.published.used = {**group.known.used, agent: self.number}
         self.barriers = tuple(barriers)
         self.site = site
         self.use = Use(group, 0, site)
@@ -252,14 +252,14 @@ class Commit:
                 )
                 continue
             barrier.last = self.use
-            barrier.arrive(1, self.told)
+            barrier.arrive(1, self.published)
 
 
 def read_registers(group: Group, registers: Registers, site: Site) -> Array:
     """The value of registers that a `wgmma` writes."""
-    product = registers.product
-    if product is not None:
-        committed = any(product in works for works in group.products.groups.values())
+    wgmma = registers.wgmma
+    if wgmma is not None:
+        committed = any(wgmma in works for works in group.wgmmas.groups.values())
         hint = "wait for the wgmma with nvvm.wgmma.wait.group before the result is used"
         if not committed:
             hint = "commit the wgmma with nvvm.wgmma.commit.group, and " + hint
@@ -269,11 +269,9 @@ def read_registers(group: Group, registers: Registers, site: Site) -> Array:
             f"{site.name} uses the result of a wgmma that may be in flight",
             site,
             hint=hint,
-            others=[
-                Finding("accumulator", what, group.block.position, agent=group.name, location=product.site.location)
-            ],
+            others=[Finding("accumulator", what, group.block.position, agent=group.name, location=wgmma.site.location)],
         )
-        product.complete()
-        registers.product = None
+        wgmma.complete()
+        registers.wgmma = None
     assert registers.value is not None
     return registers.value

@@ -77,7 +77,7 @@ def _hint(before: Access, now: Access) -> str:
         return "blocks of a grid run in any order; let each block write different memory, or use atomics"
     same = before.group is now.group
     streams = {
-        before.group.products.agent: "nvvm.wgmma.wait.group",
+        before.group.wgmmas.agent: "nvvm.wgmma.wait.group",
         before.group.bulk.agent: "nvvm.cp.async.bulk.wait_group without `read`",
         before.group.bulk.reads: "nvvm.cp.async.bulk.wait_group",
         before.group.copies.agent: "mosaic_gpu.async_wait_group",

@@ -143,10 +143,10 @@ class Cluster:
 
     def check_remote_accesses(self) -> None:
         """A block must not exit before it is ordered after the accesses of others to its shared memory."""
-        for agent, block, told, what, site in self.remote:
+        for agent, block, published, what, site in self.remote:
 
-            def knows(clock: VectorClock, told: list[tuple[int, int]] = told) -> bool:
-                return any(clock.get(of, 0) >= step for of, step in told)
+            def knows(clock: VectorClock, published: list[tuple[int, int]] = published) -> bool:
+                return any(clock.get(of, 0) >= step for of, step in published)
 
             members = [one for member in block.members for one in member.all()]
             knowing = [one for one in members if knows(one.known.seen) or knows(one.known.completed)]
@@ -320,10 +320,10 @@ class Group(Agent):
 
     def release(self) -> HappensBefore:
         """The clocks that a release of all threads publishes."""
-        told = super().release()
+        published = super().release()
         for warp in self.warps:
-            told.join(warp.release())
-        return told
+            published.join(warp.release())
+        return published
 
     def fence(self, site: Site, spaces: tuple[int, ...]) -> None:
         """A fence between the generic and the async proxy, by all threads."""
@@ -338,10 +338,10 @@ class Group(Agent):
 
     def alone(self) -> HappensBefore:
         """The clocks that a release of one thread of the group publishes."""
-        told = self.known.copy()
-        told.moment = self.now
+        published = self.known.copy()
+        published.moment = self.now
         self.next_step()
-        return told
+        return published
 
     # -- Memory --------------------------------------------------------------------------------------------------------
 

@@ -250,8 +250,8 @@ class Pointer:
 class Registers:
     """A vector that an issued `wgmma` will write."""
 
-    __slots__ = ("product", "value")
+    __slots__ = ("value", "wgmma")
 
-    def __init__(self, product: Any) -> None:
-        self.product = product
+    def __init__(self, wgmma: Any) -> None:
+        self.wgmma = wgmma
         self.value: Array | None = None

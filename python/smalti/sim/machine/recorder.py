@@ -195,7 +195,7 @@ class Recorder:
         self._add(agent, "compute", agent.name, site.name, (begin, begin + time), site, 0, key=agent.warp_index)
         agent.now = begin + time
 
-    def product(self, agent: Actor, element: str, macs: int, site: Site) -> float:
+    def mma(self, agent: Actor, element: str, macs: int, site: Site) -> float:
         """A warp, or a warpgroup through instructions of its warps, issues an MMA, and continues when the MMA starts.
         Returns when it is complete."""
         known = max((m.macs_per_cycle for m in self.target.mmas if m.kind != "fma" and m.a == element), default=None)
@@ -215,7 +215,7 @@ class Recorder:
         if agent.warp_index is not None:
             track = f"{track}, partition {agent.warp_index % len(unit.matrix)}"
         name, span = f"{site.name}, {agent.name}", (begin, begin + time)
-        self._add(agent, "product", track, name, span, site, macs, share, key=agent.warp_index)
+        self._add(agent, "mma", track, name, span, site, macs, share, key=agent.warp_index)
         agent.now = begin
         return begin + time
 
@@ -225,7 +225,7 @@ class Recorder:
         unit = self._unit(agent)
         time = macs / self._number({1: "eight_bit_macs", 2: "f16_macs"}.get(size, "tf32_macs"))
         begin = _take(self._all_parts(unit.matrix), agent.now, time)
-        self._add(agent, "product", "matrix unit", f"{site.name}, {who}", (begin, begin + time), site, macs)
+        self._add(agent, "mma", "matrix unit", f"{site.name}, {who}", (begin, begin + time), site, macs)
         return begin + time
 
     def copy(self, agent: Actor, size: int, into: bool, site: Site, key: Any = None) -> tuple[float, float]:

@@ -126,7 +126,7 @@ class Scheduler:
         for group in waiting:
             if isinstance(group.wait, Poll):
                 group.wait.refuse()
-        told = [
+        waits = [
             Finding(
                 "deadlock",
                 f"waits for {g.wait.describe() if g.wait else 'nothing'}",
@@ -147,7 +147,7 @@ class Scheduler:
                     group.wait.site if group.wait else None,
                     hint=f"expect {barrier.expected - barrier.transactions} B, or copy {barrier.transactions} B more with this mbarrier",
                 )
-        first = told[0]
+        first = waits[0]
         wanted = dict.fromkeys(_wanted(g.wait) for g in waiting if g.wait is not None)
         together = "block" if len(self.blocks) == 1 else "cluster"
         if len({id(block.cluster) for block in self.blocks}) > 1:
@@ -160,7 +160,7 @@ class Scheduler:
                 agent=first.agent,
                 location=first.location,
                 iteration=first.iteration,
-                others=tuple(told[1:]),
+                others=tuple(waits[1:]),
                 hint="progress requires " + "; or ".join(itertools.islice(wanted, MOST_WANTED)),
             ),
             alike="deadlock",

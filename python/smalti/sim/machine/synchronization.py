@@ -70,7 +70,7 @@ class Poll(Wait):
 class Meeting:
     """One use of a thread barrier."""
 
-    __slots__ = ("arrived", "clocks", "count", "done", "groups", "site", "told")
+    __slots__ = ("arrived", "clocks", "count", "done", "groups", "published", "site")
 
     def __init__(self, count: int, site: Site) -> None:
         self.count = count
@@ -79,7 +79,7 @@ class Meeting:
         self.groups: list[Actor] = []
         self.done = False
         self.clocks = HappensBefore()
-        self.told: list[tuple[Site, int]] = []
+        self.published: list[tuple[Site, int]] = []
         """The acquires of the participants from other synchronization than thread barriers."""
 
 
@@ -105,7 +105,7 @@ class ThreadBarrier:
     def arrive(self, group: Actor, count: int, site: Site, waits: bool = True) -> Meeting | str:
         """The use of the barrier in which the group participates, or an error message. The group waits, or only
         arrives without `waits`."""
-        meeting, told = self.meeting, group.arrive_at_barrier(count) if waits else list(group.pending_acquires)
+        meeting, published = self.meeting, group.arrive_at_barrier(count) if waits else list(group.pending_acquires)
         if self.before is not None and group.known.used.get(self.agent, 0) < self.completed:
             others = ", ".join(dict.fromkeys(other.name for other in self.before.groups))
             group.report(
@@ -133,7 +133,7 @@ class ThreadBarrier:
             return f"too many arrivals: {self.name} expects {count} threads, and {meeting.arrived} arrive"
         meeting.groups.append(group)
         meeting.clocks.join(group.release())
-        meeting.told += told
+        meeting.published += published
         self.advance()
         return meeting
 
@@ -170,20 +170,20 @@ class ClusterMeeting:
 class Use:
     """An arrival on an mbarrier, or a wait for it."""
 
-    __slots__ = ("agent", "iteration", "number", "site")
+    __slots__ = ("actor", "iteration", "number", "site")
 
-    def __init__(self, agent: Actor, number: int, site: Site) -> None:
-        self.agent, self.number, self.site = agent, number, site
-        self.iteration = tuple(agent.loops)
+    def __init__(self, actor: Actor, number: int, site: Site) -> None:
+        self.actor, self.number, self.site = actor, number, site
+        self.iteration = tuple(actor.loops)
 
     def finding(self, message: str, others: tuple[Finding, ...] = (), hint: str | None = None) -> Finding:
         """A finding at this use."""
-        agent, place = self.agent, self.site.location if self.site is not None else None
+        actor, place = self.actor, self.site.location if self.site is not None else None
         return Finding(
             "barrier",
             message,
-            agent.block.position,
-            agent=agent.name,
+            actor.block.position,
+            agent=actor.name,
             location=place,
             iteration=self.iteration,
             others=others,
@@ -192,11 +192,11 @@ class Use:
 
     def report(self, finding: Finding) -> None:
         """Reports a finding at this use."""
-        self.agent.machine.findings.add(finding, alike=(self.site,))
+        self.actor.machine.findings.add(finding, alike=(self.site,))
 
     def report_phase_aliasing(self, barrier: Mbarrier, phase: int) -> None:
         """Reports that a later phase may complete before this wait observes its own phase."""
-        last, name = barrier.last, self.agent.name
+        last, name = barrier.last, self.actor.name
         others = (last.finding(f"an arrival for phase {phase} is here"),) if last is not None else ()
         message = (
             f"this wait for phase {phase - 1} of {barrier.name} may run after phase {phase} completes (phase aliasing) and "
@@ -352,7 +352,7 @@ class Mbarrier:
         self.pending = self.count
         self.expected = self.issued = 0
         for use in self.waits.values():
-            if self.released.used.get(use.agent.agent, 0) < use.number:
+            if self.released.used.get(use.actor.agent, 0) < use.number:
                 use.report_phase_aliasing(self, self.phase - 1)
         self.waits.clear()
 
@@ -364,25 +364,25 @@ class Mbarrier:
         complete = known.used.get(self.agent, 0)
         return complete + ((complete & 1) == parity)
 
-    def told(self, phases: int, of_cluster: bool = False) -> HappensBefore:
+    def published_clocks(self, phases: int, of_cluster: bool = False) -> HappensBefore:
         """The clocks that a wait for this many phases acquires, at block or at cluster scope."""
         last = phases >= self.phase
-        told, far = (self.released, self.far_released) if last else (self.before, self.far_before)
+        published, far = (self.released, self.far_released) if last else (self.before, self.far_before)
         if not of_cluster or not far.seen:
-            return told
-        both = told.copy()
+            return published
+        both = published.copy()
         both.join(far)
         return both
 
-    def used(self, agent: Actor, site: Site) -> Use:
+    def used(self, actor: Actor, site: Site) -> Use:
         """Records a use of the barrier by an agent."""
-        number = agent.known.used[agent.agent] = agent.known.used.get(agent.agent, 0) + 1
-        use = self.uses[agent.agent] = Use(agent, number, site)
+        number = actor.known.used[actor.agent] = actor.known.used.get(actor.agent, 0) + 1
+        use = self.uses[actor.agent] = Use(actor, number, site)
         return use
 
     def report_ambiguous_arrival(self, use: Use) -> None:
         """Reports an arrival that may count for the previous phase."""
-        before, name = self.phase - 1, use.agent.name
+        before, name = self.phase - 1, use.actor.name
         message = (
             f"this arrival for phase {self.phase} of {self.name} may run before phase {before} completes (phase aliasing) and "
             f"would then count for phase {before}"
@@ -396,47 +396,47 @@ class Mbarrier:
         else:
             self.ambiguous_arrivals.append((use, found))
 
-    def waited(self, agent: Actor, phases: int, site: Site) -> None:
+    def waited(self, actor: Actor, phases: int, site: Site) -> None:
         """Records a completed wait of an agent. The wait may observe a later phase if no ordering prevents it, because
         it only sees the parity."""
-        use = self.used(agent, site)
+        use = self.used(actor, site)
         if self.end is not None:
             self.still_used(use)
         if phases < self.phase:
             use.report_phase_aliasing(self, phases)
         else:
-            self.waits[agent.agent] = use
+            self.waits[actor.agent] = use
 
-    def ends(self, agent: Actor, what: str, site: Site) -> None:
+    def ends(self, actor: Actor, what: str, site: Site) -> None:
         """An agent invalidates or overwrites the mbarrier; all uses must happen before."""
-        self.end = Use(agent, 0, site)
+        self.end = Use(actor, 0, site)
         for use in self.uses.values():
-            if agent.known.used.get(use.agent.agent, 0) < use.number:
+            if actor.known.used.get(use.actor.agent, 0) < use.number:
                 self.still_used(use, what)
 
     def still_used(self, use: Use, what: str = "the invalidation") -> None:
         """Reports an invalidation that is not ordered after a use."""
         assert self.end is not None
-        name, other = self.end.agent.name, use.agent.name
+        name, other = self.end.actor.name, use.actor.name
         message = f"{what} of {self.name} is not ordered after its last use by {other}"
         hint = f"order the last use by {other} before this op of {name}"
         self.end.report(self.end.finding(message, (use.finding(f"{other} uses the mbarrier here"),), hint))
 
-    def tells(self, told: HappensBefore, known: HappensBefore) -> bool:
+    def publishes_more(self, published: HappensBefore, known: HappensBefore) -> bool:
         """Whether a wait acquires more than the completion of the phase."""
         return (
             self.brought
             or any(
                 step > before.get(agent, 0)
-                for news, before in (
-                    (told.seen, known.seen),
-                    (told.visible, known.visible),
-                    (told.completed, known.completed),
+                for changed, before in (
+                    (published.seen, known.seen),
+                    (published.visible, known.visible),
+                    (published.completed, known.completed),
                 )
-                for agent, step in news.items()
+                for agent, step in changed.items()
                 if abs(agent) != self.agent
             )
-            or any((steps > known.seen.get(agent, 0)).any() for agent, steps in told.lanes.items())
+            or any((steps > known.seen.get(agent, 0)).any() for agent, steps in published.lanes.items())
         )
 
     def missing(self) -> str:

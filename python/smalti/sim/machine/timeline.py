@@ -24,7 +24,7 @@ class Slice:
     track: str
     """The track: `warpgroup 1`, `warp 3`, `copies into shared memory`, `matrix unit`."""
     kind: str
-    """`wait`, `compute`, `access`, `load`, `copy` or `product`."""
+    """`wait`, `compute`, `access`, `load`, `copy` or `mma`."""
     name: str
     start: float
     end: float
@@ -89,10 +89,10 @@ class Timeline:
             blocks.setdefault(one.block, []).append(one)
         totals = np.zeros(6)
         for found in blocks.values():
-            copies, compute = _when(found, "copy", "load"), _when(found, "product", "compute")
+            copies, compute = _when(found, "copy", "load"), _when(found, "mma", "compute")
             totals += [
                 max(s.end for s in found),
-                sum(s.share * (s.end - s.start) for s in found if s.kind == "product"),
+                sum(s.share * (s.end - s.start) for s in found if s.kind == "mma"),
                 length(compute),
                 length(copies),
                 length(copies) - length(intersection(copies, compute)),
@@ -116,7 +116,7 @@ class Timeline:
                     order = {"name": "thread_sort_index", "ph": "M", "pid": pid, "tid": tracks[track]}
                     events.append({**order, "args": {"sort_index": tracks[track]}})
                 start, end = one.start / self.timing.megahertz, one.end / self.timing.megahertz
-                unit = "macs" if one.kind == "product" else "bytes"
+                unit = "macs" if one.kind == "mma" else "bytes"
                 arguments = {"place": one.place, "cycles": round(one.end - one.start, 3)}
                 if one.iteration:
                     arguments["iteration"] = list(one.iteration)
@@ -151,7 +151,7 @@ def _lanes(slices: Sequence[Slice]) -> list[tuple[Slice, str]]:
     ends: dict[str, list[float]] = {}
     found = []
     # Warpgroups first, then asynchronous operations.
-    rank = {"load": 1, "copy": 1, "product": 2}
+    rank = {"load": 1, "copy": 1, "mma": 2}
     for one in sorted(slices, key=lambda s: (rank.get(s.kind, 0), s.track, s.start, s.end)):
         lanes = ends.setdefault(one.track, [])
         lane = next((i for i, end in enumerate(lanes) if end <= one.start), len(lanes))

@@ -25,9 +25,9 @@ def place(value: Any) -> int:
     return value.offset
 
 
-def find(st: Group, value: Any, site: Site, what: str, *told: tuple[int, int]) -> Mbarrier:
+def find(st: Group, value: Any, site: Site, what: str, *published: tuple[int, int]) -> Mbarrier:
     """The mbarrier at an address. Its initialization must be visible to the group. An operation on the mbarrier of
-    another block is complete for an agent that is ordered after its phase, or after a step of an agent in `told`."""
+    another block is complete for an agent that is ordered after its phase, or after a step of an agent in `published`."""
     at = place(value)
     memory = value.buffer
     barrier = memory.block.barriers.get(at)
@@ -44,7 +44,7 @@ def find(st: Group, value: Any, site: Site, what: str, *told: tuple[int, int]) -
             others=[barrier.begin("barrier")],
         )
     if memory.block is not st.block:
-        st.access_remote(memory.block, what, site, (barrier.agent, barrier.phase + 1), *told)
+        st.access_remote(memory.block, what, site, (barrier.agent, barrier.phase + 1), *published)
     return barrier
 
 
@@ -130,9 +130,9 @@ def count_arrivals(
     if known.get(barrier.agent, 0) < phase:
         barrier.report_ambiguous_arrival(use)
     barrier.last = use
-    told: HappensBefore = st.release() if clocks is None else clocks
-    told.used[st.agent] = known[st.agent]
-    barrier.arrive(count, told, site, st.block, of_cluster)
+    published: HappensBefore = st.release() if clocks is None else clocks
+    published.used[st.agent] = known[st.agent]
+    barrier.arrive(count, published, site, st.block, of_cluster)
     if knows and barrier.phase > phase:
         known[barrier.agent] = barrier.phase
 
@@ -223,7 +223,7 @@ def _wait(address: int, parity: int, site: Site) -> Translated:
             number = barrier.phase
             return f"phase {number} (parity {wanted}) of {barrier.name}; outstanding: {barrier.missing()}"
 
-        yield Wait(site, lambda: barrier.phase >= phases, describe, lambda: barrier.told(phases), barrier)
+        yield Wait(site, lambda: barrier.phase >= phases, describe, lambda: barrier.published_clocks(phases), barrier)
         st.acquire_phases(barrier, phases, site)
 
     return Translated(waiting, True)

@@ -93,7 +93,7 @@ def thread_barrier(number: Callable[[Any], Any], count: Callable[[Any], int], si
             return f"{barrier.name}: {meeting.arrived} of {meeting.count} threads have arrived ({there}){missing}"
 
         yield Wait(site, lambda: meeting.done, describe, lambda: meeting.clocks)
-        st.acquired_from_barrier(meeting.told)
+        st.acquired_from_barrier(meeting.published)
         st.acquire(meeting.clocks, site, meeting.count)
 
     return Translated(waiting, True)

@@ -14,7 +14,7 @@ from ..machine.synchronization import Stream
 from ..translation.translator import Step, Translator, groups_left, operation
 
 _COMMITS = {
-    "nvvm.wgmma.commit.group.sync.aligned": "products",
+    "nvvm.wgmma.commit.group.sync.aligned": "wgmmas",
     "nvvm.cp.async.bulk.commit.group": "bulk",
     "mosaic_gpu.async_commit_group": "copies",
 }
@@ -44,7 +44,7 @@ class _Wait:
 
 _WAITS = {
     # The four warps issue each wgmma together, so one wait covers all of them.
-    "nvvm.wgmma.wait.group.sync.aligned": _Wait(attrgetter("products"), "group", attrgetter("known.seen")),
+    "nvvm.wgmma.wait.group.sync.aligned": _Wait(attrgetter("wgmmas"), "group", attrgetter("known.seen")),
     "nvvm.cp.async.bulk.wait_group": _Wait(attrgetter("bulk"), "group", attrgetter("leader")),
     "mosaic_gpu.async_wait_group": _Wait(attrgetter("copies"), "pending", attrgetter("own")),
 }

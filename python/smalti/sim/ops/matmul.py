@@ -32,7 +32,7 @@ def _mma(op: ir.Operation, translator: Translator) -> Step:
         left, right = a(st), b(st)
         if st.machine.recorder is not None:
             macs = left.shape[0] * left.shape[1] * right.shape[1]
-            end = st.machine.recorder.product(st, element, macs, site)
+            end = st.machine.recorder.mma(st, element, macs, site)
             st.machine.recorder.wait(st, end, site)
         st.v[result] = multiply(before, left, right, tf32) if st.machine.how.numbers else before
 
@@ -50,22 +50,22 @@ def _wgmma(op: ir.Operation, translator: Translator) -> Translated:
     read_accumulator, read_a = (vector_reader(op, i, translator) for i in range(2))
 
     def waiting(st: Group) -> Any:
-        stream = st.products
+        stream = st.wgmmas
         left = read_a(st) if in_registers else st.v[a]
         moment = (stream.agent, stream.next)
         for memory in (st.v[b],) if in_registers else (left, st.v[b]):
             # All threads issue it together, after their own accesses.
-            if not st.touch(memory, False, "the wgmma", site, "product", stream=moment, asynchronous=True):
+            if not st.touch(memory, False, "the wgmma", site, "wgmma", stream=moment, asynchronous=True):
                 st.stop("out-of-bounds", "the wgmma is not executed, because an operand is out of bounds", site)
         before = st.v[accumulator]
         if not in_registers:
             # With operand A in registers the op includes the fence.
             _needs_fence(st, before, site)
-        if before.__class__ is Registers and before.product is not None and before.product not in stream.in_flight():
+        if before.__class__ is Registers and before.wgmma is not None and before.wgmma not in stream.in_flight():
             before = read_accumulator(st)
-        product = Matmul(st, before, left, st.v[b], site)
-        start(st, product, stream)
-        st.v[result] = product.result
+        wgmma = Matmul(st, before, left, st.v[b], site)
+        start(st, wgmma, stream)
+        st.v[result] = wgmma.result
         yield None
 
     return Translated(waiting, True)

@@ -377,8 +377,8 @@ def _commit(op: ir.Operation, translator: Translator) -> Translated:
     def waiting(st: Group) -> Any:
         places = [Pointer(block.shared, barriers.place(st.v[address])) for block in blocks(st)]
         # Commits of one thread arrive in order.
-        told = (st.tensor.agent, st.tensor.next)
-        commit = Commit(st, [barriers.find(st, place, site, "the arrival", told) for place in places], site)
+        published = (st.tensor.agent, st.tensor.next)
+        commit = Commit(st, [barriers.find(st, place, site, "the arrival", published) for place in places], site)
         st.mark_effective()
         if completes_immediately(st):
             commit.complete()

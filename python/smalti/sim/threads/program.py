@@ -19,7 +19,7 @@ from ..machine.findings import Finding
 from ..machine.machine import Machine, Three, place_names
 from ..machine.options import seed_of
 from ..ops.memref import memory_space
-from ..translation.bound_arguments import BoundArgument, Place
+from ..translation.bound_arguments import ArgumentMemory, BoundArgument
 from ..translation.program import Program, cluster_of, parameter, three
 from ..translation.translator import Translated, Unsupported, attribute, walk
 from . import ops  # noqa: F401  (the translations register themselves)
@@ -73,14 +73,14 @@ class ThreadProgram(Program):
         buffer.address = (index + 1) * SPACING
         return buffer
 
-    def view(self, given: BoundArgument, place: Place) -> View:
+    def view(self, given: BoundArgument, place: ArgumentMemory) -> View:
         # For packed elements, offsets and strides count elements: only pointers reach them.
         shape, strides = given.of_elements()
         dtype = given.array.dtype
         steps = tuple(step * dtype.itemsize for step in strides)
         return View(place.buffer, place.offset, shape, steps, dtype, begin=place.offset)
 
-    def initial(self, given: Sequence[BoundArgument], places: Sequence[Place | None]) -> list[Any]:
+    def initial(self, given: Sequence[BoundArgument], places: Sequence[ArgumentMemory | None]) -> list[Any]:
         """The initial values of all threads."""
         found: list[Any] = [None] * self.slots
         for slot, one, where in zip(self.arguments, given, places, strict=True):
@@ -133,7 +133,7 @@ class RunningBlock(ThreadBlock):
         self.unit = program.unit if len(self.warps) % program.unit == 0 else 1
         for warp in self.warps:
             # The warps of a warpgroup issue wgmma together, and a wait of one of them covers all.
-            warp.products = self.warps[warp.index // self.unit * self.unit].products
+            warp.wgmmas = self.warps[warp.index // self.unit * self.unit].wgmmas
         self.dynamic_begin = program.dynamic_begin
         if machine.lane_checker is None:
             machine.lane_checker = LaneChecker(self._report)
@@ -220,7 +220,7 @@ class RunningBlock(ThreadBlock):
 WAITS = {
     "copies": ("the copy into shared memory", "nvgpu.device_async_wait or nvvm.cp.async.wait.group 0"),
     "bulk": ("the copy out of shared memory", "nvvm.cp.async.bulk.wait_group 0"),
-    "products": ("the wgmma", "nvvm.wgmma.wait.group.sync.aligned 0"),
+    "wgmmas": ("the wgmma", "nvvm.wgmma.wait.group.sync.aligned 0"),
 }
 """The operations of a warp's streams, and the op that waits for them."""
 
@@ -228,7 +228,7 @@ WAITS = {
 def pending(warp: Any) -> Iterator[tuple[str, str, list[Any]]]:
     """The outstanding operations of a warp: name, wait, and operations."""
     for name, (what, hint) in WAITS.items():
-        if name == "products" and warp.index % warp.block.unit:
+        if name == "wgmmas" and warp.index % warp.block.unit:
             # The warps of a warpgroup share one stream.
             continue
         stream = getattr(warp, name)

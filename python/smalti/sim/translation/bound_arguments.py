@@ -49,14 +49,14 @@ class BoundArgument:
         """A scalar as a run-time value."""
         return self.array.item() if self.array.dtype.kind in "ib" else self.array[()]
 
-    def view(self, place: Place, dtype: np.dtype[Any] | None = None) -> MemRef:
+    def view(self, place: ArgumentMemory, dtype: np.dtype[Any] | None = None) -> MemRef:
         """A view of its elements in memory."""
         steps = tuple(step * self.array.itemsize for step in self.strides)
         return MemRef(place.buffer, place.offset, self.shape, steps, dtype or self.array.dtype, begin=place.offset)
 
 
 @dataclass(frozen=True)
-class Place:
+class ArgumentMemory:
     """The memory of the first element of an array."""
 
     buffer: Any
@@ -124,24 +124,24 @@ Make = Callable[[int, str, int, int, bool], Buffer]
 read-only."""
 
 
-def place(given: Sequence[BoundArgument], make: Make) -> list[Place | None]:
+def place_arguments(bound: Sequence[BoundArgument], make: Make) -> list[ArgumentMemory | None]:
     """The memory of the arguments, with the contents of the arrays; None for scalars. Arrays that overlap share memory
     if one of them is written."""
-    found: list[Place | None] = [None] * len(given)
-    for group in _sharing(given):
+    found: list[ArgumentMemory | None] = [None] * len(bound)
+    for group in _sharing(bound):
         many = len(group) > 1
-        begins = [_address(given[i].array) if many else 0 for i in group]
-        extents = [given[i].extent for i in group]
+        begins = [_address(bound[i].array) if many else 0 for i in group]
+        extents = [bound[i].extent for i in group]
         low = min(begin + first for begin, (first, _) in zip(begins, extents, strict=True))
         high = max(begin + last for begin, (_, last) in zip(begins, extents, strict=True))
-        numbers = [given[i].parameter.index for i in group]
+        numbers = [bound[i].parameter.index for i in group]
         name = f"arguments {', '.join(map(str, numbers))}" if many else f"argument {numbers[0]}"
-        grain = math.gcd(*(given[i].array.itemsize for i in group), *(begin - low for begin in begins))
-        read_only = not any(given[i].parameter.written for i in group)
+        grain = math.gcd(*(bound[i].array.itemsize for i in group), *(begin - low for begin in begins))
+        read_only = not any(bound[i].parameter.written for i in group)
         buffer = make(numbers[0], name, high - low, grain, read_only)
         for i, begin in zip(group, begins, strict=True):
-            found[i] = where = Place(buffer, begin - low)
-            given[i].view(where).array()[...] = given[i].array
+            found[i] = where = ArgumentMemory(buffer, begin - low)
+            bound[i].view(where).array()[...] = bound[i].array
     return found
 
 
@@ -149,19 +149,19 @@ def _address(array: np.ndarray[Any, Any]) -> int:
     return int(array.__array_interface__["data"][0])
 
 
-def _sharing(given: Sequence[BoundArgument]) -> Iterator[list[int]]:
+def _sharing(bound: Sequence[BoundArgument]) -> Iterator[list[int]]:
     """The arrays, grouped by overlap if one of the group is written."""
-    arrays = [i for i, one in enumerate(given) if not one.parameter.scalar]
+    arrays = [i for i, one in enumerate(bound) if not one.parameter.scalar]
     while arrays:
         group = [arrays.pop(0)]
         for i in group:
             for other in list(arrays):
-                if _share(given[i], given[other]):
+                if _share(bound[i], bound[other]):
                     arrays.remove(other)
                     group.append(other)
         if len(group) > 1:
             for i in group:
-                _lies_so(given[i], [given[j].parameter for j in group if j != i])
+                _lies_so(bound[i], [bound[j].parameter for j in group if j != i])
         yield sorted(group)
 
 
@@ -179,13 +179,13 @@ def _share(one: BoundArgument, other: BoundArgument) -> bool:
         return True
 
 
-def _lies_so(given: BoundArgument, others: Sequence[Parameter]) -> None:
+def _lies_so(bound: BoundArgument, others: Sequence[Parameter]) -> None:
     """An array that shares memory is not copied to another layout, so its strides must be those of the type."""
-    for dimension, (wanted, by, size) in enumerate(zip(given.strides, given.array.strides, given.shape, strict=True)):
-        if size > 1 and wanted * given.array.itemsize != by:
+    for dimension, (wanted, by, size) in enumerate(zip(bound.strides, bound.array.strides, bound.shape, strict=True)):
+        if size > 1 and wanted * bound.array.itemsize != by:
             raise LaunchError(
-                f"{given.parameter} shares memory with {others[0]}, and the stride of its dimension {dimension} is {by} B; the "
-                f"type requires {wanted * given.array.itemsize} B"
+                f"{bound.parameter} shares memory with {others[0]}, and the stride of its dimension {dimension} is {by} B; the "
+                f"type requires {wanted * bound.array.itemsize} B"
             )
 
 
@@ -194,7 +194,7 @@ def with_shapes(parameters: Sequence[Parameter], shapes: Mapping[int, Sequence[i
     for index in shapes:
         if not any(parameter.index == index and not parameter.scalar for parameter in parameters):
             raise LaunchError(
-                f"a shape is given for argument {index}, which is not an array; the arguments are: {', '.join(map(str, parameters))}"
+                f"a shape is bound for argument {index}, which is not an array; the arguments are: {', '.join(map(str, parameters))}"
             )
     return [_with_shape(parameter, shapes.get(parameter.index, parameter.shape)) for parameter in parameters]
 

@@ -1,7 +1,5 @@
-"""Matmul kernels for AMD as IREE's pipelines pass them to LLVM, written by hand.
-
-They have bindings as buffers with bounds, tiles that are swizzled or padded in LDS, pipelined loops, and attributes
-that steer LLVM's schedules."""
+"""Matmuls as IREE's pipelines for AMD chips produce them before the lowering to LLVM, written by hand: bounds-checked
+buffers, swizzled or padded LDS tiles, pipelined loops, and scheduling hints for LLVM."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Thread-level kernels for AMD chips: numbers, races, the effects of waits and barriers, and every mutant."""
+"""Thread-level kernels for AMD chips: results, races, the effects of waits and barriers, and every mutant."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def ways_to_copy(chip: str) -> tuple[str, ...]:
     ("chip", "copies"),
     [(chip, how) for chip in CHIPS for how in ways_to_copy(chip)],
 )
-def test_matmuls_equal_the_emulators(chip: str, copies: str, stages: int, k: int) -> None:
+def test_mmas_are_those_of_the_emulator(chip: str, copies: str, stages: int, k: int) -> None:
     compiled, text = threads_of(chip, k, stages=stages, copies=copies)
     theirs: list[Any] = check.random_arguments(compiled.entry)
     mine = [array.copy() for array in theirs]
@@ -91,7 +91,7 @@ def test_matmuls_equal_the_emulators(chip: str, copies: str, stages: int, k: int
 
 
 @pytest.mark.parametrize("chip", ["gfx90a", "gfx1201", "gfx1250"])
-def test_mutants_of_matmuls_are_killed(chip: str) -> None:
+def test_mutants_of_matmuls_are_caught(chip: str) -> None:
     text = matmul((32, 32, 136), (32, 32, 32), "f16")
     compiled = smalti.compile(smalti.parse(text), target=f"emu:{chip}", stages=3, copies="async")
     kinds = {outcome.mutant.kind for outcome in caught(compiled.asm["thread"], chip)}
@@ -229,7 +229,7 @@ SPLIT = "rocdl.s.barrier.signal id = -1\nrocdl.s.barrier.wait id = -1"
         ("gfx1201", SPLIT, False),
     ],
 )
-def test_barriers_tell_of_lds(chip: str, barrier: str, is_sound: bool) -> None:
+def test_barriers_order_lds(chip: str, barrier: str, is_sound: bool) -> None:
     text = program(EXCHANGE.replace("BARRIER", barrier), TWO_ARRAYS)
     found = find(text, chip)
     assert {finding.kind for finding in found} == (set() if is_sound else {"race"})
@@ -259,7 +259,7 @@ GLOBAL = """
         ("gfx1201", "rocdl.s.wait.storecnt 0\namdgpu.lds_barrier", True),
     ],
 )
-def test_barriers_tell_of_global_memory(chip: str, barrier: str, is_sound: bool) -> None:
+def test_barriers_order_global_memory(chip: str, barrier: str, is_sound: bool) -> None:
     text = program(GLOBAL.replace("BARRIER", barrier), f"%g: memref<128xf32>, {TWO_ARRAYS}")
     assert {finding.kind for finding in find(text, chip)} == (set() if is_sound else {"race"})
 
@@ -478,7 +478,7 @@ LANES = {
 
 
 @pytest.mark.parametrize("instruction", LANES)
-def test_exchanges_between_lanes(instruction: str) -> None:
+def test_lane_permutations(instruction: str) -> None:
     """Against the emulator, and against the formulas of the documents."""
     body = f"""
     %v = memref.load %a[%t] : memref<128xf32>

@@ -1,4 +1,4 @@
-"""Named barriers of AMD chips: waves that pass slots to each other, mistakes, and every mutant."""
+"""Named barriers of AMD chips: waves that forward slots to each other, invalid uses, and every mutant."""
 
 from __future__ import annotations
 
@@ -190,8 +190,8 @@ def test_exited_waves_are_not_waited_for() -> None:
         assert made.find(np.zeros(1, np.float32), simulation=schedule) == ()
 
 
-def test_groups_of_waves_with_barriers_of_their_own() -> None:
-    """Pairs of waves synchronize at barriers whose pointers they compute; no pair waits for the other one."""
+def test_converged_waves_with_different_barriers() -> None:
+    """Pairs of waves meet at barriers that they compute the pointers of; no pair waits for the other one."""
     body = f"""
     %pair = arith.remui %wave, %c2 : index
     {pointer("b", "%pair")}
@@ -235,7 +235,7 @@ def test_the_first_to_signal() -> None:
 
 @pytest.mark.parametrize("barrier", ["gpu.barrier", "rocdl.s.barrier.signal id = -1\nrocdl.s.barrier.wait id = -1"])
 @pytest.mark.parametrize("early", [0, 1, 3])
-def test_waves_that_ended_are_not_waited_for(early: int, barrier: str) -> None:
+def test_exited_waves_are_not_waited_for(early: int, barrier: str) -> None:
     """The guides of CDNA and RDNA, "S_BARRIER": waves that have ended do not count. They order nothing either."""
     text = f"""module {{ gpu.module @m {{
   gpu.func @k(%a: memref<128xf32>, %o: memref<128xf32>) kernel attributes {{

@@ -1,4 +1,4 @@
-"""AMD buffers with bounds: zeros for reads outside, and dropped writes, in all kinds of accesses."""
+"""Bounds-checked buffers of AMD: out-of-bounds loads return zero, and out-of-bounds stores have no effect."""
 
 from __future__ import annotations
 
@@ -275,7 +275,7 @@ def test_copies_to_lds_by_resources(chip: str) -> None:
     assert {finding.kind for finding in without.find(a, o, simulation=how)} == {"race", "leak"}
 
 
-def test_values_that_are_not_resources() -> None:
+def test_pointers_that_are_not_resources() -> None:
     body = "\n    %v = rocdl.raw.ptr.buffer.load %rsrc, %offset, %scalar, %aux : f16"
     made = sim.simulate(of_resource(body, "%o: memref<64xf32>", 1 << 23), "sim:gfx942")
     (finding,) = made.find(np.zeros(64, np.float16), np.zeros(64, np.float32))

@@ -1,4 +1,4 @@
-"""Clusters of gfx1250: their barrier, and multicast loads of several blocks."""
+"""Clusters of gfx1250: the cluster barrier and multicast loads."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def exchange(trips: int, sync: str = SYNC, blocks: int = 4) -> str:
 
 
 @pytest.mark.parametrize("trips", [1, 3])
-def test_blocks_exchange_rows(trips: int) -> None:
+def test_blocks_swap_rows(trips: int) -> None:
     made = sim.simulate(exchange(trips), "sim:gfx1250")
     for schedule in sim.SCHEDULES:
         x = np.random.default_rng(1).integers(-9, 9, 256).astype(np.float32)
@@ -121,7 +121,7 @@ def test_mistakes_with_the_barrier_of_a_cluster(sync: str, kind: str, words: str
     assert any(words in str(f.message) + "".join(str(o.message) for o in f.others) for f in found if f.kind == kind)
 
 
-def test_blocks_that_have_ended_are_not_waited_for() -> None:
+def test_exited_blocks_are_not_waited_for() -> None:
     body = f"scf.if %led {{\n{SYNC}\nmemref.store %none, %x[%at] : memref<128xf32>\n}}"
     x = np.ones(128, np.float32)
     sim.simulate(module(body, "%x: memref<128xf32>"), "sim:gfx1250")(x)
@@ -151,7 +151,7 @@ def test_order_of_signals() -> None:
     assert sorted(waves[0, :, 0].tolist()) == [0, 0, 0, 1] and sorted(waves[1, :, 0].tolist()) == [10, 10, 10, 11]
 
 
-def test_other_chips_have_no_clusters() -> None:
+def test_other_chips_do_not_support_clusters() -> None:
     with pytest.raises(smalti.CompileError, match="gfx1200 does not support clusters"):
         sim.simulate(module(SYNC, "%x: memref<128xf32>"), "sim:gfx1200")
     alone = module(SYNC, "%x: memref<128xf32>", cluster=1)
@@ -249,7 +249,7 @@ def test_mistakes_in_multicast_loads() -> None:
     )
 
 
-def test_a_block_that_exits_before_it_requests_work() -> None:
+def test_a_block_that_exits_before_its_multicast_load() -> None:
     text = shared_loads()
     head, rest = text.split("%both = ")
     early = f"{head}scf.if %led {{\n%both = {rest}".replace("    gpu.return", "    }\n    gpu.return")

@@ -1,4 +1,4 @@
-"""Conversions of small floats on AMD chips: bit for bit as in the emulator, and against `ml_dtypes`."""
+"""Conversions of small floats on AMD chips: bit for bit against in the emulator, and against `ml_dtypes`."""
 
 from __future__ import annotations
 

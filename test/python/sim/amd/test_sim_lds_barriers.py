@@ -1,4 +1,4 @@
-"""Barriers in LDS of gfx1250: words that count arrivals, and that waves poll."""
+"""Barriers in LDS of gfx1250: words that count arrivals and that waves poll."""
 
 from __future__ import annotations
 
@@ -276,8 +276,8 @@ def test_counts_that_are_wrong() -> None:
     assert {"race", "barrier", "deadlock"} & kinds(ring("stores", 5, (16, 32)), *arrays(5))
 
 
-def test_accesses_of_others_are_not_ordered() -> None:
-    """The arrival orders its own wave's LDS accesses, and global memory only after a wait."""
+def test_accesses_of_other_waves_are_not_published() -> None:
+    """The arrival tells of its own wave, and of global memory only behind a wait."""
     body = f"""
     scf.if %first {{
       {make("%c0", 32)}
@@ -325,7 +325,7 @@ def test_an_arrival_does_not_wait_for_the_wave() -> None:
     assert kinds(text.replace("WAIT", ""), o) == {"race"}
 
 
-def test_an_uninitialized_lds_barrier() -> None:
+def test_arrivals_without_a_barrier() -> None:
     body = f"{pointer('b', '%c0')}\nscf.if %first {{\nBEFORE\n{arrive('b')}\n}}"
     text = module(body, "%o: memref<1xf32>", 32)
     finding, *_ = find_gfx1250(text.replace("BEFORE", ""), np.zeros(1, np.float32))

@@ -199,7 +199,7 @@ def test_matmuls(row: tuple[str, str, int, int, int, str, str]) -> None:
 
 
 @pytest.mark.parametrize("row", [next(r for r in TABLE if r[0] == chip and r[5] in ("f16", "bf16")) for chip in CHIPS])
-def test_matmuls_equal_the_emulators(row: tuple[str, str, int, int, int, str, str]) -> None:
+def test_mmas_are_those_of_the_emulator(row: tuple[str, str, int, int, int, str, str]) -> None:
     chip, kind, m, k, blocks, element, _ = row
     factors = operand_positions(chip, kind, m, k, blocks, 16)
     results = result_positions(chip, kind, m, blocks, False)
@@ -265,7 +265,7 @@ ODD += [("gfx1250", "f16"), ("gfx1250", "f32")]
 
 
 @pytest.mark.parametrize(("chip", "element"), ODD)
-def test_numbers_that_are_none(chip: str, element: str) -> None:
+def test_nan_values(chip: str, element: str) -> None:
     """Infinities, NaNs, zeros with signs: as in the emulator."""
     chip = next(name for name in CHIPS if architecture(name) == architecture(chip))
     row = next(row for row in TABLE if row[0] == chip and row[5] == element)
@@ -380,8 +380,8 @@ def test_halves_of_a_wave_that_differ() -> None:
     assert found[0].message == "wmma: lane 0 and lane 16 hold different elements of A; they must be equal"
 
 
-def test_inactive_waves_have_no_operands() -> None:
-    """The registers of inactive lanes are not used."""
+def test_inactive_waves_do_not_have_operands() -> None:
+    """What they hold where others multiply is not looked at."""
     lines = [
         "%c32 = arith.constant 32 : index",
         "%zeros = arith.constant dense<0.0> : vector<8xf32>",
@@ -403,8 +403,8 @@ def test_inactive_waves_have_no_operands() -> None:
 
 
 @pytest.mark.parametrize(("m", "k"), [(16, 8), (32, 4)])
-def test_mmas_of_xf32(m: int, k: int) -> None:
-    """The operands have 10 bits of mantissa, and further bits are truncated."""
+def test_mfma_of_xf32(m: int, k: int) -> None:
+    """The factors have 10 bits of mantissa, and what is below is cut off."""
     row = ("gfx942", "mfma", m, k, 1, "f32", "f32")
     factors, results = operand_positions("gfx942", "mfma", m, k, 1, 32), result_positions("gfx942", "mfma", m, 1, False)
     matrices = [given("f32", shape, seed) for seed, shape in enumerate([(1, m, k), (1, m, k), (1, m, m)])]

@@ -1,4 +1,4 @@
-"""MMAs with a sparse operand, and wide ones with scales: against float64 and the emulator."""
+"""Sparse and scaled MMAs of AMD chips: against float64 and the emulator."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_sparse_mmas(chip: str, m: int, k: int, element: str) -> None:
         assert outs[0].tobytes() == outs[1].tobytes()
 
 
-def test_indices_that_are_not_in_order() -> None:
+def test_indices_that_are_not_increasing() -> None:
     text = sparse_program(16, 32, "f16", "f32", 1, cbsz=1)
     arrays = [np.zeros((64, n), t) for n, t in ((4, np.float16), (8, np.float16))]
     arrays += [np.full(64, 0x4444EE44, np.uint32).view(np.int32)]
@@ -119,7 +119,7 @@ WMMA += [(32, "f4E2M1FN", "f4E2M1FN", "f8E8M0FNU", 32), (32, "f4E2M1FN", "f4E2M1
 
 @pytest.mark.parametrize(("m", "of_a", "of_b", "scale", "block"), WMMA)
 @pytest.mark.parametrize("first", [0, 16])
-def test_scaled_wave_mmas(m: int, of_a: str, of_b: str, scale: str, block: int, first: int) -> None:
+def test_scaled_mfma_and_wmma(m: int, of_a: str, of_b: str, scale: str, block: int, first: int) -> None:
     rng = np.random.default_rng(m + block + first)
     firsts = (0 if m == 32 else 16 - first, first)
     k, many = 128, 128 // block

@@ -1,4 +1,4 @@
-"""`rocdl.mfma`, `rocdl.smfmac` and `rocdl.wmma`: bit for bit as in the emulator, with all packings and modifiers."""
+"""`rocdl.mfma`, `rocdl.smfmac` and `rocdl.wmma`: bit for bit against in the emulator, with all packings and modifiers."""
 
 from __future__ import annotations
 
@@ -105,13 +105,13 @@ def test_wmma(chip: str, name: str, factor: str, of_a: str, of_b: str, total: st
     check(chip, line, (factor, factor), (of_a, of_b), total, result)
 
 
-def test_names_that_are_known() -> None:
+def test_supported_names() -> None:
     names = {name for name in THREAD_OPERATIONS if name.startswith(("rocdl.mfma.", "rocdl.wmma."))}
     assert len(names) == 45 + 34 + 2
 
 
 @pytest.mark.parametrize(("chip", "k", "factor"), [("gfx1100", 32, "vector<4xi32>"), ("gfx1250", 16, "i32")])
-def test_chips_without_an_mma_of_4_bits(chip: str, k: int, factor: str) -> None:
+def test_chips_without_4_bit_wmma(chip: str, k: int, factor: str) -> None:
     line = f"%d = rocdl.wmma.i32.16x16x{k}.iu4 %a, %a, %c : ({factor}, {factor}, vector<8xi32>) -> vector<8xi32>"
     lines = [f"%a = llvm.mlir.zero : {factor}", "%c = llvm.mlir.zero : vector<8xi32>", line]
     with pytest.raises(smalti.CompileError, match=f"wmma of 16 x 16 x {k} of i4 and i4 on sim:{chip}"):

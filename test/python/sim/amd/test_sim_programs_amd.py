@@ -1,4 +1,4 @@
-"""The AMD kernels that other tests run on the emulator: matmuls by copies and through registers, windows of arrays, a
+"""The AMD kernels that other tests run on emulated chips: matmuls through copies and registers, transfer windows, a
 hand-written pipeline."""
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def test_matmuls(case: str, chip: str) -> None:
 
 
 @pytest.mark.parametrize(("chip", "copies", "stages"), [("gfx950", "async", 1), ("gfx1100", "registers", 3)])
-def test_mutants_of_matmuls_are_killed(chip: str, copies: str, stages: int) -> None:
+def test_mutants_of_matmuls_are_caught(chip: str, copies: str, stages: int) -> None:
     text = matmul((32, 32, 136), (32, 32, 32), "f16")
     compiled = smalti.compile(smalti.parse(text), target=f"emu:{chip}", stages=stages, copies=copies)
     made = sim.simulate(compiled.asm["thread"], f"sim:{chip}")

@@ -1,4 +1,4 @@
-"""Copies of threads that complete on mbarriers (`cp.async.mbarrier.arrive`), and copies that reduce."""
+"""Asynchronous mbarrier arrivals of copies (`cp.async.mbarrier.arrive`), and copies with reductions."""
 
 from __future__ import annotations
 
@@ -87,8 +87,8 @@ def test_every_mutant_of_an_arrival_is_noticed() -> None:
     assert "arrival removed: nvvm.cp.async.mbarrier.arrive" in made
 
 
-def test_accesses_that_an_arrival_does_not_release() -> None:
-    # An arrival of the threads does not cover their asynchronous copies.
+def test_accesses_that_an_arrival_does_not_order() -> None:
+    # An arrival of the threads themselves tells nothing of their copies.
     plain = program(arrive="%s = nvvm.mbarrier.arrive %b : !llvm.ptr<3> -> i64")
     assert {f.kind for f in sim.simulate(plain, "sim:sm_80").find(*arrays())} == {"race", "leak"}
     # The arrival does not cover copies that are issued after it, even in the same group as earlier copies.
@@ -211,7 +211,7 @@ def test_threads_that_drop_out_are_not_waited_for() -> None:
     assert finding.kind == "deadlock" and "outstanding: 64 of 96 arrivals" in finding.message
 
 
-def test_bytes_that_threads_announce_and_bring() -> None:
+def test_expected_bytes_and_stores_of_threads() -> None:
     brought = """scf.if %leads {
       nvvm.mbarrier.complete_tx %b, %ticks : !llvm.ptr<3>, i32
     }
@@ -296,14 +296,14 @@ def reducing(kind: str, element: str, copy: str = REDUCE) -> str:
         ("xor", "i32", lambda i: i ^ 2 * i ^ 3 * i ^ 20),
     ],
 )
-def test_copies_that_reduce_do_not_race(kind: str, element: str, wanted: object) -> None:
+def test_reducing_copies_do_not_race(kind: str, element: str, wanted: object) -> None:
     kernel = smalti.compile(reducing(kind, element), target="sim:sm_90a")
     x = np.full((1, 16), 20, {"i32": np.int32, "f16": np.float16, "f32": np.float32}[element])
     kernel(x)
     assert (x[0] == wanted(np.arange(1, 17))).all()  # pyright: ignore[reportCallIssue]
 
 
-def test_copies_that_the_hardware_does_not_combine() -> None:
+def test_unsupported_reductions_of_copies() -> None:
     x = np.zeros((1, 16), np.float32)
     (finding,) = smalti.compile(reducing("min", "f32"), target="sim:sm_90a").find(x)
     assert finding.message == "a copy of f32 with reduction 'min'"

@@ -1,5 +1,4 @@
-"""JAX's kernels for Blackwell in the simulator: warps with separate waits, blocks that steal the work of others, and
-two-block matmuls."""
+"""JAX's kernels for Blackwell: independent warps, cluster launch control, and two-block MMAs."""
 
 from __future__ import annotations
 
@@ -53,13 +52,13 @@ def check(kernel: sim.SimulatedKernel, **how: object) -> None:
 
 
 @pytest.mark.parametrize("make", [matmul, matmul_of_two_blocks])
-def test_matmuls_equal_numpy_in_every_schedule(make: object) -> None:
+def test_matmuls_are_those_of_numpy_in_every_schedule(make: object) -> None:
     kernel = sim.simulate(make(), "sim:sm_100a")  # type: ignore[operator]
     for schedule in sim.SCHEDULES:
         check(kernel, order=schedule.order, completion=schedule.completion)
 
 
-def test_the_last_copy_of_a_matmul_has_no_wait() -> None:
+def test_the_last_copy_of_a_matmul_is_outstanding() -> None:
     kernel = sim.simulate(printed("small_blackwell_matmul"), "sim:sm_100a")
     a, b, c = kernel.random_arguments()
     (finding,) = kernel.find(a, b, c, simulation=sim.Simulation(completion="early", go_on=True))
@@ -81,7 +80,7 @@ def test_an_answer_is_overwritten_before_another_block_has_read_it() -> None:
         assert race.message.endswith("it is not ordered with the query") and race.block == (0, 0, 0)
 
 
-def test_a_warp_that_is_late_misses_a_phase() -> None:
+def test_phase_aliasing_of_a_late_warp() -> None:
     # The block that does not multiply also waits for the accumulator, and no agent waits for that block.
     source = matmul_of_two_blocks().replace(
         "%208 = arith.andi %both, %arg38 : i1", "%208 = arith.andi %both, %both : i1"
@@ -106,7 +105,7 @@ def test_how_many_others_a_cluster_does_the_work_of() -> None:
         assert len(done) == runs and done[-1] == 8
 
 
-def test_a_request_after_a_failed_one() -> None:
+def test_a_request_after_a_response_without_a_cluster() -> None:
     source = matmul()
     line = next(line for line in source.splitlines() if "query_cluster_cancel" in line)
     kernel = sim.simulate(

@@ -1,4 +1,4 @@
-"""Blocks of a cluster in the simulator: JAX's modules, and findings in mutants."""
+"""Clusters at block level: JAX's modules, and findings in mutants."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_every_mutant_of_a_copy_to_other_blocks_is_noticed(name: str) -> None:
 REMOTE = "arrival removed of llvm.inline_asm"
 
 
-def test_the_mutants_of_synchronization_between_blocks_are_killed() -> None:
+def test_mutants_of_synchronization_between_blocks_are_caught() -> None:
     kernel = sim.simulate(printed("hopper_matmul_cluster_m"), "sim:sm_90a")
     arguments, reported = kernel.random_arguments(), dict[str, set[str]]()
     for mutant in mutants.mutants(kernel.module):
@@ -84,7 +84,7 @@ def test_a_block_that_may_not_have_started() -> None:
     assert "where no mbarrier is initialized" in found[0].message or "may not have" in found[0].message
 
 
-def test_a_block_that_may_have_ended() -> None:
+def test_a_block_that_may_have_exited() -> None:
     # No wait covers the data from the other block.
     source = printed("store_to_a_peer")
     first = source.index("      nvvm.mbarrier.try_wait.parity")
@@ -160,6 +160,6 @@ def test_the_barrier_of_the_cluster_needs_everyone() -> None:
     assert twice.message == "second arrival at the cluster barrier without a wait between the two arrivals"
 
 
-def test_grids_that_are_not_a_multiple_of_clusters_are_refused() -> None:
+def test_grids_that_are_not_a_multiple_of_the_cluster_are_refused() -> None:
     with pytest.raises(LaunchError, match="is not a multiple of the cluster size"):
         find(clustered("      nvvm.cluster.arrive\n      nvvm.cluster.wait", blocks=3))

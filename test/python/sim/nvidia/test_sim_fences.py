@@ -192,8 +192,8 @@ def test_registers_of_a_need_a_fence() -> None:
     assert finding.message == "the wgmma may not see writes to its accumulator registers or the registers of operand A"
 
 
-def test_divergent_warpgroups() -> None:
-    """Each warpgroup has its own `wgmma` groups in a branch, and its own fences."""
+def test_warpgroups_that_diverge() -> None:
+    """Products in a branch of one warpgroup are none of the other's, nor is a fence there."""
     branch = ["%half = arith.constant 128 : index", "%mine = arith.cmpi ult, %t, %half : index", "scf.if %mine {"]
     inside = [*LOADED, FENCE, wgmma("p", "%c"), *END, *stores("%p", "f32", 4)]
     arguments = ARGUMENTS.replace("128x4", "256x4")
@@ -207,14 +207,14 @@ def test_divergent_warpgroups() -> None:
 
 
 @pytest.mark.parametrize("options", [{}, {"specialize": "off"}], ids=["specialized", "alone"])
-def test_every_fence_of_a_matmul_that_matters_is_noticed(options: dict[str, Any]) -> None:
+def test_every_effective_fence_of_a_matmul_is_caught(options: dict[str, Any]) -> None:
     made = sim.simulate(matmul(128, 128, 128), "sim:sm_90a", level="thread", matmul="wgmma", depth=2, **options)
     outcomes = mutants.score(made, made.random_arguments(), kinds=("fence dropped",))
     assert [str(outcome) for outcome in outcomes if not outcome.caught] == []
     assert "nvvm.wgmma.fence.aligned" in {outcome.mutant.operation for outcome in outcomes}
 
 
-def test_needless_fences_give_no_mutants() -> None:
+def test_redundant_fences_do_not_have_mutants() -> None:
     lines = [FENCE, wgmma("q", "%c"), FENCE, wgmma("p", "%q"), *END, *stores("%p", "f32", 4)]
     made = sim.simulate(kernel(ARGUMENTS, [*COPIES, *LOADED, *lines]), "sim:sm_90a")
     outcomes = mutants.score(made, made.random_arguments(), kinds=("fence dropped",))

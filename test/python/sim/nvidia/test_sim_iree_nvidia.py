@@ -1,7 +1,5 @@
-"""Kernels in the style of IREE's pipelines for NVIDIA chips, plain and pipelined.
-
-They are compared with numpy, and every mutant is tested. Also the vector operations that such pipelines leave.
-"""
+"""Kernels in the style of IREE's pipelines for NVIDIA chips, with and without pipelining: against numpy, and every
+mutant; and the vector ops that such pipelines leave."""
 
 from __future__ import annotations
 
@@ -25,7 +23,7 @@ def pipelined(steps: int, slots: int, stages: int) -> sim.SimulatedKernel:
 
 @pytest.mark.parametrize("steps", [1, 3, 6])
 @pytest.mark.parametrize(("slots", "stages"), WAYS)
-def test_matmuls_equal_numpy(slots: int, stages: int, steps: int) -> None:
+def test_matmuls_are_those_of_numpy(slots: int, stages: int, steps: int) -> None:
     kernel = pipelined(steps, slots, stages)
     waits = sum("device_async_wait" in line for line in str(kernel.module).splitlines())
     assert waits == 1 if stages == 1 or steps == 1 else waits > 1
@@ -36,7 +34,7 @@ def test_matmuls_equal_numpy(slots: int, stages: int, steps: int) -> None:
 
 
 @pytest.mark.parametrize(("slots", "stages"), WAYS[1:])
-def test_every_mutant_of_a_matmul_is_killed(slots: int, stages: int) -> None:
+def test_every_mutant_of_a_matmul_is_caught(slots: int, stages: int) -> None:
     kernel = pipelined(4, slots, stages)
     outcomes = mutants.score(kernel, kernel.random_arguments())
     assert [str(outcome) for outcome in outcomes if not outcome.caught] == []

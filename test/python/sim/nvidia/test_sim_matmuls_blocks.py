@@ -1,5 +1,4 @@
-"""MMAs in block-level kernels against float64: `mosaic_gpu.wgmma` of every type, `mosaic_gpu.mma` of the target
-table."""
+"""Block-level matmuls against float64: `mosaic_gpu.wgmma` of every type, `mosaic_gpu.mma` of the target table."""
 
 from __future__ import annotations
 
@@ -66,7 +65,7 @@ def check(text: str, chip: str, row: tuple[str, str, str], sizes: tuple[int, int
 
 @pytest.mark.parametrize("in_registers", [False, True], ids=["shared", "registers"])
 @pytest.mark.parametrize("row", WGMMA, ids="-".join)
-def test_wgmma_of_every_type(row: tuple[str, str, str], in_registers: bool) -> None:
+def test_wgmma_of_warpgroups(row: tuple[str, str, str], in_registers: bool) -> None:
     of_a, of_b, total = row
     m, n, k = 64, 24, 2 * 32 // np.dtype(OPERANDS[of_a]).itemsize
     types = [f"{m}x{k}x{of_a}", f"{k}x{n}x{of_b}", f"{m}x{n}x{total}", f"{m}x{n}x{total}"]

@@ -60,7 +60,7 @@ def wgmmas() -> dict[tuple[str, ...], dict[str, Any]]:
     return found
 
 
-def test_every_text_of_the_project_is_known() -> None:
+def test_every_assembly_text_of_the_conversions_is_supported() -> None:
     """All texts in one function: what the simulator does not know would be an error that names it."""
     words = {"h": "i16", "r": "i32", "l": "i64", "f": "f32", "d": "f64"}
     lines = [f"%{letter} = llvm.mlir.poison : {ty}" for letter, ty in words.items()]
@@ -228,7 +228,7 @@ def test_wgmma_with_a_in_registers(kinds: tuple[str, str, str]) -> None:
 
 
 @pytest.mark.parametrize("kinds", sorted({*KINDS, *BYTES}), ids="-".join)
-def test_wgmma_of_shared_memory(kinds: tuple[str, str, str]) -> None:
+def test_mmas_of_shared_memory(kinds: tuple[str, str, str]) -> None:
     rng = np.random.default_rng(sum(map(ord, "".join(kinds))))
     Case(int(rng.choice([16, 32, 48, 64, 80])), *kinds).check()
     Case(8, *kinds, scale="zero").check()
@@ -261,9 +261,9 @@ def test_wgmma_of_shared_memory(kinds: tuple[str, str, str]) -> None:
         ("wgmma.mma_async.sync", "wgmma.mma.sync"),
     ],
 )
-def test_refused_forms_of_wgmma(before: str, after: str) -> None:
-    case = Case(8, "f32", "f16", "f16", text=wgmmas()[8, "f32", "f16", "f16", False]["text"])
-    changed = case.text.replace(before, after)
+def test_invalid_matmuls(before: str, behind: str) -> None:
+    case = Case(8, "f32", "f16", "f16", text=products()[8, "f32", "f16", "f16", False]["text"])
+    changed = case.text.replace(before, behind)
     assert changed != case.text
     with pytest.raises(CompileError, match=re.escape("'llvm.inline_asm'")) as caught:
         smalti.compile(changed, target="sim:sm_90a")
@@ -368,7 +368,7 @@ def test_modules_of_jax_as_threads(path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["wgmma_registers", "wgmma_softmax", "wgmma_f16_sums"])
-def test_every_fence_of_a_module_that_matters_is_noticed(name: str) -> None:
+def test_every_effective_fence_of_a_module_is_caught(name: str) -> None:
     path = next(path for path in MODULES if path.stem == name)
     made = sim.simulate(path, "sim:sm_90a", level="thread")
     outcomes = mutants.score(made, made.random_arguments(seed=3), kinds=("fence dropped", "wait removed"))

@@ -50,8 +50,8 @@ OTHERS = {
 }
 
 
-def test_the_table_has_no_other_kinds_of_mmas() -> None:
-    """A row of another kind would need a test. `fma` is not a matrix instruction."""
+def test_the_table_does_not_have_other_mmas() -> None:
+    """A row of another kind would need a test. `fma` is no matrix instruction."""
     assert {mma.kind for chip in CHIPS for mma in chip.mmas} == {"mma_sync", "fma"}
     assert {kind for row in table() for kind in row[2:4]} <= set(DTYPES) and len(table()) >= 10
 
@@ -182,7 +182,7 @@ def test_mmas_of_the_target_table(row: Row) -> None:
 
 @pytest.mark.parametrize(("m", "k"), [(8, 128), (16, 128), (16, 256)])
 @pytest.mark.parametrize("of_bits", ["xor_popc", "and_popc"])
-def test_mmas_of_single_bits(m: int, k: int, of_bits: str) -> None:
+def test_single_bit_mmas(m: int, k: int, of_bits: str) -> None:
     a, b = given("s8", (m, k // 8), 1).view(np.uint8), given("s8", (8, k // 8), 2).view(np.uint8)
     c = np.random.default_rng(3).integers(-(2**31), 2**31, (m, 8)).astype(np.int32)
     words = [place(a, True), place(b, False), accumulators(c)]
@@ -195,8 +195,8 @@ def test_mmas_of_single_bits(m: int, k: int, of_bits: str) -> None:
     assert (found == accumulators(wanted.astype(np.int32))).all()
 
 
-def test_other_mmas_of_single_bits_are_refused() -> None:
-    text = mma_kernel(16, 128, "b1", "b1", "i32", True).replace(
+def test_other_single_bit_mmas_are_refused() -> None:
+    text = product(16, 128, "b1", "b1", "i32", True).replace(
         "intOverflowBehavior", "b1Op = #nvvm.mma_b1op<and_popc>, intOverflowBehavior"
     )
     with pytest.raises(CompileError, match="this form of the single-bit MMA"):
@@ -204,7 +204,7 @@ def test_other_mmas_of_single_bits_are_refused() -> None:
 
 
 @pytest.mark.parametrize("k", [32, 64])
-def test_nvgpu_multiplies_numbers_of_4_bits(k: int) -> None:
+def test_nvgpu_mma_of_4_bit_integers(k: int) -> None:
     counts, lines = {"a": k // 16, "b": k // 32}, []
     for name, count in counts.items():
         lines += [

@@ -1,6 +1,5 @@
-"""Sparse MMAs and MMAs with scales in the simulator.
-
-Each type and shape of NVIDIA's warp-level MMAs, against float64, and bit for bit against the emulator."""
+"""Sparse and scaled warp-level MMAs of NVIDIA, of every type and shape: against float64, and bit for bit against the
+emulator."""
 
 from __future__ import annotations
 
@@ -166,7 +165,7 @@ GROUPS = sorted({group_of(name) for name in CASES})
 
 
 @pytest.mark.parametrize("which", GROUPS)
-def test_mmas_by_the_names_of_intrinsics(which: str) -> None:
+def test_mmas_by_intrinsic_name(which: str) -> None:
     run([name for name in CASES if group_of(name) == which], by_name, exact=GROUPS.index(which) % 2 == 0)
 
 
@@ -180,7 +179,7 @@ OPERATIONS = [
 
 
 @pytest.mark.parametrize("which", sorted({group_of(name) for name in OPERATIONS}))
-def test_mmas_of_operations(which: str) -> None:
+def test_mmas_of_ops(which: str) -> None:
     run([name for name in OPERATIONS if group_of(name) == which], as_operation, False)
 
 
@@ -211,7 +210,7 @@ BROKEN = [
 
 
 @pytest.mark.parametrize(("name", "row", "bits"), BROKEN)
-def test_metadata_that_are_not_indices_are_found(name: str, row: int, bits: int) -> None:
+def test_invalid_metadata_are_found(name: str, row: int, bits: int) -> None:
     operands, sums, expected = numbers(PREFIX + name, False)
     mma = CASES[PREFIX + name]
     assert mma.sparse
@@ -226,7 +225,7 @@ def test_metadata_that_are_not_indices_are_found(name: str, row: int, bits: int)
     assert finding.message == f"invalid sparsity metadata {bits:#06b} for row {row}, {columns}"
 
 
-def test_indices_need_an_order_only_if_stated() -> None:
+def test_gathered_rows_need_an_order_only_if_stated() -> None:
     name = PREFIX + "m16n8k32.row.col.f32.f32"
     given = numbers(name, False)
     metadata = given[0][-2][1]
@@ -239,7 +238,7 @@ def test_indices_need_an_order_only_if_stated() -> None:
     assert [f.kind for f in made.find(words, out)] == ["assertion"]
 
 
-def test_a_selector_that_names_no_lane_is_refused() -> None:
+def test_an_invalid_sparsity_selector_is_refused() -> None:
     name = PREFIX + "m16n8k32.row.col.f32.f32"
     operands, sums, expected = numbers(name, False)
     with pytest.raises(CompileError, match="sparsity selector 2 for an MMA of f16 with K = 32"):
@@ -262,7 +261,7 @@ def scaled(name: str, row: int, code: int) -> np.ndarray:
     return result_of(out, name)
 
 
-def test_scales_that_are_no_numbers() -> None:
+def test_nan_scales() -> None:
     for name, code in ((SCALED, 0xFF), (NVF4, 0x7F), (NVF4, 0xFF), (NVF4, 0x88)):
         found = scaled(name, 9, code)
         assert np.isnan(found[9]).all() and not np.isnan(np.delete(found, 9, 0)).any()
@@ -273,7 +272,7 @@ def test_scales_that_are_no_numbers() -> None:
 
 
 @pytest.mark.parametrize(("which", "value"), [(-5, 4), (-4, 2), (-2, 5), (-1, 4)])
-def test_ids_of_bytes_and_lanes_that_there_are_not(which: int, value: int) -> None:
+def test_invalid_byte_and_thread_ids(which: int, value: int) -> None:
     operands, sums, expected = numbers(SCALED, False)
     operands[which] = ("i16", value)
     made, words, out = one(SCALED, (operands, sums, expected))

@@ -1,4 +1,4 @@
-"""Sparse operands of Blackwell's tensor core, and elements of less than a byte in tensor memory and registers."""
+"""Sparse operands of `tcgen05` MMAs, and packed elements in tensor memory and registers."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def test_a_sparse_operand_with_scales() -> None:
     assert (np.abs(c - wanted) <= 1e-6 * np.abs(wanted).max(1, keepdims=True)).all() and wanted.any()
 
 
-def test_random_metadata_are_indices() -> None:
+def test_random_metadata_are_valid() -> None:
     kernel = sim.simulate(sparse("f8E4M3FN", "f32", scaled=True), "sim:sm_100a")
     arguments = kernel.random_arguments(seed=5)
     kernel(*arguments)
@@ -160,7 +160,7 @@ def test_random_metadata_are_indices() -> None:
 
 
 @pytest.mark.parametrize(("element", "pair"), [("f16", (2, 2)), ("i8", (3, 1))])
-def test_metadata_that_are_not_indices(element: str, pair: tuple[int, int]) -> None:
+def test_invalid_metadata(element: str, pair: tuple[int, int]) -> None:
     kernel = sim.simulate(sparse(element, "f32" if element == "f16" else "i32"), "sim:sm_100a")
     a, b, metadata, c = kernel.random_arguments()
     positions = drawn()
@@ -174,7 +174,7 @@ def test_metadata_that_are_not_indices(element: str, pair: tuple[int, int]) -> N
     assert finding.message == message
 
 
-def test_mutants_of_a_sparse_mma_are_killed() -> None:
+def test_mutants_of_a_sparse_mma_are_caught() -> None:
     kernel = sim.simulate(sparse("f16", "f32"), "sim:sm_100a")
     arguments = kernel.random_arguments()
     arguments[2][...] = formatted(drawn(), 16)

@@ -1,4 +1,4 @@
-"""MMAs of Blackwell's tensor core in the simulator, of every kind of types, against float64."""
+"""`tcgen05` MMAs of every combination of types, against float64."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_mmas_of_every_kind(a: str, b: str, sums: str) -> None:
         assert np.abs(z - wanted).max() <= 4 * np.finfo(z.dtype).eps * np.abs(wanted).max()
 
 
-def test_numbers_that_are_none_and_infinities() -> None:
+def test_nan_and_infinity() -> None:
     kernel = sim.simulate(mma_kernel("f16", "f16", "f32"), "sim:sm_100a")
     x, y, z = kernel.random_arguments()
     x[3, 0], x[5, 1], y[:, 7], y[0, 8] = np.nan, np.inf, 0, -np.inf
@@ -129,7 +129,7 @@ def test_a_nan_scale_makes_its_row_nan() -> None:
     assert np.isnan(c[9]).all() and not np.isnan(np.delete(c, 9, 0)).any()
 
 
-def test_mutants_of_an_mma_with_scales_are_killed() -> None:
+def test_mutants_of_a_scaled_mma_are_caught() -> None:
     kernel = scaled()
     outcomes = mutants.score(
         kernel, kernel.random_arguments(), kinds=("arrival removed", "expect_tx short", "fence dropped")
@@ -230,7 +230,7 @@ def test_fences_order_the_mmas_of_two_threads(schedule: sim.Simulation) -> None:
         assert found[0].kind == "race" and "of tensor memory; it is not ordered with another MMA" in found[0].message
 
 
-def test_every_mutant_of_two_threads_that_multiply_is_noticed() -> None:
+def test_every_mutant_of_two_issuing_threads_is_caught() -> None:
     kernel = sim.simulate(two_warps(), "sim:sm_100a")
     outcomes = mutants.score(
         kernel, kernel.random_arguments(), kinds=("fence dropped", "wait removed", "phase flipped")
@@ -303,7 +303,7 @@ def test_operands_of_four_bits(scales: str, size: int, completion: str) -> None:
 
 
 @pytest.mark.parametrize(("scales", "size"), FOUR_BITS)
-def test_every_mutant_of_operands_of_four_bits_is_killed(scales: str, size: int) -> None:
+def test_every_mutant_of_4_bit_operands_is_caught(scales: str, size: int) -> None:
     kernel = sim.simulate(scaled_by(scales, size), "sim:sm_100a")
     outcomes = mutants.score(
         kernel, kernel.random_arguments(), kinds=("wait removed", "arrival removed", "expect_tx short", "fence dropped")
@@ -333,7 +333,7 @@ def test_accesses_of_packed_tiles_are_those_of_their_bytes() -> None:
     assert "transaction" in {f.kind for f in kernel.find(*kernel.random_arguments())}
 
 
-def test_unsupported_operands_of_four_bits_are_refused() -> None:
+def test_unsupported_4_bit_operands_are_refused() -> None:
     source = scaled_by("f8E8M0FNU", 32)
     for changed, message in (
         (scaled_by("f8E8M0FNU", 16), "scales of memref<128x8xf8E8M0FNU"),

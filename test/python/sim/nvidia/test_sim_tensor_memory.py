@@ -1,4 +1,4 @@
-"""Tensor memory of Blackwell in the simulator: JAX's modules, and findings in mutants."""
+"""Tensor memory of Blackwell: JAX's modules, and findings in mutants."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_every_mutant_is_noticed(name: str) -> None:
         assert reported["nvvm.tcgen05.wait"] == "race"
 
 
-def test_a_fence_after_the_wait_is_missing() -> None:
+def test_a_missing_fence_after_the_wait() -> None:
     finding = only(find(printed("tensor_core").replace("      nvvm.tcgen05.fence <after>\n", "")))
     assert finding.message.endswith(
         "of tensor memory, which the MMA wrote; the access is not ordered after the wait for the MMA"
@@ -50,7 +50,7 @@ def test_a_fence_after_the_wait_is_missing() -> None:
     assert finding.hint == "execute nvvm.tcgen05.fence <after> after the wait"
 
 
-def test_a_result_is_loaded_before_the_mma_is_complete() -> None:
+def test_a_result_is_loaded_before_the_mma_completes() -> None:
     source = printed("tensor_core")
     wait = source.index("      nvvm.mbarrier.try_wait.parity", source.index("tcgen05_commit_arrive"))
     found = find(source[:wait] + source[source.index("\n", wait) + 1 :])
@@ -66,7 +66,7 @@ def test_a_result_is_loaded_before_the_mma_is_complete() -> None:
     assert found[2].message.startswith("the tcgen05 commit is outstanding")
 
 
-def test_mmas_without_a_completion_mechanism() -> None:
+def test_mmas_without_a_commit() -> None:
     source = printed("tensor_core")
     commit = source.index('      "mosaic_gpu.tcgen05_commit_arrive"')
     found = find(source[:commit] + source[source.index("\n", commit) + 1 :])
@@ -95,7 +95,7 @@ def test_more_columns_than_there_are() -> None:
     )
 
 
-def test_no_timeline_without_measurements() -> None:
+def test_chips_without_latencies_do_not_have_timelines() -> None:
     kernel = sim.simulate(printed("tensor_core"), "sim:sm_100a")
     with pytest.raises(TargetError, match="the target table has no latencies for sm_100a"):
         kernel.timeline(*kernel.random_arguments())

@@ -1,4 +1,4 @@
-"""Clusters in thread-level kernels: shared memory of other blocks, and copies to it."""
+"""Clusters of thread-level kernels: distributed shared memory, and copies to it."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def test_stores_and_loads_of_another_block(order: str) -> None:
     assert finding.hint is not None and finding.hint.endswith("an mbarrier with arrival and wait at cluster scope")
 
 
-def test_a_block_that_may_not_have_started_or_may_have_ended() -> None:
+def test_a_block_that_may_not_have_started_or_may_have_exited() -> None:
     early = find(PUT + SYNC + READ)
     assert {f.kind for f in early} == {"barrier"}
     assert early[0].message == "the store targets block (1, 0, 0), which may not have started"

@@ -1,4 +1,4 @@
-"""Divergent threads of NVIDIA warps: visibility of a thread's store to others after `bar.warp.sync`."""
+"""Independent threads of an NVIDIA warp: a load may read another lane's store only after `bar.warp.sync`."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def test_a_store_of_one_lane_for_all() -> None:
     assert made.find(*made.random_arguments()) == ()
 
 
-def test_a_lane_that_reads_after_another_is_remembered_with_it() -> None:
+def test_reads_of_two_lanes_are_recorded() -> None:
     """Lane 1 reads, then lane 0 alone; lane 0 writes, ordered only after its own accesses."""
     other = """
     %base = arith.subi %t, %lane : index
@@ -207,7 +207,7 @@ def test_every_barrier_of_a_warp_that_is_needed() -> None:
     assert len(outcomes) == 5 and {o.mutant.operation for o in outcomes} == {"nvvm.bar.warp.sync"}
 
 
-def test_a_lane_that_the_mask_does_not_name() -> None:
+def test_a_lane_outside_its_own_mask() -> None:
     made = sim.simulate(program("nvvm.bar.warp.sync %low : i32"), "sm_80")
     (finding,) = made.find(*made.random_arguments())
     assert finding.kind == "divergence"

@@ -1,5 +1,4 @@
-"""`nvvm.wmma` against numpy, with an unspecified fragment layout: elements only combine with elements of the same lane
-and index."""
+"""`nvvm.wmma` against numpy. The distribution of elements is unspecified, so elements only meet those of the same lane."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Thread-level kernels with hand-written `wgmma`: matrices in shared memory without swizzles."""
+"""Hand-written thread-level kernels with `wgmma`: matrices in shared memory without swizzles."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
-"""Kernels as IREE's pipelines for any GPU leave them, written by hand.
-
-LLVMGPUTileAndFuse after bufferization, where `scf.forall` still states the work of blocks and threads, and
-LLVMGPUVectorDistribute after its distribution of vectors."""
+"""Kernels as IREE's pipelines for any GPU produce them, written by hand: LLVMGPUTileAndFuse after bufferization, with
+`scf.forall` over blocks and threads, and LLVMGPUVectorDistribute after the distribution of vectors."""
 
 from __future__ import annotations
 

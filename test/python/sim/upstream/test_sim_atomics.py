@@ -1,4 +1,4 @@
-"""Atomic accesses: numbers, ordering, and blocks that wait for each other."""
+"""Atomic accesses: results, memory order, and blocks that wait for each other."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def test_every_reduction(name: str) -> None:
     assert o.tobytes() == np.array(wanted, x.dtype).tobytes()
 
 
-def test_regions_that_say_what_is_stored() -> None:
+def test_regions_that_compute_the_stored_value() -> None:
     body = """
     %old = memref.generic_atomic_rmw %o[%c1] : memref<2xf32> {
     ^bb0(%now : f32):
@@ -570,7 +570,7 @@ def test_all_updates_are_remembered() -> None:
         assert {f.kind for f in found} == {"race"}, order
 
 
-def test_shared_memory_that_nobody_initialized() -> None:
+def test_uninitialized_shared_memory() -> None:
     body = f"""
     %s = memref.alloc() : memref<1xi32, {SHARED}>
     %old = memref.atomic_rmw addi %one, %s[%c0] : (i32, memref<1xi32, {SHARED}>) -> i32"""
@@ -578,7 +578,7 @@ def test_shared_memory_that_nobody_initialized() -> None:
     assert finding.kind == "uninitialized"
 
 
-def test_an_update_at_an_odd_byte() -> None:
+def test_a_misaligned_atomic_update() -> None:
     body = """
     %p = llvm.getelementptr %o_pointer[2] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
     %old = llvm.atomicrmw add %p, %one monotonic : !llvm.ptr<1>, i32"""

@@ -1,4 +1,4 @@
-"""Unstructured thread-level kernels: divergence at jumps, convergence, and exits."""
+"""Unstructured thread-level control flow: lanes that diverge at a branch reconverge or exit."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ WAYS = """
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_lanes_converge_after_several_paths(target: str) -> None:
+def test_lanes_reconverge_after_several_paths(target: str) -> None:
     x, which = np.arange(64) * 7 % 64, np.arange(64) % 4
     wanted = np.where(which == 0, 2 * x, np.where(which == 1, 2 * (x + 1), 0))
     # All lanes have converged: the barrier is not in a part of a warp.
@@ -217,14 +217,14 @@ EARLY = """
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("order", ["adversarial", "first-ahead", "last-ahead"])
-def test_lanes_that_end_are_not_waited_for(target: str, order: str) -> None:
+def test_exited_lanes_are_not_waited_for(target: str, order: str) -> None:
     x = np.arange(64) * 7 % 64
     wanted = np.where(np.arange(64) < 40, x[np.arange(64) ^ 1], -1)
     found = run(program(EARLY.replace("BARRIER", "gpu.barrier")), target, order)
     assert (found == wanted).all()
 
 
-def test_stores_of_exited_lanes_are_unordered_without_a_barrier() -> None:
+def test_stores_of_exited_lanes_need_a_barrier() -> None:
     (finding,) = find(program(EARLY.replace("BARRIER", "")))
     assert finding.kind == "race"
     # An exchange of those that remain.

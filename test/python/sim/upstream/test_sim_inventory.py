@@ -1,4 +1,4 @@
-"""Coverage of upstream's thread-level dialects in the simulator: every operation, or the reason for its refusal."""
+"""Upstream ops that the simulator supports at thread level: every op, or the reason why not."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def names(dialect: str) -> set[str]:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_operations_are_known_or_there_is_a_reason(dialect: str) -> None:
+def test_ops_are_supported_or_listed_with_a_reason(dialect: str) -> None:
     every = names(dialect)
     assert len(every) > 1
     known = every & (set(THREAD_OPERATIONS) | TERMINATORS)

@@ -31,7 +31,7 @@ def check(text: str, chip: str, arrays: list[np.ndarray], wanted: np.ndarray, em
 
 
 @pytest.mark.parametrize("chip", CHIPS)
-def test_matmuls_of_shared_tiles(chip: str) -> None:
+def test_mmas_of_shared_tiles(chip: str) -> None:
     a, b = random(32, 24), random(24, 48, seed=1)
     check(programs.matmul(32, 48, 24), chip, [a, b], a.astype(np.float64) @ b.astype(np.float64), False)
 

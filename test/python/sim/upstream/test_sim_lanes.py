@@ -1,4 +1,4 @@
-"""Communication between lanes of a warp: shuffles, votes, reductions and moves, against the emulator."""
+"""Communication between lanes of a warp: shuffles, votes, reductions and permutations, against the emulator."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ EXCHANGES = """
 @pytest.mark.parametrize(
     ("pattern", "control"), [(0x041F, 0x1B), (0x801B, 0x101), (0xC0A3, 0x113), (0xE003, 0x12F), (0xC523, 0x141)]
 )
-def test_exchanges_of_waves(chip: str, pattern: int, control: int) -> None:
+def test_wave_permutations(chip: str, pattern: int, control: int) -> None:
     body = EXCHANGES.replace("PATTERN", str(pattern)).replace("CONTROL", str(control))
     found = results(body, 6, chip)
     assert (found[5] == words(LANES[chip])[5]).all()
@@ -179,7 +179,7 @@ def test_moves_of_waves_of_32() -> None:
 
 
 @pytest.mark.parametrize("length", [16, 32])
-def test_rows_are_permuted(length: int) -> None:
+def test_rows_are_swapped(length: int) -> None:
     body = f"""
     %pair = rocdl.permlane{length}.swap %v, %t, false, false : (i32, i32) -> <(i32, i32)>
     %r0 = llvm.extractvalue %pair[0] : !llvm.struct<(i32, i32)>
@@ -265,14 +265,14 @@ def parted(inside: str) -> str:
         ("%got = gpu.subgroup_broadcast %v, specific_lane %two : i32", "gfx942", "a broadcast from lane 2 of wave 0"),
     ],
 )
-def test_lanes_that_do_not_arrive(inside: str, chip: str, message: str) -> None:
+def test_lanes_that_are_inactive(inside: str, chip: str, message: str) -> None:
     made = sim.simulate(program(parted(inside), 1, LANES[chip]), chip)
     (finding,) = made.find(*made.random_arguments())
     assert finding.kind == "divergence" and finding.message.startswith(message), finding.message
 
 
-def test_lanes_at_another_point() -> None:
-    """Divergent threads may vote together on both paths of a condition."""
+def test_lanes_that_converge_at_another_op() -> None:
+    """Threads that run by themselves may vote together in both ways of a condition."""
     text = parted("%got = nvvm.vote.sync ballot %all, %odd -> i32")
     both = text.replace(
         "scf.yield %zero : i32", "%other = nvvm.vote.sync ballot %all, %odd -> i32\nscf.yield %other : i32"
@@ -293,7 +293,7 @@ def test_lanes_at_another_point() -> None:
         ("%got = rocdl.update.dpp %t, %v with 273, 15, 15, false : i32", "gfx942"),
     ],
 )
-def test_exchanges_of_some_lanes(inside: str, chip: str) -> None:
+def test_permutations_of_some_lanes(inside: str, chip: str) -> None:
     results(parted(inside), 1, chip)
 
 

@@ -1,4 +1,4 @@
-"""Numbers of less than a byte in thread-level kernels: arithmetic of `i4`, and vectors of them in memory."""
+"""Packed elements in thread-level kernels: arithmetic of `i4`, and vectors of it in memory."""
 
 from __future__ import annotations
 

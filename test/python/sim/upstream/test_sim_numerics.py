@@ -1,4 +1,4 @@
-"""Independence of the block-level simulator from instruction semantics and from attributes as text."""
+"""Checks that block-level ops do not implement numerics themselves, and do not parse attributes as text."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def names(path: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(FOLDER)))
-def test_no_file_has_numerics_of_its_own(path: Path) -> None:
+def test_numerics_are_only_in_the_instruction_table(path: Path) -> None:
     """ml_dtypes rounds to small floats, and numpy multiplies matrices: both are stated by the instructions."""
     banned = {"ml_dtypes", "@", ".matmul", ".dot", ".einsum", ".tensordot", ".nextafter", ".finfo"}
     if path.name == "engines.py":

@@ -1,4 +1,4 @@
-"""Conversions to floats of 8 bits and less: too large numbers, infinities, NaN, and rounding."""
+"""Conversions to floats of 8 bits or less: overflow, infinities, NaN, and rounding."""
 
 from __future__ import annotations
 

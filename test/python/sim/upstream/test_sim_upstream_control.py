@@ -1,5 +1,4 @@
-"""Control flow and collective operations of thread-level kernels, against numpy: loops, jumps, calls, warps and
-blocks."""
+"""Loops, branches, calls and collective ops in thread-level kernels: against numpy."""
 
 from __future__ import annotations
 
@@ -72,7 +71,7 @@ EXCHANGE = """
 
 
 @pytest.mark.parametrize("target", ["sim:sm_80", "sim:gfx942"])
-def test_shared_iterations_are_a_point_of_synchronization(target: str) -> None:
+def test_the_end_of_forall_is_a_synchronization_point(target: str) -> None:
     x, y = random(128), np.zeros(128, np.float32)
     kernel = made(EXCHANGE, "%x: memref<128xf32>, %y: memref<128xf32>", block="128, 1, 1", target=target)
     kernel(x, y)
@@ -234,8 +233,8 @@ def test_a_barrier_on_one_path() -> None:
     assert finding.kind == "divergence"
 
 
-def test_warps_wait_on_separate_paths() -> None:
-    """Each warp has a barrier of its own on its path."""
+def test_warps_wait_on_different_paths() -> None:
+    """Each warp has a barrier of its own in its way."""
     y = np.zeros(64, np.int32)
     body = """
     %n32 = arith.constant 32 : index
@@ -349,7 +348,7 @@ def test_lanes_that_wait_for_each_other_in_jumps() -> None:
         made(TURNS.format(first=""), "%x: memref<1xi32>").find(np.zeros(1, np.int32))
 
 
-def test_functions_that_call_themselves_are_refused() -> None:
+def test_recursive_functions_are_refused() -> None:
     module = """func.func @f(%x: f32) -> f32 {
     %y = func.call @f(%x) : (f32) -> f32
     func.return %y : f32

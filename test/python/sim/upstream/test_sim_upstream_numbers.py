@@ -1,4 +1,4 @@
-"""Numbers of upstream's operations in thread-level kernels, against numpy in double precision."""
+"""Arithmetic of upstream ops in thread-level kernels, against numpy in double precision."""
 
 from __future__ import annotations
 
@@ -282,7 +282,7 @@ def test_pairs_that_are_converted() -> None:
 
 
 @pytest.mark.parametrize("signs", [("signed", "unsigned"), ("unsigned", "signed")])
-def test_multiplications_of_bytes(signs: tuple[str, str]) -> None:
+def test_mmas_of_bytes(signs: tuple[str, str]) -> None:
     rng = np.random.default_rng(0)
     a, b = (rng.integers(-128, 128, (32, 4)).astype(np.int8) for _ in range(2))
     y = np.zeros((32, 2), np.int32)

@@ -1,4 +1,4 @@
-"""Operations of upstream's dialects on memory, masks and numbers, in thread-level kernels: against numpy."""
+"""Upstream ops on memory, masks and scalars in thread-level kernels: against numpy."""
 
 from __future__ import annotations
 
@@ -238,7 +238,7 @@ def test_functions_of_libraries(call: str) -> None:
     np.testing.assert_allclose(y, LIBRARY[call](x.astype(np.float64)), rtol=1e-6, atol=1e-7)
 
 
-def test_functions_that_are_not_there_are_refused() -> None:
+def test_undefined_functions_are_refused() -> None:
     with pytest.raises(CompileError, match="__nv_unheard"):
         made(
             "%r = llvm.call @__nv_unheard(%zero) : (f32) -> f32",

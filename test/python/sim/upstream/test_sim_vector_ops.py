@@ -1,4 +1,4 @@
-"""Operations of upstream's dialects in thread-level kernels, against numpy."""
+"""Upstream vector ops in thread-level kernels, against numpy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Thread-level kernels around operations of upstream's dialects."""
+"""Thread-level kernels around upstream ops."""
 
 from __future__ import annotations
 

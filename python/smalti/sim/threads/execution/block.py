@@ -167,7 +167,7 @@ class Warp(Agent):
 
     def release(self, lanes: Array | None = None) -> HappensBefore:
         """The clocks that a release of lanes of this warp, or of all, publishes."""
-        self.block.tells((self.copies.agent, self.bulk.agent, self.bulk.reads, self.products.agent))
+        self.block.tells((self.copies.agent, self.bulk.agent, self.bulk.reads, self.wgmmas.agent))
         told = super().release()
         if lanes is None or not self.block.independent:
             return told
@@ -295,7 +295,7 @@ class ThreadBlock(Block):
         self.agents: Array = np.array([warp.agent for warp in self.warps], np.int32)
         self._owners = {warp.agent: warp for warp in self.warps}
         for warp in self.warps:
-            for stream in (warp.products, warp.bulk, warp.copies):
+            for stream in (warp.wgmmas, warp.bulk, warp.copies):
                 self._owners[stream.agent] = self._owners[stream.reads] = warp
         self.shares: dict[Any, dict[int, Array]] = {}
         """The operands of block-wide reductions, by barrier use."""
@@ -342,8 +342,7 @@ class ThreadBlock(Block):
             self._owners[agent] = owner
         return agent
 
-    # -- Effects of waits
-    # ----------------------------------------------------------------------------------------------
+    # -- Effects of waits -----------------------------------------------------------------------------------------------
 
     def commits(self, stream: Any, site: Any) -> None:
         """Records the commit of a group."""

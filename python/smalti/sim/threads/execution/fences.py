@@ -121,7 +121,7 @@ def _is_ordered(
             return False
         for product in products:
             # The registers were read, or have another shape, and no fence follows.
-            read = any(product.read_behind.get(warp.products.agent) in behind for warp in st.warps)
+            read = any(product.read_behind.get(warp.wgmmas.agent) in behind for warp in st.warps)
             if read or (product.shape != shape and product.fence in behind):
                 return False
     for slot in a:

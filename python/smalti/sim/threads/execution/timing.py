@@ -97,7 +97,7 @@ def multiplied(st: Any, element: str, macs: int, site: Any) -> None:
     active = st.active_warps()
     _needs(st, active)
     for warp in active:
-        end = recorder.product(warp, element, macs, site)
+        end = recorder.mma(warp, element, macs, site)
         _produces(st, warp, Ready(end, "wait", f"wait: {site.name}", site, 0))
 
 

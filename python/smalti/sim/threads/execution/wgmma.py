@@ -171,7 +171,7 @@ class Wgmma(Work):
         self.packed = packed
         """Whether 16-bit accumulators are pairs in 32-bit numbers instead of vectors."""
         self.buffer = st.block.shared
-        self.groups = {warp.products.agent: warp.products.next for warp in st.warps}
+        self.groups = {warp.wgmmas.agent: warp.wgmmas.next for warp in st.warps}
         """The numbers of its groups."""
         self.streams = set(self.groups)
         """The groups of the warps that have not waited for it."""
@@ -229,21 +229,21 @@ class Wgmma(Work):
 
     def is_waited(self, st: Any) -> bool:
         """Whether all of the converged warps have waited for it."""
-        return not {warp.products.agent for warp in st.warps} & self.streams
+        return not {warp.wgmmas.agent for warp in st.warps} & self.streams
 
     def is_read(self, st: Any) -> None:
         """Records a read of its registers by threads."""
         number = st.fence.number if st.fence is not None else 0
-        self.read_behind |= {warp.products.agent: number for warp in st.warps}
+        self.read_behind |= {warp.wgmmas.agent: number for warp in st.warps}
 
     def check_waited(self, st: Any, site: Any) -> None:
         """Reports a use of the result before the wait."""
-        mine = {warp.products.agent for warp in st.warps}
+        mine = {warp.wgmmas.agent for warp in st.warps}
         if self.is_waited(st):
             for agent in mine & self.groups.keys():
-                self.block.relies(agent, self.groups[agent], [w for w in st.warps if w.products.agent == agent])
+                self.block.relies(agent, self.groups[agent], [w for w in st.warps if w.wgmmas.agent == agent])
             return
-        held = any(self in stream.open for stream in {w.products.agent: w.products for w in st.warps}.values())
+        held = any(self in stream.open for stream in {w.wgmmas.agent: w.wgmmas for w in st.warps}.values())
         hint = "wait for the wgmma with nvvm.wgmma.wait.group.sync.aligned before the result is used"
         if held:
             hint = "commit the wgmma with nvvm.wgmma.commit.group.sync.aligned, and " + hint

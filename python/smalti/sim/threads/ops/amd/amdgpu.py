@@ -20,14 +20,14 @@ from ..memory.memref import memory_dtype
 
 
 def wait_for_counters(st: Any, counts: dict[str, int], site: Any) -> None:
-    """Waits until at most so much of each kind is in flight."""
+    """Waits until at most this many operations of each kind are outstanding."""
     for warp in st.active_warps():
         for kind, left in counts.items():
             warp.counters.wait(st, kind, left, site)
 
 
 def of_vector_memory(tr: ThreadTranslator, left: int) -> dict[str, int]:
-    """What a wait for vmcnt, or loadcnt, waits for. On CDNA stores are counted, too."""
+    """The kinds of a wait for vmcnt or loadcnt. On CDNA stores are counted too."""
     counts = {COPY: left, LOAD: left}
     if tr.target.architecture.startswith("CDNA"):
         counts[STORE] = left
@@ -71,12 +71,12 @@ def _nothing(op: Any, tr: ThreadTranslator) -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Transposed reads
+# Transposed loads
 # ---------------------------------------------------------------------------------------------------------------------
 
 
 def transposed_read(tr: ThreadTranslator, dtype: np.dtype[Any], count: int) -> Any:
-    """A function that deals to the lanes what they read: vectors of `count` elements."""
+    """A function that distributes the loaded elements across the lanes: vectors of `count` elements."""
     bits = 8 * dtype.itemsize
     found = [
         read
@@ -90,7 +90,7 @@ def transposed_read(tr: ThreadTranslator, dtype: np.dtype[Any], count: int) -> A
 
 
 def dealing(wave: int, count: int, element_bits: int, lane_bits: int) -> Any:
-    """The same, by the bits that the source lane's number is made of (`targets/Target.h`, TransposedRead)."""
+    """The same, by the bits of the source lane's number (`targets/Target.h`, TransposedRead)."""
     lane, e = np.arange(wave)[:, None], np.arange(count)[None, :]
     group, shift = lane // count, element_bits + lane_bits
     source = e & (1 << element_bits) - 1

@@ -39,11 +39,11 @@ def _barrier(op: Any, tr: ThreadTranslator) -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# In halves
+# Split barriers
 # ---------------------------------------------------------------------------------------------------------------------
 
 _WORK_GROUP, _NULL = -1, 0
-"""The barrier of the block, and the one with which nothing happens."""
+"""The id of the workgroup barrier, and the id of the barrier without effect."""
 
 
 @operation("rocdl.s.barrier.signal", "rocdl.s.barrier.signal.isfirst")
@@ -124,7 +124,7 @@ def _wait_for_signals(op: Any, tr: ThreadTranslator) -> None:
         yield Wait(site, lambda: all(meeting.done for _, meeting in met), describe, lambda: met[0][1].clocks)
         for warp, meeting in met:
             warp.signalled = None
-            warp.acquired_from_barrier(meeting.told)
+            warp.acquired_from_barrier(meeting.published)
             st.acquire(warp, meeting.clocks, site, meeting.count)
 
     tr.blocking(wait)
@@ -132,30 +132,30 @@ def _wait_for_signals(op: Any, tr: ThreadTranslator) -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# With names
+# Named barriers
 # ---------------------------------------------------------------------------------------------------------------------
 
 
 class NamedBarrier:
-    """A barrier of some waves (LLVM, "AMDGPU Execution Synchronization: Named Barriers"). Each wave may signal; one
-    that waits has to join it before, ahead of a signal of the phase that it waits for."""
+    """A named barrier (LLVM, "AMDGPU Execution Synchronization: Named Barriers"). Any wave may signal; a wave that
+    waits must join before a signal of the phase for which it waits."""
 
     def __init__(self, number: int) -> None:
         self.name = f"named barrier {number}"
         self.count = 0
-        """Signals that end a phase; 0 where nothing has said how many."""
+        """The member count: signals per phase; 0 if uninitialized."""
         self.counted: Any = None
-        """Where that was said."""
+        """The op that set the member count."""
         self.arrived: list[Any] = []
-        """The waves that have signalled in this phase."""
+        """The waves that have signaled in this phase."""
         self.clocks = HappensBefore()
         self.sites: set[Any] = set()
         self.completed: list[tuple[HappensBefore, set[Any]]] = []
-        """What the signals of each phase that is over told, and where they are."""
+        """The clocks that the signals of each completed phase published, and their ops."""
         self.made: dict[int, int] = {}
-        """By agent the step that initialized it."""
+        """By agent the step of its initialization."""
         self.used: dict[int, int] = {}
-        """By agent the last step that did something else with it."""
+        """By agent the step of its last other use."""
 
     def advance(self) -> None:
         if len(self.arrived) == self.count:
@@ -164,17 +164,17 @@ class NamedBarrier:
 
 
 class Member:
-    """A wave that has joined a barrier."""
+    """The membership of a wave."""
 
     def __init__(self, barrier: NamedBarrier, step: int) -> None:
         self.barrier = barrier
         self.step = step
         self.seen = len(barrier.completed)
-        """Phases that are over for it."""
+        """The number of phases that the wave has observed."""
 
 
 def _barriers_of(st: Any, slot: int, site: Site) -> list[tuple[Any, NamedBarrier]]:
-    """The waves that run, and the barrier that the pointer of each names."""
+    """The active waves, and the barrier of each wave's pointer."""
     pointers = spread(st.v[slot], np.dtype(np.int64), st.lanes).reshape(len(st.warps), -1)
     found = []
     for warp in st.active_warps():
@@ -190,13 +190,13 @@ def _barriers_of(st: Any, slot: int, site: Site) -> list[tuple[Any, NamedBarrier
 
 
 def _acts(warp: Any) -> int:
-    """The step in which a wave does something that others learn of when it releases."""
+    """The current step of a wave, which its next release publishes."""
     warp.dirty = True
     return warp.step
 
 
 def _knows(st: Any, warp: Any, steps: dict[int, int]) -> bool:
-    """Whether a wave knows that what others did is over."""
+    """Whether uses by others happen before the wave's next use."""
     others = [(agent, step) for agent, step in steps.items() if agent != warp.agent]
     if any(warp.known.seen.get(agent, 0) < step for agent, step in others):
         return False
@@ -205,7 +205,7 @@ def _knows(st: Any, warp: Any, steps: dict[int, int]) -> bool:
 
 
 def _use(st: Any, warp: Any, barrier: NamedBarrier, site: Site, what: str) -> None:
-    """A wave uses a barrier, which has to be initialized for it to see."""
+    """Records a use of a barrier, whose initialization must happen before."""
     if not barrier.count:
         st.stop("barrier", f"{warp.name} {what} {barrier.name}, which is uninitialized", site)
     if not _knows(st, warp, barrier.made):
@@ -248,7 +248,7 @@ def _join(op: Any, tr: ThreadTranslator) -> Step:
         whole_warps(st, "the join", site)
         for warp, barrier in _barriers_of(st, pointer, site):
             _use(st, warp, barrier, site, "joins")
-            # Of others it stops being a member.
+            # Joining ends the membership in another barrier.
             warp.member = Member(barrier, warp.step)
 
     return join
@@ -294,7 +294,7 @@ def _leave(op: Any, tr: ThreadTranslator) -> Step:
 
 
 def _members(st: Any, what: str, site: Site) -> list[tuple[Any, Member]]:
-    """The waves that run, and which barriers they have joined."""
+    """The active waves, and their memberships."""
     for warp in st.active_warps():
         if warp.member is None:
             st.stop("barrier", f"{warp.name} {what} a named barrier without having joined one", site)
@@ -302,12 +302,12 @@ def _members(st: Any, what: str, site: Site) -> list[tuple[Any, Member]]:
 
 
 def _wait_for_name(st: Any, site: Site) -> Any:
-    """Whatever its number says, a wave waits for the barrier that it joined last."""
+    """A wave waits for the barrier that it joined last, whatever the id."""
     whole_warps(st, "the wait", site)
     met = _members(st, "waits for", site)
     barriers = [member.barrier for _, member in met]
     if any(barrier is not barriers[0] for barrier in barriers):
-        # Those that wait for others go on by themselves.
+        # Waves that wait for different barriers diverge.
         chosen = [warp.member.barrier if warp.member is not None else None for warp in st.warps]
         st.split(np.array([barriers.index(barrier) if barrier in barriers else 0 for barrier in chosen]))
         return st.pc

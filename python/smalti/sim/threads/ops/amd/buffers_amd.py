@@ -31,7 +31,8 @@ _SMALL = 0xFFFFFFFF
 
 
 def _span(view: View) -> Any:
-    """Bytes of a buffer as MLIR's conversion computes them: of its dimensions the longest, without the offset."""
+    """The size of a buffer in bytes, as MLIR's conversion computes it: of the largest dimension, without the
+    offset."""
     longest: Any = view.dtype.itemsize if not view.shape else 0
     for size, stride in zip(view.shape, view.strides, strict=True):
         longest = np.maximum(longest, size * stride)
@@ -58,8 +59,8 @@ def _buffer_cast(op: Any, tr: ThreadTranslator) -> Step:
 
 
 def _place(op: Any, tr: ThreadTranslator, skip: int) -> Any:
-    """A function that gives a checked buffer, the byte in it that a raw access goes to, and how much of it comes from a
-    scalar offset. MLIR lets the buffer begin where the memref does."""
+    """A function that returns a bounds-checked buffer, the byte offset of a raw access, and the part of it from a
+    scalar offset. MLIR lets the buffer begin at the start of the memref."""
     segments = attribute(op, "operandSegmentSizes")
     operands = tr.operands(op)[skip:]
     source, indices = operands[0], operands[1 : 1 + segments[skip + 1]]
@@ -117,12 +118,12 @@ def _raw_store(op: Any, tr: ThreadTranslator) -> Step:
 # ---------------------------------------------------------------------------------------------------------------------
 
 _ATOMICS = {"fadd": "fadd", "fmax": "fmax", "smax": "max", "umin": "umin", "cmpswap": "xchg"}
-"""LLVM's names of what they do."""
+"""LLVM's names of atomic operations."""
 
 
 def _updating(op: Any, tr: ThreadTranslator, name: str) -> Any:
-    """A function that updates what each lane names, one after the other, where all of it is inside; it returns what was
-    there before, or zeros."""
+    """A function that updates each lane's element, one after the other, if it is in bounds; it returns the old values,
+    or zeros."""
     dtype, shape = dtype_of(op.operands[0].type), shape_of(op.operands[0].type)
     if dtype is None:
         raise Unsupported(f"an atomic operation on {op.operands[0].type}")
@@ -160,7 +161,7 @@ def _raw_atomic(op: Any, tr: ThreadTranslator) -> Step | None:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Resources
+# Buffer resources
 # ---------------------------------------------------------------------------------------------------------------------
 
 _FIRST = 1 << 58
@@ -169,13 +170,13 @@ _FIRST = 1 << 58
 
 @dataclass(frozen=True)
 class Resource:
-    """What a buffer's pointer stands for."""
+    """A buffer resource."""
 
     base: int
     space: int
-    """Of the pointer to its first byte."""
+    """The pointer to its first byte."""
     limit: int
-    """Bytes."""
+    """Its size in bytes."""
 
 
 @operation("rocdl.make.buffer.rsrc")
@@ -213,7 +214,7 @@ def _make_resource(op: Any, tr: ThreadTranslator) -> Step:
 
 
 def buffers_of(st: Any, pointer: Any, site: Site, what: str) -> Iterator[tuple[View, Array | None]]:
-    """The buffers that lanes access, and the lanes that access each."""
+    """The buffers that lanes access, and the lanes of each."""
     known = {number: resource for resource, number in st.block.resources.items()}
     running = pointer if st.mask is None or not isinstance(pointer, np.ndarray) else pointer[st.mask]
     for number in np.unique(running).tolist():
@@ -228,7 +229,7 @@ def buffers_of(st: Any, pointer: Any, site: Site, what: str) -> Iterator[tuple[V
 
 
 def byte_in(view: View, offset: Any, scalar: Any) -> tuple[Any, Any]:
-    """The byte of a buffer that offsets name, and how much of it comes from the scalar one."""
+    """The byte offset in a buffer, and the part of it from the scalar offset."""
     offset, scalar = (
         value.astype(np.int64) & _SMALL if isinstance(value, np.ndarray) else value & _SMALL
         for value in (offset, scalar)

@@ -21,7 +21,7 @@ from ..collective.gpu import whole_warps
 CLUSTER_BARRIER = -3
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Who one is
+# Ids
 # ---------------------------------------------------------------------------------------------------------------------
 
 
@@ -36,25 +36,25 @@ def _cluster_id(op: Any, tr: ThreadTranslator) -> Step:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The barrier of the cluster
+# Cluster barrier
 # ---------------------------------------------------------------------------------------------------------------------
 
 
 class ClusterBarrier:
-    """The barrier of a cluster: its uses."""
+    """The barrier of a cluster."""
 
     def __init__(self, agent: int, cluster: Any) -> None:
         self.agent, self.cluster = agent, cluster
-        """The agent tells of uses that are over."""
+        """The agent of completed uses."""
         self.arrived: list[Any] = []
-        """The waves that have signalled in this use."""
+        """The waves that have signaled in this use."""
         self.clocks = HappensBefore()
         self.sites: set[Any] = set()
         self.completed: list[tuple[HappensBefore, set[Any]]] = []
-        """What was told in each use that is over, and where."""
+        """The published clocks and the signal ops of each completed use."""
 
     def missing(self) -> list[Any]:
-        """The blocks that have not signalled, and have waves that run."""
+        """The blocks that have not signaled and have running waves."""
         there = [warp.block for warp in self.arrived]
         return [
             block
@@ -71,7 +71,7 @@ class ClusterBarrier:
 
 
 def _is_alone(st: Any) -> bool:
-    """Whether the block is in no cluster: then there is no such barrier, and nothing happens with it."""
+    """Whether the block is not in a cluster; the barrier does not have an effect then."""
     return len(st.block.cluster.blocks) == 1
 
 
@@ -110,7 +110,7 @@ def signal_cluster(st: Any, site: Site) -> Array:
 
 
 def wait_for_cluster(st: Any, site: Site) -> Any:
-    """Waves wait until all blocks have signalled once more than they have waited for."""
+    """Waves wait until all blocks have signaled once more often than the wave has waited."""
     whole_warps(st, "the wait", site)
     if _is_alone(st):
         return
@@ -130,7 +130,7 @@ def wait_for_cluster(st: Any, site: Site) -> Any:
     for warp, use in met:
         clocks, sites = barrier.completed[use]
         if use and clocks.seen.get(warp.agent, 0) < warp.cluster_step:
-            # The wave is told once that the barrier is over, however often it is.
+            # The wave observes at most one completion, however many there are.
             warp.report(
                 "barrier",
                 f"the cluster barrier may complete twice before {warp.name} waits for it once (phase aliasing); the wait would then "
@@ -140,19 +140,19 @@ def wait_for_cluster(st: Any, site: Site) -> Any:
             )
         st.machine.effective.update((place.number, "awaited") for place in sites)
         st.acquire(warp, clocks, site)
-        # What the wave does from here on, the next signal has to be behind.
+        # The next signal must be ordered after what the wave does from here on.
         warp.dirty = True
         warp.cluster_uses, warp.cluster_step = use + 1, warp.step
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Loads for several blocks
+# Multicast loads
 # ---------------------------------------------------------------------------------------------------------------------
 
 
 def asks_together(st: Any, value: Any, data: Any, site: Site) -> None:
-    """Waves ask for a load for the blocks of a mask: `data` gives what a wave loads, by its number and its lanes that
-    run."""
+    """Records a multicast load for the blocks of a mask: `data` returns the loaded addresses of a wave, by its number
+    and its active lanes."""
     masks = spread(value, np.dtype(np.int64), st.lanes)
     running = np.ones(st.lanes, np.bool_) if st.mask is None else st.mask
     for index, warp in enumerate(st.warps):

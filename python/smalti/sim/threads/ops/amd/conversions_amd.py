@@ -23,7 +23,7 @@ _F32 = np.dtype(np.float32)
 _WORD = np.dtype(np.int32)
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Numbers and codes
+# Values and encodings
 # ---------------------------------------------------------------------------------------------------------------------
 
 _NAMES: dict[str, Any] = {"f32": np.float32, "f16": np.float16, "bf16": ml_dtypes.bfloat16}
@@ -34,7 +34,7 @@ _BITS = dict(SMALL_TYPES.values())
 
 
 def _small(tr: ThreadTranslator, name: str) -> np.dtype[Any]:
-    """The type that a chip calls so."""
+    """The float type of a name on a chip."""
     architecture = tr.target.architecture
     if architecture == "CDNA3":
         return np.dtype(_ONE_ZERO[name])
@@ -44,8 +44,8 @@ def _small(tr: ThreadTranslator, name: str) -> np.dtype[Any]:
 
 
 def narrow(values: Array, dtype: np.dtype[Any], random: Array | None = None, mantissa: int = 23) -> Array:
-    """The codes of floats, a byte each; with a `random` number of 32 bits for each they are rounded by it, of which so
-    many bits count as the `mantissa` has more that they come from."""
+    """The encodings of floats, a byte each. With a 32-bit `random` number for each they are rounded stochastically,
+    with as many random bits as the source `mantissa` has more."""
     info = ml_dtypes.finfo(dtype)
     values = values.astype(np.float64)
     finite = np.where(np.isfinite(values), values, 0)
@@ -72,13 +72,13 @@ def narrow(values: Array, dtype: np.dtype[Any], random: Array | None = None, man
 
 
 def widen(codes: Array, dtype: np.dtype[Any]) -> Array:
-    """The numbers of codes, a byte each."""
+    """The values of encodings, a byte each."""
     found = np.ascontiguousarray(codes, np.uint8).view(dtype).astype(np.float64)
     return np.where(np.isnan(found), np.nan, found)
 
 
 def _scales(st: Any, slot: int) -> Array:
-    """What scales stand for, a row for each lane."""
+    """The values of scales, a row per lane."""
     bits = spread(st.v[slot], _F32, st.lanes).view(np.uint32) >> 23 & 255
     return np.where(bits == 255, np.nan, np.ldexp(1.0, bits.astype(np.int64) - 127))[:, None]
 
@@ -94,7 +94,7 @@ def _rounded(numbers: Array, dtype: np.dtype[Any]) -> Array:
 
 
 def _bytes(st: Any, slot: int, ty: Any) -> Array:
-    """A value's bytes, a row for each lane."""
+    """A value's bytes, a row per lane."""
     dtype = dtype_of(ty)
     assert dtype is not None
     found = spread(st.v[slot], dtype, st.lanes, rank_of(ty)).reshape(st.lanes, -1)
@@ -102,7 +102,7 @@ def _bytes(st: Any, slot: int, ty: Any) -> Array:
 
 
 def _value(found: Array, ty: Any) -> Array:
-    """A value that has these bytes, or these numbers."""
+    """A value with these bytes, or these elements."""
     dtype = dtype_of(ty)
     assert dtype is not None
     found = np.ascontiguousarray(found)
@@ -111,7 +111,7 @@ def _value(found: Array, ty: Any) -> Array:
 
 
 def unpack(data: Array, bits: int) -> Array:
-    """The codes of so many bits each that rows of bytes have, the first in the low bits."""
+    """Unpacks encodings of this many bits from rows of bytes, the first in the low bits."""
     if bits == 8:
         return data
     ones = np.unpackbits(data, axis=1, bitorder="little").reshape(len(data), -1, bits)
@@ -119,7 +119,7 @@ def unpack(data: Array, bits: int) -> Array:
 
 
 def pack(codes: Array, bits: int) -> Array:
-    """The same back."""
+    """Packs encodings into rows of bytes."""
     if bits == 8:
         return codes
     ones = np.unpackbits(codes[..., None], axis=2, bitorder="little")[..., :bits]
@@ -258,7 +258,7 @@ def _to_scaled(op: Any, tr: ThreadTranslator) -> Step:
 
 
 def _codes(st: Any, slot: int, ty: Any, count: int) -> Array:
-    """The codes of a vector of small floats, a byte each; what is undefined is zero."""
+    """The encodings of a vector of small floats, a byte each; undefined elements are zero."""
     found = _bytes(st, slot, ty)
     return np.concatenate([found, np.zeros((st.lanes, max(0, count - found.shape[1])), np.uint8)], 1)
 

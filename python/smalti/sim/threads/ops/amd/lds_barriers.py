@@ -33,7 +33,7 @@ _STEPS = np.zeros(1, np.int64)
 
 
 def after_arrival(state: int, count: int) -> tuple[int, bool]:
-    """The word behind an arrival, and whether that ends a phase. It counts no more than are missing."""
+    """The word after an arrival, and whether the arrival completes the phase. Excess arrivals are not counted."""
     pending, phase, rest = state & _PENDING, state >> _PENDING_BITS & _PHASES, state >> _INIT_BIT
     over = count > pending
     pending -= count
@@ -45,7 +45,7 @@ def after_arrival(state: int, count: int) -> tuple[int, bool]:
 def _arrive(
     warp: Any, buffer: LaneBuffer, at: int, counts: list[int], clocks: HappensBefore, site: Site, thread: int
 ) -> list[int]:
-    """Lanes of a wave arrive at a barrier one after the other. Returns what each of them found."""
+    """Lanes of a wave arrive at a barrier one after the other. Returns the old word of each."""
     cell, block, found = np.array([at]), warp.block, []
     state = int(read(buffer, cell, _STEPS, _WIDE, None)[0, 0]) & (1 << 64) - 1
     told = block.lds_arrivals.setdefault(at, [])
@@ -74,7 +74,7 @@ def _arrive(
 
 
 def _by_cell(st: Any, places: Any) -> list[tuple[Any, int, Array]]:
-    """The waves that run, and by the bytes that their lanes name, these lanes."""
+    """The active waves, and their lanes by byte offset."""
     running = np.ones(st.lanes, np.bool_) if st.mask is None else st.mask
     at, found = spread(places, _WIDE, st.lanes), []
     for index, warp in enumerate(st.warps):
@@ -84,7 +84,7 @@ def _by_cell(st: Any, places: Any) -> list[tuple[Any, int, Array]]:
 
 
 def check_place(st: Any, buffer: Any, places: Any, mask: Array | None, site: Site) -> Array | None:
-    """The lanes that name a place where a barrier in LDS may be."""
+    """The lanes whose address is valid for a barrier in LDS."""
     if not buffer.shared or buffer.block is not st.block:
         st.stop("barrier", f"the arrival uses {buffer.name}, which is not the LDS of the block", site)
     st.aligned(places, BARRIER_BYTES, mask, site, "the arrival", True)
@@ -92,7 +92,7 @@ def check_place(st: Any, buffer: Any, places: Any, mask: Array | None, site: Sit
 
 
 class Arrival(Work):
-    """An arrival of lanes of a wave that comes when copies which it started before are over."""
+    """An asynchronous arrival of lanes of a wave, after the completion of the copies that the wave issued before."""
 
     def __init__(self, st: Any, warp: Any, kind: str, lanes: Array, buffer: Any, at: int, site: Site) -> None:
         super().__init__(st, site)
@@ -106,7 +106,7 @@ class Arrival(Work):
         self.block.arrivals.append(self)
 
     def complete(self, warps: list[Any] | None = None) -> None:
-        """Lets it happen, behind what the wave started before."""
+        """Executes the arrival, after the earlier operations of the wave."""
         if self.done:
             return
         self.done = True
@@ -122,7 +122,7 @@ class Arrival(Work):
 
 
 def arrive_behind(st: Any, warp: Any, kind: str, lanes: Array, buffer: Any, at: int, site: Site) -> None:
-    """An arrival of lanes behind the copies that their wave has started so far."""
+    """An arrival of lanes after the copies that their wave has issued so far."""
     counter = warp.counters.of[kind]
     agents, ends = np.zeros((2, len(st.warps)), np.int32)
     index = st.warps.index(warp)
@@ -165,7 +165,7 @@ def _arrive_now(op: Any, tr: ThreadTranslator) -> Step:
         for warp, at, lanes in _by_cell(st, places):
             clocks = warp.release()
             accesses = warp.counters.of[DS]
-            # What follows is told apart from what was before, though the wave itself may not know that to be over.
+            # Later accesses are distinguished from earlier ones, which may be outstanding.
             clocks.seen[accesses.agent] = accesses.told = accesses.issued
             thread = int(st.threads[lanes[0]])
             states = _arrive(warp, buffer, at, counts[lanes].tolist(), clocks, site, thread)

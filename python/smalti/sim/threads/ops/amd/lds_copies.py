@@ -29,8 +29,8 @@ _WIDE = np.dtype(np.int64)
 def _start(
     st: Any, kind: str, sources: list[tuple[Any, Any, Any]], second: Any, size: int, given: Any, site: Site
 ) -> None:
-    """Starts a copy to LDS by each lane: `sources` are buffers, the bytes in them, and the lanes that copy from there. Of
-    `size` bytes `given` are copied, and the others become zeros."""
+    """Issues a copy to LDS by each lane: `sources` are buffers, byte offsets, and lanes. `given` of `size` bytes are
+    copied, and the others become zeros."""
     stream = started(st, kind)
     for buffer, first, mask in sources:
         mask = check_copy(st, buffer, first, st.block.shared, second, size, given, mask, site, stream)
@@ -44,20 +44,20 @@ def _start(
 
 
 def first_lanes(st: Any) -> Array:
-    """For each lane the first lane of its wave that runs."""
+    """For each lane the first active lane of its wave."""
     size = st.block.warp_size
     running = np.ones(st.lanes, np.bool_) if st.mask is None else st.mask
     return np.repeat(running.reshape(-1, size).argmax(1) + np.arange(len(st.warps)) * size, size)
 
 
 def _of_waves(st: Any, second: Any, stride: int) -> Array:
-    """Where each lane of a wave writes: one behind the other from where its first lane says."""
+    """The destination of each lane of a wave: consecutive, from the address of the first lane."""
     base = spread(second, _WIDE, st.lanes)[first_lanes(st)]
     return base + np.arange(st.lanes) % st.block.warp_size * stride
 
 
 def _lane_bytes(tr: ThreadTranslator, size: int) -> int:
-    """Bytes that a lane writes: narrow elements become dwords, three dwords four."""
+    """The bytes that a lane writes: narrow elements become dwords, three dwords four."""
     if size not in (1, 2, 4) and (size not in (12, 16) or 16 not in tr.target.async_copy_bytes):
         raise Unsupported(f"a copy of {size} B per lane on {tr.target.name}")
     if tr.target.async_copy != "lds_load":
@@ -66,7 +66,7 @@ def _lane_bytes(tr: ThreadTranslator, size: int) -> int:
 
 
 def _inside(view: View, first: Any, size: int, scalar: Any = 0) -> Any:
-    """How many bytes of each lane's come from inside of a checked buffer."""
+    """The number of each lane's bytes that are in bounds of a checked buffer."""
     left = np.clip(view.limit - ((first - scalar - view.begin & 0xFFFFFFFF) + scalar), 0, size)
     # Dwords are checked one by one, what is narrower as it is.
     given = left // 4 * 4 if size >= 4 else np.where(left == size, size, 0)
@@ -100,7 +100,7 @@ def _gather(op: Any, tr: ThreadTranslator) -> Step:
         if view.limit is not None:
             given = _inside(view, first, size)
         before = st.mask
-        # Of the places only those of the first lanes are used.
+        # Only the destinations of the first lanes are used.
         st.mask = np.arange(st.lanes) == first_lanes(st)
         if before is not None:
             st.mask = st.mask & before
@@ -112,7 +112,7 @@ def _gather(op: Any, tr: ThreadTranslator) -> Step:
 
 
 def _buffers(st: Any, pointer: Any, space: int, site: Site) -> list[tuple[Any, Any, Any]]:
-    """The buffers that pointers of lanes go to, the bytes in them, and the lanes that go there."""
+    """The buffers of pointers of lanes, the byte offsets, and the lanes."""
     if not isinstance(pointer, np.ndarray):
         return [(*pointee(st, pointer, space, site, "the copy"), st.mask)]
     numbers = pointer // SPACING
@@ -146,7 +146,7 @@ def _load_to_lds(op: Any, tr: ThreadTranslator) -> Step:
 
 @operation("rocdl.raw.ptr.buffer.load.lds")
 def _buffer_load_lds(op: Any, tr: ThreadTranslator) -> Step:
-    """The constant offset counts on both sides (CDNA3 ISA, "Memory Buffer Load to LDS")."""
+    """The constant offset is added on both sides (CDNA3 ISA, "Memory Buffer Load to LDS")."""
     (resource, target, _, offset, scalar, _, _), site = tr.operands(op), tr.site(op)
     size, more = constant_of(op.operands[2]), constant_of(op.operands[5])
     stride = _lane_bytes(tr, size)
@@ -180,7 +180,7 @@ def _async_load(op: Any, tr: ThreadTranslator) -> Step:
     tr.uses_shared(size)
 
     def step(st: Any) -> None:
-        # Each lane names its own place.
+        # Each lane has its own destination.
         second = st.v[target] + offset
         if mask is not None:
             given = spread(st.v[source] + offset, _WIDE, st.lanes)

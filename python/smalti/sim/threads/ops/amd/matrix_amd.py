@@ -33,12 +33,12 @@ from ..collective.gpu import whole_warps
 
 @dataclass(frozen=True)
 class Fragment:
-    """Which element of matrices each element of each lane's vector is."""
+    """The distribution of matrix elements across the vectors of lanes."""
 
     shape: tuple[int, int, int]
-    """How many matrices, their rows and their columns."""
+    """The number of matrices, rows and columns."""
     places: Array
-    """For each lane and element the place in the matrices, row by row."""
+    """For each lane and element the row-major index in the matrices."""
 
     def matrices(self, elements: Array) -> Array:
         """The matrices of each wave."""
@@ -47,18 +47,18 @@ class Fragment:
 
     @functools.cached_property
     def _sources(self) -> Array:
-        """For each element of the matrices which element of all lanes it is; the last one, where several lanes have it."""
+        """For each matrix element its index in the fragments of all lanes; the last one if several lanes hold it."""
         found = np.full(math.prod(self.shape), -1)
         found[self.places.reshape(-1)] = np.arange(self.places.size)
         assert (found >= 0).all(), "each lane holds all elements"
         return found
 
     def elements(self, matrices: Array) -> Array:
-        """The vectors of the lanes."""
+        """The fragments of the lanes."""
         return matrices.reshape(len(matrices), -1).take(self.places, 1).reshape(-1, self.places.shape[1])
 
     def differs(self, elements: Array, matrices: Array) -> Array:
-        """The lanes that have something else where several lanes have an element."""
+        """The lanes that disagree, where several lanes hold an element."""
         return (self.elements(matrices).view(np.uint8) != np.ascontiguousarray(elements).view(np.uint8)).any(-1)
 
 
@@ -73,8 +73,8 @@ def grid(lanes: int, elements: int) -> tuple[Array, Array]:
 
 @functools.cache
 def mfma_factor(m: int, k: int, blocks: int, halves: bool = False) -> Fragment:
-    """A of `mfma`, or B transposed: a lane has elements of a row that follow one another; of factors with scales that are
-    wider than 4 bits (`halves`), as many of each half of the row."""
+    """A of `mfma`, or B transposed: a lane holds consecutive elements of a row; for scaled operands wider than 4 bits
+    (`halves`), as many of each half of the row."""
     count = m * k * blocks // 64
     lane, e = grid(64, count)
     group = lane // (m * blocks)
@@ -84,7 +84,7 @@ def mfma_factor(m: int, k: int, blocks: int, halves: bool = False) -> Fragment:
 
 @functools.cache
 def mfma_result(m: int, blocks: int, is_double: bool) -> Fragment:
-    """C and D of `mfma`: a lane has elements of a column, in fours, of f64 in ones."""
+    """C and D of `mfma`: a lane holds elements of a column, in groups of four; for f64 single ones."""
     lane, e = grid(64, m * m * blocks // 64)
     if is_double:
         # Of 16x16 four rows of which each register has one for each quarter of the wave; of 4x4 four matrices.
@@ -101,7 +101,7 @@ def mfma_result(m: int, blocks: int, is_double: bool) -> Fragment:
 
 @functools.cache
 def wmma_factor(architecture: str, k: int, bits: int) -> Fragment:
-    """A of `wmma`, or B transposed: the row is the lane's number modulo 16."""
+    """A of `wmma`, or B transposed: the row is the lane number modulo 16."""
     if architecture == "RDNA3":
         # Both halves of the wave have all of the row.
         lane, e = grid(32, k)
@@ -114,19 +114,19 @@ def wmma_factor(architecture: str, k: int, bits: int) -> Fragment:
 
 @functools.cache
 def wmma_result(architecture: str) -> Fragment:
-    """C and D of `wmma`: the column is the lane's number modulo 16."""
+    """C and D of `wmma`: the column is the lane number modulo 16."""
     lane, e = grid(32, 8)
     row = 2 * e + lane // 16 if architecture == "RDNA3" else 8 * (lane // 16) + e
     return fragment((1, 16, 16), 0, row, lane % 16)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Products
+# MMAs
 # ---------------------------------------------------------------------------------------------------------------------
 
 
 def _flushed(x: Array, smallest: float) -> Array:
-    """Zero, with the sign, for what is smaller than the smallest normal number."""
+    """Flushes subnormal numbers to zero, with the sign."""
     return np.where(np.abs(x) < smallest, np.copysign(0.0, x), x) if smallest else x
 
 
@@ -139,8 +139,7 @@ def multiply(
     clamp: bool = False,
     smallest: float = 0.0,
 ) -> Array:
-    """`a` times the transpose of `b`, as vectors of the lanes, plus `c`, of which what is below `smallest` counts as
-    zero."""
+    """`a` times the transpose of `b`, plus `c`, as fragments. Elements of `c` below `smallest` are flushed to zero."""
     wide = np.float64
     a, b = a.astype(wide, copy=False), b.astype(wide, copy=False)
     if dtype == wide:
@@ -162,7 +161,7 @@ def multiply(
         total = _flushed(total, smallest)
         # numpy has bf16 from f32 alone.
         return total.astype(np.float32).astype(dtype) if dtype == ml_dtypes.bfloat16 else total.astype(dtype)
-    # Up to 128 products of 16 bits: float64 has them exactly.
+    # Sums of up to 128 products of 16-bit elements are exact in float64.
     total = c.astype(np.int64) + product.astype(np.int64)
     if clamp:
         limits = np.iinfo(dtype)
@@ -171,7 +170,7 @@ def multiply(
 
 
 def element_of(ty: Any) -> tuple[str, np.dtype[Any], int]:
-    """The element type's name, numpy's and its bits."""
+    """The element type's name, its numpy type and its bits."""
     element = ty.element_type if isinstance(ty, ir.VectorType) else ty
     dtype = held_dtype(element)
     name = str(element)
@@ -188,12 +187,12 @@ def vectors_of(st: Any, slot: int, ty: Any, dtype: np.dtype[Any]) -> Array:
 
 @dataclass(frozen=True)
 class Operand:
-    """An operand of a product: what a lane has of a matrix."""
+    """An MMA operand: the fragments of a matrix."""
 
     slot: int
     ty: Any
     held: np.dtype[Any]
-    """The type of its elements, in which those of the matrix may be packed."""
+    """The element type, in which those of the matrix may be packed."""
     name: str
     dtype: np.dtype[Any]
     bits: int
@@ -216,7 +215,7 @@ class Operand:
 
 
 def operand_of(tr: ThreadTranslator, value: Any, name: str | None = None) -> Operand:
-    """An operand, whose elements are those of its type or the named ones."""
+    """An operand with elements of its type, or of the named type."""
     own, held, bits = element_of(value.type)
     if name is None:
         return Operand(tr.slot(value), value.type, held, own, held, bits)
@@ -226,7 +225,7 @@ def operand_of(tr: ThreadTranslator, value: Any, name: str | None = None) -> Ope
 
 
 XF32 = "xf32"
-"""f32 of which the matrix unit of CDNA3 takes 10 bits of mantissa."""
+"""f32 truncated to the 10 bits of mantissa that the matrix unit of CDNA3 uses."""
 
 NAMED: dict[str, np.dtype[Any]] = {
     name: np.dtype(dtype)
@@ -245,11 +244,11 @@ NAMED: dict[str, np.dtype[Any]] = {
         ("f8E5M2FNUZ", ml_dtypes.float8_e5m2fnuz),
     )
 }
-"""Elements by their names in MLIR."""
+"""Element types by MLIR name."""
 
 
 def numbers_of(elements: Array, name: str, unsigned: bool, flushes: bool) -> Array:
-    """What the matrix unit sees, as float64 or integers."""
+    """The values that the matrix unit uses, as float64 or integers."""
     if name in NARROW:
         # A byte has one, with its sign.
         return elements & (1 << NARROW[name]) - 1 if unsigned else elements
@@ -278,7 +277,7 @@ def fits(ty: Any, fragment: Fragment, what: str, count: int | None = None) -> No
 
 @functools.cache
 def _permuted(pattern: int) -> Array:
-    """The lanes of B that the lanes of an `mfma` take."""
+    """The source lanes of B for an `mfma`."""
     lane = np.arange(64)
     if pattern < 3:
         return [lane, lane % 32, 32 + lane % 32][pattern]
@@ -295,13 +294,13 @@ def _flag(op: Any, name: str) -> bool:
 
 @dataclass(frozen=True)
 class Broadcast:
-    """What `mfma` does with the lanes of its factors."""
+    """The lane modifiers of the operands of an `mfma`."""
 
     size: int = 0
     chosen: int = 0
-    """Of so many blocks (its logarithm) this one's A is that of all."""
+    """The logarithm of the number of blocks that share one block of A, and the number of that block."""
     pattern: int = 0
-    """How lanes of B change places."""
+    """The permutation of the lanes of B."""
     signs: tuple[int, int, int] = (1, 1, 1)
 
 
@@ -320,7 +319,7 @@ def _mfma(op: Any, tr: ThreadTranslator) -> Step:
 
 
 def mfma(op: Any, tr: ThreadTranslator, operands: list[Operand], sizes: tuple[int, int, int], how: Broadcast) -> Step:
-    """A product of so many rows, columns and matrices."""
+    """An MMA with this many rows, columns and matrices."""
     (result,), site = tr.results(op), tr.site(op)
     of_a, of_b, of_c = operands
     m, k, blocks = sizes
@@ -336,7 +335,7 @@ def mfma(op: Any, tr: ThreadTranslator, operands: list[Operand], sizes: tuple[in
     if (1 << size) > blocks or chosen >= 1 << size:
         raise Unsupported(f"a broadcast of block {chosen} of {1 << size} with {blocks} blocks")
     sources = np.arange(blocks) >> size << size | chosen
-    # In products of 16 bits CDNA2 has no numbers below the normal ones, not even of f32.
+    # 16-bit MMAs of CDNA2 flush subnormal numbers, also of f32.
     flushes = tr.target.architecture == "CDNA2" and of_a.bits == 16
     smallest = float(np.finfo(np.float32).smallest_normal) if flushes else 0.0
     ty = of_c.ty
@@ -355,7 +354,7 @@ def mfma(op: Any, tr: ThreadTranslator, operands: list[Operand], sizes: tuple[in
                 b = b.reshape(-1, 64, b.shape[1])[:, _permuted(pattern)].reshape(b.shape)
             return how.signs[1] * factor.matrices(numbers_of(b, of_b.name, False, flushes))
 
-        # Several products have one factor.
+        # Several MMAs share one operand.
         key = (m, k, blocks, how)
         left = st.once(("A", of_a, *key), [st.v[of_a.slot]], matrices_a)
         right = st.once(("B", of_b, *key), [st.v[of_b.slot]], matrices_b)
@@ -368,10 +367,10 @@ def mfma(op: Any, tr: ThreadTranslator, operands: list[Operand], sizes: tuple[in
 
 @dataclass(frozen=True)
 class Modifiers:
-    """What `wmma` does with its operands and results."""
+    """The modifiers of the operands and results of a `wmma`."""
 
     upper: int = 0
-    """Whether results of 16 bits are in the upper halves of registers."""
+    """Whether 16-bit results are in the upper halves of registers."""
     clamp: bool = False
     unsigned: tuple[bool, bool] = (False, False)
     signs: tuple[int, int] = (1, 1)
@@ -380,7 +379,7 @@ class Modifiers:
 
 
 _SHAPES_OF_4_BITS = {"RDNA3": (16,), "RDNA4": (16, 32)}
-"""The K of products of integers of 4 bits."""
+"""The K of MMAs of 4-bit integers."""
 
 
 @operation("amdgpu.wmma")
@@ -398,7 +397,7 @@ def wmma(
     how: Modifiers,
     wanted: np.dtype[Any] | None = None,
 ) -> Step:
-    """A product of 16 x 16 x `k`. Its elements are those of C, or the wanted ones."""
+    """An MMA of 16 x 16 x `k`, with C's elements or the wanted ones."""
     (result,), site = tr.results(op), tr.site(op)
     of_c = operands[2]
     if tr.warp_size != 32:
@@ -447,7 +446,7 @@ def wmma(
 
 
 def _check_halves(st: Any, factor: Fragment, values: Array, name: str, site: Site) -> None:
-    """Reports where the halves of a wave have different elements of a factor."""
+    """Reports halves of a wave that hold different elements of an operand."""
     values = np.ascontiguousarray(values)
     odd = factor.differs(values, factor.matrices(values))
     if st.mask is not None:

@@ -35,12 +35,12 @@ from .matrix_amd import (
 # ---------------------------------------------------------------------------------------------------------------------
 
 _ACCESS = 16
-"""Bytes of a row that a lane has one behind the other."""
+"""Consecutive bytes of a row in a lane."""
 
 
 @functools.cache
 def dense_factor(m: int, k: int, size: int) -> Fragment:
-    """B of `sparse_mfma` transposed: as in a dense product, and of more than 16 bytes a lane a part of each half of K
+    """B of `sparse_mfma` transposed: as in a dense MMA; with more than 16 bytes per lane, a part of each half of K
     (Composable Kernel, sparse_gfx9.hpp; its accesses of B)."""
     count = m * k // 64
     lane, e = grid(64, count)
@@ -49,7 +49,7 @@ def dense_factor(m: int, k: int, size: int) -> Fragment:
 
 
 def _index_bits(indices: Array, count: int, choice: int) -> Array:
-    """For each lane and element of A where it is among four, by one of the sets of indices in a register."""
+    """For each lane and element of A its index among four, from one of the index sets in a register."""
     words = np.ascontiguousarray(indices).view(np.uint32).reshape(-1, 1)
     return words >> np.uint32(2 * count * choice) >> (2 * np.arange(count, dtype=np.uint32)) & 3
 
@@ -65,8 +65,8 @@ def _sparse_mfma(op: Any, tr: ThreadTranslator) -> Step:
 
 
 def sparse_mfma(op: Any, tr: ThreadTranslator, operands: list[Operand], sizes: tuple[int, int], chosen: int) -> Step:
-    """CDNA3 ISA, "Sparse Matrix Multiplication Instructions": of each four elements of a row of A there are two, whose
-    places are in rising order."""
+    """CDNA3 ISA, "Sparse Matrix Multiplication Instructions": two of each four elements of a row of A are stored, with
+    increasing indices."""
     (of_a, of_b, of_c), (m, k) = operands, sizes
     (result,), site = tr.results(op), tr.site(op)
     places, ty = tr.operands(op)[3], op.operands[3].type
@@ -147,13 +147,13 @@ def _scaled_mfma(op: Any, tr: ThreadTranslator) -> Step:
 
 _FORMATS = (ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2, ml_dtypes.float6_e2m3fn, ml_dtypes.float6_e3m2fn)
 _FORMATS += (ml_dtypes.float4_e2m1fn,)
-"""What the formats 0 to 4 of `f8f6f4` are."""
+"""The formats 0 to 4 of `f8f6f4`."""
 
 
 @operation("rocdl.mfma.scale.f32.16x16x128.f8f6f4", "rocdl.mfma.scale.f32.32x32x64.f8f6f4")
 def _named_scaled_mfma(op: Any, tr: ThreadTranslator) -> Step:
-    """Operands are A, B, C, the formats of A and B, which byte of the scale and the scale of A, and both of B. Scales that
-    are all 0 stand for the product without them (LLVM, "llvm.amdgcn.mfma.scale")."""
+    """Operands are A, B, C, the formats of A and B, the scale byte and the scale of A, and those of B. If all scales
+    are 0, the MMA is not scaled (LLVM, "llvm.amdgcn.mfma.scale")."""
     if tr.target.architecture != "CDNA4":
         raise Unsupported(f"{tr.target.name} does not have this instruction")
     slots, (result,), site = tr.operands(op), tr.results(op), tr.site(op)
@@ -190,8 +190,8 @@ def _named_scaled_mfma(op: Any, tr: ThreadTranslator) -> Step:
 
 @functools.cache
 def wide_factor(rows: int, bits: int) -> Fragment:
-    """A of `scaled_wmma`, or B transposed: the halves of the wave take turns along K. 32 rows are two times 16, in
-    registers that follow one another."""
+    """A of `scaled_wmma`, or B transposed: the halves of the wave alternate along K. 32 rows are two times 16, in
+    consecutive registers."""
     lane, e = grid(32, rows * 4)
     chunk = 16 if bits == 8 else 32
     i = e % 64
@@ -201,8 +201,8 @@ def wide_factor(rows: int, bits: int) -> Fragment:
 
 @operation("amdgpu.scaled_wmma")
 def _scaled_wmma(op: Any, tr: ThreadTranslator) -> Step:
-    """CDNA5 ISA, "Wave Matrix Multiply Accumulate"; which scales a lane has: MLIR, amdgpu.scaled_wmma. A row has a
-    scale for each 16 or 32 elements, in the lane of its number, from a first lane on where there are 16 rows."""
+    """CDNA5 ISA, "Wave Matrix Multiply Accumulate"; the scales of a lane: MLIR, amdgpu.scaled_wmma. A row has a scale
+    per 16 or 32 elements, in the lane with its number, counted from a first lane if there are 16 rows."""
     slots, (result,), site = tr.operands(op), tr.results(op), tr.site(op)
     types: list[Any] = [operand.type for operand in op.operands]
     m, k = attribute(op, "m"), attribute(op, "k")
@@ -235,7 +235,7 @@ def _scaled_wmma(op: Any, tr: ThreadTranslator) -> Step:
 
 
 def _twice(part: Fragment, times: int) -> tuple[Array, Array]:
-    """Rows and columns of fragments one below the other."""
+    """Rows and columns of vertically concatenated fragments."""
     rows, columns = np.divmod(part.places, part.shape[2])
     height = part.shape[1]
     return (

@@ -41,7 +41,7 @@ _WMMA += [f"{to}.16x16x{k}.{of}" for to in ("f32", "f16") for k in (64, 128) for
 
 
 def _elements(name: str, architecture: str) -> str:
-    """MLIR's name of a type. Floats of 8 bits are other ones on CDNA3."""
+    """MLIR's name of a type. CDNA3 has other 8-bit floats."""
     eights = ("f8E4M3FNUZ", "f8E5M2FNUZ") if architecture == "CDNA3" else ("f8E4M3FN", "f8E5M2")
     return {"fp8": eights[0], "bf8": eights[1], "iu8": "i8", "iu4": "i4"}.get(name, name)
 

@@ -30,7 +30,7 @@ _WAITS = {
     "asynccnt": (ASYNC, "async_counter"),
     "tensorcnt": (TENSOR, "tensor_counter"),
 }
-"""What is waited for, and what the target table says of chips that have the counter."""
+"""The kinds of each wait, and the attribute of targets with the counter."""
 
 
 @operation(*(f"rocdl.s.wait.{name}" for name in _WAITS))
@@ -48,14 +48,14 @@ def _wait(op: Any, tr: ThreadTranslator) -> Step:
 
 
 def waitcnt(architecture: str, bits: int) -> tuple[int, int, int, int]:
-    """What `s_waitcnt` says of vmcnt and lgkmcnt, and the largest numbers that it can say, which wait for nothing."""
+    """The fields vmcnt and lgkmcnt of `s_waitcnt`, and their largest values, which do not wait."""
     if architecture.startswith("CDNA"):
         return bits & 15 | (bits >> 14 & 3) << 4, bits >> 8 & 15, 63, 15
     return bits >> 10 & 63, bits >> 4 & 63, 63, 63
 
 
 def weakened_waitcnt(architecture: str, bits: int) -> int:
-    """The same wait with one more in flight of all that it is for."""
+    """The same wait with one more operation outstanding in each of its counters."""
     vector, lds, most, most_lds = waitcnt(architecture, bits)
     vector, lds = min(vector + 1, most), min(lds + 1, most_lds)
     if architecture.startswith("CDNA"):
@@ -89,7 +89,7 @@ _FUNCTIONS: dict[str, Any] = {
     "sin": lambda x: np.sin(2 * np.pi * np.remainder(x, 1)),
     "cos": lambda x: np.cos(2 * np.pi * np.remainder(x, 1)),
 }
-"""What the instructions compute, in float64 and rounded once; they themselves are less exact."""
+"""Arithmetic instructions, computed in float64 and rounded once; the hardware is less exact."""
 
 
 @operation(*(f"rocdl.{name}" for name in _FUNCTIONS))
@@ -100,7 +100,7 @@ def _function(op: Any, tr: ThreadTranslator) -> Step:
 
 @operation("rocdl.fmed3")
 def _median(op: Any, tr: ThreadTranslator) -> Step:
-    """RDNA3 ISA, V_MED3_F32: with an operand that is no number it is the smallest of them."""
+    """RDNA3 ISA, V_MED3_F32: with a NaN operand the result is the minimum."""
 
     def median(x: Array, y: Array, z: Array) -> Array:
         smallest = np.fmin(np.fmin(x, y), z)
@@ -128,13 +128,13 @@ def _nothing(op: Any, tr: ThreadTranslator) -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Transposed reads
+# Transposed loads
 # ---------------------------------------------------------------------------------------------------------------------
 
 
 _NARROW = {"CDNA4": {4: (4, 0), 6: (4, 0)}, "GFX12.5": {4: (3, 1), 6: (2, 1)}}
-"""How reads of 16 elements of 4 and 6 bits deal them, as `dealing` takes it: CDNA4 ISA, "MFMA Transpose Load from LDS";
-CDNA5 ISA, "WMMA Matrix Load Ops with Transpose", as AMD's rocjitsu has it (ds_transpose.h), and its test of the
+"""The distribution of loads of 16 elements of 4 and 6 bits, as `dealing` takes it: CDNA4 ISA, "MFMA Transpose Load
+from LDS"; CDNA5 ISA, "WMMA Matrix Load Ops with Transpose", as in AMD's rocjitsu (ds_transpose.h), and its test of the
 instructions on gfx1250."""
 
 _NARROW_NAMES = [f"ds.read.{name}" for name in ("tr4.b64", "tr6.b96")]

@@ -30,7 +30,7 @@ _WIDE = np.dtype(np.int64)
 
 @dataclass(frozen=True)
 class _Base:
-    """Where a tile is: in global memory and in LDS, with the bytes at which it begins."""
+    """The location of a tile: its byte offsets in global memory and in LDS."""
 
     memory: View
     first: Any
@@ -44,22 +44,22 @@ class _Base:
 
 @dataclass(frozen=True)
 class _Descriptor:
-    """A tile, with its dimensions outermost first; sizes and strides of elements."""
+    """A tile with its dimensions, outermost first; sizes and strides in elements."""
 
     base: _Base
     tensor: tuple[Any, ...]
     strides: tuple[Any, ...]
     tile: tuple[Any, ...]
     padding: tuple[Any, Any] | None
-    """Dwords that are left out, and behind how many."""
+    """The padding in dwords, and the dwords between two paddings."""
     steps: tuple[Any, Any, Any] | None
-    """By how much iterations go on in memory and in LDS, and their number."""
+    """The increments of iterations in memory and in LDS, and their number."""
     rows: Any = None
-    """The rows that are chosen, of tiles of two dimensions."""
+    """The gathered rows, for two-dimensional tiles."""
     mask: Any = None
-    """The blocks that ask for the tile together, and whether they do not wait for each other."""
+    """The multicast mask, and whether the early-timeout bit is set."""
     barrier: Any = None
-    """The byte of the barrier in LDS that is told of the end."""
+    """The byte of the LDS barrier that is signaled at completion."""
 
     def take(self, lanes: Array, memo: dict[int, Any]) -> _Descriptor:
         def some(values: Any) -> Any:
@@ -146,7 +146,7 @@ def _make_descriptor(op: Any, tr: ThreadTranslator) -> Step:
 
 
 def _mask_of(st: Any, mask: list[int], timeout: list[int]) -> Any:
-    """The bits of a mask of blocks, and one more for an early timeout."""
+    """The multicast mask of the blocks, with an additional bit for the early timeout."""
     if not mask:
         return None
     bits = [spread(st.v[mask[0]], np.dtype(np.bool_), st.lanes, 1)]
@@ -167,7 +167,7 @@ def _barrier_of(st: Any, barrier: list[int], indices: list[int], site: Site) -> 
 
 
 class TileCopy(Work):
-    """A copy of a tile that a wave started: elements of some bytes, and whether they are inside of the tensor."""
+    """A tile copy that a wave issued: offsets of its elements, and whether they are inside the tensor."""
 
     def __init__(
         self, st: Any, site: Site, source: Any, first: Array, target: Any, second: Array, given: Array, size: int
@@ -192,7 +192,7 @@ class TileCopy(Work):
 
 
 def _places_of(descriptor: _Descriptor, size: int, loads: bool) -> tuple[Array, Array, Array]:
-    """The bytes of the tile's elements in memory and in LDS, and whether they are inside of the tensor."""
+    """The byte offsets of the tile's elements in memory and in LDS, and whether they are inside the tensor."""
     tile = descriptor.tile
     index = np.indices(tile).reshape(len(tile), -1)
     place = np.arange(index.shape[1]) * size
@@ -271,7 +271,7 @@ def _tensor_copy(op: Any, tr: ThreadTranslator) -> Step:
 
 
 def _numbers_of(descriptor: _Descriptor) -> _Descriptor:
-    """A descriptor of one lane, with numbers for arrays."""
+    """The descriptor of one lane, with numbers instead of arrays."""
 
     def one(value: Any) -> Any:
         return int(value[0]) if isinstance(value, np.ndarray) else int(value)

@@ -24,8 +24,8 @@ def elementwise(
     numbers: Callable[..., Any] | None = None,
     narrow: bool = False,
 ) -> Step:
-    """An operation on elements. `numbers` computes with Python's, where all operands are such. `narrow` says that it
-    knows integers of less than a byte."""
+    """An op on elements. `numbers` computes uniform scalars with Python's numbers. `narrow`: packed integer types are
+    supported."""
     operands, (result,) = tr.operands(op), tr.results(op)
     type_of = held_dtype if narrow else dtype_of
     dtypes = [type_of(value.type) for value in op.operands]
@@ -64,7 +64,7 @@ def elementwise(
 
 
 def arith_name(kind: AtomicRMWKind) -> str:
-    """The operation of `arith` that a kind combines two numbers as; `assign` has none."""
+    """The `arith` op that combines two numbers for a kind; `assign` does not have one."""
     name = str(kind)
     return name + "i" if name in ("maxs", "maxu", "mins", "minu") else name
 
@@ -73,8 +73,8 @@ _KINDS = {"add": "addi", "mul": "muli", "and": "andi", "or": "ori", "xor": "xori
 
 
 def combining(name: str, dtype: np.dtype[Any], ty: Any = None) -> Callable[..., Any]:
-    """The function that a reduction combines two numbers with, by MLIR's name of the kind. A type says of integers how
-    many bits they have."""
+    """The function that combines two numbers in a reduction, by MLIR's name of the kind. The type states the bits of
+    integers."""
     floats = dtype.kind not in "ib"
     name = {"add": "addf", "mul": "mulf"}.get(name, name) if floats else _KINDS.get(name, name)
     if name not in (arith.FLOAT_FUNCTIONS if floats else arith.INTEGER_NAMES):
@@ -85,14 +85,14 @@ def combining(name: str, dtype: np.dtype[Any], ty: Any = None) -> Callable[..., 
 
 
 def shaped(found: Any, dtype: np.dtype[Any]) -> Any:
-    """What a function gives, as a value of the program."""
+    """The result of a function as a value of the program."""
     if np.ndim(found) == 0:
         return int(found) if dtype.kind in "ib" else dtype.type(found)
     return found if found.dtype == dtype else found.astype(dtype)
 
 
 def reporting(name: str, op: Any, tr: ThreadTranslator, step: Step) -> Step:
-    """The step of an operation of integers, after a look at what a division divides by. `name` is that of `arith`."""
+    """The step of an integer op, with a check of the divisor if it is a division. `name` is the `arith` name."""
     ty = op.results[0].type
     undefined = arith.undefined_elements(name, ty)
     if undefined is None or arith.is_only_selected(op):
@@ -196,7 +196,7 @@ def _convert(op: Any, tr: ThreadTranslator) -> Step:
 
 
 def _scale(x: Array, dtype: np.dtype[Any]) -> Array:
-    """The power of two that a scale is, of which only the exponent counts, as a number of a type."""
+    """The power of two of a scale, of which only the exponent is used, as a number of a type."""
     if x.dtype == ml_dtypes.float8_e8m0fnu:
         code = x.view(np.uint8).astype(np.int64)
     else:
@@ -206,7 +206,7 @@ def _scale(x: Array, dtype: np.dtype[Any]) -> Array:
 
 @operation("arith.scaling_extf", "arith.scaling_truncf")
 def _scaling(op: Any, tr: ThreadTranslator) -> Step:
-    """A product with a scale in the type of the result, or a quotient in that of the operand (arith dialect)."""
+    """A multiplication by a scale in the result type, or a division in the operand type (arith dialect)."""
     source, target = arith.held_type(op.operands[0].type), arith.held_type(op.results[0].type)
 
     def extend(x: Array, scale: Array) -> Array:

@@ -45,7 +45,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "tanh": np.tanh,
 }
 _EXACT = {"add", "sub", "neg", "conj", "re", "im", "eq", "neq"}
-"""What a type has its own arithmetic for; of products and quotients the order of roundings is not said."""
+"""The arithmetic of each type; the order of roundings in multiplication and division is not specified."""
 
 
 @operation(*(f"complex.{name}" for name in _FUNCTIONS))

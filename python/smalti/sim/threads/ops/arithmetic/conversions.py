@@ -29,7 +29,7 @@ _BYTES: dict[str, Callable[[int, Array], Array]] = {
     "ecr": lambda i, at: np.minimum(at, i),
     "rc16": lambda i, at: (at & 1) * 2 + i % 2,
 }
-"""For each mode the byte that byte `i` of the result is, by the lower two bits of the selector."""
+"""For each mode the source byte of byte `i` of the result, by the lower two bits of the selector."""
 
 
 @operation("nvvm.prmt")
@@ -62,11 +62,11 @@ def _permute(op: Any, tr: ThreadTranslator) -> Step:
 # ---------------------------------------------------------------------------------------------------------------------
 
 _TF32_BITS = 13
-"""Those of f32 that tf32 has not."""
+"""The mantissa bits of f32 that tf32 does not have."""
 
 
 def round_to_tf32(values: Array, rounding: str) -> Array:
-    """The words of f32 whose lower bits are zeros; `rounding` is as the PTX ISA calls it."""
+    """f32 words with zeros in the lower bits; `rounding` has PTX names."""
     bits = np.ascontiguousarray(values, np.float32).view(np.uint32).astype(np.int64)
     half = 1 << _TF32_BITS - 1
     more = {"rna": half, "rn": half - 1 + (bits >> _TF32_BITS & 1), "rz": 0}[rounding]
@@ -102,8 +102,8 @@ def _type_name(op: Any, name: str) -> str:
 
 
 def to_small(values: Array, dtype: np.dtype[Any], relu: bool = False) -> Array:
-    """The bytes of floats of 8 bits and less: rounded to nearest even, the largest one where that is too large, as where
-    NaN is none. What is below zero may become zero."""
+    """The bytes of floats of 8 bits or less: rounded to nearest even, saturated to the largest number, also for types
+    without NaN. Negative numbers become zero if `relu` is set."""
     if relu:
         values = np.where(values <= 0, np.zeros((), values.dtype), values)
     if dtype in SMALL_FLOATS.values():
@@ -115,7 +115,7 @@ def to_small(values: Array, dtype: np.dtype[Any], relu: bool = False) -> Array:
 
 
 def to_scale(values: Array, up: bool, saturates: bool) -> Array:
-    """The bytes of scales: the exponents of magnitudes, of the power of two above or below (PTX ISA, "cvt", `.ue8m0x2`)."""
+    """The bytes of scales: the exponents of magnitudes, rounded to a power of two (PTX ISA, "cvt", `.ue8m0x2`)."""
     with np.errstate(invalid="ignore"):
         fraction, exponent = np.frexp(np.abs(values.astype(np.float64)))
     exponent = exponent - (fraction == 0.5) if up else exponent - 1
@@ -125,7 +125,7 @@ def to_scale(values: Array, up: bool, saturates: bool) -> Array:
 
 
 def _rounding(op: Any, kind: str, of_scales: bool) -> Callable[[Array], Array]:
-    """What makes the bytes of floats."""
+    """The encoder of floats to bytes."""
     rounding, saturation = _word(op, "rnd"), _word(op, "sat")
     relu = bool(attribute(op, "relu", False))
     if of_scales:
@@ -235,7 +235,7 @@ def _to_halves(op: Any, tr: ThreadTranslator) -> Step:
 
 @operation("nvvm.dot.accumulate.4way", "nvvm.dot.accumulate.2way")
 def _dot(op: Any, tr: ThreadTranslator) -> Step:
-    """PTX ISA, "dp4a" and "dp2a": of the four bytes of B those that stand lower or higher."""
+    """PTX ISA, "dp4a" and "dp2a": the lower or upper bytes among the four bytes of B."""
     unsigned = [_word(op, name) == "unsigned" for name in ("a_type", "b_type")]
     four = op.name.endswith("4way")
     begin = 2 if not four and attribute(op, "b_hi") else 0
@@ -259,13 +259,13 @@ def _dot(op: Any, tr: ThreadTranslator) -> Step:
 
 
 def _flushed(x: Array) -> Array:
-    """Numbers that are not normal become zeros."""
+    """Flushes subnormal numbers to zero."""
     return np.where(np.abs(x) < np.finfo(np.float32).tiny, np.copysign(np.float32(0), x), x)
 
 
 @operation("nvvm.rcp.approx.ftz.f", "nvgpu.rcp")
 def _reciprocal(op: Any, tr: ThreadTranslator) -> Step:
-    """Rounded once, where the hardware has it near to that."""
+    """Rounded once; the hardware is approximate."""
     flushes = op.name.startswith("nvvm") or "ftz" in op.attributes
 
     def compute(x: Array) -> Array:

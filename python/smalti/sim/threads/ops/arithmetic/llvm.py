@@ -27,7 +27,7 @@ def address_space(ty: Any) -> int:
 
 
 def constant_of(value: Any) -> int:
-    """The number that an operand is."""
+    """The value of a constant operand."""
     op = value.owner if isinstance(value, ir.OpResult) else None
     if op is None or op.name not in ("arith.constant", "llvm.mlir.constant"):
         raise Unsupported("a dynamic operand that must be constant")
@@ -35,7 +35,7 @@ def constant_of(value: Any) -> int:
 
 
 def pointee(st: Any, pointer: Any, space: int, site: Any, what: str) -> tuple[Any, Any]:
-    """The buffer that a pointer goes to, and the byte in it."""
+    """The buffer of a pointer, and the byte offset in it."""
     if space == 3:
         return st.block.shared, pointer
     if space == IN_CLUSTER:
@@ -56,11 +56,11 @@ def pointee(st: Any, pointer: Any, space: int, site: Any, what: str) -> tuple[An
 
 
 IN_CLUSTER = 7
-"""The address space of the shared memory of a cluster."""
+"""The address space of distributed shared memory."""
 
 
 def in_cluster(st: Any, pointer: Any, site: Any, what: str) -> tuple[Any, Any]:
-    """The shared memory that a pointer into that of the cluster goes to, and the byte in it."""
+    """The shared memory of a distributed-shared-memory pointer, and the byte offset in it."""
     number: int | None = st.uniform(pointer >> BLOCK_BITS)
     if number is None:
         st.stop("divergence", f"{what} of one op accesses different blocks in different threads", site)
@@ -71,7 +71,7 @@ def in_cluster(st: Any, pointer: Any, site: Any, what: str) -> tuple[Any, Any]:
 
 
 def pointees(st: Any, pointer: Any, space: int, site: Any, what: str) -> Iterator[tuple[Any, Any, Any]]:
-    """The buffers that pointers of lanes go to, the bytes in them, and the lanes: one after the other."""
+    """The buffers of pointers of lanes, the byte offsets, and the lanes, one buffer after the other."""
     numbers: Any = 0
     if isinstance(pointer, np.ndarray) and space != 3:
         numbers = pointer >> BLOCK_BITS if space == IN_CLUSTER else pointer // SPACING
@@ -100,7 +100,7 @@ def _pointer_of(op: Any, tr: ThreadTranslator) -> Step:
 
 
 def pointer_to(st: Any, view: View, site: Any) -> Any:
-    """The number of the pointer to where a view's buffer begins."""
+    """The address of the start of a view's buffer."""
     if view.buffer.shared:
         return view.begin
     if not isinstance(view.buffer, LaneBuffer):
@@ -166,7 +166,7 @@ def _element_pointer(op: Any, tr: ThreadTranslator) -> Step:
 
 
 _DYNAMIC = -(1 << 31)
-"""Among constant indices one that is an operand."""
+"""The only dynamic index among constant indices."""
 
 
 def _shape(ty: Any) -> tuple[int, ...]:
@@ -174,7 +174,7 @@ def _shape(ty: Any) -> tuple[int, ...]:
 
 
 def accessed(ty: Any, what: str, tr: ThreadTranslator) -> tuple[np.dtype[Any], tuple[int, ...], Any]:
-    """The element type and shape of what is loaded or stored, and where its elements are from the first byte on."""
+    """The element type and shape of a load or store, and the byte offsets of its elements."""
     dtype, shape = dtype_of(ty), _shape(ty)
     if dtype is None or dtype == np.dtype(np.bool_):
         raise Unsupported(f"a {what} of {ty}")
@@ -184,13 +184,13 @@ def accessed(ty: Any, what: str, tr: ThreadTranslator) -> tuple[np.dtype[Any], t
 
 
 def _alignment(op: Any, dtype: np.dtype[Any], shape: tuple[int, ...]) -> int:
-    """What the address of an access is a multiple of: vectors are as wide as a power of two."""
+    """The alignment of an access: vectors are aligned to a power of two."""
     size = dtype.itemsize * math.prod(shape)
     return attribute(op, "alignment") or 1 << (size - 1).bit_length()
 
 
 class _Stored:
-    """What a load or store takes of memory: elements, or of numbers of less than a byte the bytes, as LLVM packs them."""
+    """The memory of a load or store: elements, or for packed types the bytes."""
 
     def __init__(self, op: Any, ty: Any, what: str, tr: ThreadTranslator) -> None:
         self.bits, self.held, self.whole = bits_of(ty), held_dtype(ty), _shape(ty)
@@ -205,14 +205,14 @@ class _Stored:
         self.alignment = _alignment(op, self.dtype, self.shape)
 
     def value(self, found: Any) -> Any:
-        """What is loaded, of what memory has."""
+        """The loaded value, from memory elements."""
         if self.bits is None or self.held is None:
             return found
         numbers = unpacked_bits(np.asarray(found), self.bits, self.count, self.held)
         return numbers if self.whole else shaped(numbers[..., 0], self.held)
 
     def memory(self, value: Any) -> Any:
-        """What memory gets of a value; bits that no number has are zeros."""
+        """The memory elements of a stored value; padding bits are zeros."""
         if self.bits is None or self.held is None:
             return value
         found = np.asarray(value, self.held)
@@ -318,7 +318,7 @@ def _cast(op: Any, tr: ThreadTranslator) -> Step:
 
 
 class Descriptor:
-    """What LLVM knows of a memref: pointers, the offset, sizes and strides."""
+    """LLVM's memref descriptor: pointers, offset, sizes and strides."""
 
     def __init__(self, fields: list[Any]) -> None:
         self.fields = fields

@@ -13,22 +13,22 @@ from ...execution.memory import NAMED_BARRIER_BYTES
 
 NAMED_BARRIER = '!llvm.target<"amdgcn.named.barrier", 0>'
 _POINTER_BYTES = {3: 4, 5: 4}
-"""By address spaces; others have 8."""
+"""Pointer sizes by address space; others have 8 bytes."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """A type in memory."""
+    """The memory layout of a type."""
 
     size: int
     alignment: int
     stride: int = 0
-    """From one element of an array to the next."""
+    """The stride between array elements."""
     fields: tuple[tuple[int, Layout], ...] = ()
-    """Of a structure the place of each member; of an array its element alone."""
+    """The offset of each struct member; for an array the layout of its element."""
 
     def at(self, index: int) -> tuple[int, Layout]:
-        """The place of an element."""
+        """The offset of an element."""
         if self.stride:
             return index * self.stride, self.fields[0][1]
         if not 0 <= index < len(self.fields):
@@ -37,7 +37,7 @@ class Layout:
 
 
 def layout_of(ty: Any) -> Layout:
-    """How a type lies in memory."""
+    """The memory layout of a type."""
     text = str(ty)
     found = _aggregate(text.removeprefix("!llvm."), ty)
     if found is not None:
@@ -79,7 +79,7 @@ def _aggregate(text: str, ty: Any) -> Layout | None:
 
 
 def _parse(text: str, ty: Any) -> Any:
-    """A type inside of another, where `!llvm.` is left away."""
+    """A nested type, in which the prefix `!llvm.` is dropped."""
     text = text.strip()
     if text.split("<")[0] in ("array", "struct", "ptr", "target"):
         text = f"!llvm.{text}"
@@ -87,7 +87,7 @@ def _parse(text: str, ty: Any) -> Any:
 
 
 def _split(text: str) -> list[str]:
-    """The members of a structure."""
+    """The members of a struct."""
     parts, depth, begin = [], 0, 0
     for at, letter in enumerate(text):
         depth += {"<": 1, "(": 1, ">": -1, ")": -1}.get(letter, 0)

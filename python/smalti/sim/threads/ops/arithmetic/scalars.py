@@ -40,7 +40,7 @@ _INDEX = {
     "or": "ori",
     "xor": "xori",
 }
-"""Operations of `index`, and the functions of `arith` that they are."""
+"""Ops of `index`, and the equivalent functions of `arith`."""
 
 
 @operation(*(f"index.{name}" for name in _INDEX))
@@ -151,7 +151,7 @@ def _clamp(op: Any, tr: ThreadTranslator) -> Step:
 
 
 def _power(base: Array, exponent: Array) -> Array:
-    """Integers to the power of integers, which wrap; to a negative power, what is left of 1 / x."""
+    """Integers to the power of integers, with wrap-around; with a negative exponent the truncation of 1 / x^n."""
     found = np.ones(np.broadcast(base, exponent).shape, base.dtype)
     factor, left = np.broadcast_to(base, found.shape), np.broadcast_to(exponent, found.shape)
     negative = left < 0

@@ -18,12 +18,12 @@ from .arith import combining, elementwise, shaped
 
 
 def shape_of(ty: Any) -> tuple[int, ...]:
-    """The shape of a vector; a number has none."""
+    """The shape of a vector; () for a scalar."""
     return tuple(ty.shape) if isinstance(ty, ir.VectorType) else ()
 
 
 def element_dtype(ty: Any) -> np.dtype[Any]:
-    """The numpy type of elements or a number."""
+    """The numpy type of elements or of a scalar."""
     found = dtype_of(ty)
     if found is None:
         raise Unsupported(f"type {ty}")
@@ -31,7 +31,7 @@ def element_dtype(ty: Any) -> np.dtype[Any]:
 
 
 def _moved_dtype(ty: Any) -> np.dtype[Any]:
-    """The same of what only moves."""
+    """The same for ops that only move elements."""
     found = held_dtype(ty)
     if found is None:
         raise Unsupported(f"type {ty}")
@@ -39,8 +39,8 @@ def _moved_dtype(ty: Any) -> np.dtype[Any]:
 
 
 def on_vectors(op: Any, tr: ThreadTranslator, function: Callable[..., Array], mask_rank: int = 0) -> Step:
-    """An operation that moves elements: `function` gets the operands, with the lane in front of each where one has it,
-    and whether they have. Inside of `vector.mask` it gets the mask behind them, if it has a rank."""
+    """An op that moves elements: `function` takes the operands, with a leading lane dimension if one has it, and
+    whether they have it. Inside `vector.mask` it also takes the mask, if it has a rank."""
     operands, (result,) = tr.operands(op), tr.results(op)
     kinds = [(_moved_dtype(value.type), rank_of(value.type)) for value in op.operands]
     if tr.vector_mask is not None and mask_rank:
@@ -62,12 +62,12 @@ def _at(lanes: bool, index: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _positions(op: Any, tr: ThreadTranslator, first: int) -> tuple[list[int], list[int]]:
-    """Constant positions, with the slots of those that are not."""
+    """Static positions, with the slots of dynamic ones."""
     return list(attribute(op, "static_position")), tr.operands(op)[first:]
 
 
 def _part(op: Any, tr: ThreadTranslator, index: tuple[Any, ...]) -> Step:
-    """A part of a vector that an index says."""
+    """The part of a vector at an index."""
     (source,), (result,) = tr.operands(op), tr.results(op)
     rank, wanted, of_lanes = rank_of(op.operands[0].type), _moved_dtype(op.results[0].type), (slice(None), *index)
 
@@ -328,7 +328,7 @@ def _reduction(op: Any, tr: ThreadTranslator) -> Step:
 
 
 def neutral(name: str, dtype: np.dtype[Any]) -> Any:
-    """The number that changes nothing in a reduction."""
+    """The neutral element of a reduction."""
     if dtype.kind not in "ib":
         known = {"add": -0.0, "mul": 1.0, "maximumf": -np.inf, "minimumf": np.inf}
         return dtype.type(known.get(name.removesuffix("f") if name in ("addf", "mulf") else name, np.nan))
@@ -340,7 +340,7 @@ def neutral(name: str, dtype: np.dtype[Any]) -> Any:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Structures
+# Structs
 # ---------------------------------------------------------------------------------------------------------------------
 
 

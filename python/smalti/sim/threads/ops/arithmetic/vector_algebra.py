@@ -126,7 +126,7 @@ def _contract(op: Any, tr: ThreadTranslator) -> Step:
     order = [*into, *reduced]
 
     def spread_out(x: Array, dimensions: list[int], first: int) -> Array:
-        """The operand with all dimensions of the iteration space, those of the result in front."""
+        """The operand with all dimensions of the iteration space, those of the result first."""
         known = [d for d in order if d in dimensions]
         x = x.transpose([*range(first), *(dimensions.index(d) + first for d in known)])
         return x[(slice(None),) * first + tuple(slice(None) if d in dimensions else None for d in order)]

@@ -23,7 +23,7 @@ _WORD = np.dtype(np.int32)
 
 
 def _exchange(op: Any, tr: ThreadTranslator, lanes: Any) -> Step:
-    """Every lane gets what another lane of its wave has."""
+    """Every lane reads another lane of its wave."""
     (source,), (result,), site = tr.operands(op), tr.results(op), tr.site(op)
     rank, dtype = rank_of(op.operands[0].type), dtype_of(op.operands[0].type)
 
@@ -50,7 +50,7 @@ def _swizzle(op: Any, tr: ThreadTranslator) -> Step:
 
 
 def _swizzled(pattern: int, tr: ThreadTranslator) -> Array:
-    """The lanes that a pattern of `ds_swizzle` says (ISA guides, DS_SWIZZLE_B32)."""
+    """The source lanes of a `ds_swizzle` pattern (ISA guides, DS_SWIZZLE_B32)."""
     lane = np.arange(tr.warp_size)
     group, inside, mask = lane & ~31, lane & 31, pattern & 31
     if pattern >= 0xE000:
@@ -66,7 +66,7 @@ def _swizzled(pattern: int, tr: ThreadTranslator) -> Array:
 
 
 def _crossbar(op: Any, tr: ThreadTranslator, sources: Array) -> Step:
-    """Every lane gets what another one has, or zeros where that one does not run."""
+    """Every lane reads another one, or zeros if that one is inactive."""
     value, result = tr.operands(op)[0], tr.results(op)[0]
     rank, dtype = rank_of(op.operands[0].type), dtype_of(op.operands[0].type)
     if dtype is None:
@@ -79,7 +79,7 @@ def _crossbar(op: Any, tr: ThreadTranslator, sources: Array) -> Step:
 
 
 def through_crossbar(st: Any, value: Any, lanes: Array, rank: int, dtype: Any) -> Any:
-    """What lanes of the same wave have that run; of others, zeros."""
+    """The values of active lanes of the same wave; zeros for others."""
     found = from_lane(st, value, lanes, rank, dtype)
     if st.mask is None:
         return found
@@ -95,11 +95,11 @@ def _permlane_swap(op: Any, tr: ThreadTranslator) -> Step:
 
 
 _ROW = 16
-"""Lanes of a row of `dpp`."""
+"""Lanes of a `dpp` row."""
 
 
 def _dpp_sources(kind: str, argument: Any, lane: Any, wave: int) -> tuple[Any, Any]:
-    """For each lane the one that it reads, and whether there is one."""
+    """For each lane its source lane, and whether there is one."""
     row, inside = lane // _ROW * _ROW, lane % _ROW
     everywhere = np.ones(len(lane), np.bool_)
     if kind == "quad_perm":
@@ -163,8 +163,7 @@ def _update_dpp(op: Any, tr: ThreadTranslator) -> Step:
 
 
 def _move(op: Any, tr: ThreadTranslator, kind: str, argument: Any, masks: tuple[int, int], zeros: bool) -> Step:
-    """Lanes get what others have; those that are not enabled keep the old value, and so do those that read nobody, or
-    get zeros."""
+    """Lanes read other lanes. Disabled lanes keep the old value; lanes without a source keep it, or read zeros."""
     old, source = tr.operands(op)
     (result,) = tr.results(op)
     (rows, banks), lane = masks, np.arange(tr.warp_size)
@@ -215,7 +214,7 @@ def _read_lane(op: Any, tr: ThreadTranslator) -> Step:
 
 
 def _comes(st: Any, lanes: Array, site: Site) -> None:
-    """The lanes that others read have to run."""
+    """The source lanes must be active."""
     if st.mask is None:
         return
     size = st.block.warp_size
@@ -259,7 +258,7 @@ def _ballot(op: Any, tr: ThreadTranslator) -> Step:
 
 @operation("rocdl.permlanex16")
 def _permute_rows(op: Any, tr: ThreadTranslator) -> Step:
-    """Lanes read the other row of 16 where 4 bits say (RDNA3 ISA guide, V_PERMLANEX16_B32)."""
+    """Lanes read the other row of 16, at the lane of 4 selector bits (RDNA3 ISA guide, V_PERMLANEX16_B32)."""
     if not tr.target.architecture.startswith("RDNA"):
         raise Unsupported(f"{tr.target.name} does not have this instruction")
     old, value, *selectors = tr.operands(op)
@@ -287,7 +286,8 @@ def _permute_rows(op: Any, tr: ThreadTranslator) -> Step:
 
 @operation("rocdl.permlane16.swap", "rocdl.permlane32.swap")
 def _swap_rows(op: Any, tr: ThreadTranslator) -> Step:
-    """Odd rows of the first value change places with even rows of the second (CDNA4 ISA guide, V_PERMLANE16_SWAP_B32)."""
+    """Odd rows of the first value are swapped with even rows of the second (CDNA4 ISA guide,
+    V_PERMLANE16_SWAP_B32)."""
     first, second = tr.operands(op)
     (result,), site = tr.results(op), tr.site(op)
     length = 32 if "32" in op.name else 16

@@ -16,7 +16,7 @@ from ...execution.counters import COPY, DS, LOAD, STORE
 from ...execution.lanes import dtype_of, spread
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Who one is
+# Ids
 # ---------------------------------------------------------------------------------------------------------------------
 
 
@@ -141,12 +141,12 @@ def _register(op: Any, tr: ThreadTranslator) -> Step:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Barriers of threads
+# Thread barriers
 # ---------------------------------------------------------------------------------------------------------------------
 
 
 def whole_warps(st: Any, what: str, site: Site) -> None:
-    """All threads of the warps have to come."""
+    """All threads of the warps must be active."""
     if st.mask is None:
         return
     rows = st.mask.reshape(len(st.warps), -1)
@@ -163,7 +163,7 @@ def whole_warps(st: Any, what: str, site: Site) -> None:
 
 
 def thread_barrier(st: Any, number: int, count: int, site: Site, what: str) -> Iterator[Wait]:
-    """A barrier at which `count` threads of the block wait for each other."""
+    """A barrier for `count` threads of the block."""
     whole_warps(st, what, site)
     met: list[tuple[Any, Meeting]] = []
     barrier = st.block.thread_barrier(number)
@@ -183,12 +183,12 @@ def thread_barrier(st: Any, number: int, count: int, site: Site, what: str) -> I
 
     yield Wait(site, lambda: all(meeting.done for _, meeting in met), describe, lambda: met[0][1].clocks)
     for warp, meeting in met:
-        warp.acquired_from_barrier(meeting.told)
+        warp.acquired_from_barrier(meeting.published)
         st.acquire(warp, meeting.clocks, site, meeting.count)
 
 
 def numbered(st: Any, value: Any, site: Site, what: str) -> int | None:
-    """A number that all threads of the team have; None where the team was split by it."""
+    """A uniform number; None if the warps were split because it differs between them."""
     found = st.uniform(value)
     if found is not None:
         return found
@@ -200,7 +200,7 @@ def numbered(st: Any, value: Any, site: Site, what: str) -> int | None:
 
 
 def counted(st: Any, number: int, value: Any, site: Site) -> int:
-    """The threads that a numbered barrier is for: what a value says, or all for None. Checks both."""
+    """The thread count of a barrier: the value of an operand, or all threads for None. Checks both."""
     count = None if value is None else st.uniform(value)
     if value is not None and count is None:
         st.stop("divergence", "threads pass different thread counts for a barrier", site)
@@ -221,7 +221,7 @@ def _barrier(op: Any, tr: ThreadTranslator) -> None:
 
 
 def wait_for_all(st: Any, site: Site, kinds: Sequence[str] = (DS, COPY, LOAD, STORE)) -> None:
-    """A barrier waits for accesses and copies of some kinds, on AMD's chips."""
+    """A barrier waits for accesses and copies of some kinds, on AMD chips."""
     for warp in st.active_warps():
         if warp.counters is not None:
             own = [kind for kind in kinds if kind != COPY] if st.machine.how.own_waits else kinds
@@ -279,7 +279,8 @@ def _arrive(op: Any, tr: ThreadTranslator) -> None:
     "gpu.printf",
 )
 def _nothing(op: Any, tr: ThreadTranslator) -> None:
-    """What orders nothing in one launch: whose tensor maps are made before it, and which waits for no other."""
+    """Ops without effect on the order of accesses in one launch, such as fences of tensor maps that are created before
+    it."""
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -288,7 +289,7 @@ def _nothing(op: Any, tr: ThreadTranslator) -> None:
 
 
 def from_lane(st: Any, value: Any, lanes: Any, rank: int, dtype: Any) -> Any:
-    """The value that lanes of the same warp have."""
+    """The values of lanes of the same warp."""
     if not isinstance(value, np.ndarray) or value.ndim == rank:
         return value
     size = st.block.warp_size

@@ -43,7 +43,7 @@ def _subgroup_reduce(op: Any, tr: ThreadTranslator) -> Step:
 
 @operation("gpu.all_reduce")
 def _all_reduce(op: Any, tr: ThreadTranslator) -> None:
-    """All threads of the block wait for each other's values; nothing is said of memory."""
+    """All threads of the block wait for each other's values; memory accesses are not ordered."""
     (value,), (result,), site = tr.operands(op), tr.results(op), tr.site(op)
     dtype = dtype_of(op.operands[0].type)
     if dtype is None:
@@ -93,7 +93,7 @@ def _of_name(name: str, dtype: np.dtype[Any]) -> Callable[[Any, Array, Array], A
 
 
 def _of_region(op: Any, tr: ThreadTranslator, dtype: np.dtype[Any]) -> Callable[[Any, Array, Array], Array]:
-    """What a reduction's own region does with two numbers: its operations compute on arrays of any length."""
+    """The function of a reduction region for two numbers: its ops compute on arrays of any length."""
     block = tr.only_block(op.regions[0])
     first, second = (tr.slot(argument) for argument in block.arguments)
     operations = [view.operation for view in block.operations]
@@ -117,14 +117,14 @@ def _of_region(op: Any, tr: ThreadTranslator, dtype: np.dtype[Any]) -> Callable[
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Code of one lane
+# Single-lane regions
 # ---------------------------------------------------------------------------------------------------------------------
 
 
 @operation("gpu.warp_execute_on_lane_0")
 def _on_lane_0(op: Any, tr: ThreadTranslator) -> None:
-    """The first lane runs the region. It gets what all lanes have of distributed vectors, and gives each its part of what it
-    yields, in blocks (GPU dialect, "gpu.warp_execute_on_lane_0"). It orders no accesses of memory."""
+    """The first lane runs the region. It sees the distributed vectors of all lanes, and its results are distributed in
+    blocks (GPU dialect, "gpu.warp_execute_on_lane_0"). It does not order memory accesses."""
     lane, *given = tr.operands(op)
     results, site, size = tr.results(op), tr.site(op), attribute(op, "warp_size")
     if size != tr.warp_size:
@@ -163,7 +163,7 @@ def _on_lane_0(op: Any, tr: ThreadTranslator) -> None:
 
 
 class _Parts:
-    """A value of one lane, and the parts of it that the lanes of a warp have."""
+    """A value of one lane, and its distribution across the lanes of a warp."""
 
     def __init__(self, whole: Any, part: Any, lanes: int) -> None:
         self.shape = tuple(whole.shape) if isinstance(whole, ir.VectorType) else ()
@@ -177,7 +177,7 @@ class _Parts:
             raise Unsupported(f"a distribution of {whole} to {part} per lane across {lanes} lanes")
 
     def _interleaved(self) -> list[int]:
-        """The axes of parts, each behind the one that says whose it is."""
+        """The axes of parts, each after the axis of its owner."""
         rank = len(self.part)
         return [axis for i in range(rank) for axis in (1 + i, 1 + rank + i)]
 

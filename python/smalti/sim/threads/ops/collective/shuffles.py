@@ -94,7 +94,7 @@ def _broadcast(op: Any, tr: ThreadTranslator) -> Step:
 
 
 def _one_of_each_warp(st: Any, lanes: Array, running: Array, site: Site) -> None:
-    """Lanes that run have to name the same lane, one that runs."""
+    """Active lanes must pass the same lane, which must be active."""
     size = st.block.warp_size
     rows = lanes.reshape(-1, size)
     wanted = rows[np.arange(len(rows)), running.argmax(1)]
@@ -111,7 +111,7 @@ def _one_of_each_warp(st: Any, lanes: Array, running: Array, site: Site) -> None
 
 
 def _running(st: Any) -> Array:
-    """The lanes that run, a row for each warp."""
+    """The active lanes, a row per warp."""
     if st.mask is None:
         return np.ones((len(st.warps), st.block.warp_size), np.bool_)
     return st.mask.reshape(len(st.warps), -1)
@@ -123,8 +123,8 @@ def _running(st: Any) -> Array:
 
 
 def may_converge_elsewhere(op: Any) -> bool:
-    """Whether the other way of a condition around an operation has one like it, or another block: threads that run by
-    themselves may come together at both."""
+    """Whether the other path of an enclosing condition, or another block, has a similar op: independent threads may
+    converge at both."""
     while op.name not in FUNCTIONS:
         parent = op.parent.operation
         if any(
@@ -146,8 +146,7 @@ _TOGETHER = {f"nvvm.{name}.sync" for name in ("vote", "match", "redux", "shfl", 
 
 
 def members(st: Any, mask: Any, what: str, site: Site, elsewhere: bool) -> Array:
-    """For each lane the lanes of its warp that take part with it, as its mask says. Of lanes that do not run the rows
-    mean nothing."""
+    """For each lane the participating lanes of its warp, from its mask. Rows of inactive lanes are undefined."""
     running = _running(st)
     if st.mask is None and not isinstance(mask, np.ndarray) and mask & 0xFFFFFFFF == 0xFFFFFFFF:
         return np.broadcast_to(True, (st.lanes, WARP))
@@ -157,7 +156,7 @@ def members(st: Any, mask: Any, what: str, site: Site, elsewhere: bool) -> Array
     alike = masks.reshape(-1, WARP).repeat(WARP, 0) == masks[:, None]
     exists = st.threads < st.block.thread_count
     if st.ended is not None:
-        # Nobody waits for who has ended.
+        # Exited lanes are not waited for.
         exists = exists & ~st.ended
     exists = exists.reshape(-1, WARP).repeat(WARP, 0)
     comes = running.reshape(-1)
@@ -188,7 +187,7 @@ def members(st: Any, mask: Any, what: str, site: Site, elsewhere: bool) -> Array
 
 
 def _rows(values: Array) -> Array:
-    """What lanes have, as each lane of their warp sees it."""
+    """The values of all lanes of the warp, for each lane."""
     return values.reshape(-1, WARP).repeat(WARP, 0)
 
 
@@ -197,7 +196,7 @@ def _kind(op: Any) -> str:
 
 
 def _ballot(chosen: Array) -> Array:
-    """Rows of lanes as numbers of a bit for each."""
+    """Rows of lanes as bit masks."""
     return (chosen * _BITS).sum(1).astype(np.uint32).view(np.int32)
 
 
@@ -271,8 +270,8 @@ def _redux(op: Any, tr: ThreadTranslator) -> Step:
 
 
 def _extreme(values: Array, named: Array, least: bool, nan: bool) -> Array:
-    """The least or largest number of those that take part. A NaN is only found where it is asked for, or where there is
-    nothing else; -0 is less than +0 (PTX ISA, redux.sync)."""
+    """The minimum or maximum of participating lanes. NaN propagates only if requested, or if there is no number; -0 is
+    less than +0 (PTX ISA, redux.sync)."""
     rows = _rows(values)
     odd = np.isnan(rows)
     kept = named & ~odd
@@ -316,7 +315,7 @@ def _shfl_sync(op: Any, tr: ThreadTranslator) -> Step:
 
 @operation("nvvm.elect.sync")
 def _elect(op: Any, tr: ThreadTranslator) -> Step:
-    """One lane of those of the mask: the documentation does not say which; here the first."""
+    """One lane of those in the mask: PTX does not specify which; here the first."""
     operands, (result,), site = tr.operands(op), tr.results(op), tr.site(op)
     elsewhere = may_converge_elsewhere(op)
 
@@ -329,7 +328,7 @@ def _elect(op: Any, tr: ThreadTranslator) -> Step:
 
 @operation("nvvm.bar.warp.sync")
 def _warp_sync(op: Any, tr: ThreadTranslator) -> Step:
-    """Orders the accesses of those that take part (PTX ISA, bar.warp.sync), as nothing else here does."""
+    """Orders the accesses of the participating lanes (PTX ISA, bar.warp.sync); no other op here does."""
     (mask,), site = tr.operands(op), tr.site(op)
     elsewhere = may_converge_elsewhere(op)
 
@@ -342,7 +341,7 @@ def _warp_sync(op: Any, tr: ThreadTranslator) -> Step:
             while left.any():
                 lanes = rows[int(left.argmax())]
                 if int(lanes.sum()) == warp.threads:
-                    # What threads know of what they started, all of them know behind it.
+                    # Completed operations of each thread are ordered before later accesses of all.
                     for agent, end in warp.own.items():
                         st.learn(warp, agent, end)
                 warp.synchronize(lanes, site)

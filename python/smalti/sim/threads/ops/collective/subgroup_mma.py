@@ -34,12 +34,12 @@ class Matrix:
         self.rows, self.columns = int(found[1]), int(found[2])
         self.dtype = arith.type_of(ir.Type.parse(found[3], ty.context))
         self.each = self.rows * self.columns // tr.warp_size
-        """Elements of a lane."""
+        """Elements per lane."""
         if not self.each or self.columns % self.each or self.rows * self.columns % tr.warp_size:
             raise Unsupported(f"a matrix of type {ty} with a warp size of {tr.warp_size}")
 
     def places(self, st: Any, lead: int, transposed: bool) -> tuple[Array, Array]:
-        """The bytes, behind the first element, of each lane's first one, and of the others behind that."""
+        """The byte offsets of each lane's first element, and of its other elements relative to that."""
         size = self.dtype.itemsize
         row, column = np.divmod(np.arange(st.lanes) % st.block.warp_size * self.each, self.columns)
         by_row, by_column = (1, lead) if transposed else (lead, 1)

@@ -30,7 +30,7 @@ def _apply(op: Any, tr: ThreadTranslator) -> Step:
 
 
 def bound(op: Any, name: str, slots: list[int], pick: Any, results: range | None = None) -> Callable[[Any], Any]:
-    """A function that gives the least or largest of a map's results, or of some of them."""
+    """A function that returns the minimum or maximum of a map's results, or of some of them."""
     functions = affine.functions_of(ir.AffineMapAttr(op.attributes[name]).value)
     functions = functions if results is None else [functions[i] for i in results]
 
@@ -79,7 +79,7 @@ def _linearize(op: Any, tr: ThreadTranslator) -> Step:
 
 
 def _basis(op: Any, dynamic: list[int]) -> list[int]:
-    """Sizes, or the complements of the slots of those that are not constant."""
+    """Sizes, or the complements of the slots of dynamic ones."""
     rest = iter(dynamic)
     return [~next(rest) if size < 0 else size for size in attribute(op, "static_basis")]
 

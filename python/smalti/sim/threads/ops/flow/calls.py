@@ -49,7 +49,7 @@ _TESTS: dict[str, Callable[[Array], Array]] = {"isinf": np.isinf, "isnan": np.is
 
 
 def _library(op: Any, tr: ThreadTranslator, name: str) -> Step:
-    """A function of a library: computed in double precision and rounded once, as those of `math` are."""
+    """A library function: computed in double precision and rounded once, like `math`."""
     if name.startswith("__nv_") and name.rstrip("f").endswith("sincos"):
         return _sine_and_cosine(op, tr)
     libdevice, ocml = _LIBDEVICE.fullmatch(name), _OCML.fullmatch(name)
@@ -76,7 +76,7 @@ def _library(op: Any, tr: ThreadTranslator, name: str) -> Step:
 
 
 def _sine_and_cosine(op: Any, tr: ThreadTranslator) -> Step:
-    """Both go to memory."""
+    """A function with two results in memory, such as `sincos`."""
     (source, *targets), site = tr.operands(op), tr.site(op)
     dtype, _, steps = accessed(op.operands[0].type, "store", tr)
     spaces = [address_space(value.type) for value in list(op.operands)[1:]]

@@ -15,7 +15,7 @@ from ...execution.code import Frame, Label, ThreadTranslator, operation
 
 
 def way(st: Any, condition: Any, may_wait: bool) -> bool | int | None:
-    """Whether all lanes that run have a condition, True or False; the place of the program again where the team was
+    """True or False if the condition is uniform in the active lanes; the current program counter if the warps were
     split; else None."""
     if not isinstance(condition, np.ndarray):
         return bool(condition)
@@ -38,7 +38,7 @@ def _if(op: Any, tr: ThreadTranslator) -> None:
 
 
 def branches(op: Any, tr: ThreadTranslator, condition: int) -> None:
-    """The code of an operation with two regions, one for those that have a condition and one for others."""
+    """The code of an op with two regions, one for lanes with the condition and one for the others."""
     results = tr.results(op)
     otherwise, end = Label(), Label()
     waits = 0

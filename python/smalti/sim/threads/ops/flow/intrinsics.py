@@ -92,7 +92,7 @@ _CLASSES: tuple[Callable[[Array, Any], Array], ...] = (
     lambda x, tiny: (x >= tiny) & np.isfinite(x),
     lambda x, tiny: np.isposinf(x),
 )
-"""Whether a number is of a class, by the bits of LLVM's mask; NaN are all quiet here."""
+"""Whether a number is in a class, by the bits of LLVM's mask; all NaNs are quiet here."""
 
 
 @operation("llvm.intr.is.fpclass")
@@ -113,7 +113,7 @@ def _is_of_class(op: Any, tr: ThreadTranslator) -> Step:
 
 
 def _exactly(function: Callable[..., Any], dtype: np.dtype[Any], signed: bool = False) -> Callable[..., Array]:
-    """A function of numbers of any size, without a sign unless it is asked for; the result is cut."""
+    """A function of integers of any size, unsigned unless `signed` is set; the result is truncated."""
     bits = dtype.itemsize * 8
     mask = (1 << bits) - 1
 
@@ -219,7 +219,7 @@ _REDUCTIONS |= {"fmax": "maxnumf", "fmin": "minnumf", "fmaximum": "maximumf", "f
 
 @operation(*(f"llvm.intr.vector.reduce.{name}" for name in _REDUCTIONS))
 def _reduce(op: Any, tr: ThreadTranslator) -> Step:
-    """From the first element on; sums and products of floats begin with the first operand."""
+    """From the first element; floating-point sums and products start with the first operand."""
     name = _name(op).rpartition(".")[2]
     combine = combining(_REDUCTIONS[name], element_dtype(op.results[0].type))
 
@@ -274,7 +274,7 @@ def _steps(op: Any, tr: ThreadTranslator) -> Step:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# What a program tells a compiler
+# Assumptions
 # ---------------------------------------------------------------------------------------------------------------------
 
 
@@ -305,7 +305,7 @@ _NOTHING += ("dbg.declare", "dbg.label", "dbg.value", "var.annotation")
 
 @operation(*(f"llvm.intr.{name}" for name in _NOTHING))
 def _nothing(op: Any, tr: ThreadTranslator) -> None:
-    """It changes no value."""
+    """An op without effect on values."""
 
 
 @operation("llvm.select")

@@ -17,31 +17,31 @@ from ....translation.translator import attribute
 from ...execution.code import Frame, Graph, Label, ThreadTranslator, operation
 
 LONGEST_JUMPS = 1 << 20
-"""Jumps back after which a program is taken to be endless."""
+"""The number of backward branches after which a kernel is considered endless."""
 
 
 class Way:
-    """A jump to a block, with the values that it gets."""
+    """A branch to a block, with its operands."""
 
     def __init__(self, op: Any, tr: ThreadTranslator, target: Label, given: list[int], into: list[int]) -> None:
         self.target, self.site = target, tr.site(op)
         self._moves, self._merges = tr.moves(given, into), tr.merging(given, into, op)
 
     def hand_on(self, st: Any) -> None:
-        """Gives the block its values; lanes that do not run keep those that they have."""
+        """Passes the operands to the block; inactive lanes keep their values."""
         if st.frames and st.frames[-1].join is not None and st.mask is not None:
             self._merges(st, st.mask)
         else:
             self._moves(st)
 
     def go(self, st: Any) -> int:
-        """All lanes that run go there."""
+        """All active lanes take the branch."""
         self.hand_on(st)
         return arrive(st, self.target, self.site)
 
 
 def arrive(st: Any, label: Label, site: Any) -> int:
-    """Lanes are at a place: where others have yet to come there, these go on."""
+    """Lanes reach a label: if other lanes have yet to reach it, those run first."""
     while st.frames and st.frames[-1].join is label:
         frame = st.frames[-1]
         if frame.waiting:
@@ -59,7 +59,7 @@ def arrive(st: Any, label: Label, site: Any) -> int:
 def branching(
     tr: ThreadTranslator, ways: list[Way], choose: Callable[[Any], Any], join: Label, may_wait: Callable[[], bool]
 ) -> None:
-    """The code of a jump: `choose` gives the number of the way, or one for each lane."""
+    """The code of a branch: `choose` returns the number of the path, or one per lane."""
 
     def branch(st: Any) -> int:
         which = choose(st)
@@ -77,7 +77,7 @@ def branching(
 
 
 def _classes(st: Any, which: Any, mixed: int) -> Any:
-    """For each unit of warps the way that all of its lanes go, or a number for several."""
+    """For each unit of warps the path of all its lanes, or a number for several paths."""
     rows = st.by_unit(which)
     running = np.ones_like(rows, np.bool_) if st.mask is None else st.mask.reshape(rows.shape)
     first = rows[np.arange(len(rows)), running.argmax(1)]
@@ -85,7 +85,7 @@ def _classes(st: Any, which: Any, mixed: int) -> Any:
 
 
 def _part(st: Any, ways: list[Way], which: Any, join: Label) -> int:
-    """Lanes go different ways."""
+    """Lanes diverge."""
     running = np.ones(st.lanes, np.bool_) if st.mask is None else st.mask
     if not st.frames or st.frames[-1].join is not join:
         frame = Frame(st.mask)
@@ -118,7 +118,7 @@ def _ways(op: Any, tr: ThreadTranslator, values: list[list[int]]) -> list[Way]:
 
 
 def _branching(op: Any, tr: ThreadTranslator, ways: list[Way], choose: Callable[[Any], Any]) -> None:
-    """The same of the end of a block."""
+    """The same for the end of a block."""
     graph, block = tr.graphs[op.block], op.block
     branching(tr, ways, choose, graph.join(block), functools.cache(lambda: graph.may_wait(block)))
 
@@ -157,7 +157,7 @@ def _switch(op: Any, tr: ThreadTranslator) -> None:
 
 
 def _case(flag: int, cases: list[int]) -> Callable[[Any], Any]:
-    """A function that gives the number of a case, counted from 1, or 0 for none of them."""
+    """A function that returns the number of a case, counted from 1, or 0 for the default."""
 
     def choose(st: Any) -> Any:
         value = st.v[flag]
@@ -188,7 +188,7 @@ def _index_switch(op: Any, tr: ThreadTranslator) -> None:
 
 @operation("gpu.return", "func.return", "llvm.return", "gpu.terminator", "scf.yield", "memref.alloca_scope.return")
 def _leave(op: Any, tr: ThreadTranslator) -> None:
-    """The end of a block of several."""
+    """The terminator of a block in a multi-block region."""
     graph: Graph = tr.graphs[op.block]
     if graph.ends:
         site = tr.site(op)
@@ -198,7 +198,7 @@ def _leave(op: Any, tr: ThreadTranslator) -> None:
 
 
 def _end(st: Any, end: Label, site: Any) -> int:
-    """The lanes that run have ended, and others go on."""
+    """Active lanes exit, and others continue."""
     if not st.frames:
         return end.at
     running = np.ones(st.lanes, np.bool_) if st.mask is None else st.mask

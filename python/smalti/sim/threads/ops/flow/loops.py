@@ -31,11 +31,11 @@ from .affine import bound
 from .control import way
 
 Bounds = Callable[[Any], tuple[Any, Any, Any]]
-"""Of a team the first number of a loop, the one that it ends ahead of, and the step."""
+"""The lower bound, upper bound and step of a loop, for converged warps."""
 
 
 def _different(st: Any, *numbers: Any) -> Iterable[tuple[int, ...]]:
-    """Numbers as the lanes that run have them, each combination once."""
+    """The distinct combinations of numbers of the active lanes."""
     if not any(isinstance(number, np.ndarray) for number in numbers):
         return (numbers,)
     rows = np.empty((st.lanes, len(numbers)), np.int64)
@@ -53,9 +53,9 @@ def counting(
     carried: tuple[list[int], list[int], list[int]],
     bits: int = 64,
 ) -> None:
-    """The code of a loop: `assign` gives its number, which has so many bits, to the program, `body` emits what is done with
-    it and returns the slots of what it hands on. `carried` are the slots of the values at first, in the body, and behind
-    the loop."""
+    """The code of a loop: `assign` passes its induction variable, of this many bits, to the program; `body` emits the
+    body and returns the slots that it yields. `carried` are the slots of the initial values, of the values in the
+    body, and of the results."""
     most = (1 << bits - 1) - 1
     initial, inside, results = carried
     site, head, end = tr.site(op), Label(), Label()
@@ -127,7 +127,7 @@ def counting(
 
 
 def _holding(slot: int) -> Callable[[Any, Any], None]:
-    """The number of a loop is a value."""
+    """The induction variable is a value."""
 
     def assign(st: Any, now: Any) -> None:
         st.v[slot] = now
@@ -184,18 +184,18 @@ def _affine_for(op: Any, tr: ThreadTranslator) -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Of several dimensions
+# Multi-dimensional loops
 # ---------------------------------------------------------------------------------------------------------------------
 
 
 class _Space:
-    """The iterations of a loop of several dimensions, counted with the last one first."""
+    """The iterations of a multi-dimensional loop, the last dimension first."""
 
     def __init__(self, op: Any, tr: ThreadTranslator, slots: list[int]) -> None:
         self.slots, self.site, self.shape = slots, tr.site(op), tr.temporary()
 
     def begin(self, st: Any, lows: list[Any], highs: list[Any], steps: list[Any]) -> Any:
-        """Keeps where the iterations are; returns how many there are."""
+        """Sets the ranges of the iterations; returns their number."""
         total: Any = 1
         trips = []
         for low, high, by in zip(lows, highs, steps, strict=True):
@@ -207,7 +207,7 @@ class _Space:
         return total
 
     def assign(self, st: Any, now: Any) -> None:
-        """Gives the program the indices of an iteration."""
+        """Passes the indices of an iteration to the program."""
         count, found = len(self.slots), st.v[self.shape]
         left = now
         for i in reversed(range(count)):
@@ -222,7 +222,7 @@ def _at_least(least: int, value: Any) -> Any:
 
 @operation("scf.parallel")
 def _parallel(op: Any, tr: ThreadTranslator) -> None:
-    """Each thread does all iterations, one after the other: so it is lowered inside of a kernel."""
+    """Each thread runs all iterations in order, as `scf.parallel` is lowered inside a kernel."""
     if "mapping" in op.attributes:
         raise Unsupported("a loop mapped to processors; use scf.forall in a kernel")
     count, slots = attribute(op, "operandSegmentSizes")[0], tr.operands(op)
@@ -249,7 +249,7 @@ def _parallel(op: Any, tr: ThreadTranslator) -> None:
 
 
 def _like(tr: ThreadTranslator, value: Any) -> int:
-    """A slot for values of the type of one."""
+    """A slot for values of the type of another one."""
     found = tr.temporary()
     tr.ranks[found], tr.dtypes[found] = rank_of(value.type), dtype_of(value.type)
     return found
@@ -301,7 +301,7 @@ def _holding_constant(slot: int, value: Any, dtype: np.dtype[Any]) -> Callable[[
 
 
 def _grouped(op: Any, name: str, slots: list[int], pick: Any) -> Callable[[Any], list[Any]]:
-    """The bounds of each dimension, of which a map has some results."""
+    """The bounds of each dimension, each of which has some results of a map."""
     counts = [int(n) for n in ir.DenseIntElementsAttr(op.attributes[f"{name}Groups"])]
     parts, at = [], 0
     for count in counts:
@@ -316,11 +316,11 @@ def _grouped(op: Any, name: str, slots: list[int], pick: Any) -> Callable[[Any],
 
 _MAPPING = re.compile(r"#gpu\.(block|warpgroup|warp|thread|lane)<(?:(x|y|z)|linear_dim_(\d+))>")
 _WARPGROUP = 4
-"""Its warps."""
+"""The warps."""
 
 
 class _Elements:
-    """The processing elements that share iterations."""
+    """The processors that share iterations."""
 
     def __init__(self, op: Any) -> None:
         found = [_MAPPING.fullmatch(str(item)) for item in ir.ArrayAttr(op.attributes["mapping"])]
@@ -331,12 +331,12 @@ class _Elements:
         matches = [match for match in found if match is not None]
         self.linear = matches[0][2] is None
         self.places = [int(match[3]) if self.linear else "xyz".index(match[2]) for match in matches]
-        """For each dimension of the loop the one of the elements."""
+        """For each loop dimension the processor dimension."""
         if self.kind == "lane" and not self.linear:
             raise Unsupported("a mapping to lanes by dimensions")
 
     def of(self, st: Any) -> tuple[list[Any], list[int]]:
-        """Which element one is along each dimension, and how many there are."""
+        """The processor's index along each dimension, and the number of processors."""
         names, size = st.block.names, st.block.warp_size
         if self.kind == "lane":
             return [st.threads % size], [size]
@@ -396,12 +396,12 @@ def _all(tr: ThreadTranslator, block: Any) -> list[int]:
 
 
 class _Share:
-    """The iterations that each element does: along each dimension every so manyeth from its own number on."""
+    """The iterations of each processor: along each dimension cyclic from its own index."""
 
     def __init__(self, space: _Space, elements: _Elements, op: Any, tr: ThreadTranslator) -> None:
         self.space, self.elements, self.mine = space, elements, tr.temporary()
         self.order = sorted(range(len(elements.places)), key=lambda i: elements.places[i])
-        """The dimensions of the loop, that which differs most often first."""
+        """The loop dimensions, the fastest one first."""
 
     def begin(self, st: Any) -> tuple[Any, Any, Any]:
         count = len(self.space.slots)
@@ -441,7 +441,7 @@ class _Share:
 
 
 def _joins(site: Site) -> Control:
-    """The threads of the block wait for each other."""
+    """A barrier of the threads of the block."""
 
     def wait(st: Any) -> Any:
         if st.machine.how.own_barriers:
@@ -453,7 +453,7 @@ def _joins(site: Site) -> Control:
 
 
 def _warp_joins(site: Site) -> Callable[[Any], None]:
-    """The threads of each warp wait for each other."""
+    """A barrier of the threads of each warp."""
 
     def step(st: Any) -> None:
         if st.machine.how.own_barriers or st.warps[0].counters is not None:

@@ -27,16 +27,16 @@ from .memref import index_reader, memory_dtype
 _WIDE = np.dtype(np.int64)
 
 Update = Callable[[Array, Array], Array]
-"""What is stored instead of what was there: a row for each of some lanes. The second argument is these lanes."""
+"""A function of the old value: a row for each of some lanes. The second argument is these lanes."""
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# What they do
+# Accesses
 # ---------------------------------------------------------------------------------------------------------------------
 
 
 class Atomic:
-    """An atomic access of elements of a type, at bytes of a buffer."""
+    """An atomic access of elements of a type, at byte offsets of a buffer."""
 
     def __init__(
         self, op: Any, tr: ThreadTranslator, dtype: Any, count: int, order: Order, failure: Order | None = None
@@ -79,7 +79,7 @@ class Atomic:
         st.touch(buffer, at, self.steps, size, running, writes, what, self.site, **more)
 
     def load(self, st: Any, buffer: Any, first: Any) -> Array:
-        """What is there: a row for each lane."""
+        """The old values, a row per lane."""
         at, running = self._lanes(st, buffer, first, st.mask, False)
         found = read(buffer, at, self.steps, self.dtype, running)
         if not isinstance(buffer, PrivateBuffer):
@@ -88,7 +88,7 @@ class Atomic:
         return found
 
     def store(self, st: Any, buffer: Any, first: Any, values: Array) -> None:
-        """Stores a row of each lane, one after the other."""
+        """Stores a row per lane, one after the other."""
         if self.orders[0].releases:
             drain(st, self.orders[0], self.site)
         at, running = self._lanes(st, buffer, first, st.mask, True)
@@ -102,8 +102,8 @@ class Atomic:
     def update(
         self, st: Any, buffer: Any, first: Any, function: Update, mask: Array | None, wanted: Array | None = None
     ) -> tuple[Array, Array]:
-        """Reads and writes at once, lane by lane where they meet. Returns what was there, a row for each lane, and which
-        lanes wrote: where they are `wanted`, those that found that."""
+        """An atomic update, lane by lane where lanes access the same bytes. Returns the old values, a row per lane,
+        and the lanes that wrote: with `wanted`, those whose old value was equal."""
         if self.orders[0].releases:
             drain(st, self.orders[0], self.site)
         at, running = self._lanes(st, buffer, first, mask, True)
@@ -136,7 +136,8 @@ def _bits(values: Array) -> Array:
 
 
 def _one_by_one(buffer: Any, at: Array, lanes: Array) -> list[Array]:
-    """Lanes that can go at the same time, as no two of them are at one place; the others later, in their order."""
+    """Groups of lanes without conflicts: no two lanes of a group access the same bytes. Later groups follow in
+    order."""
     if isinstance(buffer, PrivateBuffer):
         return [lanes]
     places = at[lanes]
@@ -149,7 +150,7 @@ def _one_by_one(buffer: Any, at: Array, lanes: Array) -> list[Array]:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# How they combine
+# Update functions
 # ---------------------------------------------------------------------------------------------------------------------
 
 
@@ -171,11 +172,11 @@ _SPECIAL: dict[str, Callable[[Array, Array], Array]] = {
 _COMMON = {"add": "add", "sub": "subi", "_and": "and", "_or": "or", "_xor": "xor", "max": "maxsi", "min": "minsi"}
 _COMMON |= {"umax": "maxui", "umin": "minui", "fadd": "add", "fsub": "subf", "fmax": "maxnumf", "fmin": "minnumf"}
 _COMMON |= {"fmaximum": "maximumf", "fminimum": "minimumf"}
-"""LLVM's names of what `combining` knows."""
+"""LLVM's names of the operations of `combining`."""
 
 
 def function_of(name: str, dtype: Any) -> Callable[[Array, Array], Array]:
-    """What is stored instead of what was there, by LLVM's name of it."""
+    """The update function, by LLVM's name."""
     return _SPECIAL[name] if name in _SPECIAL else combining(_COMMON[name], dtype)
 
 
@@ -196,11 +197,11 @@ def _rows(st: Any, value: Any, dtype: Any, rank: int) -> Array:
 # ---------------------------------------------------------------------------------------------------------------------
 
 _CONVERTED = Order(SYSTEM, True, True)
-"""What MLIR's conversion of `memref` to LLVM gives atomic operations."""
+"""The memory order of atomic ops in MLIR's conversion of `memref` to LLVM."""
 
 
 def _located(st: Any, view: View, indices: list[Any], site: Any, dtype: Any) -> tuple[Any, Array | None]:
-    """The byte of an element, and the lanes for which there is one."""
+    """The byte offset of an element, and the lanes for which it is in bounds."""
     first, mask = st.locate(view, indices, (), site, "the atomic access", True)
     if view.limit is not None:
         at = spread(first, _WIDE, st.lanes)
@@ -288,7 +289,7 @@ def level_of(op: Any, tr: ThreadTranslator) -> int:
 
 
 def order_of(op: Any, tr: ThreadTranslator, name: str = "ordering") -> Order | None:
-    """How an operation orders others; None where it is not atomic."""
+    """The memory order of an op; None if it is not atomic."""
     ordering = str(enumerator(op, name, AtomicOrdering) or "not_atomic")
     if ordering == "not_atomic":
         return None
@@ -321,7 +322,7 @@ def _update(op: Any, tr: ThreadTranslator) -> Step | None:
 
 @operation("llvm.cmpxchg")
 def _compare_exchange(op: Any, tr: ThreadTranslator) -> Step | None:
-    """It never fails without a reason, though one that is weak may."""
+    """It does not fail spuriously, although a weak one may."""
     (pointer, compared, value), (result,), site = tr.operands(op), tr.results(op), tr.site(op)
     dtype, count = _elements(op.operands[1].type, "values")
     order, failure = order_of(op, tr, "success_ordering"), order_of(op, tr, "failure_ordering")
@@ -339,7 +340,7 @@ def _compare_exchange(op: Any, tr: ThreadTranslator) -> Step | None:
 
 
 def _relaxed(op: Any, tr: ThreadTranslator) -> Order | None:
-    """How a load or a store orders others; None where it is a plain one. In PTX `.volatile` is `.relaxed.sys` ("Memory
+    """The memory order of a load or store; None if it is plain. In PTX `.volatile` is `.relaxed.sys` ("Memory
     Consistency Model", volatile operations)."""
     if (order := order_of(op, tr)) is not None:
         return order

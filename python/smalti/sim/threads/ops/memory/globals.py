@@ -35,7 +35,7 @@ def _get_global(op: Any, tr: ThreadTranslator) -> Step:
 
 
 def _constant_global(op: Any, tr: ThreadTranslator, view: Any) -> Step:
-    """Constants that a module has in global memory."""
+    """Constants of a module in global memory."""
     name = ir.FlatSymbolRefAttr(op.attributes["name"]).value
     found = of_name(op, name, "memref.global")
     content: Any = found.attributes["initial_value"] if found is not None and "constant" in found.attributes else None
@@ -51,14 +51,14 @@ def _constant_global(op: Any, tr: ThreadTranslator, view: Any) -> Step:
 
 
 def _bytes(content: Any, op: Any) -> bytes:
-    """What elements of an attribute are in memory."""
+    """The memory contents of an elements attribute."""
     with op.location:
         vector = ir.VectorType.get(content.type.shape, content.type.element_type)
     return conversions.constant(content, vector).tobytes()
 
 
 def of_name(op: Any, name: str, kind: str) -> Any:
-    """The operation of a kind that a name means where an operation is; None where there is none."""
+    """The op of a kind that a symbol refers to; None if there is none."""
     parent = op.parent
     while parent is not None:
         found = next(_globals(parent, name, kind), None)

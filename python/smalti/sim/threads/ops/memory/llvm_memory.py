@@ -49,7 +49,7 @@ def _length(st: Any, slot: int, site: Any) -> int:
 
 
 def _counted(op: Any, tr: ThreadTranslator, at: int) -> Callable[[Any, Any], int]:
-    """A function that gives the bytes that are copied: what an operand or an attribute says."""
+    """A function that returns the number of copied bytes, from an operand or an attribute."""
     if "len" in op.attributes:
         size = ir.IntegerAttr(op.attributes["len"]).value
         return lambda st, site: size

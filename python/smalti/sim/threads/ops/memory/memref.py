@@ -20,7 +20,7 @@ from ...execution.slots import Slot
 
 
 def index_reader(op: Any, tr: ThreadTranslator, first: int, last: int = 0) -> Callable[[Any], list[Any]]:
-    """A function that gives the indices of an access: the operands from `first` on, but for the last ones."""
+    """A function that returns the indices of an access: the operands from `first` on, without the last ones."""
     slots = tr.operands(op)
     slots = slots[first : len(slots) - last]
 
@@ -39,7 +39,7 @@ def memory_dtype(ty: Any) -> np.dtype[Any]:
 
 
 def allocation(ty: Any) -> tuple[int, tuple[tuple[int, ...], tuple[int, ...], np.dtype[Any]]]:
-    """The bytes of memory of a type, and its shape, its strides in bytes, and numpy's type."""
+    """The size of a type in bytes, its shape, its strides in bytes, and its numpy type."""
     if not ty.has_static_shape:
         raise Unsupported(f"an allocation of {ty}")
     shape, dtype = tuple(ty.shape), memory_dtype(ty)
@@ -66,7 +66,7 @@ def _alloc(op: Any, tr: ThreadTranslator) -> Step:
 
 
 MOST_PRIVATE = 1 << 19
-"""Bytes of a thread (CUDA's programming guide, "Compute capabilities")."""
+"""Private memory per thread in bytes (CUDA's programming guide, "Compute capabilities")."""
 
 
 @operation("memref.dealloc")
@@ -179,7 +179,7 @@ def _subview(op: Any, tr: ThreadTranslator) -> Step:
 
 
 def _check(st: Any, start: Any, count: Any, times: Any, size: Any, dimension: int, memory: View, site: Any) -> None:
-    """A view has to be inside, where it has elements."""
+    """Reports a nonempty view that is out of bounds."""
     last = start + (count - 1) * times
     bad = (np.asarray(count) > 0) & ((np.asarray(start) < 0) | (np.asarray(last) >= size))
     if not bad.any():
@@ -188,7 +188,7 @@ def _check(st: Any, start: Any, count: Any, times: Any, size: Any, dimension: in
     if st.mask is not None:
         bad = bad & st.mask
     if not bad.any() or not memory.buffer.shared:
-        # Of global memory what is not accessed does no harm.
+        # A view of global memory is reported when it is accessed.
         return
     lane = int(np.flatnonzero(bad)[0])
     begin, end, of = (int(x[lane]) if isinstance(x, np.ndarray) else int(x) for x in (start, last, size))
@@ -387,7 +387,7 @@ def _copy(op: Any, tr: ThreadTranslator) -> Step:
 
 
 MOST_COPIED = 1 << 20
-"""Elements that the simulator lets each thread copy."""
+"""The most elements that each thread may copy."""
 
 
 @operation("memref.rank")
@@ -424,4 +424,4 @@ def _reshape(op: Any, tr: ThreadTranslator) -> Step:
 
 @operation("memref.prefetch", "affine.prefetch")
 def _prefetch(op: Any, tr: ThreadTranslator) -> None:
-    """It changes nothing but the time."""
+    """An op that only affects performance."""

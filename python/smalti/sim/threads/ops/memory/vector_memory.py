@@ -29,12 +29,12 @@ _HERE = np.zeros(1, np.int64)
 
 
 def _is_packed(ty: Any) -> bool:
-    """Whether LLVM packs the numbers of a vector in memory, though each number for itself takes a byte there."""
+    """Whether LLVM packs the elements of a vector in memory, although a scalar occupies a byte."""
     return bits_of(ty) == 1 and len(shape_of(ty)) == 1 and shape_of(ty) != (1,)
 
 
 def _bits_at(op: Any, tr: ThreadTranslator, memory: int, ty: Any) -> tuple[int, Array, Any]:
-    """How many bits there are, the bytes that they take, and a function that gives the first of each lane."""
+    """The number of bits, their bytes, and a function that returns the first byte of each lane."""
     count, indices = shape_of(ty)[0], index_reader(op, tr, memory + 1)
     source, site, write = tr.operands(op)[memory], tr.site(op), op.name == "vector.store"
     tr.uses(op.operands[memory].type)
@@ -108,7 +108,8 @@ def _store(op: Any, tr: ThreadTranslator) -> Step:
 
 
 def _transfer(op: Any, tr: ThreadTranslator, memory: int, vector_type: Any) -> Any:
-    """A function that gives, of a transfer, its elements' first bytes, their steps, and which of them are there."""
+    """A function that returns for a transfer the first bytes of its elements, their steps, and which of them are in
+    bounds."""
     base = op.operands[memory]
     if not isinstance(base.type, ir.MemRefType):
         raise Unsupported(f"a transfer of {base.type}")
@@ -232,7 +233,7 @@ def _transfer_write(op: Any, tr: ThreadTranslator) -> Step:
 
 
 def _by_elements(st: Any, wanted: Array, places: Any, access: Any) -> None:
-    """Calls `access` for each element of vectors, with its number and its indices, for the lanes that want it."""
+    """Calls `access` for each element of vectors, with its number and its indices, for the enabled lanes."""
     before = st.mask
     for number, at in places:
         st.mask = wanted[:, number] if before is None else wanted[:, number] & before
@@ -242,20 +243,20 @@ def _by_elements(st: Any, wanted: Array, places: Any, access: Any) -> None:
 
 
 def _behind(at: list[Any], shape: tuple[int, ...]) -> Any:
-    """The indices of a vector's elements in memory, one after the other, and their numbers."""
+    """The indices of a vector's elements in memory, in order, and their numbers."""
     for number, offsets in enumerate(np.ndindex(shape)):
         front = len(at) - len(offsets)
         yield number, [*at[:front], *(i + by for i, by in zip(at[front:], offsets, strict=True))]
 
 
 def _chosen(at: list[Any], indices: Array) -> Any:
-    """The same of elements that a vector of indices chooses along the last dimension."""
+    """The same for a gather along the last dimension."""
     for number in range(indices.shape[1]):
         yield number, [*at[:-1], at[-1] + indices[:, number]]
 
 
 def _packed(at: list[Any], wanted: Array) -> Any:
-    """The same of elements that follow each other in memory, those that are wanted alone."""
+    """The same for contiguous compressed elements: only enabled lanes advance."""
     before = np.cumsum(wanted, 1) - wanted
     for number in range(wanted.shape[1]):
         yield number, [*at[:-1], at[-1] + before[:, number]]

@@ -19,7 +19,7 @@ from ..collective.gpu import counted, numbered, thread_barrier
 from . import wgmma
 
 ASSEMBLY: list[tuple[re.Pattern[str], Any]] = []
-"""Texts that are known as a whole: a pattern, and how operations with such a text are translated, given the match."""
+"""Whole assembly texts: a pattern, and the translation of ops with a matching text, given the match."""
 
 
 def assembly(pattern: str) -> Any:
@@ -68,7 +68,7 @@ def _assembly(op: Any, tr: ThreadTranslator) -> Step | None:
 
 
 class Arguments:
-    """The operands of assembly as its text names them."""
+    """The operands of assembly, by their names in its text."""
 
     def __init__(self, op: Any, refused: Unsupported) -> None:
         words = [word for word in attribute(op, "constraints").split(",") if word and not word.startswith("~")]
@@ -86,13 +86,13 @@ class Arguments:
             self._found.append(operand)
 
     def value(self, operand: Operand) -> Any:
-        """What an operand is when the assembly begins."""
+        """The initial value of an operand."""
         if operand.kind != "argument" or operand.negated:
             raise self._refused
         return self.numbered(operand.value)
 
     def numbered(self, number: int) -> Any:
-        """What `$number` is then."""
+        """The initial value of `$number`."""
         found = self._found[number] if number < len(self._found) else None
         if found is None:
             raise self._refused
@@ -100,12 +100,12 @@ class Arguments:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# No instruction
+# Empty assembly
 # ---------------------------------------------------------------------------------------------------------------------
 
 
 def _held(op: Any, tr: ThreadTranslator) -> Step | None:
-    """Keeps the optimiser from looking through it."""
+    """An optimization barrier."""
     operands, results = tr.operands(op), tr.results(op)
     if len(operands) == len(results):
         return tr.moves(operands, results)
@@ -155,7 +155,7 @@ def _barrier(op: Any, tr: ThreadTranslator, statement: Statement, refused: Unsup
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Products of warpgroups
+# wgmma
 # ---------------------------------------------------------------------------------------------------------------------
 
 _SHAPE = re.compile(
@@ -164,7 +164,7 @@ _SHAPE = re.compile(
 
 
 def _predicates(statements: list[Statement], refused: Unsupported) -> dict[int, bool]:
-    """What constant comparisons give, by registers."""
+    """The results of constant comparisons, by register."""
     found: dict[int, bool] = {}
     for statement in statements:
         operands = statement.operands
@@ -179,7 +179,7 @@ def _product(
     op: Any, tr: ThreadTranslator, statement: Statement, predicates: dict[int, bool], refused: Unsupported
 ) -> Step:
     """PTX ISA, "wgmma.mma_async": the accumulator, A as a descriptor or in registers, the descriptor of B, whether the
-    accumulator is added, signs of A and B unless they are integers, and which are transposed of those of 16 bits."""
+    accumulator is added, signs of A and B unless they are integers, and the transpositions of 16-bit operands."""
     shape = _SHAPE.fullmatch(statement.opcode)
     if shape is None or len(statement.operands) < 4:
         raise refused

@@ -30,7 +30,7 @@ _TYPE = r"\.(?P<type>[bsu]32|[bsu]64|f32|f64)"
 
 
 def _operation(name: str, kind: str) -> str:
-    """LLVM's name of what PTX combines with."""
+    """LLVM's name of a PTX operation."""
     if name in _OPERATIONS:
         return _OPERATIONS[name]
     if kind.startswith("f"):
@@ -48,7 +48,7 @@ def _arguments(op: Any, tr: ThreadTranslator, match: re.Match[str]) -> Arguments
 
 
 def _typed(given: Arguments, tr: ThreadTranslator, number: str, dtype: np.dtype[Any]) -> tuple[int, np.dtype[Any]]:
-    """The slot of an operand and its type, which has so many bytes."""
+    """The slot of an operand and its type, of this size in bytes."""
     value = given.numbered(int(number))
     found = dtype_of(value.type)
     if found is None or found.itemsize != dtype.itemsize:

@@ -25,10 +25,10 @@ from .assembly import assembly
 from .mbarrier import by_barrier, find, home
 
 MOST_BLOCKS = 16
-"""Of a cluster."""
+"""The most blocks of a cluster."""
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The barrier of the cluster
+# Cluster barrier
 # ---------------------------------------------------------------------------------------------------------------------
 
 
@@ -69,7 +69,7 @@ def _wait(op: Any, tr: ThreadTranslator) -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Who one is, and where the others are
+# Ids and mapped addresses
 # ---------------------------------------------------------------------------------------------------------------------
 
 _REGISTERS = {
@@ -122,13 +122,13 @@ def _mapa(op: Any, tr: ThreadTranslator) -> Step:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Assembly
+# Inline assembly
 # ---------------------------------------------------------------------------------------------------------------------
 
 
 @assembly(re.escape(REMOTE_ARRIVAL))
 def _remote_arrival(op: Any, tr: ThreadTranslator, match: Any) -> Step:
-    """Threads arrive on the barriers of the blocks that they name by their numbers in the cluster."""
+    """Threads arrive on the mbarriers of the blocks with the given ranks in the cluster."""
     _ = match
     predicate, address, number = tr.operands(op)
     site = tr.site(op)
@@ -145,7 +145,7 @@ def _remote_arrival(op: Any, tr: ThreadTranslator, match: Any) -> Step:
 
 
 class LaneStore(Work):
-    """A store of some bytes by each lane, of which a barrier is told."""
+    """A store of bytes by each lane that completes on an mbarrier."""
 
     def __init__(self, st: Any, lanes: Array, target: Any, at: Array, values: Array, combine: Any, site: Any) -> None:
         super().__init__(st, site)
@@ -155,12 +155,12 @@ class LaneStore(Work):
         self.at = (at[:, None] + np.arange(values.shape[1]) * values.itemsize) // values.itemsize
 
     def poison(self) -> None:
-        """Until it has happened, nobody wants to read its destination."""
+        """Poisons the destination while the store is in flight."""
         if self.numbers and self.combine is None:
             self.target.typed(self.values.dtype)[self.at] = -1
 
     def complete(self) -> None:
-        """Lets it happen."""
+        """Executes the store."""
         if self.numbers:
             there = self.target.typed(self.values.dtype)
             if self.combine is None:
@@ -188,7 +188,7 @@ def _reduce(op: Any, tr: ThreadTranslator, match: Any) -> Step:
 
 
 def _remote(op: Any, tr: ThreadTranslator, count: int, word: np.dtype[Any], combine: np.ufunc | None) -> Step:
-    """Every lane stores registers to a block of the cluster, on a barrier of which the bytes are counted."""
+    """Every lane stores registers to a block of the cluster, on an mbarrier that counts the bytes."""
     target, *registers, address = tr.operands(op)
     pointers = (op.operands[0].type, op.operands[count + 1].type) if len(registers) == count else ()
     if not pointers or any(address_space(ty) != IN_CLUSTER for ty in pointers):

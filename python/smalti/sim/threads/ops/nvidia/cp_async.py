@@ -24,8 +24,8 @@ from .mbarrier import by_barrier, find, place_of
 def start_copy(
     st: Any, source: Any, first: Any, target: Any, second: Any, size: int, given: Any, mask: Any, site: Any
 ) -> None:
-    """Starts a copy of `given` bytes by each lane of a mask, from a byte of a buffer to one of another. The rest of
-    `size` bytes becomes zeros."""
+    """Issues a copy of `given` bytes by each lane of a mask, between byte offsets of buffers. The rest of `size` bytes
+    becomes zeros."""
     st.aligned(second, size, mask, site, "the copy", True)
     st.aligned(
         first, size, mask if not isinstance(given, np.ndarray) else _and(mask, given > 0), site, "the copy", False
@@ -60,7 +60,7 @@ def check_copy(
     site: Any,
     stream: tuple[Any, Any],
 ) -> Any:
-    """Checks both sides of a copy of whose end a stream tells. Returns the lanes that stay in memory."""
+    """Checks both sides of a copy that completes with a stream. Returns the lanes that are in bounds."""
     # What is read: elements of one byte, by lanes that read as many.
     for count in np.unique(np.asarray(given if mask is None or not isinstance(given, np.ndarray) else given[mask])):
         if count <= 0:
@@ -147,7 +147,7 @@ def _copy_bytes(op: Any, tr: ThreadTranslator) -> Step:
 
 
 class Arrival(Work):
-    """An arrival of a warp's threads when the copies that they started are over."""
+    """An asynchronous arrival of a warp's threads, after the completion of the copies that they issued."""
 
     def __init__(self, st: Any, warp: Warp, lanes: Array, site: Any) -> None:
         super().__init__(st, site)
@@ -156,7 +156,7 @@ class Arrival(Work):
         self.warp, self.number = warp, warp.copies.committed
 
     def complete(self) -> None:
-        """Lets them happen."""
+        """Executes the copies."""
         stream, told, moment = self.warp.copies, HappensBefore(), 0.0
         for number in sorted(n for n in stream.groups if n <= self.number):
             for work in stream.groups.pop(number):

@@ -20,12 +20,12 @@ from ..arithmetic.llvm import address_space, pointee
 from ..collective.gpu import whole_warps
 
 ROW = 16
-"""Bytes of a row of a matrix in shared memory."""
+"""The bytes of a matrix row in shared memory."""
 
 _OF_ELEMENTS = {"f64": "f64", "f32": "tf32", "f16": "f16", "bf16": "bf16", "i8": "s8"}
 _OF_ELEMENTS |= {"f8E4M3FN": "e4m3", "f8E5M2": "e5m2", "i4": "s4"}
 _ELEMENTS = {"e4m3": "f8E4M3FN", "e5m2": "f8E5M2", "s8": "i8", "u8": "i8"}
-"""The names that the target table has for types."""
+"""The type names of the target table."""
 
 # ---------------------------------------------------------------------------------------------------------------------
 # mma.sync
@@ -33,7 +33,7 @@ _ELEMENTS = {"e4m3": "f8E4M3FN", "e5m2": "f8E5M2", "s8": "i8", "u8": "i8"}
 
 
 def _side_by_side(registers: list[Array], dtype: Any) -> Array:
-    """The elements of registers one behind the other, with the lane in front."""
+    """The elements of registers, concatenated, with the lane dimension first."""
     width = registers[0][0].size
     found = np.empty((len(registers[0]), len(registers) * width), dtype)
     for i, register in enumerate(registers):
@@ -48,7 +48,7 @@ def _words(registers: list[Array]) -> Array:
 
 
 Changes = Callable[[Any, list[Array], Array, Array, Site], tuple[Array, Array]]
-"""Gets the operands behind C and the matrices of each warp, A and B, and gives those that are multiplied."""
+"""Takes the operands after C and the matrices of each warp, A and B, and returns the matrices to multiply."""
 
 
 def _product(
@@ -62,9 +62,9 @@ def _product(
     stored: int = 1,
     changes: Changes | None = None,
 ) -> Callable[..., Array]:
-    """A function from the values of A's and B's slots, of which `words` gives the bytes of registers, and the
-    accumulators' elements to those of the result. `of_bits` is what single bits do in place of a product. Registers
-    hold one of so many (`stored`) elements of A, of which `changes` makes all."""
+    """A function from the values of A's and B's slots, of which `words` returns the bytes of registers, and the
+    accumulator elements to the result elements. `of_bits` replaces the multiplication for single bits. Registers hold
+    one of `stored` elements of A, and `changes` expands them."""
     if m not in (8, 16):
         raise Unsupported(f"an MMA of {m} rows")
     readers = []
@@ -77,7 +77,7 @@ def _product(
         readers.append(read)
 
     element = _ELEMENTS.get(kinds[0], kinds[0])
-    # Several products have one factor.
+    # Several MMAs share one operand.
     of_a, of_b = (("A", m, kinds[0], *slots[0]), ("B", m, kinds[1], *slots[1]))
 
     def matrix_a(values: list[Array]) -> Array:
@@ -115,7 +115,7 @@ def _nvgpu_mma(op: Any, tr: ThreadTranslator) -> Step:
 
 
 def multiply_vectors(op: Any, tr: ThreadTranslator, stored: int = 1, changes: Changes | None = None) -> Step:
-    """A product of vectors of registers, which have a row for each."""
+    """An MMA with vectors of registers, a row per register."""
     slots, (result,), site = tr.operands(op), tr.results(op), tr.site(op)
     types: list[Any] = [operand.type for operand in op.operands]
     m, n, k = attribute(op, "mmaShape")
@@ -171,7 +171,7 @@ def nvvm_shape(op: Any) -> tuple[tuple[int, int, int], tuple[int, int, int], tup
 
 
 def saturates(op: Any) -> bool:
-    """Whether sums that are too large become the largest number."""
+    """Whether results saturate."""
     return "intOverflowBehavior" in op.attributes and "satfinite" in str(op.attributes["intOverflowBehavior"])
 
 
@@ -201,7 +201,7 @@ def multiply_registers(
     stored: int = 1,
     changes: Changes | None = None,
 ) -> Step:
-    """A product of so many registers of A, of B and of C."""
+    """An MMA with this many registers of A, B and C."""
     slots, (result,), site = tr.operands(op), tr.results(op), tr.site(op)
     m, n, k = shape
     of_a, of_b, of_c = counts
@@ -243,7 +243,7 @@ def multiply_registers(
 
 
 def _rows(st: Any, buffer: Any, first: Any, count: int, site: Site, what: str) -> tuple[Array, Array]:
-    """The lanes that give addresses, `count` of them, and the first bytes of all lanes."""
+    """The `count` lanes that provide addresses, and the first bytes of all lanes."""
     whole_warps(st, what, site)
     at = spread(first, np.dtype(np.int64), st.lanes)
     mask = np.arange(st.lanes) % LANES < count
@@ -260,9 +260,9 @@ def _rows(st: Any, buffer: Any, first: Any, count: int, site: Site, what: str) -
 
 
 class _Matrices:
-    """Matrices of 16 bytes a row: `rows` of each in memory, of which lanes get `words` 32-bit registers of each.
+    """Matrices with 16 bytes per row: `rows` of each in memory, of which lanes hold `words` 32-bit registers each.
 
-    PTX ISA, "ldmatrix" and "stmatrix"; for the order of the bytes of transposed ones the emulator's source.
+    PTX ISA, "ldmatrix" and "stmatrix"; for the byte order of transposed ones the emulator's source.
     """
 
     def __init__(self, shape: tuple[int, int], element: str, transposed: bool) -> None:
@@ -286,7 +286,7 @@ class _Matrices:
         elif self.shape == (8, 16):
             parts = rows.reshape(warps, count, 8, 4, 4).transpose(0, 2, 3, 1, 4)
         else:
-            # Rows are four lanes, of each two words of two bytes; columns are two bytes behind them, of eight lanes.
+            # Rows are four lanes with two words of two bytes each; columns are the next two bytes, of eight lanes.
             split = rows.reshape(warps, count, 4, 2, 2, 2, 8)
             parts = split.transpose(0, 6, 2, 1, 3, 5, 4)
         found = np.ascontiguousarray(parts).view(np.uint8).reshape(warps, LANES, count, self.words, 4)
@@ -310,7 +310,7 @@ class _Matrices:
 def _load_matrices(st: Any, buffer: Any, first: Any, matrices: _Matrices, count: int, site: Site) -> Array:
     """The registers `[lanes, count]`."""
     mask, at = _rows(st, buffer, first, matrices.rows * count, site, "ldmatrix")
-    # Elements of less than a byte lie one behind the other, and then nothing.
+    # Packed elements are contiguous, followed by padding.
     size = 2 * matrices.bits if matrices.bits < 8 else ROW
     unit = np.dtype(f"u{min(buffer.grain, 4)}")
     steps = np.arange(0, size, unit.itemsize)

@@ -22,11 +22,11 @@ from .matrix_nvidia import Changes, multiply_registers, multiply_vectors, nvvm_s
 # ---------------------------------------------------------------------------------------------------------------------
 
 _IN_HALVES = ("f16", "bf16", "tf32")
-"""Types of which a register has the metadata of two rows."""
+"""Types of which a register holds the metadata of two rows."""
 
 
 class _Sparse:
-    """Where the elements of A are that registers have."""
+    """The positions of the stored elements of A."""
 
     def __init__(self, kind: str, m: int, k: int, ordered: bool, selector: int) -> None:
         if m != 16:
@@ -50,7 +50,7 @@ class _Sparse:
             self.lane, self.bit = self.lane + 2 * (chunk // 8) + row // 8, 4 * (chunk % 8) + 0 * row
 
     def expand(self, st: Any, metadata: Array, stored: Array, site: Site) -> Array:
-        """A of each warp. What is no place is found."""
+        """A of each warp. Invalid metadata are reported."""
         warps, m, _ = stored.shape
         words = np.ascontiguousarray(metadata).view(np.uint32).reshape(warps, LANES)
         bits = words[:, self.lane] >> self.bit.astype(np.uint32) & 15
@@ -74,7 +74,7 @@ class _Sparse:
 
 
 def _expanding(sparse: _Sparse, metadata: int) -> Changes:
-    """What a product does whose operand of this number behind C is the metadata."""
+    """The transformation of an MMA whose operand of this number after C is the metadata."""
     return lambda st, rest, a, b, site: (sparse.expand(st, rest[metadata], a, site), b)
 
 
@@ -86,7 +86,7 @@ _SCALES = {"ue8m0": "f8E8M0FNU", "ue4m3": "f8E4M3FN"}
 
 
 def _scale_values(name: str) -> Array:
-    """The numbers of bytes. A scale has no sign: one with the sign's bit is no number."""
+    """The values of scale bytes. A scale is unsigned: one with the sign bit is NaN."""
     known = dtypes.from_mlir(_SCALES[name])
     assert known is not None
     found = np.arange(256).astype(np.uint8).view(known.numpy).astype(np.float64)
@@ -94,13 +94,13 @@ def _scale_values(name: str) -> Array:
 
 
 class _Scales:
-    """The scales of a factor: data, the first byte and the lane are the operands from one on, behind C."""
+    """The scales of an operand: data, byte id and thread id are the operands from `first` on, after C."""
 
     def __init__(self, name: str, rows: int, blocks: int, format_: str, first: int) -> None:
         self.name, self.blocks, self.first, self.values = name, blocks, first, _scale_values(format_)
         self.row = np.arange(rows)
         self.lanes = rows // 8
-        """Of four, that have the scales of a row and of the one eight below."""
+        """The lanes of four that hold the scales of a row and of the row eight below."""
 
     def _number(self, st: Any, value: Array, name: str, step: int, limit: int, site: Site) -> int:
         found: int | None = st.uniform(value)
@@ -113,7 +113,7 @@ class _Scales:
         return found
 
     def of(self, st: Any, rest: list[Array], k: int, site: Site) -> Array:
-        """For each warp, row and element along k its scale."""
+        """For each warp, row and element along K its scale."""
         data, byte, thread = rest[self.first : self.first + 3]
         start = self._number(st, byte, "byte-id", self.blocks, 4, site)
         chosen = self._number(st, thread, "thread-id", 1, 4 // self.lanes, site)
@@ -123,7 +123,7 @@ class _Scales:
 
 
 def _scaling(m: int, k: int, blocks: int, format_: str, first: int, before: Changes | None) -> Changes:
-    """What a product does with scales; `before` is done first."""
+    """The transformation of an MMA with scales, after `before`."""
     of_a, of_b = _Scales("a", m, blocks, format_, first), _Scales("b", COLUMNS, blocks, format_, first + 3)
 
     def scale(st: Any, rest: list[Array], a: Array, b: Array, site: Site) -> tuple[Array, Array]:
@@ -141,7 +141,7 @@ def _scaling(m: int, k: int, blocks: int, format_: str, first: int, before: Chan
 
 
 def _in_bytes(kinds: tuple[str, str]) -> tuple[str, str]:
-    """The types as the kinds of instructions have them that take those of 8, 6 and 4 bits."""
+    """The operand types of instructions with 8-bit, 6-bit and 4-bit floats."""
     a, b = ("e2m1 in bytes" if kind == "e2m1" else kind for kind in kinds)
     return a, b
 
@@ -196,7 +196,7 @@ _DEFAULT_BLOCKS = {"mxf8f6f4": 1, "mxf4": 2}
 
 
 def _types(text: str, scaled: bool) -> tuple[str, str, str] | None:
-    """The types of A and of B, and of scales, by the end of an intrinsic's name."""
+    """The types of A and B, and of scales, by the suffix of an intrinsic's name."""
     words = text.split(".")
     if scaled:
         _, a, b, _, scales = words if len(words) == 5 else ("",) * 5
@@ -210,7 +210,7 @@ def _types(text: str, scaled: bool) -> tuple[str, str, str] | None:
 
 @operation("llvm.call_intrinsic")
 def _intrinsic(op: Any, tr: ThreadTranslator) -> Step:
-    """Products by their names: `nvvm.mma.sync` does not take floats of 8 bits."""
+    """MMAs by intrinsic name: `nvvm.mma.sync` does not accept 8-bit floats."""
     name = attribute(op, "intrin")
     found = _INTRINSIC.fullmatch(name)
     types = _types(found["types"], bool(found["scaled"])) if found else None

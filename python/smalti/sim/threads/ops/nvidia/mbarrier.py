@@ -26,15 +26,15 @@ WIDE = np.dtype(np.int64)
 
 
 class Barriers:
-    """Barriers that `nvgpu.mbarrier.create` makes: the byte of the first one."""
+    """The mbarriers of `nvgpu.mbarrier.create`: the byte of the first one."""
 
     def __init__(self, first: int, number: int) -> None:
         self.first, self.number = first, number
 
 
 def place_of(op: Any, tr: ThreadTranslator, index: int = 0, at: int = 1) -> Any:
-    """A function that gives the place of a barrier in shared memory, which an operand says: a pointer, or a group of
-    `nvgpu` and an index in it."""
+    """A function that returns the address of an mbarrier from an operand: a pointer, or a `nvgpu` group and an index
+    in it."""
     slot, ty = tr.slot(op.operands[index]), op.operands[index].type
     if str(ty).startswith("!llvm.ptr"):
         shift = 0 if address_space(ty) in (3, IN_CLUSTER) else SHARED_BEGIN
@@ -53,7 +53,7 @@ def place_of(op: Any, tr: ThreadTranslator, index: int = 0, at: int = 1) -> Any:
 
 
 def home(warp: Warp, place: int, site: Site, what: str) -> tuple[Any, int]:
-    """The block whose barrier it is that a warp names, and the byte of its shared memory."""
+    """The block of an mbarrier address, and the byte of its shared memory."""
     if place < 1 << BLOCK_BITS:
         return warp.block, place
     number = (place >> BLOCK_BITS) - 1
@@ -61,9 +61,9 @@ def home(warp: Warp, place: int, site: Site, what: str) -> tuple[Any, int]:
 
 
 def find(warp: Warp, place: int, site: Site, what: str, anywhere: bool = False, at_once: bool = False) -> Mbarrier:
-    """The barrier at a place, which has to be initialized where the warp sees it; of any block of the cluster, or else
-    of the warp's own. What is done to another block's is over when one knows of its phase; what is done `at_once`, also
-    when one knows what the warp did."""
+    """The mbarrier at an address, which must be initialized before; of any block of the cluster with `anywhere`, else
+    of the warp's own block. An operation on the mbarrier of another block is complete after its phase; with `at_once`,
+    also after the step of the warp."""
     block, at = home(warp, place, site, what)
     of = "" if block is warp.block else f" of block {block.position}"
     barrier = block.barriers.get(at)
@@ -95,7 +95,7 @@ def find(warp: Warp, place: int, site: Site, what: str, anywhere: bool = False, 
 
 
 def by_barrier(st: Any, places: Any, enabled: Any = None) -> Iterator[tuple[Warp, int, Array]]:
-    """For each warp and each byte that lanes of it name: these lanes."""
+    """For each warp and each byte address: the lanes."""
     running = np.ones(st.lanes, np.bool_) if st.mask is None else st.mask
     if enabled is not None:
         running = running & np.asarray(enabled, np.bool_)
@@ -111,7 +111,7 @@ def by_barrier(st: Any, places: Any, enabled: Any = None) -> Iterator[tuple[Warp
 
 
 def initialize(st: Any, warp: Warp, lane: int, at: int, count: int, site: Site) -> None:
-    """Makes a barrier, as a lane says."""
+    """Initializes an mbarrier, with the operands of a lane."""
     block = st.block
     if at % BARRIER_BYTES or at < 0 or at + BARRIER_BYTES > block.shared.size:
         warp.report("out-of-bounds", f"the mbarrier at byte {at} is misaligned or outside shared memory", site)
@@ -127,7 +127,7 @@ def initialize(st: Any, warp: Warp, lane: int, at: int, count: int, site: Site) 
 
 
 def _touch(st: Any, at: int, lane: int, site: Site, what: str) -> None:
-    """What a lane does to the bytes of a barrier."""
+    """The access of a lane to the bytes of an mbarrier."""
     mask = np.zeros(st.lanes, np.bool_)
     mask[lane] = True
     buffer = st.block.shared
@@ -178,8 +178,8 @@ def _get(op: Any, tr: ThreadTranslator) -> Step:
 
 
 def scope_of(op: Any) -> int:
-    """The scope in which an arrival tells others, or a wait learns from them; that of the block where none is said (PTX
-    ISA, "mbarrier.arrive", "mbarrier.test_wait")."""
+    """The scope of an arrival or a wait; the default is the block (PTX ISA, "mbarrier.arrive",
+    "mbarrier.test_wait")."""
     return CLUSTER if "scope" in op.attributes and "cluster" in str(op.attributes["scope"]) else BLOCK
 
 
@@ -279,7 +279,7 @@ def _expect(op: Any, tr: ThreadTranslator) -> Step:
 
 
 def _wait(op: Any, tr: ThreadTranslator, place: Any, parity: int) -> None:
-    """Waits for a phase; an operation that asks whether it is over answers when it is."""
+    """Waits for a phase; an op that tests it blocks until it is complete."""
     site, results = tr.site(op), tr.results(op)
     relaxed, level = attribute(op, "relaxed", False), scope_of(op)
 
@@ -314,9 +314,9 @@ def _wait(op: Any, tr: ThreadTranslator, place: Any, parity: int) -> None:
                 break
         for warp, barrier, _, phases in waits:
             if relaxed:
-                told = barrier.told(phases, level >= CLUSTER)
+                told = barrier.published_clocks(phases, level >= CLUSTER)
                 barrier.waited(warp, phases, site)
-                # It knows that the phase is over, and of what comes behind it when a fence does.
+                # The phase is complete; a later acquire fence orders the accesses before its arrivals.
                 join(warp.known.used, told.used)
                 warp.noticed.append((st.lanes_of(warp), CLUSTER, ordering.Told(warp, CLUSTER, told, (site,))))
             else:
@@ -378,8 +378,8 @@ def _fence_initialization(op: Any, tr: ThreadTranslator) -> Step:
 
 @operation("nvvm.fence.sync_restrict", "nvvm.fence.proxy.sync_restrict")
 def _fence_of_shared_memory(op: Any, tr: ThreadTranslator) -> Step:
-    """Fences of one direction, for shared memory in the scope of the cluster (PTX ISA, "fence"): between threads, and then
-    between the generic proxy and the asynchronous one as well."""
+    """Fences of one direction, for shared memory at cluster scope (PTX ISA, "fence"): between threads, and then also
+    between the generic and the async proxy."""
     site, releases = tr.site(op), "release" in str(op.attributes["order"])
     order = ordering.Order(CLUSTER, not releases, releases)
     proxies = op.name == "nvvm.fence.proxy.sync_restrict"

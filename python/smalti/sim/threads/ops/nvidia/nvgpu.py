@@ -24,7 +24,7 @@ def is_tensor_map(ty: Any) -> bool:
 
 
 def memory_of(ty: Any) -> Any:
-    """The memory of which a type of `nvgpu` is a description."""
+    """The memref type in an `nvgpu` type."""
     text = str(ty)
     begin = text.index("tensor = ") + len("tensor = ")
     depth = 0
@@ -36,7 +36,7 @@ def memory_of(ty: Any) -> Any:
 
 
 def word_of(ty: Any, name: str) -> str:
-    """What a type of `nvgpu` says of a property."""
+    """A property of an `nvgpu` type."""
     found = re.search(rf"\b{name} = (\w+)", str(ty))
     assert found is not None
     return found[1]

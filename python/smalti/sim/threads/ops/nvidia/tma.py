@@ -26,17 +26,17 @@ from .cluster import MOST_BLOCKS, address_in
 from .mbarrier import find, home
 
 ALIGNMENT = 128
-"""Of a box in shared memory."""
+"""The alignment of a box in shared memory."""
 
 
 @dataclass(frozen=True)
 class Map:
-    """A tensor map that a kernel takes."""
+    """A tensor map argument."""
 
     described: tensor_maps.TensorMap
     buffer: Any
     begin: int = 0
-    """The byte of the buffer at which what it describes begins."""
+    """The byte of the buffer at which the described array begins."""
 
     @property
     def width(self) -> int:
@@ -55,7 +55,8 @@ class Map:
         return at.reshape(-1), inside.reshape(-1)
 
     def places(self, first: int, count: int) -> Array:
-        """Where elements are in shared memory: chunks of 16 bytes are exchanged within lines of the swizzle's size."""
+        """The offsets of elements in shared memory: chunks of 16 bytes are permuted within lines of the swizzle
+        size."""
         at = first + np.arange(count) * self.width
         if self.described.swizzle > 16:
             at = at ^ (at >> 3 & (self.described.swizzle - 16))
@@ -63,8 +64,7 @@ class Map:
 
 
 def combining_boxes(of: Map, kind: str, st: Any, site: Any) -> tuple[Any, np.dtype[Any]]:
-    """The function of a copy that combines elements with those in memory, and their type (PTX ISA,
-    "cp.reduce.async.bulk.tensor")."""
+    """The reduction function of a copy, and its type (PTX ISA, "cp.reduce.async.bulk.tensor")."""
     element = dtypes.from_mlir(of.described.element)
     assert element is not None
     kinds = ("add", "min", "max", "and", "or", "xor")
@@ -80,7 +80,7 @@ def combining_boxes(of: Map, kind: str, st: Any, site: Any) -> tuple[Any, np.dty
 
 
 def element_bytes(described: tensor_maps.TensorMap) -> int:
-    """Bytes of an element of an array."""
+    """The bytes of an array element."""
     element = dtypes.from_mlir(described.element)
     assert element is not None
     return element.bits // 8
@@ -104,7 +104,7 @@ def segments(op: Any, tr: ThreadTranslator, *names: str) -> dict[str, list[int]]
 
 
 def issuers(st: Any, predicate: list[int]) -> Iterator[int]:
-    """The lanes that start a copy."""
+    """The lanes that issue a copy."""
     running = np.ones(st.lanes, np.bool_) if st.mask is None else st.mask
     if predicate:
         running = running & np.asarray(st.v[predicate[0]], np.bool_)
@@ -127,14 +127,14 @@ def _stream(st: Any, agent: int, step: int) -> tuple[Array, Array]:
 
 
 def _units(places: Array, width: int, grain: int) -> Array:
-    """Bytes at which the grains of elements begin."""
+    """The byte offsets of the grains of elements."""
     if width <= grain:
         return places
     return (places[:, None] + np.arange(0, width, grain)).reshape(-1)
 
 
 def _inside(st: Any, buffer: Any, places: Array, width: int, lane: int, write: bool, site: Any) -> Array:
-    """Which elements are in the buffer that a copy goes to."""
+    """Which elements are in the destination buffer."""
     fine = (places >= 0) & (places + width <= buffer.size)
     if not fine.all():
         verb = "writes" if write else "reads"
@@ -156,7 +156,7 @@ def _touch(
     work: Any = None,
     level: int = 0,
 ) -> None:
-    """Checks what a copy does with elements; with a level, as an atomic access."""
+    """Checks the accesses of a copy to elements; with a level, as atomic accesses."""
     if places.size:
         units = _units(places, width, buffer.grain)
         unit, mask = min(width, buffer.grain), _only(st, lane)
@@ -178,8 +178,8 @@ def _load(
     site: Any,
     mask: int | None = None,
 ) -> None:
-    """Starts a copy into shared memory, of which a barrier is told; with a mask to the same place of several blocks, and
-    barriers there. `places` are those of the elements, for the place of the first one."""
+    """Issues a copy into shared memory that completes on an mbarrier; with a mask, to the same offset of several
+    blocks and their mbarriers. `places` are the element offsets relative to the first one."""
     warp = st.warps[int(st.which[lane])]
     place = of_lane(mbar, lane)
     block, first = home(warp, target, site, "the copy")
@@ -225,7 +225,7 @@ def _load(
 
 
 def _named(warp: Any, mask: int, byte: int, site: Any) -> Iterator[tuple[Any, int]]:
-    """The blocks of a mask, and the place of a byte of each."""
+    """The blocks of a mask, and a byte address in each."""
     for number in range(MOST_BLOCKS):
         if mask >> number & 1:
             yield warp.block.cluster.block(number, warp, "the copy", site), address_in(number, byte)
@@ -258,7 +258,7 @@ def _load_box(op: Any, tr: ThreadTranslator) -> Step:
 def load_box(
     st: Any, lane: int, of: Any, coordinates: list[int], target: int, mbar: Any, site: Any, blocks: int | None
 ) -> None:
-    """Starts a copy of a box into shared memory."""
+    """Issues a copy of a box into shared memory."""
     if not isinstance(of, Map):
         st.stop("assertion", "a copy without a tensor map", site)
     at, inside = of.box(coordinates)
@@ -287,7 +287,7 @@ def _send_bytes(op: Any, tr: ThreadTranslator) -> Step:
 
 
 def _bytes(tr: ThreadTranslator, op: Any, given: dict[str, list[int]], space: int) -> Step:
-    """A copy of a run of bytes into shared memory."""
+    """A bulk copy of contiguous bytes into shared memory."""
     target, source, mbar, size = (given[name][0] for name in ("target", "source", "barrier", "size"))
     mask, site = given.get("multicast"), tr.site(op)
 
@@ -306,11 +306,11 @@ def _bytes(tr: ThreadTranslator, op: Any, given: dict[str, list[int]], space: in
 
 
 CHUNK = 16
-"""What places and sizes of runs of bytes are multiples of."""
+"""The alignment of the addresses and sizes of bulk copies."""
 
 
 def _unit(st: Any, lane: int, site: Any, *numbers: int) -> int:
-    """How many bytes are moved at a time."""
+    """The bytes that are moved at once."""
     if any(number % CHUNK for number in numbers):
         st.report("assertion", f"the addresses and the size of the copy must be multiples of {CHUNK} B", site, lane)
     unit = 8
@@ -322,7 +322,7 @@ def _unit(st: Any, lane: int, site: Any, *numbers: int) -> int:
 def _store(
     st: Any, lane: int, at: Array, inside: Array, target: Any, places: Array, width: int, site: Any, combine: Any = None
 ) -> None:
-    """Starts a copy out of shared memory, which its thread's stream holds."""
+    """Issues a copy out of shared memory to the bulk stream of its thread."""
     warp = st.warps[int(st.which[lane])]
     stream = warp.bulk
     fine = _inside(st, st.block.shared, places, width, lane, False, site)
@@ -360,7 +360,7 @@ def _store_box(op: Any, tr: ThreadTranslator) -> Step:
 def store_box(
     st: Any, lane: int, of: Any, coordinates: list[int], source: int, site: Any, kind: str | None = None
 ) -> None:
-    """Starts a copy of a box out of shared memory, which replaces what is there or is combined with it."""
+    """Issues a copy of a box out of shared memory, with or without a reduction."""
     if not isinstance(of, Map):
         st.stop("assertion", "a copy without a tensor map", site)
     if source % ALIGNMENT:

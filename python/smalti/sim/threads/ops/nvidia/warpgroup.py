@@ -19,7 +19,7 @@ from .wgmma import commit, fence, product, wait
 _KINDS = {"f16": "f16", "bf16": "bf16", "f8E4M3FN": "e4m3", "f8E5M2": "e5m2", "i8": "s8"}
 _SUMS = {"f32": "f32", "i32": "s32"}
 _LINES = {"none": (0, 16), "swizzle_32b": (3, 32), "swizzle_64b": (2, 64), "swizzle_128b": (1, 128)}
-"""For each swizzle what a descriptor says of it, and the bytes of a line."""
+"""For each swizzle its code in a descriptor, and the bytes of a line."""
 
 
 def _accumulator(ty: Any) -> tuple[int, int, Any]:

@@ -32,7 +32,7 @@ from ...execution.wgmma import (
 from ..collective.gpu import whole_warps
 
 Start = Callable[[Any], tuple[Any, ...]]
-"""Gives the accumulator's registers as a team has them; no values for registers that nobody wrote."""
+"""A function that returns the accumulator registers; None for registers that were not written."""
 
 
 def _word(op: Any, name: str) -> str:
@@ -40,13 +40,13 @@ def _word(op: Any, name: str) -> str:
 
 
 def _of_warpgroups(tr: ThreadTranslator) -> None:
-    """Warps of a warpgroup do it together; those of others that go elsewhere do not come."""
+    """All warps of a warpgroup execute it together; others are missing."""
     tr.warpgroups = True
     tr.waits += 1
 
 
 def whole_warpgroups(st: Any, what: str, site: Any) -> None:
-    """All threads of the warpgroups have to come."""
+    """All threads of the warpgroups must be active."""
     whole_warps(st, what, site)
     if st.mask is not None or len(st.warps) % WARPS:
         st.stop("divergence", f"{what} is in divergent control flow: not all warps of the warpgroup reach it", site)
@@ -89,8 +89,8 @@ def product(
     tr: ThreadTranslator,
     site: Any,
 ) -> Callable[[Any], tuple[Pending, ...]]:
-    """Starts a product and gives its registers, of a type. `a` are slots of the words of A, or that of its descriptor;
-    `sources` those of the values that the accumulator's and A's registers come from."""
+    """Issues a `wgmma` and returns its registers, of a type. `a` are the slots of the words of A, or of its
+    descriptor; `sources` those of the values whose registers the accumulator and A use."""
     _of_warpgroups(tr)
     kind = dtype_of(register)
     packed = kind == np.dtype(np.int32)
@@ -125,9 +125,9 @@ def product(
         timing.multiplied_together(st, made, WARPS, size, ROWS * form.columns * form.depth)
         _touch(st, left, right, site)
         for warp in st.warps[::WARPS]:
-            warp.products.open.append(made)
+            warp.wgmmas.open.append(made)
         if st.block.barriers:
-            # What each of the warps waited for is over when they start together.
+            # The warps issue it together, so the waits of each are complete.
             for first in range(0, len(st.warps), WARPS):
                 together = st.warps[first : first + WARPS]
                 for warp in together[1:]:
@@ -142,7 +142,7 @@ def product(
 
 
 def _accumulator(st: Any, items: tuple[Any, ...], form: Form, site: Any) -> Any:
-    """The product whose result goes on, or matrices."""
+    """The `wgmma` whose result is propagated, or matrices."""
     if not items:
         return None
     # A structure has no more than was put into it.
@@ -157,17 +157,17 @@ def _accumulator(st: Any, items: tuple[Any, ...], form: Form, site: Any) -> Any:
         elif first.lanes is None:
             return first.product
     else:
-        # Registers that change their places are copied.
+        # Permuted registers are copied.
         items = tuple(resolve(st, item, site, by_threads=False) for item in items)
     numbers = [item.force() if item.__class__ is Pending else item for item in items]
-    # What nobody wrote is zeros.
+    # Unwritten registers are zeros.
     words = [np.zeros(st.lanes, np.int32) if item is None else np.ascontiguousarray(item) for item in numbers]
     stacked = np.stack([word.view(np.int32).reshape(st.lanes) for word in words], -1)
     return from_registers(stacked.view(form.dtype), form.columns)
 
 
 def _touch(st: Any, a: list[SharedMatrix] | list[RegisterMatrix], b: list[SharedMatrix], site: Any) -> None:
-    """Checks what the warps of each warpgroup let the product read."""
+    """Checks the accesses of the `wgmma` of each warpgroup."""
     buffer = st.block.shared
     grains = []
     for left, right in zip(a, b, strict=True):
@@ -178,8 +178,8 @@ def _touch(st: Any, a: list[SharedMatrix] | list[RegisterMatrix], b: list[Shared
     if rows.size and (int(rows.max()) + 1) * buffer.grain > buffer.size:
         message = f"the wgmma reads up to byte {(int(rows.max()) + 1) * buffer.grain} of {buffer.name}, whose size is"
         st.stop("out-of-bounds", f"{message} {buffer.size}", site, 0)
-    agents = np.array([warp.products.agent for warp in st.warps], np.int32)
-    ends = np.array([warp.products.next for warp in st.warps], np.int32)
+    agents = np.array([warp.wgmmas.agent for warp in st.warps], np.int32)
+    ends = np.array([warp.wgmmas.next for warp in st.warps], np.int32)
     st.reads_grains(buffer, lanes, rows, "the wgmma", site, (agents, ends))
 
 
@@ -189,7 +189,7 @@ def _fence(op: Any, tr: ThreadTranslator) -> Step:
 
 
 def fence(tr: ThreadTranslator, site: Any) -> Step:
-    """Registers are in order for products behind it."""
+    """Register accesses are ordered before later `wgmma` ops."""
     _of_warpgroups(tr)
 
     def step(st: Any) -> None:
@@ -205,12 +205,12 @@ def _commit(op: Any, tr: ThreadTranslator) -> Step:
 
 
 def commit(tr: ThreadTranslator, site: Any) -> Step:
-    """Ends a group of products."""
+    """Commits a wgmma-group."""
     _of_warpgroups(tr)
 
     def step(st: Any) -> None:
         whole_warps(st, "the wgmma commit", site)
-        for stream in {warp.products.agent: warp.products for warp in st.active_warps()}.values():
+        for stream in {warp.wgmmas.agent: warp.wgmmas for warp in st.active_warps()}.values():
             st.block.commits(stream, site)
 
     return step
@@ -222,14 +222,14 @@ def _wait(op: Any, tr: ThreadTranslator) -> Step:
 
 
 def wait(left: int, tr: ThreadTranslator, site: Any) -> Step:
-    """Waits until so many groups of products are left."""
+    """Waits until at most this many wgmma-groups are outstanding."""
     _of_warpgroups(tr)
 
     def step(st: Any) -> None:
         whole_warps(st, "the wgmma wait", site)
         works: dict[int, list[Any]] = {}
         for warp in st.active_warps():
-            stream = warp.products
+            stream = warp.wgmmas
             upto = stream.committed - left
             if upto <= 0:
                 continue

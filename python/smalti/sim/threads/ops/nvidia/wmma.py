@@ -21,7 +21,7 @@ from ..collective.gpu import whole_warps
 
 _ACCUMULATORS: dict[str, Any] = {"f16": np.float16, "f32": np.float32, "s32": np.int32, "f64": np.float64}
 _NAMES = {"s8": "i8", "u8": "i8"}
-"""The names that the target table has for types."""
+"""The type names of the target table."""
 
 
 def _word(op: Any, name: str) -> str:
@@ -31,7 +31,7 @@ def _word(op: Any, name: str) -> str:
 
 
 class _Fragment:
-    """A matrix of a type and what a lane has of it: registers of several elements each."""
+    """A matrix of a type and its fragment: registers of several elements each."""
 
     def __init__(self, shape: tuple[int, int], element: str, registers: int) -> None:
         self.rows, self.columns = shape
@@ -41,7 +41,7 @@ class _Fragment:
             raise Unsupported(f"matrices of {element}")
         self.size = bits // 8
         self.each = registers * max(4, self.size) // self.size
-        """Elements of a lane."""
+        """Elements per lane."""
         total = self.rows * self.columns
         self.lanes, rest = divmod(total, self.each) if self.each else (0, 1)
         if rest or not self.lanes or LANES % self.lanes:
@@ -50,14 +50,14 @@ class _Fragment:
             )
 
     def places(self, st: Any, stride: int, by_columns: bool) -> tuple[Array, Array]:
-        """The bytes of each lane's first element, and of the others behind that."""
+        """The byte offsets of each lane's first element, and of its other elements relative to that."""
         by_row, by_column = (1, stride) if by_columns else (stride, 1)
         row, column = np.divmod(np.arange(st.lanes) % LANES % self.lanes * self.each, self.columns)
         rows, columns = np.divmod(np.arange(self.each), self.columns)
         return (row * by_row + column * by_column) * self.size, (rows * by_row + columns * by_column) * self.size
 
     def to_registers(self, words: Array) -> Any:
-        """The registers of lanes from the bytes of their elements, as the operation has them."""
+        """The registers of lanes from the bytes of their elements, in the op's form."""
         words = np.ascontiguousarray(words).view(np.uint8).reshape(len(words), self.registers, -1)
         if self.element == "f64":
             found = words.view(np.float64)[..., 0]
@@ -68,7 +68,7 @@ class _Fragment:
         return tuple(found[:, i] for i in range(self.registers))
 
     def bytes_of(self, st: Any, registers: list[Any]) -> Array:
-        """The bytes of what lanes have."""
+        """The bytes of the fragments."""
         kind = {"f64": np.float64, "f32": np.float32, "f16": np.float16}.get(self.element, np.int32)
         rank = int(self.element == "f16")
         found = [spread(value, np.dtype(kind), st.lanes, rank).reshape(st.lanes, -1) for value in registers]
@@ -91,7 +91,7 @@ class _Fragment:
 
 
 def _registers(shape: tuple[int, int], element: str) -> int:
-    """The registers of a lane: f16 has eight for factors, for whatever shape; others as many as the matrix needs."""
+    """The registers per lane: f16 operands have eight for every shape; others as many as the matrix needs."""
     if element == "f16":
         return 8
     bits = READERS[element][0] if element in READERS else 32
@@ -99,7 +99,7 @@ def _registers(shape: tuple[int, int], element: str) -> int:
 
 
 def _of_operation(op: Any) -> _Fragment:
-    """What is loaded or stored."""
+    """The operand of a load or store."""
     m, n, k = (attribute(op, name) for name in "mnk")
     element = _word(op, "eltype")
     kind = _word(op, "frag") if "frag" in op.attributes else "d"

@@ -1,4 +1,4 @@
-"""Unusual kernels: they run, or end in an error or a finding with the reason."""
+"""Edge cases: each kernel runs, or ends with an error or finding that states the cause."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_the_last_numbers_of_a_loop() -> None:
         "%q = arith.ceildivui %c4, %zero : index",
     ],
 )
-def test_division_by_zero_is_no_error_by_itself(division: str) -> None:
+def test_division_by_zero_alone_is_not_a_finding(division: str) -> None:
     """A program may compute what it does not use."""
     assert find("%zero = arith.subi %c1, %c1 : index\n" + division)[0] == []
 
