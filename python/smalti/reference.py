@@ -542,7 +542,7 @@ def _absi(_: Interpreter, op: Any, operands: list[Value]) -> Value:
 def _for(run: Interpreter, op: Any, operands: list[Value]) -> Sequence[Value]:
     lower, upper, step = (int(v.data) for v in operands[:3])
     if step <= 0:
-        raise _located(op, f"the loop's step is {step}: it must be positive")
+        raise _located(op, f"the loop step is {step}; it must be positive")
     carried = operands[3:]
     for induction in range(lower, upper, step):
         _, carried = run.run_block(op.regions[0].blocks[0], [Value(np.asarray(induction, np.int64)), *carried])

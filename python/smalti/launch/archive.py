@@ -145,7 +145,9 @@ class _Reader:
         values = self._get(name, list, "an array")
         good = all(isinstance(v, int) and not isinstance(v, bool) and (least is None or v >= least) for v in values)
         if not good or (count is not None and len(values) != count):
-            raise _Damaged(f"{self._where}.{name} is {values!r}")
+            expected = "integers" if count is None else f"{count} integers"
+            limit = "" if least is None else f" of at least {least}"
+            raise _Damaged(f"{self._where}.{name} is {values!r}, not an array of {expected}{limit}")
         return tuple(values)
 
     def objects(self, name: str) -> list[_Reader]:

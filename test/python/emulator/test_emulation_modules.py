@@ -92,7 +92,7 @@ def test_refused_ops_are_reported_before_the_run() -> None:
         (((1, 65536), 32, 4), "the maximum (2147483647, 65535, 65535) of sm_80"),
         ((2.0, 32, 4), "grid is 2.0"),
         (("2", 32, 4), "grid is '2'"),
-        ((1, 32, 3), "float %factor, i32 %count), 3 given"),
+        ((1, 32, 3), "float %factor, i32 %count); the call passes 3"),
     ],
 )
 def test_launches_are_checked(given: tuple[Any, Any, int], message: str) -> None:
