@@ -100,7 +100,7 @@ private:
     mlir::Value root;
     AsyncQueue queue;
     unsigned key;
-    std::optional<unsigned> place = {}; ///< of its entry in the queue
+    std::optional<unsigned> position = {}; ///< of its entry in the queue
     std::optional<BarrierRef> barrier = {};
     bool isAcquired = false;
   };
@@ -118,7 +118,7 @@ private:
   lastOfKey(AsyncQueue queue, unsigned size) const;
   void completeQueue(AsyncQueue queue, int64_t pending, unsigned size,
                      AsyncWait &wait);
-  void setComplete(AsyncQueue queue, unsigned place);
+  void setComplete(AsyncQueue queue, unsigned position);
   void noteCompleted(AsyncWait &wait);
   bool isDone(const CopyState &copy) const;
   bool waitAtBarrier(const CopyState &copy);

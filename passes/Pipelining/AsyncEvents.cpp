@@ -223,10 +223,10 @@ static bool isSameBarrier(const BarrierRef &a, const BarrierRef &b) {
   return indexA && indexB ? isSameValue(indexA, indexB) : a.index == b.index;
 }
 
-void AsyncAnalysis::setComplete(AsyncQueue queue, unsigned place) {
-  bool &isDone = isComplete[unsigned(queue)][place];
+void AsyncAnalysis::setComplete(AsyncQueue queue, unsigned position) {
+  bool &isDone = isComplete[unsigned(queue)][position];
   if (!isDone)
-    llvm::append_range(completedCopies, copiesAt[unsigned(queue)][place]);
+    llvm::append_range(completedCopies, copiesAt[unsigned(queue)][position]);
   isDone = true;
 }
 
@@ -253,15 +253,15 @@ void AsyncAnalysis::completeQueue(AsyncQueue queue, int64_t pending,
     (entry.key == 0 ? always : underKey[entry.key]) += entry.times;
   }
   if (always >= pending && seq > 0) {
-    for (auto [key, place] : lastOfKey(queue, seq))
-      last.try_emplace(key, place);
+    for (auto [key, position] : lastOfKey(queue, seq))
+      last.try_emplace(key, position);
     unsigned &allComplete = completeBelow[unsigned(queue)];
     for (; allComplete < seq; ++allComplete)
       setComplete(queue, allComplete);
   }
   wait.awaited.push_back({queue, {}});
-  for (auto [key, place] : last)
-    wait.awaited.back().lastOfKey.emplace_back(key, place);
+  for (auto [key, position] : last)
+    wait.awaited.back().lastOfKey.emplace_back(key, position);
   llvm::sort(wait.awaited.back().lastOfKey);
 }
 
@@ -297,7 +297,7 @@ std::optional<std::string> AsyncAnalysis::start(const BodyOp &bodyOp) {
       llvm::erase_if(ungrouped, [&](unsigned copy) {
         if (key != 0 && key != copies[copy].key)
           return false;
-        copies[copy].place = queues[0].size() - 1;
+        copies[copy].position = queues[0].size() - 1;
         copiesAt[0].back().push_back(copy);
         return true;
       });
@@ -314,7 +314,7 @@ std::optional<std::string> AsyncAnalysis::start(const BodyOp &bodyOp) {
             copies.size());
       } else {
         addQueuedOp(event.queue, bodyOp.op, event);
-        state.place = queues[unsigned(event.queue)].size() - 1;
+        state.position = queues[unsigned(event.queue)].size() - 1;
         copiesAt[unsigned(event.queue)].back().push_back(copies.size());
       }
       open[root].push_back(copies.size());
@@ -340,7 +340,7 @@ std::optional<std::string> AsyncAnalysis::start(const BodyOp &bodyOp) {
 bool AsyncAnalysis::isDone(const CopyState &copy) const {
   if (copy.queue == AsyncQueue::BarrierObject)
     return copy.isAcquired;
-  return copy.place && isComplete[unsigned(copy.queue)][*copy.place];
+  return copy.position && isComplete[unsigned(copy.queue)][*copy.position];
 }
 
 /// A wait for a phase of an mbarrier completes the copies on it.
@@ -355,8 +355,8 @@ AsyncAnalysis::waitForBarrier(unsigned body, BarrierObjectOpInterface op) {
   bool isOwn = llvm::any_of(waitedBarriers, [&](const BarrierRef &other) {
     return isSameBarrier(ref, other);
   });
-  llvm::erase_if(onBarrier[root], [&](unsigned place) {
-    CopyState &copy = copies[place];
+  llvm::erase_if(onBarrier[root], [&](unsigned position) {
+    CopyState &copy = copies[position];
     if (!isSameBarrier(*copy.barrier, ref))
       return false;
     isOwn = copy.isAcquired = true;
@@ -396,11 +396,12 @@ AsyncAnalysis::waitForQueues(unsigned body, AsyncWaitOpInterface op) {
 
 /// Records the buffers whose copies this wait completes.
 void AsyncAnalysis::noteCompleted(AsyncWait &wait) {
-  auto placeOf = [&](unsigned copy) {
+  auto positionOf = [&](unsigned copy) {
     return open.find(copies[copy].root) - open.begin();
   };
-  llvm::sort(completedCopies,
-             [&](unsigned a, unsigned b) { return placeOf(a) < placeOf(b); });
+  llvm::sort(completedCopies, [&](unsigned a, unsigned b) {
+    return positionOf(a) < positionOf(b);
+  });
   for (unsigned copy : completedCopies)
     wait.completed.insert(copies[copy].root);
   completedCopies.clear();
@@ -409,11 +410,11 @@ void AsyncAnalysis::noteCompleted(AsyncWait &wait) {
 /// Turns the last block barrier into a wait, if that completes the copy.
 bool AsyncAnalysis::waitAtBarrier(const CopyState &copy) {
   auto op = copy.op;
-  if (!op.completesAtBlockBarriers() || barriers.empty() || !copy.place)
+  if (!op.completesAtBlockBarriers() || barriers.empty() || !copy.position)
     return false;
   BarrierState &barrier = barriers.back();
   unsigned size = barrier.sizes[unsigned(copy.queue)];
-  if (*copy.place >= size)
+  if (*copy.position >= size)
     return false;
   AsyncWait wait{barrier.body, barrier.op, op};
   completeQueue(copy.queue, /*pending=*/0, size, wait);

@@ -46,7 +46,7 @@ Scheduler::Reason Scheduler::analyzeWaits() {
 }
 
 /// Operands of the copies are prefetched too.
-Scheduler::Reason Scheduler::hoistOperandsOfCopies(Position place) {
+Scheduler::Reason Scheduler::hoistOperandsOfCopies(Position position) {
   SmallVector<Operation *> worklist;
   llvm::DenseSet<Operation *> needed;
   for (const BodyOp &bodyOp : bodyOps)
@@ -64,7 +64,7 @@ Scheduler::Reason Scheduler::hoistOperandsOfCopies(Position place) {
       if (!hoistable.contains(def))
         return "the asynchronous copies depend on " + quote(def) +
                ", which cannot be issued in an earlier iteration";
-      positions[def] = {place};
+      positions[def] = {position};
     }
   }
   return std::nullopt;
@@ -191,7 +191,7 @@ int64_t Scheduler::getBarrierSlots(Value root, ArrayRef<Operation *> ops) {
     if (!seen.insert(index->get()).second)
       continue;
     std::optional<SlotNumber> number = matchSlotNumber(index->get(), loop);
-    if (!number || number->slot.depth < 2 || !takeSlot(number->slot, slot))
+    if (!number || number->slot.depth < 2 || !recordSlot(number->slot, slot))
       return 1;
     uses.insert({number->factor, number->offset});
   }

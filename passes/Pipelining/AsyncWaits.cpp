@@ -37,11 +37,11 @@ private:
     SmallVector<int64_t> &sums = sumsOfKey[key];
     if (sums.empty()) {
       sums.push_back(0);
-      for (unsigned place : positions)
-        sums.push_back(sums.back() + queued[place].times);
+      for (unsigned position : positions)
+        sums.push_back(sums.back() + queued[position].times);
     }
-    auto upTo = [&](unsigned place) {
-      return sums[llvm::lower_bound(positions, place) - positions.begin()];
+    auto upTo = [&](unsigned position) {
+      return sums[llvm::lower_bound(positions, position) - positions.begin()];
     };
     return begin < end ? upTo(end) - upTo(begin) : 0;
   }
@@ -66,18 +66,18 @@ Scheduler::Reason Scheduler::setWait(unsigned wait,
                                                return getEntry(copy.op) < wait;
                                              }) -
                        queued.begin();
-  for (auto [key, place] : awaited.lastOfKey)
-    if (stage < start || (stage == start && place >= numBefore))
+  for (auto [key, position] : awaited.lastOfKey)
+    if (stage < start || (stage == start && position >= numBefore))
       return "the schedule would execute " + quote(schedule.entries[wait].op) +
              " before the copies that it waits for";
   auto set = [&](Part part, int64_t step) {
     std::optional<int64_t> pending;
-    for (auto [key, place] : awaited.lastOfKey) {
+    for (auto [key, position] : awaited.lastOfKey) {
       int64_t following = 0;
       if (stage == start) {
-        following = counts.count(key, place + 1, numBefore);
+        following = counts.count(key, position + 1, numBefore);
       } else {
-        following = counts.count(key, place + 1, queued.size());
+        following = counts.count(key, position + 1, queued.size());
         for (int64_t later = 1; later <= stage - start; ++later) {
           // The epilogue does not start new iterations.
           int64_t epilogueStep = step - (stage - start - later);

@@ -62,12 +62,13 @@ private:
   Value resolveInKernel(Value value, int64_t lag, unsigned user);
   Value resolveInEpilogue(Value value, int64_t step, int64_t lag,
                           unsigned user);
-  Operation *emit(Place place, llvm::function_ref<Value(Value)> resolve);
+  Operation *emit(PipelinePoint point,
+                  llvm::function_ref<Value(Value)> resolve);
   void emitPrologue();
   void emitKernel();
   void emitEpilogue(SmallVectorImpl<Value> &results);
   void createBarrier(Location loc);
-  void setWait(Operation *op, Place place);
+  void setWait(Operation *op, PipelinePoint point);
   void setLayouts();
 
   Value getCounterFromStart(int64_t iteration);
@@ -364,8 +365,8 @@ void LoopExpander::createBarrier(Location loc) {
 }
 
 /// Sets what a wait at this point leaves in flight.
-void LoopExpander::setWait(Operation *op, Place place) {
-  auto it = schedule.waits.find(place);
+void LoopExpander::setWait(Operation *op, PipelinePoint point) {
+  auto it = schedule.waits.find(point);
   if (it == schedule.waits.end())
     return;
   auto wait = cast<AsyncWaitOpInterface>(op);
@@ -373,13 +374,13 @@ void LoopExpander::setWait(Operation *op, Place place) {
     wait.setPending(queue, pending);
 }
 
-Operation *LoopExpander::emit(Place place,
+Operation *LoopExpander::emit(PipelinePoint point,
                               llvm::function_ref<Value(Value)> resolve) {
-  Operation *op = schedule.entries[place.entry].op;
+  Operation *op = schedule.entries[point.entry].op;
   IRMapping mapping;
   for (Value value : flow.getUsed(op))
     mapping.map(value, resolve(value));
-  if (schedule.barriers.count(place))
+  if (schedule.barriers.count(point))
     createBarrier(op->getLoc());
   // A block barrier that completes copies becomes a wait for them.
   AsyncCopyOpInterface creator = schedule.waitCreators.lookup(op);
@@ -392,7 +393,7 @@ Operation *LoopExpander::emit(Place place,
     expanded.innerLoops.push_back(inner);
     return WalkResult::skip();
   });
-  setWait(copy, place);
+  setWait(copy, point);
   return copy;
 }
 
@@ -482,7 +483,7 @@ void LoopExpander::setLayouts() {
       if (isa<VectorType>(argument.getType()) && index < layouts.size())
         ofArgument[argument] = layouts[index++];
     SmallVector<Attribute> all;
-    for (auto [argument, place] : carriedArguments)
+    for (auto [argument, point] : carriedArguments)
       if (isa<VectorType>(argument.getType()))
         all.push_back(ofArgument.lookup(argument));
     for (auto [result, age] : ages) {

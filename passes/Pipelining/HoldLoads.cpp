@@ -41,7 +41,7 @@ public:
   unsigned countPrefetches() const { return numPrefetched; }
 
 private:
-  void classify(Operation *op, unsigned place);
+  void classify(Operation *op, unsigned position);
   /// Whether the value that `op` read is only stored to shared memory or
   /// carried to the next iteration, and the position of its first store.
   bool findFirstUse(Operation *op, unsigned &firstUse) const;
@@ -67,8 +67,8 @@ struct SmaltiHoldLoads : smalti::impl::SmaltiHoldLoadsBase<SmaltiHoldLoads> {
 
 } // namespace
 
-void Body::classify(Operation *op, unsigned place) {
-  positions[op] = place;
+void Body::classify(Operation *op, unsigned position) {
+  positions[op] = position;
   // The body is already scheduled explicitly.
   if (isa<amdgpu::SchedBarrierOp, ROCDL::SchedBarrier, ROCDL::SchedGroupBarrier,
           ROCDL::IglpOpt>(op))
@@ -89,7 +89,7 @@ void Body::classify(Operation *op, unsigned place) {
   for (const MemoryAccess &access : accesses) {
     if (access.space == MemorySpace::Shared && !access.isWrite &&
         !firstSharedRead)
-      firstSharedRead = place;
+      firstSharedRead = position;
     if (access.space == MemorySpace::Global && !access.isWrite)
       reads = true;
     else if (access.space == MemorySpace::Shared && access.isWrite)
@@ -135,12 +135,12 @@ bool Body::findFirstUse(Operation *op, unsigned &firstUse) const {
 }
 
 Body::Body(scf::ForOp loop) : block(loop.getBody()) {
-  unsigned place = 0;
+  unsigned position = 0;
   for (Operation &op : *block)
-    classify(&op, place++);
+    classify(&op, position++);
   if (isScheduled || !firstSharedRead)
     return;
-  unsigned firstPlace = positions.size();
+  unsigned firstPosition = positions.size();
   for (Operation &op : *block) {
     unsigned here = positions.lookup(&op), firstUse = positions.size();
     // Before the first read of shared memory, and used after it.
@@ -151,11 +151,11 @@ Body::Body(scf::ForOp loop) : block(loop.getBody()) {
          firstUse > *firstSharedRead)) {
       lastPrefetch = &op;
       ++numPrefetched;
-      firstPlace = std::min(firstPlace, firstUse);
+      firstPosition = std::min(firstPosition, firstUse);
     }
   }
   for (Operation *writer : writers)
-    if (positions.lookup(writer) == firstPlace)
+    if (positions.lookup(writer) == firstPosition)
       firstStore = writer;
 }
 

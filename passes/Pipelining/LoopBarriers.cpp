@@ -82,7 +82,7 @@ private:
   /// For each buffer of the schedule, its number in the program.
   SmallVector<unsigned> buffers;
   sync::NodeId kernel = 0;
-  DenseMap<sync::NodeId, Place> placeOf;
+  DenseMap<sync::NodeId, PipelinePoint> pointOf;
 };
 
 } // namespace
@@ -288,15 +288,15 @@ void BarrierPlacer::addEntries(Part part, int64_t step, sync::NodeId parent,
       if (space == MemorySpace::Private)
         continue;
       unsigned number = buffers[access.buffer];
-      sync::Access made{number,
-                        access.isWrite ? sync::AccessKind::Write
-                                       : sync::AccessKind::Read,
-                        getSlot(part, step, i, number)};
-      node.checked.push_back(made);
+      sync::Access converted{number,
+                             access.isWrite ? sync::AccessKind::Write
+                                            : sync::AccessKind::Read,
+                             getSlot(part, step, i, number)};
+      node.checked.push_back(converted);
       // The mbarrier orders arrivals before the waits for them.
       if (!access.isWrite ||
           (!isCopy && !schedule.buffers[access.buffer].isBarrierObject))
-        node.pending.push_back(made);
+        node.pending.push_back(converted);
       node.isGlobalRead |= space == MemorySpace::Global && !access.isWrite;
     }
     for (unsigned completed : schedule.completes[i])
@@ -308,7 +308,7 @@ void BarrierPlacer::addEntries(Part part, int64_t step, sync::NodeId parent,
     program[id].checked = std::move(node.checked);
     program[id].pending = std::move(node.pending);
     program[id].isGlobalRead = node.isGlobalRead;
-    placeOf.try_emplace(id, Place{part, step, i});
+    pointOf.try_emplace(id, PipelinePoint{part, step, i});
   }
 }
 
@@ -327,9 +327,9 @@ BarrierPlacer::BarrierPlacer(LoopSchedule &schedule) : schedule(schedule) {
       slots = slots == buffer.slots ? slots : 1;
       continue;
     }
-    sync::Buffer made = makeSyncBuffer(alias);
-    made.slots = buffer.slots;
-    program.addBuffer(made);
+    sync::Buffer converted = makeSyncBuffer(alias);
+    converted.slots = buffer.slots;
+    program.addBuffer(converted);
     roots.push_back(buffer.root);
   }
   program.overlap = [roots](unsigned a, unsigned b) {
@@ -373,7 +373,7 @@ void BarrierPlacer::run() {
     else if (barrier.node == kernel)
       schedule.barrierBeforeKernel = true;
     else
-      schedule.barriers.insert(placeOf.at(barrier.node));
+      schedule.barriers.insert(pointOf.at(barrier.node));
   }
   // The old barriers also ordered the code before the loop with the code after
   // it; one barrier at any point does that.

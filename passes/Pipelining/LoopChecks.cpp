@@ -180,26 +180,27 @@ void Scheduler::findHoistable() {
   for (const TimedAccess &write : writes)
     lists.add(&write, getAliasClass(write.access->root));
   auto isFree = [&](const TimedAccess &read) {
-    auto mustStay = [&](const AccessList &list, bool) {
+    auto blocksPrefetch = [&](const AccessList &list, bool) {
       for (const TimedAccess *write : list.items) {
         // Writes stay in the last stage; reads move across as many of them.
         int64_t distance = write->order < read.order ? 0 : 1;
         for (; distance < schedule.stages; ++distance) {
           if (!mayTouchSame(*write, read, distance))
             continue;
-          if (readStays.empty())
-            readStays = quote(write->access->op) + " of " +
-                        names.get(write->access->root) + " may alias the " +
-                        quote(read.access->op) + " of " +
-                        names.get(read.access->root) + " in " +
-                        (distance == 0 ? "the same" : "a later") + " iteration";
+          if (blockedRead.empty())
+            blockedRead = quote(write->access->op) + " of " +
+                          names.get(write->access->root) + " may alias the " +
+                          quote(read.access->op) + " of " +
+                          names.get(read.access->root) + " in " +
+                          (distance == 0 ? "the same" : "a later") +
+                          " iteration";
           return true;
         }
       }
       return false;
     };
     return !lists.visitConflicting(getAliasClass(read.access->root),
-                                   /*isWrite=*/false, mustStay);
+                                   /*isWrite=*/false, blocksPrefetch);
   };
   auto isFreeRead = [&](unsigned number) {
     const BodyOp &bodyOp = bodyOps[number];

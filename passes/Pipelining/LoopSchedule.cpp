@@ -96,9 +96,9 @@ Scheduler::Reason Scheduler::placePureOps() {
     std::set<Position> chosen;
     if (cloneable.lookup(op)) {
       // One duplicate per stage, before its first user there.
-      for (const Position &place : wanted)
-        if (chosen.empty() || chosen.rbegin()->stage != place.stage)
-          chosen.insert(place);
+      for (const Position &position : wanted)
+        if (chosen.empty() || chosen.rbegin()->stage != position.stage)
+          chosen.insert(position);
     } else {
       chosen.insert(*wanted.begin());
     }
@@ -114,8 +114,8 @@ Scheduler::Reason Scheduler::placePureOps() {
 
 Scheduler::Reason Scheduler::makeEntries() {
   for (const BodyOp &bodyOp : bodyOps)
-    for (const Position &place : positions[bodyOp.op])
-      schedule.entries.push_back({bodyOp.op, place});
+    for (const Position &position : positions[bodyOp.op])
+      schedule.entries.push_back({bodyOp.op, position});
   llvm::stable_sort(schedule.entries,
                     [](const ScheduleEntry &a, const ScheduleEntry &b) {
                       return a.position.cluster < b.position.cluster;

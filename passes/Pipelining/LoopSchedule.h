@@ -91,11 +91,11 @@ struct BufferAccess {
 enum class Part { Prologue, Kernel, Epilogue };
 
 /// A point in the pipelined loop: before the entry, in a step of the part.
-struct Place {
+struct PipelinePoint {
   Part part;
   int64_t step;
   unsigned entry;
-  bool operator<(const Place &other) const {
+  bool operator<(const PipelinePoint &other) const {
     return std::tie(part, step, entry) <
            std::tie(other.part, other.step, other.entry);
   }
@@ -123,14 +123,15 @@ struct LoopSchedule {
   llvm::SmallVector<llvm::SmallVector<unsigned, 2>> acquires;
   /// The barriers of the body, which are replaced.
   llvm::SmallVector<mlir::Operation *> oldBarriers;
-  std::set<Place> barriers;
+  std::set<PipelinePoint> barriers;
   bool barrierBeforeKernel = false; ///< after the prologue
   bool barrierAfter = false;        ///< after the epilogue
   /// Whether every hazard around the loop is in shared memory, so that a
   /// barrier for shared memory only is sufficient.
   bool onlySharedHazards = false;
   /// How many entries of each queue the waits leave in flight.
-  std::map<Place, llvm::SmallVector<std::pair<AsyncQueue, int64_t>, 1>> waits;
+  std::map<PipelinePoint, llvm::SmallVector<std::pair<AsyncQueue, int64_t>, 1>>
+      waits;
   /// Block barriers that act as waits, with a copy that can create waits.
   llvm::DenseMap<mlir::Operation *, AsyncCopyOpInterface> waitCreators;
   unsigned numPrefetched = 0;

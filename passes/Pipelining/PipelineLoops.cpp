@@ -66,9 +66,10 @@ static void reportApplied(const LoopSchedule &schedule, StringRef did) {
     if (auto type = dyn_cast<MemRefType>(root.getType()))
       bytes += getBufferBytes(type).value_or(0);
   }
-  size_t barriers = llvm::count_if(schedule.barriers, [](const Place &place) {
-    return place.part == Part::Kernel;
-  });
+  size_t barriers =
+      llvm::count_if(schedule.barriers, [](const PipelinePoint &point) {
+        return point.part == Part::Kernel;
+      });
   auto count = [](size_t number, const char *one, const char *many) {
     return std::to_string(number) + " " + (number == 1 ? one : many);
   };
@@ -155,7 +156,7 @@ void SmaltiPipelineLoops::runOnOperation() {
   IntegerRanges ranges(function);
   options.ranges = &ranges;
   // After ops are created or erased: new ops may reuse addresses.
-  auto forgetAnalyses = [&] {
+  auto invalidateAnalyses = [&] {
     uniformity.reset();
     ranges.reset();
   };
@@ -213,10 +214,10 @@ void SmaltiPipelineLoops::runOnOperation() {
       ConditionalSplitter splitter(loop);
       llvm::scope_exit forget([&, hasSplit = splitter.hasSplit()] {
         if (hasSplit)
-          forgetAnalyses();
+          invalidateAnalyses();
       });
       if (splitter.hasSplit())
-        forgetAnalyses();
+        invalidateAnalyses();
       schedule = makeBoundedSchedule(loop, reason);
       if (splitter.hasSplit())
         names.reset();
@@ -224,7 +225,7 @@ void SmaltiPipelineLoops::runOnOperation() {
         splitter.keep();
       else if (!schedule && splitter.hasSplit()) {
         splitter.undo();
-        forgetAnalyses();
+        invalidateAnalyses();
         schedule = makeBoundedSchedule(loop, reason);
       }
     }
@@ -269,7 +270,7 @@ void SmaltiPipelineLoops::runOnOperation() {
     reportApplied(*schedule, "loop pipelined: ");
     created += countCreatedOps(*schedule);
     names.forget(candidate.loop);
-    forgetAnalyses();
+    invalidateAnalyses();
     ExpandedLoop expanded =
         applySchedule(*schedule, schedule->onlySharedHazards &&
                                      (prefersSharedBarrier ||

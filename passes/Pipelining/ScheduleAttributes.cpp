@@ -79,8 +79,8 @@ Scheduler::Reason Scheduler::readSchedule() {
         return "the stage of " + quote(bodyOp.op) + " is " +
                std::to_string(number) + "; it must be at most " +
                std::to_string(kMostStages - 1);
-      for (const Position &place : earlier)
-        if (place.stage == number)
+      for (const Position &position : earlier)
+        if (position.stage == number)
           return quote(bodyOp.op) + " is scheduled twice in stage " +
                  std::to_string(number);
       earlier.insert({number, order});

@@ -24,8 +24,8 @@ using namespace smalti;
 /// Whether an access uses the same slot of its iteration as the earlier ones;
 /// the first access sets `slot`. Conditions for the slot are kept for the
 /// guard.
-bool Scheduler::takeSlot(const std::optional<IterationSlot> &found,
-                         std::optional<IterationSlot> &slot) {
+bool Scheduler::recordSlot(const std::optional<IterationSlot> &found,
+                           std::optional<IterationSlot> &slot) {
   if (!found || (slot && !slot->isSameAs(*found)))
     return false;
   if (const std::optional<CountLimit> &limit = found->limit) {
@@ -110,7 +110,7 @@ int64_t Scheduler::getSlots(Value root, ArrayRef<const MemoryAccess *> accesses,
   for (const MemoryAccess *access : accesses) {
     std::optional<IterationSlot> found = findSlot(root, *access);
     isFound |= found.has_value();
-    isTaken = isTaken && takeSlot(found, slot);
+    isTaken = isTaken && recordSlot(found, slot);
   }
   usesOtherSlots = isFound && !isTaken;
   return slot && isTaken ? slot->depth : 1;
@@ -236,7 +236,7 @@ Scheduler::Reason Scheduler::checkMemory() {
     return quote(schedule.entries[access.time.second].op) + " of " +
            names.get(schedule.buffers[access.buffer].root);
   };
-  auto areApart = [&](const TimedAccess &x, const TimedAccess &y) {
+  auto areDisjoint = [&](const TimedAccess &x, const TimedAccess &y) {
     return x.buffer != y.buffer && ++comparisons <= mostComparisons &&
            !mayAlias(schedule.buffers[x.buffer].root,
                      schedule.buffers[y.buffer].root);
@@ -250,7 +250,7 @@ Scheduler::Reason Scheduler::checkMemory() {
       if (list.latest <= y.time)
         return false;
       for (const TimedAccess *x : list.items)
-        if (x->time > y.time && !areApart(*x, y) &&
+        if (x->time > y.time && !areDisjoint(*x, y) &&
             mayTouchSame(*x, y, /*distance=*/0)) {
           reason = "the schedule would move " + text(y) + " before " +
                    text(*x) + ", and the two accesses may alias";
@@ -280,7 +280,7 @@ Scheduler::Reason Scheduler::checkMemory() {
         for (int64_t distance = slots; isOvertaken(x->time, distance);
              distance += slots) {
           // The list of the buffer itself is more precise.
-          if ((!isOwnList && x->buffer == y.buffer) || areApart(*x, y) ||
+          if ((!isOwnList && x->buffer == y.buffer) || areDisjoint(*x, y) ||
               !mayTouchSame(y, *x, distance))
             continue;
           if (isSameBuffer && buffer.space == MemorySpace::Shared)

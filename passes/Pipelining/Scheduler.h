@@ -77,7 +77,7 @@ private:
   bool mayStartCopiesFirst() const;
   bool waitsForNextCopies() const;
   Reason placeAsync();
-  Reason hoistOperandsOfCopies(Position place);
+  Reason hoistOperandsOfCopies(Position position);
   void placeRegisterStream(Position copy, Position read);
   Reason checkQueue(AsyncQueue queue);
   Reason setWait(unsigned wait, const AsyncWait::Awaited &awaited,
@@ -101,8 +101,8 @@ private:
   /// The op of the body that computes `value`. For a loop-carried value, the op
   /// that computes it for a later iteration; null for the induction variable.
   mlir::Operation *getProducer(mlir::Value value);
-  bool takeSlot(const std::optional<IterationSlot> &found,
-                std::optional<IterationSlot> &slot);
+  bool recordSlot(const std::optional<IterationSlot> &found,
+                  std::optional<IterationSlot> &slot);
   std::optional<IterationSlot> findSlot(mlir::Value root,
                                         const MemoryAccess &access);
   int64_t getSlots(mlir::Value root,
@@ -139,7 +139,7 @@ private:
   /// The position of computations without other constraints.
   Position compute{0, 0};
   /// Why a read of global memory cannot be prefetched.
-  std::string readStays;
+  std::string blockedRead;
   /// The positions of each op; several for a duplicated op.
   llvm::DenseMap<mlir::Operation *, std::set<Position>> positions;
   llvm::DenseMap<mlir::Operation *, bool> cloneable;

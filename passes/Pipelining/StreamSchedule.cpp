@@ -53,8 +53,8 @@ Scheduler::Reason Scheduler::placeStream() {
     if (unsplit)
       return quote(unsplit) + " both reads global memory and writes shared "
                               "memory, so the read cannot be prefetched";
-    if (!readStays.empty())
-      return readStays;
+    if (!blockedRead.empty())
+      return blockedRead;
     if (withPrivate)
       return quote(withPrivate) + " reads global memory and accesses private "
                                   "memory, so the read cannot be prefetched";

@@ -18,12 +18,12 @@ namespace {
 
 /// The lowest bit of a value, as an exclusive or of these.
 struct LowBit {
-  bool ofArgument;  ///< the lowest bit of the carried value under analysis
-  bool ofIteration; ///< the lowest bit of the iteration number
+  bool usesArgument;  ///< the lowest bit of the carried value under analysis
+  bool usesIteration; ///< the lowest bit of the iteration number
   bool constant;
   bool isWhole; ///< the value is 0 or 1
 
-  bool isConstant() const { return !ofArgument && !ofIteration; }
+  bool isConstant() const { return !usesArgument && !usesIteration; }
 };
 
 using Bit = std::optional<LowBit>;
@@ -58,9 +58,9 @@ static Bit getConstantBit(int64_t value, bool isOneBit) {
 static Bit combine(const Bit &a, const Bit &b) {
   if (!a || !b)
     return std::nullopt;
-  return LowBit{a->ofArgument != b->ofArgument,
-                a->ofIteration != b->ofIteration, a->constant != b->constant,
-                false};
+  return LowBit{a->usesArgument != b->usesArgument,
+                a->usesIteration != b->usesIteration,
+                a->constant != b->constant, false};
 }
 
 static Bit withWhole(Bit bit, bool isWhole) {
@@ -75,7 +75,7 @@ static Bit scale(const Bit &bit, int64_t factor) {
     return LowBit{false, false, false, factor == 0};
   if (!bit)
     return std::nullopt;
-  return LowBit{bit->ofArgument, bit->ofIteration, bit->constant, false};
+  return LowBit{bit->usesArgument, bit->usesIteration, bit->constant, false};
 }
 
 Bit ParityFinder::find(Value value) {
@@ -117,17 +117,17 @@ Bit ParityFinder::findArgument(BlockArgument argument) {
   if (!update)
     return std::nullopt;
   bool isWhole = isOneBit || (first->isWhole && update->isWhole);
-  if (update->ofArgument) {
-    if (update->ofIteration)
+  if (update->usesArgument) {
+    if (update->usesIteration)
       return std::nullopt;
     return LowBit{false, update->constant, first->constant, isWhole};
   }
   // It is computed from the number of the previous iteration, as if one
   // preceded the first.
-  bool constant = update->constant != update->ofIteration;
+  bool constant = update->constant != update->usesIteration;
   if (constant != first->constant)
     return std::nullopt;
-  return LowBit{false, update->ofIteration, constant, isWhole};
+  return LowBit{false, update->usesIteration, constant, isWhole};
 }
 
 Bit ParityFinder::findSelected(arith::SelectOp select) {
@@ -139,7 +139,7 @@ Bit ParityFinder::findSelected(arith::SelectOp select) {
     return std::nullopt;
   bool isWhole = yes->isWhole && no->isWhole;
   if (!difference->constant)
-    return LowBit{no->ofArgument, no->ofIteration, no->constant, isWhole};
+    return LowBit{no->usesArgument, no->usesIteration, no->constant, isWhole};
   return withWhole(combine(no, find(select.getCondition())), isWhole);
 }
 
@@ -241,7 +241,7 @@ Bit ParityFinder::findResult(Operation *op) {
 
 std::optional<bool> smalti::matchIterationParity(Value value, scf::ForOp loop) {
   Bit bit = ParityFinder(loop).find(value);
-  if (!bit || bit->ofArgument || !bit->ofIteration || !bit->isWhole)
+  if (!bit || bit->usesArgument || !bit->usesIteration || !bit->isWhole)
     return std::nullopt;
   return bit->constant;
 }

@@ -128,10 +128,10 @@ State Completions::mapSlots(const State &state, Fn change) const {
     return changed;
   };
   for (auto &[queue, content] : state) {
-    Queue &made = result[queue];
-    made.open = changeAll(content.open);
+    Queue &mapped = result[queue];
+    mapped.open = changeAll(content.open);
     for (const std::set<Copy> &group : content.groups)
-      made.groups.push_back(changeAll(group));
+      mapped.groups.push_back(changeAll(group));
   }
   return result;
 }
@@ -144,8 +144,8 @@ bool Completions::mayTouch(const sync::Access &access, const Copy &copy) const {
     return false;
   return (access.buffer == copy.buffer ||
           program.overlap(access.buffer, copy.buffer)) &&
-         !program.areSlotsApart(access.buffer, access.slot, copy.buffer,
-                                copy.slot);
+         !program.areSlotsDisjoint(access.buffer, access.slot, copy.buffer,
+                                   copy.slot);
 }
 
 /// Finds the steps in a node that access destinations in flight.

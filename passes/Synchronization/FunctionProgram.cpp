@@ -212,7 +212,7 @@ void FunctionProgram::setDepth(unsigned buffer, int64_t depth) {
 
 /// Slots are comparable only if all slot numbers of a group have the same
 /// range.
-void FunctionProgram::settleSlots() {
+void FunctionProgram::finalizeSlots() {
   auto getDepth = [&](unsigned buffer) -> std::optional<int64_t> {
     auto it = depths.find(program.getSlotGroup(buffer));
     return it == depths.end() ? std::nullopt : std::optional(it->second);
@@ -495,7 +495,7 @@ void FunctionProgram::addUnknownCopiesToWaits() {
     }
 }
 
-void FunctionProgram::keepNested(Operation *op, StringRef reason) {
+void FunctionProgram::fixNestedBarriers(Operation *op, StringRef reason) {
   if (!holdBarriers.contains(op))
     return;
   op->walk([&](BlockBarrierOpInterface barrier) {
@@ -602,7 +602,7 @@ void FunctionProgram::addAccesses(Operation *op, NodeId parent, unsigned part) {
   SmallVector<MemoryAccess> accesses;
   std::string reason;
   bool isKnown = collectAccesses(op, accesses, reason);
-  keepNested(op, "the control flow of " + quote(op) + " is unknown");
+  fixNestedBarriers(op, "the control flow of " + quote(op) + " is unknown");
   // If it starts or awaits copies, their order is unknown.
   for (Region &region : op->getRegions())
     region.walk([&](Operation *nested) {
@@ -615,26 +615,26 @@ void FunctionProgram::addAccesses(Operation *op, NodeId parent, unsigned part) {
     });
   if (!isKnown)
     return addUnknown(op, reason, parent, part);
-  sync::Node made;
+  sync::Node collected;
   bool onlyReadsGlobal = true;
   for (const MemoryAccess &access : accesses) {
     std::optional<sync::Access> converted = toAccess(access);
     if (!converted)
       continue;
-    made.checked.push_back(*converted);
+    collected.checked.push_back(*converted);
     bool isRead = access.space == MemorySpace::Global && !access.isWrite;
-    made.isGlobalRead |= isRead;
+    collected.isGlobalRead |= isRead;
     onlyReadsGlobal &= isRead;
   }
   // Other blocks may wait for the atomic, and so for all earlier accesses.
   if (findAtomic(accesses, MemorySpace::Global))
-    made.checked.push_back(accessEverything(globalMemory, sync::kGlobal));
-  if (made.checked.empty())
+    collected.checked.push_back(accessEverything(globalMemory, sync::kGlobal));
+  if (collected.checked.empty())
     return;
   NodeId id = addNode(op, Kind::Step, parent, part);
-  program[id].checked = made.checked;
-  program[id].pending = made.checked;
-  program[id].isGlobalRead = made.isGlobalRead && onlyReadsGlobal;
+  program[id].checked = collected.checked;
+  program[id].pending = collected.checked;
+  program[id].isGlobalRead = collected.isGlobalRead && onlyReadsGlobal;
   program[id].hasUnknownOrder = llvm::any_of(
       accesses, [&](const MemoryAccess &access) { return access.op != op; });
 }
@@ -709,7 +709,7 @@ FunctionProgram::FunctionProgram(FunctionOpInterface function,
   addBlock(function.getFunctionBody().front(), sync::Program::kRoot, 0);
   if (hasCallers)
     addUnknown(nullptr, "", sync::Program::kRoot, 0);
-  settleSlots();
+  finalizeSlots();
   addCompletions(*this);
   addUnknownCopiesToWaits();
   for (NodeId id = 0; id < program.size(); ++id)

@@ -68,7 +68,7 @@ private:
                   unsigned part);
   void addAccesses(mlir::Operation *op, sync::NodeId parent, unsigned part);
   void addCopy(AsyncCopyOpInterface op, sync::NodeId parent, unsigned part);
-  void keepNested(mlir::Operation *op, llvm::StringRef reason);
+  void fixNestedBarriers(mlir::Operation *op, llvm::StringRef reason);
   sync::NodeId addNode(mlir::Operation *op, sync::Node::Kind kind,
                        sync::NodeId parent, unsigned part);
   std::optional<sync::Access> toAccess(const MemoryAccess &access);
@@ -77,7 +77,7 @@ private:
   unsigned addBuffer(sync::Buffer buffer, llvm::ArrayRef<mlir::Value> roots,
                      mlir::Type type, bool isFixed);
   void setDepth(unsigned buffer, int64_t depth);
-  void settleSlots();
+  void finalizeSlots();
 
   /// Memrefs that loop iterations use in turn. They are one buffer in the
   /// program, since a value may be any of them.

@@ -53,7 +53,7 @@ private:
   std::string explainUnordered(sync::NodeId node) const;
   bool isWeakened(const sync::Placement::Barrier &barrier) const;
   /// The op that a new barrier before the node precedes.
-  Operation *getPlace(sync::NodeId node) const {
+  Operation *getInsertionPoint(sync::NodeId node) const {
     // The code after the function does not have an op.
     Operation *op = description.ops[node];
     return op ? op : function.getFunctionBody().front().getTerminator();
@@ -189,7 +189,7 @@ void Plan::report() const {
         << "barrier kept: " << describeOrder(barrier);
   }
   for (const sync::Placement::Barrier &barrier : placement.inserted)
-    remarkApplied(getPlace(barrier.node), kPassName)
+    remarkApplied(getInsertionPoint(barrier.node), kPassName)
         << "barrier inserted: " << describeOrder(barrier);
   if (size_t number = description.getNumUndistinguished();
       number != 0 && !(placement.kept.empty() && placement.inserted.empty()))
@@ -221,7 +221,7 @@ void Plan::commit() {
       gpu::BarrierOp::create(builder, loc);
   };
   for (const sync::Placement::Barrier &barrier : placement.inserted) {
-    Operation *op = getPlace(barrier.node);
+    Operation *op = getInsertionPoint(barrier.node);
     create(op, op->getLoc(), barrier.orders);
   }
   for (const sync::Placement::Barrier &barrier : placement.kept) {

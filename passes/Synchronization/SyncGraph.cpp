@@ -207,11 +207,11 @@ Slot Graph::viewSlot(const Access &access, const State &state, NodeId home,
   return shifted(Slot::afterLoop(slot.loop, slot.index), -state.turns, slots);
 }
 
-ItemSet Graph::explore(const Barriers &barriers, BarrierPlace place,
-                       Spaces spaces, bool forward, size_t &limit) const {
+ItemSet Graph::explore(const Barriers &barriers, BarrierPoint at, Spaces spaces,
+                       bool forward, size_t &limit) const {
   ItemSet found;
-  NodeId home = findHome(place.node);
-  unsigned start = pointOf[place.node];
+  NodeId home = findHome(at.node);
+  unsigned start = pointOf[at.node];
   llvm::DenseSet<std::pair<uint64_t, uint64_t>> seen;
   llvm::SmallVector<State> worklist;
   auto push = [&](const State &state) {
@@ -222,7 +222,7 @@ ItemSet Graph::explore(const Barriers &barriers, BarrierPlace place,
     if (seen.insert({uint64_t(state.point) << 32 | state.loop, low}).second)
       worklist.push_back(state);
   };
-  llvm::SmallVector<NodeId> loops = getLoops(place.node);
+  llvm::SmallVector<NodeId> loops = getLoops(at.node);
   auto step = [&](const State &state) {
     const Point &point = points[state.point];
     for (const Edge &edge : forward ? point.next : point.previous) {
@@ -258,21 +258,22 @@ ItemSet Graph::explore(const Barriers &barriers, BarrierPlace place,
     }
   };
   // The spaces that the barrier orders apart from `spaces`.
-  auto ordersNow = [&](NodeId node, bool isNew) {
+  auto getCurrentOrder = [&](NodeId node, bool isNew) {
     Spaces now = isNew ? barriers.inserted[node] : barriers.old[node];
-    if (node == place.node && isNew == place.isNew)
+    if (node == at.node && isNew == at.isNew)
       now &= ~spaces;
     return now;
   };
   auto passNew = [&](State &state) {
     if (points[state.point].isStep)
-      state.spaces &= ~ordersNow(points[state.point].node, /*isNew=*/true);
+      state.spaces &=
+          ~getCurrentOrder(points[state.point].node, /*isNew=*/true);
   };
   auto passOld = [&](State &state) {
     const Point &point = points[state.point];
     if (!point.isStep || program[point.node].kind != Node::Kind::Barrier)
       return;
-    Spaces now = ordersNow(point.node, /*isNew=*/false);
+    Spaces now = getCurrentOrder(point.node, /*isNew=*/false);
     state.spaces &= ~now;
     state.crossed |= program[point.node].orders & ~now;
   };
@@ -283,7 +284,7 @@ ItemSet Graph::explore(const Barriers &barriers, BarrierPlace place,
     const Node &node = program[point.node];
     // Reads that a later step has completed do not matter after that step.
     if (!forward && node.completesAt && spaces == kGlobal &&
-        !(point.node < place.node && place.node <= *node.completesAt))
+        !(point.node < at.node && at.node <= *node.completesAt))
       return;
     for (const Access &access : forward ? node.checked : node.pending) {
       Item item{access.buffer,
@@ -300,17 +301,16 @@ ItemSet Graph::explore(const Barriers &barriers, BarrierPlace place,
   };
 
   bool isHome = home != Program::kRoot;
-  State first{
-      start,
-      isHome ? View::Inside : View::Fixed,
-      isHome ? home : 0,
-      0,
-      spaces,
-      Spaces(place.isNew ? kNoSpaces : program[place.node].orders & spaces),
-      /*hasPassedLoop=*/false,
-      uint8_t(std::min<size_t>(loops.size(), UINT8_MAX))};
+  State first{start,
+              isHome ? View::Inside : View::Fixed,
+              isHome ? home : 0,
+              0,
+              spaces,
+              Spaces(at.isNew ? kNoSpaces : program[at.node].orders & spaces),
+              /*hasPassedLoop=*/false,
+              uint8_t(std::min<size_t>(loops.size(), UINT8_MAX))};
   if (forward) {
-    if (place.isNew)
+    if (at.isNew)
       collect(first);
     step(first);
   } else {

@@ -27,7 +27,7 @@ struct Barriers {
 };
 
 /// A barrier of the program, or a new one before a node.
-struct BarrierPlace {
+struct BarrierPoint {
   NodeId node;
   bool isNew;
 };
@@ -39,7 +39,7 @@ public:
   /// The accesses that are pending at the barrier, or checked after it, if it
   /// did not order `spaces`. Stops after `limit` steps, and subtracts the steps
   /// from the limit.
-  ItemSet explore(const Barriers &barriers, BarrierPlace place, Spaces spaces,
+  ItemSet explore(const Barriers &barriers, BarrierPoint at, Spaces spaces,
                   bool forward, size_t &limit) const;
 
 private:

@@ -194,8 +194,8 @@ Spaces Conflicts::operator()(const Item &first, const Item &second) const {
     return spaces;
   bool isSameBuffer = first.buffer == second.buffer;
   if ((!isSameBuffer && !mayOverlap(first.buffer, second.buffer)) ||
-      program.areSlotsApart(first.buffer, first.slot, second.buffer,
-                            second.slot))
+      program.areSlotsDisjoint(first.buffer, first.slot, second.buffer,
+                               second.slot))
     return kNoSpaces;
   // Footprints count elements from the start of the buffer.
   if (!isSameBuffer)

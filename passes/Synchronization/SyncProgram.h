@@ -139,8 +139,8 @@ public:
   }
   /// Whether two accesses do not overlap because of their slots: different
   /// slots of one group, as seen from the same point.
-  bool areSlotsApart(unsigned bufferA, const Slot &a, unsigned bufferB,
-                     const Slot &b) const {
+  bool areSlotsDisjoint(unsigned bufferA, const Slot &a, unsigned bufferB,
+                        const Slot &b) const {
     return getSlotGroup(bufferA) == getSlotGroup(bufferB) &&
            a.kind != Slot::Kind::Any && a.kind == b.kind && a.loop == b.loop &&
            a.index != b.index;

@@ -75,7 +75,7 @@ private:
   size_t getBudget() const {
     return kLeastBudget + kBudgetPerNode * program.size();
   }
-  Verdict search(BarrierPlace place, Spaces spaces, bool onlyNode = false);
+  Verdict search(BarrierPoint at, Spaces spaces, bool onlyNode = false);
   void removeUnneeded();
   void moveBeforeReads(NodeId node);
   void returnToOld();
@@ -410,13 +410,12 @@ ItemSet Solver::walk(const std::vector<NodeId> &nodes, ItemSet pending,
 /// a budget of steps per node. If the budget is exhausted, the barrier counts
 /// as needed. `onlyNode`: the second access is in the node that the new barrier
 /// precedes.
-Solver::Verdict Solver::search(BarrierPlace place, Spaces spaces,
-                               bool onlyNode) {
+Solver::Verdict Solver::search(BarrierPoint at, Spaces spaces, bool onlyNode) {
   for (size_t steps : {size_t(64), size_t(1024), budget}) {
     size_t back = std::min(steps, budget), forward = onlyNode ? 0 : back;
     size_t limits = back + forward;
-    ItemSet before = graph.explore(barriers, place, spaces, false, back);
-    ItemSet after = graph.explore(barriers, place, spaces, true, forward);
+    ItemSet before = graph.explore(barriers, at, spaces, false, back);
+    ItemSet after = graph.explore(barriers, at, spaces, true, forward);
     bool isComplete = back > 0 && (onlyNode || forward > 0);
     budget -= std::min(budget, limits - back - forward);
     auto hazard = conflicts.find(before, after);
@@ -428,7 +427,7 @@ Solver::Verdict Solver::search(BarrierPlace place, Spaces spaces,
 
 void Solver::removeUnneeded() {
   struct Candidate {
-    BarrierPlace place;
+    BarrierPoint at;
     unsigned depth, round;
   };
   std::vector<Candidate> candidates;
@@ -440,8 +439,8 @@ void Solver::removeUnneeded() {
   }
   // Barriers in inner loops are tried first, and new ones before existing ones.
   llvm::stable_sort(candidates, [](const Candidate &a, const Candidate &b) {
-    return std::make_tuple(-int(a.depth), !a.place.isNew) <
-           std::make_tuple(-int(b.depth), !b.place.isNew);
+    return std::make_tuple(-int(a.depth), !a.at.isNew) <
+           std::make_tuple(-int(b.depth), !b.at.isNew);
   });
   // Removing neighbors one after the other would make the path to the nearest
   // barrier longer each time: every second one first.
@@ -450,22 +449,22 @@ void Solver::removeUnneeded() {
     for (size_t i = 0; i < candidates.size(); ++i)
       candidates[i].round = llvm::countr_zero(i + 1);
     llvm::stable_sort(candidates, [](const Candidate &a, const Candidate &b) {
-      return std::make_tuple(-int(a.depth), !a.place.isNew, a.round) <
-             std::make_tuple(-int(b.depth), !b.place.isNew, b.round);
+      return std::make_tuple(-int(a.depth), !a.at.isNew, a.round) <
+             std::make_tuple(-int(b.depth), !b.at.isNew, b.round);
     });
   }
   for (const Candidate &candidate : candidates) {
-    auto [id, isNew] = candidate.place;
+    auto [id, isNew] = candidate.at;
     Spaces &spaces = isNew ? barriers.inserted[id] : barriers.old[id];
-    if (spaces && !search(candidate.place, spaces).isNeeded)
+    if (spaces && !search(candidate.at, spaces).isNeeded)
       spaces = kNoSpaces;
   }
   if (!options.weaken)
     return;
   for (const Candidate &candidate : candidates) {
-    auto [id, isNew] = candidate.place;
+    auto [id, isNew] = candidate.at;
     Spaces &spaces = isNew ? barriers.inserted[id] : barriers.old[id];
-    if (spaces == kAllSpaces && !search(candidate.place, kGlobal).isNeeded)
+    if (spaces == kAllSpaces && !search(candidate.at, kGlobal).isNeeded)
       spaces = kShared;
   }
 }

@@ -39,7 +39,7 @@ static bool isOnlySelected(Operation *op) {
   // A select on another condition, such as that of an expanded arith.ceildivui,
   // does not indicate that the divisor may be invalid.
   Value divisor = op->getOperand(1);
-  auto asksDivisor = [&](Operation *select) {
+  auto comparesDivisor = [&](Operation *select) {
     auto compare = select->getOperand(0).getDefiningOp<arith::CmpIOp>();
     return compare && llvm::is_contained(compare->getOperands(), divisor);
   };
@@ -53,7 +53,7 @@ static bool isOnlySelected(Operation *op) {
     for (OpOperand &use : ops[number]->getUses()) {
       Operation *user = use.getOwner();
       if (isa<arith::SelectOp, LLVM::SelectOp>(user) &&
-          use.getOperandNumber() != 0 && (isConstant || asksDivisor(user)))
+          use.getOperandNumber() != 0 && (isConstant || comparesDivisor(user)))
         continue;
       if (!isMemoryEffectFree(user) || user->getNumRegions() != 0 ||
           user->hasTrait<OpTrait::IsTerminator>())

@@ -10,11 +10,11 @@
 using namespace mlir;
 using namespace smalti;
 
-bool IntegerSum::add(Monomial monomial, int64_t factor) {
+bool IntegerSum::add(Monomial monomial, int64_t coefficient) {
   if (monomial.second < monomial.first)
     std::swap(monomial.first, monomial.second);
   int64_t &sum = monomials[monomial];
-  sum += factor;
+  sum += coefficient;
   bool fits = isSmall(sum);
   if (sum == 0)
     monomials.erase(monomial);
@@ -33,13 +33,13 @@ std::optional<std::pair<Value, int64_t>>
 IntegerSum::asValueAndConstant() const {
   Value value;
   int64_t constant = 0;
-  for (auto [monomial, factor] : monomials) {
+  for (auto [monomial, coefficient] : monomials) {
     if (monomial == Monomial()) {
-      constant = factor;
+      constant = coefficient;
       continue;
     }
     // In the monomial of a single value, the null comes first.
-    if (value || monomial.first || factor != 1)
+    if (value || monomial.first || coefficient != 1)
       return std::nullopt;
     value = Value::getFromOpaquePointer(monomial.second);
   }
@@ -50,7 +50,7 @@ IntegerSum::asValueAndConstant() const {
 
 SmallVector<Value> IntegerSum::getValues() const {
   SmallVector<Value> values;
-  for (const auto &[monomial, factor] : monomials)
+  for (const auto &[monomial, coefficient] : monomials)
     for (void *value : {monomial.first, monomial.second})
       if (value &&
           !llvm::is_contained(values, Value::getFromOpaquePointer(value)))
@@ -61,9 +61,9 @@ SmallVector<Value> IntegerSum::getValues() const {
 bool IntegerSum::hasOnce(Value value) const {
   void *key = value.getAsOpaquePointer();
   return llvm::all_of(monomials, [&](const auto &entry) {
-    auto [monomial, factor] = entry;
+    auto [monomial, coefficient] = entry;
     return monomial.first != key &&
-           (monomial.second != key || (!monomial.first && factor == 1));
+           (monomial.second != key || (!monomial.first && coefficient == 1));
   });
 }
 
@@ -74,18 +74,18 @@ std::optional<IntegerSum> IntegerSum::divideBy(Value divisor) const {
   if (auto same = sum ? sum->asValueAndConstant() : std::nullopt;
       same && same->second == 0)
     divisor = same->first;
-  for (auto [monomial, factor] : monomials) {
+  for (auto [monomial, coefficient] : monomials) {
     if (constant) {
-      if (*constant <= 0 || factor % *constant != 0)
+      if (*constant <= 0 || coefficient % *constant != 0)
         return std::nullopt;
-      result.add(monomial, factor / *constant);
+      result.add(monomial, coefficient / *constant);
       continue;
     }
     void *key = divisor.getAsOpaquePointer();
     if (monomial.second == key)
-      result.add({nullptr, monomial.first}, factor);
+      result.add({nullptr, monomial.first}, coefficient);
     else if (monomial.first == key)
-      result.add({nullptr, monomial.second}, factor);
+      result.add({nullptr, monomial.second}, coefficient);
     else
       return std::nullopt;
   }
@@ -98,8 +98,8 @@ IntegerSum::combine(const std::optional<IntegerSum> &a,
   if (!a || !b)
     return std::nullopt;
   IntegerSum sum = *a;
-  for (auto [monomial, factor] : b->monomials)
-    if (!sum.add(monomial, sign * factor))
+  for (auto [monomial, coefficient] : b->monomials)
+    if (!sum.add(monomial, sign * coefficient))
       return std::nullopt;
   return sum;
 }
@@ -110,8 +110,8 @@ IntegerSum::multiply(const std::optional<IntegerSum> &a,
   if (!a || !b)
     return std::nullopt;
   IntegerSum result;
-  for (auto [monomialA, factorA] : a->monomials)
-    for (auto [monomialB, factorB] : b->monomials) {
+  for (auto [monomialA, coefficientA] : a->monomials)
+    for (auto [monomialB, coefficientB] : b->monomials) {
       // Monomials of three values are not supported.
       if ((monomialA.first && monomialB.second) ||
           (monomialB.first && monomialA.second))
@@ -120,7 +120,7 @@ IntegerSum::multiply(const std::optional<IntegerSum> &a,
                           : monomialB.first
                               ? monomialB
                               : Monomial(monomialA.second, monomialB.second);
-      if (!result.add(monomial, factorA * factorB))
+      if (!result.add(monomial, coefficientA * coefficientB))
         return std::nullopt;
     }
   return result;
@@ -268,13 +268,13 @@ std::optional<IntegerSum> IntegerSum::of(Value value, unsigned budget) {
 
 std::optional<SmallVector<IntegerSum::Term>> IntegerSum::getTerms() const {
   SmallVector<Term> terms;
-  for (auto [monomial, factor] : monomials) {
+  for (auto [monomial, coefficient] : monomials) {
     if (monomial.first)
       return std::nullopt;
     terms.emplace_back(monomial.second
                            ? Value::getFromOpaquePointer(monomial.second)
                            : Value(),
-                       factor);
+                       coefficient);
   }
   return terms;
 }

@@ -61,7 +61,7 @@ private:
   /// An ordered pair.
   using Monomial = std::pair<void *, void *>;
 
-  bool add(Monomial monomial, int64_t factor);
+  bool add(Monomial monomial, int64_t coefficient);
   static std::optional<IntegerSum> fold(mlir::Operation *op, unsigned budget);
   static std::optional<IntegerSum> multiply(const std::optional<IntegerSum> &a,
                                             const std::optional<IntegerSum> &b);

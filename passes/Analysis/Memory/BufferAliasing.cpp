@@ -57,7 +57,7 @@ static bool isOfBlock(MemorySpace space) {
 }
 
 /// Whether the two are disjoint slices of a kernel's shared memory.
-static bool areApart(Value rootA, Value rootB) {
+static bool areDisjointSlices(Value rootA, Value rootB) {
   auto a = rootA.getDefiningOp<mosaic_gpu::SliceSMEMOp>();
   auto b = rootB.getDefiningOp<mosaic_gpu::SliceSMEMOp>();
   if (!a || !b)
@@ -70,7 +70,7 @@ static bool areApart(Value rootA, Value rootB) {
 }
 
 bool smalti::mayAlias(Value rootA, Value rootB) {
-  if (areApart(rootA, rootB))
+  if (areDisjointSlices(rootA, rootB))
     return false;
   AliasClass a = getAliasClass(rootA), b = getAliasClass(rootB);
   if (a.identity == b.identity)

@@ -294,17 +294,16 @@ RegisterModel::RegisterModel(FunctionOpInterface function,
   if (std::optional<std::array<int64_t, 3>> size =
           getBlockSize(function, function))
     threads = (*size)[0] * (*size)[1] * (*size)[2];
-  areVectorsOfBlocks =
-      function
-          ->walk([](Operation *op) {
-            return isa_and_nonnull<mosaic_gpu::MosaicGPUDialect>(
-                       op->getDialect()) ||
-                           op->hasAttr(mosaic_gpu::kInLayouts) ||
-                           op->hasAttr(mosaic_gpu::kOutLayouts)
-                       ? WalkResult::interrupt()
-                       : WalkResult::advance();
-          })
-          .wasInterrupted();
+  isBlockLevel = function
+                     ->walk([](Operation *op) {
+                       return isa_and_nonnull<mosaic_gpu::MosaicGPUDialect>(
+                                  op->getDialect()) ||
+                                      op->hasAttr(mosaic_gpu::kInLayouts) ||
+                                      op->hasAttr(mosaic_gpu::kOutLayouts)
+                                  ? WalkResult::interrupt()
+                                  : WalkResult::advance();
+                     })
+                     .wasInterrupted();
 }
 
 int64_t RegisterModel::countVector(VectorType type, Attribute layout) const {
@@ -315,7 +314,7 @@ int64_t RegisterModel::countVector(VectorType type, Attribute layout) const {
                      ? type.getElementTypeBitWidth()
                      : *bytes * 8;
   int64_t elements = type.getNumElements();
-  if (areVectorsOfBlocks) {
+  if (isBlockLevel) {
     std::string why;
     std::optional<block_to_thread::Distribution> distribution;
     if (layout)
@@ -438,7 +437,7 @@ Registers Lifetimes::getMost() const {
   return most;
 }
 
-DenseMap<Operation *, int64_t> Lifetimes::getAroundLoops() const {
+DenseMap<Operation *, int64_t> Lifetimes::getAcrossLoops() const {
   DenseMap<Operation *, int64_t> around;
   int64_t live = 0;
   for (auto [number, op] : llvm::enumerate(ops)) {
@@ -480,7 +479,7 @@ Registers RegisterModel::countInside(Operation *op) const {
 
 int64_t RegisterModel::countAround(Operation *loop) {
   if (!around)
-    around = getLifetimes(function).getAroundLoops();
+    around = getLifetimes(function).getAcrossLoops();
   return around->lookup(loop);
 }
 

@@ -138,7 +138,7 @@ public:
   Registers getMost() const;
   /// For every loop, the registers of values that live across it and were
   /// defined before it.
-  llvm::DenseMap<mlir::Operation *, int64_t> getAroundLoops() const;
+  llvm::DenseMap<mlir::Operation *, int64_t> getAcrossLoops() const;
   /// The values that are live at an op where the pressure exceeds `budget`.
   llvm::SmallVector<mlir::Value> getValuesAbove(int64_t budget) const;
 
@@ -183,7 +183,7 @@ private:
   mlir::FunctionOpInterface function;
   const targets::Target &target;
   int64_t threads = 1;
-  bool areVectorsOfBlocks;
+  bool isBlockLevel;
   std::optional<llvm::DenseMap<mlir::Operation *, int64_t>> around;
 };
 
