@@ -16,19 +16,19 @@ using llvm::ArrayRef;
 using llvm::SmallVector;
 using llvm::SmallVectorImpl;
 
-/// Sizes above this are refused: no block has that many elements, and below it
-/// no product of two sizes overflows.
+/// Larger sizes are errors: no block has as many elements, and below the limit
+/// the multiplication of two sizes cannot overflow.
 static constexpr int64_t maxElements = std::numeric_limits<int32_t>::max();
 
-/// The product of positive factors, or nothing when it exceeds `maxElements`.
-static std::optional<int64_t> boundedProduct(ArrayRef<int64_t> factors) {
-  int64_t product = 1;
-  for (int64_t factor : factors) {
-    if (factor > maxElements / product)
+/// Multiplies positive numbers; no value if the result exceeds `maxElements`.
+static std::optional<int64_t> boundedSize(ArrayRef<int64_t> sizes) {
+  int64_t count = 1;
+  for (int64_t size : sizes) {
+    if (size > maxElements / count)
       return std::nullopt;
-    product *= factor;
+    count *= size;
   }
-  return product;
+  return count;
 }
 
 /// Splits the last dimensions of `dims` by a tile.
@@ -44,9 +44,9 @@ static void applyTile(SmallVectorImpl<TiledDim> &dims, ArrayRef<int64_t> tile) {
   dims.append(inner);
 }
 
-/// How many dimensions a tile itself has once it is fully tiled. They are the
-/// last of the tiled shape, whatever the vector, and the only ones that warps,
-/// lanes and the vector can be.
+/// The number of dimensions of the fully tiled base tile. They are the last
+/// dimensions of the tiled shape of any vector. Only they can be dimensions of
+/// warps, lanes and the vector.
 static int64_t tiledTileRank(const Tiling &tiling) {
   int64_t rank = 0;
   for (ArrayRef<int64_t> tile : tiling)
@@ -71,13 +71,13 @@ static int64_t partitionSize(const PartitionDim &part,
   return part.isReplicated() ? part.times : dims[dims.size() + part.dim].size;
 }
 
-static int64_t partitionProduct(ArrayRef<PartitionDim> parts,
-                                const Tiling &tiling) {
+static int64_t partitionCount(ArrayRef<PartitionDim> parts,
+                              const Tiling &tiling) {
   SmallVector<TiledDim> dims = tiledTile(tiling);
-  int64_t product = 1;
+  int64_t count = 1;
   for (const PartitionDim &part : parts)
-    product *= partitionSize(part, dims);
-  return product;
+    count *= partitionSize(part, dims);
+  return count;
 }
 
 //===----------------------------------------------------------------------===//
@@ -92,8 +92,8 @@ std::optional<std::string> TiledLayout::validate() const {
     if (tile.empty())
       return "a tile must have at least one dimension";
     if (llvm::any_of(tile, [](int64_t size) { return size <= 0; }))
-      return "tile sizes must be positive, got " + listText(tile);
-    if (!boundedProduct(tile))
+      return "tile sizes must be positive, but found " + listText(tile);
+    if (!boundedSize(tile))
       return "tile " + listText(tile) + " has more than " +
              std::to_string(maxElements) + " elements";
     if (!previous.empty()) {
@@ -139,7 +139,7 @@ std::optional<std::string> TiledLayout::validate() const {
       }
       sizes.push_back(partitionSize(part, dims));
     }
-    if (!boundedProduct(sizes))
+    if (!boundedSize(sizes))
       return (list + " multiply to more than " + llvm::Twine(maxElements))
           .str();
     return std::nullopt;
@@ -160,8 +160,8 @@ TiledLayout::validateFor(ArrayRef<int64_t> shape) const {
     return "a vector of rank " + std::to_string(shape.size()) +
            " cannot be tiled by " + listText(base);
   if (llvm::any_of(shape, [](int64_t size) { return size <= 0; }))
-    return "sizes must be positive, got " + listText(shape);
-  if (!boundedProduct(shape))
+    return "sizes must be positive, but found " + listText(shape);
+  if (!boundedSize(shape))
     return "shape " + listText(shape) + " has more than " +
            std::to_string(maxElements) + " elements";
   for (auto [size, tile] : llvm::zip_equal(shape.take_back(base.size()), base))
@@ -176,11 +176,11 @@ TiledLayout::validateFor(ArrayRef<int64_t> shape) const {
 //===----------------------------------------------------------------------===//
 
 int64_t TiledLayout::numWarps() const {
-  return partitionProduct(warpDims, tiling);
+  return partitionCount(warpDims, tiling);
 }
 
 int64_t TiledLayout::numLanes() const {
-  return partitionProduct(laneDims, tiling);
+  return partitionCount(laneDims, tiling);
 }
 
 int64_t TiledLayout::vectorLength() const {
@@ -248,7 +248,7 @@ SmallVector<int64_t> TiledLayout::elementIndex(ArrayRef<int64_t> shape,
 
 bool TiledLayout::isFirstReplica(int64_t warp, int64_t lane) const {
   SmallVector<TiledDim> dims = tiledTile(tiling);
-  // What is left of the number above all its parts repeats the elements too.
+  // The quotient above all parts of the number also repeats the elements.
   auto isFirst = [&](ArrayRef<PartitionDim> parts, int64_t number) {
     for (const PartitionDim &part : llvm::reverse(parts)) {
       int64_t size = partitionSize(part, dims);
@@ -261,7 +261,7 @@ bool TiledLayout::isFirstReplica(int64_t warp, int64_t lane) const {
   return isFirst(warpDims, warp) && isFirst(laneDims, lane);
 }
 
-/// The tiles without what changes nothing; see TiledLayout::canonical.
+/// The tiles without redundant parts; see TiledLayout::canonical.
 static Tiling canonicalTiling(const Tiling &tiling) {
   Tiling result = {tiling.front()};
   for (ArrayRef<int64_t> tile : ArrayRef(tiling).drop_front()) {
@@ -278,14 +278,15 @@ TiledLayout TiledLayout::canonical() const {
   result.tiling = canonicalTiling(tiling);
   SmallVector<TiledDim> dims = tiledTile(tiling);
   SmallVector<TiledDim> kept = tiledTile(result.tiling);
-  // Only dimensions of size one go: the others follow one another as before.
-  // Walking from the end, `places` is where each dimension is then, or 0.
-  SmallVector<int64_t> places(dims.size(), 0);
-  int64_t place = 0;
+  // Only dimensions of size one are removed, and the others keep their order.
+  // `positions` is the new position of each dimension, counted from the end, or
+  // 0.
+  SmallVector<int64_t> positions(dims.size(), 0);
+  int64_t position = 0;
   for (size_t i = dims.size(); i-- > 0;)
-    if (-place < static_cast<int64_t>(kept.size()) &&
-        dims[i].size == kept[kept.size() + place - 1].size)
-      places[i] = --place;
+    if (-position < static_cast<int64_t>(kept.size()) &&
+        dims[i].size == kept[kept.size() + position - 1].size)
+      positions[i] = --position;
 
   auto moveParts = [&](ArrayRef<PartitionDim> parts,
                        SmallVectorImpl<PartitionDim> &moved) {
@@ -294,16 +295,16 @@ TiledLayout TiledLayout::canonical() const {
         continue;
       moved.push_back(part);
       if (!part.isReplicated())
-        moved.back().dim = places[dims.size() + part.dim];
+        moved.back().dim = positions[dims.size() + part.dim];
     }
   };
   moveParts(warpDims, result.warpDims);
   moveParts(laneDims, result.laneDims);
 
-  result.vectorDim = places[dims.size() + vectorDim];
+  result.vectorDim = positions[dims.size() + vectorDim];
   if (result.vectorDim != 0)
     return result;
-  // Any dimension of size one is as good a vector as the one that went.
+  // Any dimension of size one can replace the removed vector dimension.
   for (size_t i = kept.size(); i-- > 0;)
     if (kept[i].size == 1) {
       result.vectorDim = static_cast<int64_t>(i) - kept.size();
@@ -348,13 +349,13 @@ std::string TiledLayout::str() const {
 
 std::optional<std::string> StridedLayout::validate() const {
   if (llvm::any_of(shape, [](int64_t size) { return size <= 0; }))
-    return "sizes must be positive, got " + listText(shape);
-  std::optional<int64_t> elements = boundedProduct(shape);
+    return "sizes must be positive, but found " + listText(shape);
+  std::optional<int64_t> elements = boundedSize(shape);
   if (!elements)
     return "shape " + listText(shape) + " has more than " +
            std::to_string(maxElements) + " elements";
   if (vectorSize <= 0)
-    return "the vector size must be positive, got " +
+    return "the vector size must be positive, but found " +
            std::to_string(vectorSize);
   if (*elements % vectorSize != 0)
     return "the vector size " + std::to_string(vectorSize) +
@@ -370,16 +371,16 @@ StridedLayout::validateForThreads(int64_t threads) const {
   int64_t chunks = numElements() / vectorSize;
   if (threads <= 0 || chunks % threads != 0)
     return std::to_string(chunks) + " chunks of " + std::to_string(vectorSize) +
-           " elements cannot be dealt evenly to " + std::to_string(threads) +
-           " threads";
+           " elements cannot be distributed evenly across " +
+           std::to_string(threads) + " threads";
   return std::nullopt;
 }
 
 int64_t StridedLayout::numElements() const {
-  int64_t product = 1;
+  int64_t count = 1;
   for (int64_t size : shape)
-    product *= size;
-  return product;
+    count *= size;
+  return count;
 }
 
 int64_t StridedLayout::numRegisters(int64_t threads) const {
@@ -413,8 +414,7 @@ TiledLayout smalti::layout::blockLayout(const TiledLayout &fragment,
     base.push_back(count * size);
   result.tiling.push_back(std::move(base));
   result.tiling.emplace_back(fragmentShape);
-  // A fragment that starts with its own shape names the tile that is there
-  // already.
+  // A fragment that starts with its own shape repeats the previous tile.
   ArrayRef<SmallVector<int64_t>> fragmentTiles = fragment.tiling;
   if (ArrayRef<int64_t>(fragmentTiles.front()) == fragmentShape)
     fragmentTiles = fragmentTiles.drop_front();

@@ -1,18 +1,18 @@
 //===- LayoutAlgebra.h - Layouts of block-level vectors, as pure data -----===//
 //
-// Where the elements of a vector that a whole block holds live: which warp,
-// which lane, which register. No MLIR object is needed to ask.
+// The mapping of the elements of a block-level vector to warps, lanes and
+// registers, without MLIR objects.
 //
-// A tiled layout is JAX Mosaic GPU's: a list of tiles, each applied to the
-// suffix of the shape that the tiles before it produced. Applying a tile `t`
-// to a suffix `s` replaces `s` by `s / t` followed by `t`. On the fully tiled
-// shape, `warpDims` are spread over the warps of the block and `laneDims` over
-// the lanes of a warp (both major to minor), `vectorDim` is the vector that
-// one register holds, and all dimensions left over enumerate the registers of
-// a thread, in row-major order.
+// A tiled layout is that of JAX Mosaic GPU: a list of tiles, each applied to
+// the suffix of the shape that the previous tiles produced. Applying a tile `t`
+// to a suffix `s` replaces `s` by `s / t` followed by `t`. In the fully tiled
+// shape, `warpDims` are the digits of the warp index and `laneDims` those of
+// the lane index (both major to minor). `vectorDim` is the vector in one
+// register, and the remaining dimensions number the registers of a thread in
+// row-major order.
 //
-// Warp count and wave size are whatever the dimensions multiply to: nothing
-// here knows 4 warps or 32 lanes.
+// The numbers of warps and lanes are the sizes of these dimensions, multiplied;
+// they are not fixed to 4 and 32.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,7 +30,7 @@
 
 namespace smalti::layout {
 
-/// A value, or the reason why there is none.
+/// A value, or the reason why it does not exist.
 template <typename T> struct ValueOr {
   std::optional<T> value;
   std::string reason;
@@ -49,13 +49,13 @@ private:
   ValueOr() = default;
 };
 
-/// A part of the warp or lane index: the index along one tiled dimension, or a
-/// factor that changes nothing (every value of it holds the same elements).
+/// A digit of the warp or lane index: the index along one tiled dimension, or a
+/// replicated digit, on which no element depends.
 struct PartitionDim {
   /// Counted from the end of the tiled shape (-1 is the last); 0 when
   /// replicated.
   int64_t dim = 0;
-  /// How often the elements are repeated; only for a replicated factor.
+  /// Size of a replicated digit.
   int64_t times = 1;
 
   static PartitionDim of(int64_t dim) { return {dim, 1}; }
@@ -89,19 +89,20 @@ struct TiledLayout {
   }
   bool operator!=(const TiledLayout &other) const { return !(*this == other); }
 
-  /// Why the layout is not well formed, if it is not: tiles that do not nest,
-  /// dimensions used twice or outside the tiles.
+  /// The reason if the layout is not well formed: tiles that do not nest, or
+  /// dimensions that are used twice or out of range.
   std::optional<std::string> validate() const;
-  /// Why the layout does not fit a vector of this shape, if it does not.
+  /// The reason if the layout is not valid for a vector of this shape.
   std::optional<std::string> validateFor(llvm::ArrayRef<int64_t> shape) const;
 
   int64_t numWarps() const;
   int64_t numLanes() const;
   int64_t vectorLength() const;
 
-  /// The dimensions of the fully tiled shape; the layout must fit the shape.
+  /// The dimensions of the fully tiled shape; the layout must be valid for it.
   llvm::SmallVector<TiledDim> tile(llvm::ArrayRef<int64_t> shape) const;
-  /// Those of them that enumerate the registers of a thread, major to minor.
+  /// The tiled dimensions that number the registers of a thread, major to
+  /// minor.
   llvm::SmallVector<TiledDim> registerDims(llvm::ArrayRef<int64_t> shape) const;
   /// How many vectors of `vectorLength()` elements each thread holds.
   int64_t numRegisters(llvm::ArrayRef<int64_t> shape) const;
@@ -113,49 +114,50 @@ struct TiledLayout {
   /// Whether this (warp, lane) is the first of those that hold the same
   /// elements.
   bool isFirstReplica(int64_t warp, int64_t lane) const;
-  /// The same layout with the trivial parts written JAX's way: dimensions of
-  /// size one removed from warp and lane lists, leading ones removed from every
-  /// tile but the first (a tile of ones alone is [1]), and tiles removed that
-  /// equal the end of the tile before them. Every element stays where it is.
-  /// Neighbouring replications stay apart, as JAX keeps them.
+  /// The same mapping in JAX's canonical form. Dimensions of size one are
+  /// removed from the warp and lane lists. Leading ones are removed from every
+  /// tile except the first (a tile of only ones becomes [1]). Tiles that equal
+  /// the end of the previous tile are removed. Adjacent replicated digits are
+  /// not merged, as in JAX.
   TiledLayout canonical() const;
 
-  /// The layout of what is left of a vector of `rank` dimensions when the
-  /// dimensions `axes` are reduced: along them, warps and lanes are replicated,
-  /// and a vector becomes one element. Dimensions that the layout does not tile
-  /// change nothing. With `keepDims` the reduced dimensions stay, with size 1.
-  /// What is broadcast along `axes` to this layout has the reduced one.
+  /// The layout of a vector of `rank` dimensions after a reduction of the
+  /// dimensions `axes`. Digits of warps and lanes along these dimensions become
+  /// replicated, and a vector along them becomes one element. Dimensions that
+  /// the layout does not tile have no effect. With `keepDims`, the reduced
+  /// dimensions remain with size 1. An operand that is broadcast along `axes`
+  /// to this layout has the reduced layout.
   ValueOr<TiledLayout> reduce(int64_t rank, llvm::ArrayRef<int64_t> axes,
                               bool keepDims = false) const;
-  /// The layout in which every thread holds, after the vector's elements are
-  /// counted with another shape of the same size, the elements that it held.
-  /// Registers keep their order where some layout allows it; elements of a
-  /// register always do. There is none where the vector in a register would be
-  /// cut, or where sizes do not factor. Where the tiled dimensions but the
-  /// first stay, and the first is a multiple of its tile still, it is the
-  /// layout itself, as in JAX.
+  /// The layout after a reshape in which every thread keeps its elements.
+  /// Registers keep their order if a layout allows it; the elements in a
+  /// register always keep their order. The layout does not exist if the reshape
+  /// splits the vector in a register, or if dimensions do not end at a divisor.
+  /// The layout is unchanged, as in JAX, if only the first tiled dimension
+  /// changes and remains a multiple of its tile.
   ValueOr<TiledLayout> reshape(llvm::ArrayRef<int64_t> sourceShape,
                                llvm::ArrayRef<int64_t> targetShape) const;
-  /// The layout in which every thread holds the elements that it held, when
-  /// dimension `i` of the result is dimension `permutation[i]` of the vector.
+  /// The layout after a transpose in which every thread keeps its elements.
+  /// Dimension `i` of the result is dimension `permutation[i]` of the vector.
   ValueOr<TiledLayout> transpose(llvm::ArrayRef<int64_t> permutation) const;
-  /// The layout in which every thread holds the bits that it held, when the
-  /// last dimension of the vector has `to` elements for each `from` of them.
+  /// The layout after a bitcast in which every thread keeps its bits. The last
+  /// dimension has `to` elements of the result for `from` elements of the
+  /// vector.
   ValueOr<TiledLayout> bitcast(int64_t from, int64_t to) const;
-  /// JAX's text: `[[64, 8], [16, 8]], warp_dims = [-7], lane_dims = [-3, -2],
-  /// vector_dim = -1`.
+  /// The text of JAX: `[[64, 8], [16, 8]], warp_dims = [-7], lane_dims = [-3,
+  /// -2], vector_dim = -1`.
   std::string str() const;
 };
 
-/// JAX's strided layout: the elements in row-major order, cut into chunks of
-/// `vectorSize`, which are dealt to the threads of the block in turn.
+/// JAX's strided layout: chunks of `vectorSize` elements in row-major order,
+/// distributed round-robin across the threads of the block.
 struct StridedLayout {
   llvm::SmallVector<int64_t> shape;
   int64_t vectorSize = 1;
 
-  /// Why the layout is not well formed, if it is not.
+  /// The reason if the layout is not well formed.
   std::optional<std::string> validate() const;
-  /// Why it cannot be dealt to this many threads, if it cannot.
+  /// The reason if the chunks cannot be distributed evenly across the threads.
   std::optional<std::string> validateForThreads(int64_t threads) const;
   bool operator==(const StridedLayout &other) const {
     return shape == other.shape && vectorSize == other.vectorSize;
@@ -177,25 +179,25 @@ struct SplatLayout {
   }
 };
 
-/// How a vector lies in registers.
+/// A layout of a vector in registers.
 using RegisterLayout = std::variant<TiledLayout, StridedLayout, SplatLayout>;
 
-/// The text of a layout without the attribute's name.
+/// The text of a layout without the name of the attribute.
 std::string toString(const RegisterLayout &layout);
-/// Why a layout does not fit a vector of this shape that `threads` threads hold
-/// in waves of `waveSize`, if it does not.
+/// The reason if a layout is not valid for a vector of this shape that
+/// `threads` threads in waves of `waveSize` hold.
 std::optional<std::string> validateFor(const RegisterLayout &layout,
                                        llvm::ArrayRef<int64_t> shape,
                                        int64_t threads, int64_t waveSize);
-/// Vectors (scalars of a splat) that each thread holds, and their elements.
+/// The number of vectors (scalars of a splat) of each thread, and their length.
 int64_t numRegisters(const RegisterLayout &layout,
                      llvm::ArrayRef<int64_t> shape, int64_t threads);
 int64_t vectorLength(const RegisterLayout &layout);
 
-/// See the members of TiledLayout. A strided layout can be reduced where every
-/// thread then holds only elements of its own: where what follows the last of
-/// `axes` is a multiple of what the `threads` threads take at a time. It can be
-/// reshaped at will. A splat can be reduced, reshaped and transposed at will.
+/// See the members of TiledLayout. A strided layout can be reduced if the
+/// number of elements inside the last of `axes` is a multiple of the elements
+/// of one round over all `threads`. A strided layout can always be reshaped,
+/// and a splat can always be reduced, reshaped and transposed.
 ValueOr<RegisterLayout> reduce(const RegisterLayout &layout,
                                llvm::ArrayRef<int64_t> shape,
                                llvm::ArrayRef<int64_t> axes, bool keepDims,
@@ -207,20 +209,20 @@ ValueOr<RegisterLayout> transpose(const RegisterLayout &layout,
                                   llvm::ArrayRef<int64_t> shape,
                                   llvm::ArrayRef<int64_t> permutation);
 
-/// The bits of the vector as elements of another width. The shapes differ in
-/// the last dimension alone. The elements of a splat are not known to be equal
-/// then.
+/// The layout after a bitcast to another element width. The shapes differ only
+/// in the last dimension. A splat is an error: parts of its elements may
+/// differ.
 ValueOr<RegisterLayout> bitcast(const RegisterLayout &layout,
                                 llvm::ArrayRef<int64_t> sourceShape,
                                 llvm::ArrayRef<int64_t> targetShape);
 
-/// The layout of a block-level operand of a matrix instruction: `warps[d]`
-/// warps along dimension d (the product with `replicatedWarps` is the warp
-/// count), each with instruction tiles laid out as `fragment` (a layout of one
-/// warp). Warps take instruction tiles in turn: the base tile is one
-/// instruction tile of every warp, and larger vectors repeat it in registers.
-/// `warpOrder` lists what the warp index is made of, major to minor: 0 = rows,
-/// 1 = columns, 2 = replicated. The result is canonical.
+/// The layout of a block-level operand of an MMA instruction. `warps[d]` warps
+/// are along dimension d; multiplied by `replicatedWarps`, they are the number
+/// of warps. `fragment` is the layout of one instruction tile in one warp.
+/// Instruction tiles are distributed round-robin: the base tile is one
+/// instruction tile of each warp, and larger vectors repeat it in registers.
+/// `warpOrder` lists the digits of the warp index, major to minor: 0 = rows, 1
+/// = columns, 2 = replicated. The result is canonical.
 TiledLayout blockLayout(const TiledLayout &fragment,
                         llvm::ArrayRef<int64_t> fragmentShape,
                         llvm::ArrayRef<int64_t> warps, int64_t replicatedWarps,

@@ -1,4 +1,4 @@
-//===- LayoutKinds.cpp - Layouts of any kind ------------------------------===//
+//===- LayoutKinds.cpp - Register layout kinds ----------------------------===//
 
 #include "smalti/layouts/LayoutAlgebra.h"
 
@@ -14,7 +14,7 @@ using namespace smalti::layout;
 using llvm::ArrayRef;
 using llvm::SmallVector;
 
-static int64_t product(ArrayRef<int64_t> sizes) {
+static int64_t numElements(ArrayRef<int64_t> sizes) {
   return std::accumulate(sizes.begin(), sizes.end(), int64_t(1),
                          std::multiplies<int64_t>());
 }
@@ -30,7 +30,7 @@ std::string smalti::layout::toString(const RegisterLayout &layout) {
   if (auto *tiled = std::get_if<TiledLayout>(&layout))
     return tiled->str();
   if (auto *strided = std::get_if<StridedLayout>(&layout))
-    return listText(strided->shape) + " dealt in chunks of " +
+    return listText(strided->shape) + " strided in chunks of " +
            std::to_string(strided->vectorSize);
   return listText(std::get<SplatLayout>(layout).shape) + " of one scalar";
 }
@@ -45,17 +45,17 @@ smalti::layout::validateFor(const RegisterLayout &layout,
     int64_t warps = tiled->numWarps(), lanes = tiled->numLanes();
     if (lanes == waveSize && warps * lanes == threads)
       return std::nullopt;
-    return "the layout is spread over " + std::to_string(warps) + " warps of " +
-           std::to_string(lanes) + " lanes, but " + std::to_string(threads) +
-           " threads in warps of " + std::to_string(waveSize) +
-           " hold the vector";
+    return "the layout is defined for " + std::to_string(warps) + " warps of " +
+           std::to_string(lanes) + " lanes, but the vector is held by " +
+           std::to_string(threads) + " threads in warps of " +
+           std::to_string(waveSize) + " lanes";
   }
   auto *strided = std::get_if<StridedLayout>(&layout);
   ArrayRef<int64_t> own =
       strided ? strided->shape : std::get<SplatLayout>(layout).shape;
   if (own != shape)
-    return "the layout is that of a vector of shape " + listText(own) +
-           ", not " + listText(shape);
+    return "the layout is defined for shape " + listText(own) +
+           ", but the vector has shape " + listText(shape);
   if (strided)
     return strided->validateForThreads(threads);
   return std::nullopt;
@@ -103,14 +103,14 @@ ValueOr<RegisterLayout> smalti::layout::reduce(const RegisterLayout &layout,
   if (std::get_if<SplatLayout>(&layout))
     return RegisterLayout(SplatLayout{reduced});
   const auto &strided = std::get<StridedLayout>(layout);
-  int64_t behind = product(shape.drop_front(last + 1));
-  if (behind % (strided.vectorSize * threads) != 0)
+  int64_t inner = numElements(shape.drop_front(last + 1));
+  if (inner % (strided.vectorSize * threads) != 0)
     return Result::none(
-        "the " + std::to_string(behind) + " elements behind dimension " +
+        "the " + std::to_string(inner) + " elements inside dimension " +
         std::to_string(last) + " are not a multiple of the " +
         std::to_string(strided.vectorSize * threads) +
-        " that the threads take in turn, so elements that are reduced together "
-        "are in several threads");
+        " elements of one round over all threads, so the reduction would "
+        "combine elements of different threads");
   return RegisterLayout(StridedLayout{reduced, strided.vectorSize});
 }
 
@@ -124,7 +124,7 @@ ValueOr<RegisterLayout> smalti::layout::reshape(const RegisterLayout &layout,
       return Result::none(result.reason);
     return RegisterLayout(*result);
   }
-  if (product(sourceShape) != product(targetShape))
+  if (numElements(sourceShape) != numElements(targetShape))
     return Result::none("shapes " + listText(sourceShape) + " and " +
                         listText(targetShape) +
                         " have different numbers of elements");
@@ -149,16 +149,16 @@ smalti::layout::transpose(const RegisterLayout &layout, ArrayRef<int64_t> shape,
                         " does not permute the dimensions of " +
                         listText(shape));
   if (std::get_if<StridedLayout>(&layout)) {
-    // Where only dimensions of size one move, the order of elements stays.
+    // If only dimensions of size one move, the order of elements does not
+    // change.
     SmallVector<int64_t> moved;
     for (int64_t dim : permutation)
       if (shape[dim] > 1)
         moved.push_back(dim);
     if (!llvm::is_sorted(moved))
-      return Result::none("elements dealt in row-major order are in another "
-                          "order once " +
-                          listText(shape) + " is transposed by " +
-                          listText(permutation));
+      return Result::none(
+          "a strided layout is in row-major order, which is lost if shape " +
+          listText(shape) + " is transposed by " + listText(permutation));
   }
   SmallVector<int64_t> transposed;
   for (int64_t dim : permutation)
@@ -181,10 +181,10 @@ ValueOr<RegisterLayout> smalti::layout::bitcast(const RegisterLayout &layout,
   }
   auto *strided = std::get_if<StridedLayout>(&layout);
   if (!strided)
-    return Result::none("the parts of a splat's elements may differ");
+    return Result::none("the parts of the elements of a splat may differ");
   if (strided->vectorSize * to % from != 0)
     return Result::none("chunks of " + std::to_string(strided->vectorSize) +
-                        " elements would be cut");
+                        " elements would be split");
   return RegisterLayout(StridedLayout{SmallVector<int64_t>(targetShape),
                                       strided->vectorSize * to / from});
 }

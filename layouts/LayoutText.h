@@ -1,4 +1,4 @@
-//===- LayoutText.h - Sizes in messages about layouts -----------*- C++ -*-===//
+//===- LayoutText.h - Text of sizes in messages -----------------*- C++ -*-===//
 
 #ifndef SMALTI_LAYOUTS_LAYOUTTEXT_H
 #define SMALTI_LAYOUTS_LAYOUTTEXT_H

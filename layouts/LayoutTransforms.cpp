@@ -1,7 +1,6 @@
-//===- LayoutTransforms.cpp - Layouts of what is made of a vector ---------===//
+//===- LayoutTransforms.cpp - Reduce, reshape, transpose and bitcast ------===//
 //
-// Reduced, reshaped and transposed vectors whose elements stay with the threads
-// that have them.
+// Layouts of the result such that every thread keeps its elements.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +18,7 @@ using namespace smalti::layout;
 using llvm::ArrayRef;
 using llvm::SmallVector;
 
-static int64_t product(ArrayRef<int64_t> sizes) {
+static int64_t numElements(ArrayRef<int64_t> sizes) {
   return std::accumulate(sizes.begin(), sizes.end(), int64_t(1),
                          std::multiplies<int64_t>());
 }
@@ -32,7 +31,7 @@ static SmallVector<TiledDim> tileDims(const Tiling &tiling) {
       ArrayRef(layout.tile(tiling.front())).drop_front(tiling.front().size()));
 }
 
-/// Gives the layout a vector of one element of its own.
+/// Adds a vector dimension of size one to the layout.
 static void addUnitVector(TiledLayout &layout) {
   layout.tiling.push_back({1});
   for (SmallVector<PartitionDim> *parts : {&layout.warpDims, &layout.laneDims})
@@ -53,29 +52,29 @@ static TiledLayout reduceAxis(const TiledLayout &layout, int64_t axis,
   int64_t rank = layout.tiling.front().size();
   TiledLayout result;
   for (ArrayRef<int64_t> tile : layout.tiling) {
-    int64_t place = axis - (rank - static_cast<int64_t>(tile.size()));
+    int64_t position = axis - (rank - static_cast<int64_t>(tile.size()));
     SmallVector<int64_t> &kept = result.tiling.emplace_back(tile);
-    if (place < 0)
+    if (position < 0)
       continue;
     if (keepDim)
-      kept[place] = 1;
+      kept[position] = 1;
     else
-      kept.erase(kept.begin() + place);
+      kept.erase(kept.begin() + position);
     if (kept.empty())
       result.tiling.pop_back();
   }
 
-  // Where a dimension that stays is then: those behind it that go bring it
-  // nearer to the end.
+  // The new position of a dimension that remains, counted from the end: removed
+  // dimensions after it decrease the distance.
   auto isReduced = [&](int64_t dim) {
     return dims[dims.size() + dim].logicalDim == axis;
   };
-  auto newPlace = [&](int64_t dim) {
+  auto newPosition = [&](int64_t dim) {
     if (keepDim)
       return dim;
     return dim + llvm::count_if(ArrayRef(dims).take_back(-dim),
-                                [&](const TiledDim &behind) {
-                                  return behind.logicalDim == axis;
+                                [&](const TiledDim &removed) {
+                                  return removed.logicalDim == axis;
                                 });
   };
   auto reduceParts = [&](ArrayRef<PartitionDim> parts,
@@ -87,7 +86,7 @@ static TiledLayout reduceAxis(const TiledLayout &layout, int64_t axis,
         reduced.push_back(
             PartitionDim::replicated(dims[dims.size() + part.dim].size));
       else
-        reduced.push_back(PartitionDim::of(newPlace(part.dim)));
+        reduced.push_back(PartitionDim::of(newPosition(part.dim)));
     }
   };
   reduceParts(layout.warpDims, result.warpDims);
@@ -95,7 +94,7 @@ static TiledLayout reduceAxis(const TiledLayout &layout, int64_t axis,
   if (isReduced(layout.vectorDim))
     addUnitVector(result);
   else
-    result.vectorDim = newPlace(layout.vectorDim);
+    result.vectorDim = newPosition(layout.vectorDim);
   return result.canonical();
 }
 
@@ -116,7 +115,7 @@ ValueOr<TiledLayout> TiledLayout::reduce(int64_t rank, ArrayRef<int64_t> axes,
                           " has no dimension " + std::to_string(axis));
     if (index > 0 && sorted[index - 1] == axis)
       return Result::none("dimension " + std::to_string(axis) +
-                          " is reduced twice");
+                          " is listed twice");
   }
   TiledLayout result = *this;
   for (int64_t axis : llvm::reverse(sorted))
@@ -130,19 +129,20 @@ ValueOr<TiledLayout> TiledLayout::reduce(int64_t rank, ArrayRef<int64_t> axes,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A factor of the number of an element: `size` values of dimension `place` of
-/// the tiled shape, or a part of them.
+/// A digit of the number of an element: `size` values of dimension `position`
+/// of the tiled shape, or a part of them.
 struct Digit {
-  int64_t place = 0;
+  int64_t position = 0;
   int64_t size = 1;
-  /// Which dimension of the result it is part of, and what one step of it is
+  /// The dimension of the result that the digit is a part of, and its stride
   /// there.
   int64_t target = 0;
   int64_t stride = 1;
 };
 
-/// Cuts the digits of a vector's shape (major to minor) at the borders of the
-/// dimensions of another shape, and builds a layout from them.
+/// Splits the digits of the shape of a vector (major to minor) at the
+/// boundaries of the dimensions of another shape, and builds a layout from
+/// them.
 class Reshaper {
 public:
   Reshaper(const TiledLayout &layout, ArrayRef<int64_t> source,
@@ -179,9 +179,9 @@ public:
 private:
   /// Fills `chains`: the digits of each dimension of the result, major first.
   std::optional<std::string> cut();
-  /// The digits in the order of tiles, which is that of the source as far as
-  /// possible. With `keepRegisters`, those that number registers keep it, or
-  /// there is none.
+  /// Orders the digits by tile, in the order of the source as far as possible.
+  /// With `keepRegisters`, the digits of registers must keep their order;
+  /// otherwise the function fails.
   bool order(bool keepRegisters, SmallVector<Digit> &ordered) const;
   TiledLayout build(ArrayRef<Digit> ordered) const;
 
@@ -189,7 +189,7 @@ private:
   ArrayRef<int64_t> source, target;
   SmallVector<TiledDim> dims;
   SmallVector<bool> isRegister;
-  /// Which tile each of `dims` is the outer part of; 0: what is not tiled.
+  /// The tile that each of `dims` is the outer part of; 0: not tiled.
   SmallVector<int64_t> levels;
   SmallVector<SmallVector<Digit>> chains;
 };
@@ -199,15 +199,16 @@ std::optional<std::string> Reshaper::cut() {
   SmallVector<Digit> digits;
   for (int64_t dim = 0, e = source.size(); dim < e; ++dim) {
     SmallVector<Digit> own;
-    for (auto [place, part] : llvm::enumerate(dims))
+    for (auto [position, part] : llvm::enumerate(dims))
       if (part.logicalDim == dim && part.size > 1)
-        own.push_back({static_cast<int64_t>(place), part.size, 0, part.stride});
+        own.push_back(
+            {static_cast<int64_t>(position), part.size, 0, part.stride});
     llvm::stable_sort(own, [](const Digit &a, const Digit &b) {
       return a.stride > b.stride;
     });
     digits.append(own);
   }
-  int64_t vectorPlace = dims.size() + layout.vectorDim;
+  int64_t vectorPosition = dims.size() + layout.vectorDim;
   ArrayRef<Digit> rest = digits;
   std::optional<Digit> left;
   chains.resize(target.size());
@@ -221,12 +222,12 @@ std::optional<std::string> Reshaper::cut() {
       int64_t taken = std::gcd(digit.size, open);
       if (taken != std::min(digit.size, open))
         return "dimension " + std::to_string(dim) + " of size " +
-               std::to_string(size) + " does not end at a factor of the " +
+               std::to_string(size) + " does not end at a divisor of the " +
                std::to_string(digit.size) + " steps in dimension " +
-               std::to_string(dims[digit.place].logicalDim) + " of " +
+               std::to_string(dims[digit.position].logicalDim) + " of " +
                listText(source);
       if (taken < digit.size) {
-        if (digit.place == vectorPlace)
+        if (digit.position == vectorPosition)
           return "dimension " + std::to_string(dim) + " of size " +
                  std::to_string(size) + " ends inside a vector of " +
                  std::to_string(layout.vectorLength()) + " elements";
@@ -251,8 +252,8 @@ bool Reshaper::order(bool keepRegisters, SmallVector<Digit> &ordered) const {
   for (ArrayRef<Digit> chain : chains)
     for (const Digit &digit : chain) {
       ++count;
-      if (isRegister[digit.place])
-        registers.push_back(digit.place);
+      if (isRegister[digit.position])
+        registers.push_back(digit.position);
     }
   llvm::sort(registers);
   while (ordered.size() < count) {
@@ -260,30 +261,30 @@ bool Reshaper::order(bool keepRegisters, SmallVector<Digit> &ordered) const {
     for (auto [dim, chain] : llvm::enumerate(chains)) {
       if (heads[dim] == chain.size())
         continue;
-      int64_t place = chain[heads[dim]].place;
-      if (keepRegisters && isRegister[place] &&
-          place != registers[nextRegister])
+      int64_t position = chain[heads[dim]].position;
+      if (keepRegisters && isRegister[position] &&
+          position != registers[nextRegister])
         continue;
-      if (!best || place < chains[*best][heads[*best]].place)
+      if (!best || position < chains[*best][heads[*best]].position)
         best = dim;
     }
     if (!best)
       return false;
     ordered.push_back(chains[*best][heads[*best]++]);
-    nextRegister += isRegister[ordered.back().place];
+    nextRegister += isRegister[ordered.back().position];
   }
   return true;
 }
 
 TiledLayout Reshaper::build(ArrayRef<Digit> ordered) const {
-  // What is left of each dimension inside the tile that ends a level.
+  // The remaining size of each dimension inside the tile that ends a level.
   TiledLayout result;
   SmallVector<int64_t> tile(target);
   int64_t last = -1, level = 0;
   for (const Digit &digit : ordered) {
-    // A level has every dimension once, in order. The first is what the layout
-    // does not tile, and has nothing but registers.
-    int64_t own = levels[digit.place];
+    // A level has every dimension once, in order. The first level is not tiled
+    // and consists of registers only.
+    int64_t own = levels[digit.position];
     if ((last >= 0 && digit.target <= last) || own != level) {
       result.tiling.push_back(tile);
       level = own;
@@ -312,18 +313,19 @@ TiledLayout Reshaper::build(ArrayRef<Digit> ordered) const {
       }
       // The pieces of one dimension are in order: each follows the one before
       // it in the same dimension of the result, or in a later one.
-      int64_t place = dims.size() + part.dim;
+      int64_t position = dims.size() + part.dim;
       for (ArrayRef<Digit> chain : chains)
         for (const Digit &digit : chain)
-          if (digit.place == place)
+          if (digit.position == position)
             moved.push_back(PartitionDim::of(findDim(digit)));
     }
   };
   moveParts(layout.warpDims, result.warpDims);
   moveParts(layout.laneDims, result.laneDims);
-  int64_t vectorPlace = dims.size() + layout.vectorDim;
-  const Digit *vector = llvm::find_if(
-      ordered, [&](const Digit &digit) { return digit.place == vectorPlace; });
+  int64_t vectorPosition = dims.size() + layout.vectorDim;
+  const Digit *vector = llvm::find_if(ordered, [&](const Digit &digit) {
+    return digit.position == vectorPosition;
+  });
   if (vector == ordered.end())
     addUnitVector(result);
   else
@@ -338,8 +340,9 @@ ValueOr<TiledLayout> TiledLayout::reshape(ArrayRef<int64_t> sourceShape,
     return Result::none(*reason);
   if (targetShape.empty() ||
       llvm::any_of(targetShape, [](int64_t size) { return size <= 0; }))
-    return Result::none("sizes must be positive, got " + listText(targetShape));
-  if (product(sourceShape) != product(targetShape))
+    return Result::none("sizes must be positive, but found " +
+                        listText(targetShape));
+  if (numElements(sourceShape) != numElements(targetShape))
     return Result::none("shapes " + listText(sourceShape) + " and " +
                         listText(targetShape) +
                         " have different numbers of elements");
@@ -371,8 +374,8 @@ checkPermutation(ArrayRef<int64_t> permutation) {
   return std::nullopt;
 }
 
-/// The tiles without the leading dimensions that they leave alone, as far as a
-/// tile behind them does too.
+/// Removes the leading dimensions that a tile does not split, if the tiles
+/// after it do not split them either.
 static Tiling withoutIdleDims(Tiling tiling) {
   size_t needed = 1;
   for (size_t i = tiling.size(); i-- > 1;) {
@@ -386,8 +389,8 @@ static Tiling withoutIdleDims(Tiling tiling) {
   return tiling;
 }
 
-/// The layout with the same parts on other tiles: those of the vector whose
-/// dimension `i` is dimension `permutation[i]` of that which `layout` is for.
+/// The layout with the same digits on the tiles of the transposed vector, whose
+/// dimension `i` is dimension `permutation[i]` of the vector of `layout`.
 static TiledLayout withTiling(const TiledLayout &layout, Tiling tiling,
                               ArrayRef<int64_t> permutation) {
   TiledLayout result;
@@ -395,8 +398,8 @@ static TiledLayout withTiling(const TiledLayout &layout, Tiling tiling,
   SmallVector<TiledDim> dims = tileDims(layout.tiling);
   SmallVector<TiledDim> newDims = tileDims(result.tiling);
   int64_t untiled = permutation.size() - layout.tiling.front().size();
-  auto newPlace = [&](int64_t oldPlace) -> int64_t {
-    const TiledDim &old = dims[dims.size() + oldPlace];
+  auto newPosition = [&](int64_t oldPosition) -> int64_t {
+    const TiledDim &old = dims[dims.size() + oldPosition];
     for (auto [index, dim] : llvm::enumerate(newDims))
       if (permutation[dim.logicalDim] == old.logicalDim + untiled &&
           dim.stride == old.stride && dim.size == old.size)
@@ -410,7 +413,7 @@ static TiledLayout withTiling(const TiledLayout &layout, Tiling tiling,
       if (part.isReplicated())
         moved.push_back(part);
       else if (dims[dims.size() + part.dim].size > 1)
-        moved.push_back(PartitionDim::of(newPlace(part.dim)));
+        moved.push_back(PartitionDim::of(newPosition(part.dim)));
     }
   };
   moveParts(layout.warpDims, result.warpDims);
@@ -418,11 +421,11 @@ static TiledLayout withTiling(const TiledLayout &layout, Tiling tiling,
   if (layout.vectorLength() == 1)
     addUnitVector(result);
   else
-    result.vectorDim = newPlace(layout.vectorDim);
+    result.vectorDim = newPosition(layout.vectorDim);
   return result.canonical();
 }
 
-/// What the steps of the register number are, in a vector of one tile.
+/// Dimension and stride of each digit of the register number, in one tile.
 static SmallVector<std::pair<int64_t, int64_t>>
 registerSteps(const TiledLayout &layout, ArrayRef<int64_t> shape) {
   SmallVector<std::pair<int64_t, int64_t>> steps;
@@ -446,31 +449,31 @@ TiledLayout::transpose(ArrayRef<int64_t> permutation) const {
   if (llvm::is_sorted(permutation))
     return *this;
 
-  // Every tile with all dimensions: those that it leaves alone keep the size
-  // that the tile before it has there.
+  // Extend every tile to all dimensions: dimensions that it does not split keep
+  // the size of the previous tile.
   Tiling permuted;
   SmallVector<int64_t> sizes(rank, 1);
   for (ArrayRef<int64_t> tile : tiling) {
-    // A tile of ones alone is there for its vector of one element.
+    // A tile of only ones exists for its vector of one element.
     if (!permuted.empty() &&
         llvm::all_of(tile, [](int64_t size) { return size == 1; }))
       continue;
     llvm::copy(tile, sizes.end() - tile.size());
-    SmallVector<int64_t> &sizesThere = permuted.emplace_back();
+    SmallVector<int64_t> &permutedSizes = permuted.emplace_back();
     for (int64_t dim : permutation)
-      sizesThere.push_back(sizes[dim]);
+      permutedSizes.push_back(sizes[dim]);
   }
   TiledLayout result = withTiling(*this, permuted, permutation);
   TiledLayout shorter =
       withTiling(*this, withoutIdleDims(permuted), permutation);
   SmallVector<int64_t> base(permuted.front());
-  bool numbersAlike =
+  bool hasSameRegisterOrder =
       llvm::equal(registerSteps(result, base), registerSteps(shorter, base));
-  return numbersAlike ? shorter : result;
+  return hasSameRegisterOrder ? shorter : result;
 }
 
 //===----------------------------------------------------------------------===//
-// Bits
+// Bitcasts
 //===----------------------------------------------------------------------===//
 
 ValueOr<TiledLayout> TiledLayout::bitcast(int64_t from, int64_t to) const {
@@ -479,14 +482,14 @@ ValueOr<TiledLayout> TiledLayout::bitcast(int64_t from, int64_t to) const {
     return Result::none(*reason);
   if (vectorDim != -1)
     return Result::none(
-        "the vector in a register is not of the last dimension");
+        "the vector of a register is not along the last dimension");
   TiledLayout result = *this;
   for (SmallVector<int64_t> &tile : result.tiling) {
     if (tile.back() * to % from != 0)
       return Result::none("a tile of " + std::to_string(tile.back()) +
                           " elements is not a multiple of the " +
                           std::to_string(from / std::gcd(from, to)) +
-                          " that become one");
+                          " elements that form one element of the result");
     tile.back() = tile.back() * to / from;
   }
   return result.canonical();

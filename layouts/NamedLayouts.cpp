@@ -1,4 +1,4 @@
-//===- NamedLayouts.cpp - The layouts that have a name --------------------===//
+//===- NamedLayouts.cpp - Named layouts of JAX Mosaic GPU -----------------===//
 
 #include "smalti/layouts/NamedLayouts.h"
 
@@ -13,7 +13,7 @@ using namespace smalti::layout;
 using llvm::ArrayRef;
 using llvm::SmallVector;
 
-/// A dimension of the tiled tile where it is negative.
+/// A dimension of the tiled tile, counted from the end.
 static PartitionDim at(int64_t dim) { return PartitionDim::of(dim); }
 static PartitionDim all(int64_t times) {
   return PartitionDim::replicated(times);
@@ -34,7 +34,7 @@ static TiledLayout makeLayout(Tiling tiling, SmallVector<PartitionDim> warpDims,
 // Registers
 //===----------------------------------------------------------------------===//
 
-/// Rows of a warp: of wgmma, and of tensor memory.
+/// Rows of a warp in wgmma and in tensor memory.
 static constexpr int64_t kWgmmaRows = 16;
 static constexpr int64_t kTmemWarpRows = 32;
 
@@ -129,14 +129,14 @@ std::optional<TiledLayout> smalti::layout::smemGmemCopy(int64_t rowTiles,
   int64_t warpColumns = kGroupWarps / warpRows;
   if (columnTiles % warpColumns != 0)
     return std::nullopt;
-  // A lane takes its share of a tile; where that is narrow, a warp takes
-  // several tiles, of a row of tiles first.
+  // A lane copies its part of a tile. If the part is narrow, a warp copies
+  // several tiles, first along a row of tiles.
   int64_t laneBytes = std::min(widest, rows * swizzleBytes / kGroupLanes);
-  int64_t room = widest / laneBytes;
+  int64_t maxTiles = widest / laneBytes;
   int64_t restRows = rowTiles / warpRows,
           restColumns = columnTiles / warpColumns;
-  int64_t laneColumns = std::min(room, restColumns & -restColumns);
-  int64_t laneRows = std::min(room / laneColumns, restRows & -restRows);
+  int64_t laneColumns = std::min(maxTiles, restColumns & -restColumns);
+  int64_t laneRows = std::min(maxTiles / laneColumns, restRows & -restRows);
   laneBytes *= laneColumns * laneRows;
   if (laneBytes * 8 < elementBits)
     return std::nullopt;
@@ -154,8 +154,9 @@ std::optional<TiledLayout> smalti::layout::smemGmemCopy(int64_t rowTiles,
       {at(-9), at(-8)}, {at(-7), at(-6), at(-3), at(-2)}, -1);
 }
 
-/// What the warp index is made of where `warpsM` warps are along a dimension of
-/// the tiled tile and the others hold the same (or the other way round).
+/// The digits of the warp index if `warpsM` warps are along one dimension of
+/// the tiled tile and the other warps are replicated or along another
+/// dimension.
 static SmallVector<PartitionDim> warpGrid(int64_t warps, int64_t warpsM,
                                           std::optional<int64_t> dimM,
                                           std::optional<int64_t> dimN) {
@@ -252,14 +253,14 @@ ValueOr<TiledLayout> smalti::layout::tmemFor(ArrayRef<int64_t> shape,
                                              bool collective, int64_t packing) {
   using Result = ValueOr<TiledLayout>;
   if (shape.size() != 2)
-    return Result::none("tensor memory has two dimensions, not " +
+    return Result::none("tensor memory has two dimensions, but the rank is " +
                         std::to_string(shape.size()));
   if (!isPacking(packing))
-    return Result::none("a packing is 1, 2, 4 or 8, not " +
-                        std::to_string(packing));
+    return Result::none("the packing is " + std::to_string(packing) +
+                        "; it must be 1, 2, 4 or 8");
   if (shape[0] != kTmemRows && shape[0] != kTmemRows / 2)
-    return Result::none("tensor memory has 128 or 64 rows, not " +
-                        std::to_string(shape[0]));
+    return Result::none("the number of rows is " + std::to_string(shape[0]) +
+                        "; tensor memory requires 128 or 64");
   if (shape[1] % packing != 0)
     return Result::none("a packing of " + std::to_string(packing) +
                         " does not divide " + std::to_string(shape[1]) +
@@ -270,8 +271,8 @@ ValueOr<TiledLayout> smalti::layout::tmemFor(ArrayRef<int64_t> shape,
                                           ? tmemM64Collective(shape[1], packing)
                                           : tmemHalfLane(shape[1], packing);
   if (!layout)
-    return Result::none("64 rows take a multiple of 16 columns, and twice the "
-                        "packing, not " +
+    return Result::none("64 rows require a multiple of 16 columns, at least "
+                        "twice the packing, but found " +
                         std::to_string(shape[1]));
   return *layout;
 }
@@ -321,7 +322,7 @@ struct NamedLayout {
 };
 } // namespace
 
-/// Of two names for one layout, the first is the one that it is called by.
+/// The first of several names of one layout is the name in messages.
 static ArrayRef<NamedLayout> named() {
   static const std::array<NamedLayout, 15> layouts = {{
       {"WGMMA", wgmma()},

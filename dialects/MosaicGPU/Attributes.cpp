@@ -48,7 +48,7 @@ void MosaicGPUDialect::registerTypes() {
 
 using ErrorFn = function_ref<InFlightDiagnostic()>;
 
-/// Emits the reason, if there is one.
+/// Emits an error with the reason, if any.
 static LogicalResult emitReason(ErrorFn emitError,
                                 const std::optional<std::string> &reason) {
   if (!reason)
@@ -72,15 +72,14 @@ smalti::layout::StridedLayout WGStridedFragLayoutAttr::getLayout() const {
 LogicalResult WGSplatFragLayoutAttr::verify(ErrorFn emitError,
                                             ArrayRef<int64_t> shape) {
   if (llvm::any_of(shape, [](int64_t size) { return size <= 0; }))
-    return emitError() << "sizes must be positive, got [" << shape << "]";
+    return emitError() << "sizes must be positive, but found [" << shape << "]";
   return success();
 }
 
 LogicalResult ReplicatedAttr::verify(ErrorFn emitError, int64_t times) {
   if (times <= 0)
-    return emitError()
-           << "elements are replicated a positive number of times, got "
-           << times;
+    return emitError() << "the number of replicas must be positive, but found "
+                       << times;
   return success();
 }
 
@@ -89,23 +88,26 @@ LogicalResult TileTransformAttr::verify(ErrorFn emitError,
   if (tiling.empty())
     return emitError() << "a tile must have at least one dimension";
   if (llvm::any_of(tiling, [](int64_t size) { return size <= 0; }))
-    return emitError() << "tile sizes must be positive, got [" << tiling << "]";
+    return emitError() << "tile sizes must be positive, but found [" << tiling
+                       << "]";
   return success();
 }
 
 LogicalResult SwizzleTransformAttr::verify(ErrorFn emitError,
                                            IntegerAttr swizzle) {
   if (!swizzle.getType().isSignlessInteger(32))
-    return emitError() << "a swizzle is an i32, got " << swizzle.getType();
+    return emitError() << "the swizzle must be an i32, but found "
+                       << swizzle.getType();
   if (!llvm::is_contained({16, 32, 64, 128}, swizzle.getInt()))
-    return emitError() << "a swizzle spans 16, 32, 64 or 128 bytes, got "
-                       << swizzle.getInt();
+    return emitError()
+           << "the swizzle must be 16, 32, 64 or 128 bytes, but found "
+           << swizzle.getInt();
   return success();
 }
 
 LogicalResult CopyPartitionedAttr::verify(ErrorFn emitError, int64_t axis) {
   if (axis < 0)
-    return emitError() << "an axis is not negative, got " << axis;
+    return emitError() << "the axis must not be negative, but found " << axis;
   return success();
 }
 
@@ -120,7 +122,7 @@ static bool readNumbers(ArrayAttr list, SmallVectorImpl<int64_t> &numbers) {
   return true;
 }
 
-/// Reads what the warp or lane index is made of.
+/// Reads the digits of the warp or lane index.
 static std::optional<std::string>
 readParts(ArrayAttr list, StringRef name,
           SmallVectorImpl<smalti::layout::PartitionDim> &parts) {
@@ -132,8 +134,8 @@ readParts(ArrayAttr list, StringRef name,
     }
     auto dim = dyn_cast<IntegerAttr>(entry);
     if (!dim || !dim.getType().isSignlessInteger(64))
-      return (name + " hold integers and #mosaic_gpu.Replicated").str();
-    // In the algebra 0 is a replicated factor, so it must not get there.
+      return (name + " must hold integers and #mosaic_gpu.Replicated").str();
+    // In the layout algebra, 0 denotes a replicated part.
     if (dim.getInt() >= 0)
       return (name + " has dimension " + Twine(dim.getInt()) +
               ", but dimensions are counted from the end: -1 is the last")
@@ -143,15 +145,15 @@ readParts(ArrayAttr list, StringRef name,
   return std::nullopt;
 }
 
-/// Reads the parameters of a tiled layout; the message says which is not of the
-/// right kind.
+/// Reads the parameters of a tiled layout; returns a message if one has the
+/// wrong kind.
 static std::optional<std::string>
 readTiledLayout(ArrayAttr tiling, ArrayAttr warpDims, ArrayAttr laneDims,
                 int64_t vectorDim, smalti::layout::TiledLayout &layout) {
   for (Attribute entry : tiling) {
     auto tile = dyn_cast<ArrayAttr>(entry);
     if (!tile || !readNumbers(tile, layout.tiling.emplace_back()))
-      return "a tiling is a list of lists of integers";
+      return "the tiling must be a list of lists of integers";
   }
   if (auto reason = readParts(warpDims, "warp_dims", layout.warpDims))
     return reason;
@@ -173,7 +175,7 @@ LogicalResult TiledLayoutAttr::verify(ErrorFn emitError, ArrayAttr tiling,
 
 smalti::layout::TiledLayout TiledLayoutAttr::getLayout() const {
   smalti::layout::TiledLayout layout;
-  // The verifier has read the same parameters.
+  // The verifier has already checked the parameters.
   (void)readTiledLayout(getTiling(), getWarpDims(), getLaneDims(),
                         getVectorDim(), layout);
   return layout;
@@ -257,7 +259,7 @@ void TiledLayoutAttr::print(AsmPrinter &printer) const {
 
 static LogicalResult verifySixBits(ErrorFn emitError, Type element) {
   if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() != 6)
-    return emitError() << "elements must have 6 bits, got " << element;
+    return emitError() << "elements must have 6 bits, but found " << element;
   return success();
 }
 

@@ -1,4 +1,4 @@
-//===- Layouts.cpp - Layouts and transforms of values ---------------------===//
+//===- Layouts.cpp - Checks of layouts and transforms ---------------------===//
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/dialects/MosaicGPU/Verification.h"
@@ -10,7 +10,7 @@ using namespace smalti::mosaic_gpu;
 
 static bool isVector(Value value) { return isa<VectorType>(value.getType()); }
 
-/// Shared memory whose transforms are known to its users: barriers have none.
+/// Whether a value is shared memory with transforms. Barriers do not have any.
 static bool hasTransforms(Value value) {
   auto type = dyn_cast<MemRefType>(value.getType());
   return type && (isSharedMemory(type) || isClusterMemory(type)) &&
@@ -34,11 +34,11 @@ Attribute smalti::mosaic_gpu::getOutLayout(Operation *op, unsigned index) {
 std::optional<std::string> smalti::mosaic_gpu::checkLayout(Attribute layout,
                                                            VectorType type) {
   if (type.isScalable())
-    return "scalable vectors have no layout";
+    return "scalable vectors are not supported";
   auto checkShape = [&](ArrayRef<int64_t> shape) -> std::optional<std::string> {
     if (shape == type.getShape())
       return std::nullopt;
-    return "the layout's shape is not that of the vector";
+    return "the shape of the layout differs from the shape of the vector";
   };
   return TypeSwitch<Attribute, std::optional<std::string>>(layout)
       .Case([&](TiledLayoutAttr tiled) {
@@ -50,7 +50,7 @@ std::optional<std::string> smalti::mosaic_gpu::checkLayout(Attribute layout,
       .Case([&](WGSplatFragLayoutAttr splat) {
         return checkShape(splat.getShape());
       })
-      .Default([](Attribute) { return "not a register layout"; });
+      .Default([](Attribute) { return "it is not a register layout"; });
 }
 
 //===----------------------------------------------------------------------===//
@@ -66,21 +66,22 @@ std::optional<std::string>
 smalti::mosaic_gpu::checkTMEMLayout(Attribute attribute, MemRefType type) {
   auto tiled = dyn_cast<TiledLayoutAttr>(attribute);
   if (!tiled)
-    return "tensor memory has a #mosaic_gpu.TiledLayout";
+    return "the layout of tensor memory must be a #mosaic_gpu.TiledLayout";
   if (!type.hasStaticShape() || type.getRank() != 2)
-    return "tensor memory has two static dimensions";
+    return "tensor memory must have two static dimensions";
   layout::TiledLayout layout = tiled.getLayout();
   if (auto reason = layout.validateFor(type.getShape()))
     return reason;
   if (int64_t rows = layout.numWarps() * layout.numLanes(); rows != kTMEMRows)
-    return "tensor memory has 128 rows, and the layout " + std::to_string(rows);
+    return "tensor memory has 128 rows, but the layout covers " +
+           std::to_string(rows);
   Type element = type.getElementType();
   if (!element.isIntOrFloat())
     return std::nullopt;
   int64_t bits = element.getIntOrFloatBitWidth();
   int64_t length = layout.vectorLength();
   if (length != 1 && length * bits != kTMEMColumnBits)
-    return "a column holds 1 element or 32 bits, and the layout has vectors "
+    return "a column holds 1 element or 32 bits, but the layout has vectors "
            "of " +
            std::to_string(length) + " elements of " + std::to_string(bits) +
            " bits";
@@ -91,9 +92,9 @@ smalti::mosaic_gpu::checkTMEMLayout(Attribute attribute, MemRefType type) {
 // Transforms
 //===----------------------------------------------------------------------===//
 
-/// The dimension that is contiguous, among those that have more than one
-/// element; null where there are none or strides are not known, with the reason
-/// where memory cannot have transforms.
+/// Finds the contiguous dimension among those with more than one element; null
+/// if all have one element or the strides are dynamic. Returns a reason if the
+/// memory cannot have transforms.
 static std::optional<std::string> findMinorDim(MemRefType type, bool isSwizzled,
                                                std::optional<unsigned> &minor) {
   SmallVector<int64_t> strides;
@@ -109,7 +110,8 @@ static std::optional<std::string> findMinorDim(MemRefType type, bool isSwizzled,
     if (stride != 1)
       continue;
     if (minor && isSwizzled)
-      return "two dimensions have stride 1, so it cannot be swizzled";
+      return "two dimensions have stride 1, so the rows that a swizzle "
+             "permutes are ambiguous";
     minor = dim;
   }
   if (!minor && isKnown && hasDims)
@@ -117,8 +119,8 @@ static std::optional<std::string> findMinorDim(MemRefType type, bool isSwizzled,
   return std::nullopt;
 }
 
-/// Why a swizzle does not go with the tile, or with the memory where there is
-/// none.
+/// The reason if a swizzle is not valid for the tile, or for the memory if it
+/// is not tiled.
 static std::optional<std::string> checkSwizzle(SwizzleTransformAttr swizzle,
                                                ArrayRef<int64_t> tile,
                                                MemRefType type,
@@ -138,7 +140,8 @@ static std::optional<std::string> checkSwizzle(SwizzleTransformAttr swizzle,
   return "a swizzle of " + std::to_string(spanned / 8) + " bytes spans " +
          std::to_string(spanned / bits) +
          " elements, which do not divide the " + std::to_string(size) +
-         " of the contiguous dimension of the " + (isTiled ? "tile" : "memory");
+         " elements of the contiguous dimension of the " +
+         (isTiled ? "tile" : "memory");
 }
 
 std::optional<std::string>
@@ -165,7 +168,7 @@ smalti::mosaic_gpu::checkTransforms(Attribute attribute, MemRefType type) {
   if (transforms.empty())
     return std::nullopt;
   if (type.getRank() == 0)
-    return "memory of rank 0 has no transforms";
+    return "memory of rank 0 does not have transforms";
   ArrayRef<int64_t> sizes;
   if (tile)
     sizes = tile.getTiling();
@@ -176,7 +179,7 @@ smalti::mosaic_gpu::checkTransforms(Attribute attribute, MemRefType type) {
     if (!ShapedType::isDynamic(size) && size >= tileSize &&
         size % tileSize != 0)
       return "size " + std::to_string(size) +
-             " is not a multiple of the tile's " + std::to_string(tileSize);
+             " is not a multiple of the tile size " + std::to_string(tileSize);
   bool isSwizzled = swizzle && swizzle.getSwizzle().getInt() > 16;
   std::optional<unsigned> minor;
   if (auto reason = findMinorDim(type, isSwizzled, minor))
@@ -190,8 +193,8 @@ smalti::mosaic_gpu::checkTransforms(Attribute attribute, MemRefType type) {
 // Attributes of ops
 //===----------------------------------------------------------------------===//
 
-/// The entries of an attribute of an op that has one for each of `values`; an
-/// empty array where it is absent. `entry` says what an entry is.
+/// The entries of a list attribute of an op, one for each of `values`; a null
+/// array if it is absent. `entry` describes an entry in messages.
 static FailureOr<ArrayAttr> getEntries(Operation *op, StringRef name,
                                        ValueRange values, StringRef entry,
                                        StringRef valueKind) {
@@ -212,11 +215,11 @@ static FailureOr<ArrayAttr> getEntries(Operation *op, StringRef name,
 static LogicalResult emitMisfit(Operation *op, StringRef name, size_t index,
                                 Type type, const std::string &reason) {
   return op->emitOpError() << "'" << name << "' entry " << index
-                           << " does not fit " << type << ": " << reason;
+                           << " is not valid for " << type << ": " << reason;
 }
 
-/// How many warps and lanes the tiled layouts of an op are spread over, once
-/// one of them was seen.
+/// The number of warps and lanes of the tiled layouts of an op; 0 before the
+/// first one.
 namespace {
 struct ThreadCount {
   int64_t warps = 0;
@@ -245,9 +248,9 @@ static LogicalResult verifyLayoutList(Operation *op, StringRef name,
       threads = count;
     if (threads.warps != count.warps || threads.lanes != count.lanes)
       return op->emitOpError()
-             << "'" << name << "' entry " << index << " is spread over "
+             << "'" << name << "' entry " << index << " is defined for "
              << count.warps << " warps of " << count.lanes
-             << " lanes, but another layout of the op over " << threads.warps
+             << " lanes, but another layout of the op for " << threads.warps
              << " warps of " << threads.lanes << " lanes";
   }
   return success();
@@ -268,8 +271,8 @@ static LogicalResult verifyTMEMLayoutList(Operation *op, StringRef name,
   return success();
 }
 
-/// The op's own transforms count barriers, as JAX does: they have none, but an
-/// entry.
+/// Whether the transforms of an op have an (empty) entry for barriers, as in
+/// JAX.
 static bool countsBarriers(Operation *op) { return isa<CustomPrimitiveOp>(op); }
 
 static LogicalResult verifyTransformList(Operation *op, StringRef name,

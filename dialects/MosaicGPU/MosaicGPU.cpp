@@ -6,7 +6,7 @@ using namespace mlir;
 using namespace smalti::mosaic_gpu;
 
 //===----------------------------------------------------------------------===//
-// The dialect
+// Dialect
 //===----------------------------------------------------------------------===//
 
 #include "smalti/dialects/MosaicGPU/MosaicGPUDialect.cpp.inc"

@@ -1,4 +1,4 @@
-//===- MosaicGPU.h - The mosaic_gpu dialect: block programs ---------------===//
+//===- MosaicGPU.h - The mosaic_gpu dialect: block level ------------------===//
 
 #ifndef SMALTI_DIALECTS_MOSAICGPU_MOSAICGPU_H
 #define SMALTI_DIALECTS_MOSAICGPU_MOSAICGPU_H
@@ -31,10 +31,11 @@
 
 namespace smalti::mosaic_gpu {
 
-/// Names of the discardable attributes that carry layouts, as JAX writes them:
-/// one entry per vector operand or result, in order; for layouts of tensor
-/// memory, one per operand or result there; for transforms, one per operand or
-/// result in shared memory that is not a barrier.
+/// Names of the discardable attributes for layouts, as in JAX. Register layouts
+/// have one entry for each vector operand or result, in order. Tensor memory
+/// layouts have one entry for each operand or result in tensor memory.
+/// Transforms have one entry for each operand or result in shared memory,
+/// except for barriers.
 inline constexpr llvm::StringLiteral kInLayouts = "in_layouts";
 inline constexpr llvm::StringLiteral kOutLayouts = "out_layouts";
 inline constexpr llvm::StringLiteral kInTMEMLayouts = "in_tmem_layouts";
@@ -44,7 +45,7 @@ inline constexpr llvm::StringLiteral kOutTransforms = "out_transforms";
 
 /// The version of the dialect that a module was written for (i32, on a module).
 inline constexpr llvm::StringLiteral kVersionAttr = "mosaic_gpu.version";
-/// The compute capability that JAX compiles a module for (i32, on a module).
+/// Compute capability of the target, as stated by JAX (i32, on a module).
 inline constexpr llvm::StringLiteral kArchMajor = "mosaic_gpu.arch_major";
 inline constexpr llvm::StringLiteral kArchMinor = "mosaic_gpu.arch_minor";
 
@@ -52,22 +53,22 @@ inline constexpr llvm::StringLiteral kArchMinor = "mosaic_gpu.arch_minor";
 inline constexpr llvm::StringLiteral kSharedMemoryBytes =
     "smalti.shared_memory_bytes";
 
-/// Alignment of the memory whose slices a kernel uses, where its buffers need
-/// more than 16 bytes (i64, on gpu.func).
+/// Alignment in bytes of the dynamic shared memory of a kernel, if it is more
+/// than 16 (i64, on gpu.func).
 inline constexpr llvm::StringLiteral kSharedMemoryAlignment =
     "smalti.shared_memory_alignment";
 
-/// The threads that run a program of a kernel together, where a block runs
-/// several of them (i64, on gpu.func): they hold its vectors.
+/// The number of threads that execute one instance of the block-level code and
+/// hold its vectors, if a block executes several (i64, on gpu.func).
 inline constexpr llvm::StringLiteral kProgramThreads =
     "mosaic_gpu.program_threads";
 
-/// Whether code in the op's regions is block-level: an op of this dialect is
-/// there, or one that has layouts.
+/// Whether the regions of the op contain block-level code: an op of this
+/// dialect or an op with layouts.
 bool hasBlockLevelOps(mlir::Operation *op);
 
-/// Which memory a memref lies in. Shared memory is the block's own; that of the
-/// cluster is any of its blocks'.
+/// The memory space of a memref. Shared memory is that of the block; cluster
+/// memory is shared memory of any block of the cluster.
 bool isSharedMemory(mlir::MemRefType type);
 bool isGlobalMemory(mlir::MemRefType type);
 bool isTensorMemory(mlir::MemRefType type);
@@ -76,15 +77,15 @@ bool isClusterMemory(mlir::MemRefType type);
 /// The layout of the vector result `index` (counted among vector results) of an
 /// op, or null.
 mlir::Attribute getOutLayout(mlir::Operation *op, unsigned index = 0);
-/// Why an attribute is not the layout of a vector of this type, if it is not.
+/// The reason if an attribute is not a valid layout for a vector of this type.
 std::optional<std::string> checkLayout(mlir::Attribute layout,
                                        mlir::VectorType type);
-/// Why an attribute is not the layout of tensor memory of this type, if it is
-/// not.
+/// The reason if an attribute is not a valid layout for tensor memory of this
+/// type.
 std::optional<std::string> checkTMEMLayout(mlir::Attribute layout,
                                            mlir::MemRefType type);
-/// Why an attribute is not a list of transforms of memory of this type, if it
-/// is not.
+/// The reason if an attribute is not a valid list of transforms for memory of
+/// this type.
 std::optional<std::string> checkTransforms(mlir::Attribute transforms,
                                            mlir::MemRefType type);
 

@@ -1,4 +1,4 @@
-//===- MosaicGPUAttrs.td - Layouts, transforms, memory spaces -*- tablegen -*-===//
+//===- MosaicGPUAttrs.td - Attributes of the dialect -------*- tablegen -*-===//
 
 #ifndef SMALTI_DIALECTS_MOSAICGPU_MOSAICGPUATTRS
 #define SMALTI_DIALECTS_MOSAICGPU_MOSAICGPUATTRS
@@ -17,11 +17,15 @@ class MosaicGPU_Attr<string name, string attrMnemonic, list<Trait> traits = []>
 //===----------------------------------------------------------------------===//
 
 def MosaicGPU_WGStridedFragLayout : MosaicGPU_Attr<"WGStridedFragLayout", "WGStridedFragLayout"> {
-  let summary = "Chunks of consecutive elements, dealt to the threads in turn";
+  let summary = "Register layout: chunks of consecutive elements, distributed round-robin across threads";
   let description = [{
-    The elements of the vector, in row-major order, are cut into chunks of
-    `vector_size` elements; the threads of the block take the chunks in turn.
-    `shape` is the vector's shape.
+    The elements of the vector, in row-major order, are split into chunks of
+    `vector_size` elements. Chunk `c` is in register `c / threads` of thread
+    `c % threads` of the block. `shape` is the shape of the vector.
+
+    Errors: a size or `vector_size` that is not positive; a shape of 2^31 or more
+    elements; a `vector_size` that does not divide the number of elements. An op
+    also requires that the threads divide the number of chunks.
 
     Example:
 
@@ -42,10 +46,10 @@ def MosaicGPU_WGStridedFragLayout : MosaicGPU_Attr<"WGStridedFragLayout", "WGStr
 }
 
 def MosaicGPU_WGSplatFragLayout : MosaicGPU_Attr<"WGSplatFragLayout", "WGSplatFragLayout"> {
-  let summary = "One scalar that every element equals";
+  let summary = "Register layout: every thread holds one scalar, which all elements equal";
   let description = [{
-    All elements of the vector are equal and every thread holds that one scalar.
-    `shape` is the vector's shape.
+    All elements of the vector are equal, and every thread holds that scalar in
+    one register. `shape` is the shape of the vector; its sizes must be positive.
 
     Example:
 
@@ -61,16 +65,16 @@ def MosaicGPU_WGSplatFragLayout : MosaicGPU_Attr<"WGSplatFragLayout", "WGSplatFr
 }
 
 def MosaicGPU_Replicated : MosaicGPU_Attr<"Replicated", "Replicated"> {
-  let summary = "A factor of the warp or lane index that holds the same elements";
+  let summary = "Part of a warp or lane index that replicates elements";
   let description = [{
-    Stands in `warp_dims` or `lane_dims` of a tiled layout for a factor of the
-    warp or lane index that no element depends on: `times` warps or lanes hold
-    the same elements.
+    An entry of `warp_dims` or `lane_dims` of a tiled layout. The index has a digit
+    of `times` values here on which no element depends: `times` warps or lanes
+    hold the same elements. `times` must be positive.
 
     Example:
 
     ```mlir
-    // Of 32 lanes, 4 and 4 hold the same 8 rows.
+    // Each group of 4 lanes holds the same row: 8 rows in 32 lanes.
     func.func @cast(%v: vector<64xf32>) -> vector<64xf32> {
       %r = mosaic_gpu.layout_cast x(%v : vector<64xf32>) {new_layout = #mosaic_gpu.TiledLayout<[[64], [16], [8], [1]],
           warp_dims = [-4], lane_dims = [-2, #mosaic_gpu.Replicated<times = 4>], vector_dim = -1>}
@@ -83,23 +87,29 @@ def MosaicGPU_Replicated : MosaicGPU_Attr<"Replicated", "Replicated"> {
 }
 
 def MosaicGPU_TiledLayout : MosaicGPU_Attr<"TiledLayout", "TiledLayout"> {
-  let summary = "A nested tiling whose dimensions are warps, lanes, registers and a vector";
+  let summary = "Register or tensor memory layout: nested tiles over warps, lanes, registers and a vector";
   let description = [{
-    `tiling` is a list of tiles. Each is applied to the last dimensions of the
-    shape that the tiles before it produced: it replaces sizes `s` by `s / t`
-    followed by `t`. The first is the base tile; vectors are a multiple of it in
-    the dimensions that it covers. Of the fully tiled shape, `warp_dims` are
-    spread over the warps of the block and `lane_dims` over the lanes of a warp
-    (both major to minor), `vector_dim` is the vector that one register holds,
-    and what is left enumerates the registers of a thread in row-major order.
-    Dimensions count from the end (-1 is the last) and lie in the base tile.
+    `tiling` is a list of tiles. Each tile `t` is applied to the last dimensions
+    `s` of the shape that the previous tiles produced, and replaces the sizes `s`
+    by `s / t` followed by `t`. The first tile is the base tile: the sizes of a
+    vector must be multiples of it. In the fully tiled shape:
 
-    The number of warps and of lanes is what their dimensions multiply to.
+    - `warp_dims` are the digits of the warp index, major to minor;
+    - `lane_dims` are the digits of the lane index, major to minor;
+    - `vector_dim` is the vector in one register;
+    - the remaining dimensions number the registers of a thread, row-major.
+
+    Dimensions count from the end: -1 is the last. They must be dimensions of the
+    fully tiled base tile. The sizes of `warp_dims` multiply to the number of
+    warps, and those of `lane_dims` to the number of lanes.
+
+    Errors: a tile that does not divide the previous tile or has more dimensions;
+    a dimension that is out of range or used twice.
 
     Example:
 
     ```mlir
-    // 4 warps, each with 16 rows; 8 x 4 lanes with 2 neighbouring elements each: the accumulator of wgmma.
+    // 4 warps, each with 16 rows; 8 x 4 lanes with 2 adjacent elements each: the accumulator of wgmma.
     func.func @cast(%v: vector<64x128xf32>) -> vector<64x128xf32> {
       %r = mosaic_gpu.layout_cast x(%v : vector<64x128xf32>) {
           new_layout = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]],
@@ -124,10 +134,12 @@ def MosaicGPU_TiledLayout : MosaicGPU_Attr<"TiledLayout", "TiledLayout"> {
 //===----------------------------------------------------------------------===//
 
 def MosaicGPU_Tile : MosaicGPU_Attr<"TileTransform", "tile"> {
-  let summary = "Shared memory is stored tile after tile";
+  let summary = "Shared memory transform: tiles are contiguous";
   let description = [{
-    The last dimensions of the memref are cut into tiles of these sizes, and each
-    tile is contiguous. The type of the memref keeps its logical shape.
+    The last dimensions of the memref are split into tiles of these sizes
+    (elements), and each tile is contiguous in memory. The memref type keeps its
+    logical shape. Errors: no dimension, or a size that is not positive; on an op,
+    a size of the memref that is not a multiple of the tile.
 
     Example:
 
@@ -144,10 +156,12 @@ def MosaicGPU_Tile : MosaicGPU_Attr<"TileTransform", "tile"> {
 }
 
 def MosaicGPU_Swizzle : MosaicGPU_Attr<"SwizzleTransform", "swizzle"> {
-  let summary = "16-byte chunks of a row are exchanged so that columns spread over the banks";
+  let summary = "Shared memory transform: 16-byte chunks of a row are permuted to avoid bank conflicts";
   let description = [{
-    The number is how many bytes of a row the exchange spans: 32, 64 or 128; 16
-    is a single chunk and changes nothing.
+    Bits 4 and up of a byte address are XORed with the number of its 128-byte row
+    modulo `swizzle / 16`. The number is the width of the swizzle in bytes: 32, 64
+    or 128, or 16 for no swizzle. Other numbers are errors. On an op, the width
+    must divide the contiguous dimension of the tile.
 
     Example:
 
@@ -168,12 +182,12 @@ def MosaicGPU_Swizzle : MosaicGPU_Attr<"SwizzleTransform", "swizzle"> {
 //===----------------------------------------------------------------------===//
 
 def MosaicGPU_Tmem : MosaicGPU_Attr<"Tmem", "tmem"> {
-  let summary = "The memory space of tensor memory";
+  let summary = "Memory space: tensor memory";
   let description = [{
-    Memory of the tensor core: rows (lanes) by columns of 32 bits. It is
-    allocated by `tmem_alloc`, and reached by the ops of tensor memory alone.
-    Shared memory is `#gpu.address_space<workgroup>`, and global memory has no
-    memory space.
+    Tensor memory (Blackwell): 128 rows (lanes) of 512 columns of 32 bits.
+    `tmem_alloc` allocates it, and only the tensor memory ops and `tcgen05_mma`
+    access it. For comparison, shared memory is `#gpu.address_space<workgroup>`;
+    global memory has no memory space, or `#gpu.address_space<global>`.
 
     Example:
 
@@ -188,10 +202,10 @@ def MosaicGPU_Tmem : MosaicGPU_Attr<"Tmem", "tmem"> {
 }
 
 def MosaicGPU_SmemCluster : MosaicGPU_Attr<"SmemCluster", "smem_cluster"> {
-  let summary = "The memory space of the shared memory of any block of the cluster";
+  let summary = "Memory space: shared memory of any block of the cluster";
   let description = [{
-    What `get_cluster_ref` gives: it may be another block's shared memory, or
-    this block's own.
+    The memory space of the result of `get_cluster_ref`: shared memory of another
+    block of the cluster, or of this block.
 
     Example:
 
@@ -212,10 +226,10 @@ def MosaicGPU_SmemCluster : MosaicGPU_Attr<"SmemCluster", "smem_cluster"> {
 //===----------------------------------------------------------------------===//
 
 def MosaicGPU_CopyReplicated : MosaicGPU_Attr<"CopyReplicated", "copy_replicated"> {
-  let summary = "Every block of the cluster receives the whole slice";
+  let summary = "Collective copy: every block of the cluster receives the whole slice";
   let description = [{
-    A value of `leader_tracked` of `async_load`: all blocks load the same data,
-    and only the first one's barrier counts the bytes.
+    A value of `leader_tracked` of `async_load`. All blocks load the same data,
+    and only the barrier of the first block counts the bytes.
 
     Example:
 
@@ -234,11 +248,11 @@ def MosaicGPU_CopyReplicated : MosaicGPU_Attr<"CopyReplicated", "copy_replicated
 }
 
 def MosaicGPU_CopyPartitioned : MosaicGPU_Attr<"CopyPartitioned", "copy_partitioned"> {
-  let summary = "Every block of the cluster receives its part of the slice";
+  let summary = "Collective copy: every block of the cluster receives one part of the slice";
   let description = [{
-    A value of `leader_tracked` of `async_load`: the slice is cut along
-    dimension `axis` of the destination, each block loads one part, and only the
-    first one's barrier counts the bytes.
+    A value of `leader_tracked` of `async_load`. The slice is split along dimension
+    `axis` of the destination, which must not be negative. Each block loads one
+    part, and only the barrier of the first block counts the bytes.
 
     Example:
 

@@ -8,24 +8,25 @@ include "mlir/IR/OpBase.td"
 def MosaicGPU_Dialect : Dialect {
   let name = "mosaic_gpu";
   let cppNamespace = "::smalti::mosaic_gpu";
-  let summary = "Programs of one thread block: shared memory, barriers, register vectors with layouts, matrix products";
+  let summary = "Block-level kernels: shared memory, barriers, register vectors with layouts, matmuls";
   let description = [{
-    A `mosaic_gpu` program is what one thread block does. Its vectors are held by
-    the whole block; a layout says which element lies in which warp, lane and
-    register. The text is that of JAX's dialect of the same name, and what both
-    vendors have is one op for both: warp count and wave size are parameters.
+    A `mosaic_gpu` kernel describes one thread block. The whole block holds each
+    vector; a layout maps each element to a warp, lane and register. The text is
+    compatible with the dialect of the same name in JAX. Concepts that NVIDIA and
+    AMD share are one op: the number of warps and the wave size are parameters.
 
-    A module may say which version of the dialect it was written for, with
-    `mosaic_gpu.version = 2 : i32`. One that says a newer version than this, or
-    needs an op, attribute or type of a newer one, is refused with its name.
+    A module can state the version of the dialect that it was written for, with
+    `mosaic_gpu.version = 2 : i32`. A newer version than 2 is an error. An op,
+    attribute, property or type that this version does not define is an error
+    that names it.
   }];
   let hasOperationAttrVerify = 1;
   let dependentDialects = ["::mlir::gpu::GPUDialect"];
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
   let extraClassDeclaration = [{
-    /// The version of the dialect that this code reads and writes. The text of
-    /// version 1 is JAX 0.10's, that of version 2 JAX 0.11's.
+    /// The version of the dialect that this code reads and writes: version 1 is
+    /// the text of JAX 0.10, version 2 that of JAX 0.11.
     static constexpr int64_t kVersion = 2;
 
     void registerAttributes();
@@ -33,7 +34,7 @@ def MosaicGPU_Dialect : Dialect {
     void registerOps();
     void registerBytecode();
 
-    /// Refuses ops that this version does not have, by name.
+    /// Emits an error that names an op that this version does not define.
     std::optional<ParseOpHook> getParseOperationHook(::mlir::StringRef opName) const override;
   }];
 }

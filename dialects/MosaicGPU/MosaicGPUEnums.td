@@ -1,7 +1,7 @@
 //===- MosaicGPUEnums.td - Enumerations of the dialect -----*- tablegen -*-===//
 //
-// All are stored as i32 attributes, so that JAX's generic form
-// (`oob_fill_mode = 2 : i32`) parses. The numbers are JAX's.
+// The enumerations are i32 attributes with the numbers of JAX, so that JAX's
+// generic form (`oob_fill_mode = 2 : i32`) parses.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,7 @@ def MosaicGPU_Dimension : MosaicGPU_Enum<"Dimension", "a dimension of the cluste
 ]>;
 
 def MosaicGPU_TMAReduction : MosaicGPU_Enum<"TMAReduction",
-    "how a bulk store combines with memory: add, min, max, inc, dec, and, or, xor, umin, umax, smin or smax", [
+    "reduction of a bulk store: add, min, max, inc, dec, and, or, xor, umin, umax, smin or smax", [
   I32EnumAttrCase<"Add", 0, "add">,
   I32EnumAttrCase<"Min", 1, "min">,
   I32EnumAttrCase<"Max", 2, "max">,
@@ -37,7 +37,7 @@ def MosaicGPU_TMAReduction : MosaicGPU_Enum<"TMAReduction",
 ]>;
 
 def MosaicGPU_TMEMLoadReduction : MosaicGPU_Enum<"TMEMLoadReduction",
-    "how a load of tensor memory reduces its rows: min, max, absmin or absmax", [
+    "row reduction of a tensor memory load: min, max, absmin or absmax", [
   I32EnumAttrCase<"Min", 0, "min">,
   I32EnumAttrCase<"Max", 1, "max">,
   I32EnumAttrCase<"AbsMin", 2, "absmin">,
@@ -45,14 +45,14 @@ def MosaicGPU_TMEMLoadReduction : MosaicGPU_Enum<"TMEMLoadReduction",
 ]>;
 
 def MosaicGPU_OOBFillMode : MosaicGPU_Enum<"OOBFillMode",
-    "what a copy writes for elements outside of its source: undefined values, none because there are none, or zeros", [
+    "value of elements outside of the source: undefined, promise_in_bounds or zeros", [
   I32EnumAttrCase<"Undefined", 0, "undefined">,
   I32EnumAttrCase<"PromiseInBounds", 1, "promise_in_bounds">,
   I32EnumAttrCase<"Zeros", 2, "zeros">
 ]>;
 
 def MosaicGPU_MultimemLoadReductionType : MosaicGPU_Enum<"MultimemLoadReductionType",
-    "how a load combines the devices' values: add, min, max, and, or, xor, umin, umax, smin or smax", [
+    "reduction of a multimem load: add, min, max, and, or, xor, umin, umax, smin or smax", [
   I32EnumAttrCase<"Add", 0, "add">,
   I32EnumAttrCase<"Min", 1, "min">,
   I32EnumAttrCase<"Max", 2, "max">,
@@ -66,7 +66,7 @@ def MosaicGPU_MultimemLoadReductionType : MosaicGPU_Enum<"MultimemLoadReductionT
 ]>;
 
 def MosaicGPU_AtomicOpType : MosaicGPU_Enum<"AtomicOpType",
-    "how an atomic store combines with what is in memory: add, min, max, and, or or xor", [
+    "operation of an atomic store: add, min, max, and, or or xor", [
   I32EnumAttrCase<"Add", 0, "add">,
   I32EnumAttrCase<"Min", 1, "min">,
   I32EnumAttrCase<"Max", 2, "max">,

@@ -11,9 +11,9 @@ def MosaicGPU_Barrier : TypeDef<MosaicGPU_Dialect, "Barrier", [MemRefElementType
   let mnemonic = "barrier";
   let summary = "barrier object";
   let description = [{
-    Element type of memrefs in shared memory; a barrier takes 8 bytes. `orders_tensor_core` says that what
-    arrives on the barrier or waits for it is ordered with asynchronous work of
-    the tensor core too.
+    Element type of a barrier (mbarrier) in shared memory. A barrier takes 8 bytes.
+    With `orders_tensor_core` (default false), arrivals and waits on the barrier
+    also order asynchronous operations of the tensor core.
 
     Example:
 
@@ -30,7 +30,7 @@ def MosaicGPU_Barrier : TypeDef<MosaicGPU_Dialect, "Barrier", [MemRefElementType
 }
 
 
-/// A form in which 6-bit elements lie in memory.
+/// A storage format of 6-bit elements in memory.
 class MosaicGPU_SixBitType<string name, string typeMnemonic>
     : TypeDef<MosaicGPU_Dialect, name, [MemRefElementTypeInterface]> {
   let mnemonic = typeMnemonic;
@@ -40,11 +40,11 @@ class MosaicGPU_SixBitType<string name, string typeMnemonic>
 }
 
 def MosaicGPU_B6x16P32 : MosaicGPU_SixBitType<"B6x16P32", "b6x16_p32"> {
-  let summary = "6-bit elements, 16 of them followed by 32 bits of padding";
+  let summary = "6-bit elements in groups of 16, followed by 32 bits of padding";
   let description = [{
-    Element type of memrefs in the form in which bulk copies and the tensor core
-    take 6-bit elements: 16 of them take 128 bits, the last 32 of which are
-    padding. The element type has 6 bits.
+    Element type of memrefs in the storage format that bulk copies and the tensor
+    core use for 6-bit elements. A group of 16 elements takes 128 bits; the last 32
+    are padding. The element type must have 6 bits.
 
     Example:
 
@@ -60,8 +60,8 @@ def MosaicGPU_B6x16P32 : MosaicGPU_SixBitType<"B6x16P32", "b6x16_p32"> {
 def MosaicGPU_P2B6 : MosaicGPU_SixBitType<"P2B6", "p2b6"> {
   let summary = "6-bit elements in the low bits of bytes";
   let description = [{
-    Element type of memrefs in which each 6-bit element takes a byte, whose two
-    high bits are padding. The element type has 6 bits.
+    Element type of memrefs in which each 6-bit element takes one byte; the two
+    high bits are padding. The element type must have 6 bits.
 
     Example:
 

@@ -1,6 +1,6 @@
-//===- Verification.h - What verifiers of ops share -----------------------===//
+//===- Verification.h - Shared checks of op verifiers ---------------------===//
 //
-// For the dialect's own sources.
+// Private header of the dialect.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,35 +18,36 @@ struct Target;
 
 namespace smalti::mosaic_gpu {
 
-/// Checks the layout and transform attributes of an op: entries and counts,
-/// shapes, and that all tiled layouts are spread over as many warps and lanes.
+/// Checks the layout and transform attributes of an op: the entries, their
+/// number and shapes, and that all tiled layouts have the same number of warps
+/// and lanes.
 mlir::LogicalResult verifyLayouts(mlir::Operation *op);
 
-/// Bytes that an element takes in memory and is aligned to; 0 where there is no
-/// such number.
+/// Size and alignment of an element in memory, in bytes; 0 if the type does not
+/// have a fixed size.
 int64_t getElementBytes(mlir::Type type);
-/// Whether copies move elements of this type.
+/// Whether copies support elements of this type.
 bool isCopied(mlir::Type type);
 
-/// That the memory which an op calls `name` is where it must be.
+/// Checks the memory space of the operand or result that messages call `name`.
 mlir::LogicalResult verifyInGlobal(mlir::Operation *op, llvm::StringRef name,
                                    mlir::MemRefType type);
 mlir::LogicalResult verifyInShared(mlir::Operation *op, llvm::StringRef name,
                                    mlir::MemRefType type);
 mlir::LogicalResult verifyInTMEM(mlir::Operation *op, llvm::StringRef name,
                                  mlir::MemRefType type);
-/// One barrier is a rank-0 memref in shared memory.
+/// Checks that a barrier is a rank-0 memref in shared memory.
 mlir::LogicalResult verifyBarrier(mlir::Operation *op, mlir::Value barrier);
-/// That source and destination have one element type.
+/// Checks that source and destination have the same element type.
 mlir::LogicalResult verifySameElements(mlir::Operation *op, mlir::Type source,
                                        mlir::Type destination);
 
-/// The vector of all elements of a memref; null where there is none, with the
-/// reason.
+/// The type of the vector of all elements of a memref; null and the reason if
+/// that type does not exist.
 mlir::VectorType getVectorOf(mlir::MemRefType type, std::string &reason);
 
-/// The chip that the module of an op names, or null where it names none or one
-/// that is not known.
+/// The target of the compute capability that the module of an op states, or
+/// null if the module states none or the target is not in the table.
 const targets::Target *getTarget(mlir::Operation *op);
 
 } // namespace smalti::mosaic_gpu

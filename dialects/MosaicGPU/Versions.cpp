@@ -1,4 +1,4 @@
-//===- Versions.cpp - Forms of other versions of the dialect --------------===//
+//===- Versions.cpp - Reading of other dialect versions -------------------===//
 
 #include "smalti/dialects/MosaicGPU/Versions.h"
 
@@ -10,13 +10,13 @@ using namespace mlir;
 using namespace smalti::mosaic_gpu;
 
 //===----------------------------------------------------------------------===//
-// The table
+// Table of forms
 //===----------------------------------------------------------------------===//
 
 static constexpr StringLiteral kOperandSegments = "operandSegmentSizes";
 static constexpr StringLiteral kResultSegments = "resultSegmentSizes";
 
-/// Makes the number of an alias an i32, which is an i64 in version 2.
+/// Converts the number of an alias from i64 (version 2) to i32.
 static Attribute narrowAlias(Attribute number) {
   auto integer = dyn_cast<IntegerAttr>(number);
   if (!integer || !integer.getType().isSignlessInteger(64) ||
@@ -26,7 +26,7 @@ static Attribute narrowAlias(Attribute number) {
                           integer.getInt());
 }
 
-/// Adds the segment of a peer, which version 1 does not have.
+/// Adds the operand segment of the peer, which version 1 does not have.
 static Attribute addPeerSegment(Attribute segments) {
   auto sizes = dyn_cast<DenseI32ArrayAttr>(segments);
   if (!sizes || sizes.size() != 5)
@@ -36,7 +36,7 @@ static Attribute addPeerSegment(Attribute segments) {
   return DenseI32ArrayAttr::get(segments.getContext(), newSizes);
 }
 
-/// Removes the segment of a peer where there is none.
+/// Removes the operand segment of the peer if it is empty.
 static Attribute removePeerSegment(Attribute segments) {
   auto sizes = dyn_cast<DenseI32ArrayAttr>(segments);
   if (!sizes || sizes.size() != 6 || sizes.asArrayRef().back() != 0)
@@ -50,10 +50,11 @@ namespace {
 struct Form {
   StringLiteral op;
   StringLiteral property;
-  /// Makes any version's form this one's; leaves other attributes alone.
+  /// Converts the form of any version to this one; other attributes are not
+  /// changed.
   Attribute (*upgrade)(Attribute);
-  /// Makes this version's form the oldest that says the same; null where they
-  /// are one.
+  /// Converts the form of this version to the oldest equivalent one; null if
+  /// they are the same.
   Attribute (*downgrade)(Attribute);
 };
 } // namespace
@@ -65,7 +66,7 @@ static constexpr Form kForms[] = {
     {"mosaic_gpu.slice_tmem", "alias_id", narrowAlias, nullptr},
 };
 
-/// Replaces the properties that the table has for this op.
+/// Replaces the properties that the table lists for this op.
 static DictionaryAttr convert(OperationName name, DictionaryAttr properties,
                               Attribute (*Form::*conversion)(Attribute)) {
   for (const Form &form : kForms) {
@@ -86,7 +87,7 @@ LogicalResult smalti::mosaic_gpu::upgradeProperties(OperationName name,
                                                     ErrorFn emitError) {
   auto dictionary = dyn_cast_or_null<DictionaryAttr>(properties);
   if (!dictionary)
-    return success(); // The op's own reader says what is wrong.
+    return success(); // The op's own reader reports the error.
   for (NamedAttribute property : dictionary) {
     if (llvm::is_contained(name.getAttributeNames(), property.getName()) ||
         property.getName() == kOperandSegments ||
@@ -94,8 +95,8 @@ LogicalResult smalti::mosaic_gpu::upgradeProperties(OperationName name,
       continue;
     if (emitError)
       emitError() << "version " << MosaicGPUDialect::kVersion
-                  << " of the dialect has no '" << property.getName().strref()
-                  << "' on '" << name << "'";
+                  << " of the dialect does not define '"
+                  << property.getName().strref() << "' on '" << name << "'";
     return failure();
   }
   properties = convert(name, dictionary, &Form::upgrade);
@@ -117,7 +118,7 @@ Attribute smalti::mosaic_gpu::downgradeProperties(OperationName name,
 static ParseResult refuseOp(OpAsmParser &parser, OperationState &state) {
   return parser.emitError(parser.getNameLoc())
          << "version " << MosaicGPUDialect::kVersion
-         << " of the dialect has no op '" << state.name << "'";
+         << " of the dialect does not define the op '" << state.name << "'";
 }
 
 std::optional<Dialect::ParseOpHook>
@@ -131,17 +132,19 @@ MosaicGPUDialect::verifyOperationAttribute(Operation *op,
   if (attribute.getName() != kVersionAttr)
     return success();
   if (!isa<ModuleOp>(op))
-    return op->emitOpError() << "'" << kVersionAttr << "' is for modules";
+    return op->emitOpError()
+           << "'" << kVersionAttr << "' is only valid on modules";
   auto version = dyn_cast<IntegerAttr>(attribute.getValue());
   if (!version || !version.getType().isSignlessInteger(32) ||
       version.getInt() < 1)
     return op->emitOpError()
-           << "'" << kVersionAttr << "' must be a positive i32, got "
+           << "'" << kVersionAttr << "' must be a positive i32, but found "
            << attribute.getValue();
   if (version.getInt() > kVersion)
-    return op->emitOpError() << "'" << kVersionAttr << "' is "
-                             << version.getInt() << ", but version " << kVersion
-                             << " of the dialect is the newest that is known";
+    return op->emitOpError()
+           << "'" << kVersionAttr << "' is " << version.getInt()
+           << ", but version " << kVersion
+           << " of the dialect is the newest supported version";
   return success();
 }
 
@@ -171,7 +174,7 @@ struct BytecodeVersions : BytecodeDialectInterface {
       reader.emitError() << "the bytecode has version " << number
                          << " of the dialect 'mosaic_gpu', but version "
                          << MosaicGPUDialect::kVersion
-                         << " is the newest that is known";
+                         << " is the newest supported version";
       return nullptr;
     }
     return std::make_unique<Version>(number);

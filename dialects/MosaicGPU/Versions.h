@@ -1,8 +1,8 @@
-//===- Versions.h - Forms of other versions of the dialect ----------------===//
+//===- Versions.h - Reading of other dialect versions ---------------------===//
 //
-// The dialect reads the forms of every version up to its own: in text, where
-// the generic form of an op is read with its properties, and in bytecode, after
-// all of it was read. One table holds what an op's properties were before.
+// The dialect reads every version up to its own. In text, it upgrades the
+// properties of an op in generic form; in bytecode, it upgrades them after the
+// module is read. One table lists the properties whose form differs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,23 +17,23 @@ namespace smalti::mosaic_gpu {
 
 using ErrorFn = llvm::function_ref<mlir::InFlightDiagnostic()>;
 
-/// Brings the properties of an op into this version's form. Fails where they
-/// hold an attribute that no version up to this one has.
+/// Converts the properties of an op to the form of this version. Fails if they
+/// contain an attribute that no version up to this one defines.
 mlir::LogicalResult upgradeProperties(mlir::OperationName name,
                                       mlir::Attribute &properties,
                                       ErrorFn emitError);
-/// Brings the properties of an op into the oldest form that says the same, for
-/// text that older readers take too.
+/// Converts the properties of an op to the oldest equivalent form, so that
+/// older readers accept the text.
 mlir::Attribute downgradeProperties(mlir::OperationName name,
                                     mlir::Attribute properties);
 
-/// MLIR's own model of an op, made before the one that wraps it.
+/// MLIR's own model of an op, created before the model that wraps it.
 template <typename OpTy> struct WrappedModel {
   mlir::RegisteredOperationName::Model<OpTy> model;
 };
 
 /// An op whose properties are read in the forms of all versions. MLIR's own
-/// model drops what it does not know.
+/// model silently drops unknown properties.
 template <typename OpTy>
 class VersionedOp : WrappedModel<OpTy>, public mlir::OperationName::Impl {
   using Fold = llvm::SmallVectorImpl<mlir::OpFoldResult>;
@@ -57,7 +57,7 @@ public:
     return downgradeProperties(op->getName(), model.getPropertiesAsAttr(op));
   }
 
-  // Everything else is as in MLIR's model.
+  // All other functions forward to MLIR's model.
   mlir::LogicalResult foldHook(mlir::Operation *op,
                                llvm::ArrayRef<mlir::Attribute> attributes,
                                Fold &results) final {
@@ -127,7 +127,7 @@ public:
   }
 };
 
-/// Registers ops that read the forms of all versions.
+/// Registers ops whose properties are read in the forms of all versions.
 template <typename... OpTys> void addVersionedOps(mlir::Dialect &dialect) {
   (mlir::RegisteredOperationName::insert(
        std::make_unique<VersionedOp<OpTys>>(&dialect),

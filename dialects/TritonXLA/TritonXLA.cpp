@@ -100,7 +100,7 @@ LogicalResult EntryFuncOp::verify() {
   if (type.getNumResults() != 0)
     return emitOpError("must not have results, but its type has ")
            << type.getNumResults()
-           << "; results leave a program through triton_xla.insert";
+           << "; a kernel returns results with triton_xla.insert";
   if (type.getNumInputs() == 0 || !type.getInputs().back().isIndex())
     return emitOpError(
         "expected the last argument to be the tile id, of type index");
@@ -144,7 +144,8 @@ TypedAttr ExtractOp::getFillOrZero() {
 }
 
 /// The dimensions of a window of `sizes` that a tile of `tileType` drops: the
-/// unit dimensions left over when the tile's shape is matched from the front.
+/// unit dimensions that remain after the tile's shape is matched from the
+/// front.
 static llvm::SmallBitVector droppedDims(ArrayRef<int64_t> sizes,
                                         RankedTensorType tileType) {
   llvm::SmallBitVector dropped(sizes.size());
@@ -181,7 +182,7 @@ void InsertOp::getEffects(
                        SideEffects::DefaultResource::get());
 }
 
-/// What `extract` and `insert` have in common: a window of `memref` and a tile.
+/// Shared checks of `extract` and `insert`: a window of `memref` and a tile.
 /// (The ranks of the lists and the signs of offsets and sizes are checked by
 /// OffsetSizeAndStrideOpInterface.)
 template <typename WindowOp>
@@ -212,8 +213,9 @@ static LogicalResult verifyWindow(WindowOp op, MemRefType memref,
     return op.emitOpError("tile elements are ")
            << tile.getElementType() << ", but memref elements are "
            << memref.getElementType();
-  // Dropping dimensions greedily from the front finds a way if there is one: a
-  // kept unit dimension can always stand for the first of its neighbours.
+  // Dropping dimensions greedily from the front finds a solution if one exists:
+  // a kept unit dimension can always match the first of adjacent unit
+  // dimensions.
   llvm::SmallBitVector dropped = op.getDroppedDims();
   bool reducible =
       sizes.size() - dropped.count() == static_cast<size_t>(tile.getRank());
@@ -271,8 +273,9 @@ void InsertOp::build(OpBuilder &builder, OperationState &state, Value tile,
 }
 
 namespace {
-/// Offsets that are non-negative constants become static. Upstream's pattern
-/// for this interface is of no use here: it refuses windows that overhang.
+/// Makes offsets that are non-negative constants static. Upstream's pattern for
+/// this interface does not apply: it rejects windows that extend past the
+/// memref.
 template <typename WindowOp>
 struct FoldConstantOffsets : OpRewritePattern<WindowOp> {
   using OpRewritePattern<WindowOp>::OpRewritePattern;
@@ -293,7 +296,7 @@ struct FoldConstantOffsets : OpRewritePattern<WindowOp> {
   }
 };
 
-/// `fill` that states the default goes.
+/// Removes a `fill` that is the default.
 struct DropDefaultFill : OpRewritePattern<ExtractOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -333,11 +336,12 @@ LogicalResult MaskOp::verify() {
   ArrayRef<int64_t> bounds = getStaticBounds();
   if (bounds.size() != static_cast<size_t>(type.getRank()))
     return emitOpError("expected one bound for each of the tile's ")
-           << type.getRank() << " dimensions, but got " << bounds.size();
+           << type.getRank() << " dimensions, but found " << bounds.size();
   size_t numDynamic = llvm::count_if(bounds, ShapedType::isDynamic);
   if (numDynamic != getBounds().size())
-    return emitOpError("static_bounds has room for ")
-           << numDynamic << " dynamic bounds, but there are "
+    return emitOpError("static_bounds has ")
+           << numDynamic
+           << " dynamic entries, but the number of dynamic bounds is "
            << getBounds().size();
   for (auto [dim, bound, size] : llvm::enumerate(bounds, type.getShape())) {
     if (ShapedType::isStatic(bound) && (bound < 0 || bound > size))
@@ -354,8 +358,9 @@ OpFoldResult MaskOp::fold(FoldAdaptor adaptor) {
   Attribute value = adaptor.getValue();
   if (!value)
     return {};
-  // A bound of 0 leaves nothing but `value`; a tile of nothing but `value`
-  // stays what it is. (Attributes compare by bits, so 0.0 and -0.0 differ.)
+  // A bound of 0 replaces all elements by `value`; a tile whose elements all
+  // are `value` is not changed. (Attributes compare by bits, so 0.0 and -0.0
+  // differ.)
   if (llvm::is_contained(getStaticBounds(), 0))
     return DenseElementsAttr::get(type, value);
   auto tile = dyn_cast_if_present<SplatElementsAttr>(adaptor.getTile());
@@ -365,7 +370,7 @@ OpFoldResult MaskOp::fold(FoldAdaptor adaptor) {
 }
 
 namespace {
-/// Bounds that are constants become static, clamped to [0, size].
+/// Makes constant bounds static, clamped to [0, size].
 struct FoldConstantBounds : OpRewritePattern<MaskOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -406,7 +411,7 @@ LogicalResult DotOp::verify() {
   RankedTensorType lhs = getLhs().getType(), rhs = getRhs().getType(),
                    accumulator = getAccumulator().getType();
   if (lhs.getRank() != 2 || rhs.getRank() != 2 || accumulator.getRank() != 2)
-    return emitOpError("expected operands of rank 2, but got ")
+    return emitOpError("expected operands of rank 2, but found ")
            << lhs << ", " << rhs << " and " << accumulator;
   if (lhs.getElementType() != rhs.getElementType())
     return emitOpError("lhs elements are ")
@@ -419,23 +424,23 @@ LogicalResult DotOp::verify() {
            Float8E5M2Type, Float8E4M3FNUZType, Float8E5M2FNUZType>(element))
     return emitOpError("expected lhs and rhs elements of f16, bf16, f32, "
                        "f8E4M3FN, f8E5M2, f8E4M3FNUZ, f8E5M2FNUZ or i8, but "
-                       "got ")
+                       "found ")
            << element;
   Type sum = accumulator.getElementType();
   if (isInteger ? !sum.isSignlessInteger(32) : !sum.isF32())
     return emitOpError("expected an accumulator of ")
-           << (isInteger ? "i32" : "f32") << ", but got " << sum;
+           << (isInteger ? "i32" : "f32") << ", but found " << sum;
   if (lhs.getDimSize(1) != rhs.getDimSize(0))
     return emitOpError("lhs has ")
            << lhs.getDimSize(1) << " columns, but rhs has " << rhs.getDimSize(0)
            << " rows";
   if (accumulator.getDimSize(0) != lhs.getDimSize(0) ||
       accumulator.getDimSize(1) != rhs.getDimSize(1))
-    return emitOpError("product is ")
+    return emitOpError("the matmul result is ")
            << lhs.getDimSize(0) << "x" << rhs.getDimSize(1)
            << ", but the accumulator is " << accumulator.getDimSize(0) << "x"
            << accumulator.getDimSize(1);
   if (getTf32() && !element.isF32())
-    return emitOpError("tf32 is for f32 operands, but they are ") << element;
+    return emitOpError("tf32 requires f32 operands, but found ") << element;
   return success();
 }

@@ -1,4 +1,4 @@
-//===- TritonXLA.h - The triton_xla dialect: portable tile programs -------===//
+//===- TritonXLA.h - The triton_xla dialect: tile-level kernels -----------===//
 
 #ifndef SMALTI_DIALECTS_TRITONXLA_TRITONXLA_H
 #define SMALTI_DIALECTS_TRITONXLA_TRITONXLA_H
@@ -18,8 +18,8 @@
 #include "smalti/dialects/TritonXLA/TritonXLADialect.h.inc"
 
 namespace smalti::triton_xla {
-/// Whether a tile of this static shape has less than 2^31 elements: vectors and
-/// constants have no more, and threads number them in 32 bits.
+/// Whether a tile of this static shape has less than 2^31 elements, the limit
+/// of vectors and constants and of 32-bit element numbers.
 bool fitsTile(llvm::ArrayRef<int64_t> shape);
 } // namespace smalti::triton_xla
 

@@ -16,13 +16,13 @@ include "mlir/Interfaces/ViewLikeInterface.td"
 def TritonXLA_Dialect : Dialect {
   let name = "triton_xla";
   let cppNamespace = "::smalti::triton_xla";
-  let summary = "Portable tile programs: tiles are tensors, memory is memref";
+  let summary = "Portable tile-level kernels: tiles are tensors, memory is memref";
   let description = [{
-    A `triton_xla` program is a function that runs once for every output tile.
-    Memory is held in memrefs, tiles are statically shaped tensors in registers;
-    `extract` and `insert` move windows between the two. Element-wise work is
-    plain `arith`/`math` on tensors and control flow is `scf`. Nothing in the
-    program names a thread, a warp or a chip.
+    A `triton_xla` kernel is a function that runs once for every output tile. Memory
+    is memrefs, and tiles are statically shaped tensors; `extract` and `insert` copy
+    windows between them. Element-wise operations are `arith` and `math` ops on
+    tensors, and control flow is `scf`. A kernel does not mention threads, warps or
+    a chip.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
   let hasConstantMaterializer = 1;
@@ -30,7 +30,7 @@ def TritonXLA_Dialect : Dialect {
 
 class TritonXLA_Op<string mnemonic, list<Trait> traits = []> : Op<TritonXLA_Dialect, mnemonic, traits>;
 
-/// A tile is a plain value: no dynamic or empty dimension, elements that a thread can number, no encoding.
+/// A tile: a static shape without empty dimensions, less than 2^31 elements, no encoding.
 def TritonXLA_Tile : Type<
     And<[StaticShapeTensorOf<[AnyFloat, AnySignlessInteger, Index]>.predicate,
          CPred<"!::llvm::cast<::mlir::RankedTensorType>($_self).getEncoding()">,
@@ -44,13 +44,15 @@ def TritonXLA_Tile : Type<
 def TritonXLA_EntryFuncOp : TritonXLA_Op<"entry_func",
     [IsolatedFromAbove, AutomaticAllocationScope, FunctionOpInterface, Symbol,
      SingleBlock, HasParent<"::mlir::ModuleOp">]> {
-  let summary = "A tile program: runs once for each of `num_tiles` tile ids";
+  let summary = "Tile-level kernel: runs once for each of `num_tiles` tile ids";
   let description = [{
-    The arguments are memrefs and scalars (integers, `index`, floats), and last the
-    tile id, an `index` in `[0, num_tiles)`. There are no results. Programs of
-    different tile ids run in any order or at the same time, so a program must not
-    read what another one writes, and memory that two programs write is undefined.
-    Memrefs may overlap only where none of the overlapping elements is written.
+    The arguments are ranked memrefs and scalars (signless integers, `index`,
+    floats), followed by the tile id, an `index` in `[0, num_tiles)`. The function
+    does not have results. Instances with different tile ids run in any order or
+    concurrently. An instance must not read memory that another one writes, and the
+    value of memory that two instances write is undefined. Memrefs may overlap only
+    in elements that the kernel does not write. An argument attribute `llvm.align`
+    must be a power of two.
 
     Example:
 
@@ -75,9 +77,9 @@ def TritonXLA_EntryFuncOp : TritonXLA_Op<"entry_func",
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// The id of the tile that this run of the program computes.
+    /// The id of the tile that this instance of the kernel computes.
     ::mlir::BlockArgument getTileId() { return getBody().getArguments().back(); }
-    /// All arguments but the tile id.
+    /// All arguments except the tile id.
     ::mlir::Block::BlockArgListType getKernelArguments() { return getBody().getArguments().drop_back(); }
 
     // FunctionOpInterface
@@ -88,10 +90,10 @@ def TritonXLA_EntryFuncOp : TritonXLA_Op<"entry_func",
 }
 
 def TritonXLA_ReturnOp : TritonXLA_Op<"return", [Pure, HasParent<"EntryFuncOp">, ReturnLike, Terminator]> {
-  let summary = "Ends a tile program";
+  let summary = "Terminates a tile-level kernel";
   let description = [{
-    Terminator of `triton_xla.entry_func`. It has no operands: results leave a
-    program through `triton_xla.insert`.
+    Terminator of `triton_xla.entry_func`, without operands. A kernel returns results
+    with `triton_xla.insert`.
 
     Example:
 
@@ -109,13 +111,14 @@ def TritonXLA_ExtractOp : TritonXLA_Op<"extract",
      DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "Reads a window of a memref into a tile";
   let description = [{
-    Lane `(i, j, ...)` of the tile is `source[o0 + i * s0, o1 + j * s1, ...]` with
-    offsets `o` and strides `s` in elements. A lane whose index is outside the
-    source, below zero or at and past the extent, reads `fill` instead (default:
-    zero of the element type), so windows that overhang are legal. Offsets are
-    static or `index` values (a negative one is a value: a list holds no negative
-    constant). Sizes and strides are static and at least 1. The tile's shape is the
-    size list, or the size list without some of its unit dimensions.
+    Element `(i, j, ...)` of the tile is `source[o0 + i * s0, o1 + j * s1, ...]` with
+    offsets `o` and strides `s` in elements. An index outside of the source, below
+    zero or not below the extent, reads `fill` instead (default: zero), so a window
+    may extend past the source. Offsets are static or `index` values; a negative
+    constant must be a value. Sizes and strides are static and at least 1, and
+    size times stride must be in the 64-bit range. The shape of the tile is the size
+    list, or the size list without some of its dimensions of size 1. `fill` has the
+    element type of the tile, which is that of the source.
 
     Example:
 
@@ -149,7 +152,7 @@ def TritonXLA_ExtractOp : TritonXLA_Op<"extract",
   let extraClassDeclaration = [{
     ::mlir::MemRefType getSourceType() { return ::llvm::cast<::mlir::MemRefType>(getSource().getType()); }
     ::mlir::RankedTensorType getTileType() { return getTile().getType(); }
-    /// The value of lanes outside the source: `fill`, or zero of the element type.
+    /// The value of elements outside of the source: `fill`, or zero.
     ::mlir::TypedAttr getFillOrZero();
     /// The window's dimensions that the tile does not have (unit dimensions).
     ::llvm::SmallBitVector getDroppedDims();
@@ -168,9 +171,10 @@ def TritonXLA_InsertOp : TritonXLA_Op<"insert",
      DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "Writes a tile into a window of a memref";
   let description = [{
-    The inverse of `triton_xla.extract`: lane `(i, j, ...)` of the tile is written to
-    `destination[o0 + i * s0, o1 + j * s1, ...]`. Lanes whose index is outside the
-    destination are never written.
+    The inverse of `triton_xla.extract`: the op writes element `(i, j, ...)` of the tile
+    to `destination[o0 + i * s0, o1 + j * s1, ...]`. Elements whose index is outside of
+    the destination are not written. The requirements are those of
+    `triton_xla.extract`.
 
     Example:
 
@@ -220,12 +224,12 @@ def TritonXLA_MaskOp : TritonXLA_Op<"mask",
     [Pure, AllTypesMatch<["tile", "result"]>,
      TypesMatchWith<"value has the element type of the tile", "tile", "value",
                     "::mlir::getElementTypeOrSelf($_self)">]> {
-  let summary = "Replaces the lanes of a tile at and past a bound";
+  let summary = "Replaces the elements of a tile at and past a bound";
   let description = [{
-    A lane keeps its element where its index is below the bound in every
-    dimension, and takes the scalar `value` elsewhere. A bound is static or an `index`
-    value; below zero it masks every lane, past the size it masks none. A static
-    bound is in `[0, size]`.
+    An element is kept if its index is below the bound in every dimension; other
+    elements become the scalar `value`. The op has one bound for each dimension: a
+    constant in `[0, size]`, or an `index` value. A value that is not positive masks
+    all elements; a value of at least the size masks none.
 
     Example:
 
@@ -255,17 +259,18 @@ def TritonXLA_MaskOp : TritonXLA_Op<"mask",
 }
 
 def TritonXLA_DotOp : TritonXLA_Op<"dot", [Pure, AllTypesMatch<["accumulator", "result"]>]> {
-  let summary = "Matrix product of two tiles, added to an accumulator";
+  let summary = "Matmul of two tiles, added to an accumulator";
   let description = [{
     `result[m, n] = accumulator[m, n] + sum over k of lhs[m, k] * rhs[k, n]`.
 
-    The operands have one element type: f16, bf16, f32, f8E4M3FN, f8E5M2, f8E4M3FNUZ
-    or f8E5M2FNUZ (which gfx942 multiplies), and the accumulator is f32; or they are i8, which have a sign, and the accumulator
-    is i32, which wraps. Products of 8- and 16-bit operands are exact in the
-    accumulator's type; the order of the sum is up to the target. f32 operands are multiplied in f32 unless `tf32` is given, which
-    lets a target round them to TF32 (10 mantissa bits) first. A NaN or an infinity
-    in an operand reaches every element of the result that it takes part in, also
-    against a zero.
+    `lhs` and `rhs` have one element type. f16, bf16, f32, f8E4M3FN, f8E5M2, f8E4M3FNUZ
+    and f8E5M2FNUZ (gfx942) require an f32 accumulator. i8 is signed and requires an
+    i32 accumulator, which wraps. Multiplications of 8- and 16-bit operands are exact
+    in the accumulator type; the order of the additions depends on the target. f32
+    operands are multiplied in f32. With `tf32`, which requires f32 operands, a target
+    may first round them to TF32 (10 mantissa bits). A NaN or an infinity in an
+    operand propagates to every element of the result that depends on it, even if
+    the other operand is zero.
 
     Example:
 

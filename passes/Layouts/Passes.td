@@ -1,4 +1,4 @@
-//===- Passes.td - Layouts ---------------------------------*- tablegen -*-===//
+//===- Passes.td - Layout passes ---------------------------*- tablegen -*-===//
 
 #ifndef SMALTI_PASSES_LAYOUTS_PASSES
 #define SMALTI_PASSES_LAYOUTS_PASSES
@@ -6,30 +6,41 @@
 include "smalti/passes/Support/Options.td"
 
 def MosaicGPUInferLayouts : Pass<"mosaic-gpu-infer-layouts", "::mlir::ModuleOp"> {
-  let summary = "Gives every vector, shared memory and tensor memory of a block program its layout";
+  let summary = "Infers the layouts of vectors, shared memory and tensor memory of block-level kernels";
   let description = [{
-    Takes modules of `mosaic_gpu` as JAX Mosaic GPU emits them, and writes JAX's attributes: `in_layouts` and
-    `out_layouts` with one entry for each vector operand and result of an op, `in_tmem_layouts` and `out_tmem_layouts`
-    for tensor memory, `in_transforms` and `out_transforms` for shared memory.
+    The pass assigns a layout to every vector, shared memory buffer and tensor memory buffer of a module. It writes the
+    layouts as attributes, which have the names and the text of JAX Mosaic GPU:
 
-    Every op says what it demands of the layouts of its operands and results (`LayoutInferenceOpInterface`): element by
-    element ops that they are one, `wgmma` that its accumulator has the layout WGMMA, a load that the layout can be read
-    from shared memory without bank conflicts, and so on. A vector that is used has the layout in which it was produced;
-    only a splat becomes any other. An op with such a value that has no rule is an error that names it.
+    - `in_layouts` and `out_layouts` have one entry for each vector operand and result of an op;
+    - `in_tmem_layouts` and `out_tmem_layouts` have one entry for each operand and result in tensor memory;
+    - `in_transforms` and `out_transforms` have one list (tile and swizzle) for each operand and result in shared memory.
 
-    What follows from the demands is propagated, the rest is searched for: candidates are tried in JAX's order, so that
-    the first solution is JAX's, and then cheaper ones are looked for: fewer cycles for relayouts, transfers to and from
-    shared and global memory, and element-wise ops, weighted by 8 for each loop around, then fewer registers. Where
-    nothing that JAX accepts is a solution, reductions that keep dimensions, reshapes that cut tiles, transfers that JAX's
-    planner does not know and layouts that distribute a vector over all threads are tried, and, with `relayouts`, a
-    relayout (`layout_cast`) is inserted where two ops disagree, the cheapest one. Where more registers are live than a
-    thread has, layouts that need fewer are looked for, and a remark says what is missing still.
+    **Precondition.** The module contains block-level `mosaic_gpu` code, for example as emitted by JAX before its own
+    layout inference. Thread-level kernels in `gpu.func` and `gpu.launch` are not changed. Every op with a vector, shared
+    memory or tensor memory operand implements `LayoutInferenceOpInterface`. The target is a GPU, from the option
+    `target`, the attribute `smalti.target`, or JAX's attributes `mosaic_gpu.arch_major` and `mosaic_gpu.arch_minor`.
 
-    Where there is no solution nothing changes, and there is an error with the smallest set of ops that disagree: each is
-    a note with what the op needs and why, and the last one is a hint that was tried.
+    **Constraints.** Each op adds constraints on the layouts of its operands and results. Operands and results of an
+    element-wise op have the same layout. The accumulator of `wgmma` has the layout WGMMA, and a load from shared memory
+    has a layout without bank conflicts. A value is used in the layout in which it was produced, except that a splat is
+    converted to any layout.
 
-    The chip is the one that the option names, or the attribute `smalti.target`, or JAX's attributes
-    `mosaic_gpu.arch_major` and `mosaic_gpu.arch_minor`.
+    **Search.** The pass propagates the constraints and searches the remaining layouts. It tries candidates in JAX's
+    order, so that the first solution is that of JAX. It then searches for a cheaper solution. The cost is the
+    number of estimated cycles of relayouts, transfers to and from shared and global memory, and element-wise ops. Each
+    enclosing loop multiplies it by 8. Registers resolve ties.
+
+    If JAX's rules have no solution, the pass also tries layouts, reshapes and transfers that JAX does not support. With
+    `relayouts`, it inserts the cheapest relayout (`layout_cast`) where two ops require different layouts. If the register
+    pressure exceeds the registers of a thread, it searches for layouts with fewer registers, and a missed remark reports
+    a remaining excess.
+
+    **Errors.** If no layout assignment exists, the module is not changed. An error reports a minimal set of conflicting
+    ops, with a note for each requirement and a hint that resolves the conflict, if one is found. Further errors: an op
+    without a layout rule, a layout that is not valid for its type, and a search that exceeds `fuel`.
+
+    **Cost.** Independent parts of a module are searched separately, so the time is about linear in the number of ops.
+    `fuel` and `improvements` limit the search in each part.
 
     Example:
 
@@ -45,39 +56,45 @@ def MosaicGPUInferLayouts : Pass<"mosaic-gpu-infer-layouts", "::mlir::ModuleOp">
     }
     ```
 
-    The constant becomes `#mosaic_gpu.WGSplatFragLayout<[128, 128]>`, everything else
+    The constant has the layout `#mosaic_gpu.WGSplatFragLayout<[128, 128]>`, and all other values have
     `#mosaic_gpu.WGStridedFragLayout<[128, 128], 2>`.
   }];
   let options = [
     Option<"target", "target", "std::string", "\"\"",
-           "Chip that the module is for, e.g. `target=sm_90a`; empty: what the module says">,
+           "Target chip, e.g. `target=sm_90a`; default: the target that the module states">,
     Option<"warps", "warps", "int64_t", "4",
-           "Warps that hold a vector together; JAX's warpgroup has 4, e.g. `warps=8`">,
+           "Number of warps that hold a vector; 4 is JAX's warpgroup, e.g. `warps=8`">,
     Option<"relayouts", "relayouts", "bool", "true",
-           "Whether relayouts are inserted where ops disagree; JAX inserts none, e.g. `relayouts=false`">,
+           "Whether to insert relayouts where ops require different layouts; JAX inserts none, e.g. `relayouts=false`">,
     Option<"fuel", "fuel", "int64_t", "100000",
-           "Assignments that the search tries for a part of the program that hangs together before it gives up with an "
-           "error that says where it was, e.g. `fuel=1000`">,
+           "Maximum number of search steps for a first solution of an independent part of the module; an error reports "
+           "an exceeded limit, e.g. `fuel=1000`">,
     Option<"improvements", "improvements", "int64_t", "1000",
-           "Assignments that look for a cheaper solution of such a part once there is one, and outside of JAX's changes "
-           "that are tried for each of its values; 0 keeps the first solution, e.g. `improvements=0`">
+           "Maximum number of search steps for a cheaper solution of an independent part, or of changes for each value "
+           "in an extended search; 0 keeps the first solution, e.g. `improvements=0`">
   ];
   let dependentDialects = ["::smalti::mosaic_gpu::MosaicGPUDialect"];
 }
 
 def MosaicGPUEvaluateLayouts : Pass<"mosaic-gpu-evaluate-layouts", "::mlir::ModuleOp"> {
-  let summary = "Says what the layouts of a module cost, and whether they meet the demands of its ops";
+  let summary = "Checks existing layouts of block-level kernels and estimates their cost";
   let description = [{
-    Takes a module whose layouts are there: from `mosaic-gpu-infer-layouts`, from JAX, or written by hand. It changes
-    nothing. The demands and the costs are those of the inference:
+    The pass evaluates the layouts of a module with the constraints and the cost model of `mosaic-gpu-infer-layouts`. It
+    does not change the module.
 
-    - a layout that an op cannot work with is an error on the op, with the demand and the layout;
-    - each relayout and each transfer to or from shared or global memory is an analysis remark with its cycles, weighted
-      by 8 for each loop around;
-    - one remark on the module has the sums: of the cycles, those of element-wise ops included, and of the 32-bit
-      registers that a thread needs for every vector that is produced.
+    **Precondition.** Every vector, shared memory buffer and tensor memory buffer of the block-level code has a layout
+    attribute, from `mosaic-gpu-infer-layouts`, from JAX or written by hand. The target is a GPU and is determined as in
+    layout inference.
 
-    Layouts of one program can be compared by the sums; cycles come before registers.
+    **Remarks.** An analysis remark reports the estimated cycles of each relayout, reduction across lanes, bulk copy, and
+    transfer to or from shared or global memory. Each enclosing loop multiplies the cycles by 8. A remark on the module reports the total cycles,
+    including element-wise ops, and the total registers. The registers are the 32-bit registers per thread of all results.
+    The totals of two layouts of one kernel can be compared: cycles first, then registers.
+
+    **Errors.** A value without a layout, a layout that is not valid for its type, and layouts that do not satisfy a
+    constraint are errors on the op.
+
+    **Cost.** The time is linear in the number of ops.
 
     Example:
 
@@ -93,12 +110,12 @@ def MosaicGPUEvaluateLayouts : Pass<"mosaic-gpu-evaluate-layouts", "::mlir::Modu
     }
     ```
 
-    The layouts cost 128 registers and 1536 cycles, all of them for accesses to global memory.
+    The total is 1536 cycles, all of them for global memory accesses, and 128 registers.
   }];
   let options = [
     Option<"target", "target", "std::string", "\"\"",
-           "Chip that the module is for, e.g. `target=sm_90a`; empty: what the module says">,
-    Option<"warps", "warps", "int64_t", "4", "Warps that hold a vector together, e.g. `warps=8`">
+           "Target chip, e.g. `target=sm_90a`; default: the target that the module states">,
+    Option<"warps", "warps", "int64_t", "4", "Number of warps that hold a vector, e.g. `warps=8`">
   ];
   let dependentDialects = ["::smalti::mosaic_gpu::MosaicGPUDialect"];
 }

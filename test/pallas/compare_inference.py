@@ -57,7 +57,7 @@ class Difference:
 
 @dataclass
 class Comparison:
-    """What became of a module."""
+    """The result for a module."""
 
     name: str
     verdict: str = "equal"
@@ -87,7 +87,7 @@ class Comparison:
 
 
 def canonical(attribute: ir.Attribute) -> Any:
-    """What two spellings of a layout have in common."""
+    """The canonical form of a layout, equal for all its spellings."""
     if isinstance(attribute, ir.ArrayAttr):
         # A swizzle over one chunk changes nothing.
         entries = [canonical(entry) for entry in attribute]
@@ -113,7 +113,7 @@ def _layouts(operation: Any) -> dict[str, ir.Attribute]:
 
 
 def _key(operation: Any) -> tuple[str, ...]:
-    """What an op is apart from its layouts."""
+    """The op without its layouts."""
     types = [str(value.type) for value in (*operation.operands, *operation.results)]
     return (operation.name, *types)
 
@@ -168,15 +168,18 @@ def _all_layouts(operation: Any) -> list[str]:
 
 
 def cost(module: Any) -> tuple[int, int]:
-    """What the layouts of a module cost: cycles, then registers."""
+    """The estimated cost of the layouts of a module: cycles, then registers."""
     remarks = Pipeline(f"builtin.module({EVALUATE})").run(module)
-    totals = [re.fullmatch(r"the layouts cost (\d+) cycles and (\d+) registers", remark.message) for remark in remarks]
+    totals = [
+        re.fullmatch(r"estimated cost of all layouts: (\d+) cycles and (\d+) registers", remark.message)
+        for remark in remarks
+    ]
     (total,) = [found for found in totals if found]
     return int(total[1]), int(total[2])
 
 
 def compare(path: Path, options: str = "") -> Comparison:
-    """Infers the layouts of a module and compares them with those beside it."""
+    """Infers the layouts of a module and compares them with those of JAX."""
     name = path.name.removesuffix(".mlir")
     result = Comparison(name)
     refused = path.with_name(f"{name}.refused.txt")

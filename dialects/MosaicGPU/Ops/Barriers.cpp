@@ -1,4 +1,4 @@
-//===- Barriers.cpp - Barriers, and requests that complete on them --------===//
+//===- Barriers.cpp - Barriers and cluster launch control -----------------===//
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/dialects/MosaicGPU/Verification.h"
@@ -39,7 +39,7 @@ LogicalResult smalti::mosaic_gpu::verifyBarrier(Operation *op, Value barrier) {
   auto type = cast<MemRefType>(barrier.getType());
   if (type.getRank() != 0)
     return op->emitOpError()
-           << "barrier must be a memref of rank 0, got " << type;
+           << "barrier must be a memref of rank 0, but found " << type;
   return verifyInShared(op, "barrier", type);
 }
 
@@ -47,8 +47,8 @@ LogicalResult ArriveOp::verify() { return verifyBarrier(*this, getBarrier()); }
 
 LogicalResult ArriveExpectTxOp::verify() {
   if (bool(getDynamicExpectTx()) == bool(getExpectTxAttr()))
-    return emitOpError()
-           << "needs the number of bytes either as an attribute or as a value";
+    return emitOpError() << "requires the number of bytes either as an "
+                            "attribute or as a value";
   return verifyBarrier(*this, getBarrier());
 }
 
@@ -58,14 +58,14 @@ LogicalResult TcGen05CommitArriveOp::verify() {
   return verifyBarrier(*this, getBarrier());
 }
 
-/// Bytes of the answer to a request for another cluster's work.
+/// Bytes of the response to a cluster launch control request.
 static constexpr int64_t kAnswerBytes = 16;
 
 static LogicalResult verifyAnswer(Operation *op, MemRefType type) {
   if (type.getRank() != 1 || type.getDimSize(0) != kAnswerBytes)
-    return op->emitOpError() << "the answer must be a memref<" << kAnswerBytes
-                             << "xi8>, got " << type;
-  if (failed(verifyInShared(op, "the answer", type)))
+    return op->emitOpError() << "the response must be a memref<" << kAnswerBytes
+                             << "xi8>, but found " << type;
+  if (failed(verifyInShared(op, "the response", type)))
     return failure();
   return verifyLayouts(op);
 }

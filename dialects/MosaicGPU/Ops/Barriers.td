@@ -1,4 +1,4 @@
-//===- Barriers.td - Barriers, and requests that complete on them -*- tablegen -*-===//
+//===- Barriers.td - Barriers and cluster launch control ---*- tablegen -*-===//
 
 #ifndef SMALTI_DIALECTS_MOSAICGPU_OPS_BARRIERS
 #define SMALTI_DIALECTS_MOSAICGPU_OPS_BARRIERS
@@ -7,11 +7,13 @@ include "smalti/dialects/MosaicGPU/Ops/Base.td"
 include "mlir/Dialect/LLVMIR/LLVMTypes.td"
 
 def MosaicGPU_InitializeBarrierOp : MosaicGPU_Op<"initialize_barrier", [MemoryEffects<[MemWrite]>]> {
-  let summary = "Initialises a run of barriers in shared memory";
+  let summary = "Initializes consecutive barriers in shared memory";
   let description = [{
-    `num_barriers` barriers of 8 bytes each, from `base_pointer` on; a phase of
-    each completes after `arrival_count` arrivals. The block sees them after a
-    `gpu.barrier`.
+    Initializes `num_barriers` barriers of 8 bytes each at `base_pointer`. A phase
+    of a barrier completes after `arrival_count` arrivals; both numbers must be
+    positive. Other threads may use the barriers after a `gpu.barrier`. With
+    `orders_tensor_core` (default false), the barriers also order asynchronous
+    operations of the tensor core.
 
     Example:
 
@@ -33,9 +35,10 @@ def MosaicGPU_InitializeBarrierOp : MosaicGPU_Op<"initialize_barrier", [MemoryEf
 def MosaicGPU_ArriveOp : MosaicGPU_Op<"arrive", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Arrives on a barrier";
   let description = [{
-    Counts one arrival. What was done before it is visible to those that wait for
-    the phase, and with `orders_tensor_core` asynchronous work of the tensor core
-    too.
+    Counts one arrival of the current phase. The arrival has release semantics: a
+    wait for the phase is ordered after the accesses before the arrival. With
+    `orders_tensor_core` (default false), this includes asynchronous operations of
+    the tensor core. The barrier is a rank-0 memref in shared memory.
 
     Example:
 
@@ -51,10 +54,11 @@ def MosaicGPU_ArriveOp : MosaicGPU_Op<"arrive", [MemoryEffects<[MemRead, MemWrit
 }
 
 def MosaicGPU_ArriveExpectTxOp : MosaicGPU_Op<"arrive_expect_tx", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "Arrives on a barrier and announces bytes that copies will deliver";
+  let summary = "Arrives on a barrier and adds bytes that the phase expects from copies";
   let description = [{
-    The phase completes when all arrivals were counted and all announced bytes
-    have arrived. The number is written out or is an `i32` value.
+    The phase completes when all arrivals are counted and all expected bytes have
+    been delivered. The number of bytes is either a constant, which must not be
+    negative, or an `i32` value; both or neither is an error.
 
     Example:
 
@@ -74,11 +78,11 @@ def MosaicGPU_ArriveExpectTxOp : MosaicGPU_Op<"arrive_expect_tx", [MemoryEffects
 }
 
 def MosaicGPU_WaitOp : MosaicGPU_Op<"wait", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "Waits for the phase of a barrier with this parity to complete";
+  let summary = "Waits until the phase of a barrier with this parity is complete";
   let description = [{
-    Phases of a barrier have parity 0, 1, 0, 1 and so on. What was done before
-    the arrivals of the phase is visible afterwards. Loads and stores do not move
-    across a wait.
+    The phases of a barrier have parity 0, 1, 0, 1 and so on. The wait has acquire
+    semantics: accesses before the arrivals of the phase happen before accesses
+    after the wait. Passes do not move loads and stores across a wait.
 
     Example:
 
@@ -96,11 +100,12 @@ def MosaicGPU_WaitOp : MosaicGPU_Op<"wait", [MemoryEffects<[MemRead, MemWrite]>]
 }
 
 def MosaicGPU_TcGen05CommitArriveOp : MosaicGPU_Op<"tcgen05_commit_arrive", [MosaicGPU_Asynchronous]> {
-  let summary = "Arrives on a barrier when the tensor core's asynchronous work is done";
+  let summary = "Arrives on a barrier when outstanding tensor core operations are complete";
   let description = [{
-    The arrival comes when everything that this thread's warp has asked of the
-    tensor core before (`tcgen05_mma`, copies to tensor memory) is complete. With
-    `collective` it arrives on the barriers of both blocks of a pair.
+    The arrival is counted when all asynchronous tensor core operations that this
+    warp has issued before the op (`tcgen05_mma`, copies to tensor memory) are
+    complete. With `collective` (default false), the op arrives on the barriers of
+    both blocks of a pair.
 
     Example:
 
@@ -117,22 +122,23 @@ def MosaicGPU_TcGen05CommitArriveOp : MosaicGPU_Op<"tcgen05_commit_arrive", [Mos
 }
 
 //===----------------------------------------------------------------------===//
-// Blocks that take the work of others
+// Cluster launch control
 //===----------------------------------------------------------------------===//
 
 def MosaicGPU_TryClusterCancelOp : MosaicGPU_Op<"try_cluster_cancel", [MosaicGPU_Asynchronous]> {
-  let summary = "Asks for the work of a cluster that has not been launched yet";
+  let summary = "Requests the cancellation of a cluster that is not launched yet";
   let description = [{
-    The answer, 16 bytes that `query_cluster_cancel` decodes, is written to
-    shared memory later; its arrival is counted by the barrier, which must have
-    been told to expect 16 bytes. Where the answer says so, the launch of that
-    cluster is cancelled, and this one does its work. Nothing is asked where
-    `predicate` is false.
+    The hardware writes a response of 16 bytes to shared memory asynchronously;
+    `query_cluster_cancel` decodes the response. The barrier counts the bytes, so
+    its phase must expect 16 bytes. If the response reports success, the launch of
+    that cluster is canceled, and this cluster can compute its tiles. If
+    `predicate` is false, the op sends no request. The response is a `memref<16xi8>` in
+    shared memory.
 
     Example:
 
     ```mlir
-    func.func @ask(%r: memref<16xi8, #gpu.address_space<workgroup>>,
+    func.func @request(%r: memref<16xi8, #gpu.address_space<workgroup>>,
                    %b: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>, %p: i1) {
       mosaic_gpu.try_cluster_cancel %r barrier(%b) predicate(%p)
           : memref<16xi8, #gpu.address_space<workgroup>>, memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
@@ -148,21 +154,22 @@ def MosaicGPU_TryClusterCancelOp : MosaicGPU_Op<"try_cluster_cancel", [MosaicGPU
 }
 
 def MosaicGPU_QueryClusterCancelOp : MosaicGPU_Op<"query_cluster_cancel"> {
-  let summary = "Decodes the answer to try_cluster_cancel";
+  let summary = "Decodes the response to try_cluster_cancel";
   let description = [{
-    `success` says whether the launch of a cluster was cancelled; then `x`, `y`
-    and `z` are the index of its first block.
+    `success` is true if the launch of a cluster was canceled. In that case `x`,
+    `y` and `z` are the index of the first block of that cluster. The response must
+    be complete: wait for the phase of its barrier first.
 
     Example:
 
     ```mlir
-    func.func @answer(%r: memref<16xi8, #gpu.address_space<workgroup>>) -> (i32, i1) {
+    func.func @response(%r: memref<16xi8, #gpu.address_space<workgroup>>) -> (i32, i1) {
       %x, %y, %z, %success = mosaic_gpu.query_cluster_cancel %r : memref<16xi8, #gpu.address_space<workgroup>>
       return %x, %success : i32, i1
     }
     ```
   }];
-  let arguments = (ins Arg<MemRefOf<[I8]>, "answer", [MemRead]>:$cancellation_result);
+  let arguments = (ins Arg<MemRefOf<[I8]>, "response", [MemRead]>:$cancellation_result);
   let results = (outs I32:$x, I32:$y, I32:$z, I1:$success);
   let assemblyFormat = "$cancellation_result attr-dict `:` type($cancellation_result)";
 }

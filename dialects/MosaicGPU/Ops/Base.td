@@ -1,4 +1,4 @@
-//===- Base.td - What the files of ops share ---------------*- tablegen -*-===//
+//===- Base.td - Base classes and operand types of the ops -*- tablegen -*-===//
 
 #ifndef SMALTI_DIALECTS_MOSAICGPU_OPS_BASE
 #define SMALTI_DIALECTS_MOSAICGPU_OPS_BASE
@@ -14,26 +14,26 @@ class MosaicGPU_Op<string mnemonic, list<Trait> traits = []> : Op<MosaicGPU_Dial
   let hasVerifier = 1;
 }
 
-/// The result types follow from the operands.
+/// An op that infers its result types from its operands.
 class MosaicGPU_InferringOp<string mnemonic, list<Trait> traits = []>
     : MosaicGPU_Op<mnemonic, !listconcat(traits, [InferTypeOpAdaptor])> {
   let extraClassDeclaration = [{
-    /// The verifier says what is wrong with other types.
+    /// The verifier reports other types, with a specific message.
     static bool isCompatibleReturnTypes(::mlir::TypeRange, ::mlir::TypeRange) { return true; }
   }];
 }
 
-/// The result is the operand's memory, seen otherwise.
+/// The result aliases the operand.
 def MosaicGPU_View : DeclareOpInterfaceMethods<ViewLikeOpInterface>;
 
-/// Work that goes on after the op, or that other ops wait for: unknown reads
-/// and writes keep every other access on its side of the op.
+/// An operation that is in flight after the op, or on which other ops wait:
+/// unknown reads and writes prevent the motion of other accesses across the op.
 def MosaicGPU_Asynchronous : MemoryEffects<[MemRead, MemWrite]>;
 
 def MosaicGPU_BarrierRef : MemRefOf<[MosaicGPU_Barrier]>;
 
-/// Where a slice of global memory begins in a dimension, or the rows that it
-/// gathers.
+/// The start of a slice of global memory in one dimension, or the row indices
+/// of a gather.
 def MosaicGPU_Index : AnyTypeOf<[I32, VectorOfRankAndType<[1], [I8, I16, I32]>]>;
 
 def MosaicGPU_Dimensions : TypedArrayAttrBase<MosaicGPU_Dimension, "dimensions of the cluster">;

@@ -23,7 +23,8 @@ static ParseResult parseDimensions(OpAsmParser &parser, ArrayAttr &dimensions) {
     std::optional<Dimension> dimension = symbolizeDimension(keyword);
     if (!dimension)
       return parser.emitError(loc)
-             << "a dimension is x, y or z, got '" << keyword << "'";
+             << "the dimension must be x, y or z, but found '" << keyword
+             << "'";
     entries.push_back(DimensionAttr::get(parser.getContext(), *dimension));
     return success();
   };
@@ -48,13 +49,13 @@ static void printDimensions(OpAsmPrinter &printer, Operation *,
 #include "smalti/dialects/MosaicGPU/Ops/Copies.cpp.inc"
 
 //===----------------------------------------------------------------------===//
-// In groups
+// Copies in async-groups
 //===----------------------------------------------------------------------===//
 
 static LogicalResult verifyCopied(Operation *op, Type element) {
   if (isCopied(element))
     return success();
-  return op->emitOpError() << "elements must be integers or floats, got "
+  return op->emitOpError() << "elements must be integers or floats, but found "
                            << element;
 }
 
@@ -65,18 +66,19 @@ LogicalResult AsyncCopyOp::verify() {
       failed(verifyInShared(*this, "destination", destination)))
     return failure();
   if (!source.isStrided() || !destination.isStrided())
-    return emitOpError() << "source and destination must be strided, got "
+    return emitOpError() << "source and destination must be strided, but found "
                          << source << " and " << destination;
   if (!destination.hasStaticShape())
-    return emitOpError() << "destination must have a static shape, got "
+    return emitOpError() << "destination must have a static shape, but found "
                          << destination;
   if (source.getRank() != destination.getRank())
     return emitOpError()
-           << "source and destination must have the same rank, got "
+           << "source and destination must have the same rank, but found "
            << source.getRank() << " and " << destination.getRank();
   if (static_cast<int64_t>(getIndices().size()) != source.getRank())
-    return emitOpError() << "needs one index per dimension of the source: "
-                         << source.getRank() << ", got " << getIndices().size();
+    return emitOpError() << "requires one index per dimension of the source: "
+                         << source.getRank() << ", but found "
+                         << getIndices().size();
   if (failed(verifySameElements(*this, source.getElementType(),
                                 destination.getElementType())) ||
       failed(verifyCopied(*this, source.getElementType())))
@@ -88,8 +90,8 @@ LogicalResult AsyncCopyOp::verify() {
 // Slices of global memory
 //===----------------------------------------------------------------------===//
 
-/// Checks the slice of `global`, which the op calls `name`, and finds its shape
-/// in shared memory.
+/// Checks the slice of `global`, which messages call `name`, and computes its
+/// shape in shared memory.
 static LogicalResult verifySlice(Operation *op, StringRef name,
                                  MemRefType global, OperandRange indices,
                                  ArrayRef<int64_t> lengths,
@@ -97,20 +99,20 @@ static LogicalResult verifySlice(Operation *op, StringRef name,
   int64_t rank = global.getRank();
   if (rank == 0)
     return op->emitOpError()
-           << name << " must have a dimension, got " << global;
+           << name << " must have a dimension, but found " << global;
   if (failed(verifyCopied(op, global.getElementType())))
     return failure();
   if (static_cast<int64_t>(indices.size()) != rank ||
       static_cast<int64_t>(lengths.size()) != rank)
     return op->emitOpError()
-           << "needs one index and one slice length per dimension of the "
-           << name << ": " << rank << ", got " << indices.size() << " and "
-           << lengths.size();
+           << "requires one index and one slice length per dimension of the "
+           << name << ": " << rank << ", but found " << indices.size()
+           << " and " << lengths.size();
   bool gathers = false;
   for (auto [index, length] : llvm::zip_equal(indices, lengths)) {
     if (length < -1 || length == 0)
       return op->emitOpError()
-             << "slice lengths must be positive or -1, got " << length;
+             << "slice lengths must be positive or -1, but found " << length;
     if (length != -1)
       shape.push_back(length);
     auto vector = dyn_cast<VectorType>(index.getType());
@@ -121,8 +123,9 @@ static LogicalResult verifySlice(Operation *op, StringRef name,
     gathers = true;
     if (vector.isScalable() || vector.getNumElements() != length)
       return op->emitOpError()
-             << "a vector of " << vector.getNumElements()
-             << " indices does not make a slice of length " << length;
+             << "an index vector of " << vector.getNumElements()
+             << " elements requires a slice of the same length, but found "
+             << length;
   }
   return success();
 }
@@ -133,43 +136,43 @@ static LogicalResult verifyDistinct(Operation *op, ArrayAttr dimensions) {
     unsigned bit = 1u << static_cast<unsigned>(dimension.getValue());
     if (seen & bit)
       return op->emitOpError()
-             << "'collective' names "
+             << "'collective' lists "
              << stringifyDimension(dimension.getValue()) << " twice";
     seen |= bit;
   }
   return success();
 }
 
-/// Checks that memory in shared memory is the slice.
+/// Checks that the memref in shared memory has the shape of the slice.
 static LogicalResult verifySliceIs(Operation *op, StringRef name,
                                    ArrayRef<int64_t> slice, MemRefType shared) {
   if (shared.getShape() == slice)
     return success();
-  return op->emitOpError() << "the slice is of shape [" << slice
-                           << "], and the " << name << " is " << shared;
+  return op->emitOpError() << "the slice has shape [" << slice << "], but the "
+                           << name << " is " << shared;
 }
 
-/// Makes the slice of a partitioned copy the part of one block: the size of the
-/// destination along the axis divides it.
+/// Reduces the slice of a partitioned copy to the part of one block, whose
+/// length is the size of the destination along the axis.
 static LogicalResult partitionSlice(AsyncLoadOp op,
                                     CopyPartitionedAttr partition,
                                     MutableArrayRef<int64_t> slice) {
   if (op.getCollective().empty())
-    return op.emitOpError()
-           << "'leader_tracked' partitions a copy that is not 'collective'";
+    return op.emitOpError() << "'leader_tracked' requires a 'collective' copy";
   MemRefType destination = op.getDestination().getType();
   int64_t axis = partition.getAxis();
   if (axis >= static_cast<int64_t>(slice.size()))
-    return op.emitOpError() << "'leader_tracked' partitions dimension " << axis
-                            << " of a slice of " << slice.size();
+    return op.emitOpError()
+           << "'leader_tracked' partitions dimension " << axis
+           << ", but the rank of the slice is " << slice.size();
   if (destination.getRank() != static_cast<int64_t>(slice.size()) ||
       destination.isDynamicDim(axis) || destination.getDimSize(axis) == 0)
-    return success(); // verifySliceIs says what the destination is.
+    return success(); // verifySliceIs reports the destination.
   int64_t part = destination.getDimSize(axis);
   if (slice[axis] % part != 0)
     return op.emitOpError()
-           << "the slice of " << slice[axis]
-           << " is not a multiple of the destination's part of " << part;
+           << "slice length " << slice[axis]
+           << " is not a multiple of the destination length " << part;
   slice[axis] = part;
   return success();
 }
@@ -212,9 +215,8 @@ LogicalResult AsyncStoreOp::verify() {
   MemRefType destination = getDestination().getType();
   SmallVector<int64_t> slice;
   if (getGmemPeerId() && getIsGlobalBroadcast())
-    return emitOpError()
-           << "stores to one device or to all: it has a peer, and "
-              "'is_global_broadcast' is true";
+    return emitOpError() << "has a peer and 'is_global_broadcast'; only one of "
+                            "them is allowed";
   if (failed(verifyInShared(*this, "source", source)) ||
       failed(verifyInGlobal(*this, "destination", destination)) ||
       failed(verifySameElements(*this, source.getElementType(),
@@ -227,7 +229,7 @@ LogicalResult AsyncStoreOp::verify() {
 }
 
 //===----------------------------------------------------------------------===//
-// To other blocks
+// Copies to other blocks
 //===----------------------------------------------------------------------===//
 
 LogicalResult AsyncStoreSmemOp::verify() {
@@ -237,12 +239,12 @@ LogicalResult AsyncStoreSmemOp::verify() {
     return failure();
   if (vector.getShape() != destination.getShape())
     return emitOpError()
-           << "vector and destination must have the same shape, got " << vector
-           << " and " << destination;
-  if (vector.getElementType() != destination.getElementType())
-    return emitOpError()
-           << "vector and destination must have the same element type, got "
+           << "vector and destination must have the same shape, but found "
            << vector << " and " << destination;
+  if (vector.getElementType() != destination.getElementType())
+    return emitOpError() << "vector and destination must have the same element "
+                            "type, but found "
+                         << vector << " and " << destination;
   if (failed(verifyBarrier(*this, getBarrier())))
     return failure();
   return verifyLayouts(*this);

@@ -6,17 +6,21 @@
 include "smalti/dialects/MosaicGPU/Ops/Base.td"
 
 //===----------------------------------------------------------------------===//
-// In groups
+// Copies in async-groups
 //===----------------------------------------------------------------------===//
 
 def MosaicGPU_AsyncCopyOp : MosaicGPU_Op<"async_copy"> {
-  let summary = "Starts copying a window of global memory to shared memory; lanes outside read zero";
+  let summary = "Starts an asynchronous copy from global to shared memory in an async-group";
   let description = [{
-    The window begins at `indices` and has the shape of the destination. What
-    lies outside of the source, below zero or past the end, is written as zero.
-    The copy belongs to the group that the next `async_commit_group` closes;
-    the destination may be read after an `async_wait_group` that covers the group
-    and a barrier of the block.
+    Copies a window of the source that begins at `indices` (elements) and has the
+    shape of the destination. Elements outside of the source, below zero or past
+    the end, are written as zero. The next `async_commit_group` adds the copy to a
+    group. The destination may be read after an `async_wait_group` that covers the
+    group and then a block barrier.
+
+    Requirements: source in global memory, destination in shared memory with a
+    static shape; the same rank and element type (integer or float); one index for
+    each dimension; both strided.
 
     Example:
 
@@ -38,9 +42,10 @@ def MosaicGPU_AsyncCopyOp : MosaicGPU_Op<"async_copy"> {
 }
 
 def MosaicGPU_AsyncCommitGroupOp : MosaicGPU_Op<"async_commit_group", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "Makes one group of the copies started since the last group";
+  let summary = "Commits the copies since the last group to one async-group";
   let description = [{
-    The group may be empty. Groups complete in the order in which they were made.
+    The group may be empty. Groups complete in the order in which they are
+    committed.
 
     Example:
 
@@ -56,11 +61,12 @@ def MosaicGPU_AsyncCommitGroupOp : MosaicGPU_Op<"async_commit_group", [MemoryEff
 }
 
 def MosaicGPU_AsyncWaitGroupOp : MosaicGPU_Op<"async_wait_group", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "Waits until at most `pending` groups are still in flight";
+  let summary = "Waits until at most `pending` async-groups are in flight";
   let description = [{
-    The newest `pending` groups may still be in flight afterwards; all older ones
-    have completed, for the thread that waits. Another thread sees their data
-    after a barrier. Loads and stores do not move across a wait.
+    The `pending` most recent groups may be in flight after the op; all older groups
+    are complete, and their data is visible to the waiting thread. Other threads
+    also need a block barrier after the wait. Passes do not move loads and stores
+    across a wait. `pending` must not be negative.
 
     Example:
 
@@ -78,23 +84,29 @@ def MosaicGPU_AsyncWaitGroupOp : MosaicGPU_Op<"async_wait_group", [MemoryEffects
 }
 
 //===----------------------------------------------------------------------===//
-// In bulk
+// Bulk copies
 //===----------------------------------------------------------------------===//
 
 def MosaicGPU_AsyncLoadOp : MosaicGPU_Op<"async_load", [AttrSizedOperandSegments]> {
-  let summary = "Starts copying a slice of global memory to shared memory; a barrier counts its bytes";
+  let summary = "Starts a bulk copy from global to shared memory that completes on a barrier";
   let description = [{
-    The slice begins at `indices`, one for each dimension of the source, and is as long as `slice_lengths` says; a
-    dimension of length -1 is one element long and not there in the destination. One of the indices may be a vector:
-    then the slice gathers that many rows of its dimension. What is written for elements outside of the source says
-    `oob_fill_mode`: 0, anything; 1, the program promises that there are none; 2, the default, zeros. The op does not
-    arrive on the barrier: the bytes must have been announced by `arrive_expect_tx`, and the destination may be read
-    after a `wait` for the phase.
+    Copies a slice of the source. The slice begins at `indices` (elements) and has the lengths `slice_lengths`, one of
+    each for every dimension of the source. Length -1 means one element and a dimension that the destination does not
+    have. One index may be a vector: the slice then gathers one row for each element of the vector.
+    `oob_fill_mode` is the value of elements outside of the source: 0, undefined; 1, the kernel guarantees that the
+    slice is in bounds; 2 (default), zero.
 
-    Where `predicate` is false nothing is copied. With `gmem_peer_id` the source is that device's memory. With
-    `collective` the blocks of a cluster along these dimensions share the copy: each fetches a part and sends it to all.
-    `leader_tracked` has the first block's barrier alone count the bytes, of the same data for all blocks
-    (`#mosaic_gpu.copy_replicated`) or of a part for each (`#mosaic_gpu.copy_partitioned`).
+    The copy completes on the barrier: its phase must expect the bytes (`arrive_expect_tx`), and the destination may be
+    read after a `wait` for the phase. The op itself does not arrive on the barrier.
+
+    If `predicate` is false, the op copies nothing. With `gmem_peer_id`, the source is in the memory of that device.
+    With `collective`, the blocks of the cluster along these dimensions share the copy: each block fetches one part
+    and multicasts it to all. With `leader_tracked`, only the barrier of the first block counts the bytes. The blocks
+    receive the same data (`#mosaic_gpu.copy_replicated`) or one part each (`#mosaic_gpu.copy_partitioned`, which
+    requires `collective`).
+
+    Requirements: source in global memory, destination in shared memory; the same element type (integer or float); a
+    destination of the shape of the slice.
 
     Example:
 
@@ -126,11 +138,11 @@ def MosaicGPU_AsyncLoadOp : MosaicGPU_Op<"async_load", [AttrSizedOperandSegments
 }
 
 def MosaicGPU_AsyncPrefetchOp : MosaicGPU_Op<"async_prefetch", [AttrSizedOperandSegments, MosaicGPU_Asynchronous]> {
-  let summary = "Starts fetching a slice of global memory into the cache that all blocks share";
+  let summary = "Starts a prefetch of a slice of global memory into the L2 cache";
   let description = [{
-    The slice is that of `async_load`; nothing tells when it is there. With
-    `collective` each block of the cluster along these dimensions fetches a part.
-    Nothing is fetched where `predicate` is false.
+    The slice is defined as in `async_load`. The completion of the prefetch cannot be
+    observed. With `collective`, each block of the cluster along these dimensions
+    fetches one part. If `predicate` is false, the op fetches nothing.
 
     Example:
 
@@ -150,16 +162,19 @@ def MosaicGPU_AsyncPrefetchOp : MosaicGPU_Op<"async_prefetch", [AttrSizedOperand
 }
 
 def MosaicGPU_AsyncStoreOp : MosaicGPU_Op<"async_store", [AttrSizedOperandSegments, MosaicGPU_Asynchronous]> {
-  let summary = "Starts copying shared memory to a slice of global memory";
+  let summary = "Starts a bulk copy from shared memory to a slice of global memory";
   let description = [{
-    The slice begins at `indices`, one for each dimension of the destination, and is as long as `slice_lengths` says; a
-    dimension of length -1 is one element long and not there in the source. One of the indices may be a vector: then
-    the slice scatters that many rows. With `commit_group`, the default, the copy and those before it since the last
-    group are made one group, which the program waits for before it writes the source again. `reduction_op` combines
-    the elements with those of the destination instead of replacing them.
+    Copies the source to a slice of the destination. The slice begins at `indices` (elements) and has the lengths
+    `slice_lengths`, one of each for every dimension of the destination. Length -1 means one element and a dimension
+    that the source does not have. One index may be a vector: the slice then scatters one row for each element.
+    Elements outside of the destination are not written.
 
-    Where `predicate` is false nothing is copied. With `gmem_peer_id` the destination is that device's memory, with
-    `is_global_broadcast` that of all devices.
+    With `commit_group` (default true), the op commits the copy and the earlier copies since the last group to one bulk
+    async-group. The kernel must wait for the group before it writes the source again. `reduction_op` combines the
+    elements with the elements of the destination instead of replacing them.
+
+    If `predicate` is false, the op copies nothing. With `gmem_peer_id`, the destination is in the memory of that device;
+    with `is_global_broadcast` (default false), in the memory of all devices. Both together are an error.
 
     Example:
 
@@ -183,12 +198,13 @@ def MosaicGPU_AsyncStoreOp : MosaicGPU_Op<"async_store", [AttrSizedOperandSegmen
 }
 
 def MosaicGPU_AsyncStoreSmemOp : MosaicGPU_Op<"async_store_smem", [MosaicGPU_Asynchronous]> {
-  let summary = "Starts storing a vector to the shared memory of another block of the cluster";
+  let summary = "Starts an asynchronous store of a vector to shared memory of another block of the cluster";
   let description = [{
-    The other block is number `cluster_idx` along `cluster_dim`. `destination` and `barrier` name the places in this
-    block's shared memory; what is written and what counts the bytes are the same places of the other block.
-    `atomic_type` combines the elements with those that are there instead of replacing them. `optimized` is that of
-    `vector_store`.
+    The other block is number `cluster_idx` along `cluster_dim`. `destination` and `barrier` are addresses in this
+    block's shared memory. The op uses the same addresses in the other block: it writes the elements there, and the
+    barrier there counts the bytes. `atomic_type` combines the elements with the elements in memory instead of
+    replacing them. `optimized` has the meaning of `vector_store`. Vector and destination must have the same shape and
+    element type.
 
     Example:
 

@@ -1,4 +1,4 @@
-//===- Mma.cpp - Matrix products ------------------------------------------===//
+//===- Mma.cpp - Matmul ops -----------------------------------------------===//
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/dialects/MosaicGPU/Verification.h"
@@ -12,13 +12,13 @@ using namespace smalti::mosaic_gpu;
 #include "smalti/dialects/MosaicGPU/Ops/Mma.cpp.inc"
 
 //===----------------------------------------------------------------------===//
-// What products have in common
+// Shared checks
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The shapes of a product's operands. `k` of `a` is half of that of `b` where
-/// `a` is sparse, and `n` of `b` half of the accumulator's where two blocks
-/// multiply together.
+/// The shapes of the operands of a matmul. K of `a` is half of K of `b` if `a`
+/// is sparse. N of `b` is half of N of the accumulator if two blocks compute
+/// the matmul together.
 struct Shapes {
   ArrayRef<int64_t> accumulator, a, b;
   bool isSparse = false;
@@ -28,23 +28,24 @@ struct Shapes {
 
 static LogicalResult verifyShapes(Operation *op, const Shapes &shapes) {
   if (shapes.a[0] != shapes.accumulator[0])
-    return op->emitOpError()
-           << "a and the accumulator must have as many rows, got "
-           << shapes.a[0] << " and " << shapes.accumulator[0];
+    return op->emitOpError() << "a and the accumulator must have the same "
+                                "number of rows, but found "
+                             << shapes.a[0] << " and " << shapes.accumulator[0];
   int64_t columns = shapes.b[1] * (shapes.isCollective ? 2 : 1);
   if (columns != shapes.accumulator[1])
     return op->emitOpError()
            << (shapes.isCollective
                    ? "b must have half as many columns as the accumulator"
-                   : "b and the accumulator must have as many columns")
-           << ", got " << shapes.b[1] << " and " << shapes.accumulator[1];
+                   : "b and the accumulator must have the same number of "
+                     "columns")
+           << ", but found " << shapes.b[1] << " and " << shapes.accumulator[1];
   int64_t depth = shapes.a[1] * (shapes.isSparse ? 2 : 1);
   if (depth != shapes.b[0])
     return op->emitOpError()
            << (shapes.isSparse
                    ? "a must have half as many columns as b has rows"
                    : "a must have as many columns as b has rows")
-           << ", got " << shapes.a[1] << " and " << shapes.b[0];
+           << ", but found " << shapes.a[1] << " and " << shapes.b[0];
   return success();
 }
 
@@ -58,25 +59,26 @@ static bool isEightBitFloat(Type type) {
   return isa<Float8E4M3FNType, Float8E5M2Type>(type);
 }
 
-/// Whether the product is of one type, or of two 8-bit floats.
+/// Whether the operands have one type, or are two 8-bit floats.
 static bool isOneKind(Type a, Type b) {
   return a == b || (isEightBitFloat(a) && isEightBitFloat(b));
 }
 
-/// What the products of asynchronous instructions are accumulated in.
+/// Checks the accumulator type of an asynchronous matmul.
 static LogicalResult verifySum(Operation *op, Type element, Type sum) {
   if (isa<IntegerType>(element)) {
     if (sum.isSignlessInteger(32))
       return success();
-    return op->emitOpError() << "products of " << element
-                             << " are accumulated in i32, got " << sum;
+    return op->emitOpError() << "a matmul of " << element
+                             << " must accumulate in i32, but found " << sum;
   }
   bool takesF16 = !isa<BFloat16Type, FloatTF32Type, Float32Type>(element);
   if (sum.isF32() || (takesF16 && sum.isF16()))
     return success();
-  return op->emitOpError() << "products of " << element
-                           << " are accumulated in f32"
-                           << (takesF16 ? " or f16" : "") << ", got " << sum;
+  return op->emitOpError() << "a matmul of " << element
+                           << " must accumulate in f32"
+                           << (takesF16 ? " or f16" : "") << ", but found "
+                           << sum;
 }
 
 //===----------------------------------------------------------------------===//
@@ -95,7 +97,7 @@ const targets::Target *smalti::mosaic_gpu::getTarget(Operation *op) {
                                           minor.getValue().getSExtValue());
 }
 
-/// Whether a matrix product may have operands of these types.
+/// Whether `mma` supports operands of these types.
 static bool areMmaTypes(Type a, Type b) {
   if (isa<Float8E4M3FNUZType, Float8E5M2FNUZType>(a))
     return isa<Float8E4M3FNUZType, Float8E5M2FNUZType>(b);
@@ -104,7 +106,7 @@ static bool areMmaTypes(Type a, Type b) {
                              a.isSignlessInteger(8) || a.isSignlessInteger(4));
 }
 
-/// Whether the table's element is this type.
+/// Whether an element of the target table is this type.
 static bool isElement(targets::Element element, Type type, bool allowTF32) {
   if (element == targets::Element::TF32)
     return allowTF32 && type.isF32();
@@ -113,8 +115,8 @@ static bool isElement(targets::Element element, Type type, bool allowTF32) {
   return text == targets::toString(element);
 }
 
-/// Checks that the module's target, where it names one, has an instruction for
-/// the product.
+/// Checks that the target of the module, if any, has an instruction for the
+/// element types.
 static LogicalResult verifyForTarget(MMAOp op) {
   const targets::Target *target = getTarget(op);
   if (!target)
@@ -129,9 +131,10 @@ static LogicalResult verifyForTarget(MMAOp op) {
                isElement(mma.accumulator, sum, allowTF32);
       }))
     return success();
-  return op.emitOpError() << target->name
-                          << " has no matrix instruction that multiplies " << a
-                          << " and " << b << " and accumulates in " << sum;
+  return op.emitOpError()
+         << target->name
+         << " does not have a matrix instruction that multiplies " << a
+         << " and " << b << " and accumulates in " << sum;
 }
 
 LogicalResult MMAOp::verify() {
@@ -140,7 +143,7 @@ LogicalResult MMAOp::verify() {
   for (auto [name, type] : {std::pair("accumulator", accumulator),
                             std::pair("a", a), std::pair("b", b)})
     if (type.getRank() != 2)
-      return emitOpError() << name << " must be of rank 2, got " << type;
+      return emitOpError() << name << " must be of rank 2, but found " << type;
   if (failed(verifyShapes(
           *this, {accumulator.getShape(), a.getShape(), b.getShape()})))
     return failure();
@@ -150,10 +153,12 @@ LogicalResult MMAOp::verify() {
   bool isInteger = isa<IntegerType>(element);
   Type sum = accumulator.getElementType();
   if (isInteger ? !sum.isSignlessInteger(32) : !sum.isF32())
-    return emitOpError() << "products of " << element << " are accumulated in "
-                         << (isInteger ? "i32" : "f32") << ", got " << sum;
+    return emitOpError() << "a matmul of " << element << " must accumulate in "
+                         << (isInteger ? "i32" : "f32") << ", but found "
+                         << sum;
   if (getAllowTf32() && !element.isF32())
-    return emitOpError() << "allow_tf32 is for f32 operands, got " << element;
+    return emitOpError() << "allow_tf32 requires f32 operands, but found "
+                         << element;
   if (failed(verifyForTarget(*this)))
     return failure();
   return verifyLayouts(*this);
@@ -171,7 +176,7 @@ LogicalResult WGMMAOp::verify() {
   MemRefType b = getB().getType();
   VectorType accumulator = getAccumulator().getType();
   if (!a.hasStaticShape() || !b.hasStaticShape())
-    return emitOpError() << "a and b must have static shapes, got " << a
+    return emitOpError() << "a and b must have static shapes, but found " << a
                          << " and " << b;
   if (auto memory = dyn_cast<MemRefType>(getA().getType()))
     if (failed(verifyInShared(*this, "a", memory)))
@@ -185,7 +190,7 @@ LogicalResult WGMMAOp::verify() {
     return failure();
   if (accumulator.getDimSize(0) % kWGMMARows != 0)
     return emitOpError() << "the accumulator must have a multiple of "
-                         << kWGMMARows << " rows, got "
+                         << kWGMMARows << " rows, but found "
                          << accumulator.getDimSize(0);
   if (failed(
           verifySum(*this, a.getElementType(), accumulator.getElementType())))
@@ -197,12 +202,13 @@ LogicalResult WGMMAOp::verify() {
 // tcgen05_mma
 //===----------------------------------------------------------------------===//
 
-/// What the rows of one instruction are a multiple of.
+/// The rows of one instruction are a multiple of this number.
 static constexpr int64_t kTcGen05Rows = 32;
 
 static LogicalResult verifyScales(TcGen05MMAOp op) {
   if (bool(op.getAScale()) != bool(op.getBScale()))
-    return op.emitOpError() << "needs the scales of both operands or of none";
+    return op.emitOpError()
+           << "requires the scales of both operands or of neither";
   if (!op.getAScale())
     return success();
   return success(
@@ -219,8 +225,8 @@ static LogicalResult verifyMetadata(TcGen05MMAOp op) {
     return failure();
   if (metadata.getShape() != a.getShape())
     return op.emitOpError()
-           << "a_sparse_metadata must have the shape of a, got " << metadata
-           << " and " << a;
+           << "a_sparse_metadata must have the shape of a, but found "
+           << metadata << " and " << a;
   return success();
 }
 
@@ -229,13 +235,13 @@ LogicalResult TcGen05MMAOp::verify() {
   MemRefType a = getA().getType(), b = getB().getType();
   if (!accumulator.hasStaticShape() || !a.hasStaticShape() ||
       !b.hasStaticShape())
-    return emitOpError() << "operands must have static shapes, got "
+    return emitOpError() << "operands must have static shapes, but found "
                          << accumulator << ", " << a << " and " << b;
   if (failed(verifyInTMEM(*this, "the accumulator", accumulator)))
     return failure();
   if (!isTensorMemory(a) && !isSharedMemory(a))
     return emitOpError() << "a must be in tensor memory (#mosaic_gpu.tmem) or "
-                            "in the address space workgroup, got "
+                            "in the address space workgroup, but found "
                          << a;
   if (failed(verifyInShared(*this, "b", b)))
     return failure();
@@ -247,7 +253,7 @@ LogicalResult TcGen05MMAOp::verify() {
     return failure();
   if (accumulator.getDimSize(0) % kTcGen05Rows != 0)
     return emitOpError() << "the accumulator must have a multiple of "
-                         << kTcGen05Rows << " rows, got "
+                         << kTcGen05Rows << " rows, but found "
                          << accumulator.getDimSize(0);
   if (failed(
           verifySum(*this, a.getElementType(), accumulator.getElementType())) ||

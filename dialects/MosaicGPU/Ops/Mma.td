@@ -1,27 +1,27 @@
-//===- Mma.td - Matrix products ----------------------------*- tablegen -*-===//
+//===- Mma.td - Matmul ops ---------------------------------*- tablegen -*-===//
 
-#ifndef SMALTI_DIALECTS_MOSAICGPU_OPS_PRODUCTS
-#define SMALTI_DIALECTS_MOSAICGPU_OPS_PRODUCTS
+#ifndef SMALTI_DIALECTS_MOSAICGPU_OPS_MMA
+#define SMALTI_DIALECTS_MOSAICGPU_OPS_MMA
 
 include "smalti/dialects/MosaicGPU/Ops/Base.td"
 
 def MosaicGPU_MMAOp : MosaicGPU_Op<"mma", [Pure, AllTypesMatch<["accumulator", "result"]>]> {
-  let summary = "Matrix product of block-level vectors in registers, added to an accumulator";
+  let summary = "Matmul of block-level vectors in registers, added to an accumulator";
   let description = [{
-    `result[M x N] = accumulator[M x N] + a[M x K] * b[K x N]`. Operands are of
-    one type, f16, bf16, f32 or an 8-bit float, with an f32 accumulator, or i8 or
-    i4 with an i32 accumulator; two 8-bit floats of one family may be mixed.
-    `allow_tf32` permits f32 operands to be rounded to TF32 before they are
-    multiplied; without it they are not.
+    `result[M x N] = accumulator[M x N] + a[M x K] * b[K x N]`. The operands have
+    one element type: f16, bf16, f32 or an 8-bit float with an f32 accumulator, or
+    i8 or i4 with an i32 accumulator. Two 8-bit floats of one family (OCP or FNUZ)
+    may be mixed. `allow_tf32` permits rounding of f32 operands to TF32 before the
+    multiplication; without it, they are not rounded.
 
-    The layouts are those of the fragments of a matrix instruction, spread over
-    the warps of the block. Where the module names its target, the target has an
-    instruction for these element types.
+    The layouts are the fragments of an MMA instruction, distributed across the
+    warps of the block. If the module states its compute capability, an error
+    reports element types that no instruction of the target supports.
 
     Example:
 
     ```mlir
-    func.func @product(%c: vector<64x128xf32>, %a: vector<64x16xf16>, %b: vector<16x128xf16>) -> vector<64x128xf32> {
+    func.func @matmul(%c: vector<64x128xf32>, %a: vector<64x16xf16>, %b: vector<16x128xf16>) -> vector<64x128xf32> {
       %r = mosaic_gpu.mma accumulator(%c : vector<64x128xf32>) a(%a : vector<64x16xf16>) b(%b : vector<16x128xf16>)
           -> vector<64x128xf32>
       return %r : vector<64x128xf32>
@@ -40,19 +40,20 @@ def MosaicGPU_MMAOp : MosaicGPU_Op<"mma", [Pure, AllTypesMatch<["accumulator", "
 def MosaicGPU_WGMMAElement : AnyTypeOf<[F16, BF16, TF32, F32, F8E4M3FN, F8E5M2, I8]>;
 
 def MosaicGPU_WGMMAOp : MosaicGPU_Op<"wgmma", [MosaicGPU_Asynchronous, AllTypesMatch<["accumulator", "result"]>]> {
-  let summary = "Starts a matrix product of four warps, of operands in shared memory";
+  let summary = "Starts an asynchronous warpgroup matmul with operands in shared memory (wgmma)";
   let description = [{
-    `result[M x N] = accumulator[M x N] + a[M x K] * b[K x N]`, of any multiple of the instruction's shapes; M is a
-    multiple of 64. `b` is in shared memory, `a` in shared memory or in registers. They have one element type, or two
-    8-bit floats; integers are accumulated in i32, f16 and the 8-bit floats in f32 or f16, all others in f32.
+    `result[M x N] = accumulator[M x N] + a[M x K] * b[K x N]`. The shapes are multiples of the shapes of the
+    instruction, and M is a multiple of 64. `b` is in shared memory, and `a` is in shared memory or in registers. They
+    have one element type, or two 8-bit floats. i8 accumulates in i32; f16 and 8-bit floats accumulate in f32 or f16;
+    bf16, tf32 and f32 accumulate in f32.
 
-    The product is asynchronous: the accumulator is there, and `a` and `b` may be written again, after a wait for the
-    group of products. The program has ordered its own writes to shared memory before.
+    The matmul is asynchronous. The accumulator is available, and `a` and `b` may be written again, after a wait for
+    its wgmma-group. A fence must order earlier writes to the operands in shared memory before the op.
 
     Example:
 
     ```mlir
-    func.func @product(%c: vector<64x128xf32>, %a: memref<64x64xf16, #gpu.address_space<workgroup>>,
+    func.func @matmul(%c: vector<64x128xf32>, %a: memref<64x64xf16, #gpu.address_space<workgroup>>,
                        %b: memref<64x128xf16, #gpu.address_space<workgroup>>) -> vector<64x128xf32> {
       %r = mosaic_gpu.wgmma accumulator(%c : vector<64x128xf32>)
           a(%a : memref<64x64xf16, #gpu.address_space<workgroup>>)
@@ -78,23 +79,23 @@ def MosaicGPU_TcGen05Element
 def MosaicGPU_ScaleRef : MemRefRankOf<[F8E8M0FNU, F8E4M3FN], [2]>;
 
 def MosaicGPU_TcGen05MMAOp : MosaicGPU_Op<"tcgen05_mma", [AttrSizedOperandSegments, MosaicGPU_Asynchronous]> {
-  let summary = "Starts a matrix product of the tensor core into tensor memory";
+  let summary = "Starts an asynchronous matmul into tensor memory (tcgen05.mma)";
   let description = [{
-    `accumulator[M x N] = a[M x K] * b[K x N]`, added to what the accumulator holds where `accumulate` is true, of any
-    multiple of the instruction's shapes; M is a multiple of 32. The accumulator is in tensor memory, `b` in shared
-    memory, `a` in either. They have one element type, or two 8-bit floats.
+    `accumulator[M x N] = a[M x K] * b[K x N]`, plus the previous value of the accumulator if `accumulate` is true. The
+    shapes are multiples of the shapes of the instruction, and M is a multiple of 32. The accumulator is in tensor
+    memory, `b` is in shared memory, and `a` is in either. `a` and `b` have one element type, or two 8-bit floats.
 
-    `a_scale` and `b_scale`, both or none, are scales of blocks of `a` and `b` in tensor memory. With
-    `a_sparse_metadata`, in tensor memory and of the shape of `a`, `a` holds two of every four elements along K, and K
-    of `b` is twice that of `a`. With `collective` two blocks multiply together, each with half of the columns of `b`:
-    the accumulator has twice as many columns as `b`.
+    `a_scale` and `b_scale` are scales of blocks of `a` and `b` in tensor memory; only one of them is an error. With
+    `a_sparse_metadata` (in tensor memory, with the shape of `a`), `a` holds two of every four elements along K, and K
+    of `b` is twice K of `a`. With `collective` (default false), two blocks compute the matmul together. Each block
+    holds half of the columns of `b`, so the accumulator has twice as many columns as `b`.
 
-    The product is asynchronous; `tcgen05_commit_arrive` tells a barrier when it is done.
+    The matmul is asynchronous; `tcgen05_commit_arrive` arrives on a barrier when it is complete.
 
     Example:
 
     ```mlir
-    func.func @product(%c: memref<128x128xf32, #mosaic_gpu.tmem>,
+    func.func @matmul(%c: memref<128x128xf32, #mosaic_gpu.tmem>,
                        %a: memref<128x64xf16, #gpu.address_space<workgroup>>,
                        %b: memref<64x128xf16, #gpu.address_space<workgroup>>, %accumulate: i1) {
       mosaic_gpu.tcgen05_mma accumulator(%c : memref<128x128xf32, #mosaic_gpu.tmem>)
@@ -118,4 +119,4 @@ def MosaicGPU_TcGen05MMAOp : MosaicGPU_Op<"tcgen05_mma", [AttrSizedOperandSegmen
   }];
 }
 
-#endif // SMALTI_DIALECTS_MOSAICGPU_OPS_PRODUCTS
+#endif // SMALTI_DIALECTS_MOSAICGPU_OPS_MMA

@@ -1,4 +1,4 @@
-//===- References.cpp - Parts and views of shared memory ------------------===//
+//===- References.cpp - Slices and views of shared memory -----------------===//
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/dialects/MosaicGPU/Verification.h"
@@ -12,7 +12,7 @@ using namespace smalti::mosaic_gpu;
 #include "smalti/dialects/MosaicGPU/Ops/References.cpp.inc"
 
 //===----------------------------------------------------------------------===//
-// What verifiers ask of memory
+// Checks of memory spaces
 //===----------------------------------------------------------------------===//
 
 int64_t smalti::mosaic_gpu::getElementBytes(Type type) {
@@ -35,16 +35,17 @@ LogicalResult smalti::mosaic_gpu::verifyInGlobal(Operation *op, StringRef name,
                                                  MemRefType type) {
   if (isGlobalMemory(type))
     return success();
-  return op->emitOpError() << name << " must be in global memory, got " << type;
+  return op->emitOpError() << name << " must be in global memory, but found "
+                           << type;
 }
 
 LogicalResult smalti::mosaic_gpu::verifyInShared(Operation *op, StringRef name,
                                                  MemRefType type) {
   if (isSharedMemory(type))
     return success();
-  return op->emitOpError() << name
-                           << " must be in the address space workgroup, got "
-                           << type;
+  return op->emitOpError()
+         << name << " must be in the address space workgroup, but found "
+         << type;
 }
 
 LogicalResult smalti::mosaic_gpu::verifyInTMEM(Operation *op, StringRef name,
@@ -52,7 +53,7 @@ LogicalResult smalti::mosaic_gpu::verifyInTMEM(Operation *op, StringRef name,
   if (isTensorMemory(type))
     return success();
   return op->emitOpError()
-         << name << " must be in tensor memory (#mosaic_gpu.tmem), got "
+         << name << " must be in tensor memory (#mosaic_gpu.tmem), but found "
          << type;
 }
 
@@ -61,7 +62,7 @@ LogicalResult smalti::mosaic_gpu::verifySameElements(Operation *op, Type source,
   if (source == destination)
     return success();
   return op->emitOpError()
-         << "source and destination must have the same element type, got "
+         << "source and destination must have the same element type, but found "
          << source << " and " << destination;
 }
 
@@ -69,23 +70,26 @@ LogicalResult smalti::mosaic_gpu::verifySameElements(Operation *op, Type source,
 // slice_smem
 //===----------------------------------------------------------------------===//
 
-/// The number that both vendors' back ends have for shared memory.
+/// The number of the shared address space in the LLVM back ends of both
+/// vendors.
 static constexpr int64_t kSharedMemoryAddressSpace = 3;
 
 LogicalResult SliceSMEMOp::verify() {
   MemRefType type = getResult().getType();
   if (!type.hasStaticShape())
-    return emitOpError() << "result must have a static shape, got " << type;
-  // Programs of threads also write the number of the address space.
+    return emitOpError() << "result must have a static shape, but found "
+                         << type;
+  // Thread-level kernels also use the number of the address space.
   auto number = dyn_cast_or_null<IntegerAttr>(type.getMemorySpace());
   if (!isSharedMemory(type) &&
       !(number && number.getInt() == kSharedMemoryAddressSpace))
     return emitOpError()
-           << "result must be in the address space workgroup, got " << type;
+           << "result must be in the address space workgroup, but found "
+           << type;
   int64_t bytes = getElementBytes(type.getElementType());
   if (bytes == 0)
     return emitOpError()
-           << "elements must be integers, floats or barriers, got "
+           << "elements must be integers, floats or barriers, but found "
            << type.getElementType();
   if (getOffset() % bytes != 0)
     return emitOpError() << "offset " << getOffset()
@@ -104,23 +108,25 @@ LogicalResult ReinterpretCastOp::verify() {
   MemRefType source = getSource().getType(), result = getResult().getType();
   if (source.getElementType() != result.getElementType())
     return emitOpError()
-           << "source and result must have the same element type, got "
+           << "source and result must have the same element type, but found "
            << source << " and " << result;
   if (source.getMemorySpace() != result.getMemorySpace())
     return emitOpError()
-           << "source and result must be in the same memory space, got "
+           << "source and result must be in the same memory space, but found "
            << source << " and " << result;
   if (!source.hasStaticShape() || !result.hasStaticShape())
-    return emitOpError() << "source and result must have static shapes, got "
-                         << source << " and " << result;
+    return emitOpError()
+           << "source and result must have static shapes, but found " << source
+           << " and " << result;
   if (source.getNumElements() != result.getNumElements())
-    return emitOpError() << "source and result must have as many elements, got "
+    return emitOpError() << "source and result must have the same number of "
+                            "elements, but found "
                          << source.getNumElements() << " and "
                          << result.getNumElements();
   return verifyLayouts(*this);
 }
 
-/// Whether an op carries layouts or transforms, which a fold would lose.
+/// Whether an op has layouts or transforms, which a fold would lose.
 static bool isAnnotated(Operation *op) {
   return !op->getDiscardableAttrs().empty();
 }
@@ -138,7 +144,7 @@ OpFoldResult ReinterpretCastOp::fold(FoldAdaptor) {
 }
 
 namespace {
-/// A cast of a slice is a slice of that type.
+/// Replaces a cast of a slice by a slice of the result type.
 struct CastOfSlice : OpRewritePattern<ReinterpretCastOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -168,11 +174,12 @@ Value WithTransformsOp::getViewSource() { return getRef(); }
 LogicalResult WithTransformsOp::verify() {
   MemRefType type = getRef().getType();
   if (isa<BarrierType>(type.getElementType()))
-    return emitOpError() << "barriers have no transforms, got " << type;
+    return emitOpError() << "barriers do not have transforms, but found "
+                         << type;
   if (failed(verifyInShared(*this, "memory", type)))
     return failure();
   if (auto reason = checkTransforms(getTransforms(), type))
-    return emitOpError() << "'transforms' does not fit " << type << ": "
+    return emitOpError() << "'transforms' is not valid for " << type << ": "
                          << *reason;
   return verifyLayouts(*this);
 }
@@ -192,10 +199,10 @@ LogicalResult GetClusterRefOp::inferReturnTypes(MLIRContext *,
                                                 Adaptor adaptor,
                                                 SmallVectorImpl<Type> &types) {
   if (adaptor.getOperands().empty())
-    return emitOptionalError(loc, "needs a memref");
+    return emitOptionalError(loc, "requires a memref");
   auto type = dyn_cast<MemRefType>(adaptor.getOperands().front().getType());
   if (!type)
-    return emitOptionalError(loc, "needs a memref");
+    return emitOptionalError(loc, "requires a memref");
   types.push_back(getClusterType(type));
   return success();
 }
@@ -205,10 +212,11 @@ LogicalResult GetClusterRefOp::verify() {
   if (failed(verifyInShared(*this, "source", source)))
     return failure();
   if (int given = bool(getX()) + bool(getY()) + bool(getZ()); given != 1)
-    return emitOpError() << "needs exactly one of x, y and z, got " << given;
+    return emitOpError() << "requires exactly one of x, y and z, but found "
+                         << given;
   if (getResult().getType() != getClusterType(source))
     return emitOpError() << "result must be " << getClusterType(source)
-                         << ", got " << getResult().getType();
+                         << ", but found " << getResult().getType();
   return verifyLayouts(*this);
 }
 
@@ -220,7 +228,7 @@ LogicalResult AssumeMultipleOp::verify() {
   auto integer = dyn_cast<IntegerType>(getValue().getType());
   if (integer && !llvm::isUIntN(std::min(integer.getWidth(), 64u),
                                 static_cast<uint64_t>(getMultiple())))
-    return emitOpError() << "no value of " << integer
-                         << " but 0 is a multiple of " << getMultiple();
+    return emitOpError() << "'multiple' is " << getMultiple()
+                         << ", which exceeds the range of " << integer;
   return success();
 }

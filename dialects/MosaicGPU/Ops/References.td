@@ -1,4 +1,4 @@
-//===- References.td - Parts and views of shared memory ----*- tablegen -*-===//
+//===- References.td - Slices and views of shared memory ---*- tablegen -*-===//
 
 #ifndef SMALTI_DIALECTS_MOSAICGPU_OPS_REFERENCES
 #define SMALTI_DIALECTS_MOSAICGPU_OPS_REFERENCES
@@ -7,13 +7,14 @@ include "smalti/dialects/MosaicGPU/Ops/Base.td"
 include "mlir/IR/CommonAttrConstraints.td"
 
 def MosaicGPU_SliceSMEMOp : MosaicGPU_Op<"slice_smem", [Pure]> {
-  let summary = "A slice of the block's shared memory, at an offset in bytes";
+  let summary = "Slice of the block's shared memory at a byte offset";
   let description = [{
-    All slices of a kernel lie in one buffer; slices may overlap. The offset is a
-    multiple of the element's size, and the result is statically shaped memory of
-    address space `workgroup`, or 3 in a program of threads. Slices with the same
-    `alias` number are the same memory seen with the same transforms. The number
-    is an `i32`; the generic form of JAX 0.11, an `i64`, is read too.
+    All slices of a kernel are parts of one buffer, and slices may overlap. The
+    offset must be a multiple of the size of an element (8 bytes for a barrier).
+    The result has a static shape and is in the address space `workgroup`, or in
+    address space 3 in a thread-level kernel. Slices with the same offset and the
+    same `alias` number have the same transforms. The number is an `i32`; the parser
+    also accepts the `i64` of JAX 0.11 in the generic form.
 
     Example:
 
@@ -31,15 +32,16 @@ def MosaicGPU_SliceSMEMOp : MosaicGPU_Op<"slice_smem", [Pure]> {
 }
 
 def MosaicGPU_ReinterpretCastOp : MosaicGPU_Op<"reinterpret_cast", [Pure, MosaicGPU_View]> {
-  let summary = "The same memory, with another shape and layout";
+  let summary = "View of the same memory with another shape and memref layout";
   let description = [{
-    The result has as many elements of the same type in the same memory space;
-    nothing is moved. Unlike in `memref.reinterpret_cast` there are no offset,
-    sizes and strides: the type of the result says all.
+    Source and result have static shapes, the same number of elements, the same
+    element type and the same memory space. No data moves. Unlike
+    `memref.reinterpret_cast`, the op has no operands for offset, sizes and strides:
+    the result type states them.
 
-    A cast to the type itself and a cast of a cast fold; a cast of a slice of
-    shared memory becomes the slice; a cast that is all that `warp_map` does with
-    an operand moves in front of it.
+    Canonicalization folds a cast to the same type and a cast of a cast, and
+    replaces a cast of a `slice_smem` by a slice. If all uses of an argument of
+    `warp_map` cast it to one type, the cast moves before the `warp_map`.
 
     Example:
 
@@ -61,11 +63,12 @@ def MosaicGPU_ReinterpretCastOp : MosaicGPU_Op<"reinterpret_cast", [Pure, Mosaic
 
 def MosaicGPU_WithTransformsOp
     : MosaicGPU_Op<"with_transforms", [Pure, MosaicGPU_View, AllTypesMatch<["ref", "result"]>]> {
-  let summary = "Says how shared memory is stored";
+  let summary = "States the tile and swizzle of shared memory";
   let description = [{
-    The result is the memory of the operand, stored with `transforms`: at most
-    one tile and one swizzle. It is a statement about the memory, not a change of
-    it: all uses of the memory agree.
+    The result is the memory of the operand, which is stored with `transforms`: at
+    most one tile and one swizzle. The op does not change the memory; all uses of the
+    buffer must have the same transforms. Errors: a barrier; memory that is not
+    shared; transforms that are not valid for the memref type.
 
     Example:
 
@@ -84,11 +87,12 @@ def MosaicGPU_WithTransformsOp
 
 def MosaicGPU_GetClusterRefOp
     : MosaicGPU_InferringOp<"get_cluster_ref", [Pure, AttrSizedOperandSegments]> {
-  let summary = "The same place in the shared memory of another block of the cluster";
+  let summary = "The same address in the shared memory of another block of the cluster";
   let description = [{
-    Exactly one of `x`, `y` and `z` is given: the index of the other block along
-    that dimension of the cluster; in the other dimensions it is this block's.
-    The result is in the memory space `#mosaic_gpu.smem_cluster`.
+    Exactly one of `x`, `y` and `z` is required: the index of the other block along
+    that dimension of the cluster. In the other dimensions, the index is that of
+    this block. The result has the type of the source in the memory space
+    `#mosaic_gpu.smem_cluster`.
 
     Example:
 
@@ -109,10 +113,11 @@ def MosaicGPU_GetClusterRefOp
 
 def MosaicGPU_AssumeMultipleOp
     : MosaicGPU_Op<"assume_multiple", [Pure, AllTypesMatch<["value", "result"]>]> {
-  let summary = "Says that a number is a multiple of another";
+  let summary = "States that an integer is a multiple of a constant";
   let description = [{
-    The result is the operand, of which passes may assume that `multiple` divides
-    it. If it does not, the behaviour is undefined.
+    The result is the operand. Passes may assume that it is a multiple of `multiple`,
+    which is positive; if it is not, the behavior is undefined. A `multiple` that
+    exceeds the range of the type is an error.
 
     Example:
 
@@ -126,6 +131,6 @@ def MosaicGPU_AssumeMultipleOp
   let arguments = (ins AnyTypeOf<[Index, AnyInteger]>:$value, ConfinedAttr<I32Attr, [IntPositive]>:$multiple);
   let results = (outs AnyTypeOf<[Index, AnyInteger]>:$result);
   let assemblyFormat = "$value `,` $multiple attr-dict `:` type($result)";
-  }
+}
 
 #endif // SMALTI_DIALECTS_MOSAICGPU_OPS_REFERENCES

@@ -12,7 +12,7 @@ using namespace smalti::mosaic_gpu;
 // Parts of assembly formats
 //===----------------------------------------------------------------------===//
 
-/// Operands and the arguments that they are in a region:
+/// Operands and the corresponding region arguments:
 /// `(%argument = %operand : type) { ... }`.
 static ParseResult
 parseMappedRegion(OpAsmParser &parser,
@@ -53,20 +53,21 @@ static void printMappedRegion(OpAsmPrinter &printer, Operation *,
 #define GET_OP_CLASSES
 #include "smalti/dialects/MosaicGPU/Ops/Regions.cpp.inc"
 
-/// Checks that a region has an argument for each operand, of its type.
+/// Checks that a region has one argument for each operand, of the same type.
 static LogicalResult verifyMapping(Operation *op, Region &region) {
   if (region.getArgumentTypes() == op->getOperandTypes())
     return success();
   if (region.getNumArguments() != op->getNumOperands())
     return op->emitOpError()
            << "the region must have an argument for each operand: "
-           << op->getNumOperands() << ", got " << region.getNumArguments();
+           << op->getNumOperands() << ", but found "
+           << region.getNumArguments();
   for (auto [index, argument, operand] :
        llvm::enumerate(region.getArgumentTypes(), op->getOperandTypes()))
     if (argument != operand)
       return op->emitOpError()
              << "argument " << index << " of the region must be " << operand
-             << ", as the operand is, got " << argument;
+             << ", the type of the operand, but found " << argument;
   return success();
 }
 
@@ -79,7 +80,7 @@ LogicalResult CustomPrimitiveOp::verify() {
     return failure();
   for (Type type : getResultTypes())
     if (isa<ShapedType>(type) && !isa<VectorType>(type))
-      return emitOpError() << "results must be scalars or vectors, got "
+      return emitOpError() << "results must be scalars or vectors, but found "
                            << type;
   Block &body = getBody().front();
   if (body.empty() || !isa<ReturnOp>(body.back()))
@@ -91,13 +92,13 @@ LogicalResult ReturnOp::verify() {
   TypeRange results = (*this)->getParentOp()->getResultTypes();
   if (getNumOperands() != results.size())
     return emitOpError() << "returns " << getNumOperands()
-                         << " values from an op with " << results.size()
+                         << " values; the op has " << results.size()
                          << " results";
   for (auto [index, operand, result] :
        llvm::enumerate(getOperandTypes(), results))
     if (operand != result)
       return emitOpError() << "returns " << operand << " as result " << index
-                           << ", which is " << result;
+                           << "; its type is " << result;
   return success();
 }
 
@@ -108,7 +109,7 @@ LogicalResult ReturnOp::verify() {
 LogicalResult WarpMapOp::verify() {
   for (Type type : getOperandTypes())
     if (isa<VectorType>(type))
-      return emitOpError() << "operands must be scalars or memory, got "
+      return emitOpError() << "operands must be scalars or memory, but found "
                            << type;
   if (failed(verifyMapping(*this, getRegion())))
     return failure();
@@ -129,14 +130,14 @@ static Type getCommonCast(BlockArgument argument) {
 }
 
 namespace {
-/// Casts an operand in front of the op where the region does nothing else with
-/// it.
+/// Moves a cast of a region argument before the op if all uses of the argument
+/// are casts to one type.
 struct HoistCasts : OpRewritePattern<WarpMapOp> {
   using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(WarpMapOp op,
                                 PatternRewriter &rewriter) const override {
-    // The entries of layout attributes are those of the operands' types.
+    // Layout attributes have entries for the types of the operands.
     if (!op->getDiscardableAttrs().empty())
       return failure();
     bool changed = false;
@@ -174,7 +175,7 @@ LogicalResult PrintLayoutOp::verify() {
   auto memory = dyn_cast<MemRefType>(getValue().getType());
   if (memory && !isSharedMemory(memory) && !isTensorMemory(memory))
     return emitOpError() << "memory must be in the address space workgroup or "
-                            "in tensor memory (#mosaic_gpu.tmem), got "
+                            "in tensor memory (#mosaic_gpu.tmem), but found "
                          << memory;
   return verifyLayouts(*this);
 }

@@ -1,4 +1,4 @@
-//===- Regions.td - Ops with regions, and ops for debugging -*- tablegen -*-===//
+//===- Regions.td - Ops with regions, debugging ops --------*- tablegen -*-===//
 
 #ifndef SMALTI_DIALECTS_MOSAICGPU_OPS_REGIONS
 #define SMALTI_DIALECTS_MOSAICGPU_OPS_REGIONS
@@ -7,11 +7,12 @@ include "smalti/dialects/MosaicGPU/Ops/Base.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
 
 def MosaicGPU_CustomPrimitiveOp : MosaicGPU_Op<"custom_primitive", [IsolatedFromAbove, SingleBlock]> {
-  let summary = "A part of the program that is written for threads";
+  let summary = "Thread-level code in a block-level kernel";
   let description = [{
-    The body says what each thread does, with layouts that the op states: `in_layouts` has one for each vector operand,
-    `out_layouts` one for each vector result, `in_transforms` one list for each operand in shared memory, barriers
-    included. Nothing is inferred inside. `mosaic_gpu.return` gives the results, which are scalars and vectors.
+    Each thread executes the body. The op states the layouts: `in_layouts` has one entry for each vector operand and
+    `out_layouts` one for each vector result. `in_transforms` has one list for each operand in shared memory, including
+    barriers. Layout inference does not change the body. `mosaic_gpu.return` returns the results, which are scalars and
+    vectors. The region has one argument for each operand, of the same type.
 
     Example:
 
@@ -34,8 +35,10 @@ def MosaicGPU_CustomPrimitiveOp : MosaicGPU_Op<"custom_primitive", [IsolatedFrom
 }
 
 def MosaicGPU_ReturnOp : MosaicGPU_Op<"return", [Pure, ReturnLike, Terminator, HasParent<"CustomPrimitiveOp">]> {
-  let summary = "The results of a custom primitive";
+  let summary = "Returns the results of a custom primitive";
   let description = [{
+    Terminator of `mosaic_gpu.custom_primitive`. Number and types of the operands are those of its results.
+
     Example:
 
     ```mlir
@@ -53,10 +56,11 @@ def MosaicGPU_ReturnOp : MosaicGPU_Op<"return", [Pure, ReturnLike, Terminator, H
 }
 
 def MosaicGPU_WarpMapOp : MosaicGPU_Op<"warp_map", [SingleBlock, NoTerminator, IsolatedFromAbove]> {
-  let summary = "Runs a region once for each warp";
+  let summary = "Executes a region separately in each warp";
   let description = [{
-    Each of the four warps that run the program together executes the region by itself. The operands are scalars and
-    memory; vectors are held by all the warps, and cannot be handed to one.
+    Each of the four warps of the warpgroup executes the region independently. The operands are scalars and memory.
+    Vectors are an error, because all warps together hold a vector. The region has one argument for each operand, of the
+    same type.
 
     Example:
 
@@ -80,9 +84,9 @@ def MosaicGPU_WarpMapOp : MosaicGPU_Op<"warp_map", [SingleBlock, NoTerminator, I
 //===----------------------------------------------------------------------===//
 
 def MosaicGPU_DebugPrintOp : MosaicGPU_Op<"debug_print", [MemoryEffects<[MemWrite]>]> {
-  let summary = "Prints a vector when the program runs";
+  let summary = "Prints a vector at run time";
   let description = [{
-    `format` holds `{}` where each element is printed.
+    The output is `format`, with `{}` replaced by each element.
 
     Example:
 
@@ -98,10 +102,10 @@ def MosaicGPU_DebugPrintOp : MosaicGPU_Op<"debug_print", [MemoryEffects<[MemWrit
 }
 
 def MosaicGPU_PrintLayoutOp : MosaicGPU_Op<"print_layout", [MemoryEffects<[MemWrite]>]> {
-  let summary = "Prints the layout of a value when the program is compiled";
+  let summary = "Prints the layout of a value at compile time";
   let description = [{
-    The value is a vector, or memory in shared or tensor memory, whose transforms
-    or layout is printed. `format` holds `{}` where it is.
+    The value is a vector, or memory in shared or tensor memory. The output is
+    `format`, with `{}` replaced by the layout or the transforms of the value.
 
     Example:
 

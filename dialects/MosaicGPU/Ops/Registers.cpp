@@ -13,7 +13,7 @@ using namespace smalti::mosaic_gpu;
 // Loads and stores
 //===----------------------------------------------------------------------===//
 
-/// Prints what there is to say about an op into one string.
+/// Prints all parts into one string.
 template <typename... Ts> static std::string toText(const Ts &...parts) {
   std::string text;
   llvm::raw_string_ostream stream(text);
@@ -24,18 +24,18 @@ template <typename... Ts> static std::string toText(const Ts &...parts) {
 VectorType smalti::mosaic_gpu::getVectorOf(MemRefType type,
                                            std::string &reason) {
   if (!type.hasStaticShape())
-    reason = toText("memory must have a static shape, got '", type, "'");
+    reason = toText("memory must have a static shape, but found '", type, "'");
   else if (llvm::is_contained(type.getShape(), 0))
-    reason = toText("memory must have elements, got '", type, "'");
+    reason = toText("memory must have elements, but found '", type, "'");
   else if (!VectorType::isValidElementType(type.getElementType()))
-    reason =
-        toText("vectors do not have elements of '", type.getElementType(), "'");
+    reason = toText("a vector cannot have elements of '", type.getElementType(),
+                    "'");
   else
     return VectorType::get(type.getShape(), type.getElementType());
   return {};
 }
 
-/// Infers one vector of all elements of the first operand.
+/// Infers the vector of all elements of the first operand.
 static LogicalResult inferVectorOf(std::optional<Location> loc,
                                    ValueRange operands,
                                    SmallVectorImpl<Type> &types) {
@@ -43,7 +43,7 @@ static LogicalResult inferVectorOf(std::optional<Location> loc,
                     ? MemRefType()
                     : dyn_cast<MemRefType>(operands.front().getType());
   if (!memory)
-    return emitOptionalError(loc, "needs a memref");
+    return emitOptionalError(loc, "requires a memref");
   std::string reason;
   VectorType type = getVectorOf(memory, reason);
   if (!type)
@@ -52,24 +52,24 @@ static LogicalResult inferVectorOf(std::optional<Location> loc,
   return success();
 }
 
-/// What a load and a store of a block-level vector have in common.
+/// Shared checks of loads and stores of block-level vectors.
 static LogicalResult verifyTransfer(Operation *op, MemRefType memory,
                                     VectorType vector) {
   if (!isSharedMemory(memory) && !isGlobalMemory(memory) &&
       !isClusterMemory(memory))
-    return op->emitOpError()
-           << "memory must be shared (address space workgroup) or global, got "
-           << memory;
+    return op->emitOpError() << "memory must be shared (address space "
+                                "workgroup) or global, but found "
+                             << memory;
   if (memory.getShape() != vector.getShape())
     return op->emitOpError()
-           << "memory and vector must have the same shape, got " << memory
+           << "memory and vector must have the same shape, but found " << memory
            << " and " << vector;
   if (memory.getElementType() != vector.getElementType())
     return op->emitOpError()
-           << "memory and vector must have the same element type, got "
+           << "memory and vector must have the same element type, but found "
            << memory << " and " << vector;
   if (!memory.isStrided())
-    return op->emitOpError() << "memory must be strided, got " << memory;
+    return op->emitOpError() << "memory must be strided, but found " << memory;
   return verifyLayouts(op);
 }
 
@@ -96,14 +96,15 @@ void VectorStoreOp::getEffects(
 LogicalResult VectorStoreOp::verify() {
   MemRefType memory = getDestination().getType();
   if (getMultimem() && !isGlobalMemory(memory))
-    return emitOpError() << "multimem writes to global memory, got " << memory;
+    return emitOpError() << "multimem writes to global memory, but found "
+                         << memory;
   Type element = memory.getElementType();
   auto atomic = getAtomicType();
   if (atomic && isa<FloatType>(element) &&
       llvm::is_contained(
           {AtomicOpType::And, AtomicOpType::Or, AtomicOpType::Xor}, *atomic))
     return emitOpError() << "'" << stringifyAtomicOpType(*atomic)
-                         << "' is for integers, got " << element;
+                         << "' requires integers, but found " << element;
   return verifyTransfer(*this, memory, getValueToStore().getType());
 }
 
@@ -113,8 +114,7 @@ LogicalResult MultimemLoadReduceOp::inferReturnTypes(
   return inferVectorOf(loc, adaptor.getOperands(), types);
 }
 
-/// Whether devices' values of this type can be combined so; the reason where
-/// they cannot.
+/// The reason if a reduction across devices does not support this type.
 static std::optional<std::string>
 checkReduction(Type element, MultimemLoadReductionType reduction) {
   using Reduction = MultimemLoadReductionType;
@@ -129,12 +129,12 @@ checkReduction(Type element, MultimemLoadReductionType reduction) {
   }
   if (!isa<Float32Type, Float16Type, BFloat16Type, Float8E4M3FNType,
            Float8E5M2Type>(element))
-    return "there is no such reduction";
+    return "the element type is not supported";
   if (!llvm::is_contained({Reduction::Add, Reduction::Min, Reduction::Max},
                           reduction))
-    return "'" + name + "' is for integers";
+    return "'" + name + "' requires integers";
   if (element.isF32() && reduction != Reduction::Add)
-    return "f32 can only be added";
+    return "f32 supports only 'add'";
   return std::nullopt;
 }
 
@@ -152,7 +152,7 @@ LogicalResult MultimemLoadReduceOp::verify() {
 // Layouts and shapes
 //===----------------------------------------------------------------------===//
 
-/// Whether two layouts place every element alike.
+/// Whether two layouts are equal in canonical form.
 static bool areSameLayout(Attribute lhs, Attribute rhs) {
   auto lhsTiled = dyn_cast<TiledLayoutAttr>(lhs),
        rhsTiled = dyn_cast<TiledLayoutAttr>(rhs);
@@ -163,7 +163,7 @@ static bool areSameLayout(Attribute lhs, Attribute rhs) {
 
 LogicalResult LayoutCastOp::verify() {
   if (auto reason = checkLayout(getNewLayout(), getResult().getType()))
-    return emitOpError() << "'new_layout' does not fit "
+    return emitOpError() << "'new_layout' is not valid for "
                          << getResult().getType() << ": " << *reason;
   if (failed(verifyLayouts(*this)))
     return failure();
@@ -176,58 +176,58 @@ LogicalResult LayoutCastOp::verify() {
 LogicalResult BroadcastInDimOp::verify() {
   VectorType operand = getOperand().getType(), result = getResult().getType();
   if (operand.getRank() == 0)
-    return emitOpError() << "operand must have a dimension, got " << operand;
+    return emitOpError() << "operand must have a dimension, but found "
+                         << operand;
   if (operand.isScalable() || result.isScalable())
-    return emitOpError() << "vectors must not be scalable, got " << operand
-                         << " and " << result;
+    return emitOpError() << "vectors must not be scalable, but found "
+                         << operand << " and " << result;
   if (operand.getElementType() != result.getElementType())
     return emitOpError()
-           << "operand and result must have the same element type, got "
+           << "operand and result must have the same element type, but found "
            << operand << " and " << result;
   if (operand.getRank() > result.getRank())
-    return emitOpError() << "result must have at least the operand's rank, got "
-                         << operand << " and " << result;
+    return emitOpError()
+           << "result must have at least the operand's rank, but found "
+           << operand << " and " << result;
   ArrayRef<int64_t> dims = getBroadcastDimensions();
   if (static_cast<int64_t>(dims.size()) != operand.getRank())
-    return emitOpError() << "'broadcast_dimensions' must name a dimension for "
-                            "each of the operand's "
-                         << operand.getRank() << ", got " << dims.size();
+    return emitOpError() << "'broadcast_dimensions' must list one dimension "
+                            "for each of the operand dimensions: "
+                         << operand.getRank() << ", but found " << dims.size();
   for (auto [index, dim] : llvm::enumerate(dims)) {
     if (dim < 0 || dim >= result.getRank())
       return emitOpError()
              << "'broadcast_dimensions' must be below the result's rank of "
-             << result.getRank() << ", got " << dim;
+             << result.getRank() << ", but found " << dim;
     if (index > 0 && dim <= dims[index - 1])
       return emitOpError()
-             << "'broadcast_dimensions' must be strictly increasing, got "
+             << "'broadcast_dimensions' must be strictly increasing, but found "
              << dims[index - 1] << " before " << dim;
     int64_t size = operand.getDimSize(index);
     if (size != 1 && size != result.getDimSize(dim))
-      return emitOpError() << "dimension " << index
-                           << " must be of size 1 or of the size of the "
-                              "result's dimension "
-                           << dim << ", " << result.getDimSize(dim) << ", got "
-                           << size;
+      return emitOpError() << "dimension " << index << " must have size 1 or "
+                           << result.getDimSize(dim)
+                           << ", the size of result dimension " << dim
+                           << ", but found " << size;
   }
   return verifyLayouts(*this);
 }
 
-/// The type of vectors behind one another; null where there is none, with the
-/// reason.
+/// The type of concatenated vectors; null and the reason if it does not exist.
 static VectorType getConcatenated(ValueRange operands, int64_t dimension,
                                   std::string &reason) {
   if (operands.empty()) {
-    reason = "needs at least one operand";
+    reason = "requires at least one operand";
     return {};
   }
   auto first = dyn_cast<VectorType>(operands.front().getType());
   if (!first || first.isScalable()) {
-    reason = "needs vectors of a fixed length";
+    reason = "requires vectors of a fixed length";
     return {};
   }
   if (dimension < 0 || dimension >= first.getRank()) {
     reason = toText("'dimension' must be below the rank of ", first.getRank(),
-                    ", got ", dimension);
+                    ", but found ", dimension);
     return {};
   }
   SmallVector<int64_t> shape(first.getShape());
@@ -239,9 +239,9 @@ static VectorType getConcatenated(ValueRange operands, int64_t dimension,
     for (int64_t dim = 0; fits && dim < first.getRank(); ++dim)
       fits = dim == dimension || type.getDimSize(dim) == first.getDimSize(dim);
     if (!fits) {
-      reason =
-          toText("operands must differ in dimension ", dimension,
-                 " alone, got '", first, "' and '", operand.getType(), "'");
+      reason = toText("operands must differ in dimension ", dimension,
+                      " only, but found '", first, "' and '", operand.getType(),
+                      "'");
       return {};
     }
     if (llvm::AddOverflow(shape[dimension], type.getDimSize(dimension),
@@ -259,7 +259,7 @@ LogicalResult VectorConcatOp::inferReturnTypes(MLIRContext *,
                                                SmallVectorImpl<Type> &types) {
   IntegerAttr dimension = adaptor.getProperties().dimension;
   if (!dimension)
-    return emitOptionalError(loc, "needs an attribute 'dimension'");
+    return emitOptionalError(loc, "requires an attribute 'dimension'");
   std::string reason;
   VectorType type =
       getConcatenated(adaptor.getOperands(), dimension.getInt(), reason);
@@ -276,7 +276,7 @@ LogicalResult VectorConcatOp::verify() {
   if (!type)
     return emitOpError() << reason;
   if (type != getResult().getType())
-    return emitOpError() << "result must be " << type << ", got "
+    return emitOpError() << "result must be " << type << ", but found "
                          << getResult().getType();
   return verifyLayouts(*this);
 }
@@ -285,9 +285,9 @@ LogicalResult BroadcastedIotaOp::verify() {
   VectorType type = getResult().getType();
   if (static_cast<int64_t>(getDimension()) >= type.getRank())
     return emitOpError() << "the dimension must be below the rank of " << type
-                         << ", got " << getDimension();
+                         << ", but found " << getDimension();
   if (!type.getElementType().isIntOrIndexOrFloat())
-    return emitOpError() << "elements must be numbers, got "
+    return emitOpError() << "elements must be numbers, but found "
                          << type.getElementType();
   return verifyLayouts(*this);
 }
@@ -300,15 +300,15 @@ LogicalResult OptimizationBarrierOp::inferReturnTypes(
     MLIRContext *, std::optional<Location> loc, Adaptor adaptor,
     SmallVectorImpl<Type> &types) {
   if (adaptor.getOperands().empty())
-    return emitOptionalError(loc, "needs at least one operand");
+    return emitOptionalError(loc, "requires at least one operand");
   llvm::append_range(types, adaptor.getOperands().getTypes());
   return success();
 }
 
 LogicalResult OptimizationBarrierOp::verify() {
   if (getOperands().empty())
-    return emitOpError() << "needs at least one operand";
+    return emitOpError() << "requires at least one operand";
   if (getOperandTypes() != getResultTypes())
-    return emitOpError() << "results must be of the operands' types";
+    return emitOpError() << "results must have the types of the operands";
   return verifyLayouts(*this);
 }

@@ -8,12 +8,13 @@ include "smalti/dialects/MosaicGPU/Ops/Base.td"
 def MosaicGPU_VectorLoadOp : MosaicGPU_InferringOp<"vector_load"> {
   let summary = "Loads a block-level vector from memory of the same shape";
   let description = [{
-    The block reads all of `source` into a vector whose elements are spread over
-    warps, lanes and registers as `out_layouts` says. The memory is shared
-    (address space `workgroup`), another block's (`#mosaic_gpu.smem_cluster`) or
-    global (none, or `global`). `optimized`: true
-    asks for a transfer without bank conflicts, false allows any, and absent
-    leaves the choice to the lowering.
+    The block loads all of `source` into a vector. `out_layouts` distributes its
+    elements across warps, lanes and registers. The memory is shared (address space
+    `workgroup`), shared in another block (`#mosaic_gpu.smem_cluster`) or global (no
+    address space, or `global`). It is strided and has the shape and element type
+    of the vector. `optimized = true` requires a transfer without bank conflicts
+    (layout inference reports an error if none exists), `false` allows conflicts.
+    An absent attribute is treated as true by layout inference.
 
     Example:
 
@@ -33,11 +34,13 @@ def MosaicGPU_VectorLoadOp : MosaicGPU_InferringOp<"vector_load"> {
 def MosaicGPU_VectorStoreOp : MosaicGPU_Op<"vector_store", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "Stores a block-level vector to memory of the same shape";
   let description = [{
-    The block writes all of `destination`. Elements that several lanes hold are
-    written once. `optimized` is that of `vector_load`. `multimem` writes to the
-    same place in the memory of every device of the group; the destination is
-    then a multicast address in global memory. `atomic_type` combines each
-    element with the one that is there, in one step, instead of replacing it.
+    The block stores the vector to all of `destination`. An element that several
+    lanes hold is stored once. `optimized` has the meaning of `vector_load`, but a
+    store without the attribute allows conflicts. With `multimem` (default
+    false), the destination is a multicast address in global memory, and the op
+    writes to the memory of every device of the group. `atomic_type` combines each
+    element atomically with the element in memory instead of replacing it; `and`,
+    `or` and `xor` require integers.
 
     Example:
 
@@ -55,14 +58,13 @@ def MosaicGPU_VectorStoreOp : MosaicGPU_Op<"vector_store", [DeclareOpInterfaceMe
 }
 
 def MosaicGPU_MultimemLoadReduceOp : MosaicGPU_InferringOp<"multimem_load_reduce"> {
-  let summary = "Loads a vector from the memory of every device of a group, and combines the values";
+  let summary = "Loads a vector from the memory of every device of a group and reduces across devices";
   let description = [{
-    `source` is a multicast address in global memory, which stands for the same
-    place in the memory of each device; element by element the devices' values
-    are combined as `reduction_type` says. Integers have 32 or 64 bits, and `min`
-    and `max` of them say whether they are signed (`umin`, `smin`, `umax`,
-    `smax`). Of f16, bf16 and the 8-bit floats there are `add`, `min` and `max`,
-    of f32 only `add`.
+    `source` is a multicast address in global memory: the same address in the
+    memory of each device. The op reduces each element across the devices with
+    `reduction_type`. Integers have 32 or 64 bits. They require `umin`, `smin`, `umax`
+    or `smax` instead of `min` and `max`. f16, bf16 and 8-bit floats support `add`,
+    `min` and `max`; f32 supports only `add`. Other combinations are errors.
 
     Example:
 
@@ -80,10 +82,12 @@ def MosaicGPU_MultimemLoadReduceOp : MosaicGPU_InferringOp<"multimem_load_reduce
 }
 
 def MosaicGPU_LayoutCastOp : MosaicGPU_Op<"layout_cast", [Pure, AllTypesMatch<["x", "result"]>]> {
-  let summary = "Says which layout a vector has from here on";
+  let summary = "Converts a vector to another layout";
   let description = [{
-    The result holds the same elements in `new_layout`. Where the operand has
-    another layout, the elements are moved.
+    The result has the elements of the operand in the layout `new_layout`. If the
+    operand has another layout, the elements move: within a thread, between lanes
+    by shuffles, or through shared memory. A layout that is not valid for the vector
+    type, or `out_layouts` that differ from `new_layout`, are errors.
 
     Example:
 
@@ -101,12 +105,13 @@ def MosaicGPU_LayoutCastOp : MosaicGPU_Op<"layout_cast", [Pure, AllTypesMatch<["
 }
 
 def MosaicGPU_BroadcastInDimOp : MosaicGPU_Op<"broadcast_in_dim", [Pure]> {
-  let summary = "Repeats a vector along new dimensions, and along dimensions of size one";
+  let summary = "Broadcasts a vector along new dimensions and along dimensions of size one";
   let description = [{
-    Dimension `i` of the operand becomes dimension `broadcast_dimensions[i]` of
-    the result; these are strictly increasing. It has the same size there, or is
-    of size one and repeated. In the other dimensions of the result the operand
-    is repeated.
+    Dimension `i` of the operand becomes dimension `broadcast_dimensions[i]` of the
+    result. The list is strictly increasing and has one entry for each dimension of
+    the operand, whose rank is at least 1. A dimension has the same size in the
+    result, or has size one and is repeated. The op repeats the operand along the
+    other dimensions of the result.
 
     Example:
 
@@ -123,10 +128,11 @@ def MosaicGPU_BroadcastInDimOp : MosaicGPU_Op<"broadcast_in_dim", [Pure]> {
 }
 
 def MosaicGPU_VectorConcatOp : MosaicGPU_InferringOp<"vector_concat", [Pure]> {
-  let summary = "Vectors behind one another along a dimension";
+  let summary = "Concatenates vectors along a dimension";
   let description = [{
-    The operands have one element type and one shape but for `dimension`, along
-    which the result is as long as all of them together.
+    The operands, at least one, have the same element type and differ in size only
+    along `dimension`. The size of the result along `dimension` is the sum of the
+    sizes of the operands.
 
     Example:
 
@@ -144,8 +150,11 @@ def MosaicGPU_VectorConcatOp : MosaicGPU_InferringOp<"vector_concat", [Pure]> {
 }
 
 def MosaicGPU_BroadcastedIotaOp : MosaicGPU_Op<"broadcasted_iota", [Pure]> {
-  let summary = "A vector whose elements are their index along a dimension";
+  let summary = "Vector whose elements are their index along a dimension";
   let description = [{
+    Element `[i, j, ...]` is its index along `dimension`, which must be less than the rank. Elements are integers, `index`
+    or floats.
+
     Example:
 
     ```mlir
@@ -161,9 +170,10 @@ def MosaicGPU_BroadcastedIotaOp : MosaicGPU_Op<"broadcasted_iota", [Pure]> {
 }
 
 def MosaicGPU_OptimizationBarrierOp : MosaicGPU_InferringOp<"optimization_barrier"> {
-  let summary = "Values that no pass looks through, and a place that nothing moves across";
+  let summary = "Opaque identity that blocks optimization";
   let description = [{
-    The results are the operands. It is unknown what else the op does.
+    The results are the operands, at least one. The op has unknown side effects, so
+    passes neither fold it nor move memory accesses across it.
 
     Example:
 

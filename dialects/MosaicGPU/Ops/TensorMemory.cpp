@@ -16,11 +16,10 @@ using namespace smalti::mosaic_gpu;
 //===----------------------------------------------------------------------===//
 
 static constexpr int64_t kColumnBits = 32;
-/// Columns that there are where no target says otherwise.
+/// Number of columns if the module does not state a target.
 static constexpr int64_t kMostColumns = 512;
 
-/// Checks that all or one of the elements that fit in a column are packed
-/// there.
+/// Checks that a column holds one element or is full.
 static LogicalResult verifyPacking(TmemAllocOp op) {
   MemRefType type = op.getResult().getType();
   int64_t packing = op.getPacking();
@@ -30,8 +29,9 @@ static LogicalResult verifyPacking(TmemAllocOp op) {
   if (!element.isIntOrFloat() ||
       packing * element.getIntOrFloatBitWidth() != kColumnBits)
     return op.emitOpError()
-           << "a column of 32 bits holds 1 element of " << element
-           << " or as many as fit, got 'packing' " << packing;
+           << "'packing' is " << packing
+           << "; it must be 1 or fill a column of 32 bits with elements of "
+           << element;
   if (type.getDimSize(1) % packing != 0)
     return op.emitOpError() << "the " << type.getDimSize(1)
                             << " columns of the result are not a multiple of "
@@ -46,17 +46,18 @@ LogicalResult TmemAllocOp::verify() {
       failed(verifyInTMEM(*this, "result", type)))
     return failure();
   if (!type.hasStaticShape())
-    return emitOpError() << "result must have a static shape, got " << type;
+    return emitOpError() << "result must have a static shape, but found "
+                         << type;
   if (failed(verifyPacking(*this)))
     return failure();
   const targets::Target *target = getTarget(*this);
   if (target && target->tensorMemoryColumns == 0)
-    return emitOpError() << target->name << " has no tensor memory";
+    return emitOpError() << target->name << " does not have tensor memory";
   int64_t most = target ? target->tensorMemoryColumns : kMostColumns;
   int64_t columns = type.getDimSize(1) / getPacking();
   if (columns > most)
-    return emitOpError() << "tensor memory has " << most << " columns, got "
-                         << columns;
+    return emitOpError() << "result needs " << columns
+                         << " columns; tensor memory has " << most;
   return verifyLayouts(*this);
 }
 
@@ -77,8 +78,9 @@ LogicalResult SliceTmemOp::verify() {
       failed(verifyInTMEM(*this, "result", getResult().getType())))
     return failure();
   if (getOffset() % 4 != 0)
-    return emitOpError() << "the offset must be a multiple of 4 columns, got "
-                         << getOffset();
+    return emitOpError()
+           << "the offset must be a multiple of 4 columns, but found "
+           << getOffset();
   return verifyLayouts(*this);
 }
 
@@ -89,7 +91,7 @@ LogicalResult TmemLayoutCastOp::verify() {
   if (failed(verifyInTMEM(*this, "memory", type)))
     return failure();
   if (auto reason = checkTMEMLayout(getNewLayout(), type))
-    return emitOpError() << "'new_layout' does not fit " << type << ": "
+    return emitOpError() << "'new_layout' is not valid for " << type << ": "
                          << *reason;
   return verifyLayouts(*this);
 }
@@ -98,8 +100,8 @@ LogicalResult TmemLayoutCastOp::verify() {
 // Loads and stores
 //===----------------------------------------------------------------------===//
 
-/// The vectors that a load gives: all elements, and where it reduces, one for
-/// each row. Fails where there are none, with the reason.
+/// The result types of a load: all elements and, with `reduces`, one element
+/// for each row. Fails with the reason if a type does not exist.
 static LogicalResult getLoaded(MemRefType source, bool reduces,
                                SmallVectorImpl<Type> &types,
                                std::string &reason) {
@@ -122,7 +124,7 @@ LogicalResult AsyncLoadTmemOp::inferReturnTypes(MLIRContext *,
           ? MemRefType()
           : dyn_cast<MemRefType>(adaptor.getOperands().front().getType());
   if (!source || source.getRank() != 2)
-    return emitOptionalError(loc, "needs a memref of rank 2");
+    return emitOptionalError(loc, "requires a memref of rank 2");
   std::string reason;
   if (failed(getLoaded(source, bool(adaptor.getReduceAttr()), types, reason)))
     return emitOptionalError(loc, reason);
@@ -140,7 +142,7 @@ LogicalResult AsyncLoadTmemOp::verify() {
   if (getResultTypes() != TypeRange(types)) {
     InFlightDiagnostic error = emitOpError() << "results must be ";
     llvm::interleaveComma(types, error);
-    error << ", got ";
+    error << ", but found ";
     if (getResults().empty())
       return error << "none";
     llvm::interleaveComma(getResultTypes(), error);
@@ -148,7 +150,8 @@ LogicalResult AsyncLoadTmemOp::verify() {
   }
   Type element = source.getElementType();
   if (getReduceAttr() && !element.isF32() && !element.isSignlessInteger(32))
-    return emitOpError() << "only f32 and i32 are reduced, got " << element;
+    return emitOpError() << "'reduce' requires f32 or i32, but found "
+                         << element;
   return verifyLayouts(*this);
 }
 
@@ -161,8 +164,8 @@ LogicalResult AsyncStoreTmemOp::verify() {
     return failure();
   if (source.isScalable() || source.getShape() != destination.getShape())
     return emitOpError()
-           << "source and destination must have the same shape, got " << source
-           << " and " << destination;
+           << "source and destination must have the same shape, but found "
+           << source << " and " << destination;
   return verifyLayouts(*this);
 }
 
@@ -184,12 +187,12 @@ static LogicalResult verifyTiles(Operation *op, MemRefType destination,
                                  int64_t rows, int64_t columns) {
   if (!destination.hasStaticShape())
     return op->emitOpError()
-           << "destination must have a static shape, got " << destination;
+           << "destination must have a static shape, but found " << destination;
   if (destination.getDimSize(0) % rows == 0 &&
       destination.getDimSize(1) % columns == 0)
     return success();
   return op->emitOpError() << "destination must have a multiple of " << rows
-                           << " rows and " << columns << " columns, got "
+                           << " rows and " << columns << " columns, but found "
                            << destination;
 }
 
@@ -200,8 +203,8 @@ LogicalResult AsyncStoreSmemToTmemOp::verify() {
     return failure();
   if (source.getShape() != destination.getShape())
     return emitOpError()
-           << "source and destination must have the same shape, got " << source
-           << " and " << destination;
+           << "source and destination must have the same shape, but found "
+           << source << " and " << destination;
   return verifyLayouts(*this);
 }
 
@@ -214,8 +217,8 @@ LogicalResult AsyncStoreSparseMetadataSmemToTmemOp::verify() {
   SmallVector<int64_t> shape = {destination.getDimSize(0) / 128,
                                 destination.getDimSize(1) / 64, 128, 64};
   if (source.getShape() != ArrayRef(shape))
-    return emitOpError() << "source must have the shape [" << shape << "], got "
-                         << source;
+    return emitOpError() << "source must have the shape [" << shape
+                         << "], but found " << source;
   return verifyLayouts(*this);
 }
 
@@ -232,6 +235,6 @@ LogicalResult AsyncStoreScalesSmemToTmemOp::verify() {
   if (source.getShape() != ArrayRef(shape) &&
       source.getShape() != ArrayRef(halfShape))
     return emitOpError() << "source must have the shape [" << shape << "] or ["
-                         << halfShape << "], got " << source;
+                         << halfShape << "], but found " << source;
   return verifyLayouts(*this);
 }

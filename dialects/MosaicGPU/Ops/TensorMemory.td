@@ -14,10 +14,11 @@ class MosaicGPU_TMEMRef<list<Type> elements> : MemRefRankOf<elements, [2]>;
 def MosaicGPU_TmemAllocOp : MosaicGPU_Op<"tmem_alloc", [MosaicGPU_Asynchronous]> {
   let summary = "Allocates columns of tensor memory";
   let description = [{
-    The address is written to `smem_ptr` in shared memory. The result has rows and columns of elements: `packing` of
-    them share a column of 32 bits, which is 1 or as many as fit. As many columns are allocated as the result takes,
-    rounded up to a power of two from 32 to 512. With `collective` two blocks allocate together. All the memory is given
-    back by `tmem_dealloc`.
+    The op writes the address to `smem_ptr` in shared memory. The result is a memref of rows and columns of elements;
+    `packing` (default 1) elements share a column of 32 bits. `packing` is 1 or fills the 32 bits, and it divides the
+    number of columns. The allocation is the number of columns of the result, rounded up to a power of two from 32 to
+    512. More columns than the target has are an error. With `collective` (default false), two blocks allocate together.
+    `tmem_dealloc` frees the memory.
 
     Example:
 
@@ -38,10 +39,11 @@ def MosaicGPU_TmemAllocOp : MosaicGPU_Op<"tmem_alloc", [MosaicGPU_Asynchronous]>
 
 def MosaicGPU_TmemRelinquishAllocPermitOp
     : MosaicGPU_Op<"tmem_relinquish_alloc_permit", [MosaicGPU_Asynchronous]> {
-  let summary = "Says that the block allocates no more tensor memory";
+  let summary = "Gives up the right of the block to allocate tensor memory";
   let description = [{
-    Another block of the same unit may allocate from here on; this one must not
-    any more. `collective` is that of the allocations.
+    The block must not allocate tensor memory after the op, and another block on the
+    same streaming multiprocessor (SM) may allocate. `collective` (default false) is
+    that of the allocations.
 
     Example:
 
@@ -60,6 +62,8 @@ def MosaicGPU_TmemRelinquishAllocPermitOp
 def MosaicGPU_TmemDeallocOp : MosaicGPU_Op<"tmem_dealloc", [MosaicGPU_Asynchronous]> {
   let summary = "Frees tensor memory";
   let description = [{
+    Frees all columns of a `tmem_alloc`.
+
     Example:
 
     ```mlir
@@ -74,10 +78,10 @@ def MosaicGPU_TmemDeallocOp : MosaicGPU_Op<"tmem_dealloc", [MosaicGPU_Asynchrono
 }
 
 def MosaicGPU_SliceTmemOp : MosaicGPU_Op<"slice_tmem", [Pure, MosaicGPU_View]> {
-  let summary = "A part of tensor memory that begins at a column";
+  let summary = "Slice of tensor memory at a column offset";
   let description = [{
-    `offset` counts columns of 32 bits, and is a multiple of 4. The result may have another element type and another
-    layout than the source. Slices with the same `alias` number have the same layout.
+    `offset` is a number of columns of 32 bits and a multiple of 4. Element type and layout of the result may differ from
+    those of the source. Slices with the same offset and the same `alias` number have the same layout.
 
     Example:
 
@@ -98,10 +102,11 @@ def MosaicGPU_SliceTmemOp : MosaicGPU_Op<"slice_tmem", [Pure, MosaicGPU_View]> {
 
 def MosaicGPU_TmemLayoutCastOp
     : MosaicGPU_Op<"tmem_layout_cast", [Pure, MosaicGPU_View, AllTypesMatch<["ref", "result"]>]> {
-  let summary = "Says how tensor memory is laid out";
+  let summary = "States the layout of tensor memory";
   let description = [{
-    The result is the memory of the operand, laid out as `new_layout` says: `warp_dims` are the quarters of the rows,
-    each of which one warp can reach, `lane_dims` the rows of a quarter, `vector_dim` the elements of one column.
+    The result is the memory of the operand with the layout `new_layout`. `warp_dims` are the four groups of 32 rows, each
+    of which one warp accesses; `lane_dims` are the rows of a group; `vector_dim` are the elements of one column. The
+    layout must cover 128 rows, and a column holds one element or 32 bits.
 
     Example:
 
@@ -125,9 +130,9 @@ def MosaicGPU_TmemLayoutCastOp
 def MosaicGPU_AsyncLoadTmemOp : MosaicGPU_InferringOp<"async_load_tmem", [MosaicGPU_Asynchronous]> {
   let summary = "Starts loading a vector from tensor memory";
   let description = [{
-    The vector has the shape of the source; it is there after the program has
-    waited for its loads of tensor memory. With `reduce`, of f32 and i32 alone,
-    there is a second result: each row's elements, reduced.
+    The vector has the shape and element type of the source. It is available after
+    a wait for outstanding loads of tensor memory. With `reduce`, which requires f32
+    or i32, a second result holds the reduction of each row.
 
     Example:
 
@@ -147,8 +152,8 @@ def MosaicGPU_AsyncLoadTmemOp : MosaicGPU_InferringOp<"async_load_tmem", [Mosaic
 def MosaicGPU_AsyncStoreTmemOp : MosaicGPU_Op<"async_store_tmem", [MosaicGPU_Asynchronous]> {
   let summary = "Starts storing a vector to tensor memory";
   let description = [{
-    The memory may be read after the program has waited for its stores to tensor
-    memory.
+    The memory may be read after a wait for outstanding stores to tensor memory.
+    Vector and memory have the same shape and element type.
 
     Example:
 
@@ -171,11 +176,12 @@ class MosaicGPU_CopyToTmemOp<string mnemonic, list<Type> elements, int sourceRan
 }
 
 def MosaicGPU_AsyncStoreSmemToTmemOp : MosaicGPU_CopyToTmemOp<"async_store_smem_to_tmem", [AnyType], 2> {
-  let summary = "Starts copying shared memory to tensor memory";
+  let summary = "Starts an asynchronous copy from shared memory to tensor memory";
   let description = [{
-    Both have one shape and one element type. With `collective`, one block of a
-    pair copies for both. `tcgen05_commit_arrive` tells a barrier when the copy
-    is done; products that are started afterwards wait for it by themselves.
+    Source and destination have the same shape and element type. With `collective`
+    (default false), one block of a pair copies for both. `tcgen05_commit_arrive`
+    arrives on a barrier when the copy is complete. A `tcgen05_mma` after the op is
+    ordered after the copy without a wait.
 
     Example:
 
@@ -191,11 +197,11 @@ def MosaicGPU_AsyncStoreSmemToTmemOp : MosaicGPU_CopyToTmemOp<"async_store_smem_
 
 def MosaicGPU_AsyncStoreSparseMetadataSmemToTmemOp
     : MosaicGPU_CopyToTmemOp<"async_store_sparse_metadata_smem_to_tmem", [I<2>], 4> {
-  let summary = "Starts copying the metadata of a sparse operand to tensor memory";
+  let summary = "Starts an asynchronous copy of sparse operand metadata to tensor memory";
   let description = [{
-    Metadata of M rows and N columns, multiples of 128 and 64, lies in shared
-    memory as `[M / 128, N / 64, 128, 64]`. The rest is as in
-    `async_store_smem_to_tmem`.
+    The destination has M rows and N columns, multiples of 128 and 64. The source in
+    shared memory has the shape `[M / 128, N / 64, 128, 64]`. Completion and
+    `collective` are those of `async_store_smem_to_tmem`.
 
     Example:
 
@@ -212,12 +218,12 @@ def MosaicGPU_AsyncStoreSparseMetadataSmemToTmemOp
 
 def MosaicGPU_AsyncStoreScalesSmemToTmemOp
     : MosaicGPU_CopyToTmemOp<"async_store_scales_smem_to_tmem", [F8E8M0FNU, F8E4M3FN], 4> {
-  let summary = "Starts copying the scales of an operand to tensor memory";
+  let summary = "Starts an asynchronous copy of operand scales to tensor memory";
   let description = [{
-    Scales of M rows and N columns, multiples of 128 and 4, lie in shared memory
-    as `[M / 128, N / 4, 32, 16]`; those of `b` of a collective product with 64
-    rows a block as `[1, N / 4, 64, 16]`. The rest is as in
-    `async_store_smem_to_tmem`.
+    The destination has M rows and N columns, multiples of 128 and 4. The source in
+    shared memory has the shape `[M / 128, N / 4, 32, 16]`, or `[1, N / 4, 64, 16]` for
+    the scales of `b` of a collective matmul with 64 rows per block. Completion and
+    `collective` are those of `async_store_smem_to_tmem`.
 
     Example:
 

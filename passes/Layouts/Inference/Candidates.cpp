@@ -1,4 +1,4 @@
-//===- Candidates.cpp - Which layouts the search tries --------------------===//
+//===- Candidates.cpp - Candidate layouts of the search -------------------===//
 
 #include "smalti/passes/Layouts/Inference/Candidates.h"
 
@@ -123,7 +123,7 @@ private:
     }
   }
 
-  /// Those that the memory is made of, all of them whole.
+  /// MMA tiles that divide the memory.
   void addMmaTiles(const Link &link) {
     const Constraint &constraint = *link.constraint;
     auto type = cast<MemRefType>(constraint.type);
@@ -209,7 +209,7 @@ private:
     llvm::stable_sort(order, [&](int64_t left, int64_t right) {
       return strides[left] < strides[right];
     });
-    // The two last dimensions alone are tiled, in either order.
+    // Only the last two dimensions are tiled, in either order.
     if (order[0] + order[1] != 2 * rank - 3 ||
         std::max(order[0], order[1]) != rank - 1)
       return;
@@ -230,7 +230,7 @@ private:
   // Reductions
   //===--------------------------------------------------------------------===//
 
-  /// Layouts that a reduction turns into the one that is known.
+  /// Layouts whose reduction is the known layout.
   static std::optional<layout::TiledLayout>
   keepReduced(const layout::TiledLayout &layout, const Step &step,
               ArrayRef<int64_t> axes) {
@@ -261,16 +261,15 @@ private:
     if (system.getTarget().vendor == targets::Vendor::AMD)
       llvm::append_range(large, listTileLayouts(system.getTarget(), warps));
     large.push_back(layouts[reduced].tiled);
-    // Along a dimension of size one nothing is left to hold: what keeps it
-    // when it is reduced.
-    SmallVector<int64_t> units;
+    // For reduced dimensions of size one, also try the layouts that keep them.
+    SmallVector<int64_t> sizeOneAxes;
     for (int64_t axis : step.numbers)
       if (step.source[axis] == 1)
-        units.push_back(axis);
-    if (!asInJAX && !units.empty())
+        sizeOneAxes.push_back(axis);
+    if (!asInJAX && !sizeOneAxes.empty())
       for (size_t i = 0, e = large.size(); i < e; ++i)
-        if (auto kept =
-                large[i] ? keepReduced(*large[i], step, units) : std::nullopt)
+        if (auto kept = large[i] ? keepReduced(*large[i], step, sizeOneAxes)
+                                 : std::nullopt)
           large.push_back(std::move(kept));
     for (const std::optional<layout::TiledLayout> &layout : large) {
       if (!layout || layout->tiling.front().size() > step.source.size())
@@ -283,7 +282,7 @@ private:
   }
 
   //===--------------------------------------------------------------------===//
-  // Without a hint
+  // Defaults
   //===--------------------------------------------------------------------===//
 
   void addDefault(int index) {
@@ -313,7 +312,7 @@ private:
       append(index, layouts.tensor(*layout));
   }
 
-  /// What a step makes of the layouts of its source.
+  /// The results of a step for all layouts of its source.
   void addResults(const Link &link, int index) {
     if (link.constraint->kind != Kind::Becomes || link.b != index ||
         !isUnknown(link.a))

@@ -1,11 +1,12 @@
-//===- Candidates.h - Which layouts the search tries, and in which order --===//
+//===- Candidates.h - Candidate layouts of the search, in order -----------===//
 //
-// What JAX tries, in its order:
-// 1. for a use or a relayout with one known side: the same on the other side,
-// 2. for each other constraint, in the order of the program, what it suggests,
-// 3. of all of these, splat and strided layouts last,
+// The candidates and their order are those of JAX:
+// 1. for a use or a relayout with one known side, the layout of that side;
+// 2. for each other constraint, in program order, the layouts that it suggests;
+// 3. splat and strided layouts of both after all others;
 // 4. the default of each variable: strided; no transforms; in tensor memory,
-//    the layout of an accumulator.
+// the
+//    layout of an accumulator.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,17 +18,17 @@
 namespace smalti::inference {
 
 struct Candidate {
-  int index; ///< of the class
+  int index; ///< index of the variable class
   LayoutId layout;
 };
 
-/// The candidates for classes that have no layout, each once. All of them can
-/// have the layout, as far as the class itself says.
+/// The distinct candidates for classes without a layout. Each candidate
+/// satisfies the constraints of its class alone.
 std::vector<Candidate> listCandidates(const SearchState &state,
                                       llvm::ArrayRef<int> unknown);
 
-/// What is tried for one class that has no layout, outside of JAX's: the
-/// candidates above, then those of RegisterLayouts.h or tiles of 8 rows.
+/// The candidates for one class without a layout in the extended search: those
+/// above, then those of LayoutChoices.h, or tiles of 8 rows.
 std::vector<LayoutId> listLayouts(const SearchState &state, int index);
 
 } // namespace smalti::inference

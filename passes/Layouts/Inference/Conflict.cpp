@@ -1,4 +1,4 @@
-//===- Conflict.cpp - Why there are no layouts ----------------------------===//
+//===- Conflict.cpp - Diagnostics for unsatisfiable layout constraints ----===//
 
 #include "smalti/passes/Layouts/Inference/Conflict.h"
 
@@ -14,10 +14,10 @@ using namespace smalti::inference;
 using Kind = Constraint::Kind;
 
 //===----------------------------------------------------------------------===//
-// The smallest contradiction
+// Minimal contradiction
 //===----------------------------------------------------------------------===//
 
-/// Some constraints, with their variables.
+/// The problem of a subset of the constraints, with their variables.
 static Problem makeProblem(ArrayRef<Constraint> all,
                            ArrayRef<int> constraints) {
   Problem part;
@@ -34,19 +34,19 @@ static Problem makeProblem(ArrayRef<Constraint> all,
   return part;
 }
 
-/// Searches for a contradiction in parts of a problem, constraints that all of
-/// them may look at together, and assignments that each may try: what takes
-/// longer is taken for no contradiction, and what is not left out stays.
+/// Budget of the search for a minimal contradiction: number of tests,
+/// constraints of all tests, and assignments of one test. A test that exceeds
+/// it counts as not contradictory, and the constraints remain in the set.
 static constexpr int64_t kMaxTests = 400;
 static constexpr int64_t kMaxWork = 2 * 1000 * 1000;
 static constexpr int64_t kTestFuel = 500, kMinTestFuel = 16;
 static constexpr int64_t kTestWork = 20 * 1000;
-/// Assignments that look for a solution with a hint.
+/// Assignments of the search for a solution with a hint.
 static constexpr int64_t kHintFuel = 2000;
-/// Uses between the demands of a contradiction that are looked at one by one.
+/// Limit of the uses in a contradiction that are minimized individually.
 static constexpr size_t kMaxUses = 64;
 
-/// Whether a constraint says that a layout is handed on, and not which.
+/// Whether a constraint only propagates a layout.
 static bool isLink(const Constraint &constraint) {
   return constraint.kind == Kind::Use || constraint.kind == Kind::Equal;
 }
@@ -73,12 +73,12 @@ public:
     return solution.status == SolveStatus::Conflict;
   }
 
-  /// Takes also for a contradiction what no known layout meets.
+  /// Also treats constraints that no known layout satisfies as contradictory.
   void needCandidates() { needsCandidates = true; }
 
-  /// Those of `constraints` without which `background` and the others are no
-  /// contradiction. QuickXplain: halves are left out at once, so that k of n
-  /// are found with about k log(n / k) tests.
+  /// A minimal subset of `constraints` that is contradictory together with
+  /// `background`. The algorithm is QuickXplain: it removes halves, and finds k
+  /// of n constraints with about k log(n / k) tests.
   std::vector<int> minimize(std::vector<int> &background, bool hasNew,
                             ArrayRef<int> constraints) {
     if (constraints.empty())
@@ -100,31 +100,31 @@ public:
     return ofFirst;
   }
 
-  /// The links that connect the variables of some demands, by the shortest ways
-  /// from the first one.
-  std::vector<int> connect(ArrayRef<int> demands, ArrayRef<int> links) {
+  /// The links that connect the variables of some constraints, on the shortest
+  /// paths from the first one.
+  std::vector<int> connect(ArrayRef<int> requirements, ArrayRef<int> links) {
     llvm::DenseMap<VarId, SmallVector<int, 2>> edges;
-    for (int number : llvm::concat<const int>(demands, links))
+    for (int number : llvm::concat<const int>(requirements, links))
       if (all[number].b != kNoVar) {
         edges[all[number].a].push_back(number);
         edges[all[number].b].push_back(number);
       }
-    llvm::DenseMap<VarId, int> way;
-    std::vector<VarId> queue{all[demands.front()].a};
-    way[queue.front()] = -1;
+    llvm::DenseMap<VarId, int> via;
+    std::vector<VarId> queue{all[requirements.front()].a};
+    via[queue.front()] = -1;
     for (size_t next = 0; next < queue.size(); ++next)
       for (int number : edges[queue[next]]) {
         VarId other =
             all[number].a == queue[next] ? all[number].b : all[number].a;
-        if (way.try_emplace(other, number).second)
+        if (via.try_emplace(other, number).second)
           queue.push_back(other);
       }
     llvm::DenseSet<int> taken;
-    for (int demand : demands)
-      for (VarId var : {all[demand].a, all[demand].b})
-        while (var != kNoVar && way.count(var) && way[var] >= 0 &&
-               taken.insert(way[var]).second)
-          var = all[way[var]].a == var ? all[way[var]].b : all[way[var]].a;
+    for (int requirement : requirements)
+      for (VarId var : {all[requirement].a, all[requirement].b})
+        while (var != kNoVar && via.count(var) && via[var] >= 0 &&
+               taken.insert(via[var]).second)
+          var = all[via[var]].a == var ? all[via[var]].b : all[via[var]].a;
     std::vector<int> result;
     for (int number : taken)
       if (isLink(all[number]))
@@ -158,11 +158,12 @@ std::vector<int> inference::findCore(Solver &solver, const Problem &problem) {
       return {};
   }
   ArrayRef<Constraint> all = solver.getEvaluator().getSystem().getConstraints();
-  std::vector<int> links, demands;
+  std::vector<int> links, requirements;
   for (int number : problem.constraints)
-    (isLink(all[number]) ? links : demands).push_back(number);
+    (isLink(all[number]) ? links : requirements).push_back(number);
   std::vector<int> background = links;
-  std::vector<int> core = finder.minimize(background, !links.empty(), demands);
+  std::vector<int> core =
+      finder.minimize(background, !links.empty(), requirements);
   if (!core.empty()) {
     std::vector<int> between = finder.connect(core, links);
     std::vector<int> both = core;
@@ -180,7 +181,7 @@ std::vector<int> inference::findCore(Solver &solver, const Problem &problem) {
 }
 
 //===----------------------------------------------------------------------===//
-// In words
+// Message text
 //===----------------------------------------------------------------------===//
 
 static std::string listText(ArrayRef<int64_t> numbers) {
@@ -198,9 +199,8 @@ static std::string typeText(Type type) {
   return text;
 }
 
-/// What an op demands: "needs WGMMA".
-static std::string describe(Evaluator &evaluator,
-                            const Constraint &constraint) {
+std::string inference::describeConstraint(Evaluator &evaluator,
+                                          const Constraint &constraint) {
   LayoutTable &layouts = evaluator.getLayouts();
   auto joinNames = [&](ArrayRef<LayoutId> ids) {
     return llvm::join(
@@ -210,20 +210,21 @@ static std::string describe(Evaluator &evaluator,
   switch (constraint.kind) {
   case Kind::Assign:
   case Kind::OneOf:
-    return "needs " + joinNames(constraint.layouts);
+    return "requires " + joinNames(constraint.layouts);
   case Kind::NotSplat:
-    return "needs a layout that is not splat";
+    return "requires a layout other than splat";
   case Kind::NotStrided:
-    return "needs a layout that is not strided";
+    return "requires a layout other than strided";
   case Kind::SharedTransfer:
-    return std::string("needs a layout that ") +
-           (constraint.isLoad ? "reads " : "writes ") +
+    return std::string("requires a layout that can be ") +
+           (constraint.isLoad ? "loaded from " : "stored to ") +
            typeText(constraint.type) +
            (constraint.need == transfers::TransferNeed::Optimized
                 ? " without bank conflicts"
                 : "");
   case Kind::TensorTransfer:
-    return "needs a layout that moves to or from " + typeText(constraint.type);
+    return "requires a layout that can be loaded from or stored to " +
+           typeText(constraint.type);
   case Kind::MmaTile: {
     std::string tiles;
     int64_t bits = getElementBits(constraint.type);
@@ -231,19 +232,20 @@ static std::string describe(Evaluator &evaluator,
                                         constraint.allowsUnswizzled))
       tiles += (tiles.empty() ? "" : " or ") + std::to_string(tile[0]) + "x" +
                std::to_string(tile[1]);
-    return "needs tile " + tiles + ", swizzled over its rows";
+    return "requires tile " + tiles +
+           ", with a swizzle as wide as the tile's rows";
   }
   case Kind::Divides:
-    return "needs tiles whose sizes divide " + listText(constraint.numbers);
+    return "requires a tile whose sizes divide " + listText(constraint.numbers);
   case Kind::MinorDivisible:
-    return "needs tiles whose rows are a multiple of " +
+    return "requires a tile whose rows are a multiple of " +
            std::to_string(constraint.numbers.front()) + " elements";
   case Kind::Relayout:
-    return "needs a relayout from its operand's layout";
+    return "requires a supported relayout from the layout of its operand";
   case Kind::Use:
-    return "takes operand " +
+    return "uses operand " +
            std::to_string(constraint.operand->getOperandNumber()) +
-           " as it is laid out";
+           " in the layout in which it was produced";
   case Kind::GlobalTransfer:
     return "accesses " + typeText(constraint.type) + " in global memory";
   case Kind::BulkCopy:
@@ -252,21 +254,20 @@ static std::string describe(Evaluator &evaluator,
   case Kind::Broadcast:
     break;
   }
-  return "ties the layouts of " +
+  return "relates the layouts of " +
          typeText(evaluator.getSystem().getVariables()[constraint.a].type) +
          " and " +
-         typeText(evaluator.getSystem().getVariables()[constraint.b].type) +
-         " together";
+         typeText(evaluator.getSystem().getVariables()[constraint.b].type);
 }
 
-/// Whether an op is there to state a layout.
+/// Whether the purpose of an op is to state a layout.
 static bool isAnnotation(Operation *op) {
   return isa<mosaic_gpu::LayoutCastOp, mosaic_gpu::WithTransformsOp,
              mosaic_gpu::TmemLayoutCastOp>(op);
 }
 
-/// The next sizes that threads can share, where those of a vector have no
-/// layout at all.
+/// Suggests the next larger sizes that can be distributed evenly, if no layout
+/// is valid for the sizes of a vector.
 static bool suggestPadding(InFlightDiagnostic &diagnostic, Evaluator &evaluator,
                            const Variable &variable) {
   auto type = dyn_cast<VectorType>(variable.type);
@@ -283,8 +284,8 @@ static bool suggestPadding(InFlightDiagnostic &diagnostic, Evaluator &evaluator,
   if (!hasLayout(padded))
     return false;
   diagnostic.attachNote(variable.getOp()->getLoc())
-      << "to resolve it, pad the vector to " << padded << ", which the "
-      << evaluator.getLayouts().getThreads() << " threads can share evenly";
+      << "help: pad the vector to " << padded << ", which the "
+      << evaluator.getLayouts().getThreads() << " threads can divide evenly";
   return true;
 }
 
@@ -303,18 +304,18 @@ public:
           usual.insert(number);
   }
 
-  /// `stuck`: a variable for which no candidate was left, if any.
+  /// `stuck`: a variable without remaining candidates, if any.
   void report(VarId stuck) {
-    // The op with the last demand; the others are what it meets.
+    // The error is on the op of the last constraint.
     int last = core.back();
-    size_t demands = 0;
+    size_t requirements = 0;
     llvm::SmallPtrSet<Operation *, 8> ops;
     for (int number : core) {
       const Constraint &constraint = constraints[number];
       if (isLink(constraint))
         continue;
       last = number;
-      demands += ops.insert(constraint.op).second;
+      requirements += ops.insert(constraint.op).second;
     }
     const Constraint &end = constraints[last];
     const Variable *variable =
@@ -323,21 +324,22 @@ public:
     InFlightDiagnostic diagnostic =
         (variable ? variable->getOp() : end.op)->emitOpError();
     if (variable)
-      diagnostic << "needs a layout for " << variable->type
-                 << ", and no known one meets ";
+      diagnostic << "requires a layout for " << variable->type
+                 << "; no known layout satisfies ";
     else
-      diagnostic << describe(evaluator, end) << ", but no layouts meet ";
-    if (demands > 1)
-      diagnostic << "what these " << demands << " ops demand together";
+      diagnostic << describeConstraint(evaluator, end)
+                 << "; no layout assignment satisfies ";
+    if (requirements > 1)
+      diagnostic << "all " << requirements << " ops in the notes";
     else
-      diagnostic << "all that it demands";
+      diagnostic << "all of its constraints";
     attachAll(diagnostic);
     if (!variable || !suggestPadding(diagnostic, evaluator, *variable))
       suggest(diagnostic);
   }
 
 private:
-  /// All demands, and where they meet unless that is a long way.
+  /// Attaches a note for each constraint, and for the links if they are few.
   void attachAll(InFlightDiagnostic &diagnostic) {
     constexpr size_t kShownLinks = 4, kShownDemands = 12;
     size_t links = llvm::count_if(
@@ -356,11 +358,12 @@ private:
   void attach(InFlightDiagnostic &diagnostic, const Constraint &constraint) {
     diagnostic.attachNote(constraint.op->getLoc())
         << "'" << constraint.op->getName() << "' "
-        << describe(evaluator, constraint) << ": " << constraint.why;
+        << describeConstraint(evaluator, constraint) << ": "
+        << constraint.reason;
   }
 
-  /// What the whole problem makes of the variables without some constraints, or
-  /// where relayouts may serve some uses; empty where it has no solution still.
+  /// A solution of the whole problem without some constraints, or with
+  /// relayouts at some uses; empty if none exists.
   std::vector<LayoutId> solveWithout(ArrayRef<int> dropped,
                                      const llvm::DenseSet<int> &relaxed) {
     Problem part = problem;
@@ -387,7 +390,7 @@ private:
     return layouts[llvm::lower_bound(problem.vars, var) - problem.vars.begin()];
   }
 
-  /// The constraints of the core of an op and a kind.
+  /// The constraints of an op and a kind in the core.
   SmallVector<int> select(Operation *op, Kind kind) const {
     SmallVector<int> numbers;
     for (int number : core)
@@ -396,7 +399,7 @@ private:
     return numbers;
   }
 
-  /// The uses where a cast is tried: on a long way, those at its ends.
+  /// The uses where a cast is tried; only those at both ends of a long path.
   SmallVector<int> usesToTry() const {
     size_t each = core.size() > 256 ? 2 : 8;
     SmallVector<int> uses;
@@ -408,16 +411,16 @@ private:
     return uses;
   }
 
-  /// One of the hints that resolve the problem as a whole.
+  /// Attaches a hint that resolves the whole problem.
   void suggest(InFlightDiagnostic &diagnostic) {
-    // Where relayouts are inserted, casts have been tried.
+    // If relayouts are allowed, casts have already been tried.
     if (!allowsRelayouts)
       for (int number : usesToTry())
         if (suggestCast(diagnostic, constraints[number]))
           return;
     if (suggestAnnotations(diagnostic))
       return;
-    // Views and slices that cut tiles first.
+    // First try views and slices that split tiles.
     for (bool cutsTile : {true, false})
       for (int number : llvm::reverse(core)) {
         const Constraint &constraint = constraints[number];
@@ -425,23 +428,22 @@ private:
         if (remedy.empty() || cutsTile != (constraint.kind == Kind::Divides) ||
             !isResolvedAt(number))
           continue;
-        diagnostic.attachNote(constraint.op->getLoc())
-            << "to resolve it, " << remedy;
+        diagnostic.attachNote(constraint.op->getLoc()) << "help: " << remedy;
         return;
       }
   }
 
-  /// Whether the problem has a solution once an op no longer demands what it
-  /// demands with a constraint.
+  /// Whether the problem has a solution without a constraint of an op.
   bool isResolvedAt(int number) {
     const Constraint &constraint = constraints[number];
     if (constraint.kind != Kind::SharedTransfer) {
-      // The ties of an op stand and fall together.
+      // The equalities of an op are dropped together.
       SmallVector<int> dropped;
       for (int other : problem.constraints)
         if (constraints[other].op == constraint.op &&
             (constraints[other].kind == constraint.kind ||
-             (isTie(constraint.kind) && isTie(constraints[other].kind))))
+             (isEquality(constraint.kind) &&
+              isEquality(constraints[other].kind))))
           dropped.push_back(other);
       return !solveWithout(dropped).empty();
     }
@@ -453,13 +455,13 @@ private:
     return isResolved;
   }
 
-  static bool isTie(Kind kind) {
+  static bool isEquality(Kind kind) {
     return kind == Kind::Equal || kind == Kind::Divides ||
            kind == Kind::Becomes || kind == Kind::Broadcast ||
            kind == Kind::OneOf;
   }
 
-  /// Layouts that ops state: one that is wrong, or else all of them.
+  /// Suggests to change one stated layout, or to remove all of them.
   bool suggestAnnotations(InFlightDiagnostic &diagnostic) {
     SmallVector<int> all;
     llvm::SmallPtrSet<Operation *, 4> ops;
@@ -475,7 +477,7 @@ private:
       std::vector<LayoutId> layouts = solveWithout(stated);
       if (layouts.empty())
         continue;
-      // Where the op moves a vector, it is needed for another layout.
+      // A cast that converts a vector to the new layout is still needed.
       bool isMove = false;
       for (int other : problem.constraints)
         if (constraints[other].kind == Kind::Relayout &&
@@ -483,62 +485,63 @@ private:
           isMove |= find(layouts, constraints[other].a) !=
                     find(layouts, constraints[other].b);
       LayoutId other = find(layouts, constraint.a);
-      // Nothing but a constant can be told to be a splat.
+      // A splat layout cannot be stated.
       bool isStated = !evaluator.getLayouts().isSplat(other);
       if (isMove && !isStated)
         continue;
       Diagnostic &note = diagnostic.attachNote(constraint.op->getLoc());
-      note << "to resolve it, ";
+      note << "help: ";
       if (!isMove)
         note << "remove this '" << constraint.op->getName() << "'"
              << (isStated ? " or " : "");
       if (isStated)
-        note << "let " << (isMove ? "this '" : "it")
+        note << "change " << (isMove ? "the layout of this '" : "its layout")
              << (isMove ? constraint.op->getName().getStringRef() : "")
-             << (isMove ? "'" : "") << " state "
+             << (isMove ? "'" : "") << " to "
              << evaluator.getLayouts().name(other)
-             << ", which the others allow";
+             << ", which satisfies the other ops";
       isSuggested = true;
     }
     if (isSuggested || ops.size() < 2 || solveWithout(all).empty())
       return isSuggested;
     for (Operation *op : ops)
       diagnostic.attachNote(op->getLoc())
-          << "to resolve it, remove this '" << op->getName()
-          << "' and the others that state a layout (" << ops.size()
-          << " in all)";
+          << "help: remove this '" << op->getName()
+          << "' and the other ops in the notes that state a layout ("
+          << ops.size() << " in all)";
     return true;
   }
 
-  /// What helps where no cast does.
+  /// The hint for a constraint that a cast does not resolve.
   static std::string remedyFor(const Constraint &constraint) {
     std::string op =
         ("this '" + constraint.op->getName().getStringRef() + "'").str();
     switch (constraint.kind) {
     case Kind::Divides:
-      return "let " + op + " begin and end at multiples of the tile";
+      return "align the offsets and sizes of " + op + " to tile boundaries";
     case Kind::SharedTransfer:
-      return "let 'optimized' of " + op + " be false";
+      return "set 'optimized = false' on " + op;
     case Kind::TensorTransfer:
-      return "for " + op +
-             " give the tensor memory another layout "
-             "('mosaic_gpu.tmem_layout_cast')";
+      return "change the layout of the tensor memory of " + op +
+             " with 'mosaic_gpu.tmem_layout_cast'";
     case Kind::MmaTile:
-      return "for " + op + " choose sizes that are a multiple of such a tile";
+      return "change the sizes in " + op +
+             " to multiples of one of these tiles";
     case Kind::MinorDivisible:
-      return "for " + op + " choose rows of 32 bytes or a multiple";
+      return "change the rows of " + op + " to a multiple of 32 bytes";
     case Kind::Equal:
     case Kind::Becomes:
     case Kind::Broadcast:
     case Kind::OneOf:
-      return "for " + op + " choose sizes that one layout fits on both sides";
+      return "change the sizes in " + op +
+             " so that one layout is valid on both sides";
     default:
       return "";
     }
   }
 
-  /// A cast between producer and user, of all operands of the user that are the
-  /// value.
+  /// Suggests a cast of a value before a user, for all operands of the user
+  /// that are the value.
   bool suggestCast(InFlightDiagnostic &diagnostic, const Constraint &use) {
     llvm::DenseSet<int> relaxed = usual;
     SmallVector<unsigned> operands;
@@ -558,15 +561,13 @@ private:
       return false;
     llvm::sort(operands);
     Diagnostic &note = diagnostic.attachNote(use.op->getLoc());
-    note << "to resolve it, allow relayouts or insert "
-            "'mosaic_gpu.layout_cast' to "
-         << evaluator.getLayouts().name(to) << " for operand";
+    note << "help: allow relayouts, or insert 'mosaic_gpu.layout_cast' to "
+         << evaluator.getLayouts().name(to) << " on operand";
     for (auto [index, operand] : llvm::enumerate(operands))
       note << (index == 0 ? (operands.size() > 1 ? "s " : " ") : " and ")
            << operand;
-    note << " of this '" << use.op->getName() << "', which "
-         << (operands.size() > 1 ? "have " : "has ")
-         << evaluator.getLayouts().name(from) << " ("
+    note << " of this '" << use.op->getName() << "', whose layout is "
+         << evaluator.getLayouts().name(from) << " (cost: "
          << evaluator.relayout(cast<VectorType>(use.type), from, to).str()
          << ")";
     return true;
@@ -578,24 +579,23 @@ private:
   Evaluator &evaluator;
   ArrayRef<Constraint> constraints;
   ArrayRef<int> core;
-  /// The uses that the pass itself may serve with relayouts.
+  /// The uses at which the pass itself may insert relayouts.
   llvm::DenseSet<int> usual;
 };
 
-/// Values are named by the op and place that they are of.
+/// Attaches a note for each value without a layout.
 void attachStuck(InFlightDiagnostic &diagnostic, Evaluator &evaluator,
                  ArrayRef<VarId> stuck) {
   constexpr size_t kShown = 5;
   for (VarId var : stuck.take_front(kShown)) {
     const Variable &variable = evaluator.getSystem().getVariables()[var];
     diagnostic.attachNote(variable.getOp()->getLoc())
-        << "no layout yet for " << variable.type << " of '"
-        << variable.getOp()->getName() << "'; "
-        << (variable.memory == Memory::Registers ? "a 'mosaic_gpu.layout_cast'"
+        << "no layout chosen yet for " << variable.type << " of '"
+        << variable.getOp()->getName() << "'; annotate it with "
+        << (variable.memory == Memory::Registers ? "'mosaic_gpu.layout_cast'"
             : variable.memory == Memory::Shared
-                ? "a 'mosaic_gpu.with_transforms'"
-                : "a 'mosaic_gpu.tmem_layout_cast'")
-        << " there would help";
+                ? "'mosaic_gpu.with_transforms'"
+                : "'mosaic_gpu.tmem_layout_cast'");
   }
   if (stuck.size() > kShown)
     diagnostic.attachNote() << "and " << stuck.size() - kShown << " more";
@@ -616,8 +616,8 @@ void inference::reportConflict(Solver &solver, const Problem &problem,
       solution.stuck.empty() ? problem.vars.front() : solution.stuck.front();
   const Variable &variable = evaluator.getSystem().getVariables()[var];
   InFlightDiagnostic diagnostic = variable.getOp()->emitOpError();
-  diagnostic << "needs a layout for " << variable.type
-             << ", and no known one fits";
+  diagnostic << "requires a layout for " << variable.type
+             << "; no known layout is valid";
   for (int number : problem.constraints) {
     const Constraint &constraint =
         evaluator.getSystem().getConstraints()[number];
@@ -626,7 +626,8 @@ void inference::reportConflict(Solver &solver, const Problem &problem,
       continue;
     diagnostic.attachNote(constraint.op->getLoc())
         << "'" << constraint.op->getName() << "' "
-        << describe(evaluator, constraint) << ": " << constraint.why;
+        << describeConstraint(evaluator, constraint) << ": "
+        << constraint.reason;
   }
   suggestPadding(diagnostic, evaluator, variable);
 }
@@ -638,7 +639,8 @@ void inference::reportOutOfFuel(Solver &solver, const Problem &problem,
       solution.stuck.empty() ? problem.vars.front() : solution.stuck.front();
   InFlightDiagnostic diagnostic =
       evaluator.getSystem().getVariables()[var].getOp()->emitOpError();
-  diagnostic << "has no layout: the search ran out of fuel after "
-             << solver.getTried() << " assignments (option 'fuel')";
+  diagnostic << "has no layout after " << solver.getTried()
+             << " search steps; raise the option 'fuel' or annotate the values "
+                "in the notes";
   attachStuck(diagnostic, evaluator, solution.stuck);
 }

@@ -1,4 +1,4 @@
-//===- Conflict.h - Why there are no layouts ------------------------------===//
+//===- Conflict.h - Diagnostics for unsatisfiable layout constraints ------===//
 
 #ifndef SMALTI_PASSES_LAYOUTS_INFERENCE_CONFLICT_H
 #define SMALTI_PASSES_LAYOUTS_INFERENCE_CONFLICT_H
@@ -7,19 +7,25 @@
 
 namespace smalti::inference {
 
-/// Constraints of a problem that contradict each other, no one of which can be
-/// left out; empty where the problem as such is no contradiction, but a
-/// variable has no candidate. What takes too long to leave out stays. They are
-/// numbers of the system, in order.
+/// A minimal set of contradictory constraints of a problem, as sorted indices
+/// into the system. It is empty if the constraints are not contradictory, but a
+/// variable has no candidate. The set is not minimal if the search exceeds its
+/// budget.
 std::vector<int> findCore(Solver &solver, const Problem &problem);
 
-/// One error for a problem without a solution: on the op that the contradiction
-/// ends with, a note for each op that takes part, and how to resolve it.
+/// The requirement of a constraint as a verb phrase, for diagnostics: "requires
+/// WGMMA".
+std::string describeConstraint(Evaluator &evaluator,
+                               const Constraint &constraint);
+
+/// Emits one error for an unsatisfiable problem on the last op of the
+/// contradiction, a note for each op in it, and a hint.
 void reportConflict(Solver &solver, const Problem &problem,
                     const Solution &solution, llvm::ArrayRef<int> core,
                     bool allowsRelayouts);
 
-/// One error for a problem whose search took too long: where it was.
+/// Emits one error for a search that exceeded its fuel, with the values that
+/// have no layout yet.
 void reportOutOfFuel(Solver &solver, const Problem &problem,
                      const Solution &solution);
 

@@ -1,11 +1,12 @@
-//===- EvaluateLayouts.cpp - What the layouts of a module cost ------------===//
+//===- EvaluateLayouts.cpp - Cost and validity of existing layouts --------===//
 //
-// The constraints and the cost model of layout inference, on layouts that are
-// there already: ours, JAX's, or written by hand.
+// Applies the constraints and the cost model of layout inference to layouts
+// that already exist, from this inference, from JAX or written by hand.
 //
 //===----------------------------------------------------------------------===//
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
+#include "smalti/passes/Layouts/Inference/Conflict.h"
 #include "smalti/passes/Layouts/Inference/Evaluation.h"
 #include "smalti/passes/Layouts/Inference/InferLayouts.h"
 #include "smalti/passes/Layouts/Rules/Rules.h"
@@ -26,14 +27,14 @@ using namespace smalti::inference;
 
 namespace {
 
-/// Reads the layouts that the attributes of ops give to places.
+/// Reads the layouts of values from the attributes of ops.
 class Reader {
 public:
   Reader(ConstraintSystem &system, std::vector<LayoutId> &layouts)
       : system(system), layouts(layouts) {}
 
   LogicalResult read(Operation *op) {
-    Places in[3], out[3];
+    Values in[3], out[3];
     for (OpOperand &operand : op->getOpOperands())
       if (VarId var = system.lookup(operand); var != kNoVar)
         append(in, var, operand.get().getType());
@@ -50,32 +51,34 @@ public:
   }
 
 private:
-  using Places = SmallVector<std::pair<VarId, Type>>;
+  using Values = SmallVector<std::pair<VarId, Type>>;
 
-  static void append(Places *lists, VarId var, Type type) {
+  static void append(Values *lists, VarId var, Type type) {
     lists[static_cast<size_t>(*getMemory(type))].push_back({var, type});
   }
 
   LogicalResult readList(Operation *op, StringRef name,
-                         ArrayRef<std::pair<VarId, Type>> places) {
+                         ArrayRef<std::pair<VarId, Type>> values) {
     auto list = op->getAttrOfType<ArrayAttr>(name);
-    // Whether the layouts are known from elsewhere is seen in the end.
-    if (!list || places.empty())
+    // Missing layouts are reported at the end, unless other ops state them.
+    if (!list || values.empty())
       return success();
-    if (list.size() != places.size())
+    if (list.size() != values.size())
       return op->emitOpError() << "has " << list.size() << " entries in '"
-                               << name << "', not " << places.size();
-    for (auto [attribute, place] : llvm::zip_equal(list, places)) {
+                               << name << "'; expected " << values.size();
+    for (auto [attribute, place] : llvm::zip_equal(list, values)) {
       auto [var, type] = place;
       LayoutTable &table = system.getLayouts();
       LayoutId layout = table.fromAttribute(attribute, type);
       if (layout == kNoLayout || !table.fits(layout, type))
-        return op->emitOpError() << "has " << attribute << " in '" << name
-                                 << "', which is no layout of " << type;
+        return op->emitOpError()
+               << "has " << attribute << " in '" << name
+               << "', which is not a valid layout for " << type;
       if (layouts[var] != kNoLayout && layouts[var] != layout)
         return op->emitOpError()
                << "has " << table.name(layout) << " in '" << name
-               << "' for what is " << table.name(layouts[var]) << " elsewhere";
+               << "', but values that must have the same layout have "
+               << table.name(layouts[var]);
       layouts[var] = layout;
     }
     return success();
@@ -108,8 +111,7 @@ static std::string describe(const LayoutTable &table,
   return text;
 }
 
-/// What follows from the attributes for places that none names: arguments of
-/// blocks have the layout of what reaches them.
+/// Propagates layouts to values without attributes, such as block arguments.
 static void spreadLayouts(const ConstraintSystem &system,
                           std::vector<LayoutId> &layouts) {
   for (const Constraint &constraint : system.getConstraints()) {
@@ -137,7 +139,7 @@ void MosaicGPUEvaluateLayouts::runOnOperation() {
   std::vector<LayoutId> layouts(system.getVariables().size(), kNoLayout);
   Reader reader(system, layouts);
   WalkResult walk = module.walk<WalkOrder::PreOrder>([&](Operation *op) {
-    // Its layouts are constraints already.
+    // The layouts of the op are already constraints.
     if (isa<mosaic_gpu::CustomPrimitiveOp>(op))
       return WalkResult::skip();
     return WalkResult(reader.read(op));
@@ -149,8 +151,7 @@ void MosaicGPUEvaluateLayouts::runOnOperation() {
         layouts[constraint.a] == kNoLayout)
       layouts[constraint.a] = constraint.layouts.front();
   spreadLayouts(system, layouts);
-  // A function's argument of one element, which no attribute is about, has no
-  // transforms.
+  // A function argument of one element without an attribute has no transforms.
   for (auto [var, variable] : llvm::enumerate(system.getVariables())) {
     auto type = dyn_cast<MemRefType>(variable.type);
     if (layouts[var] == kNoLayout && variable.memory == Memory::Shared &&
@@ -165,7 +166,9 @@ void MosaicGPUEvaluateLayouts::runOnOperation() {
     if (layouts[var] == kNoLayout) {
       Operation *op = variable.getOp();
       (op ? op->emitOpError() : module.emitOpError())
-          << "has a value of type " << variable.type << " without a layout";
+          << "has a value of type " << variable.type
+          << " without a layout; annotate it, or run "
+             "'mosaic-gpu-infer-layouts'";
       return signalPassFailure();
     }
     if (variable.memory != Memory::Registers)
@@ -184,7 +187,7 @@ void MosaicGPUEvaluateLayouts::runOnOperation() {
       continue;
     LayoutId a = layouts[constraint.a];
     LayoutId b = constraint.b == kNoVar ? kNoLayout : layouts[constraint.b];
-    // A relayout without an op is a splat's alone.
+    // Only a splat is converted implicitly.
     bool holds = constraint.kind == Constraint::Kind::Use
                      ? a == b || table.isSplat(a)
                      : evaluator.holds(constraint, a, b, /*asInJAX=*/false) ||
@@ -192,20 +195,24 @@ void MosaicGPUEvaluateLayouts::runOnOperation() {
     if (!holds) {
       isValid = false;
       constraint.op->emitOpError()
-          << "has layouts that do not meet its demand: " << constraint.why
-          << ", got " << describe(table, constraint, layouts);
+          << (b == kNoLayout ? "has the unsupported layout "
+                             : "has the unsupported layouts ")
+          << describe(table, constraint, layouts) << "; it "
+          << describeConstraint(evaluator, constraint) << ": "
+          << constraint.reason;
       continue;
     }
     int64_t part = evaluator.cost(constraint, a, b);
     cost += part;
     if (part >= kCycle)
       remarkAnalysis(constraint.op, getArgument())
-          << "costs " << part / kCycle << " cycles (" << constraint.why
-          << "): " << describe(table, constraint, layouts);
+          << "estimated cost: " << part / kCycle << " cycles with layout"
+          << (b == kNoLayout ? " " : "s ")
+          << describe(table, constraint, layouts) << ": " << constraint.reason;
   }
   if (!isValid)
     return signalPassFailure();
   remarkAnalysis(module, getArgument())
-      << "the layouts cost " << cost / kCycle << " cycles and " << registers
-      << " registers";
+      << "estimated cost of all layouts: " << cost / kCycle << " cycles and "
+      << registers << " registers";
 }

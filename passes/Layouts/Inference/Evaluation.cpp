@@ -1,4 +1,4 @@
-//===- Evaluation.cpp - Whether known layouts meet constraints, and costs -===//
+//===- Evaluation.cpp - Validity and cost of layouts ----------------------===//
 
 #include "smalti/passes/Layouts/Inference/Evaluation.h"
 
@@ -12,10 +12,10 @@ using namespace smalti;
 using namespace smalti::inference;
 using Kind = Constraint::Kind;
 
-/// What a transfer costs of which no plan is known: each element by itself.
+/// Cost per element of a transfer without a plan.
 static constexpr int64_t kElementCycles = 8;
-/// What an access to global memory costs a warp beside the sectors that it
-/// moves, which take a cycle each.
+/// Cost of a global memory access of a warp, in addition to one cycle per
+/// sector.
 static constexpr int64_t kGlobalCycles = 4;
 static constexpr int64_t kSectorBytes = 32;
 static constexpr int64_t kMaxAccessBytes = 16;
@@ -59,8 +59,8 @@ bool Evaluator::isMmaTile(const Constraint &constraint, LayoutId layout) {
   return false;
 }
 
-/// A strided vector is repeated along leading dimensions alone: the threads
-/// that have its elements are those that have them in every repetition.
+/// A strided vector can be broadcast only along leading dimensions: the same
+/// threads hold its elements in every repetition.
 bool Evaluator::isBroadcast(const Constraint &constraint, LayoutId a,
                             LayoutId b) {
   if (layouts[a].kind != layouts[b].kind)
@@ -110,7 +110,7 @@ transfers::TransferProblem Evaluator::getProblem(const Constraint &transfer,
 
 bool Evaluator::isTransfer(const Constraint &transfer, LayoutId memory,
                            LayoutId registers, bool asInJAX) {
-  // A vector that is dealt out element by element is stored in rows.
+  // A vector without a tiled layout requires untiled memory.
   if (!layouts.isTiled(registers))
     return memory == layouts.noTransforms();
   auto [entry, isNew] = transferable.try_emplace(
@@ -143,7 +143,7 @@ int64_t Evaluator::transferCost(const Constraint &transfer, LayoutId memory,
   if (!isNew)
     return entry->second;
   transfers::TransferProblem problem = getProblem(transfer, memory, registers);
-  // Addresses do not count: they are the same each time the op runs.
+  // Address computations are not counted: they are loop-invariant.
   if (auto plan = transfers::planTransfer(problem, system.getTarget()))
     return entry->second = transfers::estimateCycles(
                static_cast<int64_t>(plan->accesses.size()) + plan->selects,
@@ -153,7 +153,7 @@ int64_t Evaluator::transferCost(const Constraint &transfer, LayoutId memory,
              type.getNumElements() / layouts.getThreads() * kElementCycles;
 }
 
-/// Elements that share bytes are accessed in registers of whole bytes of a row.
+/// Elements smaller than a byte require registers of whole bytes of a row.
 bool Evaluator::isGlobalTransfer(const Constraint &transfer,
                                  LayoutId registers) {
   int64_t bits = getElementBits(transfer.type);
@@ -166,8 +166,8 @@ bool Evaluator::isGlobalTransfer(const Constraint &transfer,
          value.tiled.vectorLength() * bits % 8 == 0;
 }
 
-/// What the first warp takes to load or store its part of a vector in global
-/// memory: instructions, and the sectors that each of them touches.
+/// The cycles of the first warp to load or store its part of a vector in global
+/// memory: instructions, and the sectors that each of them accesses.
 int64_t Evaluator::globalCost(const Constraint &transfer, LayoutId registers) {
   auto type = cast<MemRefType>(transfer.type);
   if (!type.hasStaticShape() || type.getRank() == 0)
@@ -180,7 +180,7 @@ int64_t Evaluator::globalCost(const Constraint &transfer, LayoutId registers) {
   int64_t offset;
   if (failed(type.getStridesAndOffset(strides, offset)))
     strides.assign(type.getRank(), ShapedType::kDynamic);
-  // A dynamic stride is taken for one of whole sectors.
+  // A dynamic stride is assumed to be one sector.
   for (int64_t &stride : strides)
     if (ShapedType::isDynamic(stride))
       stride = kSectorBytes;
@@ -188,8 +188,7 @@ int64_t Evaluator::globalCost(const Constraint &transfer, LayoutId registers) {
   layout::RegisterLayout layout =
       layouts.toRegisterLayout(registers, type.getShape());
   int64_t length = layout::vectorLength(layout);
-  // The address of element 0 of the first register, and whether those after it
-  // are neighbors.
+  // The address of an element of the first register of a lane.
   auto getAddress = [&](int64_t lane, int64_t element) {
     SmallVector<int64_t> index;
     if (auto *tiled = std::get_if<layout::TiledLayout>(&layout))
@@ -222,8 +221,8 @@ int64_t Evaluator::globalCost(const Constraint &transfer, LayoutId registers) {
              accesses * (kGlobalCycles + static_cast<int64_t>(sectors.size()));
 }
 
-/// The unit that copies moves a row of a tile in a cycle, 128 bytes at most:
-/// rows of 32 bytes take four times as long.
+/// A bulk copy moves one row of a tile per cycle, at most 128 bytes: rows of 32
+/// bytes take four times as long.
 int64_t Evaluator::copyCost(const Constraint &copy, LayoutId memory) {
   constexpr int64_t kBytesPerCycle = 128;
   auto type = cast<MemRefType>(copy.type);
@@ -336,7 +335,7 @@ bool Evaluator::holds(const Constraint &constraint, LayoutId a, LayoutId b,
   return dividesMultiples(layouts[a], constraint.numbers);
 }
 
-/// How many lanes have the same elements.
+/// The number of lanes that hold the same elements.
 static int64_t countReplicas(const layout::TiledLayout &layout) {
   int64_t replicas = 1;
   for (const layout::PartitionDim &part : layout.laneDims)
@@ -345,7 +344,7 @@ static int64_t countReplicas(const layout::TiledLayout &layout) {
   return replicas;
 }
 
-/// Lanes that have parts of one result exchange them, in a tree.
+/// Lanes that hold parts of one result combine them in a tree of shuffles.
 int64_t Evaluator::reductionCost(const Constraint &constraint, LayoutId a,
                                  LayoutId b) {
   if (!layouts.isTiled(a) || !layouts.isTiled(b))
@@ -363,7 +362,7 @@ int64_t Evaluator::cost(const Constraint &constraint, LayoutId a, LayoutId b) {
   case Kind::Relayout:
     if (a == b)
       return 0;
-    // The scalar is copied to registers.
+    // A splat is copied to registers.
     if (layouts.isSplat(a))
       return countRegisters(b, cast<VectorType>(constraint.type));
     return relayout(cast<VectorType>(constraint.type), a, b).cycles * kCycle *

@@ -1,11 +1,10 @@
-//===- Evaluation.h - Whether known layouts meet constraints, and the cost
-//-===//
+//===- Evaluation.h - Validity and cost of layouts ------------------------===//
 //
-// Costs are in issue cycles of one warp times `kCycle`, weighted by how often
-// the op runs: of relayouts, transfers, reductions, and of ops that compute
-// element by element. A register that a thread needs costs 1, so that it
-// decides between solutions that take as long, and its price where a thread
-// does not have enough of them.
+// Costs of relayouts, transfers, reductions and element-wise ops are in issue
+// cycles of one warp times `kCycle`, multiplied by the estimated number of
+// executions. A register of a thread costs 1, so that registers decide between
+// solutions with the same cycles. Under register pressure it also costs its
+// price.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +18,7 @@ namespace smalti::inference {
 
 inline constexpr int64_t kCycle = 64;
 
-/// What is decided by known layouts alone. Answers are kept.
+/// Evaluates constraints whose layouts are known, and caches the results.
 class Evaluator {
 public:
   explicit Evaluator(ConstraintSystem &system)
@@ -28,22 +27,22 @@ public:
   ConstraintSystem &getSystem() { return system; }
   LayoutTable &getLayouts() { return layouts; }
 
-  /// Whether a constraint holds, whose variables are known (`b` is ignored
-  /// where it has one). `asInJAX`: what JAX takes, or else all that is
-  /// possible. Use counts as Relayout: that producer and user are equal is the
-  /// solver's.
+  /// Whether a constraint holds for known layouts (`b` is ignored for
+  /// constraints of one variable). `asInJAX`: only what JAX accepts, instead of
+  /// everything that is possible. A Use is evaluated as a Relayout; the solver
+  /// requires equality.
   bool holds(const Constraint &constraint, LayoutId a, LayoutId b,
              bool asInJAX);
 
-  /// The cost of a constraint that holds.
+  /// The cost of a satisfied constraint.
   int64_t cost(const Constraint &constraint, LayoutId a, LayoutId b);
-  /// The 32-bit registers that a thread needs for a vector.
+  /// The number of 32-bit registers per thread of a vector.
   int64_t countRegisters(LayoutId layout, mlir::VectorType type);
 
-  /// What the steps of a Becomes make of a layout: see applySteps.
+  /// The result of the steps of a Becomes: see applySteps.
   LayoutId apply(const Constraint &constraint, LayoutId layout, bool asInJAX);
 
-  /// See RegisterLayouts.h.
+  /// See listRegisterLayouts.
   llvm::ArrayRef<LayoutId> getRegisterLayouts(mlir::VectorType type);
 
   const relayouts::RelayoutCost &relayout(mlir::VectorType type, LayoutId from,
@@ -70,19 +69,20 @@ private:
   std::map<TransferKey, int64_t> transferCosts;
   llvm::DenseMap<std::pair<LayoutId, mlir::Type>, int64_t> registerCounts;
   llvm::DenseMap<mlir::Type, std::vector<LayoutId>> registerLayouts;
-  /// By the steps, the layout, and whether as in JAX.
+  /// Key: steps, layout, asInJAX.
   std::map<std::tuple<int, LayoutId, bool>, LayoutId> applied;
   std::map<std::tuple<const void *, LayoutId, LayoutId>,
            relayouts::RelayoutCost>
       relayoutCosts;
 };
 
-/// The tiles of 8 rows of 128, 64 and 32 bytes, of elements of `bits` bits.
+/// The tiles of 8 rows of 128, 64 and 32 bytes for elements of `bits` bits, and
+/// of 16 bytes with `withUnswizzled`.
 llvm::SmallVector<llvm::SmallVector<int64_t, 2>, 4>
 getMmaTiles(int64_t bits, bool isTransposed, bool withUnswizzled);
 
-/// Whether a tile, if there is one, has no more dimensions than there are
-/// multiples, and divides the last of them.
+/// Whether a layout is untiled, or its tile divides the last of the multiples
+/// and does not have more dimensions.
 bool dividesMultiples(const LayoutValue &value,
                       llvm::ArrayRef<int64_t> multiples);
 

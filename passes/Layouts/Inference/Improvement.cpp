@@ -1,4 +1,4 @@
-//===- Improvement.cpp - Cheaper solutions next to one --------------------===//
+//===- Improvement.cpp - Local search for cheaper solutions ---------------===//
 
 #include "smalti/passes/Layouts/Inference/Improvement.h"
 
@@ -13,7 +13,7 @@ using namespace smalti;
 using namespace smalti::inference;
 using Kind = Constraint::Kind;
 
-/// Changes in all, whatever the limit.
+/// Upper bound of the number of changes.
 static constexpr int64_t kMaxChanges = 100 * 1000;
 
 namespace {
@@ -27,7 +27,7 @@ public:
   int64_t run() {
     int64_t total = 0;
     int count = state.getClasses().size();
-    // What comes after the last change that helped has been tried since.
+    // Stop after all classes were tried since the last improvement.
     for (int index = 0, untouched = 0; untouched < count && budget > 0;
          index = (index + 1) % count) {
       int64_t gain = improve(index);
@@ -38,7 +38,7 @@ public:
   }
 
 private:
-  /// The best of the changes that begin with a class.
+  /// Applies the best change that begins with a class.
   int64_t improve(int index) {
     int64_t best = 0;
     std::vector<std::pair<int, LayoutId>> bestLayouts;
@@ -46,10 +46,10 @@ private:
       if (layout == state.getLayout(index))
         continue;
       for (bool takesNeighbors : {false, true}) {
-        // The second differs only where there are moves.
+        // The second variant differs only for classes with relaxed uses.
         if (takesNeighbors && !hasSameNeighbor(index))
           continue;
-        if (!takesNeighbors && !canPay(index, layout))
+        if (!takesNeighbors && !canBeCheaper(index, layout))
           continue;
         if (--budget < 0)
           break;
@@ -73,9 +73,8 @@ private:
     return best;
   }
 
-  /// Whether a class alone is cheaper with a layout that costs its links
-  /// nothing.
-  bool canPay(int index, LayoutId layout) {
+  /// Whether a class can become cheaper with a layout, if its links cost 0.
+  bool canBeCheaper(int index, LayoutId layout) {
     int64_t before = state.classCost(index);
     for (int number : state.getLinksOf(index))
       before += state.linkCost(state.getLinks()[number]);
@@ -86,7 +85,7 @@ private:
     return after < before;
   }
 
-  /// What a class could have, as its neighbors are now.
+  /// The possible layouts of a class with the current layouts of its neighbors.
   std::vector<LayoutId> list(int index) {
     LayoutId layout = state.getLayout(index);
     state.set(index, kNoLayout);
@@ -112,8 +111,9 @@ private:
       state.set(index, layout);
   }
 
-  /// Gives the neighbors of changed classes what these then need. Neighbors by
-  /// moves that have the layout `taken`, if any, change as the first class did.
+  /// Changes the neighbors of changed classes until all constraints are
+  /// satisfied. Neighbors across relaxed uses that have the layout `taken`, if
+  /// any, change with the first class.
   bool repair(LayoutId taken) {
     LayoutId first = state.getLayout(changed.front().first);
     for (size_t next = 0; next < changed.size(); ++next) {
@@ -140,7 +140,7 @@ private:
     return true;
   }
 
-  /// The layout with which a class meets a link at the least cost.
+  /// The cheapest layout of a class that satisfies a link.
   LayoutId choose(const Link &link, int other) {
     LayoutId old = state.getLayout(other), best = kNoLayout;
     int64_t bestCost = std::numeric_limits<int64_t>::max();
@@ -170,7 +170,7 @@ private:
     return best;
   }
 
-  /// By how much the changed classes and their links cost more than before.
+  /// The difference in cost of the changed classes and their links.
   int64_t compare() {
     llvm::DenseSet<int> links;
     for (auto [index, old] : changed)
@@ -185,13 +185,13 @@ private:
       return cost;
     };
     int64_t after = getCost();
-    exchange();
+    swapLayouts();
     int64_t before = getCost();
-    exchange();
+    swapLayouts();
     return after - before;
   }
 
-  void exchange() {
+  void swapLayouts() {
     for (auto &[index, layout] : changed) {
       LayoutId current = state.getLayout(index);
       state.set(index, layout);
@@ -201,7 +201,7 @@ private:
 
   SearchState &state;
   int64_t budget;
-  /// The layouts that classes had before.
+  /// The previous layouts of changed classes.
   llvm::MapVector<int, LayoutId> changed;
 };
 

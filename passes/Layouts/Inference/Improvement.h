@@ -1,4 +1,4 @@
-//===- Improvement.h - Cheaper solutions next to one ----------------------===//
+//===- Improvement.h - Local search for cheaper solutions -----------------===//
 
 #ifndef SMALTI_PASSES_LAYOUTS_INFERENCE_IMPROVEMENT_H
 #define SMALTI_PASSES_LAYOUTS_INFERENCE_IMPROVEMENT_H
@@ -7,11 +7,11 @@
 
 namespace smalti::inference {
 
-/// Changes the layouts of a state in which each class has one, as long as the
-/// solution gets cheaper, and returns by how much (0 or less). A change gives a
-/// class another layout, alone or with all classes that have its layout and are
-/// connected with it by uses, and repairs what that violates. For each class
-/// about `limit` changes are tried.
+/// Changes the layouts of a complete solution as long as it becomes cheaper,
+/// and returns the difference in cost (0 or negative). A change assigns another
+/// layout to a class, alone or together with all connected classes that have
+/// its layout, and repairs the violated constraints. About `limit` changes are
+/// tried for each class.
 int64_t improveSolution(SearchState &state, int64_t limit);
 
 } // namespace smalti::inference

@@ -1,4 +1,4 @@
-//===- InferLayouts.cpp - Gives every value its layout --------------------===//
+//===- InferLayouts.cpp - Layout inference --------------------------------===//
 
 #include "smalti/passes/Layouts/Inference/InferLayouts.h"
 
@@ -30,15 +30,15 @@ using namespace mlir;
 using namespace smalti;
 using namespace smalti::inference;
 
-/// Contradictions that one run of the pass reports.
+/// Number of contradictions that one run of the pass reports.
 static constexpr unsigned kMaxReports = 5;
 
 //===----------------------------------------------------------------------===//
 // Constraints
 //===----------------------------------------------------------------------===//
 
-/// Whether another op's rule speaks for a terminator.
-static bool isSpokenFor(Operation *op) {
+/// Whether the rule of the parent op covers a terminator.
+static bool isCoveredByParent(Operation *op) {
   return isa<RegionBranchTerminatorOpInterface>(op) && op->getParentOp() &&
          isa<RegionBranchOpInterface>(op->getParentOp()) &&
          isa<LayoutInferenceOpInterface>(op->getParentOp());
@@ -57,7 +57,7 @@ static StringRef nameOf(Memory memory) {
 }
 
 static LogicalResult addConstraintsOf(Operation *op, ConstraintSystem &system) {
-  if (isSpokenFor(op))
+  if (isCoveredByParent(op))
     return success();
   Value first;
   for (Value value :
@@ -72,29 +72,28 @@ static LogicalResult addConstraintsOf(Operation *op, ConstraintSystem &system) {
        llvm::concat<const Value>(op->getOperands(), op->getResults()))
     if (auto type = dyn_cast<VectorType>(value.getType());
         type && type.isScalable())
-      return op->emitOpError() << "takes or gives " << type
-                               << ": scalable vectors have no layout";
+      return op->emitOpError() << "uses or produces " << type
+                               << "; scalable vectors are not supported";
   auto rule = dyn_cast<LayoutInferenceOpInterface>(op);
   if (!rule)
     return op->emitOpError()
-           << "has no layout inference rule, but takes or gives "
+           << "has no layout inference rule, but uses or produces "
            << nameOf(*getMemory(first.getType())) << " (" << first.getType()
            << ")";
   system.setOp(op);
   if (failed(rule.addLayoutConstraints(system)))
     return failure();
-  auto emitForgotten = [&](StringRef place, unsigned number, Type type) {
-    return op->emitOpError() << "has no layout inference rule for " << place
+  auto emitMissing = [&](StringRef kind, unsigned number, Type type) {
+    return op->emitOpError() << "has no layout inference rule for " << kind
                              << " " << number << " (" << type << ")";
   };
   for (OpOperand &operand : op->getOpOperands())
     if (hasLayout(operand.get()) && system.lookup(operand) == kNoVar)
-      return emitForgotten("operand", operand.getOperandNumber(),
-                           operand.get().getType());
+      return emitMissing("operand", operand.getOperandNumber(),
+                         operand.get().getType());
   for (OpResult result : op->getResults())
     if (hasLayout(result) && system.lookup(Value(result)) == kNoVar)
-      return emitForgotten("result", result.getResultNumber(),
-                           result.getType());
+      return emitMissing("result", result.getResultNumber(), result.getType());
   return success();
 }
 
@@ -128,7 +127,7 @@ ArrayRef<LayoutAttributeNames> inference::getLayoutAttributeNames() {
   return names;
 }
 
-/// The chip that the option, `smalti.target` or JAX's attributes name.
+/// The target that the option, `smalti.target` or JAX's attributes state.
 static const targets::Target *findNamedChip(ModuleOp module, StringRef option) {
   FailureOr<const targets::Target *> named = findTarget(module, option);
   if (failed(named))
@@ -139,8 +138,9 @@ static const targets::Target *findNamedChip(ModuleOp module, StringRef option) {
     if (Attribute number = module->getAttr(name)) {
       auto integer = dyn_cast<IntegerAttr>(number);
       if (!integer || !integer.getValue().isSignedIntN(32)) {
-        module.emitOpError() << "attribute '" << name
-                             << "' must be a number of 32 bits, got " << number;
+        module.emitOpError()
+            << "attribute '" << name
+            << "' must be an integer of at most 32 bits, but is " << number;
         return nullptr;
       }
     }
@@ -151,11 +151,11 @@ static const targets::Target *findNamedChip(ModuleOp module, StringRef option) {
   const targets::Target *chip = targets::lookupComputeCapability(
       major.getValue().getSExtValue(), minor.getValue().getSExtValue());
   if (!chip)
-    module.emitOpError() << "is for compute capability "
-                         << major.getValue().getSExtValue() << "."
-                         << minor.getValue().getSExtValue()
-                         << ", which no known target has; known targets: "
-                         << targets::knownNames();
+    module.emitOpError()
+        << "has compute capability " << major.getValue().getSExtValue() << "."
+        << minor.getValue().getSExtValue()
+        << ", which does not match a known target; known targets: "
+        << targets::knownNames();
   return chip;
 }
 
@@ -167,13 +167,13 @@ const targets::Target *inference::findChip(ModuleOp module, StringRef option,
   int64_t most = chip->maxThreadsPerBlock / chip->waveSize;
   if (chip->isGPU() && warps > 0 && warps <= most)
     return chip;
-  InFlightDiagnostic diagnostic = module.emitOpError()
-                                  << "cannot be given layouts: ";
   if (chip->isGPU())
-    diagnostic << "option 'warps' must be from 1 to " << most << ", got "
-               << warps;
+    module.emitOpError() << "option 'warps' is " << warps
+                         << "; it must be from 1 to " << most << " on "
+                         << chip->name;
   else
-    diagnostic << "the target is no GPU";
+    module.emitOpError() << "target " << chip->name
+                         << " is not a GPU; layouts require a GPU target";
   return nullptr;
 }
 
@@ -183,14 +183,14 @@ const targets::Target *inference::findChip(ModuleOp module, StringRef option,
 
 namespace {
 
-/// Writes the layouts of all places as JAX does.
+/// Writes the layouts of all values in the attributes of JAX.
 class Writer {
 public:
   Writer(ConstraintSystem &system, ArrayRef<LayoutId> layouts)
       : system(system), layouts(layouts) {}
 
   void write(Operation *op) {
-    // Its layouts are part of the op.
+    // The layouts of a custom primitive are part of the op.
     if (isa<mosaic_gpu::CustomPrimitiveOp>(op))
       return;
     SmallVector<Attribute> lists[3], resultLists[3];
@@ -203,7 +203,7 @@ public:
     for (const LayoutAttributeNames &entry : getLayoutAttributeNames()) {
       auto &in = lists[static_cast<int>(entry.memory)];
       auto &out = resultLists[static_cast<int>(entry.memory)];
-      // What an earlier inference left there may be of another type.
+      // Remove the attributes of an earlier inference.
       setOrRemove(op, entry.in, in);
       setOrRemove(op, entry.out, out);
     }
@@ -238,15 +238,15 @@ struct Move {
 /// The layouts of all variables so far.
 struct Layouts {
   std::vector<LayoutId> layouts;
-  /// The uses that a relayout may serve.
+  /// The uses at which a relayout may be inserted.
   llvm::DenseSet<int> relaxed;
 };
 
-/// What a thread of a function needs of registers, and what it has.
+/// The register pressure of a function and its limit.
 struct Pressure {
   Registers most;
   int64_t available = 0;
-  /// Values that are live where there are too many.
+  /// Values that are live where the pressure exceeds the limit.
   SmallVector<Value> values;
 };
 
@@ -262,25 +262,26 @@ struct MosaicGPUInferLayouts
   void runOnOperation() override;
 
 private:
-  /// Solves one problem; an error where it cannot.
+  /// Solves one problem, or emits an error.
   LogicalResult solveProblem(Solver &solver, const Problem &problem,
                              Layouts &result);
-  void relieve(Solver &solver, ArrayRef<Problem> problems, Layouts &result);
+  void reducePressure(Solver &solver, ArrayRef<Problem> problems,
+                      Layouts &result);
   SmallVector<Pressure> measure(Evaluator &evaluator, const Layouts &layouts);
   void commit(Evaluator &evaluator, const Layouts &result);
 };
 
 } // namespace
 
-/// Problems with more uses are solved with relayouts at a few of them.
+/// In problems with more uses, relayouts are tried at only some of them.
 static constexpr size_t kMaxUses = 1000;
-/// Assignments that look for JAX's solution: more for large problems, in which
-/// each value may take some.
+/// Fuel of the search for JAX's solution: a constant, and more for each
+/// variable.
 static constexpr int64_t kJAXFuel = 4000;
 static constexpr int64_t kJAXFuelOfVariable = 4;
 
-/// The uses of a problem where a relayout could stand; none where there are too
-/// many to look at all of them.
+/// The uses of a problem at which a relayout can be inserted; empty if they
+/// exceed the limit.
 static llvm::DenseSet<int> findUses(const ConstraintSystem &system,
                                     const Problem &problem) {
   llvm::DenseSet<int> uses;
@@ -290,20 +291,18 @@ static llvm::DenseSet<int> findUses(const ConstraintSystem &system,
   return uses.size() > kMaxUses ? llvm::DenseSet<int>() : uses;
 }
 
-/// Relaxes uses of a contradiction, as long as there are any, until there is a
-/// solution.
+/// Relaxes uses of the contradiction until a solution exists or no use remains.
 static Solution solveWithRelayouts(Solver &solver, const Problem &problem,
                                    llvm::DenseSet<int> &relaxed,
                                    std::vector<int> core) {
   constexpr int kMaxRounds = 32;
   constexpr size_t kMaxRelaxed = 16;
-  // Fewer relayouts than uses are looked for in so many rounds; after that, any
-  // use may be one.
+  // The rounds try to find few relayouts; the last round relaxes all uses.
   ArrayRef<Constraint> constraints =
       solver.getEvaluator().getSystem().getConstraints();
   Solution solution;
   for (int round = 0; round < kMaxRounds; ++round) {
-    // Of a long way between two demands, the places that run least often.
+    // On a long path between two constraints, prefer uses that execute rarely.
     llvm::erase_if(core, [&](int number) {
       return constraints[number].kind != Constraint::Kind::Use;
     });
@@ -325,7 +324,7 @@ static Solution solveWithRelayouts(Solver &solver, const Problem &problem,
     solution = solver.solve(problem, mode);
     if (solution.status != SolveStatus::Conflict)
       break;
-    // What still contradicts itself does so without the relaxed uses.
+    // The remaining contradiction does not contain the relaxed uses.
     Problem rest = problem;
     llvm::erase_if(rest.constraints,
                    [&](int number) { return relaxed.contains(number); });
@@ -340,9 +339,9 @@ LogicalResult MosaicGPUInferLayouts::solveProblem(Solver &solver,
                                                   const Problem &problem,
                                                   Layouts &result) {
   ConstraintSystem &system = solver.getEvaluator().getSystem();
-  // Each search has a share of the fuel and what the searches before it left.
-  // At most half of the fuel goes to what JAX would find. A search without fuel
-  // still finds what follows from the constraints alone.
+  // Each search has its share of the fuel and the rest of the previous
+  // searches. The search for JAX's solution has at most half. A search without
+  // fuel still propagates the constraints.
   int64_t jaxFuel = std::min<int64_t>(
       fuel - fuel / 2, kJAXFuel + kJAXFuelOfVariable * problem.vars.size());
   SolveMode mode;
@@ -355,7 +354,7 @@ LogicalResult MosaicGPUInferLayouts::solveProblem(Solver &solver,
       relaxed = findUses(system, problem);
     int64_t reserve = relaxed.empty() ? 0 : solver.getFuel() / 2;
     solver.setFuel(solver.getFuel() - reserve);
-    // The search that came furthest tells where layouts are missing.
+    // The search that assigned most variables determines the notes.
     auto searchAgain = [&] {
       Solution next = solver.solve(problem, mode);
       if (next.status == SolveStatus::OutOfFuel && !solution.stuck.empty() &&
@@ -368,7 +367,7 @@ LogicalResult MosaicGPUInferLayouts::solveProblem(Solver &solver,
     searchAgain();
     solver.setFuel(solver.getFuel() + reserve);
     if (!relaxed.empty()) {
-      // From what was found, or from the start.
+      // Continue from the solution, or start again.
       mode.relaxed = &relaxed;
       if (solution.status != SolveStatus::Solved)
         searchAgain();
@@ -401,12 +400,11 @@ LogicalResult MosaicGPUInferLayouts::solveProblem(Solver &solver,
 // Register pressure
 //===----------------------------------------------------------------------===//
 
-/// Registers of a thread that are not for vectors: addresses, loop counters.
+/// Registers of a thread for other values than vectors, such as addresses.
 static constexpr int64_t kOtherRegisters = 24;
-/// What a register costs where there are too many: a store to local memory, and
-/// a load.
+/// Cost of a spilled register: a store to local memory and a load.
 static constexpr int64_t kSpillCost = 16 * kCycle;
-static constexpr int kMaxReliefs = 4;
+static constexpr int kMaxPressureRounds = 4;
 
 SmallVector<Pressure> MosaicGPUInferLayouts::measure(Evaluator &evaluator,
                                                      const Layouts &result) {
@@ -415,15 +413,15 @@ SmallVector<Pressure> MosaicGPUInferLayouts::measure(Evaluator &evaluator,
   auto count = [&](Value value) -> int64_t {
     VarId var =
         isa<VectorType>(value.getType()) ? system.lookup(value) : kNoVar;
-    // What is repeated stays in the registers that it is repeated from.
+    // A broadcast value uses the registers of its operand.
     if (var == kNoVar || system.getLayouts().isSplat(result.layouts[var]) ||
         value.getDefiningOp<mosaic_gpu::BroadcastInDimOp>())
       return 0;
     return evaluator.countRegisters(result.layouts[var],
                                     cast<VectorType>(value.getType()));
   };
-  // Loads and what is computed element by element may be delayed until it is
-  // needed, up to the next op that takes whole vectors or has an effect.
+  // Loads and element-wise ops can be delayed until their first use, up to the
+  // next op that uses whole vectors or has side effects.
   auto isPoint = [](Operation *op) {
     return isa<vector::MultiDimReductionOp>(op) || op->getNumRegions() != 0 ||
            (!isa<mosaic_gpu::VectorLoadOp>(op) && !isPure(op));
@@ -432,18 +430,19 @@ SmallVector<Pressure> MosaicGPUInferLayouts::measure(Evaluator &evaluator,
   getOperation()->walk([&](FunctionOpInterface function) {
     if (function.isExternal())
       return;
-    // The threads that share the registers; some may have others' share.
+    // The threads that share the registers; setmaxregister can redistribute
+    // them.
     int64_t threads = system.getLayouts().getThreads();
-    bool exchanges = false;
+    bool redistributes = false;
     function->walk([&](Operation *op) {
       if (auto launch = dyn_cast<gpu::LaunchOp>(op))
         if (auto size = getBlockSize(function, launch))
           threads = std::max(threads, (*size)[0] * (*size)[1] * (*size)[2]);
-      exchanges |= isa<NVVM::SetMaxRegisterOp>(op);
+      redistributes |= isa<NVVM::SetMaxRegisterOp>(op);
     });
     Pressure pressure;
     pressure.available = chip.registersPerThread;
-    if (!exchanges && chip.registersPerUnit > 0)
+    if (!redistributes && chip.registersPerUnit > 0)
       pressure.available =
           std::min(pressure.available, chip.registersPerUnit / threads);
     Lifetimes lifetimes(function, count, isPoint);
@@ -455,7 +454,7 @@ SmallVector<Pressure> MosaicGPUInferLayouts::measure(Evaluator &evaluator,
   return pressures;
 }
 
-/// How many registers are missing in all functions.
+/// The number of registers above the limit, over all functions.
 static int64_t countMissing(ArrayRef<Pressure> pressures) {
   int64_t missing = 0;
   for (const Pressure &pressure : pressures)
@@ -464,17 +463,18 @@ static int64_t countMissing(ArrayRef<Pressure> pressures) {
   return missing;
 }
 
-/// Looks for other layouts where more registers are live than a thread has:
-/// those of values that are live there cost more, and any use may be a
+/// Searches for other layouts if the register pressure exceeds the limit:
+/// registers of values that are live there cost more, and any use may have a
 /// relayout.
-void MosaicGPUInferLayouts::relieve(Solver &solver, ArrayRef<Problem> problems,
-                                    Layouts &result) {
+void MosaicGPUInferLayouts::reducePressure(Solver &solver,
+                                           ArrayRef<Problem> problems,
+                                           Layouts &result) {
   Evaluator &evaluator = solver.getEvaluator();
   ConstraintSystem &system = evaluator.getSystem();
   SmallVector<Pressure> pressures = measure(evaluator, result);
   Layouts best = result;
   int64_t least = countMissing(pressures);
-  for (int round = 0; round < kMaxReliefs && countMissing(pressures) > 0;
+  for (int round = 0; round < kMaxPressureRounds && countMissing(pressures) > 0;
        ++round) {
     llvm::DenseSet<VarId> priced;
     for (const Pressure &pressure : pressures)
@@ -512,11 +512,11 @@ void MosaicGPUInferLayouts::relieve(Solver &solver, ArrayRef<Problem> problems,
   for (const Pressure &pressure : measure(evaluator, result))
     if (pressure.most.count > pressure.available)
       remarkMissed(pressure.most.op, getArgument())
-          << "more registers are live than a thread has: vectors that are live "
-             "here take "
-          << pressure.most.count << " registers of a thread, which has "
+          << "register pressure exceeds the limit: vectors that are live here "
+             "need "
+          << pressure.most.count << " registers per thread; the limit is "
           << pressure.available << "; the largest is "
-          << pressure.most.largest.getType() << ", which takes "
+          << pressure.most.largest.getType() << " with "
           << pressure.most.largestCount;
 }
 
@@ -545,7 +545,7 @@ void MosaicGPUInferLayouts::commit(Evaluator &evaluator,
     return isa<mosaic_gpu::CustomPrimitiveOp>(op) ? WalkResult::skip()
                                                   : WalkResult::advance();
   });
-  // A value that was moved before its use is not moved again.
+  // A relayout of a value is reused by later uses in its block.
   llvm::DenseMap<std::pair<Value, LayoutId>, mosaic_gpu::LayoutCastOp> casts;
   for (OpOperand *operand : moved) {
     Move move = moves.lookup(operand);
@@ -553,9 +553,9 @@ void MosaicGPUInferLayouts::commit(Evaluator &evaluator,
     Value value = operand->get();
     auto type = cast<VectorType>(value.getType());
     mosaic_gpu::LayoutCastOp &known = casts[{value, move.to}];
-    Operation *place =
+    Operation *ancestor =
         known ? known->getBlock()->findAncestorOpInBlock(*user) : nullptr;
-    if (place && known->isBeforeInBlock(place)) {
+    if (ancestor && known->isBeforeInBlock(ancestor)) {
       operand->set(known.getResult());
       continue;
     }
@@ -568,9 +568,11 @@ void MosaicGPUInferLayouts::commit(Evaluator &evaluator,
     known->setAttr(mosaic_gpu::kOutLayouts, builder.getArrayAttr({to}));
     operand->set(known.getResult());
     remarkApplied(user, getArgument())
-        << "inserted a relayout of operand " << operand->getOperandNumber()
-        << " from " << table.name(move.from) << " to " << table.name(move.to)
-        << ": " << evaluator.relayout(type, move.from, move.to).str();
+        << "relayout inserted: operand " << operand->getOperandNumber()
+        << " converted from " << table.name(move.from) << " to "
+        << table.name(move.to)
+        << " (cost: " << evaluator.relayout(type, move.from, move.to).str()
+        << ")";
   }
 }
 
@@ -580,7 +582,7 @@ void MosaicGPUInferLayouts::runOnOperation() {
     return signalPassFailure();
   if (fuel < 1) {
     getOperation().emitOpError()
-        << "cannot be given layouts: option 'fuel' must be positive";
+        << "option 'fuel' is " << fuel << "; it must be positive";
     return signalPassFailure();
   }
   LayoutTable table(&getContext(), warps, chip->waveSize);
@@ -600,6 +602,6 @@ void MosaicGPUInferLayouts::runOnOperation() {
       break;
   if (reports != 0)
     return signalPassFailure();
-  relieve(solver, problems, result);
+  reducePressure(solver, problems, result);
   commit(evaluator, result);
 }

@@ -1,4 +1,4 @@
-//===- InferLayouts.h - What passes on layouts of a module share ----------===//
+//===- InferLayouts.h - Shared parts of layout inference and evaluation ---===//
 
 #ifndef SMALTI_PASSES_LAYOUTS_INFERENCE_INFERLAYOUTS_H
 #define SMALTI_PASSES_LAYOUTS_INFERENCE_INFERLAYOUTS_H
@@ -9,20 +9,21 @@
 
 namespace smalti::inference {
 
-/// The names of the attributes that list the layouts of values in one memory.
+/// The names of the layout attributes of values in one memory.
 struct LayoutAttributeNames {
   Memory memory;
   llvm::StringRef in, out;
 };
 llvm::ArrayRef<LayoutAttributeNames> getLayoutAttributeNames();
 
-/// The chip that the option, `smalti.target` or JAX's attributes name, and that
-/// has layouts for this many warps; null after an error.
+/// The target that the option, `smalti.target` or JAX's attributes state; null
+/// after an error. A target that is not a GPU or does not support this number
+/// of warps per block is an error.
 const targets::Target *findChip(mlir::ModuleOp module, llvm::StringRef option,
                                 int64_t warps);
 
-/// Adds what all ops of a module demand, and that producers and users agree. An
-/// error where an op has no rule.
+/// Adds the constraints of all ops of a module, and those between producers and
+/// users. Emits an error for an op without a rule.
 llvm::LogicalResult collectConstraints(mlir::ModuleOp module,
                                        ConstraintSystem &system);
 

@@ -1,4 +1,4 @@
-//===- SearchState.cpp - Classes of variables, and what is known ----------===//
+//===- SearchState.cpp - Variable classes and constraint propagation ------===//
 
 #include "smalti/passes/Layouts/Inference/SearchState.h"
 
@@ -24,8 +24,8 @@ SearchState::SearchState(Evaluator &evaluator, const Problem &problem,
 
 namespace {
 
-/// Variables that are equal, as a union-find and a ring through each class; and
-/// which of them are no splat.
+/// Equal variables, as a union-find and a ring through each class, and whether
+/// they cannot be splats.
 struct Merger {
   std::vector<int> parent, next;
   std::vector<bool> isNotSplat;
@@ -40,7 +40,7 @@ struct Merger {
       var = parent[var] = parent[parent[var]];
     return var;
   }
-  /// Every member of the variable's class is no splat.
+  /// Marks all members of the class of a variable as not splat.
   void mark(int var) {
     if (isNotSplat[var])
       return;
@@ -62,10 +62,10 @@ struct Merger {
   }
 };
 
-/// The neighbours of each variable, in one array.
-struct Neighbours {
+/// The neighbors of each variable, in one array.
+struct Neighbors {
   std::vector<int> begin, entries;
-  template <typename Visit> Neighbours(size_t count, Visit visit) {
+  template <typename Visit> Neighbors(size_t count, Visit visit) {
     begin.assign(count + 1, 0);
     visit([&](int from, int) { ++begin[from + 1]; });
     for (size_t index = 1; index <= count; ++index)
@@ -99,8 +99,9 @@ void SearchState::mergeClasses(const Problem &problem,
       merger.merge(locals[constraints[number].a],
                    locals[constraints[number].b]);
 
-  // No splat becomes none on its way. A use of what is no splat is equal.
-  Neighbours flow(problem.vars.size(), [&](auto add) {
+  // A step of a splat is a splat. A use of a value that is not a splat is equal
+  // to it.
+  Neighbors flow(problem.vars.size(), [&](auto add) {
     for (int number : problem.constraints) {
       const Constraint &constraint = constraints[number];
       bool isStep = constraint.kind == Kind::Becomes ||
@@ -177,9 +178,9 @@ void SearchState::buildLinks(const Problem &problem,
     case Kind::Equal:
       break;
     case Kind::Assign:
-      areGivensOne &= classes[a].given == kNoLayout ||
-                      classes[a].given == constraint.layouts.front();
-      classes[a].given = constraint.layouts.front();
+      isRequiredUnique &= classes[a].required == kNoLayout ||
+                          classes[a].required == constraint.layouts.front();
+      classes[a].required = constraint.layouts.front();
       break;
     case Kind::NotSplat:
       break;
@@ -206,15 +207,15 @@ void SearchState::buildLinks(const Problem &problem,
       break;
     }
   }
-  Neighbours neighbours(classes.size(), [&](auto add) {
+  Neighbors neighbors(classes.size(), [&](auto add) {
     for (auto [index, link] : llvm::enumerate(links)) {
       add(link.a, index);
       if (link.b >= 0 && link.b != link.a)
         add(link.b, index);
     }
   });
-  adjacentBegin = std::move(neighbours.begin);
-  adjacent = std::move(neighbours.entries);
+  adjacentBegin = std::move(neighbors.begin);
+  adjacent = std::move(neighbors.entries);
 }
 
 //===----------------------------------------------------------------------===//
@@ -237,7 +238,7 @@ bool SearchState::canHave(int index, LayoutId layout) const {
   LayoutTable &layouts = evaluator.getLayouts();
   if (layout == kNoLayout || ::getMemory(layouts[layout]) != varClass.memory)
     return false;
-  if (varClass.given != kNoLayout && varClass.given != layout)
+  if (varClass.required != kNoLayout && varClass.required != layout)
     return false;
   if ((varClass.isNotSplat && layouts.isSplat(layout)) ||
       (varClass.isNotStrided && layouts.isStrided(layout)))
@@ -270,10 +271,10 @@ void SearchState::undo(size_t length) {
 }
 
 bool SearchState::start() {
-  if (!areGivensOne)
+  if (!isRequiredUnique)
     return false;
   for (auto [index, varClass] : llvm::enumerate(classes))
-    if (varClass.given != kNoLayout && !assign(index, varClass.given))
+    if (varClass.required != kNoLayout && !assign(index, varClass.required))
       return false;
   for (const Link &link : links)
     if (!examine(link))
@@ -294,7 +295,7 @@ bool SearchState::examineUse(const Link &link) {
   LayoutId a = getLayout(link.a), b = getLayout(link.b);
   if (a != kNoLayout && !link.isMove && !layouts.isSplat(a))
     return assign(link.b, a);
-  // Only a splat becomes one.
+  // Only a splat can be used as a splat.
   if (b != kNoLayout && layouts.isSplat(b))
     return assign(link.a, b);
   if (a == kNoLayout || b == kNoLayout)
@@ -338,7 +339,7 @@ bool SearchState::examine(const Link &link) {
     return a == kNoLayout || evaluator.holds(constraint, a, b, mode.asInJAX);
   case Kind::Becomes:
     if (a == kNoLayout) {
-      // Nothing but a splat becomes one.
+      // Only a step of a splat is a splat.
       if (b != kNoLayout && layouts.isSplat(b))
         return assign(link.a, b);
       return true;
@@ -382,7 +383,7 @@ int64_t SearchState::costSince(size_t length) const {
     total += classCost(index);
     for (int number : getLinksOf(index)) {
       const Link &link = links[number];
-      // Counted with the later of its two classes.
+      // The link is counted with the later of its two classes.
       if (link.b >= 0) {
         const VarClass &other = classes[link.a == index ? link.b : link.a];
         if (other.layout == kNoLayout || other.position > varClass.position)

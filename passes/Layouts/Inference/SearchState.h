@@ -1,4 +1,4 @@
-//===- SearchState.h - Classes of variables, and what is known of them ----===//
+//===- SearchState.h - Variable classes and constraint propagation --------===//
 
 #ifndef SMALTI_PASSES_LAYOUTS_INFERENCE_SEARCHSTATE_H
 #define SMALTI_PASSES_LAYOUTS_INFERENCE_SEARCHSTATE_H
@@ -7,33 +7,32 @@
 
 namespace smalti::inference {
 
-/// Variables that have one layout in every solution.
+/// Variables that have the same layout in every solution.
 struct VarClass {
   Memory memory = Memory::Registers;
   VarId first = kNoVar;
-  /// The types of its variables, each once.
+  /// The distinct types of its variables.
   llvm::SmallVector<mlir::Type, 1> types;
-  /// Its registers are new ones: no other class is used as it, whose registers
-  /// they could be.
+  /// Whether the class needs its own registers, because it is not the use of a
+  /// value of another class.
   bool isOrigin = true;
-  /// Of vectors: what a register of its values costs beside that, for each
-  /// type.
+  /// The additional cost of a register of its values, for each vector type.
   llvm::SmallVector<std::pair<mlir::VectorType, int64_t>, 1> registerCosts;
   bool isNotSplat = false, isNotStrided = false;
-  /// The layout that an op states, if any.
-  LayoutId given = kNoLayout;
-  /// What its tile divides, counted from the end, if anything.
+  /// The layout that an op requires, if any.
+  LayoutId required = kNoLayout;
+  /// The numbers that its tile must divide, counted from the end, if any.
   std::optional<llvm::SmallVector<int64_t, 2>> multiples;
   LayoutId layout = kNoLayout;
-  /// When it got its layout.
+  /// Position in the trail.
   int position = -1;
 };
 
-/// A constraint between classes that propagation looks at.
+/// A constraint between classes for propagation.
 struct Link {
   const Constraint *constraint;
   int a, b = -1;
-  /// A use that a relayout may serve, or a cast.
+  /// A relaxed use, or a cast.
   bool isMove = false;
 };
 
@@ -42,14 +41,14 @@ public:
   SearchState(Evaluator &evaluator, const Problem &problem,
               const SolveMode &mode, std::vector<int> &locals);
 
-  /// Assigns what constraints state outright, and propagates. False where they
-  /// contradict each other.
+  /// Assigns the required layouts and propagates. Returns false for a
+  /// contradiction.
   bool start();
-  /// Gives a class a layout; false where it cannot have it.
+  /// Assigns a layout to a class; returns false if it is not possible.
   bool assign(int index, LayoutId layout);
-  /// What follows from the layouts given since; false where that contradicts.
+  /// Propagates the layouts of the trail; returns false for a contradiction.
   bool propagate();
-  /// Forgets all but the first `length` layouts given.
+  /// Removes all but the first `length` layouts of the trail.
   void undo(size_t length);
 
   size_t getTrailLength() const { return trail.size(); }
@@ -65,7 +64,7 @@ public:
   Evaluator &getEvaluator() const { return evaluator; }
   const SolveMode &getMode() const { return mode; }
 
-  /// Keeps a class from getting a layout, until it is allowed again.
+  /// Forbids a layout for a class until it is allowed again.
   void forbid(int index, LayoutId layout) { ++forbidden[{index, layout}]; }
   void allow(int index, LayoutId layout) {
     auto entry = forbidden.find({index, layout});
@@ -75,17 +74,17 @@ public:
   bool isForbidden(int index, LayoutId layout) const {
     return forbidden.count({index, layout}) != 0;
   }
-  /// Whether the class, as such, can have the layout.
+  /// Whether the layout satisfies the constraints of the class alone.
   bool canHave(int index, LayoutId layout) const;
 
-  /// The cost of what is known since the trail had this length.
+  /// The cost of the layouts added since the trail had this length.
   int64_t costSince(size_t length) const;
 
   //===--------------------------------------------------------------------===//
-  // For changes of a solution
+  // Changes of a solution
   //===--------------------------------------------------------------------===//
 
-  /// Gives a class another layout, or none, whatever follows.
+  /// Sets or clears the layout of a class without checks.
   void set(int index, LayoutId layout) { classes[index].layout = layout; }
   /// Whether a link between classes with known layouts holds.
   bool holds(const Link &link) const;
@@ -107,10 +106,10 @@ private:
   std::vector<int> classOf;
   std::vector<VarClass> classes;
   std::vector<Link> links;
-  bool areGivensOne = true;
+  bool isRequiredUnique = true;
   std::vector<int> adjacentBegin, adjacent;
   std::vector<int> trail;
-  /// How much of the trail is propagated.
+  /// Length of the propagated part of the trail.
   size_t propagated = 0;
   llvm::DenseMap<std::pair<int, LayoutId>, int> forbidden;
 };

@@ -1,4 +1,4 @@
-//===- Solver.cpp - Layouts that meet all constraints, and cost least -----===//
+//===- Solver.cpp - Search for the cheapest layout assignment -------------===//
 
 #include "smalti/passes/Layouts/Inference/Solver.h"
 
@@ -13,19 +13,20 @@ using namespace mlir;
 using namespace smalti;
 using namespace smalti::inference;
 
-/// Decisions on top of each other: beyond, the stack might not do.
+/// Limit of nested decisions, which bounds the stack.
 static constexpr int kMaxDepth = 2000;
-/// Classes in one part of the search from which on what is made of splats alone
-/// is taken for a splat first: deep chains of them need no decisions then.
+/// If a part of the search has more classes, ops whose operands are all splats
+/// are first assumed to be splats, so that long chains of them need no
+/// decisions.
 static constexpr size_t kManyClasses = 512;
-/// Costs are estimates: what replaces the first solution, which is JAX's, must
-/// be cheaper by one part in so many.
+/// A solution replaces the first solution, which is JAX's, only if it is
+/// cheaper by one part in this number, because costs are estimates.
 static constexpr int64_t kPrecision = 8;
 static constexpr int64_t kNoBound = std::numeric_limits<int64_t>::max() / 2;
 
 namespace {
 
-/// Layouts of classes, with what they cost.
+/// Layouts of classes and their cost.
 struct Assigned {
   std::vector<std::pair<int, LayoutId>> layouts;
   int64_t cost = 0;
@@ -36,7 +37,7 @@ struct Assigned {
   }
 };
 
-/// The first solution that was found, and the cheapest one.
+/// The cheapest solution, and the first one that was found.
 struct Found : Assigned {
   Assigned first;
 };
@@ -83,7 +84,7 @@ private:
     return found;
   }
 
-  /// In the order of the program, so that one makes the next one known.
+  /// Assumes splats in program order, so that each one determines the next.
   void assumeSplats(const std::vector<int> &unknown) {
     LayoutTable &layouts = state.getEvaluator().getLayouts();
     for (int index : unknown) {
@@ -113,7 +114,7 @@ private:
     return rest;
   }
 
-  /// Adds the layouts given since the trail had this length.
+  /// Adds the layouts that were assigned since the trail had this length.
   void takeTrail(size_t mark, int64_t cost, Found &found) const {
     Assigned trail;
     trail.cost = cost;
@@ -123,7 +124,7 @@ private:
     found.first.add(trail);
   }
 
-  /// The classes that constraints between unknown ones connect, in order.
+  /// Splits unknown classes into connected parts, in order.
   std::vector<std::vector<int>> split(ArrayRef<int> unknown) {
     std::vector<std::vector<int>> parts;
     partOf.resize(state.getClasses().size(), -1);
@@ -170,8 +171,8 @@ private:
     std::optional<Found> best;
     SmallVector<Candidate> forbidden;
     for (const Candidate &candidate : candidates) {
-      // What is cheaper is looked for from its own store, also on the way
-      // there: a solution is found whenever the fuel does for one.
+      // The search for a cheaper solution has its own budget, so that the fuel
+      // is reserved for the first solution.
       bool isBetter = best || improving;
       if (outOfFuel || (!isBetter && fuel <= 0)) {
         outOfFuel = true;
@@ -181,10 +182,10 @@ private:
       }
       if (state.isForbidden(candidate.index, candidate.layout))
         continue;
-      int64_t &store = isBetter ? improvements : fuel;
-      if (store <= 0)
+      int64_t &budget = isBetter ? improvements : fuel;
+      if (budget <= 0)
         break;
-      --store;
+      --budget;
       bool wasImproving = std::exchange(improving, isBetter);
       std::optional<Found> found =
           tryCandidate(candidate, unknown, best ? best->cost : bound);
@@ -194,7 +195,7 @@ private:
           found->first = std::move(best->first);
         best = std::move(found);
       }
-      // What it leads to is known: nothing else need lead there.
+      // All solutions with this candidate have been searched.
       state.forbid(candidate.index, candidate.layout);
       forbidden.push_back(candidate);
     }
@@ -204,16 +205,17 @@ private:
     return best;
   }
 
-  /// Layouts of one class, the cheapest first: where none leads to a solution,
-  /// there is none. Vectors come first, the largest ones, from which the
-  /// layouts of others follow; of these one next to a known one.
+  /// Tries the layouts of one class, the cheapest first. If all fail, the
+  /// problem has no solution. The class with the largest vector is first,
+  /// because it determines other layouts; ties prefer a class next to a known
+  /// one.
   std::optional<Found> searchByClass(const std::vector<int> &unknown) {
     bool isRefutation = state.getMode().refuteOnly;
     int index = chooseClass(unknown);
     std::vector<LayoutId> layouts = listLayouts(state, index);
     if (layouts.empty()) {
       noteStuck({index});
-      // Nothing contradicts anything, as far as it goes.
+      // No contradiction was found.
       return isRefutation ? std::optional(Found()) : std::nullopt;
     }
     if (!isRefutation)
@@ -255,7 +257,7 @@ private:
     return best;
   }
 
-  /// Those that contradict nothing at once, the cheapest first.
+  /// The layouts that propagation does not refute, the cheapest first.
   std::vector<LayoutId> rank(int index, ArrayRef<LayoutId> layouts) {
     std::vector<std::pair<int64_t, LayoutId>> costs;
     for (LayoutId layout : layouts) {
@@ -297,7 +299,7 @@ private:
   int64_t improvements;
   int depth = 0;
   bool outOfFuel = false;
-  /// Whether there is a solution already.
+  /// Whether a solution already exists.
   bool improving = false;
   std::vector<int> partOf;
   std::vector<int> stuck;

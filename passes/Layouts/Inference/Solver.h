@@ -1,12 +1,12 @@
-//===- Solver.h - Layouts that meet all constraints, and cost least -------===//
+//===- Solver.h - Search for the cheapest layout assignment ---------------===//
 //
-// Variables that must be equal are merged; what follows is propagated; the rest
-// is searched, depth first. Variables that no constraint connects any more are
-// searched apart from each other. As in JAX, candidates are tried in JAX's
-// order (Candidates.h), so that the first solution is the one that JAX finds;
-// the search goes on for a cheaper one, and prunes what costs as much already.
-// Otherwise one class after the other gets its cheapest layout, and the
-// solution is improved by changes (Improvement.h).
+// The solver merges variables that must be equal, propagates constraints, and
+// searches the remaining variables depth-first. Variables that are not
+// connected by constraints are searched independently. In JAX mode, candidates
+// are tried in JAX's order (Candidates.h), so the first solution is that of
+// JAX. The search then continues for a cheaper solution and prunes by cost. In
+// the extended mode, each class is assigned its cheapest layout, and local
+// search improves the solution (Improvement.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,42 +21,43 @@ namespace smalti::inference {
 
 class SearchState;
 
-/// Constraints that variables connect, by their number in the system, in order.
+/// Connected constraints and their variables, as sorted indices into the
+/// system.
 struct Problem {
   std::vector<VarId> vars;
   std::vector<int> constraints;
 };
 
 struct SolveMode {
-  /// JAX's relayouts, transfers and candidates alone.
+  /// Only the relayouts, transfers and candidates of JAX.
   bool asInJAX = true;
-  /// Uses that a relayout may serve.
+  /// Uses at which a relayout may be inserted.
   const llvm::DenseSet<int> *relaxed = nullptr;
-  /// Whether what no candidate is known for counts as solved: to tell whether
-  /// constraints contradict each other.
+  /// Whether variables without candidates count as solved, which only tests for
+  /// a contradiction.
   bool refuteOnly = false;
-  /// Whether the first solution will do.
+  /// Whether the search stops at the first solution.
   bool firstOnly = false;
 };
 
 enum class SolveStatus {
   Solved,
-  Conflict,  ///< there is no solution
-  OutOfFuel, ///< none was found before the fuel was used up
+  Conflict,  ///< a solution does not exist
+  OutOfFuel, ///< the fuel was used up before a solution was found
 };
 
 struct Solution {
   SolveStatus status = SolveStatus::Conflict;
-  /// One for each variable of the problem, when solved.
+  /// One layout for each variable of the problem, if solved.
   std::vector<LayoutId> layouts;
   int64_t cost = 0;
-  /// Variables without a layout when the fuel was used up, or for which there
-  /// was no candidate.
+  /// Variables without a layout when the fuel was used up, or without a
+  /// candidate.
   std::vector<VarId> stuck;
 };
 
-/// Assignments that the search tries for one problem: `fuel` until it has a
-/// solution, `improvements` for a cheaper one.
+/// Limits of the assignments for one problem: `fuel` for a first solution,
+/// `improvements` for a cheaper one.
 struct SolverLimits {
   int64_t fuel = 100000;
   int64_t improvements = 1000;
@@ -68,16 +69,17 @@ public:
       : evaluator(evaluator), limits(limits), fuel(limits.fuel) {}
 
   Solution solve(const Problem &problem, const SolveMode &mode);
-  /// Makes a solution cheaper: `layouts` are those of the problem's variables.
+  /// Improves a solution; `layouts` are the layouts of the variables of the
+  /// problem.
   void improve(const Problem &problem, const SolveMode &mode,
                llvm::MutableArrayRef<LayoutId> layouts);
 
   int64_t getTried() const { return limits.fuel - fuel; }
   int64_t getFuelLimit() const { return limits.fuel; }
   Evaluator &getEvaluator() { return evaluator; }
-  /// Gives all of the fuel back, for another problem.
+  /// Restores all fuel for another problem.
   void refuel() { fuel = limits.fuel; }
-  /// Gives back what refutations used.
+  /// Sets the remaining fuel.
   void setFuel(int64_t newFuel) { fuel = newFuel; }
   int64_t getFuel() const { return fuel; }
 
@@ -88,11 +90,11 @@ private:
   Evaluator &evaluator;
   SolverLimits limits;
   int64_t fuel;
-  /// The number of a variable within the problem that is being solved.
+  /// The index of a variable in the current problem.
   std::vector<int> locals;
 };
 
-/// The parts of the system that no constraint connects.
+/// Splits the system into independent problems.
 std::vector<Problem> splitIntoProblems(const ConstraintSystem &system);
 
 } // namespace smalti::inference

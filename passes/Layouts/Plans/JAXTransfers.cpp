@@ -1,9 +1,9 @@
-//===- JAXTransfers.cpp - Which transfers JAX takes -----------------------===//
+//===- JAXTransfers.cpp - Transfers that JAX supports ---------------------===//
 //
-// The limits of the planner of JAX 0.10.2, so that inference can say what JAX
-// would decide: 32 banks of 4 bytes, or as many narrower ones as accesses are
-// narrower; one warp; one access for each vector of a register; two groups of
-// lanes that may take their registers in another order.
+// The limits of the planner of JAX 0.10.2, so that inference can reproduce
+// JAX's decisions. It models 32 banks of 4 bytes, or more and narrower banks if
+// accesses are narrower, and one warp. Each register is one access, and two
+// groups of lanes may access their registers in different orders.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,11 +26,11 @@ using llvm::SmallVector;
 static constexpr int64_t kLanes = 32;
 static constexpr int64_t kBanks = 32;
 static constexpr int64_t kBankBits = 32;
-/// The widest access, and what a swizzle moves together.
+/// The widest access, and the chunk that a swizzle permutes.
 static constexpr int64_t kChunkBits = 128;
 
 namespace {
-/// The accesses that JAX would make: one for each value of `steps`.
+/// The accesses of JAX's plan: one for each value of `steps`.
 class JAXPlanner {
 public:
   JAXPlanner(const TransferDigits &digits, int64_t swizzleBytes)
@@ -46,7 +46,7 @@ public:
         rest /= digit.size;
       }
       laneOffsets.push_back(offset);
-      takesPart.push_back(isFirst);
+      isActive.push_back(isFirst);
     }
     count = 1;
     for (const Digit &step : steps)
@@ -73,7 +73,7 @@ private:
   int64_t swizzleBytes;
   int64_t count = 1;
   SmallVector<int64_t, kLanes> laneOffsets;
-  SmallVector<bool, kLanes> takesPart;
+  SmallVector<bool, kLanes> isActive;
 };
 } // namespace
 
@@ -81,20 +81,20 @@ bool JAXPlanner::conflicts(int64_t offset, int64_t otherOffset,
                            int64_t groupStride) const {
   int64_t banks = kBanks * (kBankBits / bankBits);
   int64_t together = kLanes / std::max<int64_t>(accessBits / bankBits, 1);
-  // Only the first bank of a lane is looked at: lanes that differ there differ
-  // in the others.
+  // Only the first bank of a lane is checked: lanes that differ there also
+  // differ in the other banks.
   for (int64_t first = 0; first < kLanes; first += together) {
-    SmallVector<bool, 128> asked(banks, false);
+    SmallVector<bool, 128> isBusy(banks, false);
     for (int64_t lane = first; lane < first + together; ++lane) {
-      if (!takesPart[lane])
+      if (!isActive[lane])
         continue;
       bool isOther = groupStride > 0 && lane / groupStride % 2 == 1;
       int64_t bits = laneOffsets[lane] + (isOther ? otherOffset : offset);
       bits = swizzleAddress(bits / 8, swizzleBytes) * 8 + bits % 8;
       int64_t bank = bits / bankBits % banks;
-      if (asked[bank])
+      if (isBusy[bank])
         return true;
-      asked[bank] = true;
+      isBusy[bank] = true;
     }
   }
   return false;
@@ -139,8 +139,7 @@ bool JAXPlanner::hasPlan() const {
   return false;
 }
 
-/// The swizzle that JAX takes memory to have: that which the row of a tile is
-/// as wide as.
+/// The swizzle that JAX assumes for memory: the width of a row of the tile.
 static int64_t impliedSwizzle(const MemoryLayout &memory, int64_t elementBits) {
   size_t untiled = memory.shape.size() - memory.tile.size();
   auto strides = ArrayRef(memory.strides).drop_front(untiled);
@@ -185,8 +184,8 @@ bool transfers::isTransferInJAX(const TransferProblem &problem,
     return false;
   if (accessBits > kChunkBits || accessBits % 8 != 0)
     return false;
-  // Accesses must not cross what a swizzle moves together, as far as the
-  // strides' common divisor tells.
+  // Accesses must not cross a swizzle chunk. The common divisor of the strides
+  // is the known alignment.
   int64_t alignment = 0;
   for (ArrayRef<Digit> list :
        {ArrayRef(digits->registers), ArrayRef(digits->warps),

@@ -1,4 +1,4 @@
-//===- MemoryLayout.cpp - Where elements are in shared memory -------------===//
+//===- MemoryLayout.cpp - Element addresses in shared memory --------------===//
 
 #include "smalti/passes/Layouts/Plans/TransferDigits.h"
 
@@ -17,11 +17,11 @@ using layout::listText;
 using llvm::ArrayRef;
 using llvm::SmallVector;
 
-/// Bytes whose rows a swizzle counts, and bytes that it moves together.
+/// Bytes of a row and of a chunk in the definition of a swizzle.
 static constexpr int64_t kSwizzleRow = 128;
 static constexpr int64_t kSwizzleChunk = 16;
 
-/// No shared memory has as many.
+/// Larger than any shared memory.
 static constexpr int64_t kMostElements = std::numeric_limits<int32_t>::max();
 
 int64_t transfers::swizzleAddress(int64_t address, int64_t swizzleBytes) {
@@ -45,7 +45,7 @@ MemoryLayout MemoryLayout::rowMajor(ArrayRef<int64_t> shape) {
   return memory;
 }
 
-/// The strides of the tiled dimensions, in a tile and from tile to tile.
+/// The strides of the tiled dimensions, inside a tile and between tiles.
 static std::optional<std::string> tileSteps(const MemoryLayout &memory,
                                             SmallVector<MemorySteps> &steps) {
   size_t untiled = memory.shape.size() - memory.tile.size();
@@ -61,11 +61,11 @@ static std::optional<std::string> tileSteps(const MemoryLayout &memory,
   int64_t innermost = memory.strides[order.front()];
   for (size_t dim = 0; dim < untiled; ++dim)
     if (memory.shape[dim] > 1 && memory.strides[dim] < innermost)
-      return "dimension " + std::to_string(dim) + " of stride " +
+      return "dimension " + std::to_string(dim) + " (stride " +
              std::to_string(memory.strides[dim]) +
-             " is not tiled, but lies inside dimension " +
-             std::to_string(order.front()) + " of stride " +
-             std::to_string(innermost) + ", which is";
+             ") is not tiled, but is inner to the tiled dimension " +
+             std::to_string(order.front()) + " (stride " +
+             std::to_string(innermost) + ")";
   int64_t inTile = 1;
   for (size_t dim : llvm::reverse(order)) {
     steps[dim].inner = tileOf(dim);
@@ -75,7 +75,7 @@ static std::optional<std::string> tileSteps(const MemoryLayout &memory,
   int64_t outer = inTile, previous = order.back();
   if (memory.strides[previous] != 1)
     return "the innermost tiled dimension has stride " +
-           std::to_string(memory.strides[previous]) + ", not 1";
+           std::to_string(memory.strides[previous]) + "; it must be 1";
   steps[previous].outerStride = outer;
   for (size_t dim : llvm::reverse(ArrayRef(order).drop_back())) {
     int64_t row = memory.strides[previous] * tileOf(previous);
@@ -103,10 +103,10 @@ transfers::getMemorySteps(const MemoryLayout &memory) {
                         " has more dimensions than memory of shape " +
                         listText(memory.shape));
   if (llvm::any_of(memory.shape, [](int64_t size) { return size <= 0; }))
-    return Result::none("sizes must be positive, got " +
+    return Result::none("sizes must be positive, but found " +
                         listText(memory.shape));
   if (llvm::any_of(memory.strides, [](int64_t stride) { return stride < 0; }))
-    return Result::none("strides must not be negative, got " +
+    return Result::none("strides must not be negative, but found " +
                         listText(memory.strides));
   int64_t span = 1;
   for (auto [size, stride] : llvm::zip_equal(memory.shape, memory.strides)) {
@@ -137,12 +137,12 @@ transfers::getMemorySteps(const MemoryLayout &memory) {
 std::optional<std::string> MemoryLayout::validate(int64_t elementBits) const {
   if (elementBits <= 0 || elementBits > 64 ||
       (elementBits & (elementBits - 1)) != 0)
-    return "elements are 1 to 64 bits wide, a power of two, not " +
-           std::to_string(elementBits);
+    return "elements have " + std::to_string(elementBits) +
+           " bits; the width must be a power of two from 1 to 64";
   if (swizzleBytes != 16 && swizzleBytes != 32 && swizzleBytes != 64 &&
       swizzleBytes != 128)
-    return "a swizzle is 16, 32, 64 or 128 bytes, not " +
-           std::to_string(swizzleBytes);
+    return "the swizzle is " + std::to_string(swizzleBytes) +
+           " bytes; it must be 16, 32, 64 or 128";
   auto steps = getMemorySteps(*this);
   if (!steps)
     return steps.reason;

@@ -1,8 +1,9 @@
-//===- RelayoutPlan.cpp - The steps of a relayout -------------------------===//
+//===- RelayoutPlan.cpp - Steps of a relayout -----------------------------===//
 //
-// Every thread must put words of its result together from bytes of words that
-// it has, and of words that other lanes of its warp have. The latter come in
-// rounds: in each, every lane shows one word, and reads that of another lane.
+// Every thread assembles the words of its result from bytes of its own words
+// and of words of other lanes of its warp. The lanes exchange words in rounds
+// of one shuffle: in each round, a lane sends one word and reads the word of
+// one lane.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,25 +40,25 @@ llvm::StringRef relayouts::toString(Step::Kind kind) {
 }
 
 //===----------------------------------------------------------------------===//
-// What threads need
+// Source words of the result
 //===----------------------------------------------------------------------===//
 
 namespace {
 
-/// A piece of a result's word: bytes of a word of a lane of the same warp.
+/// A piece of a word of the result: bytes of a word of a lane of the same warp.
 struct Source {
   int64_t lane = 0;
   int64_t word = 0;
-  /// In atoms from the word's beginning.
+  /// Offset in the word, in atoms.
   int64_t part = 0;
 };
 
 /// The pieces of a word, in order.
 using Word = SmallVector<Source, 4>;
 
-/// What the threads of each warp need: [warp][lane][word].
+/// The source pieces of all result words: [warp][lane][word].
 struct Needs {
-  /// Bytes that move together: an element, or elements that share a byte.
+  /// Bytes that are not split: an element, or elements that share a byte.
   int64_t atomBytes = 4;
   int64_t atomsOfSource = 1, atomsOfResult = 1;
   int64_t wordsOfSource = 1, wordsOfResult = 1;
@@ -66,33 +67,35 @@ struct Needs {
   int64_t atomsOfWord() const { return 4 / atomBytes; }
 };
 
-/// Rounds of one warp. -1: nothing.
+/// Shuffle rounds of one warp. -1: no word or lane.
 struct Rounds {
-  /// [round][lane]: the word that a lane shows, and the lane that it reads.
-  std::vector<SmallVector<int64_t>> shown, read;
-  /// Round in which a lane gets a word of another: [lane]{lane, word}.
-  std::vector<std::map<std::pair<int64_t, int64_t>, int64_t>> got;
+  /// [round][lane]: the word that a lane sends, and the lane from which it
+  /// reads.
+  std::vector<SmallVector<int64_t>> sent, read;
+  /// The round in which a lane receives a word of another: [lane]{lane, word}.
+  std::vector<std::map<std::pair<int64_t, int64_t>, int64_t>> received;
 
-  explicit Rounds(int64_t lanes) : got(lanes) {}
-  int64_t size() const { return shown.size(); }
+  explicit Rounds(int64_t lanes) : received(lanes) {}
+  int64_t size() const { return sent.size(); }
   void add(int64_t lanes) {
-    shown.emplace_back(lanes, -1);
+    sent.emplace_back(lanes, -1);
     read.emplace_back(lanes, -1);
   }
   bool fits(int64_t round, int64_t to, int64_t from, int64_t word) const {
-    int64_t other = shown[round][from];
+    int64_t other = sent[round][from];
     return read[round][to] < 0 && (other < 0 || other == word);
   }
   void take(int64_t round, int64_t to, int64_t from, int64_t word) {
-    shown[round][from] = word;
+    sent[round][from] = word;
     read[round][to] = from;
-    got[to][{from, word}] = round;
+    received[to][{from, word}] = round;
   }
 };
 
 } // namespace
 
-/// The needs of a unit, or nothing where elements do not keep to their bytes.
+/// The needs of one pattern, or no value if elements share bytes differently in
+/// the two layouts.
 static std::optional<Needs> findNeeds(const Placement &from,
                                       const Placement &to, int64_t elements,
                                       int64_t warps, int64_t lanes,
@@ -158,16 +161,16 @@ static std::optional<Needs> findNeeds(const Placement &from,
 }
 
 //===----------------------------------------------------------------------===//
-// Rounds
+// Shuffle rounds
 //===----------------------------------------------------------------------===//
 
-/// A word that a lane needs of another.
+/// A word that a lane needs from another lane.
 struct Demand {
   int64_t to, from, word;
 };
 
-/// Lanes exchange with the lanes whose numbers differ from theirs in the same
-/// bits.
+/// In each round, lanes exchange words with the lanes whose numbers differ in
+/// the same bits.
 static Rounds exchangeInPairs(ArrayRef<Demand> demands, int64_t lanes) {
   Rounds rounds(lanes);
   for (int64_t bits = 1; bits < lanes; ++bits) {
@@ -185,7 +188,7 @@ static Rounds exchangeInPairs(ArrayRef<Demand> demands, int64_t lanes) {
   return rounds;
 }
 
-/// Each demand in the first round that has room for it.
+/// Assigns each demand to the first free round.
 static Rounds exchangeFirstFit(ArrayRef<Demand> demands, int64_t lanes) {
   Rounds rounds(lanes);
   for (const Demand &demand : demands) {
@@ -200,22 +203,22 @@ static Rounds exchangeFirstFit(ArrayRef<Demand> demands, int64_t lanes) {
   return rounds;
 }
 
-/// As many rounds as the lane with most demands needs, where each word goes to
-/// one lane: an edge colouring of a bipartite graph, by exchanging the rounds
-/// along a path where a demand finds none that is free at both ends.
-static Rounds exchangeByColouring(ArrayRef<Demand> demands, int64_t lanes) {
-  SmallVector<int64_t> needs(lanes, 0), gives(lanes, 0);
+/// The optimal number of rounds, if each word goes to one lane: an edge
+/// coloring of a bipartite graph. If no round is free at both ends of a demand,
+/// the two rounds along an alternating path are swapped.
+static Rounds exchangeByColoring(ArrayRef<Demand> demands, int64_t lanes) {
+  SmallVector<int64_t> needs(lanes, 0), sends(lanes, 0);
   for (const Demand &demand : demands) {
     ++needs[demand.to];
-    ++gives[demand.from];
+    ++sends[demand.from];
   }
   int64_t count =
-      std::max(*llvm::max_element(needs), *llvm::max_element(gives));
-  // [round][lane]: the demand that the lane takes part in.
-  std::vector<SmallVector<int64_t>> atReader(count), atShower(count);
+      std::max(*llvm::max_element(needs), *llvm::max_element(sends));
+  // [round][lane]: the demand that the lane participates in.
+  std::vector<SmallVector<int64_t>> atReader(count), atSender(count);
   for (int64_t round = 0; round < count; ++round) {
     atReader[round].assign(lanes, -1);
-    atShower[round].assign(lanes, -1);
+    atSender[round].assign(lanes, -1);
   }
   auto findFree = [&](const std::vector<SmallVector<int64_t>> &side,
                       int64_t lane) {
@@ -227,17 +230,17 @@ static Rounds exchangeByColouring(ArrayRef<Demand> demands, int64_t lanes) {
   SmallVector<int64_t> roundOf(demands.size(), -1);
   for (auto [number, demand] : llvm::enumerate(demands)) {
     int64_t atTo = findFree(atReader, demand.to),
-            atFrom = findFree(atShower, demand.from);
+            atFrom = findFree(atSender, demand.from);
     if (atTo != atFrom) {
       // The path that begins at the reader with the round that is free at the
-      // other end; it does not lead there.
+      // sender. It does not reach the sender.
       SmallVector<int64_t> path;
       int64_t wanted = atFrom;
       int64_t lane = demand.to;
       bool isReader = true;
       while (true) {
         int64_t next =
-            isReader ? atReader[wanted][lane] : atShower[wanted][lane];
+            isReader ? atReader[wanted][lane] : atSender[wanted][lane];
         if (next < 0)
           break;
         path.push_back(next);
@@ -247,17 +250,17 @@ static Rounds exchangeByColouring(ArrayRef<Demand> demands, int64_t lanes) {
       }
       for (int64_t edge : path) {
         atReader[roundOf[edge]][demands[edge].to] = -1;
-        atShower[roundOf[edge]][demands[edge].from] = -1;
+        atSender[roundOf[edge]][demands[edge].from] = -1;
       }
       for (int64_t edge : path) {
         roundOf[edge] = roundOf[edge] == atFrom ? atTo : atFrom;
         atReader[roundOf[edge]][demands[edge].to] = edge;
-        atShower[roundOf[edge]][demands[edge].from] = edge;
+        atSender[roundOf[edge]][demands[edge].from] = edge;
       }
     }
     roundOf[number] = atFrom;
     atReader[atFrom][demand.to] = number;
-    atShower[atFrom][demand.from] = number;
+    atSender[atFrom][demand.from] = number;
   }
   Rounds rounds(lanes);
   for (int64_t round = 0; round < count; ++round)
@@ -267,13 +270,13 @@ static Rounds exchangeByColouring(ArrayRef<Demand> demands, int64_t lanes) {
   return rounds;
 }
 
-/// The fewest rounds that are found for a warp.
+/// The smallest number of rounds found for a warp.
 static Rounds planRounds(ArrayRef<std::vector<Word>> needs) {
   int64_t lanes = needs.size();
   std::vector<Demand> demands;
   SmallVector<std::map<std::pair<int64_t, int64_t>, bool>> seen(lanes);
-  std::map<std::pair<int64_t, int64_t>, bool> given;
-  SmallVector<int64_t> gives(lanes, 0);
+  std::map<std::pair<int64_t, int64_t>, bool> isSent;
+  SmallVector<int64_t> sends(lanes, 0);
   for (auto [lane, words] : llvm::enumerate(needs))
     for (const Word &word : words)
       for (const Source &source : word) {
@@ -284,9 +287,9 @@ static Rounds planRounds(ArrayRef<std::vector<Word>> needs) {
           continue;
         demands.push_back(
             {static_cast<int64_t>(lane), source.lane, source.word});
-        gives[source.lane] += given.try_emplace(key, true).second;
+        sends[source.lane] += isSent.try_emplace(key, true).second;
       }
-  int64_t least = *llvm::max_element(gives);
+  int64_t least = *llvm::max_element(sends);
   for (const auto &words : seen)
     least = std::max<int64_t>(least, words.size());
   Rounds best = exchangeInPairs(demands, lanes);
@@ -295,7 +298,7 @@ static Rounds planRounds(ArrayRef<std::vector<Word>> needs) {
         other.size() < best.size())
       best = std::move(other);
   if (best.size() > least)
-    if (Rounds other = exchangeByColouring(demands, lanes);
+    if (Rounds other = exchangeByColoring(demands, lanes);
         other.size() < best.size())
       best = std::move(other);
   return best;
@@ -307,7 +310,7 @@ static Rounds planRounds(ArrayRef<std::vector<Word>> needs) {
 
 namespace {
 
-/// Makes the steps of a unit.
+/// Creates the steps of one pattern.
 class StepBuilder {
 public:
   StepBuilder(RelayoutPlan &plan, const Needs &needs, int64_t lanes)
@@ -317,7 +320,7 @@ public:
   void run();
 
 private:
-  /// A word that every thread chooses; -1: any.
+  /// The word of each thread; -1: any word.
   using Choice = SmallVector<int64_t>;
 
   int64_t addStep(Step::Kind kind, int64_t a, int64_t b, Choice table);
@@ -328,9 +331,9 @@ private:
   const Needs &needs;
   int64_t lanes, threads, next;
   std::map<Choice, int64_t> tables, chosen;
-  /// The word that each thread gets in each round.
-  std::vector<int64_t> gotWord;
-  /// [round][thread]: the word of its own that it gets instead; -1: none.
+  /// The number of the word that each round produces.
+  std::vector<int64_t> receivedWord;
+  /// [round][thread]: the own word that the thread reads instead; -1: none.
   std::vector<SmallVector<int64_t>> keptWord;
   std::vector<Rounds> rounds;
 };
@@ -366,7 +369,7 @@ int64_t StepBuilder::choose(const Choice &choice) {
 }
 
 int64_t StepBuilder::assemble(int64_t word) {
-  // Of each thread: the words that have its pieces, and where.
+  // For each thread, the words of its pieces and the offsets in them.
   struct Piece {
     int64_t word, part;
   };
@@ -378,7 +381,8 @@ int64_t StepBuilder::assemble(int64_t word) {
     for (const Source &source : needs.words[warp][lane][word]) {
       int64_t number = source.word;
       if (source.lane != lane)
-        number = gotWord[rounds[warp].got[lane][{source.lane, source.word}]];
+        number = receivedWord[rounds[warp]
+                                  .received[lane][{source.lane, source.word}]];
       isWhole &=
           source.part == static_cast<int64_t>(pieces[thread].size()) &&
           (pieces[thread].empty() || pieces[thread].front().word == number);
@@ -391,8 +395,8 @@ int64_t StepBuilder::assemble(int64_t word) {
     Choice choice;
     for (const auto &own : pieces)
       choice.push_back(own.front().word);
-    // Threads that have the word already may get it once more, with the others.
-    for (auto [round, number] : llvm::enumerate(gotWord))
+    // Threads that already have the word may use the received copy of it.
+    for (auto [round, number] : llvm::enumerate(receivedWord))
       if (llvm::is_contained(all, number))
         for (auto [thread, word] : llvm::enumerate(choice))
           if (word == keptWord[round][thread])
@@ -400,8 +404,8 @@ int64_t StepBuilder::assemble(int64_t word) {
     return choose(choice);
   }
 
-  // Of each thread: its words in the order in which they are put together. A
-  // word that many have is in the same place for all.
+  // For each thread, its words in the order of assembly. A word of many threads
+  // has the same slot in all of them.
   llvm::sort(all);
   SmallVector<Choice> slots;
   for (int64_t thread = 0; thread < threads; ++thread) {
@@ -411,19 +415,19 @@ int64_t StepBuilder::assemble(int64_t word) {
         own.push_back(piece.word);
     llvm::sort(own);
     for (auto [index, number] : llvm::enumerate(own)) {
-      // With two words in all, each has its own place.
-      int64_t place = all.size() <= 2 ? llvm::find(all, number) - all.begin()
-                                      : static_cast<int64_t>(index);
-      while (static_cast<int64_t>(slots.size()) <= place)
+      // If only two words exist, each has its own slot.
+      int64_t position = all.size() <= 2 ? llvm::find(all, number) - all.begin()
+                                         : static_cast<int64_t>(index);
+      while (static_cast<int64_t>(slots.size()) <= position)
         slots.emplace_back(threads, int64_t(-1));
-      slots[place][thread] = number;
+      slots[position][thread] = number;
     }
   }
 
   int64_t atomBytes = needs.atomBytes;
   int64_t result = choose(slots.front());
   for (size_t slot = 0; slot < std::max<size_t>(slots.size() - 1, 1); ++slot) {
-    // The bytes of this slot's word are taken over, others stay.
+    // The bytes of the word of this slot are inserted; others do not change.
     bool isFirst = slot == 0;
     int64_t second = slots.size() > 1 ? choose(slots[slot + 1]) : result;
     Choice table;
@@ -453,7 +457,7 @@ int64_t StepBuilder::assemble(int64_t word) {
 void StepBuilder::run() {
   int64_t warps = needs.words.size(), most = 0;
   for (int64_t warp = 0; warp < warps; ++warp) {
-    // Warps are mostly alike.
+    // Most warps have the same needs.
     auto isSame = [&](const std::vector<std::vector<Word>> &other) {
       return llvm::equal(other, needs.words[warp], [](auto &a, auto &b) {
         return llvm::equal(a, b, [](const Word &x, const Word &y) {
@@ -470,44 +474,45 @@ void StepBuilder::run() {
     most = std::max(most, rounds.back().size());
   }
   for (int64_t round = 0; round < most; ++round) {
-    Choice shown, read;
+    Choice sent, read;
     for (int64_t warp = 0; warp < warps; ++warp)
       for (int64_t lane = 0; lane < lanes; ++lane) {
         bool has = round < rounds[warp].size();
         int64_t from = has ? rounds[warp].read[round][lane] : -1;
-        shown.push_back(has ? rounds[warp].shown[round][lane] : -1);
+        sent.push_back(has ? rounds[warp].sent[round][lane] : -1);
         read.push_back(from);
       }
-    // Lanes that need nothing keep what they show.
+    // Lanes that do not need a word keep the word that they send.
     for (auto [thread, from] : llvm::enumerate(read))
       if (from < 0)
         from = static_cast<int64_t>(thread) % lanes;
-    int64_t word = choose(shown);
-    int64_t any = *llvm::find_if(shown, [](int64_t word) { return word >= 0; });
+    int64_t word = choose(sent);
+    int64_t any = *llvm::find_if(sent, [](int64_t word) { return word >= 0; });
     SmallVector<int64_t> &kept = keptWord.emplace_back(threads, int64_t(-1));
     for (int64_t thread = 0; thread < threads; ++thread)
       if (read[thread] == thread % lanes)
-        kept[thread] = shown[thread] >= 0 ? shown[thread] : any;
-    gotWord.push_back(
+        kept[thread] = sent[thread] >= 0 ? sent[thread] : any;
+    receivedWord.push_back(
         addStep(Step::Kind::Shuffle, word, word, std::move(read)));
   }
   for (size_t word = 0; word < needs.words.front().front().size(); ++word)
     plan.results.push_back(assemble(word));
 }
 
-/// Of each unit, the registers of the vector that a unit alone would have as 0,
-/// 1, ...: those with the same elements of thread 0, moved.
+/// For each repeat, the registers of the vector that correspond to registers 0,
+/// 1, ... of a vector with the shape of the pattern. Thread 0 holds the same
+/// elements in them, at the offset of the repeat.
 static SmallVector<SmallVector<int64_t>>
-registersOfUnits(const RegisterLayout &layout, ArrayRef<int64_t> shape,
-                 ArrayRef<int64_t> unit, int64_t warps, int64_t lanes) {
+registersOfRepeats(const RegisterLayout &layout, ArrayRef<int64_t> shape,
+                   ArrayRef<int64_t> pattern, int64_t warps, int64_t lanes) {
   Placement whole(layout, shape, warps, lanes, kWordBits),
-      part(layout, unit, warps, lanes, kWordBits);
-  // An element of the unit, by its number in the unit, in the vector.
+      part(layout, pattern, warps, lanes, kWordBits);
+  // The number in the vector of an element of the pattern.
   auto renumber = [&](int64_t number) {
     int64_t result = 0, step = 1;
     for (size_t dim = shape.size(); dim-- > 0;) {
-      result += number % unit[dim] * step;
-      number /= unit[dim];
+      result += number % pattern[dim] * step;
+      number /= pattern[dim];
       step *= shape[dim];
     }
     return result;
@@ -523,7 +528,7 @@ registersOfUnits(const RegisterLayout &layout, ArrayRef<int64_t> shape,
   for (size_t dim = 0; dim < shape.size(); ++dim) {
     SmallVector<int64_t> moved;
     for (int64_t origin : origins)
-      for (int64_t index = 0; index < shape[dim]; index += unit[dim])
+      for (int64_t index = 0; index < shape[dim]; index += pattern[dim])
         moved.push_back(origin + index * steps[dim]);
     origins = std::move(moved);
   }
@@ -553,24 +558,25 @@ ValueOr<RelayoutPlan> relayouts::planRelayoutSteps(const RegisterLayout &from,
     return plan;
 
   int64_t lanes = target.waveSize;
-  SmallVector<int64_t> unit = unitShape(from, to, shape);
-  plan.sourceRegisters = registersOfUnits(from, shape, unit, warps, lanes);
-  plan.resultRegisters = registersOfUnits(to, shape, unit, warps, lanes);
+  SmallVector<int64_t> pattern = patternShape(from, to, shape);
+  plan.sourceRegisters = registersOfRepeats(from, shape, pattern, warps, lanes);
+  plan.resultRegisters = registersOfRepeats(to, shape, pattern, warps, lanes);
   int64_t elements = 1;
-  for (int64_t size : unit)
+  for (int64_t size : pattern)
     elements *= size;
   if (plan.cost.means == Means::SharedMemory) {
-    plan.trip = planScratch(from, to, unit, plan.numUnits(), elementBits,
+    plan.trip = planScratch(from, to, pattern, plan.numUnits(), elementBits,
                             target, warps);
     return plan;
   }
   std::optional<Needs> needs =
-      findNeeds(Placement(from, unit, warps, lanes, elementBits),
-                Placement(to, unit, warps, lanes, elementBits), elements, warps,
-                lanes, elementBits);
+      findNeeds(Placement(from, pattern, warps, lanes, elementBits),
+                Placement(to, pattern, warps, lanes, elementBits), elements,
+                warps, lanes, elementBits);
   if (!needs)
     return Result::none("elements of " + std::to_string(elementBits) +
-                        " bits do not keep to their bytes");
+                        " bits that share a byte in one layout do not share a "
+                        "byte in the other");
   plan.sourceWords = needs->wordsOfSource;
   plan.resultWords = needs->wordsOfResult;
   StepBuilder(plan, *needs, lanes).run();

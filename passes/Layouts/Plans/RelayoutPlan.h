@@ -1,55 +1,56 @@
-//===- RelayoutPlan.h - The steps of a relayout -----------------*- C++ -*-===//
+//===- RelayoutPlan.h - Steps of a relayout ---------------------*- C++ -*-===//
 //
-// A pure function: from two layouts of a vector in registers to the steps that
-// every thread takes to bring it from one to the other. No MLIR object takes
-// part.
+// A pure function, without MLIR objects: from two register layouts of a vector
+// to the steps that each thread executes to convert the vector.
 //
-// A thread's registers are looked at as 32-bit words: a register of `n` bits is
-// ceil(n / 32) words, of which the last may be a part. Words are numbered:
-// first those of the source, register by register; then what each step makes.
+// The registers of a thread are sequences of 32-bit words: a register of `n`
+// bits is ceil(n / 32) words, the last of which may be partial. Words are
+// numbered: first the words of the source, register by register, then the
+// result of each step.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef SMALTI_PASSES_LAYOUTS_PLANS_RELAYOUTPLAN_H
 #define SMALTI_PASSES_LAYOUTS_PLANS_RELAYOUTPLAN_H
 
-#include "smalti/passes/Layouts/Plans/RelayoutWays.h"
+#include "smalti/passes/Layouts/Plans/RelayoutScratch.h"
 
 namespace smalti::relayouts {
 
-/// What makes a new word. What a thread takes is in a table.
+/// A step that produces a word. A table has the choice of each thread.
 struct Step {
   enum class Kind {
-    /// Word `a` where the table has 0, `b` where it has 1.
+    /// Word `a` if the table entry is 0, word `b` if it is 1.
     Select,
-    /// Four bytes of `a` (numbers 0 to 3) and `b` (4 to 7): those that the four
-    /// hexadecimal digits of the table's entry name, the lowest first.
+    /// Four bytes of `a` (numbers 0 to 3) and `b` (4 to 7), selected by the
+    /// four
+    /// hexadecimal digits of the table entry, lowest first.
     Permute,
-    /// Word `a` of the lane of the warp that the table names.
+    /// Word `a` of the lane of the warp in the table entry.
     Shuffle,
   };
   Kind kind = Kind::Select;
   int64_t a = 0, b = 0;
-  /// Which of the plan's tables.
+  /// Index of a table of the plan.
   int64_t table = 0;
 };
 
-/// The steps for a unit of the vector, and the registers that hold each unit.
+/// The steps for one repeat of the pattern, and the registers of each repeat.
 struct RelayoutPlan {
-  /// Of the steps; of a plan without, as `planRelayout` says.
+  /// The cost of the steps, or that of `planRelayout` if the plan has no steps.
   RelayoutCost cost;
   llvm::SmallVector<Step> steps;
-  /// One entry a thread, numbered `warp * waveSize + lane`.
+  /// One entry for each thread, numbered `warp * waveSize + lane`.
   llvm::SmallVector<llvm::SmallVector<int64_t>> tables;
-  /// The number of each word of the unit's result.
+  /// The number of each word of the result of one repeat.
   llvm::SmallVector<int64_t> results;
-  /// Words of a register of the source and of the result.
+  /// Words per register of the source and of the result.
   int64_t sourceWords = 1, resultWords = 1;
-  /// Of each unit: the registers of the source and of the result that hold it,
-  /// in the order in which a vector of the unit's shape alone would have them.
+  /// For each repeat, its registers of the source and of the result, in the
+  /// order of the registers of a vector with the shape of the pattern.
   llvm::SmallVector<llvm::SmallVector<int64_t>> sourceRegisters,
       resultRegisters;
-  /// How units go through shared memory, if that is the means.
+  /// The round trip through shared memory, if that is the means.
   ScratchTrip trip;
 
   int64_t numUnits() const { return sourceRegisters.size(); }
@@ -63,9 +64,9 @@ struct RelayoutPlan {
 /// "select", "permute" or "shuffle".
 llvm::StringRef toString(Step::Kind kind);
 
-/// The steps of `planRelayout`, or the reason why there are none: where it is
-/// impossible, and where elements of less than a byte do not keep to their
-/// bytes. No steps for a source that is a splat.
+/// The steps of `planRelayout`. A reason is returned if the relayout is
+/// impossible, or if elements smaller than a byte share bytes differently in
+/// the two layouts. A splat source has no steps.
 layout::ValueOr<RelayoutPlan>
 planRelayoutSteps(const layout::RegisterLayout &from,
                   const layout::RegisterLayout &to,

@@ -1,14 +1,15 @@
-//===- Relayouts.cpp - From one layout in registers to another ------------===//
+//===- Relayouts.cpp - Cost of a conversion between register layouts ------===//
 //
-// Layouts repeat: what a relayout takes is found for the smallest vector that
-// is a whole number of tiles of both, and is as often what the vector takes.
+// Layouts repeat: the cost is computed for the pattern, the smallest vector
+// that is a multiple of the tiles of both layouts, and multiplied by the
+// repeats.
 //
 //===----------------------------------------------------------------------===//
 
 #include "smalti/passes/Layouts/Plans/Relayouts.h"
 
 #include "smalti/layouts/NamedLayouts.h"
-#include "smalti/passes/Layouts/Plans/RelayoutWays.h"
+#include "smalti/passes/Layouts/Plans/RelayoutScratch.h"
 #include "smalti/targets/Target.h"
 
 #include "llvm/ADT/DenseSet.h"
@@ -30,7 +31,7 @@ using llvm::ArrayRef;
 using llvm::SmallVector;
 using targets::Target;
 
-/// Elements that are looked at one by one.
+/// Limit of the elements of a pattern, which are enumerated.
 static constexpr int64_t kMostElements = int64_t(1) << 20;
 
 llvm::StringRef relayouts::toString(Means means) {
@@ -75,12 +76,12 @@ std::string RelayoutCost::str() const {
 }
 
 //===----------------------------------------------------------------------===//
-// Where elements are
+// Locations of elements
 //===----------------------------------------------------------------------===//
 
 namespace {
 
-/// A word of a thread's registers.
+/// A word in the registers of a thread.
 struct Word {
   int64_t reg = 0;
   int64_t word = 0;
@@ -93,11 +94,12 @@ struct Word {
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// Ways
+// Exchange between lanes
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What each way takes for one unit. Cross: an element comes from another warp.
+/// The exchange of one pattern between the lanes of a warp. `crossesWarps`: an
+/// element moves between warps.
 struct Exchange {
   bool crossesWarps = false;
   int64_t shuffles = 0;
@@ -105,11 +107,11 @@ struct Exchange {
 };
 } // namespace
 
-/// What the threads of a warp must get from others, and put together.
+/// Computes the exchange between two placements.
 static Exchange compare(const Placement &from, const Placement &to,
                         int64_t elements, int64_t warps, int64_t lanes,
                         int64_t elementBits) {
-  // Who holds each element first, and where.
+  // The first thread that holds each element, and the location there.
   struct Holder {
     int64_t warp = 0, lane = 0, reg = 0, element = 0;
   };
@@ -129,14 +131,14 @@ static Exchange compare(const Placement &from, const Placement &to,
   // Elements wider than a word are several words.
   int64_t wordsOfElement = std::max<int64_t>(elementBits / kWordBits, 1);
   for (int64_t warp = 0; warp < warps; ++warp) {
-    // Per lane: the foreign words that it needs, and those that others need.
-    SmallVector<llvm::DenseSet<int64_t>> needs(lanes), gives(lanes);
+    // For each lane, the words that it needs from others, and that others need.
+    SmallVector<llvm::DenseSet<int64_t>> needs(lanes), sends(lanes);
     int64_t moves = 0;
     bool isUniform = true;
     for (int64_t reg = 0; reg < to.numRegisters; ++reg)
       for (int64_t word = 0; word < words; ++word) {
-        // What the word is made of: sources that are not whole words, in
-        // place, or differ from lane to lane.
+        // Whether the word is assembled from parts of words, has parts of other
+        // lanes or of the own lane.
         bool isAssembled = false, isForeign = false, isOwn = false;
         Word common;
         bool differs = false;
@@ -161,13 +163,13 @@ static Exchange compare(const Placement &from, const Placement &to,
               continue;
             }
             isForeign = true;
-            int64_t giver = from.nearestLane(lane, holder.lane);
+            int64_t sender = from.nearestLane(lane, holder.lane);
             int64_t number =
-                (giver * from.numRegisters + own.reg) *
+                (sender * from.numRegisters + own.reg) *
                     llvm::divideCeil(from.vectorLength, from.perWord) +
                 own.word;
             needs[lane].insert(number);
-            gives[giver].insert(number);
+            sends[sender].insert(number);
           }
           if (lane == 0)
             common = source;
@@ -180,8 +182,8 @@ static Exchange compare(const Placement &from, const Placement &to,
     int64_t shuffles = 0;
     for (int64_t lane = 0; lane < lanes; ++lane)
       shuffles =
-          std::max<int64_t>({shuffles, needs[lane].size(), gives[lane].size()});
-    // Lanes that send other words than their neighbours choose them first.
+          std::max<int64_t>({shuffles, needs[lane].size(), sends[lane].size()});
+    // Lanes that send different words select them first.
     if (!isUniform)
       moves += shuffles;
     exchange.shuffles = std::max(exchange.shuffles, shuffles * wordsOfElement);
@@ -190,7 +192,7 @@ static Exchange compare(const Placement &from, const Placement &to,
   return exchange;
 }
 
-/// Whether the inference of JAX 0.10.2 lets layout_cast do it.
+/// Whether layout inference of JAX 0.10.2 accepts the layout_cast.
 static bool isCastInJAX(const TiledLayout &from, const TiledLayout &to,
                         int64_t elementBits) {
   using namespace layout;
@@ -217,8 +219,8 @@ RelayoutCost relayouts::planRelayout(const RegisterLayout &from,
   int64_t lanes = target.waveSize;
   if (elementBits <= 0 || !llvm::isPowerOf2_64(elementBits) ||
       elementBits > 64) {
-    cost.reason = "elements are 1 to 64 bits wide, a power of two, not " +
-                  std::to_string(elementBits);
+    cost.reason = "elements have " + std::to_string(elementBits) +
+                  " bits; the width must be a power of two from 1 to 64";
     return cost;
   }
   for (const RegisterLayout *layout : {&from, &to})
@@ -238,39 +240,41 @@ RelayoutCost relayouts::planRelayout(const RegisterLayout &from,
     return cost;
   }
   if (std::holds_alternative<SplatLayout>(to)) {
-    cost.reason = "elements that differ are no splat";
+    cost.reason =
+        "a vector whose elements may differ cannot have the splat layout";
     return cost;
   }
 
-  SmallVector<int64_t> unit = unitShape(from, to, shape);
-  int64_t elements = 1, units = 1;
-  for (auto [size, part] : llvm::zip_equal(shape, unit)) {
+  SmallVector<int64_t> pattern = patternShape(from, to, shape);
+  int64_t elements = 1, repeats = 1;
+  for (auto [size, part] : llvm::zip_equal(shape, pattern)) {
     elements *= part;
-    units *= size / part;
+    repeats *= size / part;
   }
   if (elements > kMostElements) {
     cost.reason = "the layouts repeat only after " + std::to_string(elements) +
-                  " elements, and no more than " +
-                  std::to_string(kMostElements) + " are looked at";
+                  " elements; at most " + std::to_string(kMostElements) +
+                  " are supported";
     return cost;
   }
   for (const RegisterLayout *layout : {&from, &to})
-    if (auto reason = refusePlacement(*layout, unit, warps, lanes)) {
+    if (auto reason = checkPlacement(*layout, pattern, warps, lanes)) {
       cost.reason = *reason;
       return cost;
     }
-  Exchange exchange = compare(Placement(from, unit, warps, lanes, elementBits),
-                              Placement(to, unit, warps, lanes, elementBits),
-                              elements, warps, lanes, elementBits);
+  Exchange exchange =
+      compare(Placement(from, pattern, warps, lanes, elementBits),
+              Placement(to, pattern, warps, lanes, elementBits), elements,
+              warps, lanes, elementBits);
   if (!exchange.crossesWarps) {
-    cost.shuffles = exchange.shuffles * units;
-    cost.moves = exchange.moves * units;
+    cost.shuffles = exchange.shuffles * repeats;
+    cost.moves = exchange.moves * repeats;
     cost.means = cost.shuffles > 0 ? Means::Shuffles : Means::Registers;
     cost.cycles = cost.shuffles * kShuffleCycles + cost.moves;
   }
-  // A trip through shared memory takes two barriers at least, and all banks
-  // every cycle.
-  int64_t bytes = elements * units * elementBits / 8 / warps;
+  // Lower bound of a round trip through shared memory: two barriers, and all
+  // banks busy in every cycle.
+  int64_t bytes = elements * repeats * elementBits / 8 / warps;
   int64_t leastScratch =
       2 * kBarrierCycles +
       2 * bytes /
@@ -278,7 +282,8 @@ RelayoutCost relayouts::planRelayout(const RegisterLayout &from,
   if (exchange.crossesWarps ||
       (cost.shuffles > 0 && cost.cycles > leastScratch)) {
     RelayoutCost scratch =
-        planScratch(from, to, unit, units, elementBits, target, warps).cost;
+        planScratch(from, to, pattern, repeats, elementBits, target, warps)
+            .cost;
     if (!cost.isPossible() ||
         (scratch.isPossible() && scratch.cycles < cost.cycles))
       cost = scratch;

@@ -1,11 +1,10 @@
-//===- Relayouts.h - From one layout in registers to another --------------===//
+//===- Relayouts.h - Cost of a conversion between register layouts --------===//
 //
-// What it takes to bring a vector from one layout in registers to another: a
-// pure function. Cost is in issue cycles of one warp: an instruction of a warp
-// is one cycle, a shuffle is `kShuffleCycles`, an access to shared memory what
-// its banks take, and a barrier `kBarrierCycles`; see `TransferPlan`. Costs of
-// two relayouts of the same vector can be compared and, with those of
-// transfers, added.
+// A pure function that estimates the cost of a relayout in issue cycles of one
+// warp. An instruction of a warp is one cycle, a shuffle `kShuffleCycles`, and
+// a barrier `kBarrierCycles`; an access to shared memory takes the cycles of
+// its banks (see `TransferPlan`). Costs of relayouts of one vector can be
+// compared, and added to costs of transfers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,49 +22,48 @@ struct Target;
 
 namespace smalti::relayouts {
 
-/// A shuffle among the lanes of a warp goes through the pipe of shared memory,
-/// one 32-bit word a lane.
+/// A shuffle among the lanes of a warp uses the shared memory pipe, with one
+/// 32-bit word per lane.
 inline constexpr int64_t kShuffleCycles = 2;
-/// A barrier among the warps that hold the vector, which wait for the slowest.
+/// A barrier among the warps that hold the vector.
 inline constexpr int64_t kBarrierCycles = 20;
 
-/// How a relayout moves elements, cheapest first.
+/// The mechanism of a relayout, cheapest first.
 enum class Means {
-  /// Both layouts put every element in the same place: nothing to do.
+  /// The layouts are equal.
   None,
-  /// Every thread has what it needs: registers are renamed, split and joined,
-  /// or
-  /// a scalar is repeated.
+  /// Every thread has its elements: registers are renamed, split and joined, or
+  /// a
+  /// scalar is repeated.
   Registers,
-  /// Every warp has what it needs: lanes exchange words.
+  /// Every warp has its elements: lanes exchange words.
   Shuffles,
-  /// Elements cross warps: stored to shared memory and loaded again.
+  /// Elements move between warps: a store to shared memory and a load.
   SharedMemory,
-  /// Not possible; the reason says why.
+  /// Not possible; see `reason`.
   Impossible,
 };
 
 struct RelayoutCost {
   Means means = Means::Impossible;
-  /// The 32-bit words that a lane gets from others, or gives to them, where
-  /// that is more; of the lane with most. A shuffle moves one from and to each
-  /// lane, so that no sequence of fewer shuffles will do.
+  /// The maximum over all lanes of the 32-bit words that the lane receives from
+  /// other lanes or sends to them. It is a lower bound of the number of
+  /// shuffles: a shuffle moves one word from and to each lane.
   int64_t shuffles = 0;
-  /// Selects and byte permutations, a thread.
+  /// Selects and byte permutations per thread.
   int64_t moves = 0;
-  /// Bytes of shared memory that it needs as scratch, and barriers.
+  /// Bytes of scratch shared memory, and barriers.
   int64_t scratchBytes = 0;
   int64_t barriers = 0;
-  /// What the banks make of the store and the load of one warp.
+  /// Bank cycles and conflicts of the store and the load of one warp.
   banks::Cost banks;
-  /// All of it in issue cycles of one warp.
+  /// The total in issue cycles of one warp.
   int64_t cycles = 0;
-  /// Whether `layout_cast` of JAX 0.10.2 takes it.
+  /// Whether `layout_cast` of JAX 0.10.2 supports the relayout.
   bool isInJAX = false;
-  /// Whether a use may ask for it without a cast, in JAX: equal layouts, and a
-  /// splat as the source.
+  /// Whether JAX converts implicitly: equal layouts, or a splat source.
   bool isImplicitInJAX = false;
-  /// Why it is impossible.
+  /// The reason if the relayout is impossible.
   std::string reason;
 
   bool isPossible() const { return means != Means::Impossible; }
@@ -73,17 +71,17 @@ struct RelayoutCost {
   std::string str() const;
 };
 
-/// What it takes to bring a vector of `shape`, held by `warps` warps, from one
-/// layout to another. It is impossible where one of the layouts does not fit
-/// the shape or the threads, where the result is a splat and the source is not,
-/// where shared memory is needed but `target` has too little of it, and where
-/// the layouts repeat only after more than a million elements.
+/// The cost of a relayout of a vector of `shape` that `warps` warps hold. It is
+/// impossible if a layout is not valid for the shape or the threads, or if only
+/// the result is a splat. It is also impossible if the scratch exceeds the
+/// shared memory of `target`, or if the pattern has more than a million
+/// elements.
 RelayoutCost planRelayout(const layout::RegisterLayout &from,
                           const layout::RegisterLayout &to,
                           llvm::ArrayRef<int64_t> shape, int64_t elementBits,
                           const targets::Target &target, int64_t warps = 4);
 
-/// `isInJAX` of the relayout between layouts that fit, without the plan.
+/// `isInJAX` of the relayout between valid layouts, without a plan.
 bool isRelayoutInJAX(const layout::RegisterLayout &from,
                      const layout::RegisterLayout &to, int64_t elementBits);
 

@@ -1,4 +1,4 @@
-//===- TensorCopyPlan.cpp - Slices of tensors as copies in bulk -----------===//
+//===- TensorCopyPlan.cpp - Tensor maps and bulk copies of slices ---------===//
 
 #include "smalti/passes/Layouts/Plans/TensorCopyPlan.h"
 
@@ -21,8 +21,9 @@ static constexpr int64_t kMostExtent = (int64_t(1) << 32) - 1;
 static constexpr int64_t kMostStride = (int64_t(1) << 40) - 1;
 
 namespace {
-/// A digit of the slice in shared memory: `size` values, along dimension `dim`
-/// `step` elements apart, in memory `memoryStride`.
+/// A digit of the slice in shared memory: `size` values that are `step`
+/// elements apart along dimension `dim`, and `memoryStride` elements apart in
+/// memory.
 struct SliceDigit {
   int64_t dim = 0;
   int64_t size = 1;
@@ -30,27 +31,27 @@ struct SliceDigit {
   int64_t memoryStride = 1;
 };
 
-/// A dimension of the map in the making.
+/// A dimension of the map under construction.
 struct MapDim {
   int64_t extent = 1;
-  /// Elements.
+  /// In elements.
   int64_t stride = 1;
   int64_t box = 1;
   SmallVector<CoordinateTerm, 2> terms;
-  /// The dimension of the problem that it is or is a part of.
+  /// The dimension of the problem that it represents, wholly or in part.
   int64_t dim = 0;
-  /// Elements of that dimension that one step is.
+  /// Elements of that dimension per step.
   int64_t step = 1;
-  /// Whether all digits that it stands for are in shared memory's box.
+  /// Whether it represents a digit of the box.
   bool isInBox = false;
 };
 
-/// The problem with the terms that the indices of its dimensions are: they may
-/// be several of the original's.
+/// The problem with the terms of the index of each dimension. A dimension may
+/// combine several dimensions of the original problem.
 struct Slice {
   TensorCopyProblem problem;
   SmallVector<SmallVector<CoordinateTerm, 2>> terms;
-  /// The original's dimension.
+  /// The dimension of the original problem.
   SmallVector<int64_t> origins;
 };
 
@@ -63,7 +64,7 @@ public:
 private:
   using Result = layout::ValueOr<TensorCopyPlan>;
   std::optional<std::string> collectDigits();
-  /// The map whose box are the last `count` digits.
+  /// The plan whose box is the last `count` digits.
   Result build(size_t count) const;
   std::optional<std::string> addBoxDims(ArrayRef<SliceDigit> box,
                                         SmallVectorImpl<MapDim> &dims) const;
@@ -75,13 +76,13 @@ private:
 
   const Slice &slice;
   const TensorCopyProblem &problem;
-  /// As in shared memory, from the outermost to the innermost.
+  /// In the order of shared memory, from the outermost to the innermost.
   SmallVector<SliceDigit> digits;
 };
 } // namespace
 
 /// The largest divisor of `size` that is at most `limit` and a multiple of
-/// `multiple`; 0 where there is none.
+/// `multiple`; 0 if none exists.
 static int64_t largestDivisor(int64_t size, int64_t limit, int64_t multiple) {
   for (int64_t divisor = limit / multiple * multiple; divisor > 0;
        divisor -= multiple)
@@ -90,7 +91,7 @@ static int64_t largestDivisor(int64_t size, int64_t limit, int64_t multiple) {
   return 0;
 }
 
-/// The dimensions of the tensor that shared memory has.
+/// The dimensions of the tensor that exist in shared memory.
 static SmallVector<int64_t> sharedDims(const TensorCopyProblem &problem) {
   SmallVector<int64_t> dims;
   for (auto [dim, length] : llvm::enumerate(problem.slice))
@@ -113,7 +114,7 @@ std::optional<std::string> Planner::collectDigits() {
   llvm::stable_sort(all, [](const SliceDigit &a, const SliceDigit &b) {
     return a.memoryStride > b.memoryStride;
   });
-  // Tiles one after the other are one run.
+  // Consecutive tiles are one digit.
   SmallVector<SliceDigit> merged;
   for (const SliceDigit &digit : all) {
     if (!merged.empty() && merged.back().dim == digit.dim &&
@@ -136,18 +137,18 @@ std::optional<std::string> Planner::collectDigits() {
            std::to_string(kTensorMapStrideBytes) + " bytes";
   if (merged.back().memoryStride != 1)
     return "the innermost dimension in shared memory has stride " +
-           std::to_string(merged.back().memoryStride) + ", not 1";
+           std::to_string(merged.back().memoryStride) + "; it must be 1";
   if (problem.strides[merged.back().dim] != 1)
     return "dimension " + std::to_string(merged.back().dim) +
            ", the innermost in shared memory, has stride " +
            std::to_string(problem.strides[merged.back().dim]) +
-           " in the tensor, not 1";
+           " in the tensor; it must be 1";
   if (isSwizzled && rowBytes % problem.memory.swizzleBytes != 0)
     return "rows of " + std::to_string(rowBytes) +
            " bytes in shared memory are not a multiple of the swizzle of " +
            std::to_string(problem.memory.swizzleBytes) + " bytes";
 
-  // What no box can hold is cut, from the innermost on.
+  // Split digits that exceed the limit of a box, from the innermost on.
   for (auto [position, digit] : llvm::enumerate(llvm::reverse(merged))) {
     int64_t multiple =
         position == 0 ? std::max<int64_t>(kTensorMapStrideBytes / bytes, 1) : 1;
@@ -160,9 +161,9 @@ std::optional<std::string> Planner::collectDigits() {
         size = largestDivisor(size, kMostBoxElements, multiple);
       if (size == 0)
         return "rows of " + std::to_string(digit.size) +
-               " elements have no part of at most " +
+               " elements cannot be split into boxes of at most " +
                std::to_string(kMostBoxElements) +
-               " elements and a multiple of " +
+               " elements that are a multiple of " +
                std::to_string(kTensorMapStrideBytes) + " bytes";
       digits.push_back({left.dim, size, left.step, left.memoryStride});
       if (size == left.size)
@@ -182,7 +183,7 @@ Planner::addBoxDims(ArrayRef<SliceDigit> box,
                     SmallVectorImpl<MapDim> &dims) const {
   for (size_t position = 0; position < box.size(); ++position) {
     const SliceDigit &digit = box[position];
-    // Of the same dimension: further in, finer.
+    // Digits of one dimension are finer the further in they are.
     const SliceDigit *coarser = nullptr;
     bool isFinest = true;
     for (const SliceDigit &other : box.take_front(position))
@@ -200,15 +201,16 @@ Planner::addBoxDims(ArrayRef<SliceDigit> box,
     dim.isInBox = true;
     if (isFinest && digit.step != 1)
       return "dimension " + std::to_string(digit.dim) +
-             " lies in shared memory in steps of " + std::to_string(digit.step);
+             " is stored in shared memory in steps of " +
+             std::to_string(digit.step);
     if (coarser) {
       dim.extent = coarser->step / digit.step;
     } else {
       if (digit.step > 1 && problem.indexDivisors[digit.dim] % digit.step != 0)
         return "the index along dimension " + std::to_string(digit.dim) +
-               " is not known to be a multiple of " +
+               " is not proven to be a multiple of " +
                std::to_string(digit.step);
-      // What is outside of the tensor would be inside of the next tile.
+      // Elements outside of the tensor would be inside of the next tile.
       if (extent % digit.step != 0 && !problem.isInside[digit.dim])
         return "tiles of " + std::to_string(digit.step) +
                " do not divide the " + std::to_string(extent) +
@@ -226,10 +228,10 @@ Planner::addBoxDims(ArrayRef<SliceDigit> box,
   return std::nullopt;
 }
 
-/// Makes one dimension of two whose elements follow one another.
+/// Merges two dimensions whose elements are contiguous.
 bool Planner::mergeInto(MapDim &outer, MapDim &inner,
                         SmallVectorImpl<int64_t> &checked) const {
-  // A box that leaves the inner dimension would find elements of the next.
+  // A box that exceeds the inner dimension would copy elements of the next row.
   bool isChecked = !problem.isInside[inner.dim];
   if (outer.isInBox || outer.box != 1 || problem.slice[outer.dim] > 1 ||
       inner.terms.empty() || problem.extents[inner.dim] % inner.step != 0 ||
@@ -252,7 +254,7 @@ void Planner::reduceDims(SmallVectorImpl<MapDim> &dims,
   auto isFull = [&] {
     return static_cast<int64_t>(dims.size()) > kMostTensorMapDims;
   };
-  // Dimensions of one element are none.
+  // Remove dimensions of one element.
   for (size_t position = 0; position < dims.size();) {
     const MapDim &dim = dims[position];
     bool isInside = problem.isInside[dim.dim];
@@ -280,19 +282,19 @@ void Planner::reduceDims(SmallVectorImpl<MapDim> &dims,
 
 std::optional<std::string> Planner::checkLimits(const TensorMap &map) const {
   if (static_cast<int64_t>(map.extents.size()) > kMostTensorMapDims)
-    return "a tensor map has at most " + std::to_string(kMostTensorMapDims) +
-           " dimensions, and this slice needs " +
-           std::to_string(map.extents.size());
+    return "the slice needs a tensor map of " +
+           std::to_string(map.extents.size()) + " dimensions; at most " +
+           std::to_string(kMostTensorMapDims) + " are supported";
   for (int64_t extent : map.extents)
     if (extent < 1 || extent > kMostExtent)
-      return "a tensor map has extents from 1 to 2^32 - 1, got " +
-             listText(map.extents);
+      return "the extents of the tensor map are " + listText(map.extents) +
+             "; each must be from 1 to 2^32 - 1";
   for (int64_t stride : ArrayRef(map.strides).drop_back())
     if (stride % kTensorMapStrideBytes != 0 || stride < 1 ||
         stride > kMostStride)
-      return "a tensor map has strides that are multiples of " +
-             std::to_string(kTensorMapStrideBytes) + " bytes below 2^40, got " +
-             std::to_string(stride) + " bytes";
+      return "a stride of the tensor map is " + std::to_string(stride) +
+             " bytes; it must be a multiple of " +
+             std::to_string(kTensorMapStrideBytes) + " bytes below 2^40";
   return std::nullopt;
 }
 
@@ -302,8 +304,7 @@ Planner::Result Planner::build(size_t count) const {
   int64_t elements = 1;
   for (const SliceDigit &digit : llvm::reverse(box)) {
     if (digit.memoryStride != elements)
-      return Result::none("a slice with gaps in shared memory needs several "
-                          "copies");
+      return Result::none("the slice is not contiguous in shared memory");
     elements *= digit.size;
   }
   SmallVector<MapDim> dims;
@@ -330,7 +331,7 @@ Planner::Result Planner::build(size_t count) const {
   plan.map.swizzleBytes = problem.memory.swizzleBytes;
   for (const MapDim &dim : dims) {
     plan.map.extents.push_back(dim.extent);
-    // No step is made along a single element.
+    // The stride of a dimension of one element is not used.
     plan.map.strides.push_back(dim.extent == 1 && &dim != &dims.back()
                                    ? kTensorMapStrideBytes
                                    : dim.stride * bytes);
@@ -355,7 +356,7 @@ Planner::Result Planner::build(size_t count) const {
       int64_t value = left % digit.size;
       left /= digit.size;
       piece.sharedOffset += value * digit.memoryStride * bytes;
-      // The coarsest part of the dimension is what has terms.
+      // Only the coarsest part of a dimension has terms.
       for (auto [position, dim] : llvm::enumerate(dims))
         if (dim.dim == digit.dim && !dim.terms.empty())
           piece.coordinates[position] += value * digit.step / dim.step;
@@ -364,11 +365,11 @@ Planner::Result Planner::build(size_t count) const {
   }
   for (const TensorPiece &piece : plan.pieces)
     if (piece.sharedOffset % kTensorCopyAlignment != 0)
-      return Result::none("a copy to byte " +
+      return Result::none("a copy begins at byte " +
                           std::to_string(piece.sharedOffset) +
-                          " of the slice in shared memory is not at a multiple "
-                          "of " +
-                          std::to_string(kTensorCopyAlignment) + " bytes");
+                          " of the slice in shared memory; it must be a "
+                          "multiple of " +
+                          std::to_string(kTensorCopyAlignment));
   return plan;
 }
 
@@ -385,7 +386,7 @@ Planner::Result Planner::run() {
   return Result::none(reason);
 }
 
-/// Elements smaller than a byte as bytes; a reason if they cannot be.
+/// Converts elements smaller than a byte to bytes; returns a reason on failure.
 static std::optional<std::string> useBytes(Slice &slice) {
   TensorCopyProblem &problem = slice.problem;
   int64_t perByte = 8 / problem.elementBits;
@@ -397,7 +398,8 @@ static std::optional<std::string> useBytes(Slice &slice) {
     }
   if (packed < 0 || problem.strides[packed] != 1)
     return "elements of " + std::to_string(problem.elementBits) +
-           " bits have no dimension along which they share bytes";
+           " bits cannot be copied as bytes: no dimension is contiguous on "
+           "both sides";
   MemoryLayout &memory = problem.memory;
   int64_t firstTiled = memory.shape.size() - memory.tile.size();
   SmallVector<int64_t *> counts{
@@ -415,8 +417,8 @@ static std::optional<std::string> useBytes(Slice &slice) {
     if (*number % perByte != 0)
       return "elements of " + std::to_string(problem.elementBits) +
              " bits are copied " + std::to_string(perByte) +
-             " at a time, and an extent, stride, index or tile is not known "
-             "to be a multiple of that, but of " +
+             " at a time, but an extent, stride, index or tile is only proven "
+             "to be a multiple of " +
              std::to_string(*number);
     *number /= perByte;
   }
@@ -426,8 +428,8 @@ static std::optional<std::string> useBytes(Slice &slice) {
   return std::nullopt;
 }
 
-/// Counts two dimensions as one, where all of the inner is copied and elements
-/// follow one another on both sides.
+/// Merges two dimensions if the slice covers the whole inner dimension and the
+/// elements are contiguous on both sides.
 static bool mergeWhole(Slice &slice) {
   TensorCopyProblem &problem = slice.problem;
   MemoryLayout &memory = problem.memory;
@@ -480,7 +482,7 @@ transfers::planTensorCopy(const TensorCopyProblem &problem) {
       sharedDims(problem).size() != problem.memory.shape.size())
     return Result::none("the slice " + listText(problem.slice) +
                         " and a tensor of shape " + listText(problem.extents) +
-                        " do not have as many dimensions");
+                        " have different ranks");
   Slice slice{problem, {}, {}};
   for (int64_t dim = 0; dim < static_cast<int64_t>(rank); ++dim) {
     slice.terms.push_back({CoordinateTerm{dim}});

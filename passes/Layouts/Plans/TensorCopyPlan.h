@@ -1,13 +1,13 @@
-//===- TensorCopyPlan.h - Slices of tensors as copies in bulk -------------===//
+//===- TensorCopyPlan.h - Tensor maps and bulk copies of slices -----------===//
 //
-// A pure function: from a slice of a tensor in device memory and the layout of
-// its memory in shared memory, to the tensor map and the copies (NVIDIA's
-// cp.async.bulk.tensor) that move it. No MLIR object takes part.
+// Computes the tensor map and the copies (cp.async.bulk.tensor) that move a
+// slice of a tensor between global memory and shared memory, without MLIR
+// objects.
 //
-// A copy moves a box: as many elements along each dimension of the map as the
-// map says, from the coordinates on that the copy names, to or from one run of
-// shared memory in which the map's last dimension is innermost. What is outside
-// of the map's extents is filled, or not written.
+// A copy moves one box of the tensor map to or from contiguous shared memory.
+// The box begins at the coordinates of the copy, and the last dimension of the
+// map is innermost. Elements outside of the extents of the map are filled
+// (load) or not written (store).
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,16 +18,16 @@
 
 namespace smalti::transfers {
 
-// What a tensor map can say, and what its copies ask of addresses.
+// Limits of tensor maps, and the alignment of copies in shared memory.
 inline constexpr int64_t kMostTensorMapDims = 5;
 inline constexpr int64_t kMostBoxElements = 256;
 inline constexpr int64_t kTensorMapStrideBytes = 16;
 inline constexpr int64_t kTensorCopyAlignment = 128;
 
-/// More copies of one slice are none that anyone would want.
+/// Limit of the copies of one slice.
 inline constexpr int64_t kMostTensorCopies = 256;
 
-/// A coordinate that is outside of every tensor, whatever is added to it.
+/// A coordinate outside of every tensor, also after an offset is added.
 inline constexpr int64_t kOutside = -(int64_t(1) << 30);
 
 /// One list entry for each dimension of the tensor; sizes and strides are in
@@ -35,25 +35,24 @@ inline constexpr int64_t kOutside = -(int64_t(1) << 30);
 struct TensorCopyProblem {
   llvm::SmallVector<int64_t> extents;
   llvm::SmallVector<int64_t> strides;
-  /// The length of the slice; -1: one element, and the dimension is none of the
-  /// shared memory.
+  /// The length of the slice; -1: one element, and shared memory does not have
+  /// the dimension.
   llvm::SmallVector<int64_t> slice;
-  /// A number that divides the index at which the slice begins; 0: the index is
-  /// zero.
+  /// A divisor of the start index of the slice; 0: the index is zero.
   llvm::SmallVector<int64_t> indexDivisors;
-  /// Whether the slice is known to be inside of the tensor along the dimension.
+  /// Whether the slice is proven to be in bounds along the dimension.
   llvm::SmallVector<bool> isInside;
-  /// Of the slice in shared memory.
+  /// The layout of the slice in shared memory.
   MemoryLayout memory;
   int64_t elementBits = 0;
 };
 
-/// Lists are from the outermost dimension to the innermost.
+/// Lists are ordered from the outermost dimension to the innermost.
 struct TensorMap {
   /// 8, 16, 32 or 64; smaller elements are copied as bytes.
   int64_t elementBits = 0;
   llvm::SmallVector<int64_t> extents;
-  /// Bytes; the last is the element's size.
+  /// In bytes; the last is the size of an element.
   llvm::SmallVector<int64_t> strides;
   llvm::SmallVector<int64_t> box;
   int64_t swizzleBytes = 16;
@@ -65,8 +64,8 @@ struct TensorMap {
   }
 };
 
-/// `index * multiplier / divisor` of the slice's index along a dimension of the
-/// tensor; the divisor divides the index.
+/// `index * multiplier / divisor`, where `index` is the start of the slice
+/// along a dimension of the tensor and a multiple of the divisor.
 struct CoordinateTerm {
   int64_t dim = 0;
   int64_t multiplier = 1;
@@ -77,22 +76,22 @@ struct CoordinateTerm {
 struct TensorPiece {
   /// Bytes from the start of the slice in shared memory, before the swizzle.
   int64_t sharedOffset = 0;
-  /// Added to the map's coordinates.
+  /// Added to the coordinates of the plan.
   llvm::SmallVector<int64_t> coordinates;
 };
 
 struct TensorCopyPlan {
   TensorMap map;
-  /// For each dimension of the map, a sum.
+  /// One sum for each dimension of the map.
   llvm::SmallVector<llvm::SmallVector<CoordinateTerm, 2>> coordinates;
   llvm::SmallVector<TensorPiece> pieces;
-  /// Dimensions of the tensor, of slices of one element, whose index the map
-  /// cannot tell to be outside: where one is, the first coordinate is
-  /// `kOutside`.
+  /// Dimensions of the tensor with slices of one element that the map does not
+  /// bounds-check. If the index along one of them is out of bounds, the first
+  /// coordinate must be `kOutside`.
   llvm::SmallVector<int64_t> checkedDims;
 };
 
-/// The fewest copies, or the reason why there are none, with the numbers.
+/// The plan with the fewest copies, or the reason why none exists.
 layout::ValueOr<TensorCopyPlan>
 planTensorCopy(const TensorCopyProblem &problem);
 

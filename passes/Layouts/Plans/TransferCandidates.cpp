@@ -1,4 +1,4 @@
-//===- TransferCandidates.cpp - The ways to make a transfer ---------------===//
+//===- TransferCandidates.cpp - Access patterns of a transfer -------------===//
 
 #include "smalti/passes/Layouts/Plans/TransferCandidates.h"
 
@@ -23,25 +23,25 @@ int64_t Candidate::numAccesses() const {
   return count;
 }
 
-/// Takes the lowest `factor` values out of a digit.
-static Digit takeFactor(Digit &digit, int64_t factor) {
-  Digit taken = {factor, digit.stride, digit.reg, digit.element};
-  digit.size /= factor;
-  digit.stride *= factor;
-  digit.reg *= factor;
-  digit.element *= factor;
+/// Splits the lowest `count` values off a digit.
+static Digit takeLowest(Digit &digit, int64_t count) {
+  Digit taken = {count, digit.stride, digit.reg, digit.element};
+  digit.size /= count;
+  digit.stride *= count;
+  digit.reg *= count;
+  digit.element *= count;
   return taken;
 }
 
-/// What a thread holds, the slowest digit first.
+/// The digits of the registers of a thread, the slowest first.
 static SmallVector<Digit> heldDigits(const TransferDigits &digits) {
   SmallVector<Digit> held(digits.registers);
   held.append(digits.vector);
   return held;
 }
 
-/// Takes digits that lie behind one another in memory, the first first, until
-/// they are `bits` wide. The result is empty if they do not get there.
+/// Takes digits that are contiguous in memory, in order, until they are `bits`
+/// wide. The result is empty if this fails.
 static SmallVector<Digit> takeRun(SmallVector<Digit> &held, int64_t elementBits,
                                   int64_t bits) {
   SmallVector<Digit> run;
@@ -50,26 +50,25 @@ static SmallVector<Digit> takeRun(SmallVector<Digit> &held, int64_t elementBits,
     auto next = llvm::find_if(held, [&](const Digit &digit) {
       return digit.size > 1 && digit.stride == width;
     });
-    int64_t factor =
-        next == held.end() ? 1 : std::gcd(next->size, bits / width);
-    if (factor == 1)
+    int64_t count = next == held.end() ? 1 : std::gcd(next->size, bits / width);
+    if (count == 1)
       return {};
-    run.push_back(takeFactor(*next, factor));
-    width *= factor;
+    run.push_back(takeLowest(*next, count));
+    width *= count;
   }
   return run;
 }
 
-SmallVector<Place> transfers::countPlaces(ArrayRef<Digit> digits) {
-  SmallVector<Place> places = {{0, 0}};
+SmallVector<Slot> transfers::listSlots(ArrayRef<Digit> digits) {
+  SmallVector<Slot> slots = {{0, 0}};
   for (const Digit &digit : digits) {
-    size_t inner = places.size();
+    size_t inner = slots.size();
     for (int64_t i = 1; i < digit.size; ++i)
       for (size_t j = 0; j < inner; ++j)
-        places.push_back({places[j].reg + i * digit.reg,
-                          places[j].element + i * digit.element});
+        slots.push_back({slots[j].reg + i * digit.reg,
+                         slots[j].element + i * digit.element});
   }
-  return places;
+  return slots;
 }
 
 static bool areMultiples(ArrayRef<Digit> digits, int64_t bits) {
@@ -78,7 +77,7 @@ static bool areMultiples(ArrayRef<Digit> digits, int64_t bits) {
   });
 }
 
-/// Appends the digits of a part of the thread's number, in bytes.
+/// Appends the terms of the digits of a part of the thread number, in bytes.
 static void appendTerms(ArrayRef<Digit> digits, int64_t divisor,
                         SmallVector<ThreadTerm> &terms) {
   for (const Digit &digit : llvm::reverse(digits)) {
@@ -88,8 +87,8 @@ static void appendTerms(ArrayRef<Digit> digits, int64_t divisor,
   }
 }
 
-/// The stride of each bit of the lane's number, the lowest first, or nothing
-/// where a digit is no power of two.
+/// The stride of each bit of the lane number, the lowest first, or no value if
+/// the size of a digit is not a power of two.
 static std::optional<SmallVector<int64_t>> laneBits(ArrayRef<Digit> lanes) {
   SmallVector<int64_t> bits;
   for (const Digit &digit : llvm::reverse(lanes)) {
@@ -101,8 +100,8 @@ static std::optional<SmallVector<int64_t>> laneBits(ArrayRef<Digit> lanes) {
   return bits;
 }
 
-/// Appends a term for each bit of the lane's number that has a stride (in
-/// bits); bits that go on where the one before ends make one term.
+/// Appends a term for each bit of the lane number that has a stride (in bits);
+/// consecutive bits with consecutive strides form one term.
 static void appendBitTerms(ArrayRef<int64_t> bits,
                            SmallVector<ThreadTerm> &terms) {
   for (auto [bit, stride] : llvm::enumerate(bits)) {
@@ -117,7 +116,7 @@ static void appendBitTerms(ArrayRef<int64_t> bits,
   }
 }
 
-/// One access of `bytes` bytes a lane, aligned.
+/// Aligned accesses of `bytes` bytes per lane.
 static std::optional<Candidate>
 vectorCandidate(const TransferDigits &digits, int64_t bytes, int64_t waveSize) {
   Candidate candidate;
@@ -130,13 +129,13 @@ vectorCandidate(const TransferDigits &digits, int64_t bytes, int64_t waveSize) {
       !areMultiples(candidate.outside, bits) ||
       !areMultiples(digits.lanes, bits) || !areMultiples(digits.warps, bits))
     return std::nullopt;
-  candidate.places = countPlaces(run);
+  candidate.slots = listSlots(run);
   appendTerms(digits.lanes, 1, candidate.terms);
   appendTerms(digits.warps, waveSize, candidate.terms);
   return candidate;
 }
 
-/// ldmatrix or stmatrix of rows of 16 bytes, as many matrices as go together.
+/// ldmatrix or stmatrix of rows of 16 bytes, with up to four matrices.
 static std::optional<Candidate> matrixCandidate(const TransferDigits &digits,
                                                 bool isTransposed) {
   constexpr int64_t rowBits = 128, wordBits = 32, lanes = 32, matrixRows = 8;
@@ -148,7 +147,7 @@ static std::optional<Candidate> matrixCandidate(const TransferDigits &digits,
       isTransposed ? AccessKind::MatrixTransposed : AccessKind::Matrix;
   candidate.bytes = rowBits / 8;
   candidate.outside = heldDigits(digits);
-  // What the lanes that hold a row's words, and the rows, are to the address.
+  // Address strides of the rows, and of the lanes that hold the words of a row.
   SmallVector<int64_t> rows, inRow;
   int64_t step = 0;
   SmallVector<Digit> word;
@@ -159,7 +158,7 @@ static std::optional<Candidate> matrixCandidate(const TransferDigits &digits,
     });
     if (digits.elementBits != halfBits || pair == candidate.outside.end())
       return std::nullopt;
-    word = {takeFactor(*pair, 2)};
+    word = {takeLowest(*pair, 2)};
     rows = {word.front().stride, (*bits)[0], (*bits)[1]};
     inRow = {(*bits)[2], (*bits)[3], (*bits)[4]};
     step = halfBits;
@@ -176,29 +175,29 @@ static std::optional<Candidate> matrixCandidate(const TransferDigits &digits,
       return std::nullopt;
     step *= 2;
   }
-  // Rows that several lanes share would be written by some of them alone.
+  // Only some of the lanes that share a row would write it.
   for (int64_t stride : rows)
     if (stride == 0 || stride % rowBits != 0)
       return std::nullopt;
   if (!areMultiples(candidate.outside, rowBits) ||
       !areMultiples(digits.warps, rowBits))
     return std::nullopt;
-  // A register of the instruction is a word of one register.
-  SmallVector<Place> places = countPlaces(word);
-  for (auto [index, place] : llvm::enumerate(places))
-    if (place.reg != 0 || place.element != static_cast<int64_t>(index))
+  // A register of the instruction must be a word of one register of the layout.
+  SmallVector<Slot> slots = listSlots(word);
+  for (auto [index, slot] : llvm::enumerate(slots))
+    if (slot.reg != 0 || slot.element != static_cast<int64_t>(index))
       return std::nullopt;
-  candidate.placesPerPiece = places.size();
+  candidate.slotsPerPiece = slots.size();
 
-  // Up to four matrices: the lanes behind the first eight name their rows.
+  // Up to four matrices: lanes 8 and up have the addresses of their rows.
   SmallVector<Digit> together = word;
   for (Digit &digit : llvm::reverse(candidate.outside))
     while (rows.size() < 5 && digit.size % 2 == 0) {
-      Digit taken = takeFactor(digit, 2);
+      Digit taken = takeLowest(digit, 2);
       rows.push_back(taken.stride);
       together.push_back(taken);
     }
-  candidate.places = countPlaces(together);
+  candidate.slots = listSlots(together);
   candidate.lanes = matrixRows << (rows.size() - 3);
   appendBitTerms(rows, candidate.terms);
   appendTerms(digits.warps, lanes, candidate.terms);
@@ -223,9 +222,9 @@ static std::optional<Candidate> matrix8Candidate(const TransferDigits &digits,
     });
     if (digit == candidate.outside.end())
       return std::nullopt;
-    return takeFactor(*digit, 2);
+    return takeLowest(*digit, 2);
   };
-  // Two rows, which are neighbours in a register; the other column; and, of a
+  // Two rows, which are adjacent in a register; the other column; and for a
   // load, the next two rows.
   auto isNext = [](int64_t element) {
     return [=](const Digit &digit) { return digit.element == element; };
@@ -255,21 +254,21 @@ static std::optional<Candidate> matrix8Candidate(const TransferDigits &digits,
   if (!areMultiples(candidate.outside, rowBits) ||
       !areMultiples(digits.warps, rowBits))
     return std::nullopt;
-  candidate.placesPerPiece = 2;
+  candidate.slotsPerPiece = 2;
   for (Digit &digit : llvm::reverse(candidate.outside))
     while (rows.size() < 5 && digit.size % 2 == 0) {
-      Digit taken = takeFactor(digit, 2);
+      Digit taken = takeLowest(digit, 2);
       rows.push_back(taken.stride);
       together.push_back(taken);
     }
-  candidate.places = countPlaces(together);
+  candidate.slots = listSlots(together);
   candidate.lanes = int64_t(1) << rows.size();
   appendBitTerms(rows, candidate.terms);
   appendTerms(digits.warps, lanes, candidate.terms);
   return candidate;
 }
 
-/// A transposed read of AMD's.
+/// A transposed LDS read of AMD targets.
 static std::optional<Candidate>
 transposedCandidate(const TransferDigits &digits,
                     const targets::TransposedRead &read, int64_t waveSize) {
@@ -286,19 +285,20 @@ transposedCandidate(const TransferDigits &digits,
   for (size_t bit = 0; bit < inRow; ++bit)
     if ((*bits)[bit] != read.elementBits << bit)
       return std::nullopt;
-  // The elements that the lane gets, the next ones in its registers first.
-  SmallVector<Digit> got;
+  // The elements that the lane receives, in the order of its registers.
+  SmallVector<Digit> received;
   for (Digit &digit : llvm::reverse(candidate.outside))
-    while (got.size() < inRow && digit.size % 2 == 0)
-      got.push_back(takeFactor(digit, 2));
-  if (got.size() < inRow)
+    while (received.size() < inRow && digit.size % 2 == 0)
+      received.push_back(takeLowest(digit, 2));
+  if (received.size() < inRow)
     return std::nullopt;
-  candidate.places = countPlaces(got);
+  candidate.slots = listSlots(received);
   SmallVector<int64_t> sources;
   size_t element = 0, lane = inRow;
   auto take = [&](size_t &next, size_t end, size_t count) {
     for (size_t i = 0; i < count && next < end; ++i, ++next)
-      sources.push_back(&next == &element ? got[next].stride : (*bits)[next]);
+      sources.push_back(&next == &element ? received[next].stride
+                                          : (*bits)[next]);
   };
   take(element, inRow, read.firstElementBits);
   take(lane, bits->size(), read.firstLaneBits);

@@ -1,4 +1,4 @@
-//===- TransferCandidates.h - The ways to make a transfer -------*- C++ -*-===//
+//===- TransferCandidates.h - Access patterns of a transfer -----*- C++ -*-===//
 
 #ifndef SMALTI_PASSES_LAYOUTS_PLANS_TRANSFERCANDIDATES_H
 #define SMALTI_PASSES_LAYOUTS_PLANS_TRANSFERCANDIDATES_H
@@ -7,33 +7,34 @@
 
 namespace smalti::transfers {
 
-/// Where an element of an access is held, from the access's first register.
-struct Place {
+/// Register and element of a value of an access, relative to its first
+/// register.
+struct Slot {
   int64_t reg = 0;
   int64_t element = 0;
 };
 
-/// A way to make a transfer: `places` together at one address, for every value
-/// of the `outside` digits.
+/// An access pattern: one access moves the elements in `slots`, and is repeated
+/// for every value of the `outside` digits.
 struct Candidate {
   AccessKind kind = AccessKind::Vector;
   int64_t bytes = 0;
-  llvm::SmallVector<Place> places;
-  /// How many of the places each piece must have; 0: what is consecutive.
-  int64_t placesPerPiece = 0;
+  llvm::SmallVector<Slot> slots;
+  /// Number of slots of each piece; 0: as many as are consecutive.
+  int64_t slotsPerPiece = 0;
   llvm::SmallVector<Digit> outside;
   /// In bytes.
   llvm::SmallVector<ThreadTerm> terms;
-  /// Lanes whose addresses count.
+  /// Number of lanes whose addresses are used.
   int64_t lanes = 0;
 
   int64_t numAccesses() const;
 };
 
-/// The places that digits (minor to major) count.
-llvm::SmallVector<Place> countPlaces(llvm::ArrayRef<Digit> digits);
+/// Enumerates the slots of digits (minor to major).
+llvm::SmallVector<Slot> listSlots(llvm::ArrayRef<Digit> digits);
 
-/// All ways that the chip has to make a transfer.
+/// All access patterns that the target supports for a transfer.
 llvm::SmallVector<Candidate> listCandidates(const TransferDigits &digits,
                                             bool isLoad,
                                             const targets::Target &target);

@@ -1,4 +1,4 @@
-//===- TransferDigits.cpp - Transfers as sums of strides ------------------===//
+//===- TransferDigits.cpp - Element addresses as sums of digits -----------===//
 
 #include "smalti/passes/Layouts/Plans/TransferDigits.h"
 
@@ -39,14 +39,14 @@ transfers::splitDigit(const TiledDim &dim, const MemorySteps &steps,
   if (steps.inner % dim.stride != 0 || end % steps.inner != 0)
     return std::to_string(dim.size) + " steps of " +
            std::to_string(dim.stride) + " along dimension " +
-           std::to_string(dim.logicalDim) + " do not nest with runs of " +
-           std::to_string(steps.inner) + " in memory";
+           std::to_string(dim.logicalDim) + " do not align with runs of " +
+           std::to_string(steps.inner) + " elements in memory";
   digits.push_back({end / steps.inner, steps.outerStride * elementBits});
   digits.push_back(inTile(steps.inner / dim.stride));
   return std::nullopt;
 }
 
-/// Whether the elements lie in row-major order without gaps.
+/// Whether the elements are in row-major order without gaps.
 static bool isRowMajor(const MemoryLayout &memory) {
   int64_t expected = 1;
   for (size_t dim = memory.shape.size(); dim-- > 0;) {
@@ -57,8 +57,8 @@ static bool isRowMajor(const MemoryLayout &memory) {
   return memory.tile.empty();
 }
 
-/// A strided layout as a tiled one of `memory`, whose shape may become a flat
-/// one.
+/// Converts a strided layout to a tiled layout of `memory`, whose shape may be
+/// flattened.
 static ValueOr<TiledLayout> tileStrided(const StridedLayout &strided,
                                         int64_t threads, int64_t waveSize,
                                         MemoryLayout &memory) {
@@ -85,8 +85,9 @@ ValueOr<TransferDigits> transfers::getDigits(const TransferProblem &problem,
   if (auto reason = problem.memory.validate(bits))
     return Result::none(*reason);
   if (problem.warps <= 0)
-    return Result::none("a vector is held by at least one warp, not " +
-                        std::to_string(problem.warps));
+    return Result::none("the number of warps is " +
+                        std::to_string(problem.warps) +
+                        "; it must be positive");
   ArrayRef<int64_t> shape = problem.memory.shape;
   auto *ownTiled = std::get_if<TiledLayout>(&problem.registers);
   if (ownTiled)
@@ -108,8 +109,8 @@ ValueOr<TransferDigits> transfers::getDigits(const TransferProblem &problem,
       strided = *own;
     } else {
       if (problem.isLoad)
-        return Result::none("a splat layout holds one scalar, which a load "
-                            "cannot give");
+        return Result::none(
+            "a load cannot produce a splat layout, which holds one scalar");
       std::optional<StridedLayout> chosen =
           layout::strided(shape, bits, threads);
       strided =
@@ -146,7 +147,7 @@ ValueOr<TransferDigits> transfers::getDigits(const TransferProblem &problem,
     }
     return std::nullopt;
   };
-  /// Numbers the digits of what a thread holds.
+  /// Numbers the digits of the registers of a thread.
   auto number = [](SmallVectorImpl<Digit> &list, int64_t Digit::*member) {
     int64_t step = 1;
     for (Digit &digit : llvm::reverse(list)) {

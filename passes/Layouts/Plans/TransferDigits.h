@@ -1,7 +1,7 @@
-//===- TransferDigits.h - Transfers as sums of strides ----------*- C++ -*-===//
+//===- TransferDigits.h - Element addresses as sums of digits ---*- C++ -*-===//
 //
-// The address of an element, ahead of the swizzle, is a sum over the digits of
-// its thread, register and place in the register. All strides are in bits.
+// The address of an element before the swizzle is a sum over the digits of its
+// warp, lane, register and position in the register. All strides are in bits.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,15 +20,15 @@ struct MemorySteps {
   int64_t outerStride = 0;
 };
 
-/// The steps of each dimension of memory, or why there are none.
+/// The steps of each dimension of memory, or the reason why they do not exist.
 layout::ValueOr<llvm::SmallVector<MemorySteps>>
 getMemorySteps(const MemoryLayout &memory);
 
 /// Bytes after which a swizzle repeats.
 int64_t swizzlePeriod(int64_t swizzleBytes);
 
-/// A digit: `size` values, `stride` bits apart. For what a thread holds, also
-/// how far apart its registers and elements are.
+/// A digit of `size` values that are `stride` bits apart in memory. For digits
+/// of a thread, also their distance in registers and elements.
 struct Digit {
   int64_t size = 1;
   int64_t stride = 0;
@@ -36,7 +36,7 @@ struct Digit {
   int64_t element = 0;
 };
 
-/// A transfer as digits, each list major to minor. None has size 1.
+/// A transfer as digits; lists are ordered major to minor, without size 1.
 struct TransferDigits {
   llvm::SmallVector<Digit> warps;
   llvm::SmallVector<Digit> lanes;
@@ -47,14 +47,14 @@ struct TransferDigits {
   int64_t elementBits = 0;
 };
 
-/// A digit along a dimension, as digits of memory.
+/// Splits a digit along a dimension into digits of memory.
 std::optional<std::string> splitDigit(const layout::TiledDim &dim,
                                       const MemorySteps &steps,
                                       int64_t elementBits,
                                       llvm::SmallVectorImpl<Digit> &digits);
 
-/// The digits of a transfer by waves of `waveSize`, or why there are none. Of a
-/// splat they are those of a strided layout.
+/// The digits of a transfer by waves of `waveSize`, or the reason why they do
+/// not exist. A splat has the digits of a strided layout.
 layout::ValueOr<TransferDigits> getDigits(const TransferProblem &problem,
                                           int64_t waveSize);
 

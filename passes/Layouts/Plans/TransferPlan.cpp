@@ -1,8 +1,9 @@
-//===- TransferPlan.cpp - How registers reach shared memory ---------------===//
+//===- TransferPlan.cpp - Transfers between registers and shared memory ---===//
 //
-// Every way to make a transfer takes some digits of what a thread holds into an
-// access, and repeats it over the others; the threads' digits make the address.
-// All ways that the chip has are costed with its bank model, and the best wins.
+// Every access pattern moves some digits of the registers of a thread with one
+// access and repeats the access over the other digits. The digits of the thread
+// number determine the address. All patterns of the target are evaluated with
+// its bank model, and the cheapest is selected.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,7 +28,7 @@ using llvm::SmallVector;
 using targets::Target;
 
 //===----------------------------------------------------------------------===//
-// What they cost
+// Cost of access patterns
 //===----------------------------------------------------------------------===//
 
 static int64_t sumTerms(ArrayRef<ThreadTerm> terms, int64_t thread) {
@@ -39,7 +40,7 @@ static int64_t sumTerms(ArrayRef<ThreadTerm> terms, int64_t thread) {
 
 namespace {
 
-/// Costs and orders the accesses of a candidate.
+/// Evaluates and orders the accesses of a candidate.
 class Planner {
 public:
   Planner(const TransferProblem &problem, const TransferDigits &digits,
@@ -65,32 +66,31 @@ public:
     warpKeys.erase(llvm::unique(warpKeys), warpKeys.end());
   }
 
-  /// The plan without its accesses, and then they.
+  /// The plan without its accesses; `listAccesses` adds them.
   TransferPlan plan(bool mayStagger);
   void listAccesses(TransferPlan &plan) const;
-  /// Which lanes meet in which bank.
+  /// Describes the lanes and the bank of one conflict.
   std::string explainConflict();
 
 private:
-  /// The bits of an offset that go through the swizzle.
+  /// The bits of an offset that the swizzle affects.
   int64_t baseMask() const;
-  /// The cost of an access in which some lanes are at another offset than the
-  /// others.
+  /// The cost of an access in which groups of lanes use two different offsets.
   banks::Cost getCost(int64_t offset, int64_t otherOffset, int64_t groupStride);
-  /// What the warp that asks most asks in all.
+  /// The cost of all accesses of a warp, the maximum over all warps.
   banks::Cost getTotal(ArrayRef<int64_t> order, int64_t groupStride);
   bool hasConflict(ArrayRef<int64_t> order, int64_t groupStride);
   std::optional<Stagger> findStagger();
-  /// Parts of words that an access puts together.
+  /// Number of moves that assemble words from parts.
   int64_t countMoves() const;
 
   const TransferProblem &problem;
   const TransferDigits &digits;
   const Candidate &candidate;
   BankModel model;
-  /// Bytes after which banks and swizzle repeat.
+  /// Period of banks and swizzle in bytes.
   int64_t period;
-  /// Those of the accesses, ahead of the swizzle.
+  /// Offsets of the accesses before the swizzle.
   SmallVector<int64_t> offsets;
   SmallVector<int64_t> laneOffsets;
   SmallVector<int64_t> warpKeys;
@@ -104,7 +104,7 @@ void Planner::listAccesses(TransferPlan &plan) const {
   int64_t mask = baseMask();
   SmallVector<Digit> outside(candidate.outside);
   std::reverse(outside.begin(), outside.end());
-  for (auto [index, first] : llvm::enumerate(countPlaces(outside))) {
+  for (auto [index, first] : llvm::enumerate(listSlots(outside))) {
     Access &access = plan.accesses.emplace_back();
     access.kind = candidate.kind;
     access.bytes = candidate.bytes;
@@ -113,14 +113,14 @@ void Planner::listAccesses(TransferPlan &plan) const {
     access.offset = offsets[index] - base;
     if (isSplat)
       continue;
-    for (auto [number, place] : llvm::enumerate(candidate.places)) {
-      int64_t reg = first.reg + place.reg;
-      int64_t element = first.element + place.element;
+    for (auto [number, slot] : llvm::enumerate(candidate.slots)) {
+      int64_t reg = first.reg + slot.reg;
+      int64_t element = first.element + slot.element;
       Piece *last = access.pieces.empty() ? nullptr : &access.pieces.back();
       bool goesOn = last && last->reg == reg &&
                     last->first + last->count == element &&
-                    (candidate.placesPerPiece == 0 ||
-                     number % candidate.placesPerPiece != 0);
+                    (candidate.slotsPerPiece == 0 ||
+                     number % candidate.slotsPerPiece != 0);
       if (goesOn)
         ++last->count;
       else
@@ -131,8 +131,7 @@ void Planner::listAccesses(TransferPlan &plan) const {
 
 banks::Cost Planner::getCost(int64_t offset, int64_t otherOffset,
                              int64_t groupStride) {
-  // What is whole periods further on asks the banks the same; words that are
-  // apart stay so.
+  // A shift by whole periods does not change banks or conflicts.
   int64_t whole = std::min(offset, otherOffset) / period * period;
   offset -= whole;
   otherOffset -= whole;
@@ -177,8 +176,7 @@ bool Planner::hasConflict(ArrayRef<int64_t> order, int64_t groupStride) {
 }
 
 std::optional<Stagger> Planner::findStagger() {
-  // A digit whose steps keep to the same banks, and the same swizzle, does not
-  // help.
+  // A digit whose steps do not change banks and swizzle has no effect.
   int64_t count = offsets.size(), inner = count;
   for (const Digit &digit : candidate.outside) {
     inner /= digit.size;
@@ -204,8 +202,8 @@ int64_t Planner::baseMask() const {
   int64_t swizzle = problem.memory.swizzleBytes;
   if (swizzle <= chunk)
     return 0;
-  // What the swizzle reads or writes; and what is below, where the sum may
-  // carry out of it.
+  // The bits that the swizzle reads or writes, and the bits below them if the
+  // sum may carry.
   int64_t mask = swizzlePeriod(swizzle) - chunk;
   int64_t low = 0;
   for (int64_t warp = 0; warp < digits.numWarps; ++warp)
@@ -220,23 +218,23 @@ int64_t Planner::baseMask() const {
 
 int64_t Planner::countMoves() const {
   int64_t count = offsets.size();
-  // The two halves of each register of the instruction belong to two registers.
+  // The halves of each register of the instruction belong to two registers.
   if (candidate.kind == AccessKind::MatrixTransposed8)
-    return count * static_cast<int64_t>(candidate.places.size()) / 4;
+    return count * static_cast<int64_t>(candidate.slots.size()) / 4;
   if (candidate.kind != AccessKind::Vector ||
       std::holds_alternative<layout::SplatLayout>(problem.registers))
     return 0;
   constexpr int64_t wordBits = 32;
   int64_t moves = 0;
-  // Accesses of less than a word are put together in their register.
+  // Accesses of less than a word are assembled in their register.
   int64_t together =
       std::min(wordBits, digits.vectorLength * digits.elementBits);
   if (int64_t bits = candidate.bytes * 8; bits < together)
     return count - count * bits / together;
-  for (size_t i = 1; i < candidate.places.size(); ++i) {
-    const Place &last = candidate.places[i - 1], &place = candidate.places[i];
-    bool goesOn = last.reg == place.reg && last.element + 1 == place.element;
-    // A piece that does not begin a word is put into one.
+  for (size_t i = 1; i < candidate.slots.size(); ++i) {
+    const Slot &last = candidate.slots[i - 1], &slot = candidate.slots[i];
+    bool goesOn = last.reg == slot.reg && last.element + 1 == slot.element;
+    // A piece that does not begin a word needs a move.
     int64_t bit = static_cast<int64_t>(i) * digits.elementBits;
     moves += !goesOn && bit % wordBits != 0;
   }
@@ -262,12 +260,13 @@ TransferPlan Planner::plan(bool mayStagger) {
     plan.stagger = findStagger();
     if (plan.stagger) {
       plan.cost = getTotal(plan.stagger->order, plan.stagger->groupStride);
-      // The address, and what is loaded (to either of two registers) or stored.
+      // Selects of the address, and of the loaded (two registers) or stored
+      // words.
       int64_t words = llvm::divideCeil(candidate.bytes, 4);
       plan.selects += count * (1 + words * (problem.isLoad ? 2 : 1));
     }
   }
-  // A base is a sum and an exclusive or.
+  // A base takes an addition and an exclusive or.
   int64_t instructions =
       count + plan.selects + 2 * static_cast<int64_t>(plan.bases.size());
   plan.cycles = estimateCycles(instructions, plan.cost);
@@ -285,9 +284,10 @@ std::string Planner::explainConflict() {
           model, candidate.bytes, problem.isLoad, addresses);
       if (conflict)
         return "lanes " + std::to_string(conflict->firstLane) + " and " +
-               std::to_string(conflict->secondLane) + " ask bank " +
-               std::to_string(conflict->bank) + " for different words (" +
-               std::to_string(conflict->ways) + " ways) at byte " +
+               std::to_string(conflict->secondLane) +
+               " access different words of bank " +
+               std::to_string(conflict->bank) + " (" +
+               std::to_string(conflict->ways) + "-way conflict) at byte " +
                std::to_string(offset);
     }
   return "";
@@ -308,7 +308,7 @@ int64_t TransferPlan::address(int64_t thread, const Access &access) const {
          access.offset;
 }
 
-/// "4 x ldmatrix.x4.trans".
+/// "matrix accesses x4".
 static std::string instructionText(const Access &access, int64_t elementBytes) {
   switch (access.kind) {
   case AccessKind::Vector:
@@ -319,7 +319,7 @@ static std::string instructionText(const Access &access, int64_t elementBytes) {
            (access.kind == AccessKind::Matrix ? "" : ", transposed,");
   case AccessKind::MatrixTransposed8:
     return "matrix accesses of " + std::to_string(access.pieces.size() * 2) +
-           " bytes a lane, transposed,";
+           " bytes per lane, transposed,";
   case AccessKind::TransposedRead:
     return "transposed reads of " + std::to_string(elementBytes) + " bytes";
   }
@@ -345,7 +345,7 @@ std::string TransferPlan::str() const {
   return text;
 }
 
-/// The cycles of a candidate if there were no conflicts.
+/// A lower bound of the cycles of a candidate, without conflicts.
 static int64_t leastCycles(const Candidate &candidate, const BankModel &model) {
   banks::Cost cost;
   cost.cycles = candidate.numAccesses() *
@@ -358,7 +358,8 @@ transfers::planTransfer(const TransferProblem &problem, const Target &target) {
   using Result = layout::ValueOr<TransferPlan>;
   BankModel model = BankModel::get(target);
   if (!model.hasBanks())
-    return Result::none(target.name.str() + " has no banks of shared memory");
+    return Result::none(target.name.str() +
+                        " does not have shared memory banks");
   layout::ValueOr<TransferDigits> digits = getDigits(problem, target.waveSize);
   if (!digits)
     return Result::none(digits.reason);
@@ -369,18 +370,18 @@ transfers::planTransfer(const TransferProblem &problem, const Target &target) {
   });
   if (candidates.empty())
     return Result::none("elements of " + std::to_string(problem.elementBits) +
-                        " bits that one thread holds are apart in memory: "
-                        "two threads would access one byte");
+                        " bits that one thread holds are not adjacent in "
+                        "memory, so two threads would access the same byte");
 
   if (int64_t fewest = candidates.front().numAccesses(); fewest > kMostAccesses)
-    return Result::none("a thread would make " + std::to_string(fewest) +
-                        " accesses, and at most " +
-                        std::to_string(kMostAccesses) + " are planned");
+    return Result::none("the transfer needs " + std::to_string(fewest) +
+                        " accesses per thread; at most " +
+                        std::to_string(kMostAccesses) + " are supported");
   llvm::erase_if(candidates, [](const Candidate &candidate) {
     return candidate.numAccesses() > kMostAccesses;
   });
 
-  // A plan that need not be staggered is looked for first.
+  // First search for a plan without stagger.
   struct Choice {
     TransferPlan plan;
     const Candidate *candidate;
@@ -395,7 +396,7 @@ transfers::planTransfer(const TransferProblem &problem, const Target &target) {
     if (mayStagger && (best || !problem.mustBeConflictFree))
       break;
     for (const Candidate &candidate : candidates) {
-      // It takes at least an address, and no conflicts.
+      // The lower bound includes one address.
       if (best && leastCycles(candidate, model) >= best->plan.cycles)
         continue;
       Planner planner(problem, *digits, candidate, target);
@@ -415,7 +416,7 @@ transfers::planTransfer(const TransferProblem &problem, const Target &target) {
   planner.listAccesses(chosen.plan);
   if (!best)
     return Result::none(
-        "no accesses are free of bank conflicts; of the best, " +
+        "every access pattern has bank conflicts; the best is " +
         chosen.plan.str() + ": " + planner.explainConflict());
   return std::move(chosen.plan);
 }

@@ -1,8 +1,7 @@
-//===- TransferPlan.h - How registers reach shared memory -----------------===//
+//===- TransferPlan.h - Transfers between registers and shared memory -----===//
 //
-// A pure function: from the layout of a vector in registers and that of its
-// memory, to the sequence of accesses that moves it, with what the banks of
-// shared memory make of it. No MLIR object takes part.
+// Computes the accesses that move a vector between registers and shared memory,
+// from the two layouts and the bank model of the target, without MLIR objects.
 //
 // Addresses are bytes from the start of the buffer, which is aligned to the
 // whole swizzle pattern (`swizzleBytes * 8`, at most 1024 bytes). Threads are
@@ -22,34 +21,34 @@ struct Target;
 
 namespace smalti::transfers {
 
-/// No thread has registers for as many.
+/// More accesses than the registers of a thread allow.
 inline constexpr int64_t kMostAccesses = 16384;
 
-/// Where the elements of a vector are in memory. Sizes and strides are in
-/// elements.
+/// The layout of a vector in memory. Sizes and strides are in elements.
 struct MemoryLayout {
   llvm::SmallVector<int64_t> shape;
-  /// The strides of the memref's type: those of the untiled memory. With a
-  /// tile, they say in which order the dimensions lie in memory, in a tile and
-  /// among tiles.
+  /// The strides of the memref type, those of the untiled memory. With a tile,
+  /// they define the order of the dimensions in memory, inside a tile and
+  /// between tiles.
   llvm::SmallVector<int64_t> strides;
-  /// The last dimensions are cut into tiles of these sizes, each contiguous;
-  /// empty: none.
+  /// The last dimensions are split into tiles of these sizes, each contiguous;
+  /// empty: untiled.
   llvm::SmallVector<int64_t> tile;
-  /// Bit 4 and following of an address are XORed with the number of its
-  /// 128-byte row, modulo `swizzleBytes / 16`: 32, 64 or 128; 16: none.
+  /// Width of the swizzle: 32, 64 or 128; 16: no swizzle. Bits 4 and up of an
+  /// address are XORed with the number of its 128-byte row modulo
+  /// `swizzleBytes / 16`.
   int64_t swizzleBytes = 16;
 
   /// Row-major memory.
   static MemoryLayout rowMajor(llvm::ArrayRef<int64_t> shape);
-  /// Why it is no layout that an address can be computed for, if it is not.
+  /// The reason if addresses cannot be computed for the layout.
   std::optional<std::string> validate(int64_t elementBits) const;
-  /// The address of an element, in bits, swizzle included; the layout must be
-  /// valid.
+  /// The address of an element in bits, including the swizzle; the layout must
+  /// be valid.
   int64_t bitAddress(llvm::ArrayRef<int64_t> index, int64_t elementBits) const;
 };
 
-/// The address that a swizzle makes of one.
+/// Applies a swizzle to an address.
 int64_t swizzleAddress(int64_t address, int64_t swizzleBytes);
 
 struct TransferProblem {
@@ -57,9 +56,9 @@ struct TransferProblem {
   MemoryLayout memory;
   int64_t elementBits = 0;
   bool isLoad = true;
-  /// Warps that hold the vector. A tiled layout says so itself.
+  /// Number of warps that hold the vector; not used for a tiled layout.
   int64_t warps = 4;
-  /// Whether a plan in which lanes wait for one another is none.
+  /// Whether plans with bank conflicts are rejected.
   bool mustBeConflictFree = false;
 };
 
@@ -67,22 +66,29 @@ struct TransferProblem {
 enum class AccessKind {
   /// A lane reads or writes `bytes` bytes at its own address.
   Vector,
-  /// ldmatrix / stmatrix of 8 x 8 16-bit elements: lane `8 * m + r` names row
-  /// `r` of matrix `m`, of 16 bytes. Lane `t` has the 32 bits of row `t / 4` at
-  /// `4 * (t % 4)` bytes.
+  /// ldmatrix / stmatrix of 8 x 8 16-bit elements. Lane `8 * m + r` has the
+  /// address
+  /// of row `r` of matrix `m`, which has 16 bytes. Lane `t` holds the 32 bits
+  /// of row
+  /// `t / 4` at byte `4 * (t % 4)`.
   Matrix,
-  /// The same, transposed: lane `t` has the elements of column `t / 4` in rows
+  /// `Matrix`, transposed: lane `t` holds the elements of column `t / 4` in
+  /// rows
   /// `2 * (t % 4)` and the next.
   MatrixTransposed,
-  /// ldmatrix of 16 x 16, or stmatrix of 8 x 16, 8-bit elements, transposed:
-  /// lane `rows * m + r` names row `r` of matrix `m`, of 16 bytes. Lane `t` has
-  /// columns `t / 4` and `t / 4 + 8` of each of the rows that it has: `4 * (t %
-  /// 4)` and the next three of a load, `2 * (t % 4)` and the next of a store.
-  /// A 32-bit register has two rows of the one column, then of the other.
+  /// ldmatrix of 16 x 16, or stmatrix of 8 x 16, 8-bit elements, transposed.
+  /// Lane
+  /// `rows * m + r` has the address of row `r` of matrix `m`, which has 16
+  /// bytes.
+  /// Lane `t` holds columns `t / 4` and `t / 4 + 8` of its rows: `4 * (t % 4)`
+  /// and the
+  /// next three for a load, `2 * (t % 4)` and the next for a store. A 32-bit
+  /// register
+  /// holds two rows of the first column, then two rows of the second.
   MatrixTransposed8,
-  /// AMD's transposed read, by 16 lanes at a time: each lane reads `bytes`
-  /// bytes
-  /// at its own address, and gets one element of several lanes' in turn. See
+  /// AMD's transposed read by groups of 16 lanes: each lane reads `bytes` bytes
+  /// at
+  /// its own address, and the lanes of a group transpose the elements. See
   /// `targets::TransposedRead`.
   TransposedRead,
 };
@@ -96,15 +102,16 @@ struct Piece {
 
 struct Access {
   AccessKind kind = AccessKind::Vector;
-  /// Bytes that a lane moves at its address: 16 of a matrix.
+  /// Bytes that a lane moves at its address; 16 for a matrix.
   int64_t bytes = 0;
-  /// Vector: what lies behind one another at the address. Matrix: the part of
-  /// each of the 1, 2 or 4 matrices. Else what the lane has, in order: of 8-bit
-  /// matrices two pieces for each 32-bit register, 4 or 2 for each matrix.
+  /// Vector: the consecutive elements at the address. Matrix: one piece for
+  /// each of the 1, 2 or 4 matrices. Others: the elements of the lane, in
+  /// order; 8-bit matrices have two pieces per 32-bit register, and 4 or 2 per
+  /// matrix.
   llvm::SmallVector<Piece, 4> pieces;
-  /// Which of the plan's bases the address is made from.
+  /// Index of the base of the address in the plan.
   int64_t base = 0;
-  /// Bytes added to it, a constant of the instruction.
+  /// Constant offset of the instruction in bytes.
   int64_t offset = 0;
 };
 
@@ -115,11 +122,11 @@ struct ThreadTerm {
   int64_t stride = 0;
 };
 
-/// Lanes whose `lane / groupStride` is odd take the accesses in another order,
-/// and selects put the registers right.
+/// Lanes whose `lane / groupStride` is odd execute the accesses in another
+/// order, and selects restore the order of the registers.
 struct Stagger {
   int64_t groupStride = 0;
-  /// The access that those lanes make as the i-th.
+  /// The i-th access of those lanes.
   llvm::SmallVector<int64_t> order;
 };
 
@@ -127,22 +134,21 @@ struct Stagger {
 ///   swizzle(sum of terms + bases[access.base]) + access.offset
 struct TransferPlan {
   llvm::SmallVector<ThreadTerm> terms;
-  /// Bytes, added before the swizzle. Few: each is one address register.
+  /// In bytes, added before the swizzle. Each base is one address register.
   llvm::SmallVector<int64_t> bases;
-  /// In the order in which they are made. All are of one kind and width.
+  /// In execution order, all of one kind and width.
   llvm::SmallVector<Access> accesses;
   std::optional<Stagger> stagger;
   int64_t swizzleBytes = 16;
   int64_t waveSize = 0;
   int64_t warps = 0;
-  /// What one warp asks of the banks, for all accesses; the warp that asks
-  /// most.
+  /// Bank cycles and conflicts of all accesses of one warp, the maximum over
+  /// all warps.
   banks::Cost cost;
-  /// Selects of 32 bits, a thread, to undo the stagger; and byte permutations
-  /// to take apart and put together accesses that hold parts of registers.
+  /// 32-bit selects per thread to undo the stagger, and byte permutations for
+  /// accesses of parts of registers.
   int64_t selects = 0;
-  /// Cycles that a warp takes of the unit that is busiest with it: see
-  /// `estimateCycles`.
+  /// Estimated cycles of one warp: see `estimateCycles`.
   int64_t cycles = 0;
 
   bool isConflictFree() const { return cost.conflicts == 0; }
@@ -153,33 +159,31 @@ struct TransferPlan {
   std::string str() const;
 };
 
-/// The cheapest plan, or the reason why there is none, which names the numbers:
-/// which lanes meet in which bank. Of equal ones it is the one that needs
-/// fewest address registers, then a plain access before a matrix instruction,
-/// then one without stagger.
+/// The cheapest plan, or the reason why none exists, with the lanes and bank of
+/// a conflict. Ties are resolved by fewer address registers, then by plain
+/// accesses over matrix instructions, then by no stagger.
 ///
-/// There is none where a load has a splat layout, where shapes and tiles do not
-/// nest, for elements that are not whole bytes and lie apart in memory, and
-/// where a thread would make more than `kMostAccesses` accesses.
-/// A plan that must be conflict-free may be staggered; others are not.
+/// A plan does not exist for a load with a splat layout, and for shapes and
+/// tiles that do not nest. It also does not exist for elements smaller than a
+/// byte that are not adjacent in memory, and for more than `kMostAccesses`
+/// accesses per thread. Only a plan that must be conflict-free may be
+/// staggered.
 layout::ValueOr<TransferPlan> planTransfer(const TransferProblem &problem,
                                            const targets::Target &target);
 
-/// What an op asks of its transfer, as `optimized` of vector_load and
-/// vector_store says: true (and a load without it), false, and a store without
-/// it.
+/// The requirement of an op for its transfer, from `optimized` of vector_load
+/// and vector_store: true (and a load without it), false, a store without it.
 enum class TransferNeed { Optimized, Unoptimized, Downgradable };
 
-/// Whether JAX's inference takes a transfer, as version 0.10.2 decides: its
-/// planner counts 32 banks of one warp, takes every lane's share with one
-/// access of at most 16 bytes, and staggers two groups of lanes. It accepts
-/// some transfers whose accesses of less than 4 bytes conflict in fact. (More
-/// than `kMostAccesses` accesses are not looked at, and not taken.)
+/// Whether layout inference of JAX 0.10.2 accepts a transfer. Its planner
+/// models 32 banks and one warp, uses one access of at most 16 bytes per
+/// register, and staggers two groups of lanes. It accepts some transfers whose
+/// accesses of less than 4 bytes have conflicts. More than `kMostAccesses`
+/// accesses are rejected.
 bool isTransferInJAX(const TransferProblem &problem, TransferNeed need);
 
-/// The cycles of a number of instructions that one warp issues, and of what it
-/// asks of shared memory: issue slots and bank cycles are used at the same
-/// time, but the accesses' own issue is not free.
+/// The cycles of a number of instructions of one warp and of its shared memory
+/// accesses: the sum of issue cycles and bank cycles.
 int64_t estimateCycles(int64_t instructions, const banks::Cost &cost);
 
 } // namespace smalti::transfers

@@ -1,4 +1,4 @@
-//===- WgmmaPlan.cpp - Operands of products by four warps -----------------===//
+//===- WgmmaPlan.cpp - Shared memory operands of wgmma --------------------===//
 
 #include "smalti/passes/Layouts/Plans/WgmmaPlan.h"
 
@@ -14,12 +14,12 @@ using namespace smalti::transfers;
 using llvm::ArrayRef;
 using llvm::SmallVector;
 
-/// Rows of a swizzle pattern, each as long as the swizzle.
+/// Rows of a swizzle pattern; a row is as wide as the swizzle.
 static constexpr int64_t kPatternRows = 8;
 
-/// Bytes that the fields of a descriptor count in, and the most that they hold.
-static constexpr int64_t kUnit = 16;
-static constexpr int64_t kMostUnits = (1 << 14) - 1;
+/// Granularity of the descriptor fields in bytes, and their maximum.
+static constexpr int64_t kFieldBytes = 16;
+static constexpr int64_t kMaxField = (1 << 14) - 1;
 
 layout::ValueOr<SmallVector<WgmmaBlock>>
 transfers::splitWgmmaColumns(int64_t columns, bool isInteger) {
@@ -30,10 +30,10 @@ transfers::splitWgmmaColumns(int64_t columns, bool isInteger) {
   for (const WgmmaBlock &block : blocks) {
     int64_t multiple = isInteger && block.size > 24 ? 16 : 8;
     if (block.size % multiple != 0)
-      return Result::none("an instruction has a multiple of " +
-                          std::to_string(multiple) + " columns, and " +
-                          std::to_string(columns) + " leave one with " +
-                          std::to_string(block.size));
+      return Result::none(
+          std::to_string(columns) + " columns leave an instruction with " +
+          std::to_string(block.size) + " columns; it requires a multiple of " +
+          std::to_string(multiple));
   }
   return blocks;
 }
@@ -51,15 +51,15 @@ struct Line {
   }
 };
 
-/// Addresses in runs: `run` indices `step` bytes apart, and `stride` bytes from
-/// run to run.
+/// Addresses in runs: `run` indices that are `step` bytes apart, and `stride`
+/// bytes between runs.
 struct Runs {
   int64_t run = 1;
   int64_t step = 0;
-  /// Unknown (-1) until two runs were seen.
+  /// -1 until two runs are matched.
   int64_t stride = -1;
 
-  /// Whether the indices from `start` on are such runs.
+  /// Whether the indices from `start` on form these runs.
   bool match(const Line &line, int64_t start, int64_t size) {
     for (int64_t index = 0; index < size; ++index) {
       int64_t offset =
@@ -91,31 +91,30 @@ transfers::planWgmmaOperand(const WgmmaOperandProblem &problem) {
     return Result::none(steps.reason);
   int64_t swizzle = memory.swizzleBytes;
   if (swizzle == 16)
-    return Result::none("its memory has no swizzle");
+    return Result::none(
+        "its memory has no swizzle; 32, 64 or 128 bytes are required");
   int64_t bytes = problem.elementBits / 8;
   Line outer{(*steps)[problem.outerDim], bytes},
       inner{(*steps)[1 - problem.outerDim], bytes};
   int64_t depth = memory.shape[1 - problem.outerDim],
           depthStep = kWgmmaDepthBytes / bytes;
   if (depth % depthStep != 0)
-    return Result::none("an instruction takes " + std::to_string(depthStep) +
-                        " elements along K, which do not divide " +
-                        std::to_string(depth));
+    return Result::none(
+        "K is " + std::to_string(depth) + "; it must be a multiple of the " +
+        std::to_string(depthStep) + " elements of an instruction");
 
   WgmmaOperandPlan plan;
   plan.isTransposed = inner.at(1) != bytes;
   if (plan.isTransposed && outer.at(1) != bytes)
-    return Result::none("elements are neighbours in memory along neither "
-                        "dimension");
+    return Result::none("neither dimension is contiguous in memory");
   if (plan.isTransposed && problem.elementBits != 16)
-    return Result::none(
-        "its neighbours in memory are not along K, which only 16-bit elements "
-        "may be; these have " +
-        std::to_string(problem.elementBits) + " bits");
+    return Result::none("K is not its contiguous dimension, which requires "
+                        "16-bit elements, but these have " +
+                        std::to_string(problem.elementBits) + " bits");
 
   int64_t pattern = kPatternRows * swizzle;
   plan.log2Alignment = llvm::Log2_64(pattern);
-  // What lies along the rows of the pattern, and what from row to row.
+  // Runs along a row of the pattern, and from row to row.
   Runs alongRows{swizzle / bytes, bytes}, amongRows{kPatternRows, swizzle};
   Runs &alongOuter = plan.isTransposed ? alongRows : amongRows;
   Runs &alongDepth = plan.isTransposed ? amongRows : alongRows;
@@ -130,7 +129,7 @@ transfers::planWgmmaOperand(const WgmmaOperandProblem &problem) {
       // An instruction begins in row 0 of a pattern, and along K it stays in
       // the row.
       int64_t inPattern = offset % pattern;
-      if (offset % kUnit != 0 ||
+      if (offset % kFieldBytes != 0 ||
           (plan.isTransposed ? inPattern != 0
                              : inPattern + kWgmmaDepthBytes > swizzle) ||
           !alongDepth.match(inner, k, depthStep))
@@ -146,21 +145,26 @@ transfers::planWgmmaOperand(const WgmmaOperandProblem &problem) {
         plan.groupStride = distance;
       if (distance != group * plan.groupStride || distance % pattern != 0)
         return Result::none(shape + ", " + std::to_string(kWgmmaRows) +
-                            " of them for each group of warps");
+                            " rows for each warpgroup");
     }
     plan.offsets.push_back(std::move(offsets));
   }
 
-  // Along K a row of the pattern is never left: the field has no meaning.
-  int64_t leading = plan.isTransposed ? alongRows.strideOr(kUnit) : kUnit,
+  // Along K, an instruction stays in a row of the pattern, and the field is
+  // unused.
+  int64_t leading =
+              plan.isTransposed ? alongRows.strideOr(kFieldBytes) : kFieldBytes,
           stride = amongRows.strideOr(pattern);
-  if (leading % kUnit != 0 || stride % kUnit != 0 ||
-      leading / kUnit > kMostUnits || stride / kUnit > kMostUnits)
+  if (leading % kFieldBytes != 0 || stride % kFieldBytes != 0 ||
+      leading / kFieldBytes > kMaxField || stride / kFieldBytes > kMaxField)
     return Result::none("its parts are " + std::to_string(leading) + " and " +
                         std::to_string(stride) +
-                        " bytes apart, which no descriptor can say");
+                        " bytes apart; a descriptor requires multiples of " +
+                        std::to_string(kFieldBytes) + " bytes up to " +
+                        std::to_string(kFieldBytes * kMaxField));
   uint64_t mode = swizzle == 128 ? 1 : swizzle == 64 ? 2 : 3;
-  plan.descriptor = static_cast<uint64_t>(leading / kUnit) << 16 |
-                    static_cast<uint64_t>(stride / kUnit) << 32 | mode << 62;
+  plan.descriptor = static_cast<uint64_t>(leading / kFieldBytes) << 16 |
+                    static_cast<uint64_t>(stride / kFieldBytes) << 32 |
+                    mode << 62;
   return plan;
 }

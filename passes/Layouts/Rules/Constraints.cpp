@@ -1,4 +1,4 @@
-//===- Constraints.cpp - What ops demand of layouts -----------------------===//
+//===- Constraints.cpp - Constraint system of layout inference ------------===//
 
 #include "smalti/passes/Layouts/Rules/Constraints.h"
 
@@ -10,7 +10,7 @@ using namespace mlir;
 using namespace smalti;
 using namespace smalti::inference;
 
-/// Iterations that a loop is taken to have, and loops that are counted.
+/// Assumed trip count of a loop, and limit of counted loops.
 static constexpr int64_t kIterations = 8;
 static constexpr int64_t kMaxDepth = 4;
 
@@ -78,7 +78,7 @@ void ConstraintSystem::bind(VarId var, Value value) {
 
 VarId ConstraintSystem::share(OpOperand &operand) {
   VarId var = lookup(operand.get());
-  // What no op produces, like the argument of a function.
+  // Values without a producer, such as function arguments.
   if (var == kNoVar)
     var = create(operand.get());
   bind(var, operand);
@@ -99,9 +99,9 @@ VarId ConstraintSystem::getAlias(Value value, int64_t kind, int64_t offset,
     bind(entry->second, value);
     return entry->second;
   }
-  // Another type: what it demands is of its own.
+  // Another type needs its own variable.
   VarId first = entry->second, other = create(value);
-  equal(first, other, "slices with one alias are stored alike");
+  equal(first, other, "slices with the same alias number have the same layout");
   return other;
 }
 
@@ -120,49 +120,49 @@ VarId ConstraintSystem::lookup(Value value) const {
 //===----------------------------------------------------------------------===//
 
 Constraint &ConstraintSystem::add(Constraint::Kind kind, VarId a, VarId b,
-                                  StringRef why) {
+                                  StringRef reason) {
   constraints.emplace_back();
   Constraint &constraint = constraints.back();
   constraint.kind = kind;
   constraint.a = a;
   constraint.b = b;
   constraint.op = op;
-  constraint.why = why;
+  constraint.reason = reason;
   constraint.weight = weight;
   return constraint;
 }
 
-void ConstraintSystem::assign(VarId var, LayoutId layout, StringRef why) {
-  add(Constraint::Kind::Assign, var, kNoVar, why).layouts = {layout};
+void ConstraintSystem::assign(VarId var, LayoutId layout, StringRef reason) {
+  add(Constraint::Kind::Assign, var, kNoVar, reason).layouts = {layout};
 }
 
 void ConstraintSystem::oneOf(VarId var, ArrayRef<LayoutId> candidates,
-                             StringRef why) {
-  add(Constraint::Kind::OneOf, var, kNoVar, why)
+                             StringRef reason) {
+  add(Constraint::Kind::OneOf, var, kNoVar, reason)
       .layouts.assign(candidates.begin(), candidates.end());
 }
 
-void ConstraintSystem::equal(VarId a, VarId b, StringRef why) {
-  add(Constraint::Kind::Equal, a, b, why);
+void ConstraintSystem::equal(VarId a, VarId b, StringRef reason) {
+  add(Constraint::Kind::Equal, a, b, reason);
 }
 
-void ConstraintSystem::notSplat(VarId var, StringRef why, bool isJAXOnly) {
-  add(Constraint::Kind::NotSplat, var, kNoVar, why).isJAXOnly = isJAXOnly;
+void ConstraintSystem::notSplat(VarId var, StringRef reason, bool isJAXOnly) {
+  add(Constraint::Kind::NotSplat, var, kNoVar, reason).isJAXOnly = isJAXOnly;
 }
 
-void ConstraintSystem::notStrided(VarId var, StringRef why) {
-  add(Constraint::Kind::NotStrided, var, kNoVar, why);
+void ConstraintSystem::notStrided(VarId var, StringRef reason) {
+  add(Constraint::Kind::NotStrided, var, kNoVar, reason);
 }
 
 void ConstraintSystem::divides(VarId var, ArrayRef<int64_t> multiples,
-                               StringRef why) {
-  add(Constraint::Kind::Divides, var, kNoVar, why)
+                               StringRef reason) {
+  add(Constraint::Kind::Divides, var, kNoVar, reason)
       .numbers.assign(multiples.begin(), multiples.end());
 }
 
 Constraint &ConstraintSystem::becomes(VarId source, VarId result, Steps steps,
-                                      StringRef why) {
-  // Programs have a few that repeat: one of the last ones is found at once.
+                                      StringRef reason) {
+  // Most programs repeat a few steps: search the most recent ones.
   constexpr int kRecent = 32;
   int number = allSteps.size() - 1;
   int first = std::max(number - kRecent, -1);
@@ -172,7 +172,8 @@ Constraint &ConstraintSystem::becomes(VarId source, VarId result, Steps steps,
     number = allSteps.size();
     allSteps.push_back(std::move(steps));
   }
-  Constraint &constraint = add(Constraint::Kind::Becomes, source, result, why);
+  Constraint &constraint =
+      add(Constraint::Kind::Becomes, source, result, reason);
   constraint.steps = number;
   return constraint;
 }
@@ -191,28 +192,28 @@ void ConstraintSystem::link(OpOperand &operand, VarId producer, VarId user) {
   Constraint &constraint =
       add(isVector ? Constraint::Kind::Use : Constraint::Kind::Equal, producer,
           user,
-          isVector ? "only a splat becomes another layout by itself"
-                   : "all uses of memory see it alike");
+          isVector ? "only a splat is converted to another layout implicitly"
+                   : "all uses of a buffer have the same layout");
   constraint.operand = &operand;
   constraint.type = operand.get().getType();
 }
 
 void ConstraintSystem::linkUses() {
-  // Variables in order, and each edge with the first of its two: the order in
-  // which JAX tries to keep a layout from producer to user.
+  // Visit variables in order, and each edge with its first variable. This is
+  // the order in which JAX propagates layouts from producers to users.
   std::vector<bool> visited(variables.size(), false);
   for (VarId var = 0, end = variables.size(); var < end; ++var) {
     for (size_t index = 0; index < variables[var].sites.size(); ++index) {
       Site site = variables[var].sites[index];
       if (site.operand) {
         VarId producer = lookup(site.operand->get());
-        // What no op produces has the layout that its users want.
+        // A value without a producer has the layout of its users.
         if (producer == kNoVar) {
           setOp(site.operand->getOwner());
           producer = create(site.operand->get());
           visited.push_back(false);
           if (isa<VectorType>(site.operand->get().getType()))
-            notSplat(producer, "nothing says that its elements are equal");
+            notSplat(producer, "its elements may differ");
         }
         if (!visited[producer])
           link(*site.operand, producer, var);
@@ -243,8 +244,8 @@ void inference::mergeMultiples(SmallVectorImpl<int64_t> &into,
   into.assign(merged.begin(), merged.end());
 }
 
-/// A transposed tile has the same sizes in another order; there is none where a
-/// tiled dimension and one that is not change places.
+/// Transposes a tile; fails if the permutation swaps a tiled dimension and an
+/// untiled one.
 static LayoutId transposeTile(LayoutTable &layouts,
                               ArrayRef<int64_t> permutation, LayoutId layout) {
   ArrayRef<int64_t> tile = layouts[layout].tile;
@@ -258,8 +259,9 @@ static LayoutId transposeTile(LayoutTable &layouts,
   return layouts.transforms(result, layouts[layout].swizzle);
 }
 
-/// Dimensions collapse with their tile where it is ones, then any size, then
-/// whole dimensions: only then are its elements neighbours afterwards.
+/// Collapses a tile. In each group, the tile sizes must be ones, then any size,
+/// then whole dimensions: otherwise the elements of a tile are not contiguous
+/// in the collapsed dimension.
 static LayoutId collapseTile(LayoutTable &layouts, const Step &step,
                              LayoutId layout) {
   ArrayRef<int64_t> tile = layouts[layout].tile;
@@ -274,20 +276,21 @@ static LayoutId collapseTile(LayoutTable &layouts, const Step &step,
   for (int64_t count : llvm::reverse(step.numbers)) {
     if (end == 0)
       break;
-    // A group that is tiled in part.
+    // The group is only partly tiled.
     if (end < static_cast<size_t>(count))
       return kNoLayout;
     size_t begin = end - count, partial = end;
-    int64_t product = 1;
+    int64_t elements = 1;
     for (size_t dim = begin; dim < end; ++dim)
-      product *= tile[dim];
+      elements *= tile[dim];
     while (partial > begin && tile[partial - 1] == sizes[partial - 1])
       --partial;
-    // `partial - 1` may have any size, what is ahead of it has size one.
+    // `partial - 1` may have any size; the dimensions before it must have size
+    // one.
     for (size_t dim = begin; dim + 1 < partial; ++dim)
       if (tile[dim] != 1)
         return kNoLayout;
-    result.insert(result.begin(), product);
+    result.insert(result.begin(), elements);
     end = begin;
   }
   if (end != 0)
@@ -295,8 +298,8 @@ static LayoutId collapseTile(LayoutTable &layouts, const Step &step,
   return layouts.transforms(result, layouts[layout].swizzle);
 }
 
-/// JAX knows a reshape of a tiled layout where the tiled dimensions but the
-/// first stay.
+/// Whether JAX supports a reshape of a tiled layout: only the first tiled
+/// dimension may change.
 static bool isReshapeInJAX(const layout::TiledLayout &layout,
                            const Step &step) {
   ArrayRef<int64_t> tile = layout.tiling.front();

@@ -1,9 +1,9 @@
-//===- Constraints.h - What ops demand of layouts -------------------------===//
+//===- Constraints.h - Constraint system of layout inference --------------===//
 //
-// Ops state what they demand through LayoutInferenceOpInterface
-// (LayoutInterfaces.h): they give their operands and results variables, and add
-// constraints on them. A variable is the layout of all places that share it.
-// Each constraint remembers which op it is of, and why.
+// Ops add constraints through LayoutInferenceOpInterface (LayoutInterfaces.h):
+// they create variables for their operands and results, and constraints on the
+// variables. A variable is the layout of all operands and results that share
+// it. Each constraint stores its op and its reason.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,14 +26,14 @@ namespace smalti::inference {
 using VarId = int;
 inline constexpr VarId kNoVar = -1;
 
-/// What a layout becomes on its way through an op. It is known one way alone.
+/// The transformation of a layout by an op, in one direction.
 struct Step {
   enum class Kind {
-    Reduce,    ///< numbers: the axes
-    Reshape,   ///< of registers
-    Transpose, ///< numbers: the permutation
-    BitCast,   ///< of registers
-    Collapse   ///< of shared memory; numbers: dimensions of each group
+    Reduce,    ///< `numbers` are the axes.
+    Reshape,   ///< For registers.
+    Transpose, ///< `numbers` are the permutation.
+    BitCast,   ///< For registers.
+    Collapse   ///< For shared memory; `numbers` are the group sizes.
   };
   Kind kind;
   llvm::SmallVector<int64_t, 4> source, target, numbers;
@@ -49,65 +49,62 @@ using Steps = llvm::SmallVector<Step, 1>;
 
 struct Constraint {
   enum class Kind {
-    Equal,          ///< a and b are the same
-    Use,            ///< a is produced, b used: equal, or a splat
-    Relayout,       ///< a vector is moved from a to b
-    Assign,         ///< a is `layouts[0]`
-    OneOf,          ///< a is one of `layouts`, best first
-    NotSplat,       ///< a is no splat
-    NotStrided,     ///< a is not strided
-    SharedTransfer, ///< memory a, registers b
-    TensorTransfer, ///< tensor memory a, registers b
-    GlobalTransfer, ///< registers a, and memory without a layout
-    BulkCopy,       ///< a copy in bulk moves a's rows: no demand, but a cost
-    MmaTile,        ///< a's tile is what the tensor core reads
-    Divides,        ///< a's tile divides `numbers`, counted from the end
-    MinorDivisible, ///< the last size of a's tile is a multiple of numbers[0]
-    Becomes,        ///< b is what `steps` make of a
-    Broadcast ///< a is repeated to b along all but the dimensions `numbers`
+    Equal,          ///< Equality of a and b.
+    Use,            ///< Producer a and user b: equal, or a is a splat.
+    Relayout,       ///< Conversion of a vector from a to b.
+    Assign,         ///< Equality of a and `layouts[0]`.
+    OneOf,          ///< Membership of a in `layouts`, best first.
+    NotSplat,       ///< Any layout of a except splat.
+    NotStrided,     ///< Any layout of a except strided.
+    SharedTransfer, ///< Transfer between shared memory a and registers b.
+    TensorTransfer, ///< Transfer between tensor memory a and registers b.
+    GlobalTransfer, ///< Transfer between registers a and global memory.
+    BulkCopy,       ///< Bulk copy of memory a: always satisfied, has a cost.
+    MmaTile,        ///< Support of MMA instructions for the tile of a.
+    Divides,        ///< Divisibility of `numbers`, from the end, by the tile.
+    MinorDivisible, ///< Divisibility of the last tile size by numbers[0].
+    Becomes,        ///< Equality of b and the result of `steps` on a.
+    Broadcast       ///< Broadcast of a along all dimensions except `numbers`.
   };
   Kind kind;
   VarId a = kNoVar, b = kNoVar;
   mlir::Operation *op = nullptr;
-  /// What the op needs the constraint for: "its accumulator".
-  llvm::StringRef why;
+  /// The reason of the constraint, for messages.
+  llvm::StringRef reason;
   llvm::SmallVector<LayoutId, 1> layouts;
   llvm::SmallVector<int64_t, 2> numbers;
-  /// Of Becomes: an index of the system's steps.
+  /// For Becomes: an index into the steps of the system.
   int steps = -1;
-  /// Of transfers, copies and relayouts: the type that is moved, of transfers
-  /// that of the memory. Of Becomes:
-  /// the result of a reduction, where lanes have to exchange what they have.
+  /// For transfers and copies, the type of the memory; for relayouts, the type
+  /// of the vector; for Becomes, the result type of a reduction across lanes.
   mlir::Type type;
   transfers::TransferNeed need = transfers::TransferNeed::Optimized;
   bool isLoad = false;
-  /// Of MmaTile: the memory is seen transposed, and a tile without swizzle will
-  /// do.
+  /// For MmaTile: the memory is transposed; a tile without swizzle is allowed.
   bool isTransposed = false, allowsUnswizzled = false;
-  /// JAX cannot lower what else would be: only for solutions as in JAX.
+  /// Whether only solutions as in JAX must satisfy the constraint.
   bool isJAXOnly = false;
-  /// Of Use: where a layout_cast could stand.
+  /// For Use: the operand before which a layout_cast could be inserted.
   mlir::OpOperand *operand = nullptr;
-  /// How often the op runs, about: 8 times for each loop around it.
+  /// Estimated executions of the op: 8 for each enclosing loop, multiplied.
   int64_t weight = 1;
 };
 
-/// A place that has a layout: an operand, or a result or block argument.
+/// An operand, result or block argument with a layout.
 struct Site {
   mlir::OpOperand *operand = nullptr;
   mlir::Value value;
-  /// Of a value: how often an op computes it element by element, see
-  /// Constraint::weight; 0 where it is not computed so.
+  /// For the result of an element-wise op, its estimated executions (see
+  /// Constraint::weight); otherwise 0.
   int64_t work = 0;
 };
 
 struct Variable {
   Memory memory;
-  /// Of the first place that has the layout.
+  /// The type of the first site.
   mlir::Type type;
   llvm::SmallVector<Site, 2> sites;
-  /// What a register of one of its values costs on top, where more registers
-  /// are live than a thread has.
+  /// Additional cost of a register of its values under register pressure.
   int64_t registerPrice = 0;
   mlir::Operation *getOp() const;
 };
@@ -121,55 +118,56 @@ public:
   const targets::Target &getTarget() const { return target; }
 
   //===--------------------------------------------------------------------===//
-  // For rules
+  // Interface for rules
   //===--------------------------------------------------------------------===//
 
-  /// The op whose rule runs: what constraints are of.
+  /// Sets the op of the following constraints.
   void setOp(mlir::Operation *op);
 
-  /// A new variable of a place.
+  /// Creates a variable for an operand or value.
   VarId create(mlir::OpOperand &operand);
   VarId create(mlir::Value value);
-  /// Another place with the layout of a variable.
+  /// Adds an operand or value to a variable.
   void bind(VarId var, mlir::OpOperand &operand);
   void bind(VarId var, mlir::Value value);
-  /// Gives an operand in memory the variable of its producer.
+  /// Adds an operand in memory to the variable of its producer.
   VarId share(mlir::OpOperand &operand);
-  /// A new variable of an operand in memory that need not be its producer's:
-  /// the op sees scalars.
+  /// Creates a variable for an operand in memory that may differ from the
+  /// variable of its producer, because the op accesses single elements.
   VarId createDetached(mlir::OpOperand &operand);
-  /// The variable of memory that ops with equal keys share: kind, offset and
-  /// number of an alias. It is bound to `value`.
+  /// Adds `value` to the variable of the memory with this kind, offset and
+  /// alias number.
   VarId getAlias(mlir::Value value, int64_t kind, int64_t offset,
                  int64_t alias);
 
-  void assign(VarId var, LayoutId layout, llvm::StringRef why);
+  void assign(VarId var, LayoutId layout, llvm::StringRef reason);
   void oneOf(VarId var, llvm::ArrayRef<LayoutId> candidates,
-             llvm::StringRef why);
-  void equal(VarId a, VarId b, llvm::StringRef why);
-  void notSplat(VarId var, llvm::StringRef why, bool isJAXOnly = false);
-  void notStrided(VarId var, llvm::StringRef why);
+             llvm::StringRef reason);
+  void equal(VarId a, VarId b, llvm::StringRef reason);
+  void notSplat(VarId var, llvm::StringRef reason, bool isJAXOnly = false);
+  void notStrided(VarId var, llvm::StringRef reason);
   void divides(VarId var, llvm::ArrayRef<int64_t> multiples,
-               llvm::StringRef why);
+               llvm::StringRef reason);
   Constraint &becomes(VarId source, VarId result, Steps steps,
-                      llvm::StringRef why);
-  /// For constraints with more to say.
-  Constraint &add(Constraint::Kind kind, VarId a, VarId b, llvm::StringRef why);
+                      llvm::StringRef reason);
+  /// Adds a constraint whose other fields the caller sets.
+  Constraint &add(Constraint::Kind kind, VarId a, VarId b,
+                  llvm::StringRef reason);
 
   //===--------------------------------------------------------------------===//
-  // Once all rules have run
+  // Interface after all rules have run
   //===--------------------------------------------------------------------===//
 
-  /// Adds that producers and users of a value agree.
+  /// Adds the constraints between producers and users of values.
   void linkUses();
 
-  /// The variable of a place, or `kNoVar`.
+  /// The variable of an operand or value, or `kNoVar`.
   VarId lookup(mlir::OpOperand &operand) const;
   VarId lookup(mlir::Value value) const;
 
   llvm::ArrayRef<Variable> getVariables() const { return variables; }
   llvm::ArrayRef<Constraint> getConstraints() const { return constraints; }
-  /// For a trial: what is changed must be changed back.
+  /// For temporary changes, which the caller must revert.
   Constraint &getConstraint(int number) { return constraints[number]; }
   void setRegisterPrice(VarId var, int64_t price) {
     variables[var].registerPrice = price;
@@ -196,14 +194,13 @@ private:
   llvm::DenseMap<mlir::OpOperand *, bool> detached;
 };
 
-/// What a sequence of steps makes of a layout. `unknown` where this is not
-/// computed; then nothing can be said of the result but that it is not found.
-/// With `asInJAX`, where JAX computes it.
+/// Applies a sequence of steps to a layout; `kNoLayout` if the result does not
+/// exist, or with `asInJAX` if JAX does not compute it.
 LayoutId applySteps(LayoutTable &layouts, const Steps &steps, LayoutId layout,
                     bool asInJAX);
 
-/// Merges the `Divides` of a class: the last numbers of both, as many as the
-/// shorter has, by their greatest common divisor.
+/// Merges the numbers of two `Divides`: the greatest common divisors of the
+/// last numbers, as many as the shorter list has.
 void mergeMultiples(llvm::SmallVectorImpl<int64_t> &into,
                     llvm::ArrayRef<int64_t> multiples);
 

@@ -1,4 +1,4 @@
-//===- ControlFlowRules.cpp - Values that regions hand on -----------------===//
+//===- ControlFlowRules.cpp - Layout rules of control flow ----------------===//
 
 #include "smalti/passes/Layouts/Rules/Rules.h"
 
@@ -12,8 +12,8 @@ using namespace smalti::inference;
 
 namespace {
 
-/// Where values of an op with regions come in and go out, joined where one
-/// hands its value to the other.
+/// The operands, region arguments, yielded values and results of an op with
+/// regions, joined if one is forwarded to another.
 class Flow {
 public:
   explicit Flow(RegionBranchOpInterface op) : op(op) {
@@ -33,7 +33,7 @@ public:
         addTerminator(block);
   }
 
-  /// One variable for each group of joined places.
+  /// Creates one variable for each group of joined sites.
   void bindAll(ConstraintSystem &system) {
     SmallVector<VarId> vars(sites.size(), kNoVar);
     for (size_t index = 0; index < sites.size(); ++index) {
@@ -107,7 +107,8 @@ private:
   DenseMap<Value, size_t> valueIndex;
 };
 
-/// What a loop carries, and what the ways of a branch yield, have one layout.
+/// Loop-carried values, and the values that the branches of an op yield, have
+/// one layout.
 struct RegionModel : LayoutInferenceOpInterface::FallbackModel<RegionModel> {
   using Interface = LayoutInferenceOpInterface;
   LogicalResult addLayoutConstraints(Operation *op,
@@ -117,7 +118,7 @@ struct RegionModel : LayoutInferenceOpInterface::FallbackModel<RegionModel> {
   }
 };
 
-/// What leaves a function has any layout.
+/// Returned values may have any layout.
 struct ReturnRule {
   static LogicalResult derive(func::ReturnOp op, ConstraintSystem &system) {
     for (OpOperand &operand : op->getOpOperands()) {

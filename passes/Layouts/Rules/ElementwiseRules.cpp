@@ -1,4 +1,4 @@
-//===- ElementwiseRules.cpp - Ops that work element by element ------------===//
+//===- ElementwiseRules.cpp - Layout rules of element-wise ops ------------===//
 
 #include "smalti/passes/Layouts/Rules/Rules.h"
 
@@ -13,8 +13,7 @@ using namespace smalti::inference;
 
 namespace {
 
-/// Element i of the results is made of element i of the operands: all of them
-/// are in the same place.
+/// All operands and results of an element-wise op have the same layout.
 struct ElementwiseModel
     : LayoutInferenceOpInterface::FallbackModel<ElementwiseModel> {
   using Interface = LayoutInferenceOpInterface;
@@ -57,14 +56,14 @@ struct ConstantRule {
 struct PoisonRule {
   static LogicalResult derive(ub::PoisonOp op, ConstraintSystem &system) {
     system.assign(system.create(op.getResult()), system.getLayouts().splat(),
-                  "any element will do");
+                  "its elements are undefined");
     return success();
   }
 };
 
 void attachElementwise(MLIRContext *context, StringRef dialect) {
-  // getRegisteredOperationsByDialect of LLVM 22 finds those of some dialects
-  // alone: it expects another order than the operations have.
+  // getRegisteredOperationsByDialect of LLVM 22 is not complete for some
+  // dialects: it expects another order of the operations.
   for (RegisteredOperationName name : context->getRegisteredOperations())
     if (name.getDialectNamespace() == dialect &&
         name.hasTrait<OpTrait::Elementwise>() &&

@@ -1,4 +1,4 @@
-//===- MatmulRules.cpp - Matrix products ----------------------------------===//
+//===- MatmulRules.cpp - Layout rules of matmul ops -----------------------===//
 
 #include "smalti/passes/Layouts/Rules/Rules.h"
 
@@ -14,10 +14,11 @@ using namespace smalti::mosaic_gpu;
 
 namespace {
 
-constexpr StringLiteral kAccumulator = "the accumulator";
-constexpr StringLiteral kA = "operand 'a'";
+constexpr StringLiteral kAccumulator = "the layout of the accumulator";
+constexpr StringLiteral kA = "the layout of operand 'a'";
 
-/// The tile of an operand in shared memory is one that the tensor core reads.
+/// Requires a tile that MMA instructions support for an operand in shared
+/// memory.
 void addMmaTile(ConstraintSystem &system, VarId var, Value memory,
                 bool allowsUnswizzled = false) {
   Constraint &tile = system.add(
@@ -32,30 +33,31 @@ struct WGMMARule {
   static LogicalResult derive(WGMMAOp op, ConstraintSystem &system) {
     if (!system.getTarget().hasWGMMA)
       return op.emitOpError()
-             << "is no instruction of " << system.getTarget().name;
+             << "is not supported on " << system.getTarget().name;
     LayoutTable &layouts = system.getLayouts();
     int64_t warps = layouts.getWarps();
     VarId accumulator = system.create(op.getAccumulatorMutable());
     system.bind(accumulator, op.getResult());
-    if (failed(demand(system, op, accumulator,
-                      layouts.tiled(layout::wgmma(warps)), kAccumulator)))
+    if (failed(requireLayout(system, op, accumulator,
+                             layouts.tiled(layout::wgmma(warps)),
+                             kAccumulator)))
       return failure();
     VarId b = system.share(op.getBMutable());
     addMmaTile(system, b, op.getB());
     if (isa<VectorType>(op.getA().getType())) {
       bool isByte = getElementBits(op.getA().getType()) == 8;
-      return demand(system, op, system.create(op.getAMutable()),
-                    layouts.tiled(isByte ? layout::wgmma8Bit(warps)
-                                         : layout::wgmma(warps)),
-                    kA);
+      return requireLayout(system, op, system.create(op.getAMutable()),
+                           layouts.tiled(isByte ? layout::wgmma8Bit(warps)
+                                                : layout::wgmma(warps)),
+                           kA);
     }
-    // Both are stored alike; of one that is transposed, the tile is too.
+    // Both have the same tile; it is transposed if only one operand is.
     VarId a = system.share(op.getAMutable());
-    StringRef why = "'a' and 'b' are stored alike";
+    StringRef reason = "'a' and 'b' have the same tile and swizzle";
     auto aType = cast<MemRefType>(op.getA().getType());
     auto bType = cast<MemRefType>(op.getB().getType());
     if (isTransposed(aType) == isTransposed(bType)) {
-      system.equal(b, a, why);
+      system.equal(b, a, reason);
       return success();
     }
     for (auto [from, to, type] :
@@ -65,23 +67,24 @@ struct WGMMARule {
                            SmallVector<int64_t, 4>(type.getShape()),
                            {},
                            {1, 0}}},
-                     why);
+                     reason);
     return success();
   }
 };
 
-/// The warps of NVIDIA's group are along the rows, as in JAX; elsewhere the
-/// chip's best instruction says how they share the product.
+/// On NVIDIA, the warps are along the rows, as in JAX; on AMD, the best
+/// instruction of the target determines the arrangement of the warps.
 LogicalResult addMma(MMAOp op, ConstraintSystem &system, LayoutId accumulator,
                      LayoutId a, LayoutId b) {
   VarId accumulatorVar = system.create(op.getAccumulatorMutable());
   system.bind(accumulatorVar, op.getResult());
   return success(
+      succeeded(requireLayout(system, op, accumulatorVar, accumulator,
+                              kAccumulator)) &&
       succeeded(
-          demand(system, op, accumulatorVar, accumulator, kAccumulator)) &&
-      succeeded(demand(system, op, system.create(op.getAMutable()), a, kA)) &&
-      succeeded(demand(system, op, system.create(op.getBMutable()), b,
-                       "operand 'b'")));
+          requireLayout(system, op, system.create(op.getAMutable()), a, kA)) &&
+      succeeded(requireLayout(system, op, system.create(op.getBMutable()), b,
+                              "the layout of operand 'b'")));
 }
 
 struct MMARule {
@@ -104,18 +107,18 @@ struct MMARule {
                                     elementC = getElement(op.getAccumulator());
     if (elementA == targets::Element::F32 && op.getAllowTf32())
       elementA = elementB = targets::Element::TF32;
-    std::optional<BlockMma> product;
+    std::optional<BlockMma> mma;
     if (elementA && elementB && elementC)
-      product = selectMma(system.getTarget(), *elementA, *elementB, *elementC,
-                          type.getDimSize(0), type.getDimSize(1),
-                          aType.getDimSize(1), warps);
-    if (!product)
+      mma = selectMma(system.getTarget(), *elementA, *elementB, *elementC,
+                      type.getDimSize(0), type.getDimSize(1),
+                      aType.getDimSize(1), warps);
+    if (!mma)
       return op.emitOpError()
-             << "has no matrix instruction on " << system.getTarget().name
-             << " with which " << warps << " warps multiply " << aType
-             << " and " << op.getB().getType();
-    return addMma(op, system, layouts.tiled(product->accumulator),
-                  layouts.tiled(product->a), layouts.tiled(product->b));
+             << "is not supported: no matrix instruction of "
+             << system.getTarget().name << " multiplies " << aType << " by "
+             << op.getB().getType() << " with " << warps << " warps";
+    return addMma(op, system, layouts.tiled(mma->accumulator),
+                  layouts.tiled(mma->a), layouts.tiled(mma->b));
   }
 };
 
@@ -123,12 +126,12 @@ struct TcGen05Rule {
   static LogicalResult derive(TcGen05MMAOp op, ConstraintSystem &system) {
     if (system.getTarget().tensorMemoryColumns == 0)
       return op.emitOpError()
-             << "is no instruction of " << system.getTarget().name;
+             << "is not supported on " << system.getTarget().name;
     auto accumulatorType = cast<MemRefType>(op.getAccumulator().getType());
     auto bType = cast<MemRefType>(op.getB().getType());
-    if (failed(demandTensor(op, system,
-                            system.share(op.getAccumulatorMutable()),
-                            accumulatorType, 1, kAccumulator)))
+    if (failed(requireTensorLayout(op, system,
+                                   system.share(op.getAccumulatorMutable()),
+                                   accumulatorType, 1, kAccumulator)))
       return failure();
     VarId b = system.share(op.getBMutable());
     addMmaTile(system, b, op.getB());
@@ -139,19 +142,21 @@ struct TcGen05Rule {
     return addScales(op, system);
   }
 
-  static LogicalResult demandTensor(TcGen05MMAOp op, ConstraintSystem &system,
-                                    VarId var, MemRefType type, int64_t packing,
-                                    StringRef what) {
+  static LogicalResult requireTensorLayout(TcGen05MMAOp op,
+                                           ConstraintSystem &system, VarId var,
+                                           MemRefType type, int64_t packing,
+                                           StringRef what) {
     layout::ValueOr<layout::TiledLayout> layout =
         layout::tmemFor(type.getShape(), op.getCollective(), packing);
     if (!layout)
       return op.emitOpError()
-             << what << " has no layout in tensor memory: " << layout.reason;
-    return demand(system, op, var, system.getLayouts().tensor(*layout), what);
+             << what << " in tensor memory is not defined: " << layout.reason;
+    return requireLayout(system, op, var, system.getLayouts().tensor(*layout),
+                         what);
   }
 
-  /// With 64 rows, the lanes of tensor memory are two groups, each with half of
-  /// the columns: the swizzle of `b` may span no more.
+  /// With 64 rows, the lanes of tensor memory form two groups with half of the
+  /// columns each, and the swizzle of `b` must not exceed one half.
   static void limitSwizzle(ConstraintSystem &system, VarId b, MemRefType type) {
     int64_t bits = getElementBits(type), half = type.getDimSize(1) / 2;
     for (int64_t swizzle : {128, 64, 32, 16}) {
@@ -173,31 +178,31 @@ struct TcGen05Rule {
       addMmaTile(system, a, op.getA());
       return success();
     }
-    return demandTensor(op, system, a, type, getPacking(type), kA);
+    return requireTensorLayout(op, system, a, type, getPacking(type), kA);
   }
 
   static LogicalResult addScales(TcGen05MMAOp op, ConstraintSystem &system) {
     LayoutTable &layouts = system.getLayouts();
-    auto demandOf = [&](MutableOperandRange operand,
-                        const layout::TiledLayout &layout, StringRef what) {
+    auto requireScale = [&](MutableOperandRange operand,
+                            const layout::TiledLayout &layout, StringRef what) {
       if (operand.empty())
         return success();
-      return demand(system, op, system.share(operand[0]),
-                    layouts.tensor(layout), what);
+      return requireLayout(system, op, system.share(operand[0]),
+                           layouts.tensor(layout), what);
     };
     bool isSplit =
         op.getCollective() &&
         cast<MemRefType>(op.getAccumulator().getType()).getDimSize(0) == 64;
     return success(
-        succeeded(demandOf(op.getASparseMetadataMutable(),
-                           layout::tmemSparseMetadata(),
-                           "operand 'a_sparse_metadata'")) &&
-        succeeded(demandOf(op.getAScaleMutable(), layout::tmemScales(),
-                           "operand 'a_scale'")) &&
-        succeeded(demandOf(op.getBScaleMutable(),
-                           isSplit ? layout::tmemBScalesM64Collective()
-                                   : layout::tmemScales(),
-                           "operand 'b_scale'")));
+        succeeded(requireScale(op.getASparseMetadataMutable(),
+                               layout::tmemSparseMetadata(),
+                               "the layout of operand 'a_sparse_metadata'")) &&
+        succeeded(requireScale(op.getAScaleMutable(), layout::tmemScales(),
+                               "the layout of operand 'a_scale'")) &&
+        succeeded(requireScale(op.getBScaleMutable(),
+                               isSplit ? layout::tmemBScalesM64Collective()
+                                       : layout::tmemScales(),
+                               "the layout of operand 'b_scale'")));
   }
 };
 
@@ -209,9 +214,9 @@ struct CopyToTensorRule {
     VarId destination = system.share(op.getDestinationMutable());
     int64_t packing = getPacking(op.getDestination().getType());
     auto layout = layout::tmemDefault(packing);
-    if (failed(demand(system, op, destination,
-                      layout ? layouts.tensor(*layout) : kNoLayout,
-                      "the destination")))
+    if (failed(requireLayout(system, op, destination,
+                             layout ? layouts.tensor(*layout) : kNoLayout,
+                             "the layout of the destination")))
       return failure();
     addMmaTile(system, source, op.getSource(), /*allowsUnswizzled=*/true);
     return success();
@@ -224,9 +229,10 @@ LogicalResult addUntiledCopy(OpTy op, ConstraintSystem &system,
   VarId source = system.share(op.getSourceMutable());
   VarId destination = system.share(op.getDestinationMutable());
   system.assign(source, system.getLayouts().noTransforms(),
-                "the shape of the source states its tiles");
-  return demand(system, op, destination, system.getLayouts().tensor(layout),
-                "the destination");
+                "the shape of the source defines its tiles");
+  return requireLayout(system, op, destination,
+                       system.getLayouts().tensor(layout),
+                       "the layout of the destination");
 }
 
 struct CopyMetadataRule {

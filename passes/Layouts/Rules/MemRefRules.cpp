@@ -1,4 +1,4 @@
-//===- MemRefRules.cpp - Views of shared memory, and scalars in it --------===//
+//===- MemRefRules.cpp - Layout rules of memref ops -----------------------===//
 
 #include "smalti/passes/Layouts/Rules/Rules.h"
 
@@ -12,13 +12,13 @@ using namespace smalti::inference;
 
 namespace {
 
-constexpr StringLiteral kView = "a view is stored as what it is a view of";
+constexpr StringLiteral kView = "a view has the layout of its source";
 
 SmallVector<int64_t, 4> getShape(Value memref) {
   return SmallVector<int64_t, 4>(cast<MemRefType>(memref.getType()).getShape());
 }
 
-/// Whether a rule that speaks of one memory has anything to say.
+/// Whether a memref does not have a layout.
 bool isIgnored(Value memref) { return !hasLayout(memref); }
 
 struct CastRule {
@@ -36,12 +36,14 @@ struct SubViewRule {
       return success();
     for (int64_t stride : op.getStaticStrides())
       if (stride != 1)
-        return op.emitOpError("has a stride that is not 1: the part of each "
-                              "tile that it takes is no tile");
+        return op.emitOpError()
+               << "has stride " << stride
+               << "; strides must be 1, so that the view consists of whole "
+                  "tiles";
     VarId source = system.share(op.getSourceMutable());
     VarId result = system.create(op.getResult());
-    // A tile of the source is one of the view where views begin and end at
-    // whole tiles. What is behind a dynamic size alone can be tiled.
+    // A view has the tiles of its source if it begins and ends at tile
+    // boundaries. Only dimensions after the last dynamic size can be tiled.
     SmallVector<int64_t, 4> multiples;
     ArrayRef<int64_t> shape = op.getSourceType().getShape();
     for (auto [dim, size, offset] :
@@ -53,7 +55,7 @@ struct SubViewRule {
       }
       multiples.push_back(divisorOf(std::gcd(*known, shape[dim]), offset));
     }
-    system.divides(source, multiples, "views begin and end at whole tiles");
+    system.divides(source, multiples, "views begin and end at tile boundaries");
     system.equal(source, result, kView);
     return success();
   }
@@ -90,10 +92,10 @@ struct ExpandShapeRule {
     if (isIgnored(op.getSrc()))
       return success();
     if (isTransposed(op.getSrcType()))
-      return op.emitOpError("of transposed shared memory has no layout rule");
+      return op.emitOpError("does not support transposed shared memory");
     VarId source = system.share(op.getSrcMutable());
     VarId result = system.create(op.getResult());
-    // What is behind the last expanded dimension alone can be tiled.
+    // Only dimensions after the last expanded dimension can be tiled.
     SmallVector<int64_t, 4> multiples;
     for (ReassociationIndices &group : op.getReassociationIndices()) {
       int64_t size = op.getResultType().getDimSize(group.front());
@@ -118,17 +120,18 @@ struct CollapseShapeRule {
     SmallVector<int64_t, 4> groups;
     for (ReassociationIndices &group : op.getReassociationIndices())
       groups.push_back(group.size());
-    // To a scalar: of one element, which has no tile.
+    // The result has rank 0 and one element, without a tile.
     if (groups.empty()) {
       system.assign(source, system.getLayouts().noTransforms(),
-                    "memory of rank 0 has no transforms");
+                    "memory of rank 0 does not have transforms");
       system.equal(source, result, kView);
       return success();
     }
     if (!op.getSrcType().getLayout().isIdentity() &&
         !memref::CollapseShapeOp::isGuaranteedCollapsible(
             op.getSrcType(), op.getReassociationIndices()))
-      return op.emitOpError("of shared memory with gaps has no layout rule");
+      return op.emitOpError("does not support shared memory with gaps between "
+                            "the collapsed dimensions");
     system.becomes(
         source, result,
         {Step{Step::Kind::Collapse, getShape(op.getSrc()), {}, groups}}, kView);
@@ -136,8 +139,8 @@ struct CollapseShapeRule {
   }
 };
 
-/// Threads reach elements by their index: there are no transforms. A single
-/// element has none anyway, however the memory around it is stored.
+/// Threads access elements by index, which requires untiled memory. A memref of
+/// one element is independent of the transforms of the memory around it.
 template <typename OpTy> struct ElementRule {
   static LogicalResult derive(OpTy op, ConstraintSystem &system) {
     if (isIgnored(op.getMemref()))
@@ -147,7 +150,7 @@ template <typename OpTy> struct ElementRule {
     bool isScalar = type.hasStaticShape() && type.getNumElements() == 1;
     VarId var = isScalar ? system.createDetached(memref) : system.share(memref);
     system.assign(var, system.getLayouts().noTransforms(),
-                  "single elements are accessed by their index");
+                  "access by index requires untiled memory");
     return success();
   }
 };

@@ -1,4 +1,4 @@
-//===- RegisterRules.cpp - Ops of mosaic_gpu on vectors -------------------===//
+//===- RegisterRules.cpp - Layout rules of mosaic_gpu vector ops ----------===//
 
 #include "smalti/passes/Layouts/Rules/Rules.h"
 
@@ -12,16 +12,17 @@ using transfers::TransferNeed;
 
 namespace {
 
-/// A vector goes between registers and the memory of an operand.
+/// Adds a transfer between registers and the memory of an operand.
 void addTransfer(ConstraintSystem &system, OpOperand &memory, VarId registers,
                  bool isLoad, TransferNeed need) {
-  StringRef why =
-      isLoad ? "the load reads the memory" : "the store writes the memory";
-  Constraint &transfer = hasLayout(memory.get())
-                             ? system.add(Constraint::Kind::SharedTransfer,
-                                          system.share(memory), registers, why)
-                             : system.add(Constraint::Kind::GlobalTransfer,
-                                          registers, kNoVar, why);
+  StringRef reason = isLoad ? "the vector is loaded from memory"
+                            : "the vector is stored to memory";
+  Constraint &transfer =
+      hasLayout(memory.get())
+          ? system.add(Constraint::Kind::SharedTransfer, system.share(memory),
+                       registers, reason)
+          : system.add(Constraint::Kind::GlobalTransfer, registers, kNoVar,
+                       reason);
   transfer.type = memory.get().getType();
   transfer.need = need;
   transfer.isLoad = isLoad;
@@ -30,7 +31,7 @@ void addTransfer(ConstraintSystem &system, OpOperand &memory, VarId registers,
 struct LoadRule {
   static LogicalResult derive(VectorLoadOp op, ConstraintSystem &system) {
     VarId result = system.create(op.getResult());
-    system.notSplat(result, "the loaded elements differ");
+    system.notSplat(result, "the loaded elements may differ");
     bool isOptimized = op.getOptimized().value_or(true);
     addTransfer(system, op.getSourceMutable(), result, /*isLoad=*/true,
                 isOptimized ? TransferNeed::Optimized
@@ -60,9 +61,10 @@ struct StoreToPeerRule {
     VarId value = system.create(op.getValueToStoreMutable());
     addTransfer(system, op.getDestinationMutable(), value, /*isLoad=*/false,
                 getStoreNeed(op));
-    StringRef why = "an asynchronous store is of whole registers of a tile";
-    system.notStrided(value, why);
-    system.notSplat(value, why);
+    StringRef reason =
+        "an asynchronous store writes whole registers of a tiled layout";
+    system.notStrided(value, reason);
+    system.notSplat(value, reason);
     return success();
   }
 };
@@ -71,7 +73,7 @@ struct LoadReduceRule {
   static LogicalResult derive(MultimemLoadReduceOp op,
                               ConstraintSystem &system) {
     system.notSplat(system.create(op.getResult()),
-                    "the loaded elements differ");
+                    "the loaded elements may differ");
     return success();
   }
 };
@@ -89,10 +91,11 @@ struct LayoutCastRule {
     VarId operand = system.create(op.getXMutable());
     VarId result = system.create(op.getResult());
     LayoutId layout = layouts.fromAttribute(op.getNewLayout(), op.getType());
-    if (failed(demand(system, op, result, layout, "the result of the cast")))
+    if (failed(requireLayout(system, op, result, layout,
+                             "the layout of the cast result")))
       return failure();
     Constraint &move = system.add(Constraint::Kind::Relayout, operand, result,
-                                  "the cast moves the vector");
+                                  "the cast converts the vector");
     move.type = op.getType();
     return success();
   }
@@ -116,7 +119,7 @@ struct BroadcastInDimRule {
         repeated.push_back(dim);
     }
     if (repeated.empty() && added.empty()) {
-      system.equal(source, result, "nothing is repeated");
+      system.equal(source, result, "no dimension is broadcast");
       return success();
     }
     Steps steps;
@@ -129,10 +132,11 @@ struct BroadcastInDimRule {
     if (!added.empty())
       steps.push_back({Step::Kind::Reduce, shape, {}, added, false});
     system.becomes(result, source, std::move(steps),
-                   "a repeated vector is laid out as a reduced one");
+                   "the operand has the layout of the result, reduced along "
+                   "the broadcast dimensions");
     Constraint &broadcast =
         system.add(Constraint::Kind::Broadcast, source, result,
-                   "a vector is repeated within its kind of layout");
+                   "a broadcast keeps the kind of layout");
     broadcast.numbers.assign(dims.begin(), dims.end());
     return success();
   }
@@ -141,11 +145,11 @@ struct BroadcastInDimRule {
 struct ConcatRule {
   static LogicalResult derive(VectorConcatOp op, ConstraintSystem &system) {
     VarId result = system.create(op.getResult());
-    system.notSplat(result, "splats cannot be joined");
-    system.notStrided(result, "strided layouts cannot be joined");
+    system.notSplat(result, "splats cannot be concatenated");
+    system.notStrided(result, "strided layouts cannot be concatenated");
     for (OpOperand &operand : op->getOpOperands())
       system.equal(system.create(operand), result,
-                   "the parts have the layout of the whole");
+                   "the operands have the layout of the result");
     return success();
   }
 };
@@ -165,7 +169,7 @@ struct OptimizationBarrierRule {
   }
 };
 
-/// Ops that take a value as it is.
+/// Ops that accept a value in any layout.
 template <typename OpTy> struct ShowRule {
   static LogicalResult derive(OpTy op, ConstraintSystem &system) {
     OpOperand &value = op.getValueMutable();
@@ -177,7 +181,7 @@ template <typename OpTy> struct ShowRule {
   }
 };
 
-/// The body is of threads; the op says what it wants.
+/// The body is thread-level code; the op states its layouts.
 struct CustomPrimitiveRule {
   static LogicalResult derive(CustomPrimitiveOp op, ConstraintSystem &system) {
     LayoutTable &layouts = system.getLayouts();
@@ -185,10 +189,10 @@ struct CustomPrimitiveRule {
     for (OpOperand &operand : op->getOpOperands()) {
       Type type = operand.get().getType();
       if (isa<VectorType>(type)) {
-        if (failed(demand(
+        if (failed(requireLayout(
                 system, op, system.create(operand),
                 layouts.fromAttribute(op.getInLayouts()[nextLayout++], type),
-                "an operand of the primitive")))
+                "the layout of an operand of the primitive")))
           return failure();
         continue;
       }
@@ -197,9 +201,9 @@ struct CustomPrimitiveRule {
         // One entry for each operand in shared memory, barriers included.
         Attribute transforms = op.getInTransforms()[nextTransforms++];
         if (hasLayout(operand.get()) &&
-            failed(demand(system, op, system.create(operand),
-                          layouts.fromAttribute(transforms, type),
-                          "an operand of the primitive")))
+            failed(requireLayout(system, op, system.create(operand),
+                                 layouts.fromAttribute(transforms, type),
+                                 "the layout of an operand of the primitive")))
           return failure();
       } else if (hasLayout(operand.get())) {
         system.share(operand);
@@ -208,10 +212,11 @@ struct CustomPrimitiveRule {
     size_t nextResult = 0;
     for (Value result : op->getResults())
       if (isa<VectorType>(result.getType()) &&
-          failed(demand(system, op, system.create(result),
-                        layouts.fromAttribute(op.getOutLayouts()[nextResult++],
-                                              result.getType()),
-                        "a result of the primitive")))
+          failed(requireLayout(
+              system, op, system.create(result),
+              layouts.fromAttribute(op.getOutLayouts()[nextResult++],
+                                    result.getType()),
+              "the layout of a result of the primitive")))
         return failure();
     return success();
   }

@@ -1,4 +1,4 @@
-//===- Rules.cpp - What rules of layouts share ----------------------------===//
+//===- Rules.cpp - Registration and helpers of layout rules ---------------===//
 
 #include "smalti/passes/Layouts/Rules/Rules.h"
 
@@ -44,25 +44,26 @@ int64_t inference::divisorOf(int64_t size, OpFoldResult index) {
   if (isa<VectorType>(value.getType()))
     return 1;
   int64_t divisor = std::gcd(size, int64_t(1) << log2Divisor(value));
-  // What the program promises may have other factors than two.
-  if (auto promise = value.getDefiningOp<mosaic_gpu::AssumeMultipleOp>())
-    divisor = std::lcm(
-        divisor, std::gcd(size, static_cast<int64_t>(promise.getMultiple())));
+  // An assumption may have other divisors than powers of two.
+  if (auto assumption = value.getDefiningOp<mosaic_gpu::AssumeMultipleOp>())
+    divisor = std::lcm(divisor, std::gcd(size, static_cast<int64_t>(
+                                                   assumption.getMultiple())));
   return divisor;
 }
 
-LogicalResult inference::demand(ConstraintSystem &system, Operation *op,
-                                VarId var, LayoutId layout, StringRef what) {
+LogicalResult inference::requireLayout(ConstraintSystem &system, Operation *op,
+                                       VarId var, LayoutId layout,
+                                       StringRef what) {
   LayoutTable &layouts = system.getLayouts();
   Type type = system.getVariables()[var].type;
   if (layout == kNoLayout || !layouts.fits(layout, type)) {
     InFlightDiagnostic diagnostic = op->emitOpError() << what;
     if (layout == kNoLayout)
-      diagnostic << " has no layout known";
+      diagnostic << " is not defined for " << type;
     else
-      diagnostic << " must have layout " << layouts.name(layout)
-                 << ", which does not fit " << type << ": "
-                 << layouts.whyNot(layout, type);
+      diagnostic << " must be " << layouts.name(layout)
+                 << ", which is not valid for " << type << ": "
+                 << layouts.getInvalidReason(layout, type);
     return failure();
   }
   system.assign(var, layout, what);

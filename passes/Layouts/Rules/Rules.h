@@ -1,7 +1,7 @@
-//===- Rules.h - What each op demands of layouts --------------------------===//
+//===- Rules.h - Registration and helpers of layout rules -----------------===//
 //
 // External models of LayoutInferenceOpInterface, one file for each group of
-// ops, and what they share.
+// ops.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +20,7 @@ class DialectRegistry;
 
 namespace smalti::inference {
 
-/// All of them.
+/// Registers all layout rules.
 void registerLayoutRules(mlir::DialectRegistry &registry);
 
 void registerElementwiseRules(mlir::DialectRegistry &registry);
@@ -53,17 +53,19 @@ inline bool hasLayout(mlir::Value value) {
   return getMemory(value.getType()).has_value();
 }
 
-/// Whether the strides of memory grow from some dimension to the next one.
+/// Whether a stride of the memref is greater than the previous one.
 bool isTransposed(mlir::MemRefType type);
 
-/// The greatest divisor of `size` that is known to divide an index: of a vector
-/// of indices, 1.
+/// The greatest divisor of `size` that is proven to divide an index; 1 for a
+/// vector of indices.
 int64_t divisorOf(int64_t size, mlir::OpFoldResult index);
 
-/// Assigns a layout to the variable of an operand or result, which an op
-/// demands to be able to do its work; an error on the op where it does not fit.
-llvm::LogicalResult demand(ConstraintSystem &system, mlir::Operation *op,
-                           VarId var, LayoutId layout, llvm::StringRef what);
+/// Requires a layout for the variable of an operand or result; emits an error
+/// on the op if it is not valid for the type. `what` is a noun phrase: "the
+/// layout of ...".
+llvm::LogicalResult requireLayout(ConstraintSystem &system, mlir::Operation *op,
+                                  VarId var, LayoutId layout,
+                                  llvm::StringRef what);
 
 } // namespace smalti::inference
 

@@ -1,4 +1,4 @@
-//===- SharedMemoryRules.cpp - Ops of mosaic_gpu on shared memory ---------===//
+//===- SharedMemoryRules.cpp - Layout rules of shared memory ops ----------===//
 
 #include "smalti/passes/Layouts/Rules/Rules.h"
 
@@ -12,7 +12,7 @@ using namespace smalti::mosaic_gpu;
 
 namespace {
 
-/// Of `ConstraintSystem::getAlias`.
+/// Kind of `ConstraintSystem::getAlias`.
 constexpr int64_t kSharedAlias = 0;
 
 struct SliceRule {
@@ -35,9 +35,10 @@ struct WithTransformsRule {
     VarId var = system.share(op.getRefMutable());
     system.bind(var, op.getResult());
     LayoutTable &layouts = system.getLayouts();
-    return demand(system, op, var,
-                  layouts.fromAttribute(op.getTransforms(), op.getType()),
-                  "the memory");
+    return requireLayout(
+        system, op, var,
+        layouts.fromAttribute(op.getTransforms(), op.getType()),
+        "the layout of the memory");
   }
 };
 
@@ -49,22 +50,21 @@ struct ClusterRefRule {
   }
 };
 
-/// Elements are counted in another shape, in the order in which they lie in
-/// memory.
+/// A cast to another shape keeps the order of elements in memory.
 struct ReinterpretRule {
   static LogicalResult derive(ReinterpretCastOp op, ConstraintSystem &system) {
     if (!hasLayout(op.getSource()))
       return success();
     VarId source = system.share(op.getSourceMutable());
     VarId result = system.create(op.getResult());
-    StringRef why = "another shape shows no tiles";
+    StringRef reason = "a cast to another shape requires untiled memory";
     if (getMemory(op.getSource().getType()) == Memory::Shared &&
         op.getSource().getType() != op.getResult().getType()) {
-      system.assign(source, system.getLayouts().noTransforms(), why);
-      system.assign(result, system.getLayouts().noTransforms(), why);
+      system.assign(source, system.getLayouts().noTransforms(), reason);
+      system.assign(result, system.getLayouts().noTransforms(), reason);
       return success();
     }
-    system.equal(source, result, "it is the same memory");
+    system.equal(source, result, "source and result are the same memory");
     return success();
   }
 };
@@ -74,7 +74,7 @@ template <typename OpTy> struct ClusterCancelRule {
     if (hasLayout(op.getCancellationResult()))
       system.assign(system.share(op.getCancellationResultMutable()),
                     system.getLayouts().noTransforms(),
-                    "the answer is 16 bytes in a row");
+                    "the response is 16 contiguous bytes");
     return success();
   }
 };
@@ -94,8 +94,8 @@ struct WarpMapRule {
 // Copies
 //===----------------------------------------------------------------------===//
 
-/// The indices of a gather: dealt to the warps if there are enough, or else
-/// every warp has all.
+/// The indices of a gather are distributed across the warps if their number is
+/// sufficient; otherwise every warp holds all of them.
 LogicalResult addGatherIndices(Operation *op, MutableOperandRange indices,
                                ConstraintSystem &system) {
   LayoutTable &layouts = system.getLayouts();
@@ -112,15 +112,14 @@ LogicalResult addGatherIndices(Operation *op, MutableOperandRange indices,
     if (candidates.empty())
       return op->emitOpError()
              << "gathers " << type.getNumElements()
-             << " rows: a copy takes 4 at a time, and the number is no "
-                "multiple of 4";
+             << " rows; the number of rows must be a multiple of 4";
     system.oneOf(system.create(index), candidates,
-                 "a copy takes the rows of a gather in fours");
+                 "a gather copies 4 rows at a time");
   }
   return success();
 }
 
-/// Bits of a row that a gather writes at once: it moves 4 rows to addresses
+/// Minimum bits of a row that a gather writes: it moves 4 rows to addresses
 /// that are multiples of 128 bytes.
 constexpr int64_t kGatherRowBits = 256;
 
@@ -131,7 +130,7 @@ LogicalResult addSlice(OpTy op, OpOperand &memory, MemRefType global,
   bool isGather = false;
   for (auto [dim, size, index] :
        llvm::enumerate(op.getSliceLengths(), op.getIndices())) {
-    // A dimension that the copy squeezes.
+    // The destination does not have this dimension.
     if (size == -1)
       continue;
     if (!isa<VectorType>(index.getType())) {
@@ -141,18 +140,21 @@ LogicalResult addSlice(OpTy op, OpOperand &memory, MemRefType global,
     isGather = true;
     if (dim != 0)
       return op.emitOpError() << "gathers along dimension " << dim
-                              << "; copies gather along the first alone";
+                              << "; only dimension 0 is supported";
     if (global.getRank() != 2)
       return op.emitOpError()
              << "gathers from memory of rank " << global.getRank()
-             << "; copies gather rows of a matrix";
+             << "; the memory must have rank 2";
     multiples.push_back(size);
   }
   if (!hasLayout(memory.get()))
     return addGatherIndices(op, op.getIndicesMutable(), system);
   VarId var = system.share(memory);
-  system.divides(var, multiples, "the slice begins and ends at whole tiles");
-  system.add(Constraint::Kind::BulkCopy, var, kNoVar, "the copy moves its rows")
+  system.divides(var, multiples,
+                 "the slice begins and ends at tile boundaries");
+  system
+      .add(Constraint::Kind::BulkCopy, var, kNoVar,
+           "the bulk copy moves the rows of its tiles")
       .type = memory.get().getType();
   if (isGather) {
     int64_t divisor =
@@ -161,11 +163,11 @@ LogicalResult addSlice(OpTy op, OpOperand &memory, MemRefType global,
     if (op.getSliceLengths().back() % divisor != 0)
       return op.emitOpError()
              << "gathers rows of " << op.getSliceLengths().back()
-             << " elements, which are no multiple of " << divisor << " ("
-             << kGatherRowBits / 8 << " bytes)";
+             << " elements; the length must be a multiple of " << divisor
+             << " (" << kGatherRowBits / 8 << " bytes)";
     system
         .add(Constraint::Kind::MinorDivisible, var, kNoVar,
-             "a gather writes 32 bytes of a row at least")
+             "a gather writes at least 32 bytes of each row")
         .numbers.push_back(divisor);
   }
   return addGatherIndices(op, op.getIndicesMutable(), system);
@@ -191,13 +193,13 @@ struct AsyncPrefetchRule {
   }
 };
 
-/// A copy by the threads, which know no tiles.
+/// A copy by threads, which does not support tiles.
 struct AsyncCopyRule {
   static LogicalResult derive(AsyncCopyOp op, ConstraintSystem &system) {
     if (hasLayout(op.getDestination()))
       system.assign(system.share(op.getDestinationMutable()),
                     system.getLayouts().noTransforms(),
-                    "the threads copy rows");
+                    "copies by threads require untiled memory");
     return success();
   }
 };

@@ -1,4 +1,4 @@
-//===- TensorMemoryRules.cpp - Allocation, views and transfers ------------===//
+//===- TensorMemoryRules.cpp - Layout rules of tensor memory ops ----------===//
 
 #include "smalti/passes/Layouts/Rules/Rules.h"
 
@@ -13,16 +13,16 @@ using namespace smalti::mosaic_gpu;
 
 namespace {
 
-/// Of `ConstraintSystem::getAlias`.
+/// Kind of `ConstraintSystem::getAlias`.
 constexpr int64_t kTensorAlias = 1;
 
 struct AllocRule {
   static LogicalResult derive(TmemAllocOp op, ConstraintSystem &system) {
     if (system.getTarget().tensorMemoryColumns == 0)
       return op.emitOpError()
-             << system.getTarget().name << " has no tensor memory";
+             << system.getTarget().name << " does not have tensor memory";
     VarId result = system.create(op.getResult());
-    // A layout with fewer elements in a column has more columns than there are.
+    // A layout with fewer elements per column exceeds the allocated columns.
     if (int64_t packing = op.getPacking(); packing > 1) {
       ArrayRef<int64_t> shape = cast<MemRefType>(op.getType()).getShape();
       int64_t columns = shape[1];
@@ -34,12 +34,12 @@ struct AllocRule {
             layout::tmemM64Collective(columns, packing)})
         if (layout)
           packed.push_back(system.getLayouts().tensor(*layout));
-      system.oneOf(result, packed, "it has 'packing' elements in each column");
+      system.oneOf(result, packed, "each column holds 'packing' elements");
     }
     if (hasLayout(op.getSmemPtr()))
       system.assign(system.createDetached(op.getSmemPtrMutable()),
                     system.getLayouts().noTransforms(),
-                    "the address is a scalar");
+                    "the address is a single element");
     return success();
   }
 };
@@ -67,17 +67,17 @@ struct CastRule {
   static LogicalResult derive(TmemLayoutCastOp op, ConstraintSystem &system) {
     VarId var = system.share(op.getRefMutable());
     system.bind(var, op.getResult());
-    return demand(
+    return requireLayout(
         system, op, var,
         system.getLayouts().fromAttribute(op.getNewLayout(), op.getType()),
-        "the memory");
+        "the layout of the memory");
   }
 };
 
 void addTransfer(ConstraintSystem &system, OpOperand &memory, VarId registers,
-                 StringRef why) {
+                 StringRef reason) {
   Constraint &transfer = system.add(Constraint::Kind::TensorTransfer,
-                                    system.share(memory), registers, why);
+                                    system.share(memory), registers, reason);
   transfer.type = memory.get().getType();
 }
 
@@ -85,23 +85,24 @@ struct LoadRule {
   static LogicalResult derive(AsyncLoadTmemOp op, ConstraintSystem &system) {
     VarId vector = system.create(op->getResult(0));
     addTransfer(system, op.getSourceMutable(), vector,
-                "the load reads tensor memory");
+                "the vector is loaded from tensor memory");
     if (op->getNumResults() == 1)
       return success();
-    // The hardware reduces the elements of a row, which one thread has.
+    // The hardware reduces the elements of a row in one thread.
     LayoutTable &layouts = system.getLayouts();
     auto type = cast<VectorType>(op->getResult(0).getType());
-    if (failed(demand(system, op, vector,
-                      layouts.tiled(layout::tmemNative(2, layouts.getWarps(),
-                                                       layouts.getLanes())),
-                      "the loaded vector of a reducing load")))
+    if (failed(requireLayout(
+            system, op, vector,
+            layouts.tiled(
+                layout::tmemNative(2, layouts.getWarps(), layouts.getLanes())),
+            "the layout of the loaded vector of a reducing load")))
       return failure();
     system.becomes(vector, system.create(op->getResult(1)),
                    {Step{Step::Kind::Reduce,
                          SmallVector<int64_t, 4>(type.getShape()),
                          {},
                          {1}}},
-                   "it is the loaded vector, reduced");
+                   "the second result has the layout of the first, reduced");
     return success();
   }
 };
@@ -110,7 +111,7 @@ struct StoreRule {
   static LogicalResult derive(AsyncStoreTmemOp op, ConstraintSystem &system) {
     VarId vector = system.create(op.getSourceMutable());
     addTransfer(system, op.getDestinationMutable(), vector,
-                "the store writes tensor memory");
+                "the vector is stored to tensor memory");
     return success();
   }
 };

@@ -1,4 +1,4 @@
-//===- VectorRules.cpp - Ops of the vector dialect ------------------------===//
+//===- VectorRules.cpp - Layout rules of vector ops -----------------------===//
 
 #include "smalti/passes/Layouts/Rules/Rules.h"
 
@@ -23,15 +23,15 @@ SmallVector<int64_t, 4> getIntegers(ArrayAttr attribute) {
 struct BroadcastRule {
   static LogicalResult derive(vector::BroadcastOp op,
                               ConstraintSystem &system) {
-    StringRef why = "all elements are one scalar";
+    StringRef reason = "all elements are the same scalar";
     LayoutId splat = system.getLayouts().splat();
     if (auto source = dyn_cast<VectorType>(op.getSource().getType())) {
       if (source.getRank() != 0)
-        return op.emitOpError("has no layout rule for a vector source; "
-                              "use mosaic_gpu.broadcast_in_dim");
-      system.assign(system.create(op.getSourceMutable()), splat, why);
+        return op.emitOpError("does not support a source vector of rank 1 or "
+                              "higher; use 'mosaic_gpu.broadcast_in_dim'");
+      system.assign(system.create(op.getSourceMutable()), splat, reason);
     }
-    system.assign(system.create(op.getResult()), splat, why);
+    system.assign(system.create(op.getResult()), splat, reason);
     return success();
   }
 };
@@ -48,9 +48,8 @@ struct MultiReductionRule {
   static LogicalResult derive(vector::MultiDimReductionOp op,
                               ConstraintSystem &system) {
     VarId source = system.create(op.getSourceMutable());
-    system.notStrided(source,
-                      "a reduction needs the rows and columns of its source");
-    // To a scalar, which all threads have.
+    system.notStrided(source, "a strided layout cannot be reduced");
+    // All threads hold a scalar result.
     if (!isa<VectorType>(op.getResult().getType()))
       return success();
     VarId result = system.create(op.getAccMutable());
@@ -58,13 +57,13 @@ struct MultiReductionRule {
     Step step{Step::Kind::Reduce, getShape(op.getSource()), {}, {}, false};
     step.numbers.assign(op.getReductionDims().begin(),
                         op.getReductionDims().end());
-    // No axis: the result is the source.
+    // Without axes, the result is the source.
     if (step.numbers.empty())
-      system.equal(source, result, "nothing is reduced");
+      system.equal(source, result, "no dimension is reduced");
     else
       system
           .becomes(source, result, {step},
-                   "the result is the source's layout, reduced")
+                   "the result has the layout of the source, reduced")
           .type = op.getResult().getType();
     return success();
   }
@@ -77,13 +76,13 @@ struct ShapeCastRule {
     VarId result = system.create(op.getResult());
     SmallVector<int64_t, 4> sourceShape = getShape(op.getSource()),
                             resultShape = getShape(op.getResult());
-    StringRef why = "every thread keeps its elements";
+    StringRef reason = "each thread keeps its elements";
     system.becomes(source, result,
                    {Step{Step::Kind::Reshape, sourceShape, resultShape, {}}},
-                   why);
+                   reason);
     system.becomes(result, source,
                    {Step{Step::Kind::Reshape, resultShape, sourceShape, {}}},
-                   why);
+                   reason);
     return success();
   }
 };
@@ -97,17 +96,17 @@ struct TransposeRule {
     SmallVector<int64_t, 4> forward(permutation), inverse(permutation.size());
     for (auto [to, from] : llvm::enumerate(permutation))
       inverse[from] = to;
-    // A strided layout is row-major: it has no transposed form.
+    // A strided layout is row-major and cannot be transposed.
     system.notStrided(source, "a strided layout cannot be transposed");
-    StringRef why = "every thread keeps its elements";
+    StringRef reason = "each thread keeps its elements";
     system.becomes(
         source, result,
         {Step{Step::Kind::Transpose, getShape(op.getVector()), {}, forward}},
-        why);
+        reason);
     system.becomes(
         result, source,
         {Step{Step::Kind::Transpose, getShape(op.getResult()), {}, inverse}},
-        why);
+        reason);
     return success();
   }
 };
@@ -122,21 +121,21 @@ struct BitCastRule {
       return success();
     }
     VarId result = system.create(op.getResult());
-    StringRef why = "every thread keeps its bits";
+    StringRef reason = "each thread keeps its bits";
     system.becomes(source, result, {Step{Step::Kind::BitCast, from, to, {}}},
-                   why);
+                   reason);
     system.becomes(result, source, {Step{Step::Kind::BitCast, to, from, {}}},
-                   why);
+                   reason);
     return success();
   }
 };
 
-/// A slice of registers is one of whole tiles: offsets are multiples of the
-/// tile, and so are sizes, since the layout fits the slice.
+/// A slice of registers consists of whole tiles: offsets are multiples of the
+/// tile, and sizes too, because the layout is valid for the slice.
 void addSlice(ConstraintSystem &system, VarId whole, VarId part,
               ArrayRef<int64_t> offsets) {
-  system.divides(whole, offsets, "slices begin at whole tiles");
-  system.equal(whole, part, "a slice has the layout of the whole");
+  system.divides(whole, offsets, "slices begin at tile boundaries");
+  system.equal(whole, part, "a slice has the layout of the whole vector");
   system.notStrided(whole, "a strided layout cannot be sliced");
 }
 
@@ -145,15 +144,15 @@ struct ExtractSliceRule {
                               ConstraintSystem &system) {
     VarId source = system.create(op.getSourceMutable());
     VarId result = system.create(op.getResult());
-    // Dimensions behind the stated ones begin at 0. A slice with gaps takes
-    // every so manieth register of a dimension that is not tiled.
+    // Dimensions after the listed ones begin at 0. A slice with a stride
+    // selects registers of a dimension that is not tiled.
     SmallVector<int64_t, 4> offsets = getIntegers(op.getOffsets());
     for (auto [dim, stride] : llvm::enumerate(getIntegers(op.getStrides())))
       if (stride != 1)
         offsets[dim] = 1;
     offsets.resize(op.getSourceVectorType().getRank(), 0);
     addSlice(system, source, result, offsets);
-    system.notSplat(result, "a splat is not sliced", /*isJAXOnly=*/true);
+    system.notSplat(result, "JAX does not slice splats", /*isJAXOnly=*/true);
     return success();
   }
 };
@@ -162,7 +161,7 @@ struct InsertSliceRule {
   static LogicalResult derive(vector::InsertStridedSliceOp op,
                               ConstraintSystem &system) {
     SmallVector<int64_t, 4> offsets = getIntegers(op.getOffsets());
-    // The strides are of the part's dimensions, the last ones.
+    // The strides are those of the last dimensions.
     SmallVector<int64_t, 4> strides = getIntegers(op.getStrides());
     size_t first = offsets.size() - strides.size();
     for (auto [dim, stride] : llvm::enumerate(strides))
@@ -172,7 +171,7 @@ struct InsertSliceRule {
     VarId whole = system.create(op.getDestMutable());
     system.bind(whole, op.getResult());
     addSlice(system, whole, part, offsets);
-    system.notSplat(whole, "elements of two vectors differ");
+    system.notSplat(whole, "the result combines two vectors");
     return success();
   }
 };
@@ -182,17 +181,20 @@ struct ExtractRule {
     VarId source = system.create(op.getSourceMutable());
     if (!isa<VectorType>(op.getResult().getType())) {
       system.assign(source, system.getLayouts().splat(),
-                    "only of a splat is an element in every thread");
+                    "every thread needs the element, and only a splat has each "
+                    "element in every thread");
       return success();
     }
     if (!op.getDynamicPosition().empty())
       return op.emitOpError(
-          "has a dynamic position: which registers it takes is not known");
+          "has a dynamic position; the positions of a slice must be static");
     VarId result = system.create(op.getResult());
-    system.equal(source, result, "a slice has the layout of the whole");
-    system.divides(source, getShape(op.getSource()), "slices are whole tiles");
-    system.divides(source, getShape(op.getResult()), "slices are whole tiles");
-    system.notSplat(source, "a splat is not sliced", /*isJAXOnly=*/true);
+    system.equal(source, result, "a slice has the layout of the whole vector");
+    system.divides(source, getShape(op.getSource()),
+                   "slices consist of whole tiles");
+    system.divides(source, getShape(op.getResult()),
+                   "slices consist of whole tiles");
+    system.notSplat(source, "JAX does not slice splats", /*isJAXOnly=*/true);
     system.notStrided(source, "a strided layout cannot be sliced");
     return success();
   }

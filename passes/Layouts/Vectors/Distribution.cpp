@@ -1,4 +1,4 @@
-//===- Distribution.cpp - Block-level vectors over threads ----------------===//
+//===- Distribution.cpp - Distribution of vectors across threads ----------===//
 
 #include "smalti/passes/Layouts/Vectors/Distribution.h"
 
@@ -38,18 +38,18 @@ static std::string shapeText(ArrayRef<int64_t> shape) {
 std::optional<Distribution> Distribution::getStrided(ArrayRef<int64_t> shape,
                                                      int64_t vectorLength,
                                                      const ThreadGrid &grid,
-                                                     std::string &why) {
+                                                     std::string &reason) {
   layout::StridedLayout strided;
   strided.shape.assign(shape.begin(), shape.end());
   strided.vectorSize = vectorLength;
   if (std::optional<std::string> error =
           strided.validateForThreads(grid.numThreads)) {
-    why = *error;
+    reason = *error;
     return std::nullopt;
   }
   if (shape.empty() || shape.back() % vectorLength != 0) {
-    why = "chunks of " + std::to_string(vectorLength) +
-          " elements do not divide the rows of shape " + shapeText(shape);
+    reason = "chunks of " + std::to_string(vectorLength) +
+             " elements do not divide the rows of shape " + shapeText(shape);
     return std::nullopt;
   }
   Distribution result;
@@ -63,10 +63,10 @@ std::optional<Distribution> Distribution::getStrided(ArrayRef<int64_t> shape,
 
 std::optional<Distribution>
 Distribution::share(VectorType type, int64_t minLength, int64_t maxLength,
-                    const ThreadGrid &grid, std::string &why) {
+                    const ThreadGrid &grid, std::string &reason) {
   ArrayRef<int64_t> shape = type.getShape();
   for (int64_t length = maxLength; length >= minLength; length /= 2)
-    if (auto strided = getStrided(shape, length, grid, why))
+    if (auto strided = getStrided(shape, length, grid, reason))
       return strided;
   if (shape.empty() || shape.back() % minLength != 0)
     return std::nullopt;
@@ -80,23 +80,23 @@ Distribution::share(VectorType type, int64_t minLength, int64_t maxLength,
     if (whole && whole->vectorLength() <= maxLength)
       return get(type,
                  mosaic_gpu::TiledLayoutAttr::get(type.getContext(), *whole),
-                 grid, why);
+                 grid, reason);
   }
   return std::nullopt;
 }
 
 std::optional<Distribution> Distribution::get(VectorType type, Attribute layout,
                                               const ThreadGrid &grid,
-                                              std::string &why) {
+                                              std::string &reason) {
   ArrayRef<int64_t> shape = type.getShape();
   if (type.isScalable()) {
-    why = "scalable vectors have no layout";
+    reason = "scalable vectors are not supported";
     return std::nullopt;
   }
   if (auto splat = dyn_cast<mosaic_gpu::WGSplatFragLayoutAttr>(layout)) {
     if (splat.getShape() != shape) {
-      why = "its shape " + shapeText(splat.getShape()) +
-            " is not that of the vector";
+      reason = "its shape " + shapeText(splat.getShape()) +
+               " differs from the shape of the vector";
       return std::nullopt;
     }
     Distribution result;
@@ -105,15 +105,15 @@ std::optional<Distribution> Distribution::get(VectorType type, Attribute layout,
   }
   if (auto strided = dyn_cast<mosaic_gpu::WGStridedFragLayoutAttr>(layout)) {
     if (strided.getShape() != shape) {
-      why = "its shape " + shapeText(strided.getShape()) +
-            " is not that of the vector";
+      reason = "its shape " + shapeText(strided.getShape()) +
+               " differs from the shape of the vector";
       return std::nullopt;
     }
-    return getStrided(shape, strided.getVectorSize(), grid, why);
+    return getStrided(shape, strided.getVectorSize(), grid, reason);
   }
   auto tiledAttr = dyn_cast<mosaic_gpu::TiledLayoutAttr>(layout);
   if (!tiledAttr) {
-    why = "it is not a register layout";
+    reason = "it is not a register layout";
     return std::nullopt;
   }
   Distribution result;
@@ -121,16 +121,16 @@ std::optional<Distribution> Distribution::get(VectorType type, Attribute layout,
   result.shape.assign(shape.begin(), shape.end());
   result.tiled = tiledAttr.getLayout();
   if (std::optional<std::string> error = result.tiled.validateFor(shape)) {
-    why = *error;
+    reason = *error;
     return std::nullopt;
   }
   result.tiled = result.tiled.canonical();
   if (result.tiled.numLanes() != grid.waveSize ||
       result.tiled.numWarps() != grid.numWarps()) {
-    why = "it is for " + std::to_string(result.tiled.numWarps()) +
-          " warps of " + std::to_string(result.tiled.numLanes()) +
-          " lanes, the kernel has " + std::to_string(grid.numWarps()) +
-          " warps of " + std::to_string(grid.waveSize) + " lanes";
+    reason = "it is defined for " + std::to_string(result.tiled.numWarps()) +
+             " warps of " + std::to_string(result.tiled.numLanes()) +
+             " lanes, but the kernel has " + std::to_string(grid.numWarps()) +
+             " warps of " + std::to_string(grid.waveSize) + " lanes";
     return std::nullopt;
   }
   result.numRegisters = result.tiled.numRegisters(shape);
@@ -172,7 +172,7 @@ ThreadIndices::ThreadIndices(Block *block, Location loc, const ThreadGrid &grid)
     : builder(OpBuilder::atBlockEnd(block)), loc(loc), grid(grid) {
   threadOfBlock = gpu::ThreadIdOp::create(builder, loc, gpu::Dimension::x);
   thread = threadOfBlock;
-  // Everything of the head goes before this op.
+  // Index arithmetic is inserted before this op.
   marker = arith::ConstantIndexOp::create(builder, loc, 0);
   builder.setInsertionPoint(marker);
   if (grid.blockThreads > grid.numThreads)
@@ -244,7 +244,7 @@ void ThreadIndices::addParts(Value number, int64_t count,
                              ArrayRef<PartitionDim> parts,
                              ArrayRef<TiledDim> dims,
                              MutableArrayRef<Coordinate> coordinates) {
-  // `count` numbers are left above the parts that were taken off.
+  // `below` is the number of values of the digits that were split off.
   int64_t below = 1;
   for (const PartitionDim &part : llvm::reverse(parts)) {
     int64_t size =
@@ -308,7 +308,7 @@ ThreadIndices::getChunkCoordinates(ArrayRef<int64_t> shape, int64_t length,
   for (size_t dim = shape.size() - 1; dim > 0; --dim) {
     int64_t size = shape[dim];
     if (constant % size + bound <= size) {
-      // The chunks of all threads lie in one row.
+      // The chunks of all threads are in one row.
       coordinates[dim] = {varying, log2, constant % size};
       varying = {};
       log2 = 62;
@@ -325,7 +325,8 @@ ThreadIndices::getChunkCoordinates(ArrayRef<int64_t> shape, int64_t length,
     coordinates[dim] = {rem(varying, size), std::min(log2, log2Divisor(size)),
                         0};
     varying = div(varying, size);
-    // Quotients by anything but a divisor of every value have no known divisor.
+    // A quotient has a known divisor only if all values are multiples of
+    // `size`.
     log2 = llvm::isPowerOf2_64(size) && log2 >= log2Divisor(size)
                ? log2 - log2Divisor(size)
                : 0;

@@ -1,7 +1,7 @@
-//===- Distribution.h - Block-level vectors over threads --------*- C++ -*-===//
+//===- Distribution.h - Distribution of vectors across threads --*- C++ -*-===//
 //
-// How the elements of one block-level vector are held by the threads of the
-// block, and the index arithmetic that finds them.
+// The elements of a block-level vector in the registers of each thread, and the
+// index arithmetic of these elements.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,40 +21,41 @@
 
 namespace smalti::block_to_thread {
 
-/// The threads that run a program together, and hold its vectors.
+/// The threads that execute one instance of block-level code and hold its
+/// vectors.
 struct ThreadGrid {
   int64_t numThreads = 0;
   int64_t waveSize = 0;
-  /// A block has as many, so that it runs several programs side by side.
+  /// Threads of a block, which may execute several instances concurrently.
   int64_t blockThreads = 0;
   int64_t numWarps() const { return numThreads / waveSize; }
 };
 
-/// The registers of a thread that hold its part of a vector. Element `e` of
-/// register `r` is `e * vectorStride` further along `vectorDim` than element 0.
+/// The registers of a thread for its part of a vector. Element `e` of register
+/// `r` is `e * vectorStride` further along `vectorDim` than element 0.
 class Distribution {
 public:
   enum class Kind { Splat, Strided, Tiled };
 
-  /// The distribution of a vector of this shape in this layout attribute, or
-  /// why there is none.
+  /// The distribution of a vector of this type with this layout attribute, or
+  /// the reason reason it does not exist.
   static std::optional<Distribution> get(mlir::VectorType type,
                                          mlir::Attribute layout,
                                          const ThreadGrid &grid,
-                                         std::string &why);
-  /// Chunks of `vectorLength` elements dealt to the threads in turn.
+                                         std::string &reason);
+  /// Chunks of `vectorLength` elements, distributed round-robin across threads.
   static std::optional<Distribution> getStrided(llvm::ArrayRef<int64_t> shape,
                                                 int64_t vectorLength,
                                                 const ThreadGrid &grid,
-                                                std::string &why);
+                                                std::string &reason);
 
-  /// How the threads share a vector that any of them could store, in chunks of
-  /// `minLength` to `maxLength` elements. Several threads have the same
-  /// elements where the threads cannot have equally many.
+  /// A distribution of a vector for stores, in chunks of `minLength` to
+  /// `maxLength` elements. Elements are replicated if they cannot be
+  /// distributed evenly.
   static std::optional<Distribution> share(mlir::VectorType type,
                                            int64_t minLength, int64_t maxLength,
                                            const ThreadGrid &grid,
-                                           std::string &why);
+                                           std::string &reason);
 
   Kind getKind() const { return kind; }
   bool isSplat() const { return kind == Kind::Splat; }
@@ -69,7 +70,7 @@ public:
   }
   /// Whether several threads hold the same element.
   bool isReplicated() const;
-  /// The layout as users write it.
+  /// The text of the layout attribute.
   std::string str() const;
 
   bool operator==(const Distribution &other) const {
@@ -81,7 +82,7 @@ public:
 private:
   Kind kind = Kind::Splat;
   llvm::SmallVector<int64_t> shape;
-  /// Canonical; only of a tiled one.
+  /// In canonical form; only for a tiled layout.
   layout::TiledLayout tiled;
   int64_t numRegisters = 1;
   int64_t vectorLength = 1;
@@ -97,46 +98,46 @@ struct Coordinate {
   int64_t offset = 0;
 };
 
-/// Emits, once for each layout and at the head of the kernel, where a thread's
-/// elements are.
+/// Emits the indices of the elements of a thread, once for each layout, at the
+/// head of the kernel.
 class ThreadIndices {
 public:
-  /// Starts the head of a kernel at the end of `block`; what is emitted later
-  /// goes in between.
+  /// Starts the head of a kernel at the end of `block`; later index arithmetic
+  /// is inserted there.
   ThreadIndices(mlir::Block *block, mlir::Location loc, const ThreadGrid &grid);
-  /// Removes what was only needed while emitting.
+  /// Removes temporary ops.
   void finish();
 
-  /// Numbers in the program.
+  /// Indices in the instance.
   mlir::Value getThread() const { return thread; }
   mlir::Value getLane();
   mlir::Value getWarp();
-  /// The number in the block.
+  /// The thread index in the block.
   mlir::Value getThreadOfBlock() const { return threadOfBlock; }
   mlir::Value getConstant(int64_t value);
-  /// Of the head of the kernel, for values that dominate everything.
+  /// The builder of the head of the kernel, for values that dominate all uses.
   mlir::OpBuilder &getBuilder() { return builder; }
   mlir::Location getLoc() const { return loc; }
   const ThreadGrid &getGrid() const { return grid; }
 
-  /// The index of element 0 of a register, one coordinate a dimension.
+  /// The index of element 0 of a register, one coordinate per dimension.
   llvm::SmallVector<Coordinate> getCoordinates(const Distribution &distribution,
                                                int64_t reg);
   /// The index of chunk number `round` of a thread in a shape whose chunks of
-  /// `length` elements are dealt to the threads in turn.
+  /// `length` elements are distributed round-robin across threads.
   llvm::SmallVector<Coordinate>
   getChunkCoordinates(llvm::ArrayRef<int64_t> shape, int64_t length,
                       int64_t round, mlir::Value thread);
-  /// The part of it that the warp decides, for a tiled distribution.
+  /// The part of the index that depends on the warp, for a tiled distribution.
   llvm::SmallVector<Coordinate>
   getWarpCoordinates(const Distribution &distribution);
   /// Whether this thread is the first of those that hold the same elements;
-  /// null where each holds its own.
+  /// null if elements are not replicated.
   mlir::Value isFirstReplica(const Distribution &distribution);
-  /// Whether nothing in the kernel that is converted writes to `memref`.
+  /// Whether the kernel does not write to `memref`.
   bool isOnlyRead(mlir::Value memref);
 
-  // Arithmetic on values that dominate the kernel, folded where it is trivial.
+  // Index arithmetic at the head of the kernel, with trivial folds.
   mlir::Value mul(mlir::Value value, int64_t factor);
   mlir::Value div(mlir::Value value, int64_t divisor);
   mlir::Value rem(mlir::Value value, int64_t divisor);
@@ -144,7 +145,7 @@ public:
   mlir::Value add(mlir::Value value, int64_t constant);
 
 private:
-  /// Adds the coordinates that the parts of a warp or lane number stand for.
+  /// Adds the coordinates of the digits of a warp or lane index.
   void addParts(mlir::Value number, int64_t count,
                 llvm::ArrayRef<layout::PartitionDim> parts,
                 llvm::ArrayRef<layout::TiledDim> dims,
@@ -155,9 +156,9 @@ private:
   ThreadGrid grid;
   mlir::Operation *marker = nullptr;
   mlir::Value threadOfBlock, thread, lane, warp;
-  /// Ordered: every number may be asked for, and a hash map reserves two.
+  /// An ordered map, because a hash map reserves two keys.
   std::map<int64_t, mlir::Value> constants;
-  /// Every window of an array asks, and the answer takes a walk over its users.
+  /// Caches the walk over the users of a memref.
   llvm::DenseMap<mlir::Value, bool> onlyRead;
   std::vector<std::pair<Distribution, llvm::SmallVector<Coordinate>>>
       tiledBases;

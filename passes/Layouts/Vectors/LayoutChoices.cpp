@@ -1,4 +1,4 @@
-//===- LayoutChoices.cpp - Layouts that any vector may have ---------------===//
+//===- LayoutChoices.cpp - Candidate register layouts of a vector ---------===//
 
 #include "smalti/passes/Layouts/Vectors/LayoutChoices.h"
 
@@ -17,16 +17,17 @@ using namespace smalti::inference;
 using layout::PartitionDim;
 using layout::TiledLayout;
 
-/// A layout with this many times the registers of another is left out.
+/// Layouts with more than this many times the registers of another are omitted.
 static constexpr int64_t kMaxRepetition = 16;
 /// The widest access to memory.
 static constexpr int64_t kMaxVectorBits = 128;
 
 //===----------------------------------------------------------------------===//
-// Layouts of matrix instructions
+// MMA layouts
 //===----------------------------------------------------------------------===//
 
-/// The accumulator of a matrix instruction, with the warps along its rows.
+/// Adds the accumulator layout of an MMA instruction, with the warps along
+/// rows.
 static void addAccumulator(const targets::MmaInstruction &mma, int64_t warps,
                            SmallVectorImpl<TiledLayout> &list) {
   if (mma.kind == targets::MmaKind::Fma)
@@ -45,7 +46,7 @@ inference::listTileLayouts(const targets::Target &target, int64_t warps) {
       addAccumulator(mma, warps, list);
     return list;
   }
-  // Those with larger tiles first, but where wgmma multiplies.
+  // Larger tiles first, except on targets with wgmma.
   if (!target.hasWGMMA)
     list = {layout::tcgen05(warps), layout::tcgen05Transposed(warps)};
   list.push_back(layout::wgmma(warps));
@@ -59,8 +60,8 @@ inference::listTileLayouts(const targets::Target &target, int64_t warps) {
 
 namespace {
 
-/// How a vector is divided: for each dimension the elements of a register, the
-/// lanes and the warps along it.
+/// The division of a vector: for each dimension, the elements of a register,
+/// the lanes and the warps.
 class Division {
 public:
   explicit Division(ArrayRef<int64_t> shape)
@@ -77,7 +78,8 @@ public:
     rest.back() /= length;
     return true;
   }
-  /// Both take up to `count` along a dimension, and return how many are left.
+  /// Assign up to `count` lanes or warps to a dimension; return the remaining
+  /// count.
   int64_t takeLanes(int64_t dim, int64_t count) {
     return take(lanes, dim, count);
   }
@@ -107,7 +109,7 @@ private:
     return count / part;
   }
 
-  /// The first of the tiled dimensions that count from the end is `first`.
+  /// `first` is the first of the tiled dimensions, counted from the end.
   static SmallVector<PartitionDim> partition(ArrayRef<int64_t> parts,
                                              int64_t count, int64_t first) {
     SmallVector<PartitionDim> result;
@@ -122,7 +124,7 @@ private:
   }
 
   SmallVector<int64_t> vector, lanes, warps;
-  /// The power of two that is left of each dimension.
+  /// The remaining power of two of each dimension.
   SmallVector<int64_t> rest;
 };
 
@@ -137,7 +139,7 @@ inference::listDistributedLayouts(ArrayRef<int64_t> shape, int64_t elementBits,
     return list;
   int64_t widest =
       std::max<int64_t>(kMaxVectorBits / std::max<int64_t>(elementBits, 1), 1);
-  // How many threads hold the same elements.
+  // The smallest number of threads that hold the same elements.
   int64_t leastReplicas = std::numeric_limits<int64_t>::max();
   auto add = [&](ArrayRef<int64_t> order, int64_t length, int64_t first,
                  bool reversesWarps) {
@@ -180,7 +182,7 @@ inference::listDistributedLayouts(ArrayRef<int64_t> shape, int64_t elementBits,
 }
 
 //===----------------------------------------------------------------------===//
-// All
+// All candidates
 //===----------------------------------------------------------------------===//
 
 std::vector<LayoutId>
@@ -209,7 +211,7 @@ inference::listRegisterLayouts(LayoutTable &layouts,
   int64_t least = std::numeric_limits<int64_t>::max();
   for (LayoutId layout : list)
     least = std::min(least, layouts.countRegisters(layout, type));
-  // What a thread holds of a vector that all threads share evenly.
+  // Registers per thread of an even distribution.
   int64_t share = llvm::divideCeil(type.getNumElements() * getElementBits(type),
                                    32 * layouts.getThreads());
   llvm::erase_if(list, [&](LayoutId layout) {

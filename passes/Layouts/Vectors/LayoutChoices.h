@@ -1,8 +1,8 @@
-//===- LayoutChoices.h - Layouts that any vector may have -----------------===//
+//===- LayoutChoices.h - Candidate register layouts of a vector -----------===//
 //
-// What the search tries for a vector where no constraint suggests a layout: the
-// layouts that have a name, those of the chip's matrix instructions, and
-// layouts that distribute the vector over all threads.
+// Candidates for a vector without a suggestion from constraints: named layouts,
+// layouts of the MMA instructions of the target, and layouts that distribute
+// the vector across all threads.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,23 +17,22 @@ struct Target;
 
 namespace smalti::inference {
 
-/// The layouts in which tiles of shared memory are read without conflicts, best
+/// The layouts that load tiles of shared memory without bank conflicts, best
 /// first.
 llvm::SmallVector<layout::TiledLayout>
 listTileLayouts(const targets::Target &target, int64_t warps);
 
-/// Layouts of a vector of this shape that distribute it over as many threads as
-/// possible: lanes and warps hold parts of one dimension or of several, in
-/// vectors of up to 16 bytes along the last dimension. The parts are powers of
-/// two; where a shape does not have enough of them, threads hold the same
-/// elements.
+/// Layouts that distribute a vector of this shape across as many threads as
+/// possible. Lanes and warps are along one or several dimensions, and registers
+/// hold up to 16 bytes along the last dimension. The parts are powers of two;
+/// elements are replicated if the shape does not have enough powers of two.
 llvm::SmallVector<layout::TiledLayout>
 listDistributedLayouts(llvm::ArrayRef<int64_t> shape, int64_t elementBits,
                        int64_t warps, int64_t lanes);
 
-/// All of them that fit the type, each once, the splat last. A layout is left
-/// out in which a thread holds many times what it holds in another one, and
-/// more than the registers that a thread has.
+/// The distinct candidates that are valid for the type, the splat last. Layouts
+/// with many times the registers of another candidate, or with more registers
+/// than a thread has, are omitted.
 std::vector<LayoutId> listRegisterLayouts(LayoutTable &layouts,
                                           const targets::Target &target,
                                           mlir::VectorType type);

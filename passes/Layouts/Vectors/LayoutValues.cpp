@@ -1,4 +1,4 @@
-//===- LayoutValues.cpp - What a variable of layout inference can be ------===//
+//===- LayoutValues.cpp - Uniqued layouts of layout inference -------------===//
 
 #include "smalti/passes/Layouts/Vectors/LayoutValues.h"
 
@@ -65,7 +65,7 @@ LayoutId LayoutTable::strided(int64_t vectorSize) {
 }
 
 LayoutId LayoutTable::tiled(const layout::TiledLayout &layout) {
-  // The search asks for the same few again and again.
+  // The search repeats the same few layouts: cache them.
   SmallVector<int64_t, 48> numbers;
   for (ArrayRef<int64_t> tile : layout.tiling) {
     numbers.push_back(tile.size());
@@ -151,7 +151,7 @@ LayoutId LayoutTable::fromAttribute(Attribute attribute, Type type) {
     else
       return kNoLayout;
   }
-  // As JAX: a tile that says nothing of a swizzle has the one it spans.
+  // As in JAX, a tile without a swizzle has the swizzle of its width.
   return swizzle ? transforms(tile, *swizzle) : tiledTransforms(tile, memref);
 }
 
@@ -182,7 +182,7 @@ Attribute LayoutTable::toAttribute(LayoutId id, Type type) const {
 }
 
 //===----------------------------------------------------------------------===//
-// Fit
+// Validity
 //===----------------------------------------------------------------------===//
 
 std::optional<std::string> LayoutTable::checkFit(LayoutId id, Type type) const {
@@ -194,17 +194,17 @@ std::optional<std::string> LayoutTable::checkFit(LayoutId id, Type type) const {
     int64_t elements = cast<VectorType>(type).getNumElements();
     if (elements % (value.vectorSize * getThreads()) == 0)
       return std::nullopt;
-    return std::to_string(elements) + " elements are no multiple of " +
-           std::to_string(getThreads()) + " threads times " +
+    return std::to_string(elements) + " elements are not a multiple of " +
+           std::to_string(getThreads()) + " threads with vectors of " +
            std::to_string(value.vectorSize);
   }
   case LayoutValue::Kind::Tiled:
     if (value.tiled.numWarps() != getWarps() ||
         value.tiled.numLanes() != getLanes())
-      return "it is of " + std::to_string(value.tiled.numWarps()) +
+      return "it is defined for " + std::to_string(value.tiled.numWarps()) +
              " warps of " + std::to_string(value.tiled.numLanes()) +
-             " lanes, and the block has " + std::to_string(getWarps()) +
-             " of " + std::to_string(getLanes());
+             " lanes, but the block has " + std::to_string(getWarps()) +
+             " warps of " + std::to_string(getLanes()) + " lanes";
     return value.tiled.validateFor(cast<VectorType>(type).getShape());
   case LayoutValue::Kind::Tensor:
     return mosaic_gpu::checkTMEMLayout(toAttribute(id, type),
@@ -223,7 +223,7 @@ bool LayoutTable::fits(LayoutId id, Type type) {
   return entry->second;
 }
 
-std::string LayoutTable::whyNot(LayoutId id, Type type) const {
+std::string LayoutTable::getInvalidReason(LayoutId id, Type type) const {
   return checkFit(id, type).value_or("");
 }
 
@@ -232,7 +232,7 @@ LayoutId LayoutTable::widestStrided(VectorType type) {
       layout::strided(type.getShape(), getElementBits(type), getThreads());
   if (!layout)
     return kNoLayout;
-  // JAX's chunks may cross the end of a row, and no lowering takes those.
+  // Chunks of JAX may cross the end of a row, which lowerings do not support.
   int64_t columns = type.getRank() == 0 ? 1 : type.getShape().back();
   return strided(std::gcd(layout->vectorSize, columns));
 }

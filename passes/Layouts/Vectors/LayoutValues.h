@@ -1,7 +1,7 @@
-//===- LayoutValues.h - What a variable of layout inference can be --------===//
+//===- LayoutValues.h - Uniqued layouts of layout inference ---------------===//
 //
-// Layouts of registers and of tensor memory, and transforms of shared memory,
-// as small numbers: each is stored once, so that equality is that of numbers.
+// Register layouts, tensor memory layouts and shared memory transforms as small
+// integers. Each layout is stored once, so integers are equal if layouts are.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,28 +21,28 @@
 
 namespace smalti::inference {
 
-/// Where a value with a layout is.
+/// The memory of a value with a layout.
 enum class Memory { Registers, Shared, Tensor };
 
-/// Where a value is, if it has a layout: vectors, shared memory that is not of
+/// The memory of a value, if it has a layout: vectors, shared memory except for
 /// barriers, and tensor memory.
 std::optional<Memory> getMemory(mlir::Type type);
 
-/// Bits that an element takes; 0 where there is no such number.
+/// Bits of an element; 0 if the type does not have a fixed size.
 int64_t getElementBits(mlir::Type type);
-/// Elements that fill a column of tensor memory.
+/// Number of elements that fill a column of tensor memory.
 int64_t getPacking(mlir::Type type);
 
-/// Splat and strided layouts are those of any shape: the variable has it.
+/// A layout. Splat and strided layouts do not store the shape of the variable.
 struct LayoutValue {
   enum class Kind { Splat, Strided, Tiled, Tensor, Transforms };
   Kind kind = Kind::Splat;
   /// Elements of a chunk of a strided layout.
   int64_t vectorSize = 0;
-  /// Of registers or tensor memory.
+  /// For registers and tensor memory.
   layout::TiledLayout tiled;
-  /// Of shared memory: the tile, empty where there is none, and the bytes of
-  /// the swizzle, 16 where there is none.
+  /// For shared memory: the tile (empty: untiled), and the swizzle in bytes
+  /// (16: no swizzle).
   llvm::SmallVector<int64_t, 2> tile;
   int64_t swizzle = 16;
 };
@@ -52,7 +52,7 @@ inline constexpr LayoutId kNoLayout = -1;
 
 class LayoutTable {
 public:
-  /// A block has `warps` warps of `lanes` lanes.
+  /// Layouts are for blocks of `warps` warps of `lanes` lanes.
   LayoutTable(mlir::MLIRContext *context, int64_t warps, int64_t lanes);
 
   mlir::MLIRContext *getContext() const { return context; }
@@ -66,8 +66,8 @@ public:
   LayoutId tiled(const layout::TiledLayout &layout);
   LayoutId tensor(const layout::TiledLayout &layout);
   LayoutId transforms(llvm::ArrayRef<int64_t> tile, int64_t swizzle);
-  /// The transforms of memory of this type with a tile, and with the swizzle
-  /// that the tile's contiguous dimension spans.
+  /// The transforms of memory of this type with a tile, and with the swizzle of
+  /// the width of the tile's contiguous dimension.
   LayoutId tiledTransforms(llvm::ArrayRef<int64_t> tile, mlir::MemRefType type);
 
   const LayoutValue &operator[](LayoutId id) const { return values[id]; }
@@ -83,24 +83,25 @@ public:
                                           llvm::ArrayRef<int64_t> shape) const;
   LayoutId fromRegisterLayout(const layout::RegisterLayout &layout);
 
-  /// The layout of a vector, of tensor memory, or the transforms (an array) of
-  /// shared memory that an attribute states; `kNoLayout` where it is none.
+  /// The layout of a vector or of tensor memory, or the transforms (an array)
+  /// of shared memory, of an attribute; `kNoLayout` if it is not a layout.
   LayoutId fromAttribute(mlir::Attribute attribute, mlir::Type type);
   mlir::Attribute toAttribute(LayoutId id, mlir::Type type) const;
 
-  /// Whether a value of this type can have the layout.
+  /// Whether the layout is valid for a value of this type.
   bool fits(LayoutId id, mlir::Type type);
-  /// Why it cannot.
-  std::string whyNot(LayoutId id, mlir::Type type) const;
+  /// The reason if the layout is not valid.
+  std::string getInvalidReason(LayoutId id, mlir::Type type) const;
 
   /// The widest strided layout of a vector: chunks of up to 64 bits that do not
-  /// cross rows; `kNoLayout` where there is none.
+  /// cross rows; `kNoLayout` if none exists.
   LayoutId widestStrided(mlir::VectorType type);
 
-  /// 32-bit registers that a thread needs for a vector of this type.
+  /// Number of 32-bit registers per thread of a vector of this type.
   int64_t countRegisters(LayoutId id, mlir::VectorType type) const;
 
-  /// As in diagnostics: "WGMMA", "strided by 2", "tile 8x64, swizzle 128".
+  /// The name in diagnostics: "WGMMA", "strided by 2", "tile 8x64, swizzle
+  /// 128".
   std::string name(LayoutId id) const;
 
 private:
@@ -114,7 +115,7 @@ private:
   int64_t warps, lanes;
   std::deque<LayoutValue> values;
   std::map<std::string, LayoutId> ids;
-  /// Of tiled layouts as they were given.
+  /// Cache of tiled layouts before canonicalization.
   std::map<std::vector<int64_t>, LayoutId> tiledIds;
   llvm::DenseMap<std::pair<LayoutId, mlir::Type>, bool> fitting;
 };

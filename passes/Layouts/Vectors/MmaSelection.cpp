@@ -1,4 +1,4 @@
-//===- MmaSelection.cpp - Matrix instructions for block-level products ----===//
+//===- MmaSelection.cpp - MMA instructions of block-level matmuls ---------===//
 
 #include "smalti/passes/Layouts/Vectors/MmaSelection.h"
 

@@ -1,10 +1,10 @@
-//===- MmaSelection.h - Matrix instructions for block-level products ------===//
+//===- MmaSelection.h - MMA instructions of block-level matmuls -----------===//
 //
-// Which matrix instruction computes a block-level product, how the warps of
-// the block share its M x N tile, and which layouts the operands have then.
-// The conversion to mosaic_gpu asks forwards (selectMma), the distribution
-// over threads backwards from the layouts (findMma); both go through
-// arrangeMma, so they cannot disagree.
+// The MMA instruction of a block-level matmul, the arrangement of the warps
+// over its M x N tile, and the layouts of the operands. The conversion to
+// mosaic_gpu selects an instruction (selectMma), and the distribution across
+// threads finds it from the layouts (findMma). Both use arrangeMma, so they are
+// consistent.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,10 +26,10 @@ class Type;
 
 namespace smalti {
 
-/// A block-level product D[m x n] = A[m x k] * B[k x n] + C[m x n] on
-/// `warpsM * warpsN` warps. Instruction tiles are dealt to the warps in turn:
-/// warp (i, j) has the instruction tiles whose row is i modulo warpsM and
-/// whose column is j modulo warpsN. The warp index is i * warpsN + j.
+/// A block-level matmul D[m x n] = A[m x k] * B[k x n] + C[m x n] on
+/// `warpsM * warpsN` warps. Instruction tiles are distributed round-robin: warp
+/// (i, j) has the instruction tiles whose row is i modulo warpsM and whose
+/// column is j modulo warpsN. The warp index is i * warpsN + j.
 struct BlockMma {
   const targets::MmaInstruction *instruction = nullptr;
   int64_t m = 0, n = 0, k = 0;
@@ -42,25 +42,25 @@ struct BlockMma {
   int64_t tilesK() const { return k / instruction->k; }
 };
 
-/// The element type as matrix instructions see it; nothing for others.
+/// The element type in the MMA table; no value for other types.
 std::optional<targets::Element> getMmaElement(mlir::Type type);
 
-/// The product with this instruction and this grid of warps, if it fits the
+/// The matmul with this instruction and this grid of warps, if they divide the
 /// tile.
 std::optional<BlockMma> arrangeMma(const targets::MmaInstruction &instruction,
                                    int64_t m, int64_t n, int64_t k,
                                    int64_t warpsM, int64_t warpsN);
 
-/// The best instruction of the target for these element types and this tile
-/// (k may be any multiple of the k-step that is wanted; the instruction's own k
-/// divides it), with the grid of warps that reads the least shared memory.
+/// The best instruction of the target for these element types and this tile,
+/// and the grid of warps that reads the least shared memory. The instruction
+/// divides k.
 std::optional<BlockMma> selectMma(const targets::Target &target,
                                   targets::Element a, targets::Element b,
                                   targets::Element accumulator, int64_t m,
                                   int64_t n, int64_t k, int64_t numWarps);
 
-/// The first instruction and grid of warps that `accepts`, of those for these
-/// element types and this tile; or nothing.
+/// The first instruction and grid of warps for these element types and this
+/// tile that satisfies `accepts`, or no value.
 std::optional<BlockMma>
 findMma(const targets::Target &target, targets::Element a, targets::Element b,
         targets::Element accumulator, int64_t m, int64_t n, int64_t k,

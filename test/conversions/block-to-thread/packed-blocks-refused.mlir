@@ -21,7 +21,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @shared_load() kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %s = mosaic_gpu.slice_smem 0 : memref<256xi4, #smem>
-    // expected-error @below {{elements of 4 bits that one thread holds are apart in memory: two threads would access one byte}}
+    // expected-error @below {{elements of 4 bits that one thread holds are not adjacent in memory, so two threads would access the same byte}}
     %v = mosaic_gpu.vector_load %s {out_layouts = [#one]} : memref<256xi4, #smem> -> vector<256xi4>
     gpu.return
   }
@@ -36,7 +36,7 @@ gpu.module @m {
     %s = mosaic_gpu.slice_smem 0 : memref<256xi2, #smem>
     %v = vector.broadcast %x : i2 to vector<256xi2>
     %w = arith.addi %v, %v {in_layouts = [#two, #two], out_layouts = [#two]} : vector<256xi2>
-    // expected-error @below {{elements of 2 bits that one thread holds are apart in memory: two threads would access one byte}}
+    // expected-error @below {{elements of 2 bits that one thread holds are not adjacent in memory, so two threads would access the same byte}}
     mosaic_gpu.vector_store %w, %s {in_layouts = [#two]} : vector<256xi2>, memref<256xi2, #smem>
     gpu.return
   }

@@ -32,7 +32,7 @@ gpu.module @m {
 
 gpu.module @m {
   gpu.func @misfit(%m: memref<64xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
-    // expected-error @below {{64 chunks of 1 elements cannot be dealt evenly to 128 threads}}
+    // expected-error @below {{64 chunks of 1 elements cannot be distributed evenly across 128 threads}}
     %v = mosaic_gpu.vector_load %m {out_layouts = [#mosaic_gpu.WGStridedFragLayout<[64], 1>]}
         : memref<64xf32> -> vector<64xf32>
     gpu.return
@@ -43,7 +43,7 @@ gpu.module @m {
 
 gpu.module @m {
   gpu.func @warps(%m: memref<64x8xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
-    // expected-error @below {{it is for 4 warps of 32 lanes, the kernel has 2 warps of 32 lanes}}
+    // expected-error @below {{it is defined for 4 warps of 32 lanes, but the kernel has 2 warps of 32 lanes}}
     %v = mosaic_gpu.vector_load %m {out_layouts = [#mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]],
         warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>]} : memref<64x8xf32> -> vector<64x8xf32>
     gpu.return
@@ -70,7 +70,7 @@ gpu.module @m {
   gpu.func @cast(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %a = mosaic_gpu.vector_load %m {out_layouts = [#mosaic_gpu.WGStridedFragLayout<[256], 1>]}
         : memref<256xf32> -> vector<256xf32>
-    // expected-error @below {{'mosaic_gpu.layout_cast' op cannot change the layout from #mosaic_gpu.WGStridedFragLayout<[256], 1> to #mosaic_gpu.WGSplatFragLayout<[256]>: elements that differ are no splat}}
+    // expected-error @below {{'mosaic_gpu.layout_cast' op cannot change the layout from #mosaic_gpu.WGStridedFragLayout<[256], 1> to #mosaic_gpu.WGSplatFragLayout<[256]>: a vector whose elements may differ cannot have the splat layout}}
     %b = mosaic_gpu.layout_cast x(%a : vector<256xf32>) {new_layout = #mosaic_gpu.WGSplatFragLayout<[256]>}
     gpu.return
   }

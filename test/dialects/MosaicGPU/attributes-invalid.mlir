@@ -1,11 +1,11 @@
 // RUN: smalti-opt --split-input-file --verify-diagnostics %s
 
-// expected-error @+1 {{sizes must be positive, got [8, 0]}}
+// expected-error @+1 {{sizes must be positive, but found [8, 0]}}
 func.func private @f() attributes {test.a = #mosaic_gpu.WGStridedFragLayout<[8, 0], 2>}
 
 // -----
 
-// expected-error @+1 {{the vector size must be positive, got 0}}
+// expected-error @+1 {{the vector size must be positive, but found 0}}
 func.func private @f() attributes {test.a = #mosaic_gpu.WGStridedFragLayout<[8], 0>}
 
 // -----
@@ -20,27 +20,27 @@ func.func private @f() attributes {test.a = #mosaic_gpu.WGStridedFragLayout<[429
 
 // -----
 
-// expected-error @+1 {{sizes must be positive, got [-1]}}
+// expected-error @+1 {{sizes must be positive, but found [-1]}}
 func.func private @f() attributes {test.a = #mosaic_gpu.WGSplatFragLayout<[-1]>}
 
 // -----
 
-// expected-error @+1 {{elements are replicated a positive number of times, got 0}}
+// expected-error @+1 {{the number of replicas must be positive, but found 0}}
 func.func private @f() attributes {test.a = #mosaic_gpu.Replicated<times = 0>}
 
 // -----
 
-// expected-error @+1 {{tile sizes must be positive, got [8, 0]}}
+// expected-error @+1 {{tile sizes must be positive, but found [8, 0]}}
 func.func private @f() attributes {test.a = #mosaic_gpu.tile<[8, 0]>}
 
 // -----
 
-// expected-error @+1 {{a swizzle spans 16, 32, 64 or 128 bytes, got 48}}
+// expected-error @+1 {{the swizzle must be 16, 32, 64 or 128 bytes, but found 48}}
 func.func private @f() attributes {test.a = #mosaic_gpu.swizzle<48 : i32>}
 
 // -----
 
-// expected-error @+1 {{a swizzle is an i32, got 'i64'}}
+// expected-error @+1 {{the swizzle must be an i32, but found 'i64'}}
 func.func private @f() attributes {test.a = #mosaic_gpu.swizzle<64>}
 
 // -----
@@ -55,7 +55,7 @@ func.func private @f() attributes {test.a = #mosaic_gpu.TiledLayout<[[8], []], w
 
 // -----
 
-// expected-error @+1 {{tile sizes must be positive, got [8, -8]}}
+// expected-error @+1 {{tile sizes must be positive, but found [8, -8]}}
 func.func private @f() attributes {test.a = #mosaic_gpu.TiledLayout<[[8, -8]], warp_dims = [], lane_dims = [], vector_dim = -1>}
 
 // -----
@@ -120,15 +120,15 @@ func.func private @f() attributes {test.a = #mosaic_gpu.TiledLayout<[[8]], lane_
 
 // -----
 
-// expected-error @+1 {{an axis is not negative, got -1}}
+// expected-error @+1 {{the axis must not be negative, but found -1}}
 func.func private @f() attributes {test.a = #mosaic_gpu.copy_partitioned<axis = -1>}
 
 // -----
 
-// expected-error @+1 {{elements must have 6 bits, got 'f16'}}
+// expected-error @+1 {{elements must have 6 bits, but found 'f16'}}
 func.func private @f(memref<8x!mosaic_gpu.b6x16_p32<f16>>)
 
 // -----
 
-// expected-error @+1 {{elements must have 6 bits, got 'index'}}
+// expected-error @+1 {{elements must have 6 bits, but found 'index'}}
 func.func private @f(memref<8x!mosaic_gpu.p2b6<index>>)

@@ -38,7 +38,7 @@ func.func private @types(memref<4x!mosaic_gpu.barrier>, memref<!mosaic_gpu.barri
 #splat = #mosaic_gpu.WGSplatFragLayout<[64, 16]>
 !smem = memref<64x16xf16, #gpu.address_space<workgroup>>
 
-// Layouts on ops: one entry per vector, whatever other operands there are; tiled and splat may be mixed.
+// Layouts on ops: one entry per vector, independent of other operands; tiled and splat may be mixed.
 // CHECK-LABEL: func.func @on_ops
 func.func @on_ops(%c: vector<64x16xf32>, %a: vector<64x16xf16>, %b: vector<16x16xf16>, %s: !smem) {
   // CHECK: mosaic_gpu.mma {{.*}} {in_layouts = [#mosaic_gpu.WGSplatFragLayout<[64, 16]>, #mosaic_gpu.TiledLayout{{.*}}, #mosaic_gpu.TiledLayout{{.*}}], out_layouts = [#mosaic_gpu.TiledLayout{{.*}}]}

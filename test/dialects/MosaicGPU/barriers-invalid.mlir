@@ -25,7 +25,7 @@ func.func @initialize_barriers(%p: !llvm.ptr<3>) {
 // -----
 
 func.func @arrive_rank(%b: memref<2x!mosaic_gpu.barrier, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{barrier must be a memref of rank 0, got 'memref<2x!mosaic_gpu.barrier, #gpu.address_space<workgroup>>'}}
+  // expected-error @+1 {{barrier must be a memref of rank 0, but found 'memref<2x!mosaic_gpu.barrier, #gpu.address_space<workgroup>>'}}
   mosaic_gpu.arrive %b : memref<2x!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
   return
 }
@@ -33,7 +33,7 @@ func.func @arrive_rank(%b: memref<2x!mosaic_gpu.barrier, #gpu.address_space<work
 // -----
 
 func.func @arrive_space(%b: memref<!mosaic_gpu.barrier>) {
-  // expected-error @+1 {{barrier must be in the address space workgroup, got 'memref<!mosaic_gpu.barrier>'}}
+  // expected-error @+1 {{barrier must be in the address space workgroup, but found 'memref<!mosaic_gpu.barrier>'}}
   mosaic_gpu.arrive %b : memref<!mosaic_gpu.barrier>
   return
 }
@@ -49,7 +49,7 @@ func.func @arrive_element(%b: memref<i64, #gpu.address_space<workgroup>>) {
 // -----
 
 func.func @expect_both(%b: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>, %n: i32) {
-  // expected-error @+1 {{needs the number of bytes either as an attribute or as a value}}
+  // expected-error @+1 {{requires the number of bytes either as an attribute or as a value}}
   "mosaic_gpu.arrive_expect_tx"(%b, %n) <{expect_tx = 8 : i32}>
       : (memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>, i32) -> ()
   return
@@ -58,7 +58,7 @@ func.func @expect_both(%b: memref<!mosaic_gpu.barrier, #gpu.address_space<workgr
 // -----
 
 func.func @expect_none(%b: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{needs the number of bytes either as an attribute or as a value}}
+  // expected-error @+1 {{requires the number of bytes either as an attribute or as a value}}
   "mosaic_gpu.arrive_expect_tx"(%b) : (memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>) -> ()
   return
 }
@@ -90,7 +90,7 @@ func.func @wait_rank(%b: memref<1x!mosaic_gpu.barrier, #gpu.address_space<workgr
 // -----
 
 func.func @commit_rank(%b: memref<2x!mosaic_gpu.barrier, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{barrier must be a memref of rank 0, got 'memref<2x!mosaic_gpu.barrier, #gpu.address_space<workgroup>>'}}
+  // expected-error @+1 {{barrier must be a memref of rank 0, but found 'memref<2x!mosaic_gpu.barrier, #gpu.address_space<workgroup>>'}}
   mosaic_gpu.tcgen05_commit_arrive %b : memref<2x!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
   return
 }
@@ -98,7 +98,7 @@ func.func @commit_rank(%b: memref<2x!mosaic_gpu.barrier, #gpu.address_space<work
 // -----
 
 func.func @cancel_size(%r: memref<8xi8, #gpu.address_space<workgroup>>, %b: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{the answer must be a memref<16xi8>, got 'memref<8xi8, #gpu.address_space<workgroup>>'}}
+  // expected-error @+1 {{the response must be a memref<16xi8>, but found 'memref<8xi8, #gpu.address_space<workgroup>>'}}
   mosaic_gpu.try_cluster_cancel %r barrier(%b) : memref<8xi8, #gpu.address_space<workgroup>>, memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
   return
 }
@@ -106,7 +106,7 @@ func.func @cancel_size(%r: memref<8xi8, #gpu.address_space<workgroup>>, %b: memr
 // -----
 
 func.func @cancel_rank(%r: memref<1x16xi8, #gpu.address_space<workgroup>>, %b: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{the answer must be a memref<16xi8>, got 'memref<1x16xi8, #gpu.address_space<workgroup>>'}}
+  // expected-error @+1 {{the response must be a memref<16xi8>, but found 'memref<1x16xi8, #gpu.address_space<workgroup>>'}}
   mosaic_gpu.try_cluster_cancel %r barrier(%b) : memref<1x16xi8, #gpu.address_space<workgroup>>, memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
   return
 }
@@ -122,7 +122,7 @@ func.func @cancel_element(%r: memref<16xi32, #gpu.address_space<workgroup>>, %b:
 // -----
 
 func.func @cancel_space(%r: memref<16xi8>, %b: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{the answer must be in the address space workgroup, got 'memref<16xi8>'}}
+  // expected-error @+1 {{the response must be in the address space workgroup, but found 'memref<16xi8>'}}
   mosaic_gpu.try_cluster_cancel %r barrier(%b) : memref<16xi8>, memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
   return
 }
@@ -130,7 +130,7 @@ func.func @cancel_space(%r: memref<16xi8>, %b: memref<!mosaic_gpu.barrier, #gpu.
 // -----
 
 func.func @cancel_barrier(%r: memref<16xi8, #gpu.address_space<workgroup>>, %b: memref<!mosaic_gpu.barrier>) {
-  // expected-error @+1 {{barrier must be in the address space workgroup, got 'memref<!mosaic_gpu.barrier>'}}
+  // expected-error @+1 {{barrier must be in the address space workgroup, but found 'memref<!mosaic_gpu.barrier>'}}
   mosaic_gpu.try_cluster_cancel %r barrier(%b) : memref<16xi8, #gpu.address_space<workgroup>>, memref<!mosaic_gpu.barrier>
   return
 }
@@ -138,7 +138,7 @@ func.func @cancel_barrier(%r: memref<16xi8, #gpu.address_space<workgroup>>, %b: 
 // -----
 
 func.func @query_size(%r: memref<?xi8, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{the answer must be a memref<16xi8>, got 'memref<?xi8, #gpu.address_space<workgroup>>'}}
+  // expected-error @+1 {{the response must be a memref<16xi8>, but found 'memref<?xi8, #gpu.address_space<workgroup>>'}}
   %x, %y, %z, %s = mosaic_gpu.query_cluster_cancel %r : memref<?xi8, #gpu.address_space<workgroup>>
   return
 }
@@ -146,7 +146,7 @@ func.func @query_size(%r: memref<?xi8, #gpu.address_space<workgroup>>) {
 // -----
 
 func.func @query_space(%r: memref<16xi8>) {
-  // expected-error @+1 {{the answer must be in the address space workgroup, got 'memref<16xi8>'}}
+  // expected-error @+1 {{the response must be in the address space workgroup, but found 'memref<16xi8>'}}
   %x, %y, %z, %s = mosaic_gpu.query_cluster_cancel %r : memref<16xi8>
   return
 }

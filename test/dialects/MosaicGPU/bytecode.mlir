@@ -1,4 +1,4 @@
-// Bytecode carries the version of the dialect: older ones are read, and newer ones refused.
+// Dialect version in bytecode: older versions are read, and newer ones are errors.
 // RUN: smalti-opt %s -o %t.mlir
 // RUN: smalti-opt %s --emit-bytecode -o %t.mlirbc && smalti-opt %t.mlirbc -o %t.read.mlir && diff %t.mlir %t.read.mlir
 // RUN: %python %S/Inputs/set_bytecode_version.py %t.mlirbc 1 %t.older.mlirbc
@@ -6,7 +6,7 @@
 // RUN: %python %S/Inputs/set_bytecode_version.py %t.mlirbc 3 %t.newer.mlirbc
 // RUN: not smalti-opt %t.newer.mlirbc 2>&1 | FileCheck %s
 
-// CHECK: the bytecode has version 3 of the dialect 'mosaic_gpu', but version 2 is the newest that is known
+// CHECK: the bytecode has version 3 of the dialect 'mosaic_gpu', but version 2 is the newest supported version
 
 func.func @load(%m: memref<64x64xf16>, %b: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>, %i: i32,
                 %p: memref<i32, #gpu.address_space<workgroup>>) -> vector<128x64xf32> {

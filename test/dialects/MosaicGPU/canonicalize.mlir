@@ -26,7 +26,7 @@ func.func @slice() -> !b {
   return %1 : !b
 }
 
-// What layouts or transforms were stated of stays.
+// Ops with layouts or transforms are not changed.
 // CHECK-LABEL: func.func @annotated
 func.func @annotated() -> !b {
   // CHECK-NEXT: mosaic_gpu.slice_smem

@@ -45,7 +45,7 @@ func.func @loads(%s: !smem, %b: memref<!mosaic_gpu.barrier, #gpu.address_space<w
 
 !smem = memref<64x64xf16, #gpu.address_space<workgroup>>
 
-// Loop-invariant products leave the loop; copies, groups and waits do not, and none is taken for dead or for another.
+// Loop-invariant matmuls leave the loop. Copies, groups and waits do not, and they are neither dead nor duplicates.
 // CHECK-LABEL: func.func @loop
 func.func @loop(%m: memref<64x64xf16>, %s: !smem, %n: index, %out: memref<64x64xf32>, %c: vector<64x64xf32>,
                 %a: vector<64x64xf16>) {

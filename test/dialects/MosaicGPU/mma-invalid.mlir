@@ -1,7 +1,7 @@
 // RUN: smalti-opt --split-input-file --verify-diagnostics %s
 
 func.func @mma_rank(%c: vector<64x8xf32>, %a: vector<1x64x16xf16>, %b: vector<16x8xf16>) {
-  // expected-error @+1 {{a must be of rank 2, got 'vector<1x64x16xf16>'}}
+  // expected-error @+1 {{a must be of rank 2, but found 'vector<1x64x16xf16>'}}
   %0 = mosaic_gpu.mma accumulator(%c : vector<64x8xf32>) a(%a : vector<1x64x16xf16>) b(%b : vector<16x8xf16>)
       -> vector<64x8xf32>
   return
@@ -10,7 +10,7 @@ func.func @mma_rank(%c: vector<64x8xf32>, %a: vector<1x64x16xf16>, %b: vector<16
 // -----
 
 func.func @mma_rows(%c: vector<64x8xf32>, %a: vector<32x16xf16>, %b: vector<16x8xf16>) {
-  // expected-error @+1 {{a and the accumulator must have as many rows, got 32 and 64}}
+  // expected-error @+1 {{a and the accumulator must have the same number of rows, but found 32 and 64}}
   %0 = mosaic_gpu.mma accumulator(%c : vector<64x8xf32>) a(%a : vector<32x16xf16>) b(%b : vector<16x8xf16>)
       -> vector<64x8xf32>
   return
@@ -19,7 +19,7 @@ func.func @mma_rows(%c: vector<64x8xf32>, %a: vector<32x16xf16>, %b: vector<16x8
 // -----
 
 func.func @mma_columns(%c: vector<64x8xf32>, %a: vector<64x16xf16>, %b: vector<16x16xf16>) {
-  // expected-error @+1 {{b and the accumulator must have as many columns, got 16 and 8}}
+  // expected-error @+1 {{b and the accumulator must have the same number of columns, but found 16 and 8}}
   %0 = mosaic_gpu.mma accumulator(%c : vector<64x8xf32>) a(%a : vector<64x16xf16>) b(%b : vector<16x16xf16>)
       -> vector<64x8xf32>
   return
@@ -28,7 +28,7 @@ func.func @mma_columns(%c: vector<64x8xf32>, %a: vector<64x16xf16>, %b: vector<1
 // -----
 
 func.func @mma_depth(%c: vector<64x8xf32>, %a: vector<64x16xf16>, %b: vector<32x8xf16>) {
-  // expected-error @+1 {{a must have as many columns as b has rows, got 16 and 32}}
+  // expected-error @+1 {{a must have as many columns as b has rows, but found 16 and 32}}
   %0 = mosaic_gpu.mma accumulator(%c : vector<64x8xf32>) a(%a : vector<64x16xf16>) b(%b : vector<32x8xf16>)
       -> vector<64x8xf32>
   return
@@ -64,7 +64,7 @@ func.func @mma_unsupported(%c: vector<64x8xf32>, %a: vector<64x16xi16>, %b: vect
 // -----
 
 func.func @mma_accumulator(%c: vector<64x8xf16>, %a: vector<64x16xf16>, %b: vector<16x8xf16>) {
-  // expected-error @+1 {{products of 'f16' are accumulated in f32, got 'f16'}}
+  // expected-error @+1 {{a matmul of 'f16' must accumulate in f32, but found 'f16'}}
   %0 = mosaic_gpu.mma accumulator(%c : vector<64x8xf16>) a(%a : vector<64x16xf16>) b(%b : vector<16x8xf16>)
       -> vector<64x8xf16>
   return
@@ -73,7 +73,7 @@ func.func @mma_accumulator(%c: vector<64x8xf16>, %a: vector<64x16xf16>, %b: vect
 // -----
 
 func.func @mma_integer_accumulator(%c: vector<64x8xf32>, %a: vector<64x16xi8>, %b: vector<16x8xi8>) {
-  // expected-error @+1 {{products of 'i8' are accumulated in i32, got 'f32'}}
+  // expected-error @+1 {{a matmul of 'i8' must accumulate in i32, but found 'f32'}}
   %0 = mosaic_gpu.mma accumulator(%c : vector<64x8xf32>) a(%a : vector<64x16xi8>) b(%b : vector<16x8xi8>)
       -> vector<64x8xf32>
   return
@@ -82,7 +82,7 @@ func.func @mma_integer_accumulator(%c: vector<64x8xf32>, %a: vector<64x16xi8>, %
 // -----
 
 func.func @mma_tf32(%c: vector<64x8xf32>, %a: vector<64x16xf16>, %b: vector<16x8xf16>) {
-  // expected-error @+1 {{allow_tf32 is for f32 operands, got 'f16'}}
+  // expected-error @+1 {{allow_tf32 requires f32 operands, but found 'f16'}}
   %0 = mosaic_gpu.mma accumulator(%c : vector<64x8xf32>) a(%a : vector<64x16xf16>) b(%b : vector<16x8xf16>)
       {allow_tf32} -> vector<64x8xf32>
   return
@@ -99,7 +99,7 @@ func.func @mma_result(%c: vector<64x8xf32>, %a: vector<64x16xf16>, %b: vector<16
 // -----
 
 func.func @wgmma_static(%c: vector<64x128xf32>, %a: memref<?x64xf16, #gpu.address_space<workgroup>>, %b: memref<64x128xf16, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{a and b must have static shapes, got 'memref<?x64xf16, #gpu.address_space<workgroup>>' and 'memref<64x128xf16, #gpu.address_space<workgroup>>'}}
+  // expected-error @+1 {{a and b must have static shapes, but found 'memref<?x64xf16, #gpu.address_space<workgroup>>' and 'memref<64x128xf16, #gpu.address_space<workgroup>>'}}
   %0 = mosaic_gpu.wgmma accumulator(%c : vector<64x128xf32>) a(%a : memref<?x64xf16, #gpu.address_space<workgroup>>) b(%b : memref<64x128xf16, #gpu.address_space<workgroup>>) -> vector<64x128xf32>
   return
 }
@@ -107,7 +107,7 @@ func.func @wgmma_static(%c: vector<64x128xf32>, %a: memref<?x64xf16, #gpu.addres
 // -----
 
 func.func @wgmma_a_space(%c: vector<64x128xf32>, %a: memref<64x64xf16>, %b: memref<64x128xf16, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{a must be in the address space workgroup, got 'memref<64x64xf16>'}}
+  // expected-error @+1 {{a must be in the address space workgroup, but found 'memref<64x64xf16>'}}
   %0 = mosaic_gpu.wgmma accumulator(%c : vector<64x128xf32>) a(%a : memref<64x64xf16>) b(%b : memref<64x128xf16, #gpu.address_space<workgroup>>) -> vector<64x128xf32>
   return
 }
@@ -115,7 +115,7 @@ func.func @wgmma_a_space(%c: vector<64x128xf32>, %a: memref<64x64xf16>, %b: memr
 // -----
 
 func.func @wgmma_b_space(%c: vector<64x128xf32>, %a: memref<64x64xf16, #gpu.address_space<workgroup>>, %b: memref<64x128xf16>) {
-  // expected-error @+1 {{b must be in the address space workgroup, got 'memref<64x128xf16>'}}
+  // expected-error @+1 {{b must be in the address space workgroup, but found 'memref<64x128xf16>'}}
   %0 = mosaic_gpu.wgmma accumulator(%c : vector<64x128xf32>) a(%a : memref<64x64xf16, #gpu.address_space<workgroup>>) b(%b : memref<64x128xf16>) -> vector<64x128xf32>
   return
 }
@@ -131,7 +131,7 @@ func.func @wgmma_mix(%c: vector<64x128xf32>, %a: memref<64x64xf16, #gpu.address_
 // -----
 
 func.func @wgmma_rows(%c: vector<64x128xf32>, %a: memref<128x64xf16, #gpu.address_space<workgroup>>, %b: memref<64x128xf16, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{a and the accumulator must have as many rows, got 128 and 64}}
+  // expected-error @+1 {{a and the accumulator must have the same number of rows, but found 128 and 64}}
   %0 = mosaic_gpu.wgmma accumulator(%c : vector<64x128xf32>) a(%a : memref<128x64xf16, #gpu.address_space<workgroup>>) b(%b : memref<64x128xf16, #gpu.address_space<workgroup>>) -> vector<64x128xf32>
   return
 }
@@ -139,7 +139,7 @@ func.func @wgmma_rows(%c: vector<64x128xf32>, %a: memref<128x64xf16, #gpu.addres
 // -----
 
 func.func @wgmma_columns(%c: vector<64x64xf32>, %a: memref<64x64xf16, #gpu.address_space<workgroup>>, %b: memref<64x128xf16, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{b and the accumulator must have as many columns, got 128 and 64}}
+  // expected-error @+1 {{b and the accumulator must have the same number of columns, but found 128 and 64}}
   %0 = mosaic_gpu.wgmma accumulator(%c : vector<64x64xf32>) a(%a : memref<64x64xf16, #gpu.address_space<workgroup>>) b(%b : memref<64x128xf16, #gpu.address_space<workgroup>>) -> vector<64x64xf32>
   return
 }
@@ -147,7 +147,7 @@ func.func @wgmma_columns(%c: vector<64x64xf32>, %a: memref<64x64xf16, #gpu.addre
 // -----
 
 func.func @wgmma_depth(%c: vector<64x128xf32>, %a: memref<64x32xf16, #gpu.address_space<workgroup>>, %b: memref<64x128xf16, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{a must have as many columns as b has rows, got 32 and 64}}
+  // expected-error @+1 {{a must have as many columns as b has rows, but found 32 and 64}}
   %0 = mosaic_gpu.wgmma accumulator(%c : vector<64x128xf32>) a(%a : memref<64x32xf16, #gpu.address_space<workgroup>>) b(%b : memref<64x128xf16, #gpu.address_space<workgroup>>) -> vector<64x128xf32>
   return
 }
@@ -155,7 +155,7 @@ func.func @wgmma_depth(%c: vector<64x128xf32>, %a: memref<64x32xf16, #gpu.addres
 // -----
 
 func.func @wgmma_m(%c: vector<32x128xf32>, %a: vector<32x64xf16>, %b: memref<64x128xf16, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{the accumulator must have a multiple of 64 rows, got 32}}
+  // expected-error @+1 {{the accumulator must have a multiple of 64 rows, but found 32}}
   %0 = mosaic_gpu.wgmma accumulator(%c : vector<32x128xf32>) a(%a : vector<32x64xf16>) b(%b : memref<64x128xf16, #gpu.address_space<workgroup>>) -> vector<32x128xf32>
   return
 }
@@ -163,7 +163,7 @@ func.func @wgmma_m(%c: vector<32x128xf32>, %a: vector<32x64xf16>, %b: memref<64x
 // -----
 
 func.func @wgmma_sum(%c: vector<64x128xf16>, %a: memref<64x64xbf16, #gpu.address_space<workgroup>>, %b: memref<64x128xbf16, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{products of 'bf16' are accumulated in f32, got 'f16'}}
+  // expected-error @+1 {{a matmul of 'bf16' must accumulate in f32, but found 'f16'}}
   %0 = mosaic_gpu.wgmma accumulator(%c : vector<64x128xf16>) a(%a : memref<64x64xbf16, #gpu.address_space<workgroup>>) b(%b : memref<64x128xbf16, #gpu.address_space<workgroup>>) -> vector<64x128xf16>
   return
 }
@@ -171,7 +171,7 @@ func.func @wgmma_sum(%c: vector<64x128xf16>, %a: memref<64x64xbf16, #gpu.address
 // -----
 
 func.func @wgmma_integer_sum(%c: vector<64x128xf32>, %a: memref<64x64xi8, #gpu.address_space<workgroup>>, %b: memref<64x128xi8, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{products of 'i8' are accumulated in i32, got 'f32'}}
+  // expected-error @+1 {{a matmul of 'i8' must accumulate in i32, but found 'f32'}}
   %0 = mosaic_gpu.wgmma accumulator(%c : vector<64x128xf32>) a(%a : memref<64x64xi8, #gpu.address_space<workgroup>>) b(%b : memref<64x128xi8, #gpu.address_space<workgroup>>) -> vector<64x128xf32>
   return
 }
@@ -179,7 +179,7 @@ func.func @wgmma_integer_sum(%c: vector<64x128xf32>, %a: memref<64x64xi8, #gpu.a
 // -----
 
 func.func @wgmma_float_sum(%c: vector<64x128xi32>, %a: memref<64x64xf16, #gpu.address_space<workgroup>>, %b: memref<64x128xf16, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{products of 'f16' are accumulated in f32 or f16, got 'i32'}}
+  // expected-error @+1 {{a matmul of 'f16' must accumulate in f32 or f16, but found 'i32'}}
   %0 = mosaic_gpu.wgmma accumulator(%c : vector<64x128xi32>) a(%a : memref<64x64xf16, #gpu.address_space<workgroup>>) b(%b : memref<64x128xf16, #gpu.address_space<workgroup>>) -> vector<64x128xi32>
   return
 }
@@ -195,7 +195,7 @@ func.func @wgmma_element(%c: vector<64x128xf32>, %a: memref<64x64xf64, #gpu.addr
 // -----
 
 func.func @tcgen05_static(%c: memref<?x128xf32, #mosaic_gpu.tmem>, %a: memref<128x64xf16, #gpu.address_space<workgroup>>, %b: memref<64x128xf16, #gpu.address_space<workgroup>>, %p: i1) {
-  // expected-error @+1 {{operands must have static shapes, got 'memref<?x128xf32, #mosaic_gpu.tmem>', 'memref<128x64xf16, #gpu.address_space<workgroup>>' and 'memref<64x128xf16, #gpu.address_space<workgroup>>'}}
+  // expected-error @+1 {{operands must have static shapes, but found 'memref<?x128xf32, #mosaic_gpu.tmem>', 'memref<128x64xf16, #gpu.address_space<workgroup>>' and 'memref<64x128xf16, #gpu.address_space<workgroup>>'}}
   mosaic_gpu.tcgen05_mma accumulator(%c : memref<?x128xf32, #mosaic_gpu.tmem>)
       a(%a : memref<128x64xf16, #gpu.address_space<workgroup>>) b(%b : memref<64x128xf16, #gpu.address_space<workgroup>>) accumulate(%p)
   return
@@ -204,7 +204,7 @@ func.func @tcgen05_static(%c: memref<?x128xf32, #mosaic_gpu.tmem>, %a: memref<12
 // -----
 
 func.func @tcgen05_accumulator(%c: memref<128x128xf32>, %a: memref<128x64xf16, #gpu.address_space<workgroup>>, %b: memref<64x128xf16, #gpu.address_space<workgroup>>, %p: i1) {
-  // expected-error @+1 {{the accumulator must be in tensor memory (#mosaic_gpu.tmem), got 'memref<128x128xf32>'}}
+  // expected-error @+1 {{the accumulator must be in tensor memory (#mosaic_gpu.tmem), but found 'memref<128x128xf32>'}}
   mosaic_gpu.tcgen05_mma accumulator(%c : memref<128x128xf32>)
       a(%a : memref<128x64xf16, #gpu.address_space<workgroup>>) b(%b : memref<64x128xf16, #gpu.address_space<workgroup>>) accumulate(%p)
   return
@@ -213,7 +213,7 @@ func.func @tcgen05_accumulator(%c: memref<128x128xf32>, %a: memref<128x64xf16, #
 // -----
 
 func.func @tcgen05_a(%c: memref<128x128xf32, #mosaic_gpu.tmem>, %a: memref<128x64xf16>, %b: memref<64x128xf16, #gpu.address_space<workgroup>>, %p: i1) {
-  // expected-error @+1 {{a must be in tensor memory (#mosaic_gpu.tmem) or in the address space workgroup, got 'memref<128x64xf16>'}}
+  // expected-error @+1 {{a must be in tensor memory (#mosaic_gpu.tmem) or in the address space workgroup, but found 'memref<128x64xf16>'}}
   mosaic_gpu.tcgen05_mma accumulator(%c : memref<128x128xf32, #mosaic_gpu.tmem>)
       a(%a : memref<128x64xf16>) b(%b : memref<64x128xf16, #gpu.address_space<workgroup>>) accumulate(%p)
   return
@@ -222,7 +222,7 @@ func.func @tcgen05_a(%c: memref<128x128xf32, #mosaic_gpu.tmem>, %a: memref<128x6
 // -----
 
 func.func @tcgen05_b(%c: memref<128x128xf32, #mosaic_gpu.tmem>, %a: memref<128x64xf16, #gpu.address_space<workgroup>>, %b: memref<64x128xf16, #mosaic_gpu.tmem>, %p: i1) {
-  // expected-error @+1 {{b must be in the address space workgroup, got 'memref<64x128xf16, #mosaic_gpu.tmem>'}}
+  // expected-error @+1 {{b must be in the address space workgroup, but found 'memref<64x128xf16, #mosaic_gpu.tmem>'}}
   mosaic_gpu.tcgen05_mma accumulator(%c : memref<128x128xf32, #mosaic_gpu.tmem>)
       a(%a : memref<128x64xf16, #gpu.address_space<workgroup>>) b(%b : memref<64x128xf16, #mosaic_gpu.tmem>) accumulate(%p)
   return
@@ -240,7 +240,7 @@ func.func @tcgen05_mix(%c: memref<128x128xf32, #mosaic_gpu.tmem>, %a: memref<128
 // -----
 
 func.func @tcgen05_rows(%c: memref<128x128xf32, #mosaic_gpu.tmem>, %a: memref<64x64xf16, #gpu.address_space<workgroup>>, %b: memref<64x128xf16, #gpu.address_space<workgroup>>, %p: i1) {
-  // expected-error @+1 {{a and the accumulator must have as many rows, got 64 and 128}}
+  // expected-error @+1 {{a and the accumulator must have the same number of rows, but found 64 and 128}}
   mosaic_gpu.tcgen05_mma accumulator(%c : memref<128x128xf32, #mosaic_gpu.tmem>)
       a(%a : memref<64x64xf16, #gpu.address_space<workgroup>>) b(%b : memref<64x128xf16, #gpu.address_space<workgroup>>) accumulate(%p)
   return
@@ -249,7 +249,7 @@ func.func @tcgen05_rows(%c: memref<128x128xf32, #mosaic_gpu.tmem>, %a: memref<64
 // -----
 
 func.func @tcgen05_depth(%c: memref<128x128xf32, #mosaic_gpu.tmem>, %a: memref<128x64xf16, #gpu.address_space<workgroup>>, %b: memref<32x128xf16, #gpu.address_space<workgroup>>, %p: i1) {
-  // expected-error @+1 {{a must have as many columns as b has rows, got 64 and 32}}
+  // expected-error @+1 {{a must have as many columns as b has rows, but found 64 and 32}}
   mosaic_gpu.tcgen05_mma accumulator(%c : memref<128x128xf32, #mosaic_gpu.tmem>)
       a(%a : memref<128x64xf16, #gpu.address_space<workgroup>>) b(%b : memref<32x128xf16, #gpu.address_space<workgroup>>) accumulate(%p)
   return
@@ -258,7 +258,7 @@ func.func @tcgen05_depth(%c: memref<128x128xf32, #mosaic_gpu.tmem>, %a: memref<1
 // -----
 
 func.func @tcgen05_columns(%c: memref<128x128xf32, #mosaic_gpu.tmem>, %a: memref<128x64xf16, #gpu.address_space<workgroup>>, %b: memref<64x64xf16, #gpu.address_space<workgroup>>, %p: i1) {
-  // expected-error @+1 {{b and the accumulator must have as many columns, got 64 and 128}}
+  // expected-error @+1 {{b and the accumulator must have the same number of columns, but found 64 and 128}}
   mosaic_gpu.tcgen05_mma accumulator(%c : memref<128x128xf32, #mosaic_gpu.tmem>)
       a(%a : memref<128x64xf16, #gpu.address_space<workgroup>>) b(%b : memref<64x64xf16, #gpu.address_space<workgroup>>) accumulate(%p)
   return
@@ -267,7 +267,7 @@ func.func @tcgen05_columns(%c: memref<128x128xf32, #mosaic_gpu.tmem>, %a: memref
 // -----
 
 func.func @tcgen05_collective(%c: memref<128x128xf32, #mosaic_gpu.tmem>, %a: memref<128x64xf16, #gpu.address_space<workgroup>>, %b: memref<64x128xf16, #gpu.address_space<workgroup>>, %p: i1) {
-  // expected-error @+1 {{b must have half as many columns as the accumulator, got 128 and 128}}
+  // expected-error @+1 {{b must have half as many columns as the accumulator, but found 128 and 128}}
   mosaic_gpu.tcgen05_mma accumulator(%c : memref<128x128xf32, #mosaic_gpu.tmem>)
       a(%a : memref<128x64xf16, #gpu.address_space<workgroup>>) b(%b : memref<64x128xf16, #gpu.address_space<workgroup>>) accumulate(%p) {collective = true}
   return
@@ -276,7 +276,7 @@ func.func @tcgen05_collective(%c: memref<128x128xf32, #mosaic_gpu.tmem>, %a: mem
 // -----
 
 func.func @tcgen05_m(%c: memref<48x128xf32, #mosaic_gpu.tmem>, %a: memref<48x64xf16, #gpu.address_space<workgroup>>, %b: memref<64x128xf16, #gpu.address_space<workgroup>>, %p: i1) {
-  // expected-error @+1 {{the accumulator must have a multiple of 32 rows, got 48}}
+  // expected-error @+1 {{the accumulator must have a multiple of 32 rows, but found 48}}
   mosaic_gpu.tcgen05_mma accumulator(%c : memref<48x128xf32, #mosaic_gpu.tmem>)
       a(%a : memref<48x64xf16, #gpu.address_space<workgroup>>) b(%b : memref<64x128xf16, #gpu.address_space<workgroup>>) accumulate(%p)
   return
@@ -285,7 +285,7 @@ func.func @tcgen05_m(%c: memref<48x128xf32, #mosaic_gpu.tmem>, %a: memref<48x64x
 // -----
 
 func.func @tcgen05_sum(%c: memref<128x128xi32, #mosaic_gpu.tmem>, %a: memref<128x64xf16, #gpu.address_space<workgroup>>, %b: memref<64x128xf16, #gpu.address_space<workgroup>>, %p: i1) {
-  // expected-error @+1 {{products of 'f16' are accumulated in f32 or f16, got 'i32'}}
+  // expected-error @+1 {{a matmul of 'f16' must accumulate in f32 or f16, but found 'i32'}}
   mosaic_gpu.tcgen05_mma accumulator(%c : memref<128x128xi32, #mosaic_gpu.tmem>)
       a(%a : memref<128x64xf16, #gpu.address_space<workgroup>>) b(%b : memref<64x128xf16, #gpu.address_space<workgroup>>) accumulate(%p)
   return
@@ -294,7 +294,7 @@ func.func @tcgen05_sum(%c: memref<128x128xi32, #mosaic_gpu.tmem>, %a: memref<128
 // -----
 
 func.func @tcgen05_integer_sum(%c: memref<128x128xf32, #mosaic_gpu.tmem>, %a: memref<128x64xi8, #gpu.address_space<workgroup>>, %b: memref<64x128xi8, #gpu.address_space<workgroup>>, %p: i1) {
-  // expected-error @+1 {{products of 'i8' are accumulated in i32, got 'f32'}}
+  // expected-error @+1 {{a matmul of 'i8' must accumulate in i32, but found 'f32'}}
   mosaic_gpu.tcgen05_mma accumulator(%c : memref<128x128xf32, #mosaic_gpu.tmem>)
       a(%a : memref<128x64xi8, #gpu.address_space<workgroup>>) b(%b : memref<64x128xi8, #gpu.address_space<workgroup>>) accumulate(%p)
   return
@@ -303,7 +303,7 @@ func.func @tcgen05_integer_sum(%c: memref<128x128xf32, #mosaic_gpu.tmem>, %a: me
 // -----
 
 func.func @tcgen05_one_scale(%c: memref<128x128xf32, #mosaic_gpu.tmem>, %a: memref<128x64xf16, #gpu.address_space<workgroup>>, %b: memref<64x128xf16, #gpu.address_space<workgroup>>, %p: i1, %s: memref<128x4xf8E8M0FNU, #mosaic_gpu.tmem>) {
-  // expected-error @+1 {{needs the scales of both operands or of none}}
+  // expected-error @+1 {{requires the scales of both operands or of neither}}
   mosaic_gpu.tcgen05_mma accumulator(%c : memref<128x128xf32, #mosaic_gpu.tmem>)
       a(%a : memref<128x64xf16, #gpu.address_space<workgroup>>) b(%b : memref<64x128xf16, #gpu.address_space<workgroup>>) accumulate(%p) a_scale(%s : memref<128x4xf8E8M0FNU, #mosaic_gpu.tmem>)
   return
@@ -312,7 +312,7 @@ func.func @tcgen05_one_scale(%c: memref<128x128xf32, #mosaic_gpu.tmem>, %a: memr
 // -----
 
 func.func @tcgen05_scale_space(%c: memref<128x128xf32, #mosaic_gpu.tmem>, %a: memref<128x64xf16, #gpu.address_space<workgroup>>, %b: memref<64x128xf16, #gpu.address_space<workgroup>>, %p: i1, %s: memref<128x4xf8E8M0FNU, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{a_scale must be in tensor memory (#mosaic_gpu.tmem), got 'memref<128x4xf8E8M0FNU, #gpu.address_space<workgroup>>'}}
+  // expected-error @+1 {{a_scale must be in tensor memory (#mosaic_gpu.tmem), but found 'memref<128x4xf8E8M0FNU, #gpu.address_space<workgroup>>'}}
   mosaic_gpu.tcgen05_mma accumulator(%c : memref<128x128xf32, #mosaic_gpu.tmem>)
       a(%a : memref<128x64xf16, #gpu.address_space<workgroup>>) b(%b : memref<64x128xf16, #gpu.address_space<workgroup>>) accumulate(%p) a_scale(%s : memref<128x4xf8E8M0FNU, #gpu.address_space<workgroup>>) b_scale(%s : memref<128x4xf8E8M0FNU, #gpu.address_space<workgroup>>)
   return
@@ -321,7 +321,7 @@ func.func @tcgen05_scale_space(%c: memref<128x128xf32, #mosaic_gpu.tmem>, %a: me
 // -----
 
 func.func @tcgen05_sparse_depth(%c: memref<128x128xf32, #mosaic_gpu.tmem>, %a: memref<128x64xf16, #gpu.address_space<workgroup>>, %b: memref<64x128xf16, #gpu.address_space<workgroup>>, %p: i1, %m: memref<128x64xi2, #mosaic_gpu.tmem>) {
-  // expected-error @+1 {{a must have half as many columns as b has rows, got 64 and 64}}
+  // expected-error @+1 {{a must have half as many columns as b has rows, but found 64 and 64}}
   mosaic_gpu.tcgen05_mma accumulator(%c : memref<128x128xf32, #mosaic_gpu.tmem>)
       a(%a : memref<128x64xf16, #gpu.address_space<workgroup>>) b(%b : memref<64x128xf16, #gpu.address_space<workgroup>>) accumulate(%p) a_sparse_metadata(%m : memref<128x64xi2, #mosaic_gpu.tmem>)
   return
@@ -330,7 +330,7 @@ func.func @tcgen05_sparse_depth(%c: memref<128x128xf32, #mosaic_gpu.tmem>, %a: m
 // -----
 
 func.func @tcgen05_sparse_space(%c: memref<128x128xf32, #mosaic_gpu.tmem>, %a: memref<128x64xf16, #gpu.address_space<workgroup>>, %b: memref<128x128xf16, #gpu.address_space<workgroup>>, %p: i1, %m: memref<128x64xi2, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{a_sparse_metadata must be in tensor memory (#mosaic_gpu.tmem), got 'memref<128x64xi2, #gpu.address_space<workgroup>>'}}
+  // expected-error @+1 {{a_sparse_metadata must be in tensor memory (#mosaic_gpu.tmem), but found 'memref<128x64xi2, #gpu.address_space<workgroup>>'}}
   mosaic_gpu.tcgen05_mma accumulator(%c : memref<128x128xf32, #mosaic_gpu.tmem>)
       a(%a : memref<128x64xf16, #gpu.address_space<workgroup>>) b(%b : memref<128x128xf16, #gpu.address_space<workgroup>>) accumulate(%p) a_sparse_metadata(%m : memref<128x64xi2, #gpu.address_space<workgroup>>)
   return
@@ -339,7 +339,7 @@ func.func @tcgen05_sparse_space(%c: memref<128x128xf32, #mosaic_gpu.tmem>, %a: m
 // -----
 
 func.func @tcgen05_sparse_shape(%c: memref<128x128xf32, #mosaic_gpu.tmem>, %a: memref<128x64xf16, #gpu.address_space<workgroup>>, %b: memref<128x128xf16, #gpu.address_space<workgroup>>, %p: i1, %m: memref<128x32xi2, #mosaic_gpu.tmem>) {
-  // expected-error @+1 {{a_sparse_metadata must have the shape of a, got 'memref<128x32xi2, #mosaic_gpu.tmem>' and 'memref<128x64xf16, #gpu.address_space<workgroup>>'}}
+  // expected-error @+1 {{a_sparse_metadata must have the shape of a, but found 'memref<128x32xi2, #mosaic_gpu.tmem>' and 'memref<128x64xf16, #gpu.address_space<workgroup>>'}}
   mosaic_gpu.tcgen05_mma accumulator(%c : memref<128x128xf32, #mosaic_gpu.tmem>)
       a(%a : memref<128x64xf16, #gpu.address_space<workgroup>>) b(%b : memref<128x128xf16, #gpu.address_space<workgroup>>) accumulate(%p) a_sparse_metadata(%m : memref<128x32xi2, #mosaic_gpu.tmem>)
   return
@@ -349,7 +349,7 @@ func.func @tcgen05_sparse_shape(%c: memref<128x128xf32, #mosaic_gpu.tmem>, %a: m
 
 module attributes {mosaic_gpu.arch_major = 8 : i32, mosaic_gpu.arch_minor = 0 : i32} {
   func.func @mma_for_target(%c: vector<64x128xf32>, %a: vector<64x32xf8E4M3FN>, %b: vector<32x128xf8E4M3FN>) {
-    // expected-error @+1 {{sm_80 has no matrix instruction that multiplies 'f8E4M3FN' and 'f8E4M3FN' and accumulates in 'f32'}}
+    // expected-error @+1 {{sm_80 does not have a matrix instruction that multiplies 'f8E4M3FN' and 'f8E4M3FN' and accumulates in 'f32'}}
     %0 = mosaic_gpu.mma accumulator(%c : vector<64x128xf32>) a(%a : vector<64x32xf8E4M3FN>)
         b(%b : vector<32x128xf8E4M3FN>) -> vector<64x128xf32>
     return

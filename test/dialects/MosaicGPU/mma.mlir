@@ -1,8 +1,8 @@
 // RUN: smalti-opt %s | smalti-opt | FileCheck %s
 // RUN: smalti-opt --mlir-print-op-generic %s | smalti-opt | FileCheck %s
 
-// CHECK-LABEL: func.func @products
-func.func @products(%c: vector<64x128xf32>, %a: vector<64x16xf16>, %b: vector<16x128xf16>,
+// CHECK-LABEL: func.func @matmuls
+func.func @matmuls(%c: vector<64x128xf32>, %a: vector<64x16xf16>, %b: vector<16x128xf16>,
                     %a32: vector<64x8xf32>, %b32: vector<8x128xf32>,
                     %e4: vector<64x32xf8E4M3FN>, %e5: vector<32x128xf8E5M2>,
                     %z5: vector<64x32xf8E5M2FNUZ>, %z4: vector<32x128xf8E4M3FNUZ>,
@@ -29,8 +29,8 @@ func.func @products(%c: vector<64x128xf32>, %a: vector<64x16xf16>, %b: vector<16
   return
 }
 
-// CHECK-LABEL: func.func @asynchronous_products
-func.func @asynchronous_products(%c: vector<64x128xf32>, %ch: vector<64x128xf16>, %ci: vector<64x128xi32>, %r: vector<64x64xf16>,
+// CHECK-LABEL: func.func @asynchronous_matmuls
+func.func @asynchronous_matmuls(%c: vector<64x128xf32>, %ch: vector<64x128xf16>, %ci: vector<64x128xi32>, %r: vector<64x64xf16>,
                                  %a: memref<64x64xf16, #gpu.address_space<workgroup>>, %b: memref<64x128xf16, #gpu.address_space<workgroup>>, %e4: memref<64x64xf8E4M3FN, #gpu.address_space<workgroup>>,
                                  %e5: memref<64x128xf8E5M2, #gpu.address_space<workgroup>>, %ai: memref<64x64xi8, #gpu.address_space<workgroup>>, %bi: memref<64x128xi8, #gpu.address_space<workgroup>>) {
   // CHECK: mosaic_gpu.wgmma accumulator(%{{.*}} : vector<64x128xf32>) a(%{{.*}} : memref<64x64xf16, #gpu.address_space<workgroup>>) b(%{{.*}} : memref<64x128xf16, #gpu.address_space<workgroup>>) -> vector<64x128xf32>
@@ -47,8 +47,8 @@ func.func @asynchronous_products(%c: vector<64x128xf32>, %ch: vector<64x128xf16>
   return
 }
 
-// CHECK-LABEL: func.func @tensor_core_products
-func.func @tensor_core_products(%c: memref<128x128xf32, #mosaic_gpu.tmem>, %a: memref<128x64xf16, #gpu.address_space<workgroup>>, %at: memref<128x64xf16, #mosaic_gpu.tmem>, %b: memref<64x128xf16, #gpu.address_space<workgroup>>,
+// CHECK-LABEL: func.func @tensor_core_matmuls
+func.func @tensor_core_matmuls(%c: memref<128x128xf32, #mosaic_gpu.tmem>, %a: memref<128x64xf16, #gpu.address_space<workgroup>>, %at: memref<128x64xf16, #mosaic_gpu.tmem>, %b: memref<64x128xf16, #gpu.address_space<workgroup>>,
                                 %b2: memref<128x64xf16, #gpu.address_space<workgroup>>, %m: memref<128x64xi2, #mosaic_gpu.tmem>, %s: memref<128x4xf8E8M0FNU, #mosaic_gpu.tmem>,
                                 %a6: memref<128x64x!mosaic_gpu.p2b6<f6E3M2FN>, #gpu.address_space<workgroup>>,
                                 %b6: memref<64x128x!mosaic_gpu.p2b6<f6E3M2FN>, #gpu.address_space<workgroup>>, %p: i1) {
@@ -68,10 +68,10 @@ func.func @tensor_core_products(%c: memref<128x128xf32, #mosaic_gpu.tmem>, %a: m
   return
 }
 
-// A product is checked against the target of the module, and against none where that is not in the table.
+// A matmul is checked against the target of the module, if the target is in the table.
 // CHECK-LABEL: module @hopper
 module @hopper attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32} {
-  func.func @product(%c: vector<64x128xf32>, %a: vector<64x32xf8E4M3FN>, %b: vector<32x128xf8E4M3FN>) {
+  func.func @matmul(%c: vector<64x128xf32>, %a: vector<64x32xf8E4M3FN>, %b: vector<32x128xf8E4M3FN>) {
     %0 = mosaic_gpu.mma accumulator(%c : vector<64x128xf32>) a(%a : vector<64x32xf8E4M3FN>)
         b(%b : vector<32x128xf8E4M3FN>) -> vector<64x128xf32>
     return
@@ -80,7 +80,7 @@ module @hopper attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_mino
 
 // CHECK-LABEL: module @unknown
 module @unknown attributes {mosaic_gpu.arch_major = 77 : i32, mosaic_gpu.arch_minor = 0 : i32} {
-  func.func @product(%c: vector<64x128xf32>, %a: vector<64x32xf8E4M3FN>, %b: vector<32x128xf8E4M3FN>) {
+  func.func @matmul(%c: vector<64x128xf32>, %a: vector<64x32xf8E4M3FN>, %b: vector<32x128xf8E4M3FN>) {
     %0 = mosaic_gpu.mma accumulator(%c : vector<64x128xf32>) a(%a : vector<64x32xf8E4M3FN>)
         b(%b : vector<32x128xf8E4M3FN>) -> vector<64x128xf32>
     return

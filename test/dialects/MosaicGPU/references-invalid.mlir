@@ -1,7 +1,7 @@
 // RUN: smalti-opt --split-input-file --verify-diagnostics %s
 
 func.func @slice_dynamic() {
-  // expected-error @+1 {{result must have a static shape, got 'memref<?xf16, #gpu.address_space<workgroup>>'}}
+  // expected-error @+1 {{result must have a static shape, but found 'memref<?xf16, #gpu.address_space<workgroup>>'}}
   %0 = mosaic_gpu.slice_smem 0 : memref<?xf16, #gpu.address_space<workgroup>>
   return
 }
@@ -9,7 +9,7 @@ func.func @slice_dynamic() {
 // -----
 
 func.func @slice_space() {
-  // expected-error @+1 {{result must be in the address space workgroup, got 'memref<8xf16>'}}
+  // expected-error @+1 {{result must be in the address space workgroup, but found 'memref<8xf16>'}}
   %0 = mosaic_gpu.slice_smem 0 : memref<8xf16>
   return
 }
@@ -17,7 +17,7 @@ func.func @slice_space() {
 // -----
 
 func.func @slice_element() {
-  // expected-error @+1 {{elements must be integers, floats or barriers, got 'index'}}
+  // expected-error @+1 {{elements must be integers, floats or barriers, but found 'index'}}
   %0 = mosaic_gpu.slice_smem 0 : memref<8xindex, #gpu.address_space<workgroup>>
   return
 }
@@ -57,7 +57,7 @@ func.func @alias_type() {
 // -----
 
 func.func @cast_element(%m: memref<8xf32, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{source and result must have the same element type, got 'memref<8xf32, #gpu.address_space<workgroup>>' and 'memref<8xi32, #gpu.address_space<workgroup>>'}}
+  // expected-error @+1 {{source and result must have the same element type, but found 'memref<8xf32, #gpu.address_space<workgroup>>' and 'memref<8xi32, #gpu.address_space<workgroup>>'}}
   %0 = mosaic_gpu.reinterpret_cast %m : memref<8xf32, #gpu.address_space<workgroup>> to memref<8xi32, #gpu.address_space<workgroup>>
   return
 }
@@ -65,7 +65,7 @@ func.func @cast_element(%m: memref<8xf32, #gpu.address_space<workgroup>>) {
 // -----
 
 func.func @cast_space(%m: memref<8xf32, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{source and result must be in the same memory space, got 'memref<8xf32, #gpu.address_space<workgroup>>' and 'memref<8xf32>'}}
+  // expected-error @+1 {{source and result must be in the same memory space, but found 'memref<8xf32, #gpu.address_space<workgroup>>' and 'memref<8xf32>'}}
   %0 = mosaic_gpu.reinterpret_cast %m : memref<8xf32, #gpu.address_space<workgroup>> to memref<8xf32>
   return
 }
@@ -73,7 +73,7 @@ func.func @cast_space(%m: memref<8xf32, #gpu.address_space<workgroup>>) {
 // -----
 
 func.func @cast_static(%m: memref<?xf32, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{source and result must have static shapes, got 'memref<?xf32, #gpu.address_space<workgroup>>' and 'memref<8xf32, #gpu.address_space<workgroup>>'}}
+  // expected-error @+1 {{source and result must have static shapes, but found 'memref<?xf32, #gpu.address_space<workgroup>>' and 'memref<8xf32, #gpu.address_space<workgroup>>'}}
   %0 = mosaic_gpu.reinterpret_cast %m : memref<?xf32, #gpu.address_space<workgroup>> to memref<8xf32, #gpu.address_space<workgroup>>
   return
 }
@@ -81,7 +81,7 @@ func.func @cast_static(%m: memref<?xf32, #gpu.address_space<workgroup>>) {
 // -----
 
 func.func @cast_count(%m: memref<8xf32, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{source and result must have as many elements, got 8 and 12}}
+  // expected-error @+1 {{source and result must have the same number of elements, but found 8 and 12}}
   %0 = mosaic_gpu.reinterpret_cast %m : memref<8xf32, #gpu.address_space<workgroup>> to memref<4x3xf32, #gpu.address_space<workgroup>>
   return
 }
@@ -89,7 +89,7 @@ func.func @cast_count(%m: memref<8xf32, #gpu.address_space<workgroup>>) {
 // -----
 
 func.func @with_space(%m: memref<8x64xf16>) {
-  // expected-error @+1 {{memory must be in the address space workgroup, got 'memref<8x64xf16>'}}
+  // expected-error @+1 {{memory must be in the address space workgroup, but found 'memref<8x64xf16>'}}
   %0 = mosaic_gpu.with_transforms %m [#mosaic_gpu.swizzle<128 : i32>] : memref<8x64xf16>
   return
 }
@@ -97,7 +97,7 @@ func.func @with_space(%m: memref<8x64xf16>) {
 // -----
 
 func.func @with_barrier(%m: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{barriers have no transforms, got 'memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>'}}
+  // expected-error @+1 {{barriers do not have transforms, but found 'memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>'}}
   %0 = mosaic_gpu.with_transforms %m [] : memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
   return
 }
@@ -105,7 +105,7 @@ func.func @with_barrier(%m: memref<!mosaic_gpu.barrier, #gpu.address_space<workg
 // -----
 
 func.func @with_tile(%m: memref<12x64xf16, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{'transforms' does not fit 'memref<12x64xf16, #gpu.address_space<workgroup>>': size 12 is not a multiple of the tile's 8}}
+  // expected-error @+1 {{'transforms' is not valid for 'memref<12x64xf16, #gpu.address_space<workgroup>>': size 12 is not a multiple of the tile size 8}}
   %0 = mosaic_gpu.with_transforms %m [#mosaic_gpu.tile<[8, 64]>] : memref<12x64xf16, #gpu.address_space<workgroup>>
   return
 }
@@ -121,7 +121,7 @@ func.func @with_type(%m: memref<8x64xf16, #gpu.address_space<workgroup>>) {
 // -----
 
 func.func @cluster_space(%m: memref<8xf32>, %i: i32) {
-  // expected-error @+1 {{source must be in the address space workgroup, got 'memref<8xf32>'}}
+  // expected-error @+1 {{source must be in the address space workgroup, but found 'memref<8xf32>'}}
   %0 = mosaic_gpu.get_cluster_ref %m x(%i) : memref<8xf32> -> memref<8xf32, #mosaic_gpu.smem_cluster>
   return
 }
@@ -129,7 +129,7 @@ func.func @cluster_space(%m: memref<8xf32>, %i: i32) {
 // -----
 
 func.func @cluster_none(%m: memref<8xf32, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{needs exactly one of x, y and z, got 0}}
+  // expected-error @+1 {{requires exactly one of x, y and z, but found 0}}
   %0 = mosaic_gpu.get_cluster_ref %m : memref<8xf32, #gpu.address_space<workgroup>> -> memref<8xf32, #mosaic_gpu.smem_cluster>
   return
 }
@@ -137,7 +137,7 @@ func.func @cluster_none(%m: memref<8xf32, #gpu.address_space<workgroup>>) {
 // -----
 
 func.func @cluster_two(%m: memref<8xf32, #gpu.address_space<workgroup>>, %i: i32) {
-  // expected-error @+1 {{needs exactly one of x, y and z, got 2}}
+  // expected-error @+1 {{requires exactly one of x, y and z, but found 2}}
   %0 = mosaic_gpu.get_cluster_ref %m x(%i) z(%i) : memref<8xf32, #gpu.address_space<workgroup>> -> memref<8xf32, #mosaic_gpu.smem_cluster>
   return
 }
@@ -145,7 +145,7 @@ func.func @cluster_two(%m: memref<8xf32, #gpu.address_space<workgroup>>, %i: i32
 // -----
 
 func.func @cluster_result(%m: memref<8xf32, #gpu.address_space<workgroup>>, %i: i32) {
-  // expected-error @+1 {{result must be 'memref<8xf32, #mosaic_gpu.smem_cluster>', got 'memref<8xf32, #gpu.address_space<workgroup>>'}}
+  // expected-error @+1 {{result must be 'memref<8xf32, #mosaic_gpu.smem_cluster>', but found 'memref<8xf32, #gpu.address_space<workgroup>>'}}
   %0 = mosaic_gpu.get_cluster_ref %m x(%i) : memref<8xf32, #gpu.address_space<workgroup>> -> memref<8xf32, #gpu.address_space<workgroup>>
   return
 }

@@ -1,7 +1,7 @@
 // RUN: smalti-opt --split-input-file --verify-diagnostics %s
 
 func.func @primitive_arguments(%x: f32) {
-  // expected-error @+1 {{the region must have an argument for each operand: 1, got 0}}
+  // expected-error @+1 {{the region must have an argument for each operand: 1, but found 0}}
   "mosaic_gpu.custom_primitive"(%x) <{in_layouts = [], in_transforms = [], out_layouts = []}> ({
     mosaic_gpu.return
   }) : (f32) -> ()
@@ -11,7 +11,7 @@ func.func @primitive_arguments(%x: f32) {
 // -----
 
 func.func @primitive_argument_type(%x: f32) {
-  // expected-error @+1 {{argument 0 of the region must be 'f32', as the operand is, got 'i32'}}
+  // expected-error @+1 {{argument 0 of the region must be 'f32', the type of the operand, but found 'i32'}}
   "mosaic_gpu.custom_primitive"(%x) <{in_layouts = [], in_transforms = [], out_layouts = []}> ({
   ^bb0(%y: i32):
     mosaic_gpu.return
@@ -53,7 +53,7 @@ func.func @primitive_out_layouts() {
 // -----
 
 func.func @primitive_result(%s: memref<8xf32>) {
-  // expected-error @+1 {{results must be scalars or vectors, got 'memref<8xf32>'}}
+  // expected-error @+1 {{results must be scalars or vectors, but found 'memref<8xf32>'}}
   %0 = mosaic_gpu.custom_primitive (%x = %s : memref<8xf32>) {
     mosaic_gpu.return %x : memref<8xf32>
   } {in_layouts = [], in_transforms = [], out_layouts = []} -> memref<8xf32>
@@ -74,7 +74,7 @@ func.func @primitive_end() {
 
 func.func @return_count() {
   %0 = mosaic_gpu.custom_primitive () {
-    // expected-error @+1 {{returns 0 values from an op with 1 results}}
+    // expected-error @+1 {{returns 0 values; the op has 1 results}}
     mosaic_gpu.return
   } {in_layouts = [], in_transforms = [], out_layouts = []} -> i32
   return
@@ -84,7 +84,7 @@ func.func @return_count() {
 
 func.func @return_type(%x: f32) {
   %0 = mosaic_gpu.custom_primitive (%y = %x : f32) {
-    // expected-error @+1 {{returns 'f32' as result 0, which is 'i32'}}
+    // expected-error @+1 {{returns 'f32' as result 0; its type is 'i32'}}
     mosaic_gpu.return %y : f32
   } {in_layouts = [], in_transforms = [], out_layouts = []} -> i32
   return
@@ -100,7 +100,7 @@ func.func @return_alone() {
 // -----
 
 func.func @map_vector(%v: vector<8xf32>) {
-  // expected-error @+1 {{operands must be scalars or memory, got 'vector<8xf32>'}}
+  // expected-error @+1 {{operands must be scalars or memory, but found 'vector<8xf32>'}}
   mosaic_gpu.warp_map (%x = %v : vector<8xf32>) {
   }
   return
@@ -109,7 +109,7 @@ func.func @map_vector(%v: vector<8xf32>) {
 // -----
 
 func.func @map_arguments(%x: i32) {
-  // expected-error @+1 {{the region must have an argument for each operand: 1, got 2}}
+  // expected-error @+1 {{the region must have an argument for each operand: 1, but found 2}}
   "mosaic_gpu.warp_map"(%x) ({
   ^bb0(%y: i32, %z: i32):
   }) : (i32) -> ()
@@ -139,7 +139,7 @@ func.func @map_blocks() {
 // -----
 
 func.func @print_layout_space(%m: memref<8xf32>) {
-  // expected-error @+1 {{memory must be in the address space workgroup or in tensor memory (#mosaic_gpu.tmem), got 'memref<8xf32>'}}
+  // expected-error @+1 {{memory must be in the address space workgroup or in tensor memory (#mosaic_gpu.tmem), but found 'memref<8xf32>'}}
   mosaic_gpu.print_layout "{}", %m : memref<8xf32>
   return
 }

@@ -1,7 +1,7 @@
 // RUN: smalti-opt --split-input-file --verify-diagnostics %s
 
 func.func @alloc_slot(%p: memref<i32>) {
-  // expected-error @+1 {{smem_ptr must be in the address space workgroup, got 'memref<i32>'}}
+  // expected-error @+1 {{smem_ptr must be in the address space workgroup, but found 'memref<i32>'}}
   %0 = mosaic_gpu.tmem_alloc smem_ptr(%p : memref<i32>) -> memref<128x64xf32, #mosaic_gpu.tmem>
   return
 }
@@ -17,7 +17,7 @@ func.func @alloc_slot_rank(%p: memref<1xi32, #gpu.address_space<workgroup>>) {
 // -----
 
 func.func @alloc_space(%p: memref<i32, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{result must be in tensor memory (#mosaic_gpu.tmem), got 'memref<128x64xf32>'}}
+  // expected-error @+1 {{result must be in tensor memory (#mosaic_gpu.tmem), but found 'memref<128x64xf32>'}}
   %0 = mosaic_gpu.tmem_alloc smem_ptr(%p : memref<i32, #gpu.address_space<workgroup>>) -> memref<128x64xf32>
   return
 }
@@ -25,7 +25,7 @@ func.func @alloc_space(%p: memref<i32, #gpu.address_space<workgroup>>) {
 // -----
 
 func.func @alloc_static(%p: memref<i32, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{result must have a static shape, got 'memref<128x?xf32, #mosaic_gpu.tmem>'}}
+  // expected-error @+1 {{result must have a static shape, but found 'memref<128x?xf32, #mosaic_gpu.tmem>'}}
   %0 = mosaic_gpu.tmem_alloc smem_ptr(%p : memref<i32, #gpu.address_space<workgroup>>) -> memref<128x?xf32, #mosaic_gpu.tmem>
   return
 }
@@ -41,7 +41,7 @@ func.func @alloc_rank(%p: memref<i32, #gpu.address_space<workgroup>>) {
 // -----
 
 func.func @alloc_packing(%p: memref<i32, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{a column of 32 bits holds 1 element of 'f16' or as many as fit, got 'packing' 4}}
+  // expected-error @+1 {{'packing' is 4; it must be 1 or fill a column of 32 bits with elements of 'f16'}}
   %0 = mosaic_gpu.tmem_alloc smem_ptr(%p : memref<i32, #gpu.address_space<workgroup>>) {packing = 4 : i32} -> memref<128x64xf16, #mosaic_gpu.tmem>
   return
 }
@@ -65,7 +65,7 @@ func.func @alloc_columns(%p: memref<i32, #gpu.address_space<workgroup>>) {
 // -----
 
 func.func @alloc_many(%p: memref<i32, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{tensor memory has 512 columns, got 1024}}
+  // expected-error @+1 {{result needs 1024 columns; tensor memory has 512}}
   %0 = mosaic_gpu.tmem_alloc smem_ptr(%p : memref<i32, #gpu.address_space<workgroup>>) -> memref<128x1024xf16, #mosaic_gpu.tmem>
   return
 }
@@ -74,7 +74,7 @@ func.func @alloc_many(%p: memref<i32, #gpu.address_space<workgroup>>) {
 
 module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32} {
   func.func @alloc_for_target(%p: memref<i32, #gpu.address_space<workgroup>>) {
-    // expected-error @+1 {{sm_90a has no tensor memory}}
+    // expected-error @+1 {{sm_90a does not have tensor memory}}
     %0 = mosaic_gpu.tmem_alloc smem_ptr(%p : memref<i32, #gpu.address_space<workgroup>>) -> memref<128x64xf32, #mosaic_gpu.tmem>
     return
   }
@@ -83,7 +83,7 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
 // -----
 
 func.func @dealloc_space(%m: memref<128x64xf32>) {
-  // expected-error @+1 {{memory must be in tensor memory (#mosaic_gpu.tmem), got 'memref<128x64xf32>'}}
+  // expected-error @+1 {{memory must be in tensor memory (#mosaic_gpu.tmem), but found 'memref<128x64xf32>'}}
   mosaic_gpu.tmem_dealloc tmem_ref(%m : memref<128x64xf32>)
   return
 }
@@ -91,7 +91,7 @@ func.func @dealloc_space(%m: memref<128x64xf32>) {
 // -----
 
 func.func @slice_source(%m: memref<128x64xf32>) {
-  // expected-error @+1 {{source must be in tensor memory (#mosaic_gpu.tmem), got 'memref<128x64xf32>'}}
+  // expected-error @+1 {{source must be in tensor memory (#mosaic_gpu.tmem), but found 'memref<128x64xf32>'}}
   %0 = mosaic_gpu.slice_tmem %m 0 : memref<128x64xf32> to memref<128x64xf32, #mosaic_gpu.tmem>
   return
 }
@@ -99,7 +99,7 @@ func.func @slice_source(%m: memref<128x64xf32>) {
 // -----
 
 func.func @slice_result(%m: memref<128x64xf32, #mosaic_gpu.tmem>) {
-  // expected-error @+1 {{result must be in tensor memory (#mosaic_gpu.tmem), got 'memref<128x64xf32>'}}
+  // expected-error @+1 {{result must be in tensor memory (#mosaic_gpu.tmem), but found 'memref<128x64xf32>'}}
   %0 = mosaic_gpu.slice_tmem %m 0 : memref<128x64xf32, #mosaic_gpu.tmem> to memref<128x64xf32>
   return
 }
@@ -107,7 +107,7 @@ func.func @slice_result(%m: memref<128x64xf32, #mosaic_gpu.tmem>) {
 // -----
 
 func.func @slice_offset(%m: memref<128x64xf32, #mosaic_gpu.tmem>) {
-  // expected-error @+1 {{the offset must be a multiple of 4 columns, got 6}}
+  // expected-error @+1 {{the offset must be a multiple of 4 columns, but found 6}}
   %0 = mosaic_gpu.slice_tmem %m 6 : memref<128x64xf32, #mosaic_gpu.tmem> to memref<128x32xf32, #mosaic_gpu.tmem>
   return
 }
@@ -123,7 +123,7 @@ func.func @slice_negative(%m: memref<128x64xf32, #mosaic_gpu.tmem>) {
 // -----
 
 func.func @cast_space(%m: memref<128x64xf32>) {
-  // expected-error @+1 {{memory must be in tensor memory (#mosaic_gpu.tmem), got 'memref<128x64xf32>'}}
+  // expected-error @+1 {{memory must be in tensor memory (#mosaic_gpu.tmem), but found 'memref<128x64xf32>'}}
   %0 = mosaic_gpu.tmem_layout_cast %m : memref<128x64xf32>
       to #mosaic_gpu.TiledLayout<[[128, 1], [32, 1]], warp_dims = [-4], lane_dims = [-2], vector_dim = -1>
   return
@@ -140,7 +140,7 @@ func.func @cast_kind(%m: memref<128x64xf32, #mosaic_gpu.tmem>) {
 // -----
 
 func.func @cast_rows(%m: memref<128x64xf32, #mosaic_gpu.tmem>) {
-  // expected-error @+1 {{'new_layout' does not fit 'memref<128x64xf32, #mosaic_gpu.tmem>': tensor memory has 128 rows, and the layout 64}}
+  // expected-error @+1 {{'new_layout' is not valid for 'memref<128x64xf32, #mosaic_gpu.tmem>': tensor memory has 128 rows, but the layout covers 64}}
   %0 = mosaic_gpu.tmem_layout_cast %m : memref<128x64xf32, #mosaic_gpu.tmem>
       to #mosaic_gpu.TiledLayout<[[64, 1], [16, 1]], warp_dims = [-4], lane_dims = [-2], vector_dim = -1>
   return
@@ -149,7 +149,7 @@ func.func @cast_rows(%m: memref<128x64xf32, #mosaic_gpu.tmem>) {
 // -----
 
 func.func @cast_vector(%m: memref<128x64xf16, #mosaic_gpu.tmem>) {
-  // expected-error @+1 {{'new_layout' does not fit 'memref<128x64xf16, #mosaic_gpu.tmem>': a column holds 1 element or 32 bits, and the layout has vectors of 4 elements of 16 bits}}
+  // expected-error @+1 {{'new_layout' is not valid for 'memref<128x64xf16, #mosaic_gpu.tmem>': a column holds 1 element or 32 bits, but the layout has vectors of 4 elements of 16 bits}}
   %0 = mosaic_gpu.tmem_layout_cast %m : memref<128x64xf16, #mosaic_gpu.tmem>
       to #mosaic_gpu.TiledLayout<[[128, 4], [32, 4]], warp_dims = [-4], lane_dims = [-2], vector_dim = -1>
   return
@@ -158,7 +158,7 @@ func.func @cast_vector(%m: memref<128x64xf16, #mosaic_gpu.tmem>) {
 // -----
 
 func.func @cast_shape(%m: memref<64x64xf32, #mosaic_gpu.tmem>) {
-  // expected-error @+1 {{'new_layout' does not fit 'memref<64x64xf32, #mosaic_gpu.tmem>': shape [64, 64] is not a multiple of the tile [128, 1]}}
+  // expected-error @+1 {{'new_layout' is not valid for 'memref<64x64xf32, #mosaic_gpu.tmem>': shape [64, 64] is not a multiple of the tile [128, 1]}}
   %0 = mosaic_gpu.tmem_layout_cast %m : memref<64x64xf32, #mosaic_gpu.tmem>
       to #mosaic_gpu.TiledLayout<[[128, 1], [32, 1]], warp_dims = [-4], lane_dims = [-2], vector_dim = -1>
   return
@@ -167,7 +167,7 @@ func.func @cast_shape(%m: memref<64x64xf32, #mosaic_gpu.tmem>) {
 // -----
 
 func.func @cast_static(%m: memref<128x?xf32, #mosaic_gpu.tmem>) {
-  // expected-error @+1 {{'new_layout' does not fit 'memref<128x?xf32, #mosaic_gpu.tmem>': tensor memory has two static dimensions}}
+  // expected-error @+1 {{'new_layout' is not valid for 'memref<128x?xf32, #mosaic_gpu.tmem>': tensor memory must have two static dimensions}}
   %0 = mosaic_gpu.tmem_layout_cast %m : memref<128x?xf32, #mosaic_gpu.tmem>
       to #mosaic_gpu.TiledLayout<[[128, 1], [32, 1]], warp_dims = [-4], lane_dims = [-2], vector_dim = -1>
   return
@@ -176,7 +176,7 @@ func.func @cast_static(%m: memref<128x?xf32, #mosaic_gpu.tmem>) {
 // -----
 
 func.func @load_space(%m: memref<128x64xf32>) {
-  // expected-error @+1 {{source must be in tensor memory (#mosaic_gpu.tmem), got 'memref<128x64xf32>'}}
+  // expected-error @+1 {{source must be in tensor memory (#mosaic_gpu.tmem), but found 'memref<128x64xf32>'}}
   %0 = mosaic_gpu.async_load_tmem %m : memref<128x64xf32> -> vector<128x64xf32>
   return
 }
@@ -184,7 +184,7 @@ func.func @load_space(%m: memref<128x64xf32>) {
 // -----
 
 func.func @load_static(%m: memref<128x?xf32, #mosaic_gpu.tmem>) {
-  // expected-error @+1 {{memory must have a static shape, got 'memref<128x?xf32, #mosaic_gpu.tmem>'}}
+  // expected-error @+1 {{memory must have a static shape, but found 'memref<128x?xf32, #mosaic_gpu.tmem>'}}
   %0 = mosaic_gpu.async_load_tmem %m : memref<128x?xf32, #mosaic_gpu.tmem> -> vector<128x64xf32>
   return
 }
@@ -192,7 +192,7 @@ func.func @load_static(%m: memref<128x?xf32, #mosaic_gpu.tmem>) {
 // -----
 
 func.func @load_result(%m: memref<128x64xf32, #mosaic_gpu.tmem>) {
-  // expected-error @+1 {{results must be 'vector<128x64xf32>', got 'vector<64x128xf32>'}}
+  // expected-error @+1 {{results must be 'vector<128x64xf32>', but found 'vector<64x128xf32>'}}
   %0 = mosaic_gpu.async_load_tmem %m : memref<128x64xf32, #mosaic_gpu.tmem> -> vector<64x128xf32>
   return
 }
@@ -200,7 +200,7 @@ func.func @load_result(%m: memref<128x64xf32, #mosaic_gpu.tmem>) {
 // -----
 
 func.func @load_none(%m: memref<128x64xf32, #mosaic_gpu.tmem>) {
-  // expected-error @+1 {{results must be 'vector<128x64xf32>', got none}}
+  // expected-error @+1 {{results must be 'vector<128x64xf32>', but found none}}
   "mosaic_gpu.async_load_tmem"(%m) : (memref<128x64xf32, #mosaic_gpu.tmem>) -> ()
   return
 }
@@ -208,7 +208,7 @@ func.func @load_none(%m: memref<128x64xf32, #mosaic_gpu.tmem>) {
 // -----
 
 func.func @load_reduced(%m: memref<128x64xf32, #mosaic_gpu.tmem>) {
-  // expected-error @+1 {{results must be 'vector<128x64xf32>', 'vector<128xf32>', got 'vector<128x64xf32>'}}
+  // expected-error @+1 {{results must be 'vector<128x64xf32>', 'vector<128xf32>', but found 'vector<128x64xf32>'}}
   %0 = mosaic_gpu.async_load_tmem %m reduce min : memref<128x64xf32, #mosaic_gpu.tmem> -> vector<128x64xf32>
   return
 }
@@ -216,7 +216,7 @@ func.func @load_reduced(%m: memref<128x64xf32, #mosaic_gpu.tmem>) {
 // -----
 
 func.func @load_reduced_element(%m: memref<128x64xf16, #mosaic_gpu.tmem>) {
-  // expected-error @+1 {{only f32 and i32 are reduced, got 'f16'}}
+  // expected-error @+1 {{'reduce' requires f32 or i32, but found 'f16'}}
   %0:2 = mosaic_gpu.async_load_tmem %m reduce min : memref<128x64xf16, #mosaic_gpu.tmem> -> vector<128x64xf16>, vector<128xf16>
   return
 }
@@ -232,7 +232,7 @@ func.func @load_reduction(%m: memref<128x64xf32, #mosaic_gpu.tmem>) {
 // -----
 
 func.func @store_space(%v: vector<128x64xf32>, %m: memref<128x64xf32>) {
-  // expected-error @+1 {{destination must be in tensor memory (#mosaic_gpu.tmem), got 'memref<128x64xf32>'}}
+  // expected-error @+1 {{destination must be in tensor memory (#mosaic_gpu.tmem), but found 'memref<128x64xf32>'}}
   mosaic_gpu.async_store_tmem %v, %m : vector<128x64xf32>, memref<128x64xf32>
   return
 }
@@ -240,7 +240,7 @@ func.func @store_space(%v: vector<128x64xf32>, %m: memref<128x64xf32>) {
 // -----
 
 func.func @store_element(%v: vector<128x64xf16>, %m: memref<128x64xf32, #mosaic_gpu.tmem>) {
-  // expected-error @+1 {{source and destination must have the same element type, got 'f16' and 'f32'}}
+  // expected-error @+1 {{source and destination must have the same element type, but found 'f16' and 'f32'}}
   mosaic_gpu.async_store_tmem %v, %m : vector<128x64xf16>, memref<128x64xf32, #mosaic_gpu.tmem>
   return
 }
@@ -248,7 +248,7 @@ func.func @store_element(%v: vector<128x64xf16>, %m: memref<128x64xf32, #mosaic_
 // -----
 
 func.func @store_shape(%v: vector<128x32xf32>, %m: memref<128x64xf32, #mosaic_gpu.tmem>) {
-  // expected-error @+1 {{source and destination must have the same shape, got 'vector<128x32xf32>' and 'memref<128x64xf32, #mosaic_gpu.tmem>'}}
+  // expected-error @+1 {{source and destination must have the same shape, but found 'vector<128x32xf32>' and 'memref<128x64xf32, #mosaic_gpu.tmem>'}}
   mosaic_gpu.async_store_tmem %v, %m : vector<128x32xf32>, memref<128x64xf32, #mosaic_gpu.tmem>
   return
 }
@@ -256,7 +256,7 @@ func.func @store_shape(%v: vector<128x32xf32>, %m: memref<128x64xf32, #mosaic_gp
 // -----
 
 func.func @copy_source(%s: memref<128x64xf16>, %d: memref<128x64xf16, #mosaic_gpu.tmem>) {
-  // expected-error @+1 {{source must be in the address space workgroup, got 'memref<128x64xf16>'}}
+  // expected-error @+1 {{source must be in the address space workgroup, but found 'memref<128x64xf16>'}}
   mosaic_gpu.async_store_smem_to_tmem %s to %d : memref<128x64xf16> to memref<128x64xf16, #mosaic_gpu.tmem>
   return
 }
@@ -264,7 +264,7 @@ func.func @copy_source(%s: memref<128x64xf16>, %d: memref<128x64xf16, #mosaic_gp
 // -----
 
 func.func @copy_destination(%s: memref<128x64xf16, #gpu.address_space<workgroup>>, %d: memref<128x64xf16, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{destination must be in tensor memory (#mosaic_gpu.tmem), got 'memref<128x64xf16, #gpu.address_space<workgroup>>'}}
+  // expected-error @+1 {{destination must be in tensor memory (#mosaic_gpu.tmem), but found 'memref<128x64xf16, #gpu.address_space<workgroup>>'}}
   mosaic_gpu.async_store_smem_to_tmem %s to %d : memref<128x64xf16, #gpu.address_space<workgroup>> to memref<128x64xf16, #gpu.address_space<workgroup>>
   return
 }
@@ -272,7 +272,7 @@ func.func @copy_destination(%s: memref<128x64xf16, #gpu.address_space<workgroup>
 // -----
 
 func.func @copy_element(%s: memref<128x64xf16, #gpu.address_space<workgroup>>, %d: memref<128x64xbf16, #mosaic_gpu.tmem>) {
-  // expected-error @+1 {{source and destination must have the same element type, got 'f16' and 'bf16'}}
+  // expected-error @+1 {{source and destination must have the same element type, but found 'f16' and 'bf16'}}
   mosaic_gpu.async_store_smem_to_tmem %s to %d : memref<128x64xf16, #gpu.address_space<workgroup>> to memref<128x64xbf16, #mosaic_gpu.tmem>
   return
 }
@@ -280,7 +280,7 @@ func.func @copy_element(%s: memref<128x64xf16, #gpu.address_space<workgroup>>, %
 // -----
 
 func.func @copy_shape(%s: memref<128x32xf16, #gpu.address_space<workgroup>>, %d: memref<128x64xf16, #mosaic_gpu.tmem>) {
-  // expected-error @+1 {{source and destination must have the same shape, got 'memref<128x32xf16, #gpu.address_space<workgroup>>' and 'memref<128x64xf16, #mosaic_gpu.tmem>'}}
+  // expected-error @+1 {{source and destination must have the same shape, but found 'memref<128x32xf16, #gpu.address_space<workgroup>>' and 'memref<128x64xf16, #mosaic_gpu.tmem>'}}
   mosaic_gpu.async_store_smem_to_tmem %s to %d : memref<128x32xf16, #gpu.address_space<workgroup>> to memref<128x64xf16, #mosaic_gpu.tmem>
   return
 }
@@ -288,7 +288,7 @@ func.func @copy_shape(%s: memref<128x32xf16, #gpu.address_space<workgroup>>, %d:
 // -----
 
 func.func @metadata_tiles(%s: memref<1x1x128x64xi2, #gpu.address_space<workgroup>>, %d: memref<64x64xi2, #mosaic_gpu.tmem>) {
-  // expected-error @+1 {{destination must have a multiple of 128 rows and 64 columns, got 'memref<64x64xi2, #mosaic_gpu.tmem>'}}
+  // expected-error @+1 {{destination must have a multiple of 128 rows and 64 columns, but found 'memref<64x64xi2, #mosaic_gpu.tmem>'}}
   mosaic_gpu.async_store_sparse_metadata_smem_to_tmem %s to %d : memref<1x1x128x64xi2, #gpu.address_space<workgroup>> to memref<64x64xi2, #mosaic_gpu.tmem>
   return
 }
@@ -296,7 +296,7 @@ func.func @metadata_tiles(%s: memref<1x1x128x64xi2, #gpu.address_space<workgroup
 // -----
 
 func.func @metadata_shape(%s: memref<1x1x128x64xi2, #gpu.address_space<workgroup>>, %d: memref<128x128xi2, #mosaic_gpu.tmem>) {
-  // expected-error @+1 {{source must have the shape [1, 2, 128, 64], got 'memref<1x1x128x64xi2, #gpu.address_space<workgroup>>'}}
+  // expected-error @+1 {{source must have the shape [1, 2, 128, 64], but found 'memref<1x1x128x64xi2, #gpu.address_space<workgroup>>'}}
   mosaic_gpu.async_store_sparse_metadata_smem_to_tmem %s to %d : memref<1x1x128x64xi2, #gpu.address_space<workgroup>> to memref<128x128xi2, #mosaic_gpu.tmem>
   return
 }
@@ -312,7 +312,7 @@ func.func @metadata_element(%s: memref<1x1x128x64xi4, #gpu.address_space<workgro
 // -----
 
 func.func @metadata_space(%s: memref<1x1x128x64xi2>, %d: memref<128x64xi2, #mosaic_gpu.tmem>) {
-  // expected-error @+1 {{source must be in the address space workgroup, got 'memref<1x1x128x64xi2>'}}
+  // expected-error @+1 {{source must be in the address space workgroup, but found 'memref<1x1x128x64xi2>'}}
   mosaic_gpu.async_store_sparse_metadata_smem_to_tmem %s to %d : memref<1x1x128x64xi2> to memref<128x64xi2, #mosaic_gpu.tmem>
   return
 }
@@ -320,7 +320,7 @@ func.func @metadata_space(%s: memref<1x1x128x64xi2>, %d: memref<128x64xi2, #mosa
 // -----
 
 func.func @scales_tiles(%s: memref<1x1x32x16xf8E8M0FNU, #gpu.address_space<workgroup>>, %d: memref<128x6xf8E8M0FNU, #mosaic_gpu.tmem>) {
-  // expected-error @+1 {{destination must have a multiple of 128 rows and 4 columns, got 'memref<128x6xf8E8M0FNU, #mosaic_gpu.tmem>'}}
+  // expected-error @+1 {{destination must have a multiple of 128 rows and 4 columns, but found 'memref<128x6xf8E8M0FNU, #mosaic_gpu.tmem>'}}
   mosaic_gpu.async_store_scales_smem_to_tmem %s to %d : memref<1x1x32x16xf8E8M0FNU, #gpu.address_space<workgroup>> to memref<128x6xf8E8M0FNU, #mosaic_gpu.tmem>
   return
 }
@@ -328,7 +328,7 @@ func.func @scales_tiles(%s: memref<1x1x32x16xf8E8M0FNU, #gpu.address_space<workg
 // -----
 
 func.func @scales_shape(%s: memref<2x1x32x16xf8E8M0FNU, #gpu.address_space<workgroup>>, %d: memref<128x4xf8E8M0FNU, #mosaic_gpu.tmem>) {
-  // expected-error @+1 {{source must have the shape [1, 1, 32, 16] or [1, 1, 64, 16], got 'memref<2x1x32x16xf8E8M0FNU, #gpu.address_space<workgroup>>'}}
+  // expected-error @+1 {{source must have the shape [1, 1, 32, 16] or [1, 1, 64, 16], but found 'memref<2x1x32x16xf8E8M0FNU, #gpu.address_space<workgroup>>'}}
   mosaic_gpu.async_store_scales_smem_to_tmem %s to %d : memref<2x1x32x16xf8E8M0FNU, #gpu.address_space<workgroup>> to memref<128x4xf8E8M0FNU, #mosaic_gpu.tmem>
   return
 }
@@ -336,7 +336,7 @@ func.func @scales_shape(%s: memref<2x1x32x16xf8E8M0FNU, #gpu.address_space<workg
 // -----
 
 func.func @scales_mix(%s: memref<1x1x32x16xf8E8M0FNU, #gpu.address_space<workgroup>>, %d: memref<128x4xf8E4M3FN, #mosaic_gpu.tmem>) {
-  // expected-error @+1 {{source and destination must have the same element type, got 'f8E8M0FNU' and 'f8E4M3FN'}}
+  // expected-error @+1 {{source and destination must have the same element type, but found 'f8E8M0FNU' and 'f8E4M3FN'}}
   mosaic_gpu.async_store_scales_smem_to_tmem %s to %d : memref<1x1x32x16xf8E8M0FNU, #gpu.address_space<workgroup>> to memref<128x4xf8E4M3FN, #mosaic_gpu.tmem>
   return
 }
@@ -344,7 +344,7 @@ func.func @scales_mix(%s: memref<1x1x32x16xf8E8M0FNU, #gpu.address_space<workgro
 // -----
 
 func.func @scales_static(%s: memref<1x1x32x16xf8E8M0FNU, #gpu.address_space<workgroup>>, %d: memref<?x4xf8E8M0FNU, #mosaic_gpu.tmem>) {
-  // expected-error @+1 {{destination must have a static shape, got 'memref<?x4xf8E8M0FNU, #mosaic_gpu.tmem>'}}
+  // expected-error @+1 {{destination must have a static shape, but found 'memref<?x4xf8E8M0FNU, #mosaic_gpu.tmem>'}}
   mosaic_gpu.async_store_scales_smem_to_tmem %s to %d : memref<1x1x32x16xf8E8M0FNU, #gpu.address_space<workgroup>> to memref<?x4xf8E8M0FNU, #mosaic_gpu.tmem>
   return
 }

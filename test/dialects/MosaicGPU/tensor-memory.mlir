@@ -50,7 +50,7 @@ func.func @copies(%a: memref<128x64xf16, #gpu.address_space<workgroup>>, %at: me
   return
 }
 
-// JAX's layouts of tensor memory: for products of 64 rows, of 64 rows of two blocks, for scales and for metadata.
+// JAX's layouts of tensor memory: for matmuls of 64 rows, of 64 rows of two blocks, for scales and for metadata.
 // CHECK-LABEL: func.func @layouts
 func.func @layouts(%m: memref<64x64xf32, #mosaic_gpu.tmem>, %h: memref<64x64xf16, #mosaic_gpu.tmem>, %s: memref<128x4xf8E8M0FNU, #mosaic_gpu.tmem>,
                    %b: memref<256x4xf8E8M0FNU, #mosaic_gpu.tmem>, %d: memref<128x64xi2, #mosaic_gpu.tmem>) {

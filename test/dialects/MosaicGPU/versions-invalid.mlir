@@ -1,31 +1,31 @@
-// What a newer version of the dialect may have is refused by name.
+// Ops, attributes and properties of newer dialect versions: errors with their names.
 // RUN: smalti-opt --split-input-file --verify-diagnostics %s
 
-// expected-error @+1 {{'mosaic_gpu.version' is 3, but version 2 of the dialect is the newest that is known}}
+// expected-error @+1 {{'mosaic_gpu.version' is 3, but version 2 of the dialect is the newest supported version}}
 module attributes {mosaic_gpu.version = 3 : i32} {
 }
 
 // -----
 
-// expected-error @+1 {{'mosaic_gpu.version' must be a positive i32, got 0 : i32}}
+// expected-error @+1 {{'mosaic_gpu.version' must be a positive i32, but found 0 : i32}}
 module attributes {mosaic_gpu.version = 0 : i32} {
 }
 
 // -----
 
-// expected-error @+1 {{'mosaic_gpu.version' must be a positive i32, got 2 : i64}}
+// expected-error @+1 {{'mosaic_gpu.version' must be a positive i32, but found 2 : i64}}
 module attributes {mosaic_gpu.version = 2} {
 }
 
 // -----
 
-// expected-error @+1 {{'mosaic_gpu.version' is for modules}}
+// expected-error @+1 {{'mosaic_gpu.version' is only valid on modules}}
 func.func private @f() attributes {mosaic_gpu.version = 1 : i32}
 
 // -----
 
 func.func @op() {
-  // expected-error @+1 {{version 2 of the dialect has no op 'mosaic_gpu.novelty'}}
+  // expected-error @+1 {{version 2 of the dialect does not define the op 'mosaic_gpu.novelty'}}
   mosaic_gpu.novelty
   return
 }
@@ -41,7 +41,7 @@ func.func @generic_op() {
 // -----
 
 func.func @property() {
-  // expected-error @+1 {{version 2 of the dialect has no 'novelty' on 'mosaic_gpu.slice_smem'}}
+  // expected-error @+1 {{version 2 of the dialect does not define 'novelty' on 'mosaic_gpu.slice_smem'}}
   %0 = "mosaic_gpu.slice_smem"() <{novelty = 1 : i32, offset = 0 : i32}> : () -> memref<8xi32, #gpu.address_space<workgroup>>
   return
 }

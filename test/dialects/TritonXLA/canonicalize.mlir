@@ -37,7 +37,7 @@ triton_xla.entry_func @fill(%a: memref<8xf32>, %i: memref<8xi32>, %tile: index) 
 
 // -----
 
-// A read that nobody uses goes, a write stays.
+// An unused read is removed; a write is not.
 
 // CHECK-LABEL: triton_xla.entry_func @dead(
 // CHECK-NOT:     triton_xla.extract
@@ -89,7 +89,7 @@ func.func @mask_constant(%t: tensor<4x8xf32>, %n: index) -> (tensor<4x8xf32>, te
   %zero = arith.constant 0.0 : f32
   %zeros = arith.constant dense<0.0> : tensor<4x8xf32>
   %minus_zeros = arith.constant dense<-0.0> : tensor<4x8xf32>
-  // Nothing but the value is left.
+  // All elements are the value.
   %0 = triton_xla.mask %t [0, %n], %zero : tensor<4x8xf32>
   // Every lane already is the value.
   %1 = triton_xla.mask %zeros [2, %n], %zero : tensor<4x8xf32>

@@ -10,7 +10,7 @@
 
 // -----
 
-// expected-error@+1 {{must not have results, but its type has 1; results leave a program through triton_xla.insert}}
+// expected-error@+1 {{must not have results, but its type has 1; a kernel returns results with triton_xla.insert}}
 "triton_xla.entry_func"() <{sym_name = "f", function_type = (index) -> f32, num_tiles = 1 : i64}> ({
 ^bb0(%tile: index):
   "triton_xla.return"() : () -> ()
@@ -289,7 +289,7 @@ func.func @f(%t: tensor<4xf32>, %a: memref<8xf32>) {
 // mask
 
 func.func @f(%t: tensor<4x8xf32>, %v: f32) {
-  // expected-error@+1 {{expected one bound for each of the tile's 2 dimensions, but got 1}}
+  // expected-error@+1 {{expected one bound for each of the tile's 2 dimensions, but found 1}}
   triton_xla.mask %t [2], %v : tensor<4x8xf32>
   return
 }
@@ -313,7 +313,7 @@ func.func @f(%t: tensor<4x8xf32>, %v: f32) {
 // -----
 
 func.func @f(%t: tensor<4xf32>, %v: f32, %n: index) {
-  // expected-error@+1 {{static_bounds has room for 0 dynamic bounds, but there are 1}}
+  // expected-error@+1 {{static_bounds has 0 dynamic entries, but the number of dynamic bounds is 1}}
   "triton_xla.mask"(%t, %n, %v) <{static_bounds = array<i64: 4>}> : (tensor<4xf32>, index, f32) -> tensor<4xf32>
   return
 }
@@ -339,7 +339,7 @@ func.func @f(%t: tensor<4xf32>, %v: f32) {
 // dot
 
 func.func @f(%a: tensor<4xf16>, %b: tensor<4x8xf16>, %c: tensor<4x8xf32>) {
-  // expected-error@+1 {{expected operands of rank 2, but got 'tensor<4xf16>', 'tensor<4x8xf16>' and 'tensor<4x8xf32>'}}
+  // expected-error@+1 {{expected operands of rank 2, but found 'tensor<4xf16>', 'tensor<4x8xf16>' and 'tensor<4x8xf32>'}}
   triton_xla.dot %a, %b, %c : tensor<4xf16>, tensor<4x8xf16> -> tensor<4x8xf32>
   return
 }
@@ -355,7 +355,7 @@ func.func @f(%a: tensor<2x4xf16>, %b: tensor<4x8xbf16>, %c: tensor<2x8xf32>) {
 // -----
 
 func.func @f(%a: tensor<2x4xi16>, %b: tensor<4x8xi16>, %c: tensor<2x8xi32>) {
-  // expected-error@+1 {{expected lhs and rhs elements of f16, bf16, f32, f8E4M3FN, f8E5M2, f8E4M3FNUZ, f8E5M2FNUZ or i8, but got 'i16'}}
+  // expected-error@+1 {{expected lhs and rhs elements of f16, bf16, f32, f8E4M3FN, f8E5M2, f8E4M3FNUZ, f8E5M2FNUZ or i8, but found 'i16'}}
   triton_xla.dot %a, %b, %c : tensor<2x4xi16>, tensor<4x8xi16> -> tensor<2x8xi32>
   return
 }
@@ -363,7 +363,7 @@ func.func @f(%a: tensor<2x4xi16>, %b: tensor<4x8xi16>, %c: tensor<2x8xi32>) {
 // -----
 
 func.func @f(%a: tensor<2x4xf8E4M3B11FNUZ>, %b: tensor<4x8xf8E4M3B11FNUZ>, %c: tensor<2x8xf32>) {
-  // expected-error@+1 {{expected lhs and rhs elements of f16, bf16, f32, f8E4M3FN, f8E5M2, f8E4M3FNUZ, f8E5M2FNUZ or i8, but got 'f8E4M3B11FNUZ'}}
+  // expected-error@+1 {{expected lhs and rhs elements of f16, bf16, f32, f8E4M3FN, f8E5M2, f8E4M3FNUZ, f8E5M2FNUZ or i8, but found 'f8E4M3B11FNUZ'}}
   triton_xla.dot %a, %b, %c : tensor<2x4xf8E4M3B11FNUZ>, tensor<4x8xf8E4M3B11FNUZ> -> tensor<2x8xf32>
   return
 }
@@ -379,7 +379,7 @@ func.func @f(%a: tensor<2x4xf8E4M3FN>, %b: tensor<4x8xf8E5M2>, %c: tensor<2x8xf3
 // -----
 
 func.func @f(%a: tensor<2x4xi8>, %b: tensor<4x8xi8>, %c: tensor<2x8xf32>) {
-  // expected-error@+1 {{expected an accumulator of i32, but got 'f32'}}
+  // expected-error@+1 {{expected an accumulator of i32, but found 'f32'}}
   triton_xla.dot %a, %b, %c : tensor<2x4xi8>, tensor<4x8xi8> -> tensor<2x8xf32>
   return
 }
@@ -387,7 +387,7 @@ func.func @f(%a: tensor<2x4xi8>, %b: tensor<4x8xi8>, %c: tensor<2x8xf32>) {
 // -----
 
 func.func @f(%a: tensor<2x4xf8E5M2>, %b: tensor<4x8xf8E5M2>, %c: tensor<2x8xi32>) {
-  // expected-error@+1 {{expected an accumulator of f32, but got 'i32'}}
+  // expected-error@+1 {{expected an accumulator of f32, but found 'i32'}}
   triton_xla.dot %a, %b, %c : tensor<2x4xf8E5M2>, tensor<4x8xf8E5M2> -> tensor<2x8xi32>
   return
 }
@@ -395,7 +395,7 @@ func.func @f(%a: tensor<2x4xf8E5M2>, %b: tensor<4x8xf8E5M2>, %c: tensor<2x8xi32>
 // -----
 
 func.func @f(%a: tensor<2x4xf16>, %b: tensor<4x8xf16>, %c: tensor<2x8xf16>) {
-  // expected-error@+1 {{expected an accumulator of f32, but got 'f16'}}
+  // expected-error@+1 {{expected an accumulator of f32, but found 'f16'}}
   triton_xla.dot %a, %b, %c : tensor<2x4xf16>, tensor<4x8xf16> -> tensor<2x8xf16>
   return
 }
@@ -411,7 +411,7 @@ func.func @f(%a: tensor<2x4xf16>, %b: tensor<5x8xf16>, %c: tensor<2x8xf32>) {
 // -----
 
 func.func @f(%a: tensor<2x4xf16>, %b: tensor<4x8xf16>, %c: tensor<8x2xf32>) {
-  // expected-error@+1 {{product is 2x8, but the accumulator is 8x2}}
+  // expected-error@+1 {{the matmul result is 2x8, but the accumulator is 8x2}}
   triton_xla.dot %a, %b, %c : tensor<2x4xf16>, tensor<4x8xf16> -> tensor<8x2xf32>
   return
 }
@@ -419,7 +419,7 @@ func.func @f(%a: tensor<2x4xf16>, %b: tensor<4x8xf16>, %c: tensor<8x2xf32>) {
 // -----
 
 func.func @f(%a: tensor<2x4xf16>, %b: tensor<4x8xf16>, %c: tensor<2x8xf32>) {
-  // expected-error@+1 {{tf32 is for f32 operands, but they are 'f16'}}
+  // expected-error@+1 {{tf32 requires f32 operands, but found 'f16'}}
   triton_xla.dot %a, %b, %c tf32 : tensor<2x4xf16>, tensor<4x8xf16> -> tensor<2x8xf32>
   return
 }

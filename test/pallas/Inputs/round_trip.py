@@ -1,4 +1,4 @@
-"""Checks that modules are the same after they were printed and parsed again: round_trip.py SMALTI_OPT FILE..."""
+"""Round trip of modules through the printer and the parser: round_trip.py SMALTI_OPT FILE..."""
 
 from __future__ import annotations
 

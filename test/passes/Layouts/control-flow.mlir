@@ -1,4 +1,4 @@
-// What regions hand on has one layout: loops, branches, switches.
+// Layouts of values that regions forward: loops, branches, switches.
 // RUN: smalti-opt %s --mosaic-gpu-infer-layouts | FileCheck %s
 
 #tcgen = #mosaic_gpu.TiledLayout<[[128, 8], [32, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>

@@ -1,4 +1,4 @@
-// Ops that work element by element, of any dialect: one layout for all.
+// Element-wise ops of any dialect: operands and results have one layout.
 // RUN: smalti-opt %s -split-input-file --mosaic-gpu-infer-layouts | FileCheck %s
 
 module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32} {
@@ -45,7 +45,7 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
     return
   }
 
-  // A constant whose elements differ is dealt out.
+  // A constant whose elements differ has a strided layout.
   // CHECK-LABEL: func.func @constant
   func.func @constant() -> vector<128xi32> {
     // CHECK: mosaic_gpu.broadcasted_iota 0 {out_layouts = [#mosaic_gpu.WGStridedFragLayout<[128], 1>]}

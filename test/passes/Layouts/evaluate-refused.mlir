@@ -1,10 +1,10 @@
-// Layouts that are no layouts of their values, or that ops cannot work with.
+// Layouts that are not valid for their values or do not satisfy constraints.
 // RUN: smalti-opt %s --split-input-file --mosaic-gpu-evaluate-layouts --verify-diagnostics -o /dev/null
 
 #wgmma = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
 module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32} {
   func.func @none(%a: memref<64x64xf16>) {
-    // expected-error @+1 {{'mosaic_gpu.vector_load' op has a value of type 'vector<64x64xf16>' without a layout}}
+    // expected-error @+1 {{'mosaic_gpu.vector_load' op has a value of type 'vector<64x64xf16>' without a layout; annotate it, or run 'mosaic-gpu-infer-layouts'}}
     %v = mosaic_gpu.vector_load %a {optimized = false} : memref<64x64xf16> -> vector<64x64xf16>
     return
   }
@@ -16,7 +16,7 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
 module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32} {
   func.func @two(%a: memref<64x64xf16>) {
     %v = mosaic_gpu.vector_load %a {optimized = false, out_layouts = [#wgmma]} : memref<64x64xf16> -> vector<64x64xf16>
-    // expected-error @+1 {{'arith.addf' op has strided by 2 in 'out_layouts' for what is WGMMA elsewhere}}
+    // expected-error @+1 {{'arith.addf' op has strided by 2 in 'out_layouts', but values that must have the same layout have WGMMA}}
     %r = arith.addf %v, %v {in_layouts = [#wgmma, #wgmma], out_layouts = [#mosaic_gpu.WGStridedFragLayout<[64, 64], 2>]} : vector<64x64xf16>
     return
   }
@@ -28,7 +28,7 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
 module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32} {
   func.func @use(%a: memref<64x64xf16>) {
     %v = mosaic_gpu.vector_load %a {optimized = false, out_layouts = [#wgmma]} : memref<64x64xf16> -> vector<64x64xf16>
-    // expected-error @+1 {{'mosaic_gpu.vector_store' op has layouts that do not meet its demand: only a splat becomes another layout by itself, got WGMMA and strided by 2}}
+    // expected-error @+1 {{'mosaic_gpu.vector_store' op has the unsupported layouts WGMMA and strided by 2; it uses operand 0 in the layout in which it was produced: only a splat is converted to another layout implicitly}}
     mosaic_gpu.vector_store %v, %a {in_layouts = [#mosaic_gpu.WGStridedFragLayout<[64, 64], 2>]} : vector<64x64xf16>, memref<64x64xf16>
     return
   }
@@ -40,7 +40,7 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
 module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32} {
   func.func @demand() {
     %a = mosaic_gpu.slice_smem 0 {out_transforms = [[#mosaic_gpu.tile<[8, 64]>, #mosaic_gpu.swizzle<128 : i32>]]} : memref<64x64xf16, #smem>
-    // expected-error @+1 {{'mosaic_gpu.vector_load' op has layouts that do not meet its demand: the load reads the memory, got tile 8x64, swizzle 128 and strided by 2}}
+    // expected-error @+1 {{'mosaic_gpu.vector_load' op has the unsupported layouts tile 8x64, swizzle 128 and strided by 2; it requires a layout that can be loaded from memref<64x64xf16, #gpu.address_space<workgroup>> without bank conflicts: the vector is loaded from memory}}
     %v = mosaic_gpu.vector_load %a {in_transforms = [[#mosaic_gpu.tile<[8, 64]>, #mosaic_gpu.swizzle<128 : i32>]],
         out_layouts = [#mosaic_gpu.WGStridedFragLayout<[64, 64], 2>]} : memref<64x64xf16, #smem> -> vector<64x64xf16>
     return
@@ -49,6 +49,6 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
 
 // -----
 
-// expected-error @+1 {{'builtin.module' op cannot be given layouts: the target is no GPU}}
+// expected-error @+1 {{'builtin.module' op target cpu is not a GPU; layouts require a GPU target}}
 module attributes {smalti.target = "cpu"} {
 }

@@ -1,4 +1,4 @@
-// An argument of one element in shared memory has no transforms, and no attribute is about it.
+// Function argument of one element in shared memory, without transforms.
 // RUN: smalti-opt %s --mosaic-gpu-infer-layouts --mosaic-gpu-evaluate-layouts \
 // RUN:   --remarks-filter=mosaic-gpu-evaluate-layouts -o /dev/null 2>&1 | FileCheck %s
 

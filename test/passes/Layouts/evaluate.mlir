@@ -1,9 +1,9 @@
-// What layouts cost that are there. Nothing changes.
+// Cost of existing layouts. The module does not change.
 // RUN: smalti-opt %s --mosaic-gpu-evaluate-layouts --remarks-filter=mosaic-gpu-evaluate-layouts -o %t.after 2>%t.remarks
 // RUN: smalti-opt %s -o %t.before
 // RUN: diff %t.before %t.after
 // RUN: FileCheck %s < %t.remarks
-// What inference finds costs no more, and meets all demands.
+// The result of layout inference is valid and does not cost more.
 // RUN: smalti-opt %s --mosaic-gpu-infer-layouts --mosaic-gpu-evaluate-layouts \
 // RUN:   --remarks-filter=mosaic-gpu-evaluate-layouts -o /dev/null 2>&1 | FileCheck %s --check-prefix=INFERRED
 
@@ -17,7 +17,7 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
     %half = arith.constant {out_layouts = [#mosaic_gpu.WGSplatFragLayout<[64, 64]>]} dense<0.5> : vector<64x64xf16>
     %a = mosaic_gpu.slice_smem 0 {out_transforms = [[#mosaic_gpu.tile<[8, 64]>, #mosaic_gpu.swizzle<128 : i32>]]}
         : memref<64x64xf16, #smem>
-    // CHECK: :[[@LINE+1]]:10: remark: {{.*}}"costs [[LOAD:[1-9][0-9]*]] cycles (the load reads the memory): tile 8x64, swizzle 128 and WGMMA"
+    // CHECK: :[[@LINE+1]]:10: remark: {{.*}}"estimated cost: [[LOAD:[1-9][0-9]*]] cycles with layouts tile 8x64, swizzle 128 and WGMMA: the vector is loaded from memory"
     %v = mosaic_gpu.vector_load %a {in_transforms = [[#mosaic_gpu.tile<[8, 64]>, #mosaic_gpu.swizzle<128 : i32>]],
         out_layouts = [#wgmma]} : memref<64x64xf16, #smem> -> vector<64x64xf16>
     // The argument of the loop has the layout of what reaches it.
@@ -26,13 +26,13 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
       %y = arith.mulf %x, %half {in_layouts = [#wgmma, #wgmma], out_layouts = [#wgmma]} : vector<64x64xf16>
       scf.yield {in_layouts = [#wgmma]} %y : vector<64x64xf16>
     } {in_layouts = [#wgmma], out_layouts = [#wgmma]}
-    // CHECK: :[[@LINE+1]]:10: remark: {{.*}}"costs [[CAST:[1-9][0-9]*]] cycles (the cast moves the vector): WGMMA and WGMMA_TRANSPOSED"
+    // CHECK: :[[@LINE+1]]:10: remark: {{.*}}"estimated cost: [[CAST:[1-9][0-9]*]] cycles with layouts WGMMA and WGMMA_TRANSPOSED: the cast converts the vector"
     %t = mosaic_gpu.layout_cast x(%r : vector<64x64xf16>) {new_layout = #transposed, in_layouts = [#wgmma],
         out_layouts = [#transposed]}
     mosaic_gpu.vector_store %t, %out {in_layouts = [#transposed], optimized = false}
         : vector<64x64xf16>, memref<64x64xf16>
-    // CHECK: remark: {{.*}}"the layouts cost {{[1-9][0-9]*}} cycles and {{[1-9][0-9]*}} registers"
-    // INFERRED: remark: {{.*}}"the layouts cost {{[1-9][0-9]*}} cycles and {{[1-9][0-9]*}} registers"
+    // CHECK: remark: {{.*}}"estimated cost of all layouts: {{[1-9][0-9]*}} cycles and {{[1-9][0-9]*}} registers"
+    // INFERRED: remark: {{.*}}"estimated cost of all layouts: {{[1-9][0-9]*}} cycles and {{[1-9][0-9]*}} registers"
     return
   }
 }

@@ -1,5 +1,4 @@
-// What the search had no layout for when its fuel was used up, and what helps. Each part of a program that hangs together
-// has all of the fuel.
+// Exceeded fuel: notes on values without a layout. Each independent part of a module has all of the fuel.
 // RUN: not smalti-opt %s --mosaic-gpu-infer-layouts=fuel=1 -split-input-file -o /dev/null 2>&1 | FileCheck %s --check-prefix=EMPTY
 // RUN: not smalti-opt %s --mosaic-gpu-infer-layouts=fuel=1 -split-input-file 2>/dev/null | FileCheck %s --check-prefix=APART
 // RUN: not smalti-opt %s --mosaic-gpu-infer-layouts=fuel=4 -split-input-file -o /dev/null 2>&1 | FileCheck %s --check-prefix=LITTLE
@@ -10,8 +9,8 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
   func.func @two_values_of_one_memory() {
     %m = mosaic_gpu.slice_smem 0 : memref<64x64xf32, #smem>
     // CHECK: vector_load {{.*}}WGStridedFragLayout<[64, 64], 2>
-    // EMPTY: [[@LINE+2]]:10: error: 'mosaic_gpu.vector_load' op has no layout: the search ran out of fuel after 1 assignments (option 'fuel')
-    // EMPTY: [[@LINE+1]]:10: note: no layout yet for 'vector<64x64xf32>' of 'mosaic_gpu.vector_load'; a 'mosaic_gpu.layout_cast' there would help
+    // EMPTY: [[@LINE+2]]:10: error: 'mosaic_gpu.vector_load' op has no layout after 1 search steps; raise the option 'fuel' or annotate the values in the notes
+    // EMPTY: [[@LINE+1]]:10: note: no layout chosen yet for 'vector<64x64xf32>' of 'mosaic_gpu.vector_load'; annotate it with 'mosaic_gpu.layout_cast'
     %v = mosaic_gpu.vector_load %m : memref<64x64xf32, #smem> -> vector<64x64xf32>
     // CHECK: vector_load {{.*}}WGStridedFragLayout<[64, 64], 2>
     %w = mosaic_gpu.vector_load %m : memref<64x64xf32, #smem> -> vector<64x64xf32>
@@ -37,14 +36,14 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
 
 // -----
 
-// Looking for relayouts takes fuel too.
+// The search for relayouts also uses fuel.
 #wgmma = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
 #tcgen = #mosaic_gpu.TiledLayout<[[128, 8], [32, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
 module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32} {
   // CHECK-LABEL: func.func @swap
   func.func @swap(%v: vector<128x64xf32>, %n: index) {
     %a = mosaic_gpu.layout_cast x(%v : vector<128x64xf32>) {new_layout = #wgmma}
-    // EMPTY: [[@LINE+1]]:10: error: 'mosaic_gpu.layout_cast' op has no layout: the search ran out of fuel after 1 assignments (option 'fuel')
+    // EMPTY: [[@LINE+1]]:10: error: 'mosaic_gpu.layout_cast' op has no layout after 1 search steps; raise the option 'fuel' or annotate the values in the notes
     %b = mosaic_gpu.layout_cast x(%v : vector<128x64xf32>) {new_layout = #tcgen}
     %r:2 = scf.for %i = %n to %n step %n iter_args(%x = %a, %y = %b) -> (vector<128x64xf32>, vector<128x64xf32>) {
       scf.yield %y, %x : vector<128x64xf32>, vector<128x64xf32>
@@ -55,14 +54,14 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
 
 // -----
 
-// The search by JAX's rules finds no layout and uses the last of its share: no conflict, since the search with relayouts
-// finds one with more fuel.
+// The search with JAX's rules uses its share of the fuel without a layout. The error is not a conflict: the search with
+// relayouts finds a layout with more fuel.
 #columns = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
 #rows = #mosaic_gpu.TiledLayout<[[128, 8], [32, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
 module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32} {
   // CHECK-LABEL: func.func @sums
   func.func @sums(%v: vector<64x64xf32>, %zero: vector<64xf32>, %out: memref<64x1xf32>) {
-    // EMPTY: [[@LINE+1]]:10: error: 'mosaic_gpu.layout_cast' op has no layout: the search ran out of fuel after 1 assignments
+    // EMPTY: [[@LINE+1]]:10: error: 'mosaic_gpu.layout_cast' op has no layout after 1 search steps; raise the option 'fuel'
     %w = mosaic_gpu.layout_cast x(%v : vector<64x64xf32>) {new_layout = #columns}
     %s = vector.multi_reduction <add>, %w, %zero [1] : vector<64x64xf32> to vector<64xf32>
     %b = mosaic_gpu.broadcast_in_dim(%s : vector<64xf32>) {broadcast_dimensions = array<i64: 0>} -> vector<64x1xf32>
@@ -71,8 +70,8 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
   }
 
   // CHECK-LABEL: func.func @cheapest
-  // LITTLE: [[@LINE+2]]:3: error: 'func.func' op has no layout: the search ran out of fuel after 4 assignments
-  // LITTLE-NOT: no known one fits
+  // LITTLE: [[@LINE+2]]:3: error: 'func.func' op has no layout after 4 search steps; raise the option 'fuel'
+  // LITTLE-NOT: no known layout
   func.func @cheapest(%v: vector<128x64xf32>, %m: vector<128xf32>) {
     %zero = arith.constant dense<0.0> : vector<128xf32>
     %a = mosaic_gpu.layout_cast x(%v : vector<128x64xf32>) {new_layout = #rows}

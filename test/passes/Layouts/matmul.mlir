@@ -1,4 +1,4 @@
-// Matrix products, by vendor and generation.
+// Matmul ops by vendor and generation.
 // RUN: smalti-opt %s -split-input-file --mosaic-gpu-infer-layouts | FileCheck %s
 
 #smem = #gpu.address_space<workgroup>
@@ -26,7 +26,7 @@ module attributes {mosaic_gpu.arch_major = 8 : i32, mosaic_gpu.arch_minor = 0 : 
 
 // -----
 
-// Waves of 64 lanes, and the fragments of the chip's own instruction.
+// Waves of 64 lanes, and the fragments of the MMA instruction of the chip.
 module attributes {smalti.target = "gfx942"} {
   // CHECK-LABEL: func.func @mfma
   func.func @mfma(%x: memref<64x64xf16>, %y: memref<64x64xf16>, %out: memref<64x64xf32>) {
@@ -50,7 +50,7 @@ module attributes {smalti.target = "gfx942"} {
 #smem = #gpu.address_space<workgroup>
 #tmem = #mosaic_gpu.tmem
 module attributes {mosaic_gpu.arch_major = 10 : i32, mosaic_gpu.arch_minor = 0 : i32} {
-  // The accumulator's layout, from the product to the load.
+  // The layout of the accumulator, from the matmul to the load.
   // CHECK-LABEL: func.func @tcgen05
   func.func @tcgen05(%p: memref<i32, #smem>, %a: memref<128x64xf16, #smem>, %b: memref<64x256xf16, #smem>, %i1: i1) {
     // CHECK: tmem_alloc {{.*}} {in_transforms = {{\[\[}}]], out_tmem_layouts = [#mosaic_gpu.TiledLayout<{{\[\[}}128, 1], [32, 1]], warp_dims = [-4], lane_dims = [-2], vector_dim = -1>]}

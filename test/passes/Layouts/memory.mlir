@@ -1,10 +1,10 @@
-// Shared memory: its tiles come from what reads it, through all views of it.
+// Shared memory: its users determine the tile, through all views.
 // RUN: smalti-opt %s --mosaic-gpu-infer-layouts | FileCheck %s
 
 #smem = #gpu.address_space<workgroup>
 #wgmma = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
 module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32} {
-  // The widest swizzle that rows of the memory have room for, and half of it
+  // The widest swizzle that divides the rows of the memory, and half of it
   // where a view ends there.
   // CHECK-LABEL: func.func @views
   func.func @views(%i: index) {
@@ -97,7 +97,7 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
     return
   }
 
-  // The rows of a gather: dealt to the warps, or all of them in each.
+  // The rows of a gather: distributed across the warps, or all of them in each warp.
   // CHECK-LABEL: func.func @gather
   func.func @gather(%m: memref<512x64xf16>, %b: memref<!mosaic_gpu.barrier, #smem>) {
     %c0 = arith.constant 0 : i32
@@ -145,7 +145,7 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
     return
   }
 
-  // What the op states; its body is not looked at.
+  // The layouts that the op states; its body is not changed.
   // CHECK-LABEL: func.func @primitive
   func.func @primitive(%a: memref<64x64xf32>) {
     // CHECK: vector_load {{.*}} {out_layouts = [#mosaic_gpu.TiledLayout<{{\[\[}}64, 8],

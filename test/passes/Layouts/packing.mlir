@@ -1,4 +1,4 @@
-// Tensor memory that 'packing' was given for has so many elements in a column.
+// Layouts of tensor memory with 'packing' elements in a column.
 // RUN: smalti-opt %s --mosaic-gpu-infer-layouts | FileCheck %s
 
 #smem = #gpu.address_space<workgroup>

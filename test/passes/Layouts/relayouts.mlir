@@ -1,4 +1,4 @@
-// Where ops disagree, a relayout is inserted: the cheapest one, with a remark.
+// Inserted relayouts: the cheapest one between ops that require different layouts, with a remark.
 // RUN: smalti-opt %s --mosaic-gpu-infer-layouts --remarks-filter=mosaic-gpu-infer-layouts 2>%t.remarks | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK < %t.remarks
 
@@ -15,7 +15,7 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
     %b = mosaic_gpu.layout_cast x(%w : vector<64x64xf16>) {new_layout = #transposed}
     // CHECK: %[[CAST:.*]] = mosaic_gpu.layout_cast x({{.*}}) {in_layouts = [{{.*}}], new_layout = {{.*}}, out_layouts = [{{.*}}]}
     // CHECK: arith.addf {{.*}}%[[CAST]]
-    // REMARK: inserted a relayout of operand {{[01]}} from WGMMA{{.*}} to WGMMA{{.*}}
+    // REMARK: relayout inserted: operand {{[01]}} converted from WGMMA{{.*}} to WGMMA{{.*}} (cost: {{[0-9]+}} shuffles
     %r = arith.addf %a, %b : vector<64x64xf16>
     return
   }

@@ -1,4 +1,4 @@
-// Ops that change shapes: reductions, broadcasts, slices, casts.
+// Layouts of ops that change shapes: reductions, broadcasts, slices, casts.
 // RUN: smalti-opt %s --mosaic-gpu-infer-layouts | FileCheck %s
 
 #wgmma = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
@@ -28,7 +28,7 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
     return %c : vector<64xf32>
   }
 
-  // Nothing of it is known but how it is reduced: rows as the sums have them.
+  // Only the reduction constrains the vector: it has the rows of the sums.
   // CHECK-LABEL: func.func @keep_dims_of_sums
   func.func @keep_dims_of_sums(%v: vector<64x64xf32>, %zero: vector<64xf32>, %out: memref<64x1xf32>) {
     %w = mosaic_gpu.layout_cast x(%v : vector<64x64xf32>) {new_layout = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>}
@@ -39,7 +39,7 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
     return
   }
 
-  // An argument is no splat, whatever its number of elements.
+  // An argument is not a splat, for any number of elements.
   // CHECK-LABEL: func.func @argument
   func.func @argument(%v: vector<96xf32>, %out: memref<96xf32>) {
     // CHECK: arith.addf {{.*}}in_layouts = [#mosaic_gpu.TiledLayout<

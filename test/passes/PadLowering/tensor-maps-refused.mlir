@@ -93,7 +93,7 @@ gpu.module @kernels {
 
   // What a tensor map can say.
   // CHECK: Function=maps | Remark="{{.*}}; it is no TMA copy: the sizes of the tensor are not known"
-  // CHECK: Function=maps | Remark="{{.*}}; it is no TMA copy: a tensor map has strides that are multiples of 16 bytes below 2^40, got 26 bytes"
+  // CHECK: Function=maps | Remark="{{.*}}; it is no TMA copy: a stride of the tensor map is 26 bytes; it must be a multiple of 16 bytes below 2^40"
   // CHECK: Function=maps | Remark="{{.*}}; it is no TMA copy: rows of 24 bytes in shared memory are not a multiple of 16 bytes"
   // CHECK: Function=maps | Remark="{{.*}}; it is no TMA copy: where the tensor begins in the kernel's argument is not known"
   // CHECK: Function=maps | Remark="{{.*}}; it is no TMA copy: the tensor begins at element 4 of the kernel's argument, which is not at a multiple of 16 bytes"
@@ -126,7 +126,7 @@ gpu.module @kernels {
 
   // CHECK: Function=large | Remark="{{.*}}; it is no TMA copy: an extent of 1073741825 is more than the 2^30 that coordinates are compared with"
   // CHECK: Function=large | Remark="{{.*}}; it is no TMA copy: it takes 262144 bytes of shared memory, more than the 232448 of a block"
-  // CHECK: Function=large | Remark="{{.*}}; it is no TMA copy: a tensor map has at most 5 dimensions, and this slice needs 6"
+  // CHECK: Function=large | Remark="{{.*}}; it is no TMA copy: the slice needs a tensor map of 6 dimensions; at most 5 are supported"
   gpu.func @large(%long: memref<1073741825xi8>, %wide: memref<300x300xf32>, %deep: memref<3x3x3x3x3x24xf16>)
       workgroup(%a: memref<64xi8, #smem> {llvm.align = 128 : i64}, %b: memref<256x256xf32, #smem> {llvm.align = 128 : i64},
                 %c: memref<2x2x2x2x2x16xf16, #smem> {llvm.align = 128 : i64}) kernel {

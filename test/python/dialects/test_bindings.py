@@ -123,13 +123,13 @@ def test_a_python_callable_and_a_pattern() -> None:
         module = ir.Module.parse("func.func @f(%a: i32) -> i32 { %0 = arith.addi %a, %a : i32\n return %0 : i32 }")
         seen: list[str] = []
 
-        def to_product(op: ir.OpView, rewriter: rewrite.PatternRewriter) -> None:
+        def to_mulf(op: ir.OpView, rewriter: rewrite.PatternRewriter) -> None:
             with rewriter.ip, op.location:
                 new = arith.muli(op.operands[0], op.operands[1])
             rewriter.replace_op(op, [new])
 
         patterns = rewrite.RewritePatternSet()
-        patterns.add(arith.AddIOp, to_product)
+        patterns.add(arith.AddIOp, to_mulf)
         frozen = patterns.freeze()
 
         def python_pass(op: ir.Operation, _: object) -> None:

@@ -75,7 +75,7 @@ def test_six_bit_type(kind: Any, element: Callable[[], ir.Type], text: str) -> N
         assert made == parsed
         assert type(parsed) is kind
         assert made.element_type == element()
-        with pytest.raises(ValueError, match="elements must have 6 bits, got 'f32'"):
+        with pytest.raises(ValueError, match="elements must have 6 bits, but found 'f32'"):
             kind.get(ir.F32Type.get())
 
 
@@ -122,12 +122,12 @@ def test_barrier_type(orders_tensor_core: bool) -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: mosaic_gpu.WGSplatFragLayoutAttr.get([-1]), r"sizes must be positive, got \[-1\]"),
-        (lambda: mosaic_gpu.ReplicatedAttr.get(0), "a positive number of times, got 0"),
+        (lambda: mosaic_gpu.WGSplatFragLayoutAttr.get([-1]), r"sizes must be positive, but found \[-1\]"),
+        (lambda: mosaic_gpu.ReplicatedAttr.get(0), "the number of replicas must be positive, but found 0"),
         (lambda: mosaic_gpu.TileTransformAttr.get([]), "at least one dimension"),
-        (lambda: mosaic_gpu.TileTransformAttr.get([8, 0]), r"tile sizes must be positive, got \[8, 0\]"),
-        (lambda: mosaic_gpu.CopyPartitionedAttr.get(-1), "an axis is not negative, got -1"),
-        (lambda: mosaic_gpu.SwizzleTransformAttr.get(48), "spans 16, 32, 64 or 128 bytes, got 48"),
+        (lambda: mosaic_gpu.TileTransformAttr.get([8, 0]), r"tile sizes must be positive, but found \[8, 0\]"),
+        (lambda: mosaic_gpu.CopyPartitionedAttr.get(-1), "the axis must not be negative, but found -1"),
+        (lambda: mosaic_gpu.SwizzleTransformAttr.get(48), "must be 16, 32, 64 or 128 bytes, but found 48"),
     ],
 )
 def test_attribute_refuses(make: Callable[[], ir.Attribute], message: str) -> None:

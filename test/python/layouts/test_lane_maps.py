@@ -87,7 +87,7 @@ def test_memory_under_a_tile_and_a_swizzle(swizzle: int, bits: int, tile: int) -
         bank, byte = map(int, cell.label.split(":"))
         seen.append(byte)
         assert bank == byte // 4 % 32
-        # A tile of 8 rows is contiguous; within it 16-byte chunks of a row are exchanged with each other.
+        # A tile of 8 rows is contiguous; within it the swizzle permutes the 16-byte chunks of a row.
         number = (page * 2 + row // 8) * 2 + column // columns
         row_start = (number * 8 + row % 8) * swizzle
         assert row_start <= byte < row_start + swizzle
@@ -98,7 +98,7 @@ def test_memory_under_a_tile_and_a_swizzle(swizzle: int, bits: int, tile: int) -
 
 
 def test_a_column_is_spread_over_all_banks() -> None:
-    """What the swizzle is for: 16-byte chunks of 8 rows below each other are in different banks."""
+    """With a swizzle, the 16-byte chunks of one column in 8 rows are in different banks."""
     result = lane_maps.of_memory([8, 64], 16, tile=[8, 64], swizzle=128)
     assert len({result.cells[(row, 8)].label.split(":")[0] for row in range(8)}) == 8
     plain = lane_maps.of_memory([8, 64], 16, tile=[8, 64])
@@ -148,8 +148,8 @@ def test_pictures(result: LaneMap, cells: int) -> None:
     boxes = svg.findall(f".//{SVG}rect[@class='cell']")
     assert len(boxes) == cells
     # No cell hides another, and all are inside of the picture.
-    places = {(box.attrib["x"], box.attrib["y"]) for box in boxes}
-    assert len(places) == cells
+    corners = {(box.attrib["x"], box.attrib["y"]) for box in boxes}
+    assert len(corners) == cells
     for box in boxes:
         assert float(box.attrib["x"]) + float(box.attrib["width"]) <= float(svg.attrib["width"])
         assert float(box.attrib["y"]) + float(box.attrib["height"]) <= float(svg.attrib["height"])
@@ -172,7 +172,7 @@ def test_command_prints_the_map() -> None:
     assert done.output == golden("wgmma_64x8.txt")
 
 
-def test_command_knows_names() -> None:
+def test_command_accepts_names() -> None:
     assert run("WGMMA").output == golden("wgmma_64x8.txt")
     done = run("WGMA")
     assert done.exit_code == 1
@@ -189,7 +189,7 @@ def test_command_writes_pictures(tmp_path: Path) -> None:
     assert picture.read_text() == expected.svg()
 
 
-def test_command_knows_the_banks_of_chips() -> None:
+def test_command_uses_the_banks_of_the_target() -> None:
     done = run(SWIZZLED, "--shape", "8x64", "--target", "gfx950")
     assert done.exit_code == 0, done.output
     assert "64 banks of 4 bytes" in done.output

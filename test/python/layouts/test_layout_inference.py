@@ -133,8 +133,8 @@ def test_remark_where_registers_are_missing() -> None:
             f"mosaic_gpu.vector_store %d{i}, %m{i} : {tile}, memref<128x128xf32>",
         ]
     _, remarks = infer(program(lines, "%m0: memref<128x128xf32>, %m1: memref<128x128xf32>"))
-    (remark,) = [remark for remark in remarks if "registers of a thread" in remark]
-    count = int(re.search(r"take (\d+) registers of a thread, which has 255", remark)[1])
+    (remark,) = [remark for remark in remarks if "register pressure exceeds the limit" in remark]
+    count = int(re.search(r"need (\d+) registers per thread; the limit is 255", remark)[1])
     assert count > REGISTERS
 
 
@@ -173,7 +173,7 @@ def with_skips(length: int) -> list[str]:
 def test_one_relayout_in_a_chain(chain: Callable[[int], list[str]], length: int) -> None:
     end = [cast("b", "w", TCGEN05), f"%r = arith.addf %x{length}, %b : {TYPE}"]
     _, remarks = infer(program([cast("x0", "v", WGMMA), *chain(length), *end]))
-    assert sum("inserted a relayout" in remark for remark in remarks) == 1
+    assert sum("relayout inserted" in remark for remark in remarks) == 1
 
 
 def test_one_relayout_for_two_operands() -> None:
@@ -188,7 +188,7 @@ def test_one_relayout_for_two_operands() -> None:
         f"%t = arith.addf %b, %a : {TYPE}",
     ]
     _, remarks = infer(program(lines))
-    assert sum("inserted a relayout" in remark for remark in remarks) <= 1
+    assert sum("relayout inserted" in remark for remark in remarks) <= 1
 
 
 # --------------------------------------------------------------------------------------------------------------------
@@ -223,7 +223,7 @@ CONFLICTS: dict[str, list[str]] = {
 def test_casts_of_hints_resolve(lines: list[str]) -> None:
     """The cast that the hint names, inserted where it says."""
     said = refusal(program(lines), "{relayouts=false}")
-    hint = re.search(r"insert 'mosaic_gpu.layout_cast' to (\w+) for operands? ([\d and]+) of this '([\w.]+)'", said)
+    hint = re.search(r"insert 'mosaic_gpu.layout_cast' to (\w+) on operands? ([\d and]+) of this '([\w.]+)'", said)
     assert hint, said
     layout = {"WGMMA": WGMMA, "TCGEN05": TCGEN05}[hint[1]]
     operands = [int(number) for number in re.findall(r"\d+", hint[2])]
@@ -260,7 +260,7 @@ def test_hints_at_stated_tiles_resolve() -> None:
     memory = "memref<64x64xf32, #gpu.address_space<workgroup>>"
     lines = [f"%m = mosaic_gpu.slice_smem 0 : {memory}", stated("m", 128, "a"), stated("m", 64, "b")]
     said = refusal(program(lines, ""), "")
-    assert said.count("to resolve it, remove this 'mosaic_gpu.with_transforms'") == 2, said
+    assert said.count("help: remove this 'mosaic_gpu.with_transforms'") == 2, said
     for index in (1, 2):
         infer(program([line for number, line in enumerate(lines) if number != index], ""))
 

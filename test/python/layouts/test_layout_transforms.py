@@ -112,7 +112,7 @@ def test_reduction_of_untiled_dimensions_changes_nothing() -> None:
         (1, [0], "a vector of rank 1 cannot be tiled by [64, 8]"),
         (2, [2], "a vector of rank 2 has no dimension 2"),
         (2, [-1], "a vector of rank 2 has no dimension -1"),
-        (2, [1, 1], "dimension 1 is reduced twice"),
+        (2, [1, 1], "dimension 1 is listed twice"),
     ],
 )
 def test_reduction_refuses(rank: int, axes: list[int], message: str) -> None:
@@ -137,8 +137,8 @@ def test_strided_layouts_are_reduced_where_threads_keep_their_elements() -> None
     with pytest.raises(ValueError) as error:
         layouts.reduce(layout, [4, 2, 256], [2])
     assert str(error.value) == (
-        "the 1 elements behind dimension 2 are not a multiple of the 256 that the threads take in turn, so elements "
-        "that are reduced together are in several threads"
+        "the 1 elements inside dimension 2 are not a multiple of the 256 elements of one round over all threads, so the "
+        "reduction would combine elements of different threads"
     )
 
 
@@ -146,7 +146,7 @@ def test_strided_layouts_are_reduced_where_threads_keep_their_elements() -> None
 
 
 def random_reshape(rng: random.Random, shape: list[int]) -> list[int]:
-    """Another shape of as many elements: neighbours joined, and factors split."""
+    """Another shape with the same number of elements: adjacent sizes merged, and sizes split."""
     result = list(shape)
     for _ in range(rng.randint(1, 3)):
         if len(result) > 1 and rng.random() < 0.5:
@@ -169,7 +169,7 @@ def test_reshaped_layout_keeps_elements_in_their_registers(layout: TiledLayout, 
         try:
             result = layout.reshape(shape, target)
         except ValueError as error:
-            assert "does not end at a factor" in str(error) or "ends inside a vector" in str(error)
+            assert "does not end at a divisor" in str(error) or "ends inside a vector" in str(error)
             continue
         reshaped += 1
         # Numbers of elements in row-major order are those of both shapes.
@@ -184,10 +184,10 @@ def test_reshaped_layout_keeps_elements_in_their_registers(layout: TiledLayout, 
 @pytest.mark.parametrize(
     ("source", "target", "expected"),
     [
-        # What JAX takes: the layout stays.
+        # Reshapes that JAX supports: the layout does not change.
         ([128, 64], [2, 64, 64], "[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2]"),
         ([2, 64, 64], [128, 64], "[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2]"),
-        # What it does not.
+        # Reshapes that JAX does not support.
         ([64, 128], [64, 16, 8], "[[64, 1, 8], [16, 1, 8], [8, 1, 8], [2]], warp_dims = [-10], lane_dims = [-4, -2]"),
         ([64, 8], [512], "[[512], [128], [64], [8], [2]], warp_dims = [-5], lane_dims = [-3, -2]"),
         ([64, 8], [64, 8, 1], "[[64, 8, 1], [16, 8, 1], [8, 8, 1], [2, 1]], warp_dims = [-10], lane_dims = [-4, -5]"),
@@ -210,9 +210,9 @@ def test_reshapes_of_the_accumulator(source: list[int], target: list[int], expec
         (
             [64, 24],
             [48, 32],
-            "dimension 0 of size 48 does not end at a factor of the 8 steps in dimension 0 of [64, 24]",
+            "dimension 0 of size 48 does not end at a divisor of the 8 steps in dimension 0 of [64, 24]",
         ),
-        ([64, 8], [512, 0], "sizes must be positive, got [512, 0]"),
+        ([64, 8], [512, 0], "sizes must be positive, but found [512, 0]"),
         ([60, 8], [480], "shape [60, 8] is not a multiple of the tile [64, 8]"),
     ],
 )
@@ -265,7 +265,7 @@ def test_transpose_refuses() -> None:
     for permutation in ([0, 0], [1, 2], [0]):
         with pytest.raises(ValueError):
             named_layout("WGMMA").transpose(permutation)
-    with pytest.raises(ValueError, match="are in another order once"):
+    with pytest.raises(ValueError, match="a strided layout is in row-major order"):
         layouts.transpose(StridedLayout([64, 4], 2), [64, 4], [1, 0])
     moved = layouts.transpose(StridedLayout([64, 1, 4], 2), [64, 1, 4], [1, 0, 2])
     assert isinstance(moved, StridedLayout) and moved.shape == [1, 64, 4]
@@ -282,7 +282,7 @@ def test_named_layouts_are_those_of_the_table(name: str) -> None:
     replicas = math.prod(part.times for part in [*layout.warp_dims, *layout.lane_dims] if isinstance(part, Replicated))
     counts = Counter(enumerate_layout(layout, SHAPES[name]).values())
     assert counts == dict.fromkeys(range(math.prod(SHAPES[name])), replicas)
-    # Of two names for one layout it has the first.
+    # A layout with two names has the first.
     assert layouts.name_of(layout) == ("WGMMA_COL" if name == "TCGEN05_COL" else name)
 
 
@@ -317,7 +317,7 @@ def test_descriptions_of_other_layouts() -> None:
 def test_mma_operands_are_those_of_the_instruction(bits: int, warps: int, warps_m: int) -> None:
     packed, warps_n = 32 // bits, warps // warps_m
     k = 8 * packed
-    places = {
+    problems = {
         # PTX ISA: group = lane / 4, thread = lane % 4.
         "lhs": (
             layouts.mma_lhs(bits, warps, warps_m),
@@ -338,7 +338,7 @@ def test_mma_operands_are_those_of_the_instruction(bits: int, warps: int, warps_
             lambda m, n, group, thread, r, e: (16 * m + group + 8 * r, 8 * n + 2 * thread + e),
         ),
     }
-    for layout, shape, expected in places.values():
+    for layout, shape, expected in problems.values():
         assert layout.num_warps == warps
         for warp, lane in itertools.product(range(warps), range(32)):
             m, n = divmod(warp, warps_n)
@@ -371,8 +371,8 @@ def test_copies_have_every_element_once(rows: int, columns: int, swizzle: int, b
     assert layout is not None
     shape = [8 * rows, swizzle * 8 // bits * columns]
     layout.validate_for(shape)
-    places = list(enumerate_layout(layout, shape).values())
-    assert sorted(places) == list(range(math.prod(shape)))
+    numbers = list(enumerate_layout(layout, shape).values())
+    assert sorted(numbers) == list(range(math.prod(shape)))
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(1, 1), (1, 2), (3, 2), (2, 1)])

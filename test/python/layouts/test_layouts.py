@@ -1,7 +1,7 @@
 """The layout algebra against brute force.
 
-The reference tiles a numpy array of element numbers by reshaping it, and finds the elements of a lane by indexing it:
-it shares nothing with the C++ but the definition.
+The reference tiles a numpy array of element numbers by reshaping it, and indexes it to find the elements of a lane. It
+is independent of the C++ implementation.
 """
 
 from __future__ import annotations
@@ -126,13 +126,13 @@ def reference(spec: Spec, shape: Sequence[int]) -> dict[tuple[int, int, int, int
 
 def enumerate_layout(layout: TiledLayout, shape: list[int]) -> dict[tuple[int, int, int, int], int]:
     """The same from the algebra."""
-    places = itertools.product(
+    locations = itertools.product(
         range(layout.num_warps),
         range(layout.num_lanes),
         range(layout.num_registers(shape)),
         range(layout.vector_length),
     )
-    return {place: int(np.ravel_multi_index(layout.element_index(shape, *place), shape)) for place in places}
+    return {where: int(np.ravel_multi_index(layout.element_index(shape, *where), shape)) for where in locations}
 
 
 @pytest.mark.parametrize(("spec", "shape"), CASES + RANDOM)
@@ -208,7 +208,9 @@ FRAGMENTS: dict[str, tuple[Spec, list[int]]] = {
 @pytest.mark.parametrize("name", FRAGMENTS)
 @pytest.mark.parametrize("warps", [[1, 1], [2, 1], [1, 3], [2, 4]])
 @pytest.mark.parametrize(("replicated", "order"), [(1, [0, 1]), (2, [2, 0, 1]), (2, [1, 0, 2]), (1, [1, 2, 0])])
-def test_block_layout_deals_fragments_to_warps(name: str, warps: list[int], replicated: int, order: list[int]) -> None:
+def test_block_layout_distributes_fragments_across_warps(
+    name: str, warps: list[int], replicated: int, order: list[int]
+) -> None:
     spec, tile = FRAGMENTS[name]
     fragment = TiledLayout(*spec)
     layout = block_layout(fragment, tile, warps, replicated, order)
@@ -271,7 +273,7 @@ def test_block_layout_refuses_a_fragment_of_several_warps() -> None:
 @pytest.mark.parametrize(
     ("shape", "vector_size", "threads"), [([128, 128], 2, 128), ([6, 4], 3, 4), ([64], 1, 64), ([2, 3, 8], 4, 2)]
 )
-def test_strided_layout_deals_chunks_in_turn(shape: list[int], vector_size: int, threads: int) -> None:
+def test_strided_layout_distributes_chunks_round_robin(shape: list[int], vector_size: int, threads: int) -> None:
     layout = StridedLayout(shape, vector_size)
     chunks = np.arange(math.prod(shape)).reshape(-1, threads, vector_size)
     assert layout.num_registers(threads) == len(chunks)
@@ -296,7 +298,7 @@ def test_strided_layout_refuses(shape: list[int], vector_size: int, message: str
 
 @pytest.mark.parametrize("threads", [3, 0, -4, 128])
 def test_strided_layout_refuses_threads(threads: int) -> None:
-    with pytest.raises(ValueError, match="cannot be dealt evenly"):
+    with pytest.raises(ValueError, match="cannot be distributed evenly"):
         StridedLayout([64], 2).num_registers(threads)
 
 

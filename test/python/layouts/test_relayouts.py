@@ -1,4 +1,4 @@
-"""What relayouts take, against brute force over the elements."""
+"""Cost of relayouts, against brute force over the elements."""
 
 from __future__ import annotations
 
@@ -118,7 +118,11 @@ def test_splats() -> None:
         cost = plan_relayout(splat, layout, list(SHAPE), 16, "sm_90a")
         assert (cost.means, cost.cycles, cost.is_in_jax, cost.is_implicit_in_jax) == ("registers", 0, True, True)
         back = plan_relayout(layout, splat, list(SHAPE), 16, "sm_90a")
-        assert (back.means, back.reason, back.is_in_jax) == ("impossible", "elements that differ are no splat", False)
+        assert (back.means, back.reason, back.is_in_jax) == (
+            "impossible",
+            "a vector whose elements may differ cannot have the splat layout",
+            False,
+        )
     assert plan_relayout(splat, splat, list(SHAPE), 16, "sm_90a").means == "none"
 
 
@@ -126,7 +130,15 @@ def test_splats() -> None:
     ("source", "result", "shape", "bits", "chip", "warps", "reason"),
     [
         ("WGMMA", "TCGEN05", [64, 64], 16, "sm_90a", 4, "shape [64, 64] is not a multiple of the tile [128, 8]"),
-        ("WGMMA", "TCGEN05", [128, 64], 12, "sm_90a", 4, "elements are 1 to 64 bits wide, a power of two, not 12"),
+        (
+            "WGMMA",
+            "TCGEN05",
+            [128, 64],
+            12,
+            "sm_90a",
+            4,
+            "elements have 12 bits; the width must be a power of two from 1 to 64",
+        ),
         (
             "WGMMA",
             "TCGEN05",
@@ -134,7 +146,7 @@ def test_splats() -> None:
             16,
             "sm_90a",
             8,
-            "the layout is spread over 4 warps of 32 lanes, but 256 threads in warps of 32 hold the vector",
+            "the layout is defined for 4 warps of 32 lanes, but the vector is held by 256 threads in warps of 32 lanes",
         ),
         (
             "WGMMA",
@@ -143,7 +155,7 @@ def test_splats() -> None:
             16,
             "sm_90a",
             4,
-            "the layout is that of a vector of shape [128, 64], not [64, 64]",
+            "the layout is defined for shape [128, 64], but the vector has shape [64, 64]",
         ),
         (
             "WGMMA_TRANSPOSED",
@@ -152,12 +164,12 @@ def test_splats() -> None:
             1,
             "sm_90a",
             4,
-            "elements would cross warps, and through shared memory elements of 1 bits that one thread holds are apart in "
-            "memory: two threads would access one byte",
+            "elements move between warps, which requires shared memory: elements of 1 bits that one thread holds are not "
+            "adjacent in memory, so two threads would access the same byte",
         ),
     ],
 )
-def test_what_is_impossible_says_why(
+def test_reason_of_an_impossible_relayout(
     source: str, result: str, shape: list[int], bits: int, chip: str, warps: int, reason: str
 ) -> None:
     cost = plan_relayout(LAYOUTS[source], LAYOUTS[result], shape, bits, chip, warps)
@@ -167,7 +179,7 @@ def test_what_is_impossible_says_why(
 
 @pytest.mark.parametrize("chip", ["gfx942", "gfx950", "gfx1201", "gfx1250"])
 def test_relayouts_between_amd_operands(chip: str) -> None:
-    """The accumulator becomes an operand of the next product: what attention needs."""
+    """The accumulator becomes an operand of the next matmul, as in attention."""
     possible = 0
     for (source, bits), (result, _) in itertools.product(chip_layouts(chip).values(), repeat=2):
         shape = [math.lcm(a, b) for a, b in zip(source.tiling[0], result.tiling[0], strict=True)]

@@ -1,4 +1,4 @@
-"""Plans of transfers, executed: every element reaches its place, and the banks are counted again."""
+"""Execution of transfer plans: the address of every element, and bank conflicts."""
 
 from __future__ import annotations
 
@@ -82,7 +82,9 @@ def test_every_plan_moves_every_element(chip: str, is_load: bool) -> None:
                 plan = plan_transfer(layout, memory, bits, chip, is_load=is_load, conflict_free=conflict_free)
             except ValueError as error:
                 assert conflict_free or bits < 8, where
-                assert "free of bank conflicts" in str(error) or "would access one byte" in str(error), where
+                assert "every access pattern has bank conflicts" in str(error) or "would access the same byte" in str(
+                    error
+                ), where
                 continue
             try:
                 if str(plan) != text:
@@ -111,7 +113,7 @@ def test_every_plan_moves_every_element(chip: str, is_load: bool) -> None:
 @pytest.mark.parametrize("chip", ["sm_90a", "gfx950", "gfx1250"])
 @pytest.mark.parametrize("width", [16, 32, 64])
 def test_a_wrong_swizzle_is_seen(chip: str, width: int) -> None:
-    """The simulator is no rubber stamp: what is planned for one swizzle does not fit another."""
+    """The executor detects mutated plans: a plan for one swizzle fails with another."""
     layout, bits = next(iter(chip_layouts(chip).values()))
     shape = [max(size, 64) for size in layout.tiling[0]]
     memory = tiled_memory(shape, 128, bits, False)
@@ -175,12 +177,12 @@ def random_problem(rng: random.Random, chip: str) -> tuple[TiledLayout, MemoryLa
 def test_random_problems(chip: str) -> None:
     rng = random.Random(chip)
     planned = 0
-    reasons = ("free of bank conflicts", "would access one byte", "do not nest with runs")
+    reasons = ("every access pattern has bank conflicts", "would access the same byte", "do not align with runs")
     for _ in range(150):
         try:
             layout, memory, bits = random_problem(rng, chip)
         except ValueError as error:
-            assert "is not tiled, but lies inside" in str(error) or "is not a multiple of the" in str(error)
+            assert "is not tiled, but is inner" in str(error) or "is not a multiple of the" in str(error)
             continue
         for is_load, conflict_free in itertools.product((True, False), repeat=2):
             try:
@@ -229,7 +231,7 @@ def test_random_problems(chip: str) -> None:
             "sm_100a",
             True,
             True,
-            "8 matrix accesses of 16 bytes a lane, transposed, from 2 bases: 32 cycles, no conflicts",
+            "8 matrix accesses of 16 bytes per lane, transposed, from 2 bases: 32 cycles, no conflicts",
         ),
     ],
 )
@@ -246,7 +248,7 @@ def test_plans_for_the_accumulator(
 @pytest.mark.parametrize("bits", [8, 16, 32])
 @pytest.mark.parametrize("name", ["WGMMA", "TCGEN05", "WGMMA_8BIT"])
 def test_addresses_are_constants_from_few_bases(name: str, bits: int, width: int) -> None:
-    """As few as half of the chunks of 16 bytes of a row of a tile, or one for each row's step where rows take part."""
+    """Half of the 16-byte chunks of a row of a tile, or one base for each step of a row if rows are in the address."""
     memory = tiled_memory([128, 256], width, bits, False)
     assert memory is not None
     plan = plan_transfer(named_layout(name), memory, bits, "sm_90a")
@@ -263,7 +265,7 @@ def test_a_splat_is_stored_and_never_loaded() -> None:
         for first in thread_addresses(plan, access):
             written.update(range(int(first), int(first) + access.bytes))
     assert written == set(range(64 * 64 * 2))
-    with pytest.raises(ValueError, match="a splat layout holds one scalar, which a load cannot give"):
+    with pytest.raises(ValueError, match="a load cannot produce a splat layout, which holds one scalar"):
         plan_transfer(SplatLayout([64, 64]), memory, 16, "sm_90a")
 
 
@@ -274,38 +276,38 @@ def test_a_splat_is_stored_and_never_loaded() -> None:
             named_layout("WGMMA_TRANSPOSED"),
             MemoryLayout([64, 64]),
             32,
-            "no accesses are free of bank conflicts; of the best, 32 accesses of 4 bytes from 1 base: 128 cycles, 96 of "
-            "them conflicts: lanes 0 and 8 ask bank 0 for different words (4 ways) at byte 0",
+            "every access pattern has bank conflicts; the best is 32 accesses of 4 bytes from 1 base: 128 cycles, 96 of "
+            "them conflicts: lanes 0 and 8 access different words of bank 0 (4-way conflict) at byte 0",
         ),
         (
             layouts.tmem_native(2),
             MemoryLayout([128, 64]),
             16,
-            "no accesses are free of bank conflicts; of the best, 8 accesses of 16 bytes from 1 base: 256 cycles, 224 of "
-            "them conflicts: lanes 0 and 1 ask bank 0 for different words (8 ways) at byte 0",
+            "every access pattern has bank conflicts; the best is 8 accesses of 16 bytes from 1 base: 256 cycles, 224 of "
+            "them conflicts: lanes 0 and 1 access different words of bank 0 (8-way conflict) at byte 0",
         ),
         (named_layout("WGMMA"), MemoryLayout([60, 64]), 16, "shape [60, 64] is not a multiple of the tile [64, 8]"),
         (
             named_layout("WGMMA"),
             MemoryLayout([192, 48], tile=[24, 48]),
             16,
-            "4 steps of 16 along dimension 0 do not nest with runs of 24 in memory",
+            "4 steps of 16 along dimension 0 do not align with runs of 24 elements in memory",
         ),
         (
             named_layout("WGMMA_TRANSPOSED"),
             MemoryLayout([64, 64]),
             4,
-            "elements of 4 bits that one thread holds are apart in memory: two threads would access one byte",
+            "elements of 4 bits that one thread holds are not adjacent in memory, so two threads would access the same byte",
         ),
         (
             layouts.wgmma(warps=2),
             MemoryLayout([32, 8]),
             3,
-            "elements are 1 to 64 bits wide, a power of two, not 3",
+            "elements have 3 bits; the width must be a power of two from 1 to 64",
         ),
     ],
 )
-def test_what_has_no_plan_says_why(layout: TiledLayout, memory: MemoryLayout, bits: int, message: str) -> None:
+def test_reason_of_a_missing_plan(layout: TiledLayout, memory: MemoryLayout, bits: int, message: str) -> None:
     with pytest.raises(ValueError) as error:
         plan_transfer(layout, memory, bits, "sm_90a", conflict_free=True)
     assert str(error.value) == message
@@ -315,21 +317,21 @@ def test_a_layout_of_other_waves_has_no_plan() -> None:
     with pytest.raises(ValueError) as error:
         plan_transfer(named_layout("WGMMA"), MemoryLayout([64, 64]), 16, "gfx942")
     assert str(error.value) == (
-        "the layout is spread over 4 warps of 32 lanes, but 256 threads in warps of 64 hold the vector"
+        "the layout is defined for 4 warps of 32 lanes, but the vector is held by 256 threads in warps of 64 lanes"
     )
-    with pytest.raises(ValueError, match="cpu has no banks of shared memory"):
+    with pytest.raises(ValueError, match="cpu does not have shared memory banks"):
         plan_transfer(named_layout("WGMMA"), MemoryLayout([64, 64]), 16, "cpu")
     with pytest.raises(ValueError, match="'sm_1' is not a known target"):
         plan_transfer(named_layout("WGMMA"), MemoryLayout([64, 64]), 16, "sm_1")
 
 
-def test_vectors_beyond_reason_are_refused_at_once() -> None:
+def test_excessive_vectors_are_refused_quickly() -> None:
     with pytest.raises(ValueError) as error:
         plan_transfer(named_layout("WGMMA"), MemoryLayout([32768, 32768]), 32, "sm_90a")
-    assert str(error.value) == "a thread would make 4194304 accesses, and at most 16384 are planned"
+    assert str(error.value) == "the transfer needs 4194304 accesses per thread; at most 16384 are supported"
     assert not is_transfer_in_jax(named_layout("WGMMA"), MemoryLayout([32768, 32768]), 32)
     cost = plan_relayout(named_layout("WGMMA"), StridedLayout([32768, 32768], 2), [32768, 32768], 32, "sm_90a")
-    assert cost.reason == ("the layouts repeat only after 1073741824 elements, and no more than 1048576 are looked at")
+    assert cost.reason == ("the layouts repeat only after 1073741824 elements; at most 1048576 are supported")
 
 
 @pytest.mark.parametrize(
@@ -341,14 +343,14 @@ def test_vectors_beyond_reason_are_refused_at_once() -> None:
         ),
         (([64, 64], [64]), "memory of shape [64, 64] has 1 strides"),
         (([64, 64], None, [8, 8, 8]), "tile [8, 8, 8] has more dimensions than memory of shape [64, 64]"),
-        (([64, 0],), "sizes must be positive, got [64, 0]"),
-        (([64, 64], [-64, 1]), "strides must not be negative, got [-64, 1]"),
+        (([64, 0],), "sizes must be positive, but found [64, 0]"),
+        (([64, 64], [-64, 1]), "strides must not be negative, but found [-64, 1]"),
         (([64, 64], None, [8, 48]), "tile [8, 48] does not divide memory of shape [64, 64]"),
-        (([64, 64], None, [8, 64], 48), "a swizzle is 16, 32, 64 or 128 bytes, not 48"),
-        (([64, 64], [128, 2], [8, 64]), "the innermost tiled dimension has stride 2, not 1"),
+        (([64, 64], None, [8, 64], 48), "the swizzle is 48 bytes; it must be 16, 32, 64 or 128"),
+        (([64, 64], [128, 2], [8, 64]), "the innermost tiled dimension has stride 2; it must be 1"),
         (
             ([4, 64, 64], [1, 256, 4], [8, 64]),
-            "dimension 0 of stride 1 is not tiled, but lies inside dimension 1 of stride 256, which is",
+            "dimension 0 (stride 1) is not tiled, but is inner to the tiled dimension 1 (stride 256)",
         ),
         (
             ([64, 64], [72, 1], [8, 64]),
@@ -356,7 +358,7 @@ def test_vectors_beyond_reason_are_refused_at_once() -> None:
         ),
     ],
 )
-def test_memory_that_is_none_says_why(arguments: tuple[Any, ...], message: str) -> None:
+def test_reason_of_invalid_memory(arguments: tuple[Any, ...], message: str) -> None:
     with pytest.raises(ValueError) as error:
         MemoryLayout(*arguments)
     assert str(error.value) == message

@@ -171,6 +171,6 @@ def test_transfers() -> None:
         except ValueError as error:
             # JAX's inference takes the vector to lie together in memory; its lowering finds that it does not.
             assert name in ("WGMMA_TRANSPOSED", "TCGEN05_TRANSPOSED") and (bits, tile) == (32, []), problem
-            assert "ask bank 0 for different words (4 ways)" in str(error)
+            assert "different words of bank 0 (4-way conflict)" in str(error)
             refused += 1
     assert refused == 9

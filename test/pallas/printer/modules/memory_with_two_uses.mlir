@@ -1,4 +1,4 @@
-// One buffer for a product and for a store of rows.
+// One buffer for a matmul and for a store of rows.
 module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32} {
   func.func @f(%a: memref<64x128xf16>, %out: memref<64x128xf32>) {
     %acc = arith.constant dense<0.0> : vector<64x128xf32>

@@ -1,4 +1,4 @@
-// The upper half of a vector that is dealt out in turn, and a part of a splat.
+// The upper half of a vector with a strided layout, and a part of a splat.
 module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32} {
   func.func @f(%a: memref<64x128xf32>, %out: memref<32x128xf32>) {
     %zero = arith.constant dense<0.0> : vector<64x128xf32>

@@ -1,6 +1,6 @@
-//===- RelayoutWays.cpp - What relayouts are made from --------------------===//
+//===- RelayoutScratch.cpp - Placement and shared memory round trip -------===//
 
-#include "smalti/passes/Layouts/Plans/RelayoutWays.h"
+#include "smalti/passes/Layouts/Plans/RelayoutScratch.h"
 
 #include "smalti/passes/Layouts/Plans/TransferDigits.h"
 #include "smalti/targets/Target.h"
@@ -33,7 +33,7 @@ static SmallVector<int64_t> sumDigits(ArrayRef<transfers::Digit> digits) {
   return sums;
 }
 
-/// The first number with the same value in each digit that counts.
+/// The first number with the same values in all digits that have a stride.
 static SmallVector<int64_t> classOf(ArrayRef<transfers::Digit> digits) {
   SmallVector<transfers::Digit> own;
   int64_t step = 1;
@@ -58,9 +58,8 @@ numberElements(const RegisterLayout &layout, ArrayRef<int64_t> shape,
 }
 
 std::optional<std::string>
-relayouts::refusePlacement(const RegisterLayout &layout,
-                           ArrayRef<int64_t> shape, int64_t warps,
-                           int64_t lanes) {
+relayouts::checkPlacement(const RegisterLayout &layout, ArrayRef<int64_t> shape,
+                          int64_t warps, int64_t lanes) {
   auto digits = numberElements(layout, shape, warps, lanes);
   if (!digits)
     return digits.reason;
@@ -90,29 +89,29 @@ Placement::Placement(const RegisterLayout &layout, ArrayRef<int64_t> shape,
     }
 }
 
-SmallVector<int64_t> relayouts::unitShape(const RegisterLayout &from,
-                                          const RegisterLayout &to,
-                                          ArrayRef<int64_t> shape) {
+SmallVector<int64_t> relayouts::patternShape(const RegisterLayout &from,
+                                             const RegisterLayout &to,
+                                             ArrayRef<int64_t> shape) {
   auto *fromTiled = std::get_if<TiledLayout>(&from);
   auto *toTiled = std::get_if<TiledLayout>(&to);
   if (!fromTiled || !toTiled)
     return SmallVector<int64_t>(shape);
-  SmallVector<int64_t> unit(shape.size(), 1);
+  SmallVector<int64_t> pattern(shape.size(), 1);
   for (const TiledLayout *tiled : {fromTiled, toTiled}) {
     ArrayRef<int64_t> base = tiled->tiling.front();
     for (auto [size, tile] : llvm::zip_equal(
-             llvm::MutableArrayRef(unit).take_back(base.size()), base))
+             llvm::MutableArrayRef(pattern).take_back(base.size()), base))
       size = std::lcm(size, tile);
   }
-  return unit;
+  return pattern;
 }
 
-/// The ways in which shared memory may hold a vector between two layouts.
+/// Candidate layouts of the vector in shared memory.
 static SmallVector<MemoryLayout> scratchLayouts(ArrayRef<int64_t> shape,
                                                 int64_t elementBits) {
   SmallVector<MemoryLayout> layouts = {MemoryLayout::rowMajor(shape)};
   if (shape.size() >= 2) {
-    // The last two dimensions exchanged.
+    // The last two dimensions swapped.
     MemoryLayout transposed = layouts.front();
     size_t last = shape.size() - 1;
     transposed.strides[last - 1] = 1;
@@ -125,7 +124,7 @@ static SmallVector<MemoryLayout> scratchLayouts(ArrayRef<int64_t> shape,
       swizzled.swizzleBytes = swizzle;
       layouts.push_back(swizzled);
     }
-    // Rows that begin a chunk further on in the banks.
+    // Rows padded by one 16-byte chunk.
     if (shape.size() < 2)
       continue;
     int64_t padding = std::max<int64_t>(128 / elementBits, 1);
@@ -142,7 +141,7 @@ static SmallVector<MemoryLayout> scratchLayouts(ArrayRef<int64_t> shape,
   return layouts;
 }
 
-/// Bytes from the first to the last element, in whole rows of banks.
+/// Bytes from the first to the last element, rounded up to 128.
 static int64_t scratchBytes(const MemoryLayout &memory, int64_t elementBits) {
   int64_t last = 0;
   for (auto [size, stride] : llvm::zip_equal(memory.shape, memory.strides))
@@ -152,11 +151,11 @@ static int64_t scratchBytes(const MemoryLayout &memory, int64_t elementBits) {
 
 ScratchTrip relayouts::planScratch(const RegisterLayout &from,
                                    const RegisterLayout &to,
-                                   ArrayRef<int64_t> unit, int64_t units,
+                                   ArrayRef<int64_t> pattern, int64_t repeats,
                                    int64_t elementBits, const Target &target,
                                    int64_t warps) {
   ScratchTrip best;
-  for (const MemoryLayout &memory : scratchLayouts(unit, elementBits)) {
+  for (const MemoryLayout &memory : scratchLayouts(pattern, elementBits)) {
     transfers::TransferProblem problem;
     problem.memory = memory;
     problem.elementBits = elementBits;
@@ -175,11 +174,11 @@ ScratchTrip relayouts::planScratch(const RegisterLayout &from,
     int64_t bytes =
         llvm::alignTo(scratchBytes(memory, elementBits),
                       transfers::swizzlePeriod(memory.swizzleBytes));
-    int64_t together = std::min(units, target.sharedMemoryPerBlock / bytes);
+    int64_t together = std::min(repeats, target.sharedMemoryPerBlock / bytes);
     if (together == 0) {
       if (best.cost.reason.empty())
-        best.cost.reason = "it takes " + std::to_string(bytes) +
-                           " bytes of shared memory, and " + target.name.str() +
+        best.cost.reason = "the relayout needs " + std::to_string(bytes) +
+                           " bytes of shared memory; " + target.name.str() +
                            " has " +
                            std::to_string(target.sharedMemoryPerBlock);
       continue;
@@ -187,24 +186,24 @@ ScratchTrip relayouts::planScratch(const RegisterLayout &from,
     RelayoutCost cost;
     cost.means = Means::SharedMemory;
     cost.scratchBytes = bytes * together;
-    // One before the load, and one before the memory is used again.
-    cost.barriers = 2 * llvm::divideCeil(units, together);
+    // One barrier before the load, and one before the memory is reused.
+    cost.barriers = 2 * llvm::divideCeil(repeats, together);
     for (const auto *plan : {&*store, &*load}) {
-      cost.banks.cycles += plan->cost.cycles * units;
-      cost.banks.conflicts += plan->cost.conflicts * units;
-      cost.moves += plan->selects * units;
-      cost.cycles += plan->cycles * units;
+      cost.banks.cycles += plan->cost.cycles * repeats;
+      cost.banks.conflicts += plan->cost.conflicts * repeats;
+      cost.moves += plan->selects * repeats;
+      cost.cycles += plan->cycles * repeats;
     }
     cost.cycles += cost.barriers * kBarrierCycles;
     if (!best.cost.isPossible() || cost.cycles < best.cost.cycles)
       best = {cost, memory, *store, *load, bytes, together};
-    // Another order of the memory could save conflicts alone, or moves.
+    // Another memory layout can only reduce conflicts or moves.
     if (best.cost.banks.conflicts == 0 && best.cost.moves == 0)
       break;
   }
   if (!best.cost.isPossible())
     best.cost.reason =
-        "elements would cross warps, and through shared memory " +
+        "elements move between warps, which requires shared memory: " +
         best.cost.reason;
   return best;
 }
