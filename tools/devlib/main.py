@@ -158,14 +158,15 @@ def lint_verb(arguments: Sequence[str]) -> None:
 
 
 def docs_verb(arguments: Sequence[str]) -> None:
-    """Write docs/tests.md, the diagram in docs/architecture.md, and the references of ops, passes and emulated instructions
-    into docs/reference."""
+    """Write docs/tests.md, the diagram in docs/architecture.md, the pictures in docs/pictures, and the references of ops,
+    passes and emulated instructions into docs/reference."""
     no_arguments(arguments)
     steps.build()
     with step("Generating docs/reference"):
         run(["ninja", "-C", steps.BUILD, "smalti-docs"], quiet=True)
     coverage.PAGE.write_text(coverage.page(), encoding="utf-8")
     architecture.PAGE.write_text(architecture.page(steps.BUILD), encoding="utf-8")
+    run([steps.PYTHON, pathlib.Path(__file__).with_name("layout_pictures.py")])
     for page in (coverage.PAGE, architecture.PAGE, *sorted((ROOT / "docs" / "reference").glob("*.md"))):
         say(f"    {page.relative_to(ROOT)}")
 
