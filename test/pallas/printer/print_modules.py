@@ -1,10 +1,11 @@
-"""Prints modules of `mosaic_gpu` that the Pallas front end of JAX makes, on a machine with no GPU.
+"""Printer of `mosaic_gpu` modules of the Pallas front end of JAX; a GPU is not needed.
 
     python print_modules.py OUT_DIR [NAME ...]
 
-The modules in modules/, which are written by hand for what the front end cannot make, are inferred too. For each kernel (all, or those named): NAME.mlir is the module before layout inference and NAME.inferred.mlir the one
-after JAX's own. Where JAX cannot infer, its message is in NAME.refused.txt instead. What cannot be traced is said, and
-makes the exit code 1.
+For each kernel (all, or those named), NAME.mlir is the module before layout inference, and NAME.inferred.mlir is the
+module after the inference of JAX. If JAX reports an error, its message is in NAME.refused.txt instead. The modules in
+modules/ are written by hand for features that the front end cannot emit, and are inferred too. A kernel that cannot be
+traced is reported, and the exit code is 1.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ class Printer:
         self.write("inferred.mlir", module.operation.get_asm(enable_debug_info=False))
 
     def read(self, path: Path) -> str:
-        """What became of a module that is written by hand."""
+        """The result for a module that is written by hand."""
         self.name, self.count = path.stem, 0
         with mlir.make_ir_context() as context, ir.Location.unknown():
             mgpu.dialect.register_dialect(context)
@@ -71,7 +72,7 @@ class Printer:
             return "printed"
 
     def run(self, name: str, kernel: kernels.Kernel) -> str:
-        """What became of it."""
+        """The result for a kernel."""
         function, self.arch, arguments = kernel
         self.name, self.count = name, 0
         try:
