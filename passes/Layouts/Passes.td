@@ -87,9 +87,9 @@ def MosaicGPUEvaluateLayouts : Pass<"mosaic-gpu-evaluate-layouts", "::mlir::Modu
     layout inference.
 
     **Remarks.** An analysis remark reports the estimated cycles of each relayout, reduction across lanes, bulk copy, and
-    transfer to or from shared or global memory. Each enclosing loop multiplies the cycles by 8. A remark on the module reports the total cycles,
-    including element-wise ops, and the total registers. The registers are the 32-bit registers per thread of all results.
-    The totals of two layouts of one kernel can be compared: cycles first, then registers.
+    transfer to or from shared or global memory. Each enclosing loop multiplies the cycles by 8. A remark on the module
+    reports the total cycles, including element-wise ops, and the total registers. The registers are the 32-bit registers
+    per thread of all results. The totals of two layouts of one kernel can be compared: cycles first, then registers.
 
     **Errors.** A value without a layout, a layout that is not valid for its type, and layouts that do not satisfy a
     constraint are errors on the op.

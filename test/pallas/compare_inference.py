@@ -1,15 +1,14 @@
-"""Compares layout inference with JAX's, op by op, on modules that JAX printed before and after its own.
+"""Comparison of layout inference with that of JAX, for each op of modules that JAX printed.
 
     python compare_inference.py [--json FILE] [--all] FOLDER_OR_NAME.mlir...
 
-Every NAME.mlir with a NAME.inferred.mlir or NAME.refused.txt next to it (see printer/) goes through the pass
-`mosaic-gpu-infer-layouts`. The comparison is of attributes of the parsed modules and not of texts, so two spellings of
-one layout are equal. If ops differ, the verdict depends on the costs of both modules by Smalti's cost model, from the
-pass `mosaic-gpu-evaluate-layouts`:
+Every NAME.mlir with a NAME.inferred.mlir or NAME.refused.txt in its folder (see printer/) runs through the pass
+`mosaic-gpu-infer-layouts`. The comparison uses attributes of the parsed modules, so two spellings of one layout are
+equal. If ops differ, the estimated costs of both modules, from `mosaic-gpu-evaluate-layouts`, determine the result:
 
-- equal: every op has JAX's layouts, and no relayout was inserted that JAX does not have;
-- cheaper, same cost, dearer: some op differs;
-- ours alone: only JAX refuses the module; theirs alone: only Smalti does; both refuse.
+- equal: every op has the layouts of JAX, and no relayout was inserted that JAX does not have;
+- cheaper, same cost, dearer: the layouts of an op differ;
+- ours alone: only JAX reports an error; theirs alone: only this pass reports an error; both refuse.
 
 The exit code is 1 if a module is dearer or theirs alone.
 """

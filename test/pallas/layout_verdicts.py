@@ -1,4 +1,4 @@
-"""JAX's verdicts on layouts: reads questions as JSON from the standard input, and writes the answers.
+"""Queries of the layouts of JAX, as JSON from the standard input to the standard output.
 
 Runs on a machine without a GPU; needs jax, jaxlib and absl-py. A layout is [tiles, warp dims, lane dims, vector dim],
 in which a dimension is a number, or [times] if it is replicated.

@@ -14,8 +14,8 @@ module attributes {mosaic_gpu.version = 2 : i32} {
 
 // -----
 
-// The number of an alias is an i64 in version 2, and the segments of async_load have one more, for a peer. What version 1
-// can say is printed in its form.
+// In version 2, the number of an alias is an i64, and async_load has an operand segment for a peer. Ops without features
+// of version 2 are printed in the form of version 1.
 // CHECK-LABEL: func.func @forms
 // GENERIC-LABEL: "func.func"
 func.func @forms(%m: memref<64x64xf16>, %s: memref<64x64xf16, #gpu.address_space<workgroup>>,

@@ -1,11 +1,11 @@
-"""Prints modules of `mosaic_gpu` that the Pallas front end of JAX generates, on a machine without a GPU.
+"""Printer of `mosaic_gpu` modules of the Pallas front end of JAX; a GPU is not needed.
 
     python print_modules.py OUT_DIR [NAME ...]
 
-The hand-written modules in modules/, which the front end cannot generate, are inferred too. For each kernel (all, or
-those named), NAME.mlir is the module before layout inference and NAME.inferred.mlir the one after JAX's own. If JAX's
-inference fails, NAME.refused.txt has its message instead. A kernel that cannot be traced is reported, and the exit code
-is 1.
+For each kernel (all, or those named), NAME.mlir is the module before layout inference, and NAME.inferred.mlir is the
+module after the inference of JAX. If JAX reports an error, its message is in NAME.refused.txt instead. The modules in
+modules/ are written by hand for features that the front end cannot emit, and are inferred too. A kernel that cannot be
+traced is reported, and the exit code is 1.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Printer:
         self.write("inferred.mlir", module.operation.get_asm(enable_debug_info=False))
 
     def read(self, path: Path) -> str:
-        """The outcome of a hand-written module."""
+        """The result for a module that is written by hand."""
         self.name, self.count = path.stem, 0
         with mlir.make_ir_context() as context, ir.Location.unknown():
             mgpu.dialect.register_dialect(context)
@@ -72,7 +72,7 @@ class Printer:
             return "printed"
 
     def run(self, name: str, kernel: kernels.Kernel) -> str:
-        """The outcome of the kernel."""
+        """The result for a kernel."""
         function, self.arch, arguments = kernel
         self.name, self.count = name, 0
         try:

@@ -49,7 +49,7 @@ def without_a_device() -> None:
             vars(module)["get_num_sms"] = lambda: CORES
 
     class Jax:
-        """The module jax with fake devices."""
+        """The module jax with a replacement for the devices."""
 
         def __getattr__(self, name: str) -> Any:
             return getattr(jax, name)
@@ -80,7 +80,7 @@ _add("hopper_matmul_cluster_m", partial(_hopper, cluster_dimension=_M), HOPPER, 
 _add("hopper_matmul_cluster_n", partial(_hopper, cluster_dimension=_N), HOPPER, _A, _B)
 _add("hopper_matmul_add", _hopper, HOPPER, _A, _B, _C)
 _add("hopper_matmul_small", partial(_hopper, tile_m=64, tile_n=64, epi_tile_n=None, epi_tile_m=None), HOPPER, _A, _B)
-# The shape of a test: two tiles in each direction.
+# The size in tests: two tiles in each direction.
 _SMALL_A, _SMALL_B = array((256, 192), F16), array((192, 256), F16)
 _add("small_matmul_cluster_m", partial(_hopper, cluster_dimension=_M), HOPPER, _SMALL_A, _SMALL_B)
 _add("small_matmul_cluster_n", partial(_hopper, cluster_dimension=_N), HOPPER, _SMALL_A, array((192, 512), F16))
@@ -203,12 +203,12 @@ def _blackwell_ragged(a: Any, b: Any, g: Any) -> Any:
 _add("blackwell_matmul_collective", partial(_blackwell, collective=True), BLACKWELL, _A, _B)
 _add("blackwell_matmul_bf16", _blackwell, BLACKWELL, array((1024, 2048), BF16), array((2048, 1024), BF16))
 _add("blackwell_matmul_narrow", partial(_blackwell, tile_n=64, epilogue_tile_n=32), BLACKWELL, _A, _B)
-# The shape of a test: eight tiles, of six steps.
+# The size in tests: eight tiles of six steps.
 _add("small_blackwell_matmul", _blackwell, BLACKWELL, array((256, 384), F16), array((384, 512), F16))
 
 
 def _blackwell_cluster(a: Any, b: Any) -> Any:
-    """The two-block matmul, whose loop over tiles has the cluster's axes as an argument, as it requires."""
+    """The matmul of two blocks, whose loop over tiles has the cluster as an argument."""
 
     class Plgpu:
         def __getattr__(self, name: str) -> Any:

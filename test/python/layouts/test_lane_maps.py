@@ -148,8 +148,8 @@ def test_pictures(result: LaneMap, cells: int) -> None:
     boxes = svg.findall(f".//{SVG}rect[@class='cell']")
     assert len(boxes) == cells
     # No cell hides another, and all are inside of the picture.
-    positions = {(box.attrib["x"], box.attrib["y"]) for box in boxes}
-    assert len(positions) == cells
+    corners = {(box.attrib["x"], box.attrib["y"]) for box in boxes}
+    assert len(corners) == cells
     for box in boxes:
         assert float(box.attrib["x"]) + float(box.attrib["width"]) <= float(svg.attrib["width"])
         assert float(box.attrib["y"]) + float(box.attrib["height"]) <= float(svg.attrib["height"])

@@ -317,7 +317,7 @@ def test_descriptions_of_other_layouts() -> None:
 def test_mma_operands_are_those_of_the_instruction(bits: int, warps: int, warps_m: int) -> None:
     packed, warps_n = 32 // bits, warps // warps_m
     k = 8 * packed
-    positions = {
+    problems = {
         # PTX ISA: group = lane / 4, thread = lane % 4.
         "lhs": (
             layouts.mma_lhs(bits, warps, warps_m),
@@ -338,7 +338,7 @@ def test_mma_operands_are_those_of_the_instruction(bits: int, warps: int, warps_
             lambda m, n, group, thread, r, e: (16 * m + group + 8 * r, 8 * n + 2 * thread + e),
         ),
     }
-    for layout, shape, expected in positions.values():
+    for layout, shape, expected in problems.values():
         assert layout.num_warps == warps
         for warp, lane in itertools.product(range(warps), range(32)):
             m, n = divmod(warp, warps_n)
@@ -371,8 +371,8 @@ def test_copies_have_every_element_once(rows: int, columns: int, swizzle: int, b
     assert layout is not None
     shape = [8 * rows, swizzle * 8 // bits * columns]
     layout.validate_for(shape)
-    positions = list(enumerate_layout(layout, shape).values())
-    assert sorted(positions) == list(range(math.prod(shape)))
+    numbers = list(enumerate_layout(layout, shape).values())
+    assert sorted(numbers) == list(range(math.prod(shape)))
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(1, 1), (1, 2), (3, 2), (2, 1)])

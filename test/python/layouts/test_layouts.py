@@ -1,7 +1,7 @@
 """The layout algebra against brute force.
 
-The reference tiles a numpy array of element numbers by reshaping it, and finds the elements of a lane by indexing. It
-shares only the definition with the C++.
+The reference tiles a numpy array of element numbers by reshaping it, and indexes it to find the elements of a lane. It
+is independent of the C++ implementation.
 """
 
 from __future__ import annotations
@@ -126,13 +126,13 @@ def reference(spec: Spec, shape: Sequence[int]) -> dict[tuple[int, int, int, int
 
 def enumerate_layout(layout: TiledLayout, shape: list[int]) -> dict[tuple[int, int, int, int], int]:
     """The same from the algebra."""
-    positions = itertools.product(
+    locations = itertools.product(
         range(layout.num_warps),
         range(layout.num_lanes),
         range(layout.num_registers(shape)),
         range(layout.vector_length),
     )
-    return {place: int(np.ravel_multi_index(layout.element_index(shape, *place), shape)) for place in positions}
+    return {where: int(np.ravel_multi_index(layout.element_index(shape, *where), shape)) for where in locations}
 
 
 @pytest.mark.parametrize(("spec", "shape"), CASES + RANDOM)

@@ -55,9 +55,9 @@ def execute_steps(plan: RelayoutPlan, source: Layout, result: Layout, shape: tup
                 words.append(np.where(taken[:, None] == 1, words[b], words[a]))
             elif kind == "permute":
                 both = np.concatenate([words[a], words[b]], axis=1)
-                positions = (taken[:, None] >> (4 * np.arange(4))) & 15
-                assert (positions < 8).all()
-                words.append(np.take_along_axis(both, positions, axis=1))
+                selectors = (taken[:, None] >> (4 * np.arange(4))) & 15
+                assert (selectors < 8).all()
+                words.append(np.take_along_axis(both, selectors, axis=1))
             else:
                 assert kind == "shuffle" and ((taken >= 0) & (taken < 32)).all()
                 words.append(words[a][thread - lane + taken])

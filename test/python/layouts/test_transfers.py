@@ -248,7 +248,7 @@ def test_plans_for_the_accumulator(
 @pytest.mark.parametrize("bits", [8, 16, 32])
 @pytest.mark.parametrize("name", ["WGMMA", "TCGEN05", "WGMMA_8BIT"])
 def test_addresses_are_constants_from_few_bases(name: str, bits: int, width: int) -> None:
-    """As few as half of the chunks of 16 bytes of a row of a tile, or one for each step of a row if rows are part of the address."""
+    """Half of the 16-byte chunks of a row of a tile, or one base for each step of a row if rows are in the address."""
     memory = tiled_memory([128, 256], width, bits, False)
     assert memory is not None
     plan = plan_transfer(named_layout(name), memory, bits, "sm_90a")
