@@ -46,7 +46,7 @@ def reversing(broken: int | None = None) -> str:
 
 @pytest.mark.parametrize("blocks", [None, range(1, 3)])
 def test_progress_is_reported_per_block(blocks: range | None) -> None:
-    told: list[tuple[int, int]] = []
+    reported: list[tuple[int, int]] = []
     made = sim.simulate(reversing(), "sim:sm_90a", level="thread")
     way = sim.Simulation(blocks=blocks, progress=lambda *now: reported.append(now))
     made(*made.random_arguments(), simulation=way)

@@ -182,7 +182,7 @@ def test_an_unordered_join() -> None:
     assert sim.simulate(text.replace("SIGNAL", SIGNAL), "sim:gfx1250").find(a) == ()
 
 
-def test_exited_waves_are_not_waited_for() -> None:
+def test_a_wave_that_leaves_is_not_waited_for() -> None:
     leave = JOIN + "rocdl.s.barrier.leave id = 1\n"
     body = ONE + INIT + "gpu.barrier\n" + PARTED.format(JOIN + SIGNAL + WAIT, leave)
     made = sim.simulate(module(body, "%a: memref<1xf32>", 1), "sim:gfx1250")

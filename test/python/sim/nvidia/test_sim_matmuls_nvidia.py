@@ -262,7 +262,7 @@ def test_mmas_of_shared_memory(kinds: tuple[str, str, str]) -> None:
     ],
 )
 def test_invalid_matmuls(before: str, behind: str) -> None:
-    case = Case(8, "f32", "f16", "f16", text=products()[8, "f32", "f16", "f16", False]["text"])
+    case = Case(8, "f32", "f16", "f16", text=wgmmas()[8, "f32", "f16", "f16", False]["text"])
     changed = case.text.replace(before, behind)
     assert changed != case.text
     with pytest.raises(CompileError, match=re.escape("'llvm.inline_asm'")) as caught:

@@ -196,7 +196,7 @@ def test_single_bit_mmas(m: int, k: int, of_bits: str) -> None:
 
 
 def test_other_single_bit_mmas_are_refused() -> None:
-    text = product(16, 128, "b1", "b1", "i32", True).replace(
+    text = mma_kernel(16, 128, "b1", "b1", "i32", True).replace(
         "intOverflowBehavior", "b1Op = #nvvm.mma_b1op<and_popc>, intOverflowBehavior"
     )
     with pytest.raises(CompileError, match="this form of the single-bit MMA"):
