@@ -341,7 +341,7 @@ def test_a_fractional_block_size_is_ignored() -> None:
 def test_bad_options_are_refused() -> None:
     for options, message in (
         ({"processor": "teapot"}, "LLVM does not support processor 'teapot'"),
-        ({"sanitize": "memory"}, "no sanitizer 'memory'"),
+        ({"sanitize": "memory"}, "unknown sanitizer 'memory'"),
         ({"libraries": [3]}, "'libraries' are paths"),
     ):
         with pytest.raises(codegen_worker.WorkerRefused, match=message):
