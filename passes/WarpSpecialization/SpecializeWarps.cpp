@@ -363,7 +363,7 @@ void RoleEmitter::emitOp(Operation *op) {
     return;
   }
   if (producerOps.contains(op) || plan.setup.contains(op) ||
-      plan.views.contains(op) || plan.needlessBarriers.contains(op))
+      plan.views.contains(op) || plan.redundantBarriers.contains(op))
     return;
   if (wait != groupOfWait.end()) {
     const Count &count = counts[wait->second];
@@ -523,8 +523,8 @@ void SmaltiSpecializeWarps::runOnOperation() {
     func.emitError() << kPassName << ": " << *wrong;
     return signalPassFailure();
   }
-  bool isAsked = wanted.value_or(!ifItPays);
-  if (!isAsked && (wanted || !hasSynchronousWgmma(func)))
+  bool isRequested = wanted.value_or(!ifItPays);
+  if (!isRequested && (wanted || !hasSynchronousWgmma(func)))
     return markAllAnalysesPreserved();
   auto miss = [&](Operation *op, const Twine &reason) {
     if (failed(reportMissed(op, kPassName, strict, reason)))
@@ -535,7 +535,7 @@ void SmaltiSpecializeWarps::runOnOperation() {
           func, *chip, slots ? std::optional(slots) : std::nullopt))
     return miss(refusal->op, refusal->reason);
   const WarpPlan &plan = analysis.getPlan();
-  if (!isAsked && !plan.pays())
+  if (!isRequested && !plan.pays())
     return miss(func,
                 "warp specialization not applied: no estimated benefit: " +
                     describeTimes(plan));

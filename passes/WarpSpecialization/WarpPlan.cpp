@@ -64,7 +64,7 @@ private:
   Refusal checkLoops(const CopyGroup &group);
   Refusal checkSlice(Operation *user, Value value);
   void splitSetup();
-  void findNeedlessBarriers();
+  void findRedundantBarriers();
   void findInFlight();
   void chooseRegisters();
   Refusal chooseDepth();
@@ -432,14 +432,14 @@ void WarpPlanner::splitSetup() {
 /// Finds the block barriers that are redundant after the transformation: the
 /// one after the initialization of the mbarriers, and those that protect
 /// buffers that now have slots.
-void WarpPlanner::findNeedlessBarriers() {
+void WarpPlanner::findRedundantBarriers() {
   auto isQuiet = [](Operation *op) {
     return isMemoryEffectFree(op) || isSetup(op) ||
            isa<BarrierObjectOpInterface, WGMMAOp>(op);
   };
   for (Operation &op : func.getBody().front()) {
     if (isa<gpu::BarrierOp>(op)) {
-      plan.needlessBarriers.insert(&op);
+      plan.redundantBarriers.insert(&op);
       break;
     }
     if (!isQuiet(&op))
@@ -454,7 +454,7 @@ void WarpPlanner::findNeedlessBarriers() {
         }))
       continue;
     for (auto barrier : loop.getBody()->getOps<gpu::BarrierOp>())
-      plan.needlessBarriers.insert(barrier);
+      plan.redundantBarriers.insert(barrier);
   }
 }
 
@@ -625,7 +625,7 @@ Refusal WarpPlanner::run() {
   if (Refusal refusal = chooseDepth())
     return refusal;
   splitSetup();
-  findNeedlessBarriers();
+  findRedundantBarriers();
   return std::nullopt;
 }
 

@@ -61,7 +61,7 @@ struct WarpPlan {
   /// The views of the copied buffers, in program order.
   llvm::SetVector<mlir::Operation *> views;
   /// Block barriers that are redundant after the transformation.
-  llvm::DenseSet<mlir::Operation *> needlessBarriers;
+  llvm::DenseSet<mlir::Operation *> redundantBarriers;
 
   /// The indices of the groups whose copies are in a loop.
   llvm::DenseMap<mlir::Operation *, mlir::SmallVector<unsigned>> groupsInLoop;
