@@ -120,9 +120,9 @@ LogicalResult SmaltiChooseOverlap::chooseRoles(gpu::GPUFuncOp kernel,
                                                Decision &decision) {
   if (wantedRoles == Specialize::Off)
     return success();
-  bool isAsked = wantedRoles == Specialize::On;
+  bool isRequested = wantedRoles == Specialize::On;
   if (!hasSynchronousWgmma(kernel)) {
-    if (isAsked)
+    if (isRequested)
       remarkMissed(kernel, kPassName)
           << "warp specialization not applied: the kernel does not have a "
              "synchronous wgmma";
@@ -133,13 +133,13 @@ LogicalResult SmaltiChooseOverlap::chooseRoles(gpu::GPUFuncOp kernel,
   std::optional<WarpRefusal> refusal = analysis.run(
       kernel, chip, slots.isAuto() ? std::nullopt : std::optional(*slots));
   const WarpPlan &plan = analysis.getPlan();
-  if (!refusal && !isAsked && !plan.pays())
+  if (!refusal && !isRequested && !plan.pays())
     refusal = WarpRefusal{
         kernel, "warp specialization not applied: no estimated benefit: " +
                     describeTimes(plan)};
   decision.specialize = !refusal;
   if (refusal)
-    return reportMissed(refusal->op, kPassName, isAsked, refusal->reason);
+    return reportMissed(refusal->op, kPassName, isRequested, refusal->reason);
   decision.slots = plan.depth;
   return success();
 }
@@ -155,14 +155,16 @@ FailureOr<Overlap> SmaltiChooseOverlap::chooseOverlap(gpu::GPUFuncOp kernel,
     wanted = *wantedDepth;
   else if (!wantedStages.isAuto())
     wanted = isAsync ? *wantedStages : std::min(*wantedStages, wanted);
-  bool isAsked = !wantedDepth.isAuto() || (isAsync && !wantedStages.isAuto());
+  bool isRequested =
+      !wantedDepth.isAuto() || (isAsync && !wantedStages.isAuto());
 
   Overlap overlap;
   overlap.depth = fitSlots(
       chip, wanted, [&](int64_t slots) { return sharedBytes(kernel, slots); });
   overlap.stages = wantedStages.getOr(getAutoStages(prefetch, overlap.depth));
   int64_t fitting = sharedBytes(kernel, overlap.depth);
-  if (overlap.depth < wanted && isAsked && fitting <= chip.sharedMemoryPerBlock)
+  if (overlap.depth < wanted && isRequested &&
+      fitting <= chip.sharedMemoryPerBlock)
     return kernel.emitError()
            << (wantedDepth.isAuto() ? "stages" : "depth") << "=" << wanted
            << " needs " << sharedBytes(kernel, wanted)

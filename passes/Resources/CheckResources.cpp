@@ -43,7 +43,7 @@ struct SmaltiCheckResources
 private:
   void report(const Usage &usage, const Target &chip);
   LogicalResult check(const Usage &usage, const Target &chip);
-  LogicalResult checkNumber(int64_t number, int64_t limit, StringRef unit,
+  LogicalResult checkNumber(int64_t number, int64_t limit, StringRef resource,
                             const Target &chip);
 };
 
@@ -80,21 +80,21 @@ void SmaltiCheckResources::report(const Usage &usage, const Target &chip) {
            << " columns of tensor memory";
 }
 
-static std::string describeExcess(int64_t number, int64_t limit, StringRef unit,
-                                  const Target &chip) {
-  std::string symbol = unit.starts_with("B ") ? " B" : "";
-  return ("kernel needs " + Twine(number) + " " + unit + "; a block on " +
+static std::string describeExcess(int64_t number, int64_t limit,
+                                  StringRef resource, const Target &chip) {
+  std::string symbol = resource.starts_with("B ") ? " B" : "";
+  return ("kernel needs " + Twine(number) + " " + resource + "; a block on " +
           chip.name + " has at most " + Twine(limit) + symbol)
       .str();
 }
 
 LogicalResult SmaltiCheckResources::checkNumber(int64_t number, int64_t limit,
-                                                StringRef unit,
+                                                StringRef resource,
                                                 const Target &chip) {
   if (number <= limit)
     return success();
   return getOperation()->emitError()
-         << describeExcess(number, limit, unit, chip);
+         << describeExcess(number, limit, resource, chip);
 }
 
 LogicalResult SmaltiCheckResources::check(const Usage &usage,
@@ -115,10 +115,10 @@ LogicalResult SmaltiCheckResources::check(const Usage &usage,
         << chip.name << " has " << chip.registersPerThread
         << ", so spills are expected";
   if (onlyRemarks) {
-    auto remark = [&](int64_t number, int64_t limit, StringRef unit) {
+    auto remark = [&](int64_t number, int64_t limit, StringRef resource) {
       if (number > limit)
         remarkFailed(function, kPassName)
-            << describeExcess(number, limit, unit, chip);
+            << describeExcess(number, limit, resource, chip);
     };
     remark(usage.shared.bytes, chip.sharedMemoryPerBlock, "B of shared memory");
     remark(usage.threads, chip.maxThreadsPerBlock, "threads");
