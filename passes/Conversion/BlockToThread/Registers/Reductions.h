@@ -37,7 +37,7 @@ struct ReductionPlan {
   /// The warps that contribute a part of a result, and the parts that stay
   /// separate.
   int64_t parts = 1;
-  int64_t places = 1;
+  int64_t keptGroups = 1;
 
   /// Elements of a result that each thread holds at that point.
   int64_t resultElements(int64_t vectorLength) const {

@@ -115,13 +115,13 @@ void block_to_thread::emitAtomics(OpBuilder &builder, Location loc,
   auto type = cast<VectorType>(vector.getType());
   int64_t bytes = getElementBits(type.getElementType()) / 8;
   for (int64_t element = 0; element < type.getDimSize(0); ++element) {
-    Value place = LLVM::GEPOp::create(
+    Value pointer = LLVM::GEPOp::create(
         builder, loc, address.getType(), builder.getI8Type(), address,
         ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(element * bytes)});
     Value scalar = vector::ExtractOp::create(builder, loc, vector,
                                              ArrayRef<int64_t>{element});
     LLVM::AtomicRMWOp::create(
-        builder, loc, kind, place, scalar, LLVM::AtomicOrdering::monotonic,
+        builder, loc, kind, pointer, scalar, LLVM::AtomicOrdering::monotonic,
         /*syncscope=*/"block", static_cast<unsigned>(bytes));
   }
 }
