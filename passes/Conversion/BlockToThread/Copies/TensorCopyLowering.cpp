@@ -88,7 +88,7 @@ SliceOp block_to_thread::getSlice(Operation *op) {
 // Planning
 //===----------------------------------------------------------------------===//
 
-/// Why the chip does not have such a copy, if it does not.
+/// Why the chip does not support the copy, if it does not.
 static std::optional<std::string> refuse(const SliceOp &slice,
                                          const targets::Target &target) {
   Operation *op = slice.op;

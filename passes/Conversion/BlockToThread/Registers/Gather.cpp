@@ -124,7 +124,7 @@ ValueOr<std::vector<ElementPosition>> block_to_thread::planGather(
                               ", which it does not hold in the same register "
                               "as the threads before it hold theirs");
       }
-      // Of several positions, one that continues a register.
+      // Prefers a position that continues a register.
       ElementPosition position = candidates.front();
       if (element > 0)
         for (const ElementPosition &candidate : candidates)

@@ -43,7 +43,7 @@ Registers emitGather(const Distribution &to, mlir::Type elementType,
                      llvm::ArrayRef<ElementPosition> positions,
                      mlir::OpBuilder &builder, mlir::Location loc);
 
-/// Plan of such an op.
+/// The plan of an op that renames registers.
 struct GatherPlan : OpPlan {
   explicit GatherPlan(std::vector<ElementPosition> positions)
       : positions(std::move(positions)) {}

@@ -24,7 +24,8 @@ struct AtomicStore : OpPlan {
   AtomicStore(LLVM::AtomicBinOp kind, Distribution distribution)
       : kind(kind), distribution(std::move(distribution)) {}
   LLVM::AtomicBinOp kind;
-  /// Of the stored vector; a splat is distributed across the threads.
+  /// The distribution of the stored vector; a splat is distributed across the
+  /// threads.
   Distribution distribution;
 };
 } // namespace
