@@ -106,8 +106,7 @@ Plan Planner::run() {
       if (!llvm::any_of(operands, isInLDS))
         continue;
       bool isCopy = !llvm::all_of(operands, isInLDS);
-      // Of the ops that access LDS and other memory, only ROCDL's are
-      // asynchronous.
+      // Only ROCDL's ops that access LDS and other memory are asynchronous.
       if (isCopy && !isa<ROCDL::ROCDLDialect>(op.getDialect()))
         continue;
       if (isCopy)

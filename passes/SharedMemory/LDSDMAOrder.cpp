@@ -209,7 +209,7 @@ static void insertSorted(SmallVectorImpl<unsigned> &numbers, unsigned number) {
     numbers.insert(it, number);
 }
 
-/// Of two loads to one location, keeps the younger one, which completes last.
+/// Keeps the younger of two loads to one location, which completes last.
 void LDSDMAOrder::addCopy(State &state, const Copy &copy) {
   auto it = llvm::find_if(state.copies, [&](const Copy &other) {
     return other.bufferSlot == copy.bufferSlot;
@@ -338,7 +338,7 @@ void LDSDMAOrder::visitBarrier(Operation *op, State &state) {
 
 void LDSDMAOrder::visitCopy(Operation *op, Value destination, State &state) {
   BufferSlot bufferSlot = getBufferSlot(op, destination, state);
-  // Nothing orders an access that is marked independent before the load.
+  // An access that is marked independent is not ordered before the load.
   for (const BufferSlot &access : state.recentAccesses) {
     if (!mayOverlap(access, bufferSlot))
       continue;

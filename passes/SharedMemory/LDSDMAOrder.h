@@ -15,8 +15,8 @@
 namespace smalti {
 
 /// Finds the barriers of a function that do not need to wait for outstanding
-/// LDS DMA loads, because the kernel's own waits order all dependent accesses,
-/// and the barriers after which no access depends on LLVM's waits.
+/// LDS DMA loads, because the kernel's own waits order all dependent accesses.
+/// Also finds the barriers after which no access depends on LLVM's waits.
 ///
 /// Loads are followed along all paths through the function: from their issue,
 /// to a wait that covers them, to a barrier after it. Accesses in between must

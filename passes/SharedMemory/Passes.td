@@ -55,12 +55,12 @@ def SmaltiPadSharedMemory : InterfacePass<"smalti-pad-shared-memory", "::mlir::F
 
     Not padded, each with a missed remark (an error with `strict`):
     - buffers that already have an offset (`mosaic_gpu.slice_smem`, views of untyped memory) and buffers that escape;
-    - buffers with a user that is not known to address memory by the strides of its memref;
+    - buffers with a user that may not address memory by the strides of its memref;
     - buffers with an access of consecutive elements that may cross rows (cp.async, ldmatrix, loads to LDS);
     - buffers with a view that cannot be recreated: `memref.reinterpret_cast`, `memref.view`, `memref.collapse_shape` of
       rows, a `memref.cast` to static strides;
-    - buffers without an access whose addresses are known, without a padding that reduces conflicts, or for which it
-      does not fit.
+    - buffers without an access whose addresses are known, or without a padding that reduces conflicts within the shared
+      memory of the target.
 
     Cost: shared memory of rows times padding; no instructions. Option defaults: `target` is the attribute
     `smalti.target`, `only-when-conflicts` true, `max-padding` 128 bytes, `marked` false, `strict` false.
@@ -161,10 +161,10 @@ def SmaltiOverlapLdsDma : InterfacePass<"smalti-overlap-lds-dma", "::mlir::Funct
     `amdgpu.lds_barrier` and `gpu.barrier` by a wait for LDS (`ds(0)`), `rocdl.s.barrier` and fences.
     `smalti-annotate-lds-dma` completes the transformation in the LLVM dialect.
 
-    Precondition, which the pass proves for every path from a load to an access of the same buffer: a wait that covers
-    the load and then a barrier come first, or the access uses a different slot. A slot is a `memref.subview` of one
-    element of the first dimension; its index is a constant, or the iteration number plus a constant, modulo the number
-    of slots. The index may be computed by chains of arith ops and `affine.apply`. A wait with `load(N)` covers a load
+    The pass proves its precondition for every path from a load to an access of the same buffer. A wait that covers the
+    load and then a barrier come first, or the access uses a different slot. A slot is a `memref.subview` of one element
+    of the first dimension; its index is a constant, or the iteration number plus a constant, modulo the number of
+    slots. The index may be computed by chains of arith ops and `affine.apply`. A wait with `load(N)` covers a load
     after which every wave has issued N others.
 
     Not replaced:

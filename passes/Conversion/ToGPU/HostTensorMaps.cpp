@@ -121,7 +121,7 @@ static bool isBefore(Operation *op, Operation *reader) {
 }
 
 /// Why a use of an array of integers that an encoder call reads is not
-/// supported; null if the use is a store of an i64 before the call, or a read
+/// supported. Null if the use is a store of an i64 before the call, or a read
 /// by an encoder call.
 static const char *findUnsupportedUse(OpOperand &use, func::CallOp call) {
   if (auto encoder = getEncoderCall(use.getOwner()))

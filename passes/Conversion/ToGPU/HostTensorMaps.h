@@ -26,7 +26,7 @@ using HostTensorMaps = std::map<int64_t, block_to_thread::TensorMapOfKernel>;
 using GetEntry =
     llvm::function_ref<std::optional<int64_t>(mlir::Value, std::string &)>;
 
-/// Why the tensor maps of an array are not known at compile time.
+/// Why the tensor maps of an array cannot be determined statically.
 struct TensorMapRefusal {
   std::string reason;
   /// The op that the reason refers to, and its note.
@@ -38,7 +38,7 @@ struct TensorMapRefusal {
 bool isHostArray(mlir::Value value);
 
 /// The tensor maps that the host code writes to the array; nothing, and the
-/// reason, if they are not known at compile time.
+/// reason, if they cannot be determined statically.
 std::optional<HostTensorMaps> readHostTensorMaps(mlir::Value array,
                                                  GetEntry getEntry,
                                                  TensorMapRefusal &refusal);

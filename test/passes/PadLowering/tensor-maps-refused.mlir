@@ -92,11 +92,11 @@ gpu.module @kernels {
   }
 
   // What a tensor map can say.
-  // CHECK: Function=maps | Remark="{{.*}}; it is no TMA copy: the sizes of the tensor are not known"
+  // CHECK: Function=maps | Remark="{{.*}}; it is no TMA copy: the sizes of the tensor are dynamic"
   // CHECK: Function=maps | Remark="{{.*}}; it is no TMA copy: a stride of the tensor map is 26 bytes; it must be a multiple of 16 bytes below 2^40"
   // CHECK: Function=maps | Remark="{{.*}}; it is no TMA copy: rows of 24 bytes in shared memory are not a multiple of 16 bytes"
-  // CHECK: Function=maps | Remark="{{.*}}; it is no TMA copy: where the tensor begins in the kernel's argument is not known"
-  // CHECK: Function=maps | Remark="{{.*}}; it is no TMA copy: the tensor begins at element 4 of the kernel's argument, which is not at a multiple of 16 bytes"
+  // CHECK: Function=maps | Remark="{{.*}}; it is no TMA copy: the offset of the tensor in the kernel argument is dynamic"
+  // CHECK: Function=maps | Remark="{{.*}}; it is no TMA copy: the tensor begins at element 4 of the kernel argument; its offset must be a multiple of 16 bytes"
   // CHECK: Function=maps | Remark="{{.*}}; it is no TMA copy: the kernel's argument is known to be at a multiple of 8 bytes, not of 16"
   // CHECK: Function=maps | Remark="the padded read became a masked one; it is no asynchronous copy: its memory space #gpu.address_space<global> is not the generic one"
   gpu.func @maps(%dynamic: memref<?x80xf16>, %odd: memref<100x13xf16>, %source: !source,

@@ -14,10 +14,10 @@
 
 namespace smalti::nvidia {
 
-/// Returns the same values behind an optimization barrier: uses of the results
-/// do not move before it, and the computation of the operands does not move
-/// after it. Supports scalars and vectors; vectors of elements narrower than 32
-/// bits must fill words.
+/// Passes values through an optimization barrier: uses of the results do not
+/// move before it, and the computation of the operands does not move after it.
+/// Supports scalars and vectors; vectors of elements narrower than 32 bits must
+/// fill words.
 llvm::SmallVector<mlir::Value> emitOpaque(mlir::OpBuilder &builder,
                                           mlir::Location loc,
                                           mlir::ValueRange values);

@@ -92,8 +92,8 @@ struct Accesses {
   }
 };
 
-/// What a barrier orders: accesses up to `end` before it, and accesses from
-/// `begin` on after it.
+/// The accesses that a barrier orders: up to `end` before it, and from `begin`
+/// on after it.
 struct Span {
   unsigned begin, end;
 

@@ -28,8 +28,8 @@ struct InFlight {
 
 class Counter {
 public:
-  Counter(Operation *root, llvm::function_ref<int64_t(Operation *)> units)
-      : units(units) {
+  Counter(Operation *root, llvm::function_ref<int64_t(Operation *)> countCopies)
+      : countCopies(countCopies) {
     root->walk([&](mosaic_gpu::AsyncWaitGroupOp wait) {
       mostPending = std::max<size_t>(mostPending, wait.getPending());
     });
@@ -60,7 +60,7 @@ private:
     return joined;
   }
 
-  llvm::function_ref<int64_t(Operation *)> units;
+  llvm::function_ref<int64_t(Operation *)> countCopies;
   size_t mostPending = 0;
   DenseMap<Operation *, int64_t> counts;
 };
@@ -69,7 +69,9 @@ private:
 
 void Counter::visit(Operation *op, InFlight &state) {
   llvm::TypeSwitch<Operation *>(op)
-      .Case([&](mosaic_gpu::AsyncCopyOp copy) { state.open += units(copy); })
+      .Case([&](mosaic_gpu::AsyncCopyOp copy) {
+        state.open += countCopies(copy);
+      })
       .Case([&](mosaic_gpu::AsyncCommitGroupOp) {
         state.groups.insert(state.groups.begin(), state.open);
         if (state.groups.size() > mostPending)
@@ -116,6 +118,6 @@ void Counter::visitLoop(Operation *op, InFlight &state) {
 }
 
 DenseMap<Operation *, int64_t> block_to_thread::countCopiesInFlight(
-    Operation *root, llvm::function_ref<int64_t(Operation *)> units) {
-  return Counter(root, units).takeCounts();
+    Operation *root, llvm::function_ref<int64_t(Operation *)> countCopies) {
+  return Counter(root, countCopies).takeCounts();
 }

@@ -16,12 +16,12 @@ namespace smalti::block_to_thread {
 /// For chips that count copies and do not have groups: how many copies may be
 /// in flight after each mosaic_gpu.async_wait_group below `root`. These are the
 /// copies that every wave is guaranteed to have issued since the groups that
-/// are waited for: the minimum over all paths to the wait. `units` returns the
-/// number of copies that a mosaic_gpu.async_copy is guaranteed to issue in
-/// every wave.
+/// are waited for: the minimum over all paths to the wait. `countCopies`
+/// returns the number of copies that a mosaic_gpu.async_copy is guaranteed to
+/// issue in every wave.
 llvm::DenseMap<mlir::Operation *, int64_t>
 countCopiesInFlight(mlir::Operation *root,
-                    llvm::function_ref<int64_t(mlir::Operation *)> units);
+                    llvm::function_ref<int64_t(mlir::Operation *)> countCopies);
 
 } // namespace smalti::block_to_thread
 

@@ -88,7 +88,7 @@ SliceOp block_to_thread::getSlice(Operation *op) {
 // Planning
 //===----------------------------------------------------------------------===//
 
-/// Why the chip does not have such a copy, if it does not.
+/// Why the chip does not support the copy, if it does not.
 static std::optional<std::string> refuse(const SliceOp &slice,
                                          const targets::Target &target) {
   Operation *op = slice.op;
@@ -508,10 +508,11 @@ void TensorCopies::emit(Operation *op, Emitter &emitter,
           nested, loc, isInside, first, words.constant(transfers::kOutside));
     }
     for (const transfers::TensorPiece &piece : plan.copy.pieces) {
-      Value place = shared;
-      if (place && piece.sharedOffset != 0)
-        place = LLVM::GEPOp::create(
-            nested, loc, place.getType(), nested.getI8Type(), place,
+      Value sharedAddress = shared;
+      if (sharedAddress && piece.sharedOffset != 0)
+        sharedAddress = LLVM::GEPOp::create(
+            nested, loc, sharedAddress.getType(), nested.getI8Type(),
+            sharedAddress,
             ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(piece.sharedOffset)});
       // The instruction lists the innermost dimension first.
       SmallVector<Value> box;
@@ -522,7 +523,7 @@ void TensorCopies::emit(Operation *op, Emitter &emitter,
       }
       if (load) {
         NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
-            nested, loc, place, map, box, barrier,
+            nested, loc, sharedAddress, map, box, barrier,
             /*im2colOffsets=*/ValueRange(), mask, /*l2CacheHint=*/Value(),
             NVVM::TMALoadMode::TILE,
             /*isCTAOnly=*/!mask, /*group=*/nullptr, /*predicate=*/Value());
@@ -532,11 +533,12 @@ void TensorCopies::emit(Operation *op, Emitter &emitter,
             NVVM::TMALoadMode::TILE, /*l2CacheHint=*/Value());
       } else if (auto reduction = store.getReductionOp()) {
         NVVM::CpAsyncBulkTensorReduceOp::create(
-            nested, loc, map, place, getReduction(*reduction, element)->kind,
-            NVVM::TMAStoreMode::TILE, box, /*l2CacheHint=*/Value());
+            nested, loc, map, sharedAddress,
+            getReduction(*reduction, element)->kind, NVVM::TMAStoreMode::TILE,
+            box, /*l2CacheHint=*/Value());
       } else {
         NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp::create(
-            nested, loc, map, place, box, /*l2CacheHint=*/Value(),
+            nested, loc, map, sharedAddress, box, /*l2CacheHint=*/Value(),
             NVVM::TMAStoreMode::TILE, /*predicate=*/Value());
       }
     }

@@ -124,7 +124,7 @@ LogicalResult ThreadArrivals::plan(mosaic_gpu::ArriveExpectTxOp op,
 // Emission
 //===----------------------------------------------------------------------===//
 
-void block_to_thread::emitArrival(Operation *arrivalOp, bool isBehindCopies,
+void block_to_thread::emitArrival(Operation *arrivalOp, bool isAfterCopies,
                                   Emitter &emitter, OpBuilder &builder) {
   auto op = cast<mosaic_gpu::ArriveExpectTxOp>(arrivalOp);
   Location loc = op.getLoc();
@@ -132,7 +132,7 @@ void block_to_thread::emitArrival(Operation *arrivalOp, bool isBehindCopies,
   int64_t arrivals = op->getParentOfType<mosaic_gpu::WarpMapOp>()
                          ? emitter.plan.grid.numWarps()
                          : 1;
-  if (isBehindCopies) {
+  if (isAfterCopies) {
     NVVM::CpAsyncMBarrierArriveOp::create(builder, loc, address,
                                           /*noinc=*/true);
     --arrivals;
@@ -144,7 +144,7 @@ void block_to_thread::emitArrival(Operation *arrivalOp, bool isBehindCopies,
 void ThreadArrivals::emit(mosaic_gpu::ArriveExpectTxOp op, Emitter &emitter,
                           OpBuilder &builder) const {
   if (!emitter.plan.getOpPlan<ArrivalPlan>(op)->last)
-    emitArrival(op, /*isBehindCopies=*/false, emitter, builder);
+    emitArrival(op, /*isAfterCopies=*/false, emitter, builder);
 }
 
 void block_to_thread::registerThreadArrivals(OpLowerings &lowerings) {

@@ -39,10 +39,10 @@ struct LoadArrival : OpPlan {
 /// plan, except loads without an arrive_expect_tx.
 void planThreadArrivals(mlir::Operation *op, Planner &planner);
 
-/// Arrives for an arrive_expect_tx; with `isBehindCopies`, when the previous
+/// Arrives for an arrive_expect_tx; with `isAfterCopies`, when the previous
 /// copies of the thread are complete. A lane of a warp also arrives for the
 /// lanes with the same id in the other warps.
-void emitArrival(mlir::Operation *arrivalOp, bool isBehindCopies,
+void emitArrival(mlir::Operation *arrivalOp, bool isAfterCopies,
                  Emitter &emitter, mlir::OpBuilder &builder);
 
 /// Lowers arrive_expect_tx on mbarriers that do not count bytes.

@@ -574,7 +574,7 @@ void ThreadCopies::emit(Operation *op, Emitter &emitter,
     PieceEmitter(op, emitter, builder).emit();
   // The arrival follows the last copy.
   if (Operation *arrival = emitter.plan.getOpPlan<ThreadCopyPlan>(op)->arrival)
-    emitArrival(arrival, /*isBehindCopies=*/true, emitter, builder);
+    emitArrival(arrival, /*isAfterCopies=*/true, emitter, builder);
 }
 
 void block_to_thread::registerThreadCopies(OpLowerings &lowerings) {

@@ -222,8 +222,8 @@ void Emitter::emitScalar(Operation *op, OpBuilder &builder) {
   bool isOfEntry = isa<memref::AllocaOp>(op) && op->getNumOperands() == 0 &&
                    isa<gpu::GPUFuncOp>(op->getParentOp()) &&
                    op->getBlock()->isEntryBlock();
-  OpBuilder &place = isOfEntry ? indices.getBuilder() : builder;
-  Operation *clone = place.cloneWithoutRegions(*op, scalars);
+  OpBuilder &cloneBuilder = isOfEntry ? indices.getBuilder() : builder;
+  Operation *clone = cloneBuilder.cloneWithoutRegions(*op, scalars);
   removeLayouts(clone);
   for (OpResult result : clone->getResults())
     result.setType(convertType(result.getType()));

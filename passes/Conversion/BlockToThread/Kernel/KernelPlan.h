@@ -49,9 +49,9 @@ struct KernelPlan {
   /// Whether other blocks of the cluster write its shared memory, so its
   /// mbarrier waits acquire at cluster scope.
   bool isWrittenByCluster = false;
-  /// Of every block-level vector.
+  /// The distribution of every block-level vector.
   llvm::DenseMap<mlir::Value, Distribution> distributions;
-  /// Of every memref in shared memory.
+  /// The reference of every memref in shared memory.
   llvm::DenseMap<mlir::Value, SharedRef> sharedRefs;
   llvm::DenseMap<mlir::Operation *, std::unique_ptr<OpPlan>> opPlans;
   /// Each once.

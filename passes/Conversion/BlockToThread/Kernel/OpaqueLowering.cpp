@@ -90,7 +90,7 @@ LogicalResult OptimizationBarriers::plan(mosaic_gpu::OptimizationBarrierOp op,
   return success();
 }
 
-/// The same registers behind an optimization barrier.
+/// Passes a register through an optimization barrier.
 static Value makeOpaque(Value held, const VendorLowering &vendor,
                         OpBuilder &builder, Location loc) {
   auto type = cast<VectorType>(held.getType());

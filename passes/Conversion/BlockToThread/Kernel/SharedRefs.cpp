@@ -245,12 +245,12 @@ Result block_to_thread::transpose(const SharedRef &source,
 static bool isSplit(const MemorySteps &whole, int64_t size,
                     ArrayRef<MemorySteps> parts, ArrayRef<int64_t> sizes) {
   for (int64_t index = 0; index < size; ++index) {
-    int64_t place = 0, rest = index;
+    int64_t address = 0, rest = index;
     for (size_t part = parts.size(); part-- > 0;) {
-      place += addressOf(parts[part], rest % sizes[part]);
+      address += addressOf(parts[part], rest % sizes[part]);
       rest /= sizes[part];
     }
-    if (place != addressOf(whole, index))
+    if (address != addressOf(whole, index))
       return false;
   }
   return true;

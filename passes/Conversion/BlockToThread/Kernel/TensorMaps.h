@@ -61,7 +61,7 @@ struct GlobalTensor {
 };
 
 /// The tensor that a memref in global memory refers to, looking through views;
-/// or why it is not known at launch time.
+/// or why it cannot be determined at launch time.
 layout::ValueOr<GlobalTensor> findGlobalTensor(mlir::Value memref,
                                                mlir::gpu::GPUFuncOp func);
 

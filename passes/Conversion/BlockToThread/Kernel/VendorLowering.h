@@ -95,7 +95,7 @@ public:
           llvm::ArrayRef<mlir::Value> a, llvm::ArrayRef<mlir::Value> b,
           llvm::ArrayRef<mlir::Value> accumulator) const = 0;
   /// Loads all registers of a vector at the origin of a shared memref by
-  /// warp-wide loads; nothing if no such load is applicable.
+  /// warp-wide loads; nothing if they are not applicable.
   virtual llvm::SmallVector<mlir::Value>
   emitFragmentLoad(mlir::OpBuilder &builder, mlir::Location loc,
                    mlir::Value memref, unsigned log2Alignment,
@@ -118,7 +118,7 @@ public:
                              int64_t groups, int64_t pieces) const = 0;
   /// Elects one thread of a wave, always the same.
   virtual mlir::Value emitElected(ThreadIndices &indices) const;
-  /// The registers behind an optimization barrier.
+  /// Passes registers through an optimization barrier.
   virtual llvm::SmallVector<mlir::Value>
   emitOpaque(mlir::OpBuilder &builder, mlir::Location loc,
              llvm::ArrayRef<mlir::Value> registers) const;

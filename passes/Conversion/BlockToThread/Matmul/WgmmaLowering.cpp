@@ -390,9 +390,9 @@ static void planFences(KernelPlan &plan) {
       Operation *a = isa<VectorType>(wgmma.getA().getType())
                          ? wgmma.getA().getDefiningOp()
                          : nullptr;
-      bool isBehind =
+      bool isAfterFence =
           a && a->getBlock() == block && fence && !a->isBeforeInBlock(fence);
-      if (fence && !isBehind)
+      if (fence && !isAfterFence)
         continue;
       static_cast<WgmmaOpPlan &>(*it->second).needsFence = true;
       fence = &op;
@@ -432,12 +432,12 @@ static Value emitDescriptor(OpBuilder &builder, Location loc, Value address,
                                      builder.getIntegerAttr(type, value));
   };
   // In multiples of 16 bytes; shared memory has less than 2^18 bytes.
-  Value units = arith::AndIOp::create(
+  Value chunks = arith::AndIOp::create(
       builder, loc,
       arith::ShRUIOp::create(builder, loc, address, constant(word, 4)),
       constant(word, 0x3fff));
   return arith::OrIOp::create(
-      builder, loc, arith::ExtUIOp::create(builder, loc, wide, units),
+      builder, loc, arith::ExtUIOp::create(builder, loc, wide, chunks),
       constant(wide, static_cast<int64_t>(plan.descriptor)));
 }
 

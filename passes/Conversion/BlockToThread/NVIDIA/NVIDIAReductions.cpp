@@ -257,8 +257,8 @@ static LogicalResult planScratch(Operation *op, const Reduction &reduction,
   Type wide =
       getWideType(cast<VectorType>(reduction.source.getType()).getElementType(),
                   reduction.kind);
-  int64_t bytesOfElement =
-      plan.reduction.parts * plan.reduction.places * getElementBits(wide) / 8;
+  int64_t bytesOfElement = plan.reduction.parts * plan.reduction.keptGroups *
+                           getElementBits(wide) / 8;
   auto choose = [&](int64_t bytes) {
     for (int64_t chunk = elements; chunk > 0; --chunk)
       if (elements % chunk == 0 && chunk * bytesOfElement <= bytes)
@@ -412,7 +412,7 @@ static void emitLanes(OpBuilder &builder, Location loc, ThreadIndices &indices,
 }
 
 namespace {
-/// Combines across warps through shared memory: [part][place][element of a
+/// Combines across warps through shared memory: [part][group][element of a
 /// chunk].
 class WarpExchange {
 public:
@@ -431,7 +431,7 @@ private:
   Emitter &emitter;
   const ReductionOpPlan &plan;
   const Combiner &combiner;
-  SharedAddress place;
+  SharedAddress start;
   int64_t elementBytes, width;
   Value isWriter, written, read;
 };
@@ -460,7 +460,7 @@ WarpExchange::WarpExchange(OpBuilder &builder, Location loc, Emitter &emitter,
                            const Combiner &combiner)
     : builder(builder), loc(loc), emitter(emitter), plan(plan),
       combiner(combiner),
-      place(plan.offset < 0
+      start(plan.offset < 0
                 ? getScratch(emitter)
                 : getThreadGroupAddress(emitter, plan.offset, plan.bytes)) {
   ThreadIndices &indices = emitter.indices;
@@ -494,13 +494,14 @@ WarpExchange::WarpExchange(OpBuilder &builder, Location loc, Emitter &emitter,
   };
   Value own = indices.mul(kept, step);
   read = toI32(own);
-  written = toI32(indices.add(own, indices.mul(part, reduction.places * step)));
+  written =
+      toI32(indices.add(own, indices.mul(part, reduction.keptGroups * step)));
 }
 
 Value WarpExchange::getPointer(OpBuilder &at, Value offset) {
-  Value sum = arith::AddIOp::create(at, loc, place.offset, offset);
-  return LLVM::GEPOp::create(at, loc, place.base.getType(), at.getI8Type(),
-                             place.base, ArrayRef<LLVM::GEPArg>{sum});
+  Value sum = arith::AddIOp::create(at, loc, start.offset, offset);
+  return LLVM::GEPOp::create(at, loc, start.base.getType(), at.getI8Type(),
+                             start.base, ArrayRef<LLVM::GEPArg>{sum});
 }
 
 Value WarpExchange::exchange(Value chunk) {
@@ -546,7 +547,8 @@ Value WarpExchange::exchange(Value chunk) {
     SmallVector<Value> pieces;
     for (int64_t element = 0; element < plan.chunk; element += width) {
       int64_t offset =
-          (part * plan.reduction.places * plan.chunk + element) * elementBytes;
+          (part * plan.reduction.keptGroups * plan.chunk + element) *
+          elementBytes;
       Value piece =
           LLVM::LoadOp::create(builder, loc, pieceType.clone(stored),
                                at(builder, pointer, offset), alignment);

@@ -83,24 +83,24 @@ emitScratchTrip(OpBuilder &builder, Location loc, Emitter &emitter,
                 const Distribution &from, VectorType type, int64_t count) {
   SharedAddress scratch = getScratch(emitter);
   const relayouts::ScratchTrip &trip = plan.trip;
-  auto addressOf = [&](int64_t unit) {
-    SharedAddress place = scratch;
-    if (unit > 0)
-      place.offset =
-          arith::AddIOp::create(builder, loc, place.offset,
-                                getI32(builder, loc, unit * trip.unitBytes));
-    return place;
+  auto addressOf = [&](int64_t repeat) {
+    SharedAddress start = scratch;
+    if (repeat > 0)
+      start.offset =
+          arith::AddIOp::create(builder, loc, start.offset,
+                                getI32(builder, loc, repeat * trip.unitBytes));
+    return start;
   };
   Registers results(count);
   for (int64_t first = 0; first < plan.numUnits(); first += trip.together) {
-    int64_t units = std::min(trip.together, plan.numUnits() - first);
+    int64_t repeats = std::min(trip.together, plan.numUnits() - first);
     auto store = [&](OpBuilder &nested) {
-      for (int64_t unit = 0; unit < units; ++unit) {
+      for (int64_t repeat = 0; repeat < repeats; ++repeat) {
         SmallVector<Value> own;
-        for (int64_t reg : plan.sourceRegisters[first + unit])
+        for (int64_t reg : plan.sourceRegisters[first + repeat])
           own.push_back(registers[reg]);
-        SharedAddress place = addressOf(unit);
-        TransferEmitter(nested, loc, emitter.indices, *trip.store, place)
+        SharedAddress start = addressOf(repeat);
+        TransferEmitter(nested, loc, emitter.indices, *trip.store, start)
             .store(own);
       }
     };
@@ -113,11 +113,11 @@ emitScratchTrip(OpBuilder &builder, Location loc, Emitter &emitter,
     else
       store(builder);
     emitter.vendor.emitThreadGroupBarrier(builder, loc, emitter.indices);
-    for (int64_t unit = 0; unit < units; ++unit) {
-      ArrayRef<int64_t> targets = plan.resultRegisters[first + unit];
-      SharedAddress place = addressOf(unit);
+    for (int64_t repeat = 0; repeat < repeats; ++repeat) {
+      ArrayRef<int64_t> targets = plan.resultRegisters[first + repeat];
+      SharedAddress start = addressOf(repeat);
       Registers loaded =
-          TransferEmitter(builder, loc, emitter.indices, *trip.load, place)
+          TransferEmitter(builder, loc, emitter.indices, *trip.load, start)
               .load(type, targets.size());
       for (auto [reg, value] : llvm::zip_equal(targets, loaded))
         results[reg] = value;

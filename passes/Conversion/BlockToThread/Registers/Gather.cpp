@@ -96,7 +96,7 @@ ValueOr<std::vector<ElementPosition>> block_to_thread::planGather(
             {static_cast<unsigned>(vector), reg, element});
   }
 
-  std::vector<ElementPosition> places;
+  std::vector<ElementPosition> positions;
   for (int64_t reg = 0; reg < to.getNumRegisters(); ++reg)
     for (int64_t element = 0; element < to.getVectorLength(); ++element) {
       SmallVector<ElementPosition, 1> candidates;
@@ -111,10 +111,10 @@ ValueOr<std::vector<ElementPosition>> block_to_thread::planGather(
           int64_t flat = sources[wanted.vector].flatten(wanted.index);
           if (thread == 0)
             candidates = held[wanted.vector].lookup(flat);
-          llvm::erase_if(candidates, [&](const ElementPosition &place) {
-            return place.vector != wanted.vector ||
-                   sources[place.vector].get(thread, place.reg,
-                                             place.element) != flat;
+          llvm::erase_if(candidates, [&](const ElementPosition &position) {
+            return position.vector != wanted.vector ||
+                   sources[position.vector].get(thread, position.reg,
+                                                position.element) != flat;
           });
         }
         if (candidates.empty() || candidates.front().vector != wanted.vector)
@@ -124,43 +124,43 @@ ValueOr<std::vector<ElementPosition>> block_to_thread::planGather(
                               ", which it does not hold in the same register "
                               "as the threads before it hold theirs");
       }
-      // Of several positions, one that continues a register.
-      ElementPosition place = candidates.front();
+      // Prefers a position that continues a register.
+      ElementPosition position = candidates.front();
       if (element > 0)
         for (const ElementPosition &candidate : candidates)
-          if (candidate.vector == places.back().vector &&
-              candidate.reg == places.back().reg &&
-              candidate.element == places.back().element + 1)
-            place = candidate;
-      places.push_back(place);
+          if (candidate.vector == positions.back().vector &&
+              candidate.reg == positions.back().reg &&
+              candidate.element == positions.back().element + 1)
+            position = candidate;
+      positions.push_back(position);
     }
-  return places;
+  return positions;
 }
 
 Registers block_to_thread::emitGather(const Distribution &to, Type elementType,
                                       ArrayRef<Registers> from,
-                                      ArrayRef<ElementPosition> places,
+                                      ArrayRef<ElementPosition> positions,
                                       OpBuilder &builder, Location loc) {
   Registers result;
   int64_t length = to.getVectorLength();
   VectorType type = to.getRegisterType(elementType);
-  for (; !places.empty(); places = places.drop_front(length)) {
-    ArrayRef<ElementPosition> wanted = places.take_front(length);
+  for (; !positions.empty(); positions = positions.drop_front(length)) {
+    ArrayRef<ElementPosition> wanted = positions.take_front(length);
     const ElementPosition &first = wanted.front();
     Value whole = from[first.vector][first.reg];
     bool isWhole = whole.getType() == type;
-    for (auto [element, place] : llvm::enumerate(wanted))
-      isWhole &= place.vector == first.vector && place.reg == first.reg &&
-                 place.element == static_cast<int64_t>(element);
+    for (auto [element, position] : llvm::enumerate(wanted))
+      isWhole &= position.vector == first.vector && position.reg == first.reg &&
+                 position.element == static_cast<int64_t>(element);
     if (isWhole) {
       result.push_back(whole);
       continue;
     }
     SmallVector<Value> scalars;
-    for (const ElementPosition &place : wanted)
-      scalars.push_back(
-          vector::ExtractOp::create(builder, loc, from[place.vector][place.reg],
-                                    ArrayRef<int64_t>{place.element}));
+    for (const ElementPosition &position : wanted)
+      scalars.push_back(vector::ExtractOp::create(
+          builder, loc, from[position.vector][position.reg],
+          ArrayRef<int64_t>{position.element}));
     result.push_back(
         vector::FromElementsOp::create(builder, loc, type, scalars));
   }
@@ -173,10 +173,10 @@ static std::optional<Reorder> getReorder(const Distribution &from,
   auto keep = [](ArrayRef<int64_t> index) {
     return ElementIndex{0, SmallVector<int64_t>(index)};
   };
-  auto places = planGather(to, &from, keep, grid);
-  if (!places)
+  auto positions = planGather(to, &from, keep, grid);
+  if (!positions)
     return std::nullopt;
-  return Reorder{to, std::move(*places.value)};
+  return Reorder{to, std::move(*positions.value)};
 }
 
 bool block_to_thread::planReorder(VectorType type, const Distribution &held,

@@ -40,25 +40,25 @@ planGather(const Distribution &to, llvm::ArrayRef<const Distribution *> from,
 /// Creates the registers of the vector from those of the others.
 Registers emitGather(const Distribution &to, mlir::Type elementType,
                      llvm::ArrayRef<Registers> from,
-                     llvm::ArrayRef<ElementPosition> places,
+                     llvm::ArrayRef<ElementPosition> positions,
                      mlir::OpBuilder &builder, mlir::Location loc);
 
-/// Plan of such an op.
+/// The plan of an op that renames registers.
 struct GatherPlan : OpPlan {
-  explicit GatherPlan(std::vector<ElementPosition> places)
-      : places(std::move(places)) {}
-  std::vector<ElementPosition> places;
+  explicit GatherPlan(std::vector<ElementPosition> positions)
+      : positions(std::move(positions)) {}
+  std::vector<ElementPosition> positions;
 };
 
 /// Another order of the registers of a vector, or of the elements in them:
 /// every thread keeps its elements.
 struct Reorder {
   Distribution to;
-  std::vector<ElementPosition> places;
+  std::vector<ElementPosition> positions;
 
   Registers emit(mlir::Type elementType, const Registers &held,
                  mlir::OpBuilder &builder, mlir::Location loc) const {
-    return emitGather(to, elementType, held, places, builder, loc);
+    return emitGather(to, elementType, held, positions, builder, loc);
   }
 };
 

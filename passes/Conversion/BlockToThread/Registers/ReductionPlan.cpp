@@ -86,7 +86,7 @@ ReductionPlan block_to_thread::planReduction(const Distribution &from,
   for (const ThreadDigit &digit : plan.digits) {
     bool isLane = digit.divisor < grid.waveSize;
     if (digit.role == Role::Kept)
-      plan.places *= digit.size;
+      plan.keptGroups *= digit.size;
     if (digit.role != Role::Reduced)
       continue;
     if (!isLane) {

@@ -1,9 +1,9 @@
 //===- Reductions.h - Plan of a reduction -----------------------*- C++ -*-===//
 //
-// Each thread reduces the elements that it holds, the lanes of a warp combine
-// their results by shuffles, and the warps of a thread group combine the
-// results that their first lanes write to shared memory. The order of the
-// additions depends only on the layout.
+// Each thread reduces the elements that it holds. The lanes of a warp combine
+// their results by shuffles. The warps of a thread group combine the results
+// that their first lanes write to shared memory. The order of the additions
+// depends only on the layout.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,7 +37,7 @@ struct ReductionPlan {
   /// The warps that contribute a part of a result, and the parts that stay
   /// separate.
   int64_t parts = 1;
-  int64_t places = 1;
+  int64_t keptGroups = 1;
 
   /// Elements of a result that each thread holds at that point.
   int64_t resultElements(int64_t vectorLength) const {

@@ -83,7 +83,7 @@ private:
 
   Block &block;
   SmallVector<Operation *> ops;
-  DenseMap<Operation *, int64_t> places;
+  DenseMap<Operation *, int64_t> positions;
   /// The position of the last op that uses a value, also in regions; -1 if
   /// unused.
   DenseMap<Value, int64_t> lastUses;
@@ -94,7 +94,7 @@ private:
 
 Schedule::Schedule(Block &block) : block(block) {
   for (Operation &op : block) {
-    places[&op] = ops.size();
+    positions[&op] = ops.size();
     ops.push_back(&op);
   }
   SmallVector<int64_t> freed(ops.size(), 0);
@@ -102,9 +102,10 @@ Schedule::Schedule(Block &block) : block(block) {
     int64_t last = -1;
     for (Operation *user : value.getUsers()) {
       // A use in another block is after all of this one.
-      auto place = places.find(block.findAncestorOpInBlock(*user));
-      last = std::max<int64_t>(last, place == places.end() ? ops.size() - 1
-                                                           : place->second);
+      auto position = positions.find(block.findAncestorOpInBlock(*user));
+      last = std::max<int64_t>(last, position == positions.end()
+                                         ? ops.size() - 1
+                                         : position->second);
     }
     lastUses[value] = last;
     if (last < 0)
@@ -116,27 +117,27 @@ Schedule::Schedule(Block &block) : block(block) {
   int64_t now = 0;
   for (Value argument : block.getArguments())
     now += record(argument);
-  for (auto [place, op] : llvm::enumerate(ops)) {
+  for (auto [position, op] : llvm::enumerate(ops)) {
     live.push_back(now);
     for (Value result : op->getResults())
       now += record(result);
-    now -= freed[place];
+    now -= freed[position];
   }
 }
 
 SmallVector<Operation *> Schedule::orderDepthFirst(Run run,
                                                    bool isReadFirst) const {
   auto isInRun = [&](Operation *op) {
-    auto it = places.find(op);
-    return it != places.end() && it->second >= run.first &&
+    auto it = positions.find(op);
+    return it != positions.end() && it->second >= run.first &&
            it->second < run.end;
   };
   SmallVector<Operation *> order;
-  llvm::SmallPtrSet<Operation *, 32> placed;
+  llvm::SmallPtrSet<Operation *, 32> visited;
   // Ops with the number of their operands that were visited.
   SmallVector<std::pair<Operation *, unsigned>> open;
-  auto place = [&](Operation *root) {
-    if (!placed.insert(root).second)
+  auto visit = [&](Operation *root) {
+    if (!visited.insert(root).second)
       return;
     open.push_back({root, 0});
     while (!open.empty()) {
@@ -147,7 +148,7 @@ SmallVector<Operation *> Schedule::orderDepthFirst(Run run,
         continue;
       }
       Operation *source = op->getOperand(operand++).getDefiningOp();
-      if (source && isInRun(source) && placed.insert(source).second)
+      if (source && isInRun(source) && visited.insert(source).second)
         open.push_back({source, 0});
     }
   };
@@ -156,7 +157,7 @@ SmallVector<Operation *> Schedule::orderDepthFirst(Run run,
   if (isReadFirst)
     for (Operation *op : all)
       if (!isMemoryEffectFree(op))
-        place(op);
+        visit(op);
   // Ops follow when they are needed, the others in their order.
   for (Operation *op : all) {
     auto isOnlyInside = [&](Value result) {
@@ -165,7 +166,7 @@ SmallVector<Operation *> Schedule::orderDepthFirst(Run run,
     };
     if (op->getNumResults() == 0 ||
         !llvm::all_of(op->getResults(), isOnlyInside))
-      place(op);
+      visit(op);
   }
   return order;
 }
@@ -209,8 +210,8 @@ void Schedule::pinResults(Operation *op, Run run, PinFn hold) {
     Value held = hold(builder, result);
     result.replaceUsesWithIf(held, [&](OpOperand &use) {
       Operation *user = block.findAncestorOpInBlock(*use.getOwner());
-      auto place = places.find(user);
-      return place != places.end() && place->second >= run.end;
+      auto position = positions.find(user);
+      return position != positions.end() && position->second >= run.end;
     });
     lastUses[held] = last;
   }

@@ -12,11 +12,11 @@ namespace smalti::block_to_thread {
 using PinFn = llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Value)>;
 
 /// Each op of a block-level kernel becomes one op per register, so all of its
-/// results are live before the first is used. If the values of a block then
-/// need more than `budget` 32-bit registers, ops that do not write memory are
-/// reordered depth-first: each result with the ops that only it needs, and also
-/// the memory reads if their values do not fit in the registers. Values from
-/// outside a block are not counted.
+/// results are live before the first is used. If the values of a block need
+/// more than `budget` 32-bit registers, ops that do not write memory are
+/// reordered. The order is depth-first: each result with the ops that only it
+/// needs. Memory reads are included if their values exceed the registers.
+/// Values from outside a block are not counted.
 ///
 /// The compiler would sink the last part of a result to its use and keep its
 /// operands live until then; `hold` is called for each result to prevent that.

@@ -174,14 +174,14 @@ static LogicalResult planMove(Operation *op, Planner &planner) {
     if (isVector(operand))
       from.push_back(planner.find(operand));
   const Distribution &to = *planner.find(result);
-  ValueOr<std::vector<ElementPosition>> places =
+  ValueOr<std::vector<ElementPosition>> positions =
       planGather(to, from, getSource(op), planner.getGrid());
-  if (!places)
+  if (!positions)
     return op->emitOpError()
            << "would move elements between threads, from layout "
            << from.front()->str() << " to layout " << to.str()
-           << ", which is not supported here: " << places.reason;
-  planner.setOpPlan(op, std::make_unique<GatherPlan>(*places));
+           << ", which is not supported here: " << positions.reason;
+  planner.setOpPlan(op, std::make_unique<GatherPlan>(*positions));
   return success();
 }
 
@@ -192,10 +192,11 @@ static void emitMove(Operation *op, Emitter &emitter, OpBuilder &builder) {
     if (isVector(operand))
       from.push_back(emitter.getRegisters(operand));
   emitter.setRegisters(
-      result, emitGather(emitter.plan.getDistribution(result),
-                         cast<VectorType>(result.getType()).getElementType(),
-                         from, emitter.plan.getOpPlan<GatherPlan>(op)->places,
-                         builder, op->getLoc()));
+      result,
+      emitGather(emitter.plan.getDistribution(result),
+                 cast<VectorType>(result.getType()).getElementType(), from,
+                 emitter.plan.getOpPlan<GatherPlan>(op)->positions, builder,
+                 op->getLoc()));
 }
 
 LogicalResult Moves::plan(Operation *op, Planner &planner) const {

@@ -24,7 +24,8 @@ struct AtomicStore : OpPlan {
   AtomicStore(LLVM::AtomicBinOp kind, Distribution distribution)
       : kind(kind), distribution(std::move(distribution)) {}
   LLVM::AtomicBinOp kind;
-  /// Of the stored vector; a splat is distributed across the threads.
+  /// The distribution of the stored vector; a splat is distributed across the
+  /// threads.
   Distribution distribution;
 };
 } // namespace
@@ -115,13 +116,13 @@ void block_to_thread::emitAtomics(OpBuilder &builder, Location loc,
   auto type = cast<VectorType>(vector.getType());
   int64_t bytes = getElementBits(type.getElementType()) / 8;
   for (int64_t element = 0; element < type.getDimSize(0); ++element) {
-    Value place = LLVM::GEPOp::create(
+    Value pointer = LLVM::GEPOp::create(
         builder, loc, address.getType(), builder.getI8Type(), address,
         ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(element * bytes)});
     Value scalar = vector::ExtractOp::create(builder, loc, vector,
                                              ArrayRef<int64_t>{element});
     LLVM::AtomicRMWOp::create(
-        builder, loc, kind, place, scalar, LLVM::AtomicOrdering::monotonic,
+        builder, loc, kind, pointer, scalar, LLVM::AtomicOrdering::monotonic,
         /*syncscope=*/"block", static_cast<unsigned>(bytes));
   }
 }

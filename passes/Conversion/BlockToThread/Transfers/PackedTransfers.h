@@ -11,7 +11,7 @@ namespace smalti::block_to_thread {
 /// first in the low bits.
 bool isPackedGlobal(mlir::Value memref);
 
-/// Plans a vector_load, a vector_store or a transfer of such memory: a register
+/// Plans a vector_load, a vector_store or a transfer of this memory. A register
 /// must be whole bytes of one row, and a byte must be entirely in bounds or out
 /// of bounds.
 mlir::LogicalResult planPackedLoad(mlir::Operation *op, Planner &planner);

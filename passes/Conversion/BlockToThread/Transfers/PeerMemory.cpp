@@ -255,7 +255,7 @@ void PeerStores::emit(mosaic_gpu::AsyncStoreSmemOp op, Emitter &emitter,
       builder, loc, Type(), barrier, bytes, NVVM::MemScopeKind::CLUSTER,
       /*relaxed=*/false, /*predicate=*/Value());
 
-  SharedAddress place{
+  SharedAddress start{
       emitMap(emitter.getSharedBase(), rank, builder, loc),
       emitter.getSharedOffset(op.getDestination()),
       emitter.plan.getSharedRef(op.getDestination())->log2Alignment};
@@ -276,7 +276,7 @@ void PeerStores::emit(mosaic_gpu::AsyncStoreSmemOp op, Emitter &emitter,
                 ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(number)}),
             word, barrier, operation);
     };
-    TransferEmitter(nested, loc, indices, plan.transfer, place, storePiece)
+    TransferEmitter(nested, loc, indices, plan.transfer, start, storePiece)
         .store(held);
   };
   // If several threads hold an element, the first of them writes it.

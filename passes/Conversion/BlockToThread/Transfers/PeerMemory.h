@@ -14,8 +14,8 @@ namespace smalti::block_to_thread {
 /// The maximum bytes that an mbarrier phase counts.
 inline constexpr int64_t kMaxMbarrierBytes = (1 << 20) - 1;
 
-/// The op that maps this block's memory to the other block's memory that a
-/// memref views; null if unknown.
+/// The op that maps shared memory of this block to that of another block, which
+/// a memref views; null if unknown.
 mosaic_gpu::GetClusterRefOp findClusterRef(mlir::Value memref);
 
 /// A pointer to the shared memory of the block that holds a memref of another

@@ -74,7 +74,7 @@ static bool isPlanned(const KernelPlan &plan, Value memref) {
                  plan.func->hasAttr(mosaic_gpu::kProgramThreads));
 }
 
-static SharedAddress getPlace(Emitter &emitter, Value memref,
+static SharedAddress getStart(Emitter &emitter, Value memref,
                               OpBuilder &builder) {
   return {isOfPeer(memref) ? emitPeerBase(memref, emitter, builder)
                            : emitter.getSharedBase(),
@@ -112,11 +112,11 @@ void Loads::emit(mosaic_gpu::VectorLoadOp op, Emitter &emitter,
   const auto &plan = *emitter.plan.getOpPlan<SharedTransfer>(op);
   const Distribution &distribution =
       emitter.plan.getDistribution(op.getResult());
-  SharedAddress place = getPlace(emitter, op.getSource(), builder);
+  SharedAddress start = getStart(emitter, op.getSource(), builder);
   emitter.setRegisters(
       op.getResult(),
       TransferEmitter(builder, op.getLoc(), emitter.indices, plan.transfer,
-                      place)
+                      start)
           .load(distribution.getRegisterType(
                     getElementTypeOrSelf(op.getResult().getType())),
                 distribution.getNumRegisters()));
@@ -213,14 +213,14 @@ void Stores::emit(mosaic_gpu::VectorStoreOp op, Emitter &emitter,
     return getCommonStores().emit(op, emitter, builder);
   Location loc = op.getLoc();
   const auto &plan = *emitter.plan.getOpPlan<SharedTransfer>(op);
-  SharedAddress place = getPlace(emitter, op.getDestination(), builder);
+  SharedAddress start = getStart(emitter, op.getDestination(), builder);
   Registers held =
       emitter.getRegisters(op.getValueToStore(), *plan.distribution, builder);
   auto store = [&](OpBuilder &nested) {
     auto combine = [&](Value address, Value data) {
       emitAtomics(nested, loc, *plan.combine, address, data);
     };
-    TransferEmitter transfer(nested, loc, emitter.indices, plan.transfer, place,
+    TransferEmitter transfer(nested, loc, emitter.indices, plan.transfer, start,
                              plan.combine ? TransferEmitter::StorePiece(combine)
                                           : nullptr);
     if (plan.distribution->isSplat())

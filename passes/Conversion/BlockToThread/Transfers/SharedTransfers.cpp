@@ -75,14 +75,14 @@ Value TransferEmitter::getBase(int64_t base) {
   // The swizzle depends on the whole address.
   int64_t period = transfers::swizzlePeriod(plan.swizzleBytes);
   if (plan.swizzleBytes <= kChunkBytes ||
-      place.log2Alignment >= llvm::Log2_64(period))
+      start.log2Alignment >= llvm::Log2_64(period))
     address = add(builder, emitSwizzle(head, loc, own, plan.swizzleBytes),
-                  place.offset);
+                  start.offset);
   else
-    address = emitSwizzle(builder, loc, add(builder, own, place.offset),
+    address = emitSwizzle(builder, loc, add(builder, own, start.offset),
                           plan.swizzleBytes);
-  pointer = LLVM::GEPOp::create(builder, loc, place.base.getType(),
-                                builder.getI8Type(), place.base,
+  pointer = LLVM::GEPOp::create(builder, loc, start.base.getType(),
+                                builder.getI8Type(), start.base,
                                 ArrayRef<LLVM::GEPArg>{address});
   return pointer;
 }
@@ -138,8 +138,8 @@ static Value castElements(OpBuilder &builder, Location loc, Value vector,
 }
 
 int64_t TransferEmitter::getPieceBytes(int64_t bytes) const {
-  return place.log2Alignment < llvm::Log2_64(bytes)
-             ? int64_t(1) << place.log2Alignment
+  return start.log2Alignment < llvm::Log2_64(bytes)
+             ? int64_t(1) << start.log2Alignment
              : bytes;
 }
 
@@ -165,11 +165,11 @@ void TransferEmitter::storeVector(Value address, int64_t bytes, Value data) {
   int64_t length = cast<VectorType>(stored.getType()).getDimSize(0) / pieces;
   for (int64_t piece = 0; piece < pieces; ++piece) {
     Value part = takeElements(builder, loc, stored, piece * length, length),
-          place = advance(address, piece * step);
+          start = advance(address, piece * step);
     if (storePiece)
-      storePiece(place, part);
+      storePiece(start, part);
     else
-      LLVM::StoreOp::create(builder, loc, part, place,
+      LLVM::StoreOp::create(builder, loc, part, start,
                             static_cast<unsigned>(step));
   }
 }

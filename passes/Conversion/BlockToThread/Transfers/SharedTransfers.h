@@ -49,8 +49,8 @@ public:
 
   TransferEmitter(mlir::OpBuilder &builder, mlir::Location loc,
                   ThreadIndices &indices, const transfers::TransferPlan &plan,
-                  const SharedAddress &place, StorePiece storePiece = nullptr)
-      : builder(builder), loc(loc), indices(indices), plan(plan), place(place),
+                  const SharedAddress &start, StorePiece storePiece = nullptr)
+      : builder(builder), loc(loc), indices(indices), plan(plan), start(start),
         storePiece(storePiece) {}
 
   /// The loaded part of `count` registers of a type; other transfers provide
@@ -80,7 +80,7 @@ private:
   mlir::Location loc;
   ThreadIndices &indices;
   const transfers::TransferPlan &plan;
-  const SharedAddress &place;
+  const SharedAddress &start;
   StorePiece storePiece;
   llvm::SmallVector<mlir::Value> bases;
   mlir::Value isOther;

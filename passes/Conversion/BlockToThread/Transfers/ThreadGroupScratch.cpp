@@ -64,19 +64,19 @@ SharedAddress block_to_thread::getThreadGroupAddress(Emitter &emitter,
   ThreadIndices &indices = emitter.indices;
   OpBuilder &head = indices.getBuilder();
   Location loc = indices.getLoc();
-  SharedAddress place;
-  place.base = emitter.getSharedBase();
-  place.offset = getI32(head, loc, offset);
-  place.log2Alignment = log2Divisor(offset);
+  SharedAddress start;
+  start.base = emitter.getSharedBase();
+  start.offset = getI32(head, loc, offset);
+  start.log2Alignment = log2Divisor(offset);
   const ThreadGrid &grid = indices.getGrid();
   if (getNumThreadGroups(grid) == 1)
-    return place;
+    return start;
   Value group = indices.div(indices.getThreadOfBlock(), grid.numThreads);
   Value own = arith::IndexCastOp::create(head, loc, head.getI32Type(),
                                          indices.mul(group, bytes));
-  place.offset = arith::AddIOp::create(head, loc, place.offset, own);
-  place.log2Alignment = std::min(place.log2Alignment, log2Divisor(bytes));
-  return place;
+  start.offset = arith::AddIOp::create(head, loc, start.offset, own);
+  start.log2Alignment = std::min(start.log2Alignment, log2Divisor(bytes));
+  return start;
 }
 
 SharedAddress block_to_thread::getScratch(Emitter &emitter) {

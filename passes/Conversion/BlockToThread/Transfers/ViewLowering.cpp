@@ -300,7 +300,7 @@ void Views::emit(Operation *op, Emitter &emitter, OpBuilder &builder) const {
     emitter.setSharedOffset(result, emitOffset(op, *ref,
                                                emitter.getSharedOffset(source),
                                                emitter, builder));
-  // Another block's memory is represented by its offset only.
+  // Shared memory of another block is represented by its offset only.
   if (ref && (ref->isTransformed() ||
               mosaic_gpu::isClusterMemory(cast<MemRefType>(source.getType()))))
     return;

@@ -1,7 +1,7 @@
-"""Enumerates the index arithmetic that smalti-swizzle-shared-memory emits, over every row and column.
+"""Enumerates the index arithmetic that smalti-swizzle-shared-memory emits, for every row and column.
 
-Each function has an access by thread ids, for which the pass chooses a swizzle, and one by its arguments, which is
-executed here for all elements: for vectors, element by element of each chunk.
+Each function has an access by thread ids, for which the pass chooses a swizzle, and an access by its arguments, whose
+indices are evaluated here for all elements.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def main(opt: str) -> None:
         remark = check(opt, shape, element, size, width, target)
         kinds.add(re.sub(r"\d+", "N", remark.split(":")[1]))
         count += 1
-    # XOR and rotation, by single rows and by groups of rows, were all chosen somewhere.
+    # XOR and rotation, by single rows and by groups of rows, occur at least once.
     assert len(kinds) >= 3, kinds
     print(f"{count} address maps are bijections: {'; '.join(sorted(kinds))}")
 

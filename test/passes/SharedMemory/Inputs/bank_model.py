@@ -1,6 +1,6 @@
-"""Random access patterns: what smalti-pad-shared-memory counts and chooses, against a simulation cycle by cycle.
+"""Random access patterns: conflicts and paddings of smalti-pad-shared-memory, compared with a cycle-accurate simulation.
 
-The phases are written down here from the vendors' documents and not taken from the chip table: CUDA C++ Programming
+The phases follow the vendors' documents and are independent of the target table: CUDA C++ Programming
 Guide, "Shared Memory" (32 banks of 4 bytes, words are broadcast), GTC 2022 S41723 (half warps for 8 bytes a lane,
 quarters for 16); Composable Kernel, "Understanding AMD GPU LDS and Bank Conflicts" (CDNA2, CDNA3), Triton's pull
 request 11365 (CDNA4).
@@ -33,7 +33,7 @@ def twice(groups: list[list[int]]) -> list[list[int]]:
     return groups + [[lane + 32 for lane in group] for group in groups]
 
 
-# (banks, lanes, phases of an access of so many bytes)
+# (banks, lanes, phases of an access by its bytes)
 CHIPS = {
     "sm_80": (32, 32, lambda size, read: in_order(32, {4: 32, 8: 16, 16: 8}[size])),
     "gfx942": (
@@ -55,7 +55,7 @@ CHIPS = {
 
 
 def simulate(chip: str, size: int, read: bool, addresses: list[int]) -> tuple[int, int]:
-    """Cycles and conflicts of one wave: every cycle each bank serves one word, to all who asked for it."""
+    """Cycles and conflicts of one wave: in each cycle a bank serves one word to all lanes that access it."""
     banks, _, phases = CHIPS[chip]
     cycles = conflicts = 0
     for group in phases(max(size, 4), read):
@@ -74,7 +74,7 @@ def simulate(chip: str, size: int, read: bool, addresses: list[int]) -> tuple[in
 
 
 class Pattern:
-    """One load or store of a vector at (row, column), both random functions of the lane."""
+    """A load or store of a vector at (row, column), both random functions of the lane."""
 
     def __init__(self, rng: random.Random) -> None:
         self.chip = rng.choice(list(CHIPS))
