@@ -117,8 +117,7 @@ static std::optional<std::string> checkUser(const PadPlan &plan,
     return std::nullopt;
   bool isStrided = isa<StridedAccessOpInterface>(user);
   if (!isStrided && !isa<DestinationStyleOpInterface>(user))
-    return quote(user) +
-           " is not known to address memory by the strides of its memref";
+    return quote(user) + " may not address memory by the strides of its memref";
   for (OpOperand &operand : user->getOpOperands()) {
     bool isBuffer = operand.get() == plan.buffer;
     if (Operation *view = operand.get().getDefiningOp())

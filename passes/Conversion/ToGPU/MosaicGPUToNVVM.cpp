@@ -84,8 +84,8 @@ static Value toMultiplicand(OpBuilder &builder, Location loc, Value reg,
 
 namespace {
 /// How ldmatrix loads the registers of a vector: an 8x8 matrix of 16-bit
-/// elements each, of which a thread receives two neighbors in a row of the
-/// matrix, or in a column with `transposed`.
+/// elements each. A thread receives two neighbors in a row of the matrix, or in
+/// a column with `transposed`.
 struct MatrixLoad {
   bool transposed = false;
   /// Matrices per instruction; 1, 2 or 4.
@@ -336,7 +336,7 @@ SmallVector<Value> NVIDIALowering::emitMma(OpBuilder &builder, Location loc,
   for (Value reg : b)
     operandsB.push_back(toMultiplicand(builder, loc, reg, instruction.b));
   auto accumulatorType = cast<VectorType>(accumulator.front().getType());
-  // 16-bit accumulators stay packed, wider ones are passed one by one.
+  // 16-bit accumulators stay packed, wider ones are passed as scalars.
   bool isPacked = accumulatorType.getElementType().isF16();
   for (Value reg : accumulator) {
     if (isPacked) {
@@ -353,7 +353,7 @@ SmallVector<Value> NVIDIALowering::emitMma(OpBuilder &builder, Location loc,
     resultTypes.push_back(operand.getType());
   auto resultType =
       LLVM::LLVMStructType::getLiteral(builder.getContext(), resultTypes);
-  Value product;
+  Value mmaResult;
   if (isIntrinsic(instruction.a)) {
     // The name of the intrinsic is that of the instruction without the common
     // part.
@@ -361,15 +361,15 @@ SmallVector<Value> NVIDIALowering::emitMma(OpBuilder &builder, Location loc,
     SmallVector<Value> operands = operandsA;
     llvm::append_range(operands, operandsB);
     llvm::append_range(operands, operandsC);
-    product = LLVM::CallIntrinsicOp::create(
-                  builder, loc, resultType,
-                  builder.getStringAttr("llvm.nvvm.mma." + name), operands)
-                  .getResult(0);
+    mmaResult = LLVM::CallIntrinsicOp::create(
+                    builder, loc, resultType,
+                    builder.getStringAttr("llvm.nvvm.mma." + name), operands)
+                    .getResult(0);
   } else {
     std::optional<NVVM::MMAIntOverflow> overflow;
     if (accumulatorType.getElementType().isInteger())
       overflow = NVVM::MMAIntOverflow::wrapped;
-    product = NVVM::MmaOp::create(
+    mmaResult = NVVM::MmaOp::create(
         builder, loc, resultType, operandsA, operandsB, operandsC,
         ArrayRef<int64_t>{instruction.m, instruction.n, instruction.k},
         /*b1Op=*/std::nullopt, overflow,
@@ -384,14 +384,14 @@ SmallVector<Value> NVIDIALowering::emitMma(OpBuilder &builder, Location loc,
   for (size_t reg = 0; reg < accumulator.size(); ++reg) {
     if (isPacked) {
       results.push_back(
-          LLVM::ExtractValueOp::create(builder, loc, product, position++));
+          LLVM::ExtractValueOp::create(builder, loc, mmaResult, position++));
       continue;
     }
     SmallVector<Value> elements;
     for (int64_t element = 0; element < accumulatorType.getDimSize(0);
          ++element)
       elements.push_back(
-          LLVM::ExtractValueOp::create(builder, loc, product, position++));
+          LLVM::ExtractValueOp::create(builder, loc, mmaResult, position++));
     results.push_back(vector::FromElementsOp::create(
         builder, loc, accumulatorType, elements));
   }

@@ -162,24 +162,24 @@ SmallVector<Value> AMDLowering::emitMma(OpBuilder &builder, Location loc,
   Value operandA = joinRegisters(builder, loc, a),
         operandB = joinRegisters(builder, loc, b),
         operandC = joinRegisters(builder, loc, accumulator);
-  Value product;
+  Value mmaResult;
   auto attr = [&](int64_t value) { return builder.getI32IntegerAttr(value); };
   if (instruction.kind == MmaKind::Mfma)
-    product = amdgpu::MFMAOp::create(builder, loc, operandC.getType(),
-                                     attr(instruction.m), attr(instruction.n),
-                                     attr(instruction.k), /*blocks=*/attr(1),
-                                     operandA, operandB, operandC);
+    mmaResult = amdgpu::MFMAOp::create(builder, loc, operandC.getType(),
+                                       attr(instruction.m), attr(instruction.n),
+                                       attr(instruction.k), /*blocks=*/attr(1),
+                                       operandA, operandB, operandC);
   else
-    product = amdgpu::WMMAOp::create(
+    mmaResult = amdgpu::WMMAOp::create(
         builder, loc, operandC.getType(), attr(instruction.m),
         attr(instruction.n), attr(instruction.k), operandA, operandB, operandC);
   auto registerType = cast<VectorType>(accumulator.front().getType());
   if (accumulator.size() == 1)
-    return {product};
+    return {mmaResult};
   SmallVector<Value> results;
   int64_t length = registerType.getDimSize(0);
   for (size_t reg = 0; reg < accumulator.size(); ++reg)
-    results.push_back(takeElements(builder, loc, product,
+    results.push_back(takeElements(builder, loc, mmaResult,
                                    static_cast<int64_t>(reg) * length, length));
   return results;
 }

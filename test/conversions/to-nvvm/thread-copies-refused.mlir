@@ -5,7 +5,7 @@ gpu.module @m {
   gpu.func @ordered(%m: memref<8x128xf32>, %i: i32) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %s = mosaic_gpu.slice_smem 0 {out_transforms = [[]]} : memref<8x128xf32, #smem>
     %b = mosaic_gpu.slice_smem 4096 : memref<!mosaic_gpu.barrier, #smem>
-    // expected-error @below {{'mosaic_gpu.arrive_expect_tx' op cannot be lowered for sm_80: its mbarriers do not count bytes, so the expected bytes must equal those of the copies that follow in the same MLIR block before any synchronization; it expects 4096 bytes, and the copies load 0}}
+    // expected-error @below {{'mosaic_gpu.arrive_expect_tx' op cannot be lowered for sm_80: its mbarriers do not count bytes; copies of 4096 bytes must follow in the same MLIR block before any synchronization; copies of 0 bytes follow}}
     mosaic_gpu.arrive_expect_tx barrier(%b : memref<!mosaic_gpu.barrier, #smem>) 4096
     gpu.barrier
     mosaic_gpu.async_load %m[%i, %i] [8, 128] to %s barrier(%b) : memref<8x128xf32>[i32, i32] to memref<8x128xf32, #smem>, memref<!mosaic_gpu.barrier, #smem>
@@ -20,7 +20,7 @@ gpu.module @m {
   gpu.func @unannounced(%m: memref<8x128xf32>, %i: i32) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %s = mosaic_gpu.slice_smem 0 {out_transforms = [[]]} : memref<8x128xf32, #smem>
     %b = mosaic_gpu.slice_smem 4096 : memref<!mosaic_gpu.barrier, #smem>
-    // expected-error @below {{'mosaic_gpu.async_load' op cannot be lowered for sm_80: its mbarriers do not count bytes, so an 'arrive_expect_tx' on the same barrier must precede the load in the same MLIR block without synchronization in between}}
+    // expected-error @below {{'mosaic_gpu.async_load' op cannot be lowered for sm_80: its mbarriers do not count bytes; an 'arrive_expect_tx' on the same barrier must precede the load in the same MLIR block without synchronization in between}}
     mosaic_gpu.async_load %m[%i, %i] [8, 128] to %s barrier(%b) : memref<8x128xf32>[i32, i32] to memref<8x128xf32, #smem>, memref<!mosaic_gpu.barrier, #smem>
     gpu.return
   }
@@ -34,7 +34,7 @@ gpu.module @m {
     %c0 = arith.constant 0 : i32
     %s = mosaic_gpu.slice_smem 0 {out_transforms = [[]]} : memref<8x128xf32, #smem>
     %b = mosaic_gpu.slice_smem 4096 : memref<!mosaic_gpu.barrier, #smem>
-    // expected-error @below {{it expects 8192 bytes, and the copies load 4096}}
+    // expected-error @below {{copies of 8192 bytes must follow in the same MLIR block before any synchronization; copies of 4096 bytes follow}}
     mosaic_gpu.arrive_expect_tx barrier(%b : memref<!mosaic_gpu.barrier, #smem>) 8192
     mosaic_gpu.async_load %m[%i, %c0] [8, 128] to %s barrier(%b) : memref<8x128xf32>[i32, i32] to memref<8x128xf32, #smem>, memref<!mosaic_gpu.barrier, #smem>
     gpu.return

@@ -1,5 +1,5 @@
-// Every element is written through one view and read back through others, on the CPU: the checksums must be the same
-// with and without the passes. The checksums are not symmetric in the elements, so they depend on positions.
+// Execution on the CPU: every element is written through one view and read through others. The checksums must be the
+// same with and without the passes. They are not symmetric in the elements, so they depend on positions.
 //
 // DEFINE: %{lower} = mlir-opt --convert-vector-to-scf --convert-scf-to-cf --expand-strided-metadata --lower-affine \
 // DEFINE:   --convert-vector-to-llvm --finalize-memref-to-llvm --convert-arith-to-llvm --convert-cf-to-llvm --convert-func-to-llvm \

@@ -103,7 +103,7 @@ func.func @gather(%in: memref<1024xf32>) -> f32 {
   return %v : f32
 }
 
-// CHECK: Function=unknown_op | Remark="rows not padded: 'vector.gather' is not known to address memory by the strides of its memref"
+// CHECK: Function=unknown_op | Remark="rows not padded: 'vector.gather' may not address memory by the strides of its memref"
 func.func @unknown_op(%offsets: vector<8xindex>, %mask: vector<8xi1>, %pass: vector<8xf32>) -> vector<8xf32> {
   %c0 = arith.constant 0 : index
   %buffer = memref.alloc() : memref<64x16xf32, #shared>

@@ -106,13 +106,13 @@ LogicalResult ThreadArrivals::plan(mosaic_gpu::ArriveExpectTxOp op,
   const targets::Target &target = planner.getVendor().getTarget();
   planThreadArrivals(op, planner);
   const auto &arrivalPlan = *planner.getPlan().getOpPlan<ArrivalPlan>(op);
-  auto refuseBytes = [&](const Twine &announced) -> LogicalResult {
+  auto refuseBytes = [&](const Twine &expected) -> LogicalResult {
     return op->emitOpError()
            << "cannot be lowered for " << target.name
-           << ": its mbarriers do not count bytes, so the expected bytes must "
-              "equal those of the copies that follow in the same MLIR block "
-              "before any synchronization; it expects "
-           << announced << " bytes, and the copies load " << arrivalPlan.bytes;
+           << ": its mbarriers do not count bytes; copies of " << expected
+           << " bytes must follow in the same MLIR block before any "
+              "synchronization; copies of "
+           << arrivalPlan.bytes << " bytes follow";
   };
   if (op.getDynamicExpectTx())
     return arrivalPlan.last ? success() : refuseBytes("a dynamic number of");

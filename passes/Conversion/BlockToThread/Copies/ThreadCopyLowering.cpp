@@ -282,7 +282,7 @@ LogicalResult ThreadCopies::plan(Operation *op, Planner &planner) const {
     if (!announced)
       return op->emitOpError()
              << "cannot be lowered for " << target.name
-             << ": its mbarriers do not count bytes, so an 'arrive_expect_tx' "
+             << ": its mbarriers do not count bytes; an 'arrive_expect_tx' "
                 "on the same barrier must precede the load in the same MLIR "
                 "block without synchronization in between";
     plan->arrival = announced->arrival;

@@ -1,7 +1,7 @@
 //===- NVIDIAConversions.cpp - Element type conversions -------------------===//
 //
 // LLVM converts most types well. It does not support 8-bit floats, splits
-// vectors of 4-bit integers in memory, and converts 8-bit integers one by one.
+// vectors of 4-bit integers in memory, and converts 8-bit integers as scalars.
 //
 //===----------------------------------------------------------------------===//
 
@@ -288,7 +288,7 @@ static bool needsConverter(Operation *op) {
 }
 
 /// The chips that have MMA on 8-bit floats convert them.
-static bool knowsFloat8(const targets::Target &target) {
+static bool supportsFloat8(const targets::Target &target) {
   return llvm::any_of(target.mmas, [](const targets::MmaInstruction &mma) {
     return mma.a == targets::Element::E4M3;
   });
@@ -303,7 +303,7 @@ LogicalResult Conversions::plan(Operation *op, Planner &planner) const {
     if (!isKnownFloat8(type))
       return op->emitOpError() << "converts elements of type " << type
                                << ", which is not supported on " << target.name;
-    if (!knowsFloat8(target))
+    if (!supportsFloat8(target))
       return op->emitOpError()
              << "converts elements of type " << type << "; " << target.name
              << " does not have conversion instructions for this type";

@@ -23,11 +23,11 @@ block_to_thread::getRegisterLayout(const Distribution &distribution) {
   case Distribution::Kind::Tiled:
     return distribution.getTiled();
   }
-  llvm_unreachable("no such kind");
+  llvm_unreachable("unknown kind of step");
 }
 
 /// The bits in which every lane's source differs from the lane; nothing if they
-/// are not the same in all lanes.
+/// are not uniform.
 static std::optional<int64_t> matchExchange(ArrayRef<int64_t> table,
                                             int64_t lanes) {
   for (auto [thread, source] : llvm::enumerate(table))
