@@ -390,7 +390,7 @@ def test_a_pickled_kernel_has_the_same_code(target: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "target, reason", [("cpu", "compiled in the process that runs it"), ("sim:sm_90a", "cannot be stored")]
+    "target, reason", [("cpu", "compiled in the process that runs it"), ("sim:sm_90a", "cannot be serialized")]
 )
 def test_kernels_that_cannot_be_pickled_say_why(target: str, reason: str) -> None:
     with pytest.raises(smalti.SmaltiError, match=rf"cannot pickle @scale: .*{reason}"):
