@@ -115,7 +115,7 @@ class SimulatedKernel(Settings):
         how = simulation or self.simulation
         if how.progress is None:
             how = dataclasses.replace(
-                how, progress=Pace(self._warn, "set the fields blocks, numbers and time_limit of Simulation instead")
+                how, progress=Pace(self._warn, "Simulation has the fields blocks, numbers and time_limit to shorten it")
             )
         with self._internal_errors():
             return launch.run(self.program, self._bind(arguments), how)

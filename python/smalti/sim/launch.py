@@ -114,7 +114,7 @@ def _run(program: Program, bound: Sequence[BoundArgument], machine: Machine, kee
     grid, block = launch.grid, launch.block
     for what, sizes in (("grid", grid), ("block", block), ("cluster", launch.cluster)):
         if min(sizes) < 1:
-            raise LaunchError(f"invalid {what} size {' x '.join(map(str, sizes))}")
+            raise LaunchError(f"invalid {what} size {' x '.join(map(str, sizes))}; each dimension must be at least 1")
     if not 0 <= launch.shared_bytes <= program.most_shared_bytes:
         most = program.most_shared_bytes
         raise LaunchError(
@@ -247,7 +247,9 @@ def _block(machine: Machine, program: Program, launch: _Launch, position: Three,
     names["threads"] = (threads,)
     size = threads if program.group_threads is None else program.group_threads
     if size < 1 or size % 32 or threads % 32 or size > threads:
-        raise LaunchError(f"a block of {threads} threads cannot be divided into groups of {size} threads")
+        raise LaunchError(
+            f"a block of {threads} threads cannot be divided into groups of {size} threads; both must be multiples of 32"
+        )
     for index, first in enumerate(range(0, threads, size)):
         name = "the block" if program.group_threads is None else f"warpgroup {index}"
         # The last group may be smaller: warps that only copy.

@@ -245,7 +245,7 @@ def _join(op: Any, tr: ThreadTranslator) -> Step:
     (pointer,), site = tr.operands(op), tr.site(op)
 
     def join(st: Any) -> None:
-        whole_warps(st, "the join", site)
+        whole_warps(st, "the barrier join", site)
         for warp, barrier in _barriers_of(st, pointer, site):
             _use(st, warp, barrier, site, "joins")
             # Joining ends the membership in another barrier.
@@ -281,7 +281,7 @@ def _leave(op: Any, tr: ThreadTranslator) -> Step:
     site = tr.site(op)
 
     def leave(st: Any) -> None:
-        whole_warps(st, "the leave", site)
+        whole_warps(st, "the barrier leave", site)
         for warp, member in _members(st, "leaves", site):
             _use(st, warp, member.barrier, site, "leaves")
             member.barrier.count -= 1
