@@ -1,4 +1,4 @@
-// Ops on more registers than a thread has are reordered.
+// Order of ops that need more registers than a thread has.
 // RUN: smalti-opt %s -split-input-file --pass-pipeline='builtin.module(gpu.module(convert-mosaic-gpu-to-nvvm{target=sm_90a},canonicalize,cse))' | FileCheck %s
 // RUN: smalti-opt %s -split-input-file --pass-pipeline='builtin.module(gpu.module(convert-mosaic-gpu-to-rocdl{target=gfx942},canonicalize,cse))' | FileCheck %s --check-prefix=AMD
 

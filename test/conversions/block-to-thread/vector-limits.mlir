@@ -1,4 +1,4 @@
-// A block-level vector is distributed across the threads.
+// Size limits of a block-level vector, which is distributed across the threads.
 // RUN: smalti-opt %s -split-input-file --verify-diagnostics -o /dev/null \
 // RUN:   --pass-pipeline='builtin.module(gpu.module(convert-mosaic-gpu-to-nvvm{target=sm_90a}))'
 #layout = #mosaic_gpu.WGStridedFragLayout<[100000000], 1>

@@ -1,4 +1,4 @@
-// Shared memory is added to a kernel without a number of workgroup attributions, or with one of a narrow type.
+// Shared memory of a kernel without a number of workgroup attributions, or with a number of a narrow type.
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(convert-mosaic-gpu-to-rocdl{target=gfx942}))' | FileCheck %s
 
 gpu.module @m {

@@ -4,8 +4,8 @@
 #wgmma = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
 #row = #mosaic_gpu.TiledLayout<[[64], [16], [8], [1]], warp_dims = [-4], lane_dims = [-2, #mosaic_gpu.Replicated<times = 4>], vector_dim = -1>
 
-// Of the four registers of a thread, the slice is the last two, and two copies of them are four again; registers are
-// not split.
+// A thread has four registers. The slice is the last two of them, and two copies of them are four again. Registers
+// are not split.
 gpu.module @m {
   // CHECK-LABEL: gpu.func @slice(
   gpu.func @slice(%a: memref<64x16xf32>, %b: memref<64x16xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {

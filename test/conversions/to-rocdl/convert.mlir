@@ -83,7 +83,7 @@ gpu.module @mma_module {
 
 // -----
 
-// Threads communicate through global memory, so the barrier must order it as well.
+// Threads communicate through global memory, so the barrier must order it, too.
 #l = #mosaic_gpu.WGStridedFragLayout<[256], 1>
 gpu.module @global_module {
   // CHECK-LABEL: gpu.func @global

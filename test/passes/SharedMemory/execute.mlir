@@ -1,4 +1,4 @@
-// Every element is written through one view and read back through others, on the CPU: the checksums must be the same
+// Stores through one view and loads through others, on the CPU: the checksums of the elements must be the same
 // with and without the passes. The checksums are not symmetric in the elements, so they depend on positions.
 //
 // DEFINE: %{lower} = mlir-opt --convert-vector-to-scf --convert-scf-to-cf --expand-strided-metadata --lower-affine \

@@ -1,4 +1,4 @@
-// The output of smalti-pipeline-loops does not need canonicalization: the same barriers are replaced.
+// Output of smalti-pipeline-loops without canonicalization: the same barriers are replaced.
 // RUN: smalti-opt %s -o /dev/null --remarks-filter=smalti-overlap-lds-dma 2>%t.direct \
 // RUN:   --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-pipeline-loops{stages=3 target=gfx950},smalti-overlap-lds-dma{target=gfx950})))'
 // RUN: FileCheck %s < %t.direct

@@ -1,5 +1,5 @@
-// Values computed from constants, and copies of values, are recognized as in canonicalized code: canonicalizing first
-// does not change the result.
+// Constant expressions and copies of values in code that is not canonicalized: canonicalizing first does not change the
+// result.
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-overlap-lds-dma{target=gfx950}))' \
 // RUN:   --remarks-filter=smalti-overlap-lds-dma 2>%t.remarks | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK < %t.remarks
@@ -68,7 +68,7 @@ func.func @arith(%in: !global, %slots: !slots) -> f32 {
   return %all : f32
 }
 
-// Chains of affine.apply, in a loop with another lower bound and step. Nothing folds `lower - lower`.
+// Chains of affine.apply, in a loop with another lower bound and step. `lower - lower` is not folded.
 // CHECK-LABEL: @affine(
 // CHECK: rocdl.s.barrier
 // REMARK: Function=affine | Remark="1 of 1 barriers no longer wait for outstanding LDS DMA loads"
@@ -183,7 +183,7 @@ func.func @mask(%in: !global, %four: memref<4x1x64xf32, #gpu.address_space<workg
   return %sum : f32
 }
 
-// Two iterations ahead and one more: the load writes the slot that is read.
+// A prefetch by two iterations and one more: the load writes the slot that is read.
 // CHECK-LABEL: @too_far(
 // CHECK-NOT: rocdl.s.barrier
 // CHECK: amdgpu.lds_barrier

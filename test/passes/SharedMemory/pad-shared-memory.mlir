@@ -1,4 +1,4 @@
-// Which buffers are padded, by how much, and the changed users.
+// Padded buffers, their padding, and the changed users.
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pad-shared-memory{target=sm_90a}),gpu.module(gpu.func(smalti-pad-shared-memory{target=sm_90a})))' \
 // RUN:   --remarks-filter=smalti-pad-shared-memory 2>%t.remarks | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK < %t.remarks
