@@ -1,7 +1,7 @@
 """Settings of the lit suite: which files are tests, and what their RUN lines may name.
 
 `lit test/...` in the source tree finds this file first; the paths come from the site file of the build folder
-(SMALTI_BUILD_DIR, or build/ beside the sources).
+(SMALTI_BUILD_DIR, or build/ next to the sources).
 """
 
 import os

@@ -17,7 +17,7 @@
 // CHECK:         gpu.return
 
 // Both bounds.
-// CHECK-LABEL: gpu.func @ahead(
+// CHECK-LABEL: gpu.func @before_memref(
 // CHECK-NOT:     vector.transfer
 // CHECK:         %[[END:.*]] = arith.cmpi slt, %{{.*}}, %{{.*}} : vector<4xi64>
 // CHECK:         %[[AHEAD:.*]] = arith.cmpi slt, %{{.*}}, %{{.*}} : vector<4xi64>
@@ -69,7 +69,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  gpu.func @ahead(%from: memref<30xf32>, %to: memref<30xf32>, %i: index, %zero: f32) {
+  gpu.func @before_memref(%from: memref<30xf32>, %to: memref<30xf32>, %i: index, %zero: f32) {
     %v = vector.transfer_read %from[%i], %zero : memref<30xf32>, vector<4xf32>
     vector.transfer_write %v, %to[%i] : vector<4xf32>, memref<30xf32>
     gpu.return

@@ -1,5 +1,5 @@
-// Vectors that exceed the registers of a thread are errors, and nothing else happens: at each level, with the message
-// of tiles, and for numbers of elements that exceed 32 and 64 bits.
+// Vectors that exceed the registers of a thread: an error without other changes. At each level, with the message of
+// tiles, and for numbers of elements that exceed 32 and 64 bits.
 // RUN: smalti-opt %s -split-input-file --verify-diagnostics -o /dev/null \
 // RUN:   --pass-pipeline='builtin.module(gpu.module(smalti-lower-vectors))'
 // RUN: smalti-opt %s -split-input-file --verify-diagnostics -o /dev/null \

@@ -1,4 +1,4 @@
-// If one kernel is refused, the module is not changed.
+// Unchanged module with a refused kernel.
 
 // RUN: not smalti-opt %s --convert-triton-xla-to-cpu --mlir-print-ir-after-failure 2>&1 | FileCheck %s
 // RUN: not smalti-opt %s --convert-triton-xla-to-cpu=vector-width=100 2>&1 | FileCheck %s --check-prefix=WIDTH

@@ -79,7 +79,7 @@ triton_xla.entry_func @strided(%a: memref<64xf32, strided<[?]>>, %b: memref<32xf
 // A matmul is a loop over K with accumulators in registers, for any tile size; narrow operands are extended into their
 // packed buffers. The loop-carried tile is updated in place, without copies.
 
-// CHECK-LABEL: func.func @product(
+// CHECK-LABEL: func.func @matmul(
 // CHECK-NOT:     memref.copy
 // CHECK:         scf.for
 // CHECK:         arith.extf %{{.*}} : vector<8xf16> to vector<8xf32>
@@ -88,7 +88,7 @@ triton_xla.entry_func @strided(%a: memref<64xf32, strided<[?]>>, %b: memref<32xf
 // CHECK-NOT:     arith.addf
 // CHECK-NOT:     memref.copy
 // CHECK:         return
-triton_xla.entry_func @product(%a: memref<128x256xf16>, %b: memref<256x128xf16>, %c: memref<128x128xf32>,
+triton_xla.entry_func @matmul(%a: memref<128x256xf16>, %b: memref<256x128xf16>, %c: memref<128x128xf32>,
                                %tile: index) tiles 1 {
   %c0 = arith.constant 0 : index
   %c64 = arith.constant 64 : index

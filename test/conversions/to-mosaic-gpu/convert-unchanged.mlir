@@ -1,4 +1,4 @@
-// The first kernel can be converted, the second cannot: neither is changed.
+// Unchanged module with a convertible and a refused kernel.
 // RUN: not smalti-opt %s -convert-triton-xla-to-mosaic-gpu=target=sm_90a --mlir-print-ir-after-failure 2>&1 | FileCheck %s
 // RUN: not smalti-opt %s -convert-triton-xla-to-mosaic-gpu=target=gfx942 --mlir-print-ir-after-failure 2>&1 | FileCheck %s
 // RUN: not smalti-opt %s -convert-triton-xla-to-mosaic-gpu="target=sm_90a num-warps=64" 2>&1 | FileCheck %s --check-prefix=WARPS

@@ -67,11 +67,11 @@ gpu.module @m {
   }
 
   // Scratch of the kernel follows the buffers that other blocks write, independent of the order.
-  // CHECK-LABEL: gpu.func @scratch_behind(
+  // CHECK-LABEL: gpu.func @scratch_after(
   // CHECK-SAME: smalti.shared_memory_bytes = 33792 : i64
   // CHECK: st.async
   // CHECK: nvvm.stmatrix
-  gpu.func @scratch_behind(%a: memref<128x64xf16>, %y: memref<128x64xf16>, %index: i32) kernel
+  gpu.func @scratch_after(%a: memref<128x64xf16>, %y: memref<128x64xf16>, %index: i32) kernel
       attributes {known_block_size = array<i32: 128, 1, 1>, known_cluster_size = array<i32: 2, 1, 1>} {
     %v = mosaic_gpu.vector_load %a {out_layouts = [#wgmma]} : memref<128x64xf16> -> vector<128x64xf16>
     %s = mosaic_gpu.slice_smem 0 {out_transforms = [[#mosaic_gpu.tile<[8, 64]>, #mosaic_gpu.swizzle<128 : i32>]]} : memref<128x64xf16, #smem>
@@ -84,11 +84,11 @@ gpu.module @m {
     gpu.return
   }
 
-  // CHECK-LABEL: gpu.func @scratch_ahead(
+  // CHECK-LABEL: gpu.func @scratch_before(
   // CHECK-SAME: smalti.shared_memory_bytes = 33792 : i64
   // CHECK: nvvm.stmatrix
   // CHECK: st.async
-  gpu.func @scratch_ahead(%a: memref<128x64xf16>, %y: memref<128x64xf16>, %index: i32) kernel
+  gpu.func @scratch_before(%a: memref<128x64xf16>, %y: memref<128x64xf16>, %index: i32) kernel
       attributes {known_block_size = array<i32: 128, 1, 1>, known_cluster_size = array<i32: 2, 1, 1>} {
     %v = mosaic_gpu.vector_load %a {out_layouts = [#wgmma]} : memref<128x64xf16> -> vector<128x64xf16>
     %s = mosaic_gpu.slice_smem 0 {out_transforms = [[#mosaic_gpu.tile<[8, 64]>, #mosaic_gpu.swizzle<128 : i32>]]} : memref<128x64xf16, #smem>

@@ -1,4 +1,7 @@
-"""Round trip of modules through the printer and the parser: round_trip.py SMALTI_OPT FILE..."""
+"""Round trip of modules through the printer and the parser.
+
+python round_trip.py SMALTI_OPT FILE...
+"""
 
 from __future__ import annotations
 

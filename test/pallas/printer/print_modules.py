@@ -1,4 +1,4 @@
-"""Printer of `mosaic_gpu` modules of the Pallas front end of JAX; a GPU is not needed.
+"""Printer of `mosaic_gpu` modules of the Pallas front end of JAX, without a GPU.
 
     python print_modules.py OUT_DIR [NAME ...]
 

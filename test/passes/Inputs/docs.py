@@ -45,7 +45,7 @@ def main(folder: str, opt: str) -> None:
         commands = [i for i, (kind, _) in enumerate(blocks) if kind == "sh"]
         assert commands, f"{page} has no example"
         for i, end in zip(commands, [*commands[1:], len(blocks)], strict=True):
-            assert i > 0 and blocks[i - 1][0] == "mlir", f"{page}: a command without a program ahead of it"
+            assert i > 0 and blocks[i - 1][0] == "mlir", f"{page}: a command without a program before it"
             results = blocks[i + 1 : end]
             if end < len(blocks):
                 results = results[:-1]

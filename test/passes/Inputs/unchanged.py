@@ -1,9 +1,10 @@
-"""Runs the passes of the lit tests on their programs: a function of which a pass does not say that it did something must
-be what it was, byte for byte, and so must all of a program with which a pass fails.
+"""Runs of the passes of the lit tests on their programs, with a check of unchanged functions.
+
+A function without a remark of a change must be byte for byte unchanged, and so must the whole program of a failed pass.
 
     unchanged.py test/passes smalti-opt THEME...
 
-prints for each pass how many functions it left alone, and exits with 1 where one of them is not what it was.
+prints for each pass the number of unchanged functions, and exits with 1 if one of them has changed.
 """
 
 import collections
@@ -26,7 +27,7 @@ SILENT = {"smalti-allocate-shared-memory", "smalti-compile"}
 
 
 def pipelines(text: str) -> list[tuple[str, str]]:
-    """Of the RUN lines those that run one pass, and the pass; what cleans up behind it is left out."""
+    """The RUN lines that run one pass, and the pass; later cleanup passes are omitted."""
     lines = "\n".join(RUN.findall(text)).replace("\\\n", " ")
     found = {}
     for pipeline in PIPELINE.findall(lines):
@@ -56,12 +57,12 @@ def functions(module: str) -> dict[str, str]:
 
 
 def check(tool: str, program: str, pipeline: str, name: str) -> tuple[int, list[str]]:
-    """How many functions the pass left alone, and which of them it changed."""
+    """The number of functions that the pass did not change, and the changed ones."""
     parts = re.split(r"^// -----.*$", program, flags=re.M)
     split = ["--split-input-file"] if len(parts) > 1 else []
     before = opt(tool, program, *split)
     if before.returncode != 0 and not split:
-        return 0, []  # a program that is no good
+        return 0, []  # an invalid program
     run = opt(
         tool,
         program,

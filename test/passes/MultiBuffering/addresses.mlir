@@ -5,10 +5,10 @@
 
 #shared = #gpu.address_space<workgroup>
 
-// Each of 64 threads copies 16 bytes by a pointer that is made ahead of the loop. The address of a window is that of
-// its buffer: what the loop reads behind it is in the slot, too.
-// REMARK: Function=ahead | Remark="buffer multi-buffered: 2 slots of 1024 B, 2048 B in total"
-// CHECK-LABEL: func.func @ahead(
+// Each of 64 threads copies 16 bytes by a pointer that is computed before the loop. The address of a window is that of
+// its buffer: the loop's reads after the copy are in the same slot.
+// REMARK: Function=before_loop | Remark="buffer multi-buffered: 2 slots of 1024 B, 2048 B in total"
+// CHECK-LABEL: func.func @before_loop(
 // CHECK:         %[[SLOTS:.*]] = memref.alloc() : memref<2x256xf32, #gpu.address_space<workgroup>>
 // CHECK:         scf.for %[[I:[^ ]*]] =
 // CHECK:           %[[SLOT:.*]] = arith.remui %[[I]], %{{.*}} : index
@@ -21,7 +21,7 @@
 // CHECK:           %[[POINTER:.*]] = llvm.inttoptr %[[CAST]] : i64 to !llvm.ptr<3>
 // CHECK:           nvvm.cp.async.shared.global %[[POINTER]],
 // CHECK:           llvm.load %{{.*}} : !llvm.ptr<3> -> f32
-func.func @ahead(%a: !llvm.ptr<1>, %out: memref<64xf32>, %n: index) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
+func.func @before_loop(%a: !llvm.ptr<1>, %out: memref<64xf32>, %n: index) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c16 = arith.constant 16 : index
@@ -51,7 +51,7 @@ func.func @ahead(%a: !llvm.ptr<1>, %out: memref<64xf32>, %n: index) attributes {
   return
 }
 
-// By getelementptr, a lane's part of a wave's row; what is read behind the loop is in the slot of its last iteration.
+// By getelementptr, a lane's part of a wave's row; reads after the loop are in the slot of its last iteration.
 // REMARK: Function=elements | Remark="buffer multi-buffered: 2 slots of 256 B, 512 B in total"
 // CHECK-LABEL: func.func @elements(
 // CHECK:         scf.for

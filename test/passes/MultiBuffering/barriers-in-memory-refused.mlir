@@ -589,7 +589,7 @@ func.func @other_block(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n
   return
 }
 
-// How much of what was announced is whose is not known.
+// The share of each copy in the announced bytes is unknown.
 // CHECK: Function=shared_phase | Remark="buffer not multi-buffered: 'memref.load' reads it before it is overwritten in the iteration (0 of 128 elements are proven to be); 'nvvm.cp.async.bulk.tensor.shared.cluster.global' is not counted: the number of bytes that it writes cannot be determined"
 func.func @shared_phase(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
   %c0 = arith.constant 0 : index

@@ -8,7 +8,7 @@
 
 #shared = #gpu.address_space<workgroup>
 
-// A block program: the phase of slot i mod 3 is i / 3.
+// A block-level kernel: the phase of slot i mod 3 is i / 3.
 // REMARK: Function=block_program | Remark="mbarrier multi-buffered: 3 slots of 8 B, 24 B in total"
 // REMARK: Function=block_program | Remark="buffer multi-buffered: 3 slots of 8192 B, 24576 B in total"
 // PIPELINED: Function=block_program | Remark="loop pipelined: 3 stages, async mode, 1 copy prefetched; 1 shared buffer, 24576 B; 1 barrier per iteration; trip count 16"
@@ -279,8 +279,8 @@ func.func @elected_of_each(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}
   return
 }
 
-// Neither of two copies writes more than its tile has room for, and together they write what was announced: each fills its
-// own, which its slot does not tell any more.
+// Neither of two copies exceeds its tile, and together they write the announced bytes: each fills its own tile, whose
+// slot no longer shows that.
 // REMARK: Function=two_tiles | Remark="mbarrier multi-buffered: 3 slots of 8 B, 24 B in total"
 // REMARK: Function=two_tiles | Remark="buffer multi-buffered: 3 slots of 512 B, 1536 B in total"
 // REMARK: Function=two_tiles | Remark="buffer multi-buffered: 3 slots of 256 B, 768 B in total"

@@ -272,9 +272,9 @@ func.func @phase_before(%map: !map, %out: memref<64xf32>) attributes {gpu.known_
   return
 }
 
-// CHECK: Function=arrives_behind | Remark="mbarrier not multi-buffered: 'nvgpu.mbarrier.arrive' uses it after the wait of the same iteration"
-// CHECK: Function=arrives_behind | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
-func.func @arrives_behind(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
+// CHECK: Function=arrives_after | Remark="mbarrier not multi-buffered: 'nvgpu.mbarrier.arrive' uses it after the wait of the same iteration"
+// CHECK: Function=arrives_after | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
+func.func @arrives_after(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
@@ -396,9 +396,9 @@ func.func @argument(%map: !map, %out: memref<64xf32>, %bars: !one) attributes {g
   return
 }
 
-// CHECK: Function=not_initialised | Remark="mbarrier not multi-buffered: it is not initialized in the function"
-// CHECK: Function=not_initialised | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
-func.func @not_initialised(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
+// CHECK: Function=not_initialized | Remark="mbarrier not multi-buffered: it is not initialized in the function"
+// CHECK: Function=not_initialized | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
+func.func @not_initialized(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
@@ -426,9 +426,9 @@ func.func @not_initialised(%map: !map, %out: memref<64xf32>) attributes {gpu.kno
   return
 }
 
-// CHECK: Function=initialised_twice | Remark="mbarrier not multi-buffered: it is initialized more than once, for example by 'nvgpu.mbarrier.init'"
-// CHECK: Function=initialised_twice | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
-func.func @initialised_twice(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
+// CHECK: Function=initialized_twice | Remark="mbarrier not multi-buffered: it is initialized more than once, for example by 'nvgpu.mbarrier.init'"
+// CHECK: Function=initialized_twice | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
+func.func @initialized_twice(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
@@ -458,9 +458,9 @@ func.func @initialised_twice(%map: !map, %out: memref<64xf32>) attributes {gpu.k
   return
 }
 
-// CHECK: Function=initialised_inside | Remark="mbarrier not multi-buffered: 'nvgpu.mbarrier.init' initializes it in every iteration"
-// CHECK: Function=initialised_inside | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
-func.func @initialised_inside(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
+// CHECK: Function=initialized_inside | Remark="mbarrier not multi-buffered: 'nvgpu.mbarrier.init' initializes it in every iteration"
+// CHECK: Function=initialized_inside | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
+func.func @initialized_inside(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
@@ -489,9 +489,9 @@ func.func @initialised_inside(%map: !map, %out: memref<64xf32>) attributes {gpu.
   return
 }
 
-// CHECK: Function=initialised_late | Remark="mbarrier not multi-buffered: 'nvgpu.mbarrier.init' initializes it and does not precede the loop"
-// CHECK: Function=initialised_late | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
-func.func @initialised_late(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
+// CHECK: Function=initialized_late | Remark="mbarrier not multi-buffered: 'nvgpu.mbarrier.init' initializes it and does not precede the loop"
+// CHECK: Function=initialized_late | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
+func.func @initialized_late(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
@@ -813,7 +813,7 @@ func.func @shared_barrier(%map: !map, %out: memref<64xf32>) attributes {gpu.know
   return
 }
 
-// What another block copies here, or what this one copies there, is not counted.
+// Copies from another block to this one, or from this one to another, are not counted.
 // CHECK: Function=multicast | Remark="mbarrier not multi-buffered: the destination of 'nvgpu.tma.async.load', which completes on it, is in another block or cannot be determined"
 // CHECK: Function=multicast | Remark="buffer not multi-buffered: its copies complete on an mbarrier that is not multi-buffered"
 func.func @multicast(%map: !map, %mask: i16, %foreign: !tile, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {

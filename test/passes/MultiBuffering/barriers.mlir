@@ -65,8 +65,8 @@ func.func @carried_phase(%map: !map, %out: memref<64xf32> {llvm.noalias}, %n: in
   return
 }
 
-// Two barriers of a group of three; the other one stays what it is, outside. The bounds are not known, all threads arrive
-// on one of the two, and its count comes from the launch.
+// Two barriers of a group of three; the other one stays outside of the slots. The bounds are dynamic, all threads
+// arrive on one of the two, and its count is an argument of the launch.
 // REMARK: Function=group | Remark="mbarrier multi-buffered: 3 slots of 24 B, 72 B in total"
 // REMARK: Function=group | Remark="buffer multi-buffered: 3 slots of 256 B, 768 B in total"
 // REMARK: Function=group | Remark="buffer multi-buffered: 3 slots of 256 B, 768 B in total"
@@ -139,7 +139,7 @@ func.func @group(%map: !map, %out: memref<64xf32> {llvm.noalias}, %lower: index,
   return
 }
 
-// The loop chooses the barrier by its slot already: only the buffer has none yet.
+// The loop already selects the barrier by its slot: only the buffer has no slots yet.
 // REMARK-NOT: Function=by_hand | Remark="the barrier
 // REMARK: Function=by_hand | Remark="buffer multi-buffered: 3 slots of 256 B, 768 B in total"
 // PIPELINED: Function=by_hand | Remark="loop pipelined: 3 stages

@@ -10,7 +10,7 @@
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-multi-buffer{depth=4 target=sm_90a}))' \
 // RUN:   | FileCheck %s --check-prefix=FITS
 
-// All slots of all buffers count, and none is changed where they do not fit.
+// All slots of all buffers count, and no buffer is changed if they exceed the capacity.
 // CHECK-COUNT-2: Remark="buffer not multi-buffered: 4 slots per buffer need 131072 B of shared memory; gfx942 has 65536 B per block"
 // DEPTH: error: smalti-multi-buffer: depth must be auto or between 1 and 64, not 65
 // TARGET: error: unknown target 'sm_1'

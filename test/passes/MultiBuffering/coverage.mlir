@@ -70,8 +70,8 @@ func.func @inner_loop(%a: memref<64x300xf32>, %out: memref<1xf32>) attributes {g
   return
 }
 
-// A wave-wide copy writes 64 lanes of 4 bytes behind one another; four waves
-// copy the quarters. Two copies write the halves of another buffer.
+// A wave-wide copy writes 64 consecutive lanes of 4 bytes; four waves copy the quarters. Two copies write the halves of
+// another buffer.
 // CHECK-LABEL: func.func @copies(
 // CHECK:         memref.alloc() : memref<2x4x128xf16, #gpu.address_space<workgroup>>
 // CHECK:         memref.alloc() : memref<2x2x8xf16, #gpu.address_space<workgroup>>
@@ -102,8 +102,8 @@ func.func @copies(%a: memref<64x4x128xf16>, %b: memref<8xf16>, %out: memref<1xf1
   return
 }
 
-// Block ids and kernel arguments are the same for all threads: they come to the
-// loop together, and take the same way where both overwrite.
+// Block ids and kernel arguments are uniform: the threads reach the loop together, and take the same path if both paths
+// overwrite.
 // CHECK-LABEL: gpu.func @kernel(
 // CHECK-SAME:    workgroup(%[[BUFFER:.*]] : memref<2x256xf32, #gpu.address_space<workgroup>>)
 // CHECK:         scf.for
@@ -135,7 +135,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // What is no alignment states none.
+  // A value that is not an alignment is ignored.
   // CHECK-LABEL: gpu.func @no_alignment(
   // CHECK-SAME:    memref<2x16xf32, #gpu.address_space<workgroup>> {llvm.align = 0 : i64}
   gpu.func @no_alignment(%a: memref<16xf32>) workgroup(%buffer: memref<16xf32, #shared> {llvm.align = 0 : i64}) kernel {
@@ -201,7 +201,7 @@ func.func @part_of_a_tensor(%a: memref<64x64xf32>, %out: memref<1xf32>) attribut
   return
 }
 
-// The bounds that the host gives to a launch are the same for all threads.
+// The bounds that the host passes to a launch are uniform.
 // CHECK-LABEL: func.func @launched(
 // CHECK:         gpu.launch
 // CHECK-SAME:    workgroup(%[[BUFFER:.*]] : memref<2x64xf32, #gpu.address_space<workgroup>>)

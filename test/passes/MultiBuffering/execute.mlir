@@ -1,6 +1,6 @@
-// Uses before, between and behind loops see the values that they saw without
-// slots, for every number of iterations, on the CPU. The sums are not symmetric
-// in the iterations, so that order counts.
+// Uses before, between and after loops see the same values as without slots, for every
+// trip count, on the CPU. The sums are not symmetric in the iterations, so that order
+// counts.
 //
 // DEFINE: %{lower} = mlir-opt --convert-vector-to-scf --convert-scf-to-cf --expand-strided-metadata --lower-affine \
 // DEFINE:   --convert-vector-to-llvm --finalize-memref-to-llvm --convert-arith-to-llvm --convert-cf-to-llvm --convert-func-to-llvm \
@@ -21,7 +21,7 @@
 // CHECK: Function=around | Remark="buffer multi-buffered: 2 slots of 16 B, 32 B in total"
 // CHECK: Function=nested | Remark="buffer multi-buffered: 2 slots of 16 B, 32 B in total"
 
-// Before, between and behind two loops, through views, in a counter of i32.
+// Before, between and after two loops, through views, in a counter of i32.
 func.func @around(%n: i32, %m: i32) -> i32 attributes {gpu.known_block_size = array<i32: 1, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -61,8 +61,8 @@ func.func @around(%n: i32, %m: i32) -> i32 attributes {gpu.known_block_size = ar
   return %result : i32
 }
 
-// A loop around fills the buffer anew before an inner loop hands values on and
-// another one overwrites them.
+// An outer loop fills the buffer again before an inner loop forwards values and another one overwrites
+// them.
 func.func @nested(%n: index, %m: index) -> i32 attributes {gpu.known_block_size = array<i32: 1, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

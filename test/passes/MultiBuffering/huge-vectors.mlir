@@ -1,7 +1,7 @@
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-multi-buffer{depth=3}))' | FileCheck %s
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-place-barriers))' | FileCheck %s
 
-// What a vector writes beyond its buffer is not gone through.
+// Elements of a vector beyond its buffer are not enumerated.
 // CHECK-LABEL: func.func @huge
 func.func @huge(%n: index, %i: i32) attributes {gpu.known_block_size = array<i32: 1, 1, 1>} {
   %c0 = arith.constant 0 : index

@@ -36,8 +36,8 @@ func.func @before_and_after(%lower: index, %upper: index, %row: vector<8xf32>, %
   return %last : f32
 }
 
-// The second loop leaves nothing of the first one's values; a view from before
-// the loops is made again in each part.
+// The second loop overwrites all values of the first one; a view from before the loops is created again in each
+// part.
 // CHECK-LABEL: func.func @siblings(
 // CHECK:         %[[BUFFER:.*]] = memref.alloc() : memref<3x8xf32, #gpu.address_space<workgroup>>
 // CHECK:         scf.for

@@ -197,7 +197,7 @@ func.func @small_lanes(%a: memref<64x64xf16>, %out: memref<64xf16>) attributes {
   return
 }
 
-// A wave's 64 elements do not fit: in a slot they would be in the next one, too.
+// A wave's 64 elements exceed the slot: they would also write the next slot.
 // CHECK: Function=overhang | Remark="buffer not multi-buffered: 'memref.load' reads it before it is overwritten in the iteration (0 of 48 elements are proven to be); 'amdgpu.gather_to_lds' is not counted: lanes of a wave write past the end of the buffer"
 func.func @overhang(%a: memref<64x64xf32>, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
@@ -215,7 +215,7 @@ func.func @overhang(%a: memref<64x64xf32>, %out: memref<64xf32>) attributes {gpu
   return
 }
 
-// A write that stays in bounds which are not known.
+// A write inside of dynamic bounds.
 // CHECK: Function=some_bounds | Remark="buffer not multi-buffered: 'memref.load' reads it before it is overwritten in the iteration (0 of 64 elements are proven to be); 'vector.transfer_write' is not counted: the bounds that it checks are dynamic"
 func.func @some_bounds(%row: vector<64xf32>, %n: index, %out: memref<64xf32>) {
   %c0 = arith.constant 0 : index

@@ -6,7 +6,7 @@
 
 // Elements that no view shows are not read, and need not be overwritten.
 
-// What smalti-pad-shared-memory creates.
+// The output of smalti-pad-shared-memory.
 // REMARK: Function=padded | Remark="buffer multi-buffered: 2 slots of 4224 B
 // CHECK-LABEL: @padded
 // CHECK: memref.alloc() : memref<2x32x33xf32

@@ -85,7 +85,7 @@ func.func @left_alone(%row: vector<8xf32>, %out: memref<8xf32>) {
   return
 }
 
-// What the loop left is read when the code around it runs again.
+// The loop's final values are read when the code around it runs again.
 // CHECK: Function=carried_around | Remark="buffer not multi-buffered: values may flow from one execution of the code around the loop to the next: 'memref.load' reads it before it is overwritten in the iteration (0 of 8 elements are proven to be)"
 func.func @carried_around(%row: vector<8xf32>, %more: memref<8xi1>, %out: memref<8xf32>) {
   %c0 = arith.constant 0 : index
@@ -127,7 +127,7 @@ func.func @unstructured(%row: vector<8xf32>, %condition: i1, %out: memref<8xf32>
   return
 }
 
-// A thread's stack is not in a block's memory, whatever the type says.
+// A thread's stack is not in shared memory, independent of the type.
 // CHECK: Function=on_the_stack | Remark="buffer not multi-buffered: it cannot be allocated as a slot of a larger buffer"
 func.func @on_the_stack(%a: memref<8xf32>, %out: memref<8xf32>) {
   %c0 = arith.constant 0 : index

@@ -237,7 +237,7 @@ func.func @narrow_counter(%v: vector<8xf16>, %begin: i2, %end: i2) {
   return
 }
 
-// Slots of so large a buffer have no size in bytes that 63 bits hold.
+// The size of this buffer's slots in bytes exceeds 63 bits.
 // CHECK: Function=huge | Remark="buffer not multi-buffered: its size in bytes is unknown or too large"
 func.func @huge(%v: memref<4611686018427387904xf16>) {
   %c0 = arith.constant 0 : index
@@ -249,7 +249,7 @@ func.func @huge(%v: memref<4611686018427387904xf16>) {
   return
 }
 
-// The inner loop may not run at all; what is read behind it is then older.
+// The inner loop may have a trip count of zero; the values that are read after it are then older.
 // CHECK: Function=maybe_none | Remark="buffer not multi-buffered: 'vector.load' reads it before it is overwritten in the iteration (0 of 8 elements are proven to be); 'vector.store' is not counted: the trip count of 'scf.for' around it cannot be determined (the block size is unknown, or control flow may be divergent)"
 func.func @maybe_none(%n: index, %row: vector<8xf32>, %out: memref<8xf32>) {
   %c0 = arith.constant 0 : index
@@ -301,7 +301,7 @@ func.func @divergent_loop(%a: memref<64x64xf32>, %out: memref<64xf32>) attribute
   return
 }
 
-// Which way an iteration of the inner loop takes may change.
+// The path of an iteration of the inner loop may change.
 // CHECK: Function=inner_branch | Remark="buffer not multi-buffered: 'memref.load' reads it before it is overwritten in the iteration (0 of 64 elements are proven to be); 'memref.store' is not counted: the condition around it cannot be determined"
 func.func @inner_branch(%which: memref<8xi1>, %value: f32, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 8, 1, 1>} {
   %c0 = arith.constant 0 : index

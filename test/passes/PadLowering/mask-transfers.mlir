@@ -6,25 +6,25 @@
 
 // COUNT: 4
 
-// CHECK-LABEL: func.func @ahead(
+// CHECK-LABEL: func.func @before_memref(
 // CHECK:         %[[END:.*]] = vector.create_mask
 // CHECK:         %[[AHEAD:.*]] = vector.create_mask
 // CHECK:         %[[BEHIND:.*]] = arith.xori %[[AHEAD]]
 // CHECK:         %[[MASK:.*]] = arith.andi %[[END]], %[[BEHIND]]
 // CHECK:         vector.transfer_read %{{.*}}, %{{.*}}, %[[MASK]] {in_bounds = [true]} : memref<30xf32>, vector<4xf32>
 
-// FOLDED-LABEL: func.func @ahead(
+// FOLDED-LABEL: func.func @before_memref(
 // FOLDED-DAG:     %[[ALL:.*]] = arith.constant dense<true> : vector<4xi1>
 // FOLDED-DAG:     %[[AHEAD:.*]] = vector.constant_mask [2] : vector<4xi1>
 // FOLDED:         %[[MASK:.*]] = arith.xori %[[AHEAD]], %[[ALL]]
 // FOLDED:         vector.transfer_read %{{.*}}, %{{.*}}, %[[MASK]] {in_bounds = [true]} : memref<30xf32>, vector<4xf32>
 
-// REMARK:     Function=ahead | Remark="padded read lowered to a masked read, which also masks lanes before the memref"
+// REMARK:     Function=before_memref | Remark="padded read lowered to a masked read, which also masks lanes before the memref"
 // REMARK:     Function=columns | Remark="padded write lowered to a masked write, which also masks lanes before the memref"
 // REMARK:     Function=around | Remark="padded read lowered to a masked read, which also masks lanes before the memref"
 // REMARK:     Function=around | Remark="padded write lowered to a masked write, which also masks lanes before the memref"
 
-func.func @ahead(%row: memref<30xf32>) -> vector<4xf32> {
+func.func @before_memref(%row: memref<30xf32>) -> vector<4xf32> {
   %ahead = arith.constant -2 : index
   %zero = arith.constant 0.0 : f32
   %v = vector.transfer_read %row[%ahead], %zero : memref<30xf32>, vector<4xf32>
@@ -41,7 +41,7 @@ func.func @columns(%v: vector<2x4xf32>, %to: memref<?x30xf32>, %i: index) {
 }
 
 // Not negative, by a bound, a loop or the range of an op: upstream masks the end.
-// CHECK-LABEL: func.func @not_ahead(
+// CHECK-LABEL: func.func @not_before_memref(
 // CHECK-NOT:     create_mask
 // CHECK:         vector.transfer_read %{{.*}} : memref<30xf32>, vector<4xf32>
 // CHECK-NOT:     create_mask
@@ -50,7 +50,7 @@ func.func @columns(%v: vector<2x4xf32>, %to: memref<?x30xf32>, %i: index) {
 // CHECK:         vector.transfer_write %{{.*}} : vector<4xf32>, memref<30xf32>
 // CHECK-NOT:     create_mask
 // CHECK:         return
-func.func @not_ahead(%row: memref<30xf32>, %n: index, %i: index) {
+func.func @not_before_memref(%row: memref<30xf32>, %n: index, %i: index) {
   %zero = arith.constant 0.0 : f32
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index

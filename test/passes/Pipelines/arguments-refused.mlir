@@ -1,5 +1,5 @@
-// A launch passes only the addresses of memrefs, so all else must be static. Errors are at the argument, also for types
-// that upstream's conversion of gpu.func rejects without naming the argument.
+// Requirements of arguments, of which a launch passes only the addresses: all else must be static. Errors are at the
+// argument, also for types that upstream's conversion of gpu.func rejects without naming the argument.
 // RUN: smalti-opt %s -split-input-file --verify-diagnostics -o /dev/null --pass-pipeline='builtin.module(smalti-compile{target=sm_90a})'
 // RUN: smalti-opt %s -split-input-file --verify-diagnostics -o /dev/null --pass-pipeline='builtin.module(smalti-compile{target=gfx942})'
 

@@ -1,4 +1,4 @@
-// Automatic slots are reduced to fit in shared memory; requested slots are an error.
+// Automatic slots, reduced to the capacity of shared memory, and requested slots, which are an error.
 // RUN: smalti-opt %s -smalti-compile="target=gfx942 stop-after=pipelined" --remarks-filter=smalti-choose-overlap -o %t 2>%t.remarks
 // RUN: FileCheck %s < %t
 // RUN: FileCheck %s --check-prefix=REMARK < %t.remarks

@@ -1,4 +1,4 @@
-// The pipelines of smalti-compile per vendor can be printed, and the printed pipeline has the same result.
+// Pipelines of smalti-compile per vendor: the printed pipeline has the same result.
 // RUN: smalti-opt %s --smalti-compile-amd=target=gfx942 -o %t.family
 // RUN: smalti-opt %s --smalti-compile=target=gfx942 -o %t.compile
 // RUN: cmp %t.family %t.compile

@@ -95,13 +95,13 @@ func.func @several(%a: memref<64xf32>, %init: f32, %n: index, %condition: i1) ->
 }
 
 // Other blocks that see the count take it that all of the rows are written.
-// CHECK-LABEL: func.func @counted_behind(
+// CHECK-LABEL: func.func @counted_after(
 // CHECK:         scf.for
 // CHECK:         }
 // CHECK:         memref.store {{.*}} : memref<64xf32>
 // CHECK-NEXT:    gpu.barrier
 // CHECK-NEXT:    memref.atomic_rmw
-func.func @counted_behind(%a: memref<64x8xf32> {llvm.noalias}, %out: memref<64xf32> {llvm.noalias},
+func.func @counted_after(%a: memref<64x8xf32> {llvm.noalias}, %out: memref<64xf32> {llvm.noalias},
                           %count: memref<1xi32> {llvm.noalias}) attributes {gpu.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -120,8 +120,8 @@ func.func @counted_behind(%a: memref<64x8xf32> {llvm.noalias}, %out: memref<64xf
   return
 }
 
-// The function that calls this one may write its buffer right behind it, or
-// have read it right ahead.
+// The caller may write the buffer directly after this function, or read it directly
+// before.
 // CHECK-LABEL: func.func @callers_buffer(
 // CHECK:         vector.load
 // CHECK:         vector.store
@@ -147,8 +147,8 @@ func.func @callers_buffer(%a: memref<64x8xf32>, %shared: memref<8xf32, #shared>,
   return %sum : f32
 }
 
-// So it may read what other threads wrote to its array: a kernel has nobody
-// behind it who does.
+// It may therefore read elements that other threads wrote to its array; a kernel does not have later
+// code.
 // CHECK-LABEL: func.func @callers_array(
 // CHECK:         scf.for
 // CHECK:         }

@@ -22,7 +22,7 @@
 // CHECK:             gpu.barrier
 // CHECK:           } else {
 
-// No other way than the pipelined one: the barrier at its end is enough.
+// The pipelined path is the only one: the barrier at its end is enough.
 // CHECK-LABEL: gpu.func @static(
 // CHECK:         scf.for %{{.*}} = %c0 to %c2
 // CHECK-NOT:       gpu.barrier

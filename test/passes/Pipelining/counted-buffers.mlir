@@ -26,8 +26,8 @@ func.func @selected(%a: memref<16x256xf32>, %thread: index, %init: f32) -> f32 {
   return %sum : f32
 }
 
-// CHECK: Function=change_places | Remark="loop pipelined: 2 stages, stream mode, 1 read prefetched; 2 shared buffers, 2048 B; 2 barriers per iteration; trip count 16"
-func.func @change_places(%a: memref<16x256xf32>, %thread: index, %init: f32) -> f32 {
+// CHECK: Function=permuted | Remark="loop pipelined: 2 stages, stream mode, 1 read prefetched; 2 shared buffers, 2048 B; 2 barriers per iteration; trip count 16"
+func.func @permuted(%a: memref<16x256xf32>, %thread: index, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c16 = arith.constant 16 : index

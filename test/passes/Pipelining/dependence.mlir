@@ -47,7 +47,7 @@ func.func @overlapping_vectors(%a: memref<8x64xf32>, %row: index) {
   return
 }
 
-// a[i] = f(a[i - 2]): one iteration ahead is legal, two are not.
+// a[i] = f(a[i - 2]): a prefetch by one iteration is legal, by two it is not.
 // CHECK: [Passed] {{.*}} Function=distance_two | Remark="loop pipelined: 2 stages
 // THREE: [Missed] {{.*}} Function=distance_two | Remark="loop not pipelined: 'memref.store' of %arg0 may alias the 'memref.load' of %arg0 in a later iteration"
 func.func @distance_two(%a: memref<64xf32>) {
@@ -63,7 +63,7 @@ func.func @distance_two(%a: memref<64xf32>) {
   return
 }
 
-// a[i] = f(a[i + 1]): what is read ahead is written later.
+// a[i] = f(a[i + 1]): the prefetched element is written later.
 // CHECK: [Passed] {{.*}} Function=reads_first | Remark="loop pipelined: 2 stages
 func.func @reads_first(%a: memref<65xf32>, %lower: index, %upper: index, %step: index) {
   scf.for %i = %lower to %upper step %step {
@@ -121,7 +121,7 @@ func.func @reinterpreted_overlap(%a: memref<128xf32>) {
   return
 }
 
-// Rows that may be one and the same: the strides are not known.
+// Rows that may be identical: the strides are dynamic.
 // CHECK: [Missed] {{.*}} Function=unknown_strides | Remark="loop not pipelined: 'memref.store' of %arg0 may alias the 'memref.load' of %arg0 in a later iteration"
 func.func @unknown_strides(%a: memref<64xf32, strided<[?]>>) {
   %c0 = arith.constant 0 : index
@@ -150,7 +150,7 @@ func.func @scattered(%a: memref<64xf32>, %at: memref<64xindex, 3>) {
   return
 }
 
-// The row of an inner loop, written behind it.
+// The row of an inner loop, written after it.
 // CHECK: [Passed] {{.*}} Function=rows | Remark="loop pipelined: 2 stages
 func.func @rows(%a: memref<64x8xf32>) {
   %c0 = arith.constant 0 : index
@@ -169,8 +169,8 @@ func.func @rows(%a: memref<64x8xf32>) {
 
 gpu.module @kernels {
   // Barriers order threads: what one thread writes another may read next.
-  // CHECK: [Missed] {{.*}} Function=neighbours | Remark="loop not pipelined: 'memref.store' of %arg0 may alias the 'memref.load' of %arg0 in a later iteration"
-  gpu.func @neighbours(%a: memref<4096xf32>) kernel {
+  // CHECK: [Missed] {{.*}} Function=neighbors | Remark="loop not pipelined: 'memref.store' of %arg0 may alias the 'memref.load' of %arg0 in a later iteration"
+  gpu.func @neighbors(%a: memref<4096xf32>) kernel {
     %c0 = arith.constant 0 : index
     %c256 = arith.constant 256 : index
     %c4096 = arith.constant 4096 : index

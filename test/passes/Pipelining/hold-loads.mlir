@@ -4,11 +4,11 @@
 // RUN: smalti-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(smalti-hold-loads{target=sm_90a}))' \
 // RUN:     | FileCheck %s --check-prefix=OTHER
 
-// Nothing but what is said below is changed, and nothing at all for a target that needs none.
+// Only the ops below are changed, and none for a target that does not need it.
 // OTHER-NOT: amdgpu.sched_barrier allow = <none>
 
-// Two reads, the second converted on its way: behind them the loop computes, and stores them last.
-// CHECK-LABEL: @ahead
+// Two reads, the second one with a conversion: the loop computes after them, and stores them last.
+// CHECK-LABEL: @prefetched
 // CHECK: memref.load %{{.*}} : memref<4096xf32>
 // CHECK: memref.load %{{.*}} : memref<4096xf16>
 // CHECK-NEXT: amdgpu.sched_barrier allow = <none>
@@ -18,8 +18,8 @@
 // CHECK-NEXT: amdgpu.sched_barrier allow = <none>
 // CHECK-NEXT: memref.store
 // CHECK-NOT: sched_barrier
-// REMARK: Function=ahead | Remark="scheduling barriers inserted: 2 reads of global memory are issued before the loop's arithmetic and waited for after it"
-func.func @ahead(%a: memref<4096xf32>, %b: memref<4096xf16>, %s: memref<64xf32, #gpu.address_space<workgroup>>,
+// REMARK: Function=prefetched | Remark="scheduling barriers inserted: 2 reads of global memory are issued before the loop's arithmetic and waited for after it"
+func.func @prefetched(%a: memref<4096xf32>, %b: memref<4096xf16>, %s: memref<64xf32, #gpu.address_space<workgroup>>,
                  %t: memref<64xf32, #gpu.address_space<workgroup>>, %n: index, %start: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c64 = arith.constant 64 : index
@@ -42,7 +42,7 @@ func.func @ahead(%a: memref<4096xf32>, %b: memref<4096xf16>, %s: memref<64xf32, 
 
 // -----
 
-// What is carried to the next iteration runs ahead as well.
+// Values that are carried to the next iteration are prefetched, too.
 // CHECK-LABEL: @carried
 // CHECK: memref.load %{{.*}} : memref<4096xf32>
 // CHECK-NEXT: amdgpu.sched_barrier
@@ -67,7 +67,7 @@ func.func @carried(%a: memref<4096xf32>, %s: memref<64xf32, #gpu.address_space<w
 
 // -----
 
-// Used at once, computed with, stored to global memory, or behind the computing: nothing to hold.
+// Used immediately, computed with, stored to global memory, or after the computation: no load is held.
 // CHECK-LABEL: @used
 // CHECK-NOT: sched_barrier
 func.func @used(%a: memref<4096xf32>, %s: memref<64xf32, #gpu.address_space<workgroup>>, %n: index, %start: f32) -> f32 {

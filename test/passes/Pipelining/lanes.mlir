@@ -76,7 +76,7 @@ gpu.module @refused attributes {smalti.target = "gfx942"} {
     gpu.return
   }
 
-  // A wave lies in several rows of the block.
+  // A wave spans several rows of the block.
   // REMARK: [Missed] {{.*}} Function=rows_of_block | Remark="loop not pipelined: the trip count may be divergent, and the result of 'gpu.subgroup_reduce' depends on which lanes execute it together"
   gpu.func @rows_of_block(%a: memref<4096xf32>, %out: memref<64xf32> {llvm.noalias}, %n: index) kernel
       attributes {known_block_size = array<i32: 32, 4, 1>} {

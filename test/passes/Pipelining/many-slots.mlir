@@ -1,7 +1,7 @@
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-pipeline-loops{stages=3 target=gfx950})))' \
 // RUN:   | FileCheck %s
 
-// The slots of a buffer are not gone through one by one where there are billions.
+// The slots of a buffer are not enumerated if it has billions.
 // CHECK-LABEL: gpu.func @affine_step
 // CHECK: scf.for
 

@@ -3,8 +3,8 @@
 // RUN:   --remarks-filter=smalti-pipeline-loops 2>%t | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK < %t
 
-// The outer loop reads one row ahead; the inner one, which reads too, is
-// pipelined in both of its copies.
+// The outer loop prefetches one row; the inner one, which also reads, is pipelined in both of its
+// copies.
 // REMARK: Function=both | Remark="loop pipelined: 2 stages, stream mode, 1 read prefetched; 0 shared buffers, 0 B; 0 barriers per iteration; trip count 64"
 // REMARK: Function=both | Remark="loop pipelined: 2 stages, stream mode, 1 read prefetched; 0 shared buffers, 0 B; 0 barriers per iteration; trip count 8"
 // REMARK: Function=both | Remark="loop pipelined: 2 stages, stream mode, 1 read prefetched; 0 shared buffers, 0 B; 0 barriers per iteration; trip count 8"
@@ -62,7 +62,7 @@ func.func @inner_barrier(%a: memref<64x8xf32>, %init: f32) -> f32 {
   return %sum : f32
 }
 
-// A guarded copy is split, so that its read can run ahead.
+// A guarded copy is split, so that its read can be prefetched.
 // REMARK: Function=guarded_copy | Remark="loop pipelined: 2 stages, stream mode, 1 read prefetched; 1 shared buffer, 32 B; 2 barriers per iteration; trip count 64"
 // CHECK-LABEL: func.func @guarded_copy(
 // CHECK:         %[[FIRST:.*]] = scf.if %{{.*}} -> (f32)

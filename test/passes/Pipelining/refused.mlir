@@ -257,7 +257,7 @@ func.func @many_stages(%a: memref<64x8xf32>, %init: vector<8xf32>, %n: index) ->
   return %sum : vector<8xf32>
 }
 
-// The number of stages does not fit the counter.
+// The number of stages exceeds the counter.
 // CHECK: Function=narrow_counter | Remark="loop not pipelined: the induction variable has 2 bits, which cannot represent 5 stages"
 func.func @narrow_counter(%a: memref<64x8xf32>, %init: vector<8xf32>, %begin: i2, %end: i2) -> vector<8xf32> {
   %c0 = arith.constant 0 : index
@@ -342,7 +342,7 @@ func.func @volatile_load(%a: memref<64xf32>, %flag: !llvm.ptr<1>, %init: f32) ->
   return %sum : f32
 }
 
-// What it yields says nothing of what it copied.
+// The yielded value does not depend on the copied elements.
 // CHECK: Function=copies_and_counts | Remark="loop not pipelined: the body only copies; no computation can overlap with the copies"
 func.func @copies_and_counts(%a: memref<64xf32>, %shared: memref<64xf32, 3>) -> index {
   %c0 = arith.constant 0 : index
@@ -413,7 +413,7 @@ func.func @wide_counter(%a: memref<64xf32>, %init: f32) -> f32 {
   return %sum : f32
 }
 
-// Such a loop goes on for ever.
+// This loop does not end.
 // CHECK: Function=no_step | Remark="loop not pipelined: the step is 0; it must be positive"
 func.func @no_step(%a: memref<64xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
@@ -467,7 +467,7 @@ func.func @affine_loop(%a: memref<64xf32>, %out: memref<64xf32>) {
   return
 }
 
-// What runs in parallel is no loop to pipeline, and some ask to be left alone.
+// Parallel loops are not pipelined, nor are loops that opt out.
 // CHECK-NOT: Function=no_loop
 func.func @no_loop(%a: memref<64xf32>, %out: memref<64xf32>) {
   scf.forall (%i) in (64) {

@@ -66,7 +66,7 @@ func.func @next_slot(%a: !rows, %thread: index, %init: f32, %base: index) -> f32
   return %sum : f32
 }
 
-// What is added is another number in each iteration.
+// The added number differs in each iteration.
 // CHECK: Function=changes | Remark="loop not pipelined: the schedule needs 3 slots of %alloc; accesses are proven to rotate over 1"
 func.func @changes(%a: !rows, %thread: index, %init: f32, %base: index) -> f32 {
   %c0 = arith.constant 0 : index
@@ -92,7 +92,7 @@ func.func @changes(%a: !rows, %thread: index, %init: f32, %base: index) -> f32 {
   return %sum#0 : f32
 }
 
-// It begins behind the last slot, and is never set back.
+// It begins after the last slot, and is never reset.
 // CHECK: Function=begins_outside | Remark="loop not pipelined: the schedule needs 3 slots of %alloc; accesses are proven to rotate over 1"
 func.func @begins_outside(%a: !rows, %thread: index, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index

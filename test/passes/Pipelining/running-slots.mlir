@@ -135,7 +135,7 @@ func.func @offset(%a: !rows, %thread: index, %init: f32) -> f32 {
   return %sum : f32
 }
 
-// Sums that are computed in two ways. What wraps leaves a remainder by a power of two as it is.
+// Sums with two forms. Wrapping does not change a remainder by a power of two.
 // REMARK: Function=masked | Remark="loop pipelined: 3 stages, async mode, 1 copy prefetched; 1 shared buffer, 4096 B; 1 barrier per iteration; trip count 16"
 // CHECK-LABEL: func.func @masked(
 // CHECK-NOT:     scf.if

@@ -97,10 +97,10 @@ func.func @truth(%a: memref<64xf32>, %init: f32) -> f32 {
   return %sum : f32
 }
 
-// A store that would run ahead of a load of the same element in an earlier
-// iteration: a[i] is read in stage 1, a[i + 1] is written in stage 0.
-// CHECK: Function=write_ahead | Remark="loop not pipelined: the schedule would move 'memref.store' of %arg0 before 'memref.load' of %arg0 of an earlier iteration, and the two accesses may alias"
-func.func @write_ahead(%a: memref<65xf32>, %init: f32) -> f32 {
+// A store that would move before a load of the same element in an earlier iteration: a[i] is read in stage 1, a[i + 1]
+// is written in stage 0.
+// CHECK: Function=early_write | Remark="loop not pipelined: the schedule would move 'memref.store' of %arg0 before 'memref.load' of %arg0 of an earlier iteration, and the two accesses may alias"
+func.func @early_write(%a: memref<65xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c64 = arith.constant 64 : index
@@ -229,8 +229,8 @@ func.func @several_stages(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %thread:
   return
 }
 
-// CHECK: Function=ahead_of | Remark="loop not pipelined: the schedule would start 'nvgpu.device_async_copy' before 'nvgpu.device_async_copy'; asynchronous copies must keep their order"
-func.func @ahead_of(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %thread: index, %out: memref<64xf32>) {
+// CHECK: Function=before_wait | Remark="loop not pipelined: the schedule would start 'nvgpu.device_async_copy' before 'nvgpu.device_async_copy'; asynchronous copies must keep their order"
+func.func @before_wait(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %thread: index, %out: memref<64xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c3 = arith.constant 3 : index

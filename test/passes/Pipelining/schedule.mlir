@@ -8,7 +8,7 @@
 // RUN:   | smalti-opt --pass-pipeline='builtin.module(func.func(smalti-pipeline-loops{use-schedule=true}))' \
 // RUN:     --remarks-filter=smalti-pipeline-loops 2>&1 | FileCheck %s --check-prefix=WRONG
 
-// What was wrong in a schedule is found before anything changes.
+// Errors in a schedule are found before anything changes.
 // WRONG: loop not pipelined: the schedule would move 'memref.load' of %alloc before 'vector.store' of %alloc, and the two accesses may alias
 // WRONG: smalti.stage
 

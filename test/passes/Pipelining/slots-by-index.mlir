@@ -98,7 +98,7 @@ func.func @crossing(%a: memref<64x256xf32> {llvm.noalias}, %n: index, %zero: f32
   return %sum : f32
 }
 
-// The slot of the previous iteration is read as well.
+// The slot of the previous iteration is also read.
 // REMARK: Function=previous | Remark="loop not pipelined: the schedule needs 3 slots of %alloc; not all accesses of an iteration are proven to use the same slot"
 // CHECK-LABEL: @previous
 // CHECK-NOT: scf.if

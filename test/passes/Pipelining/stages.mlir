@@ -87,7 +87,7 @@ func.func @two_wide_rows(%a: memref<64x128xf32>, %b: memref<64x128xf32>, %init: 
   return %sum : f32
 }
 
-// What an iteration writes is read two iterations later.
+// An element that an iteration writes is read two iterations later.
 // AUTO: Function=two_later | Remark="loop pipelined: 2 stages, stream mode, {{.*}}; no more stages: with 3 stages, 'vector.store' of %arg0 may alias the 'vector.load' of %arg0 in a later iteration"
 func.func @two_later(%a: memref<66x8xf32>) {
   %c0 = arith.constant 0 : index
@@ -120,7 +120,7 @@ func.func @three_times(%a: memref<64xf32>, %init: f32) -> f32 {
   return %sum : f32
 }
 
-// What the loop says wins.
+// The loop's attribute takes precedence.
 // AUTO: Function=attributes | Remark="loop pipelined: 4 stages, stream mode
 // FIVE: Function=attributes | Remark="loop pipelined: 4 stages, stream mode
 // AUTO: Function=attributes | Remark="loop not pipelined: the body does not start an asynchronous copy"

@@ -9,9 +9,9 @@
 // RUN:   --pass-pipeline='builtin.module(func.func(smalti-multi-buffer,smalti-pipeline-loops{target=gfx1201},canonicalize,cse))' \
 // RUN:   | FileCheck %s --check-prefix=SPLIT
 
-// With one buffer, the kernel needs one barrier between the stores of the last
-// iteration and their use, and one before the buffer is overwritten. The first
-// stands ahead of the reads, which need not wait.
+// With one buffer, the kernel needs one barrier between the stores of the last iteration and their
+// use, and one before the buffer is overwritten. The first is before the reads, which need not
+// wait.
 // REMARK: remark: [Passed] smalti-pipeline-loops | Category:smalti-pipeline-loops | Function=matmul | Remark="loop pipelined: 2 stages, stream mode, 2 reads prefetched; 2 shared buffers, 8192 B; 2 barriers per iteration; trip count 10"
 // ONE-LABEL: func.func @matmul(
 // ONE-COUNT-2: vector.transfer_read
@@ -89,7 +89,7 @@ func.func @matmul(%a: memref<500x300xf16>, %b: memref<500x300xf16>, %row: index)
   return %sum : vector<64x32xf16>
 }
 
-// Other threads may write behind the loop what was read ahead of it: the barriers must order global memory too.
+// Other threads may write the prefetched elements after the loop: the barriers must also order global memory.
 // SPLIT-LABEL: func.func @reads_before_and_writes_after(
 // SPLIT-NOT:     amdgpu.lds_barrier
 // SPLIT:         scf.for

@@ -5,8 +5,8 @@
 // RUN: FileCheck %s --check-prefix=REMARK < %t
 #shared = #gpu.address_space<workgroup>
 
-// The hints stay around the product.
-// CHECK-LABEL: func.func @products(
+// The hints stay around the MMA.
+// CHECK-LABEL: func.func @mmas(
 // CHECK:         scf.for
 // CHECK:           vector.load
 // CHECK:           rocdl.s.setprio 1
@@ -17,8 +17,8 @@
 // CHECK:         }
 // CHECK:         rocdl.s.setprio 1
 // CHECK-NEXT:    rocdl.mfma.f32.32x32x8f16
-// REMARK: Function=products | Remark="loop pipelined: 2 stages, stream mode, 1 read prefetched
-func.func @products(%a: memref<64x4xf16>, %b: vector<4xf16>, %c: vector<16xf32>, %lane: i32) -> (vector<16xf32>, i32) {
+// REMARK: Function=mmas | Remark="loop pipelined: 2 stages, stream mode, 1 read prefetched
+func.func @mmas(%a: memref<64x4xf16>, %b: vector<4xf16>, %c: vector<16xf32>, %lane: i32) -> (vector<16xf32>, i32) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c64 = arith.constant 64 : index
@@ -36,12 +36,12 @@ func.func @products(%a: memref<64x4xf16>, %b: vector<4xf16>, %c: vector<16xf32>,
   return %sum#0, %sum#1 : vector<16xf32>, i32
 }
 
-// CHECK-LABEL: func.func @products_nvvm(
+// CHECK-LABEL: func.func @mmas_nvvm(
 // CHECK:         scf.for
 // CHECK:           vector.load
 // CHECK:           nvvm.mma.sync
-// REMARK: Function=products_nvvm | Remark="loop pipelined: 2 stages, stream mode, 1 read prefetched
-func.func @products_nvvm(%a: memref<64x2xf16>, %b: vector<2xf16>, %c: f32) -> f32 {
+// REMARK: Function=mmas_nvvm | Remark="loop pipelined: 2 stages, stream mode, 1 read prefetched
+func.func @mmas_nvvm(%a: memref<64x2xf16>, %b: vector<2xf16>, %c: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c64 = arith.constant 64 : index
@@ -56,7 +56,7 @@ func.func @products_nvvm(%a: memref<64x2xf16>, %b: vector<2xf16>, %c: f32) -> f3
   return %sum : f32
 }
 
-// Barriers are taken out and placed anew.
+// Barriers are removed and inserted again.
 // CHECK-LABEL: func.func @barriers(
 // CHECK:         scf.for
 // CHECK:           nvvm.barrier0

@@ -2,7 +2,7 @@
 // RUN:     --remarks-filter=smalti-annotate-lds-dma 2> %t | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK --input-file=%t
 
-// After an ordered fence, in the same block and in one whose predecessors all contain one; not after another fence or
+// After an ordered fence, in the same block and in one whose predecessors all contain one. Not after another fence or
 // barrier, or if one path to the block does not contain a fence.
 // CHECK: #[[$DOMAIN:.*]] = #llvm.alias_scope_domain
 // CHECK: #[[$SCOPE:.*]] = #llvm.alias_scope<{{.*}}domain = #[[$DOMAIN]]

@@ -153,10 +153,10 @@ func.func @no_wait(%in: !global, %slots: !slots, %n: index) -> f32 {
 !slot = memref<1x64xf32, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
 
 // A wait after the barrier covers only the loads of the wave itself.
-// CHECK-LABEL: @wait_behind_barrier
+// CHECK-LABEL: @wait_after_barrier
 // CHECK-NOT: rocdl.s.barrier
-// REMARK: Function=wait_behind_barrier | Remark="LDS DMA loads not overlapped: no wait and barrier order 'memref.load' of %arg1 after 'amdgpu.gather_to_lds'"
-func.func @wait_behind_barrier(%in: !global, %slots: !slots, %n: index) -> f32 {
+// REMARK: Function=wait_after_barrier | Remark="LDS DMA loads not overlapped: no wait and barrier order 'memref.load' of %arg1 after 'amdgpu.gather_to_lds'"
+func.func @wait_after_barrier(%in: !global, %slots: !slots, %n: index) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
@@ -308,17 +308,17 @@ func.func @unknown(%in: !global, %slots: !slots, %n: index) -> f32 {
 !slots = memref<3x1x64xf32, #gpu.address_space<workgroup>>
 !slot = memref<1x64xf32, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
 
-// After the loop, the load of the last iteration is in flight, and another slot is read: the condition around the loop
+// After the loop, the load of the last iteration is in flight, and another slot is read. The condition around the loop
 // guarantees that it has the iterations that its bounds state.
-// CHECK-LABEL: @behind_the_loop
+// CHECK-LABEL: @after_the_loop
 // CHECK: scf.for
 // CHECK: amdgpu.memory_counter_wait load(1)
 // CHECK: rocdl.s.barrier
 // CHECK: scf.yield
 // CHECK: amdgpu.memory_counter_wait load(1)
 // CHECK: rocdl.s.barrier
-// REMARK: Function=behind_the_loop | Remark="2 of 2 barriers no longer wait for outstanding LDS DMA loads"
-func.func @behind_the_loop(%in: !global, %slots: !slots, %lower: index, %n: index, %step: index) -> f32 {
+// REMARK: Function=after_the_loop | Remark="2 of 2 barriers no longer wait for outstanding LDS DMA loads"
+func.func @after_the_loop(%in: !global, %slots: !slots, %lower: index, %n: index, %step: index) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
@@ -369,15 +369,15 @@ func.func @behind_the_loop(%in: !global, %slots: !slots, %lower: index, %n: inde
 !slot = memref<1x64xf32, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
 
 // The same for a loop with dynamic bounds and step.
-// CHECK-LABEL: @behind_a_loop_with_steps
+// CHECK-LABEL: @after_a_loop_with_steps
 // CHECK: scf.for
 // CHECK: amdgpu.memory_counter_wait load(1)
 // CHECK: rocdl.s.barrier
 // CHECK: scf.yield
 // CHECK: amdgpu.memory_counter_wait load(1)
 // CHECK: rocdl.s.barrier
-// REMARK: Function=behind_a_loop_with_steps | Remark="2 of 2 barriers no longer wait for outstanding LDS DMA loads"
-func.func @behind_a_loop_with_steps(%in: !global, %slots: !slots, %lower: index, %n: index, %step: index) -> f32 {
+// REMARK: Function=after_a_loop_with_steps | Remark="2 of 2 barriers no longer wait for outstanding LDS DMA loads"
+func.func @after_a_loop_with_steps(%in: !global, %slots: !slots, %lower: index, %n: index, %step: index) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
@@ -553,11 +553,11 @@ func.func @too_few_iterations(%in: !global, %slots: !slots, %lower: index, %n: i
 !slot = memref<64xf32, strided<[1], offset: ?>, #gpu.address_space<workgroup>>
 
 // Buffers with offsets in one allocation are different buffers, and the same view twice is one.
-// CHECK-LABEL: @places
+// CHECK-LABEL: @offsets
 // CHECK: rocdl.s.barrier
 // CHECK: return
-// REMARK: Function=places | Remark="1 of 1 barriers no longer wait for outstanding LDS DMA loads"
-func.func @places(%in: !global, %all: memref<2048xi8, #gpu.address_space<workgroup>>) -> f32 {
+// REMARK: Function=offsets | Remark="1 of 1 barriers no longer wait for outstanding LDS DMA loads"
+func.func @offsets(%in: !global, %all: memref<2048xi8, #gpu.address_space<workgroup>>) -> f32 {
   %c0 = arith.constant 0 : index
   %c768 = arith.constant 768 : index
   %lane = gpu.thread_id x

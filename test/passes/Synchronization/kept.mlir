@@ -35,7 +35,7 @@ gpu.module @m {
     gpu.return %x : f32
   }
 
-  // Other blocks that see the count take it that the data is there.
+  // Other blocks that observe the count assume that the data is visible.
   // CHECK: Function=counts | Remark="barrier kept: it orders 'memref.store' before 'memref.atomic_rmw'"
   gpu.func @counts(%data: memref<1024xf32> {llvm.noalias}, %count: memref<1xi32> {llvm.noalias}, %x: f32) kernel {
     %c0 = arith.constant 0 : index

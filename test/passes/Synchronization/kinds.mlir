@@ -7,7 +7,7 @@
 #shared = #gpu.address_space<workgroup>
 
 gpu.module @m {
-  // The read of global memory is over where its value is stored.
+  // The read of global memory is complete where its value is stored.
   // CHECK-LABEL: gpu.func @stream(
   // CHECK:         scf.for
   // CHECK-NEXT:      memref.load

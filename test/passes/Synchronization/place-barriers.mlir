@@ -32,8 +32,8 @@ gpu.module @m {
     gpu.return
   }
 
-  // A tile that a loop fills and reads: two barriers inside, and what stands
-  // before and behind it needs none of its own.
+  // A tile that a loop fills and reads: two barriers inside, and the accesses before and after it need none of their
+  // own.
   // CHECK-LABEL: gpu.func @tile(
   // CHECK:         memref.store
   // CHECK-NEXT:    scf.for
@@ -112,7 +112,7 @@ gpu.module @m {
     gpu.return
   }
 
-  // A barrier that orders global memory stays; nothing is put in for it.
+  // A barrier that orders global memory stays; none is inserted for it.
   // CHECK-LABEL: gpu.func @global(
   // CHECK:         memref.store
   // CHECK-NEXT:    gpu.barrier
@@ -146,7 +146,7 @@ gpu.module @m {
     gpu.return
   }
 
-  // The same by threads of which nothing is known.
+  // The same with unknown threads.
   // CHECK-LABEL: gpu.func @any_block(
   // CHECK:         memref.store
   // CHECK-NEXT:    gpu.barrier
@@ -237,7 +237,7 @@ gpu.module @m {
     gpu.return
   }
 
-  // The copy is pending from the wait on, whatever lies between.
+  // The copy is pending from the wait on, independent of the ops between.
   // CHECK-LABEL: gpu.func @copies(
   // CHECK:         nvgpu.device_async_copy
   // CHECK-NEXT:    nvgpu.device_async_create_group
@@ -255,8 +255,8 @@ gpu.module @m {
     gpu.return
   }
 
-  // A call may do anything, and so may the code around a function that is no
-  // kernel; of two barriers with nothing between them one goes.
+  // A call may have any effect, and so may the code around a function that is not a kernel; of two barriers without ops
+  // between them one is removed.
   // CHECK-LABEL: gpu.func @unknown(
   // CHECK:         gpu.barrier
   // CHECK-NEXT:    func.call @anything
@@ -276,8 +276,8 @@ gpu.module @m {
   func.func private @anything()
 }
 
-// No kernel: what comes behind the function may touch what the inner loop
-// reads; a barrier at its end does for that what the one in the loops did.
+// Not a kernel: code after the function may access the elements that the inner loop reads. A barrier at its end
+// replaces the one in the loops.
 // CHECK-LABEL: func.func @has_callers(
 // CHECK:         memref.load
 // CHECK:         gpu.barrier

@@ -130,7 +130,7 @@ gpu.module @region {
 
 !tile = memref<64xf32, #gpu.address_space<workgroup>>
 
-// Each thread accesses its own element, whatever the order.
+// Each thread accesses its own element, in any order.
 gpu.module @own {
   gpu.func @own(%x: f32, %n: index) workgroup(%s: !tile) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %c0 = arith.constant 0 : index

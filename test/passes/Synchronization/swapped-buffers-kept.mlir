@@ -61,7 +61,7 @@ gpu.module @m {
     gpu.return
   }
 
-  // Two arguments of which nothing says that they do not overlap.
+  // Two arguments that are not marked as non-overlapping.
   // CHECK: Function=may_alias | Remark="barrier kept: it orders 'memref.load' before 'memref.store'"
   // CHECK: Function=may_alias | Remark="barrier kept: it orders 'memref.store' before 'memref.load'"
   // CHECK: Function=may_alias | Remark="0 barriers removed, 0 inserted, 2 kept"

@@ -50,7 +50,7 @@ ret void
 @pytest.mark.parametrize("barrier", ['all"(i32 0)', 'count"(i32 1, i32 128)'])
 @pytest.mark.parametrize("early", [4, 32, 127])
 def test_barriers_do_not_wait_for_exited_threads(tmp_path: Path, barrier: str, early: int) -> None:
-    """PTX ISA, "exit". A part of a warp may have ended, too."""
+    """PTX ISA, "exit". Only a part of a warp may have exited."""
     body = f"""\
 {TID}
 %isEarly = icmp ult i32 %tid, {early}

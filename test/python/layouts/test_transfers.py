@@ -112,7 +112,7 @@ def test_every_plan_moves_every_element(chip: str, is_load: bool) -> None:
 
 @pytest.mark.parametrize("chip", ["sm_90a", "gfx950", "gfx1250"])
 @pytest.mark.parametrize("width", [16, 32, 64])
-def test_a_wrong_swizzle_is_seen(chip: str, width: int) -> None:
+def test_a_wrong_swizzle_is_found(chip: str, width: int) -> None:
     """The executor detects mutated plans: a plan for one swizzle fails with another."""
     layout, bits = next(iter(chip_layouts(chip).values()))
     shape = [max(size, 64) for size in layout.tiling[0]]

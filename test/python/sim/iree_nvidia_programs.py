@@ -1,5 +1,6 @@
-"""Kernels for NVIDIA chips as IREE's pipelines produce them before the lowering to LLVM, written by hand: a matmul with
-asynchronous copies, fragment loads and warp-level MMAs, and a softmax with shuffle reductions."""
+"""Kernels for NVIDIA chips as IREE's pipelines produce them before the lowering to LLVM, written by hand.
+
+A matmul with asynchronous copies, fragment loads and warp-level MMAs, and a softmax with shuffle reductions."""
 
 from __future__ import annotations
 

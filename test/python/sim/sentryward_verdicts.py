@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Compares the simulator's verdicts with those of SentryWard, which checks PTX without running it.
 
-Programs of threads are simulated, and compiled to PTX that SentryWard checks: sound ones, and each with one mistake in
-its synchronization. Needs `sentryward` (PyPI) in the path.
+Thread-level kernels are simulated, and compiled to PTX that SentryWard checks: race-free kernels, and each with one
+synchronization mistake. Needs `sentryward` (PyPI) in the path.
 """
 
 from __future__ import annotations

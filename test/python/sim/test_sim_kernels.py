@@ -130,7 +130,7 @@ def ragged_dot(text: str, **how: object) -> tuple[tuple[sim.Finding, ...], np.nd
 
 
 def test_ragged_dot_overwrites_memory_that_wgmma_may_read() -> None:
-    # JAX's program hands out a slot one step after the product was started, and never waits for products in its loop.
+    # JAX's kernel releases a slot one step after the `wgmma` was issued, and never waits for `wgmma` in its loop.
     text = PALLAS.joinpath("ragged_dot.mlir").read_text()
     found, result, wanted = ragged_dot(text, completion="early", go_on=True)
     # Copies and MMAs that run concurrently still give the right numbers.

@@ -1,5 +1,6 @@
-"""Pipelined loops: equal to numpy and free of findings for every number of stages and iterations, and every mutant is
-caught. The whole grid: `tools/dev fuzz loops --grid --sim` (or `--mutants`)."""
+"""Pipelined loops in the simulator: equal to numpy, without findings, and with killed mutants.
+
+For every number of stages and iterations. The whole grid: `tools/dev fuzz loops --grid --sim` (or `--mutants`)."""
 
 from __future__ import annotations
 

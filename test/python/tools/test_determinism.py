@@ -1,4 +1,4 @@
-"""The order of remarks is that of the ops, in every run of smalti-opt."""
+"""Order of remarks in repeated runs of smalti-opt: the order of the ops."""
 
 import subprocess
 from pathlib import Path

@@ -1,9 +1,9 @@
-"""Compares which buffers smalti-multi-buffer takes as overwritten with an execution of all threads.
+"""Overwritten buffers of smalti-multi-buffer, compared with an execution of all threads.
 
 Random programs store to a buffer by index arithmetic on thread ids, lane ids and the counters of inner loops, under
-conditions on them, as scalars and as vectors. Here every thread is executed. A buffer that gets slots must be
-overwritten by then (else the pass would make wrong code), and one that is overwritten must get them, unless some number
-on the way is negative or has more than 31 bits, which the pass does not follow.
+conditions on them, as scalars and as vectors. Here every thread is executed. A multi-buffered buffer must be
+overwritten by then (otherwise the pass is wrong). An overwritten buffer must be multi-buffered, unless an intermediate
+number is negative or has more than 31 bits, which the pass does not support.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def signed(value: int, bits: int) -> int:
 
 @dataclass
 class Thread:
-    """What one thread knows; `clean` where the pass must be able to follow."""
+    """The values of one thread; `clean` if the pass must support them."""
 
     x: int
     y: int

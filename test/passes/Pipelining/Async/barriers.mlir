@@ -76,8 +76,8 @@ func.func @one_thread(%tensor: !descriptor, %thread: index, %n: index, %init: f3
   return %sum : f32
 }
 
-// A phase that the loop carries, and one barrier for each of two operands in one group, each with its wait. What a wait
-// for a barrier object completes is there for every thread that waits: the only block barrier says that slots are free.
+// A loop-carried phase, and one barrier for each of two operands in one group, each with its wait. A wait for a barrier
+// object makes the copies visible to every waiting thread: the only block barrier signals that slots are free.
 // REMARK: Function=carried_phase | Remark="loop pipelined: 3 stages, async mode, 2 copies prefetched; 2 shared buffers, 131072 B; 1 barrier per iteration; trip count 8"
 // CHECK-LABEL: func.func @carried_phase(
 // CHECK:         scf.for {{.*}} iter_args(%{{.*}} = %{{.*}}, %[[PHASE:.*]] = %false)
@@ -134,7 +134,7 @@ func.func @carried_phase(%a: !descriptor, %b: !descriptor, %thread: index, %init
   return %sum#0 : f32
 }
 
-// A block program: barriers are elements of a memref in shared memory.
+// A block-level kernel: barriers are elements of a memref in shared memory.
 // REMARK: Function=block_program | Remark="loop pipelined: 3 stages, async mode, 1 copy prefetched; 1 shared buffer, 32768 B; 1 barrier per iteration; trip count 16"
 // CHECK-LABEL: func.func @block_program(
 // TWO-COUNT-1:   mosaic_gpu.async_load

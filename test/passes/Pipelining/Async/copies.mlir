@@ -2,8 +2,8 @@
 // RUN:   --remarks-filter=smalti-pipeline-loops 2>%t | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK < %t
 
-// Two iterations of copies are in flight. The wait leaves the younger one; the
-// barrier behind it also says that the slot that is filled next is free.
+// Two iterations of copies are in flight. The wait leaves the younger one; the barrier after it also orders the reads
+// before the next copy into that slot.
 // REMARK: Function=block_copies | Remark="loop pipelined: 3 stages, async mode, 2 copies prefetched; 2 shared buffers, 24576 B; 1 barrier per iteration; trip count 10"
 // CHECK-LABEL: func.func @block_copies(
 // CHECK-COUNT-2: mosaic_gpu.async_copy

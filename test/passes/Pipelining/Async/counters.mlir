@@ -63,8 +63,8 @@ func.func @barrier_waits(%a: memref<64x256xf32>, %thread: index, %init: f32) -> 
   return %sum : f32
 }
 
-// Two waits, each for the copy that its reader needs. The second stands behind the next copies, and leaves them and the
-// iterations between in flight. s_waitcnt has the counter of loads in bits 0 to 3.
+// Two waits, each for the copy that its reader needs. The second wait is after the next copies, and leaves them and the
+// iterations between in flight. s_waitcnt has vmcnt in bits 0 to 3.
 // REMARK: Function=two_waits | Remark="loop pipelined: 3 stages, async mode, 2 copies prefetched; 2 shared buffers, 8192 B; 2 barriers per iteration; run-time guard on the trip count"
 // CHECK-LABEL: func.func @two_waits(
 // CHECK:         scf.if
@@ -123,7 +123,7 @@ func.func @two_waits(%a: memref<64x256xf32>, %n: index, %thread: index, %init: f
   return %sum : f32
 }
 
-// A tensor copy is one unit of its own counter.
+// A tensor copy is counted separately by its own counter.
 // REMARK: Function=tensor_copies | Remark="loop pipelined: 3 stages, async mode, 2 copies prefetched; 2 shared buffers, 65536 B; 1 barrier per iteration; trip count 10"
 // CHECK-LABEL: func.func @tensor_copies(
 // TWO-COUNT-2:   amdgpu.tensor_load_to_lds
@@ -176,8 +176,8 @@ func.func @tensor_copies(%a: memref<640x64xf16>, %b: memref<640x64xf16>, %thread
   return %sum : f16
 }
 
-// One operand by DMA, the other through registers: it is read while the iteration before it computes, and stored behind
-// that. A load to a register is not counted, it may be gone when the program runs.
+// One operand by LDS DMA, the other through registers: it is loaded during the computation of the previous iteration,
+// and stored after that. A load to a register is not counted: later passes may remove it.
 // REMARK: Function=through_registers | Remark="loop pipelined: 3 stages, async mode, 1 copy prefetched; 2 shared buffers, 5120 B; 2 barriers per iteration; trip count 64"
 // CHECK-LABEL: func.func @through_registers(
 // CHECK:         scf.for
@@ -286,7 +286,7 @@ func.func @some_iterations(%a: memref<64x256xf32>, %thread: index, %rows: index,
   return %sum : f32
 }
 
-// A loop of copies is one unit. The number of its iterations counts.
+// A loop of copies is scheduled as a whole. Its trip count is counted.
 // CHECK-LABEL: func.func @inner_loop(
 // CHECK:         scf.for
 // CHECK:         scf.for
@@ -319,7 +319,7 @@ func.func @inner_loop(%a: memref<64x256xf32>, %thread: index, %init: f32) -> f32
   return %sum : f32
 }
 
-// Copies that may not be made leave nothing to count: with two stages the wait, for all, stays ahead of the next ones.
+// Conditional copies cannot be counted: with two stages the wait, for all, stays before the next ones.
 // CHECK-LABEL: func.func @none_for_certain(
 // CHECK:         scf.for
 // CHECK-NEXT:      amdgpu.memory_counter_wait load(0)

@@ -70,7 +70,7 @@ func.func @two_groups(%a: memref<64x256xf32>, %b: memref<64x256xf32>, %n: index,
   return %sum : f32
 }
 
-// A tail that is filled with zeros: what a thread does not copy it stores, and the group is made all the same.
+// A tail with zeros: a thread stores the elements that it does not copy, and the group is committed anyway.
 // CHECK-LABEL: func.func @tail(
 // CHECK:         scf.for
 // TWO:             nvgpu.device_async_wait %{{.*}} {numGroups = 0 : i32}
@@ -110,8 +110,8 @@ func.func @tail(%a: memref<64x256xf32>, %thread: index, %rows: index, %init: f32
   return %sum : f32
 }
 
-// A copy that is under way when the loop begins: the first wait leaves only newer ones, and the barrier that makes its
-// data visible stands behind that wait.
+// A copy in flight when the loop begins: the first wait leaves only newer ones, and the barrier that makes its data
+// visible is after that wait.
 // CHECK-LABEL: func.func @before(
 // CHECK:         nvgpu.device_async_copy %arg0
 // CHECK-NOT:     gpu.barrier

@@ -164,7 +164,7 @@ func.func @waits_for_one_of_two(%a: memref<64x64xf32>, %thread: index, %init: f3
   return %sum : f32
 }
 
-// A tensor copy is in nobody's way but a wait's: the barrier does not wait for it.
+// Only a wait can order a tensor copy: the barrier does not wait for it.
 // CHECK: Function=tensor_without_wait | Remark="loop not pipelined: 'memref.load' uses %alloc before a wait completes the copy into it"
 func.func @tensor_without_wait(%a: memref<64x64xf32>, %thread: index, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
@@ -274,7 +274,7 @@ func.func @foreign_arrival(%a: !descriptor, %empty: !one, %parity: i1, %thread: 
   return %sum : f32
 }
 
-// All threads arrive, so that a slot is filled again when all have read it: arrivals that run ahead would not say so.
+// All threads arrive, so that a slot is refilled after all have read it: prefetched arrivals would not ensure that.
 // CHECK: Function=orders_by_arrivals | Remark="loop not pipelined: the body does not contain a block barrier, so 'nvgpu.mbarrier.arrive' may be what orders its threads"
 func.func @orders_by_arrivals(%a: !descriptor, %is_first: i1, %parity: i1, %thread: index, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
@@ -337,7 +337,7 @@ func.func @nested_wait(%condition: i1) {
   return
 }
 
-// The unit would read what an earlier iteration computes.
+// The copies would read the result of an earlier iteration.
 // CHECK: Function=unit_reads | Remark="loop not pipelined: 'scf.if' contains asynchronous copies, and 'memref.load' inside it reads %arg1"
 func.func @unit_reads(%a: memref<64xf32>, %flags: memref<64xi1, #shared>, %shared: memref<64xf32, #shared>, %condition: i1) {
   %c0 = arith.constant 0 : index
@@ -372,7 +372,7 @@ func.func @group_of_others(%a: memref<64xf32>, %shared: memref<64xf32, #shared>,
   return
 }
 
-// Groups under a condition that changes: there may be none behind a copy's own.
+// Groups under a changing condition: a copy's own group may be the last one.
 // CHECK: Function=varying_groups | Remark="loop not pipelined: the schedule needs 3 slots of %{{.*}}; accesses are proven to rotate over 1"
 func.func @varying_groups(%a: memref<64xf32>, %shared: memref<64xf32, #shared>, %n: index, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
@@ -526,8 +526,8 @@ func.func @depends(%a: memref<64x64xf32>, %thread: index, %at: memref<64xindex>,
   return
 }
 
-// CHECK: Function=initialises | Remark="loop not pipelined: 'nvgpu.mbarrier.init' initializes an mbarrier in every iteration"
-func.func @initialises(%a: !descriptor, %barriers: !barriers, %shared: memref<64xf32, #shared>) {
+// CHECK: Function=initializes | Remark="loop not pipelined: 'nvgpu.mbarrier.init' initializes an mbarrier in every iteration"
+func.func @initializes(%a: !descriptor, %barriers: !barriers, %shared: memref<64xf32, #shared>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c64 = arith.constant 64 : index
@@ -539,8 +539,8 @@ func.func @initialises(%a: !descriptor, %barriers: !barriers, %shared: memref<64
 }
 
 // The arrival is one for the next phase.
-// CHECK: Function=arrives_behind | Remark="loop not pipelined: 'nvgpu.mbarrier.arrive' arrives on %{{[^ ]*}} after the wait of the same iteration; the loop appears to be pipelined already"
-func.func @arrives_behind(%a: !descriptor, %parity: i1, %thread: index, %init: f32) -> f32 {
+// CHECK: Function=arrives_after | Remark="loop not pipelined: 'nvgpu.mbarrier.arrive' arrives on %{{[^ ]*}} after the wait of the same iteration; the loop appears to be pipelined already"
+func.func @arrives_after(%a: !descriptor, %parity: i1, %thread: index, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c3 = arith.constant 3 : index
@@ -563,7 +563,7 @@ func.func @arrives_behind(%a: !descriptor, %parity: i1, %thread: index, %init: f
   return %sum : f32
 }
 
-// The store would be done ahead, with the copies.
+// The store would be prefetched with the copies.
 // CHECK: Function=unit_writes | Remark="loop not pipelined: 'scf.if' contains asynchronous copies, and 'memref.store' inside it writes %arg1"
 func.func @unit_writes(%a: memref<64xf32>, %flags: memref<64xi1, #shared>, %shared: memref<64xf32, #shared>, %condition: i1) {
   %c0 = arith.constant 0 : index

@@ -1,8 +1,8 @@
-// Asynchronous copies, run on the CPU by one thread after the passes: once
-// with copies that are done when they start (a slot that is filled too early
-// gives wrong numbers), once with copies that are done no sooner than a wait
-// demands it (a wait that leaves too many groups in flight gives wrong
-// numbers). The runtime below stands for the hardware.
+// Asynchronous copies, run on the CPU by one thread after the passes. Once
+// copies complete when they start: a slot that is filled too early gives wrong
+// numbers. Once copies complete when a wait demands it: a wait that leaves too
+// many groups in flight gives wrong numbers. The runtime below replaces the
+// hardware.
 //
 // DEFINE: %{late} = sed -e '/gpu.barrier/d' \
 // DEFINE:   -e 's/= nvgpu.device_async_copy %[^[]*\[\(%[^,]*\), %[^]]*\], \(%[^[]*\)\[.*\], 4 : .* to \(memref.*\)$/= func.call @start(\1, \2) : (index, \3) -> index/' \
@@ -57,7 +57,7 @@ func.func @kernel(%a: memref<?x4xi32>, %lower: index, %upper: index, %step: inde
 // Row r of the source is 10 r, 10 r + 1, ...: a copy is its row and where to.
 memref.global "private" @eager : memref<1xindex> = dense<0>
 memref.global "private" @rows : memref<64xindex> = uninitialized
-memref.global "private" @places : memref<64xindex> = uninitialized
+memref.global "private" @indices : memref<64xindex> = uninitialized
 memref.global "private" @ends : memref<64xindex> = uninitialized
 // Copies started, groups made, groups complete.
 memref.global "private" @counts : memref<3xindex> = dense<0>
@@ -91,7 +91,7 @@ func.func private @start(%row: index, %to: memref<4xi32, strided<[1], offset: ?>
   %place = arith.addi %begin, %bytes : index
   %counts = memref.get_global @counts : memref<3xindex>
   %rows = memref.get_global @rows : memref<64xindex>
-  %places = memref.get_global @places : memref<64xindex>
+  %places = memref.get_global @indices : memref<64xindex>
   %n = memref.load %counts[%c0] : memref<3xindex>
   memref.store %row, %rows[%n] : memref<64xindex>
   memref.store %place, %places[%n] : memref<64xindex>
@@ -126,7 +126,7 @@ func.func private @wait(%pending: index) {
   %counts = memref.get_global @counts : memref<3xindex>
   %ends = memref.get_global @ends : memref<64xindex>
   %rows = memref.get_global @rows : memref<64xindex>
-  %places = memref.get_global @places : memref<64xindex>
+  %places = memref.get_global @indices : memref<64xindex>
   %eager = memref.get_global @eager : memref<1xindex>
   %flag = memref.load %eager[%c0] : memref<1xindex>
   %is_late = arith.cmpi eq, %flag, %c0 : index

@@ -1,5 +1,5 @@
-// What loops carry from one iteration to the next, run on the CPU: the pipelined program prints what the plain one does,
-// for every number of iterations from 0 to 9, in loops with signed and unsigned counters of several widths.
+// Loop-carried values, run on the CPU: the pipelined program prints the same as the plain one. Trip counts are 0 to 9,
+// in loops with signed and unsigned counters of several widths.
 //
 // DEFINE: %{lower} = sed '/gpu.barrier/d' | mlir-opt --convert-vector-to-scf --convert-scf-to-cf --expand-strided-metadata --lower-affine \
 // DEFINE:   --convert-vector-to-llvm --finalize-memref-to-llvm --convert-arith-to-llvm --convert-cf-to-llvm --convert-func-to-llvm \
@@ -21,7 +21,7 @@
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pipeline-loops{stages=5}))' | %{lower} | %{run} > %t.5
 // RUN: diff %t.plain %t.5
 //
-// A schedule is written and read back with the same result, ops that are made again for several stages included.
+// A schedule is written and read back with the same result, also with ops that are cloned for several stages.
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pipeline-loops{stages=3 emit-schedule=true}))' \
 // RUN:   | smalti-opt --pass-pipeline='builtin.module(func.func(smalti-pipeline-loops{use-schedule=true}))' -o %t.read
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pipeline-loops{stages=3}))' -o %t.direct
@@ -49,7 +49,7 @@ func.func @swapped(%a: memref<64xi64>, %lower: index, %upper: index, %step: inde
   return %result : i64
 }
 
-// What was loaded is used again one, two and three iterations later.
+// A loaded value is used again one, two and three iterations later.
 func.func @delayed(%a: memref<64xi64>, %lower: index, %upper: index, %step: index) -> i64 {
   %c5 = arith.constant 5 : i64
   %c6 = arith.constant 6 : i64
@@ -119,7 +119,7 @@ func.func @index_in_stages(%a: memref<64xi64> {llvm.noalias}, %out: memref<64xi6
   return %result : i64
 }
 
-// Counters of 4 bits: the number of iterations does not fit a signed one.
+// Counters of 4 bits: the trip count exceeds a signed one.
 func.func @unsigned_narrow(%a: memref<64xi64>, %lower: i4, %upper: i4, %step: i4) -> i64 {
   %one = arith.constant 1 : i64
   %factor = arith.constant 31 : i64

@@ -1,4 +1,4 @@
-"""A nest of loops, each with a read and a write: the number of loops is the argument."""
+"""A nest of loops, each with a read and a write, with the number of loops as argument."""
 
 import sys
 

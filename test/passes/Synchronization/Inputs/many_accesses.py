@@ -1,4 +1,5 @@
-"""Prints a kernel in which each thread stores and reads so many elements of its own, and one of them behind a barrier."""
+"""Prints a kernel in which each thread stores and reads the given number of its own elements, and one of them after a
+barrier."""
 
 import sys
 

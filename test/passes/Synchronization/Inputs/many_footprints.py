@@ -1,4 +1,5 @@
-"""Writes a kernel whose threads write their own element of `count` different rows, and behind a barrier read `read`."""
+"""Writes a kernel whose threads write their own element of `count` different rows, and read `read` rows after a
+barrier."""
 
 import sys
 

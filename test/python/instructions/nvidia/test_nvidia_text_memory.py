@@ -502,7 +502,9 @@ def test_alignment_of_wide_accesses(access: str, chip: str) -> None:
             _run_wide(WIDE[access], chip, alignment, x, out)
             np.testing.assert_array_equal(out, x)
         else:
-            with pytest.raises(smalti.EmulationError, match=f"32-byte access: .* is not a multiple of {needed}") as error:
+            with pytest.raises(
+                smalti.EmulationError, match=f"32-byte access: .* is not a multiple of {needed}"
+            ) as error:
                 _run_wide(WIDE[access], chip, alignment, x, out)
             assert error.value.findings[0].kind == "misaligned"
 

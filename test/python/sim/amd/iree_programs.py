@@ -1,5 +1,6 @@
-"""Matmuls as IREE's pipelines for AMD chips produce them before the lowering to LLVM, written by hand: bounds-checked
-buffers, swizzled or padded LDS tiles, pipelined loops, and scheduling hints for LLVM."""
+"""Matmuls as IREE's pipelines for AMD chips produce them before the lowering to LLVM, written by hand.
+
+Bounds-checked buffers, swizzled or padded LDS tiles, pipelined loops, and scheduling hints for LLVM."""
 
 from __future__ import annotations
 

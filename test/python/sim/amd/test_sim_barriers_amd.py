@@ -191,7 +191,7 @@ def test_a_wave_that_leaves_is_not_waited_for() -> None:
 
 
 def test_converged_waves_with_different_barriers() -> None:
-    """Pairs of waves meet at barriers that they compute the pointers of; no pair waits for the other one."""
+    """Pairs of waves synchronize at barriers whose pointers they compute; no pair waits for the other one."""
     body = f"""
     %pair = arith.remui %wave, %c2 : index
     {pointer("b", "%pair")}

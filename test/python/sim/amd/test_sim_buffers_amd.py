@@ -1,4 +1,4 @@
-"""Bounds-checked buffers of AMD: out-of-bounds loads return zero, and out-of-bounds stores have no effect."""
+"""Bounds-checked buffers of AMD: zeros of out-of-bounds loads, and out-of-bounds stores without effect."""
 
 from __future__ import annotations
 

@@ -277,7 +277,7 @@ def test_counts_that_are_wrong() -> None:
 
 
 def test_accesses_of_other_waves_are_not_published() -> None:
-    """The arrival tells of its own wave, and of global memory only behind a wait."""
+    """The arrival orders its own wave's LDS accesses, and global memory only after a wait."""
     body = f"""
     scf.if %first {{
       {make("%c0", 32)}

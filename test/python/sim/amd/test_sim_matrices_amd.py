@@ -381,7 +381,7 @@ def test_halves_of_a_wave_that_differ() -> None:
 
 
 def test_inactive_waves_do_not_have_operands() -> None:
-    """What they hold where others multiply is not looked at."""
+    """The registers of inactive lanes are not used."""
     lines = [
         "%c32 = arith.constant 32 : index",
         "%zeros = arith.constant dense<0.0> : vector<8xf32>",
@@ -404,7 +404,7 @@ def test_inactive_waves_do_not_have_operands() -> None:
 
 @pytest.mark.parametrize(("m", "k"), [(16, 8), (32, 4)])
 def test_mfma_of_xf32(m: int, k: int) -> None:
-    """The factors have 10 bits of mantissa, and what is below is cut off."""
+    """The operands have 10 bits of mantissa, and further bits are truncated."""
     row = ("gfx942", "mfma", m, k, 1, "f32", "f32")
     factors, results = operand_positions("gfx942", "mfma", m, k, 1, 32), result_positions("gfx942", "mfma", m, 1, False)
     matrices = [given("f32", shape, seed) for seed, shape in enumerate([(1, m, k), (1, m, k), (1, m, m)])]

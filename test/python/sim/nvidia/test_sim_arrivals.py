@@ -88,7 +88,7 @@ def test_every_mutant_of_an_arrival_is_noticed() -> None:
 
 
 def test_accesses_that_an_arrival_does_not_order() -> None:
-    # An arrival of the threads themselves tells nothing of their copies.
+    # An arrival of the threads does not cover their asynchronous copies.
     plain = program(arrive="%s = nvvm.mbarrier.arrive %b : !llvm.ptr<3> -> i64")
     assert {f.kind for f in sim.simulate(plain, "sim:sm_80").find(*arrays())} == {"race", "leak"}
     # The arrival does not cover copies that are issued after it, even in the same group as earlier copies.

@@ -193,7 +193,7 @@ def test_registers_of_a_need_a_fence() -> None:
 
 
 def test_warpgroups_that_diverge() -> None:
-    """Products in a branch of one warpgroup are none of the other's, nor is a fence there."""
+    """Each warpgroup has its own `wgmma` groups in a branch, and its own fences."""
     branch = ["%half = arith.constant 128 : index", "%mine = arith.cmpi ult, %t, %half : index", "scf.if %mine {"]
     inside = [*LOADED, FENCE, wgmma("p", "%c"), *END, *stores("%p", "f32", 4)]
     arguments = ARGUMENTS.replace("128x4", "256x4")

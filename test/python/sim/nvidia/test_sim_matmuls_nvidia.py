@@ -261,9 +261,9 @@ def test_mmas_of_shared_memory(kinds: tuple[str, str, str]) -> None:
         ("wgmma.mma_async.sync", "wgmma.mma.sync"),
     ],
 )
-def test_invalid_matmuls(before: str, behind: str) -> None:
+def test_invalid_matmuls(before: str, after: str) -> None:
     case = Case(8, "f32", "f16", "f16", text=wgmmas()[8, "f32", "f16", "f16", False]["text"])
-    changed = case.text.replace(before, behind)
+    changed = case.text.replace(before, after)
     assert changed != case.text
     with pytest.raises(CompileError, match=re.escape("'llvm.inline_asm'")) as caught:
         smalti.compile(changed, target="sim:sm_90a")

@@ -51,7 +51,7 @@ OTHERS = {
 
 
 def test_the_table_does_not_have_other_mmas() -> None:
-    """A row of another kind would need a test. `fma` is no matrix instruction."""
+    """A row of another kind would need a test. `fma` is not a matrix instruction."""
     assert {mma.kind for chip in CHIPS for mma in chip.mmas} == {"mma_sync", "fma"}
     assert {kind for row in table() for kind in row[2:4]} <= set(DTYPES) and len(table()) >= 10
 

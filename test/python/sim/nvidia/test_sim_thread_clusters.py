@@ -296,7 +296,7 @@ def test_arrivals_on_barriers_of_another_block() -> None:
     cast = "\n    %far = llvm.addrspacecast %b_there : !llvm.ptr<7> to !llvm.ptr"
     finding = sent(INIT, cast, SYNC, TELL, far)[0]
     assert finding.kind == "barrier" and finding.message.endswith("only threads of that block may do so")
-    # Nothing tells that the barrier there is initialized.
+    # The initialization of the barrier there is not ordered before.
     found = sent(INIT, TELL, WAIT_FOR_CLUSTER, READ_RECEIVED)
     assert "barrier" in {f.kind for f in found}
 

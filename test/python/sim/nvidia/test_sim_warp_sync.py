@@ -1,4 +1,4 @@
-"""Independent threads of an NVIDIA warp: a load may read another lane's store only after `bar.warp.sync`."""
+"""Independent threads of an NVIDIA warp: visibility of another lane's store after `bar.warp.sync`."""
 
 from __future__ import annotations
 

@@ -272,7 +272,7 @@ def test_lanes_that_are_inactive(inside: str, chip: str, message: str) -> None:
 
 
 def test_lanes_that_converge_at_another_op() -> None:
-    """Threads that run by themselves may vote together in both ways of a condition."""
+    """Divergent threads may vote together on both paths of a condition."""
     text = parted("%got = nvvm.vote.sync ballot %all, %odd -> i32")
     both = text.replace(
         "scf.yield %zero : i32", "%other = nvvm.vote.sync ballot %all, %odd -> i32\nscf.yield %other : i32"

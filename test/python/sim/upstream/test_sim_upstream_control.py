@@ -234,7 +234,7 @@ def test_a_barrier_on_one_path() -> None:
 
 
 def test_warps_wait_on_different_paths() -> None:
-    """Each warp has a barrier of its own in its way."""
+    """Each warp has a barrier of its own on its path."""
     y = np.zeros(64, np.int32)
     body = """
     %n32 = arith.constant 32 : index
