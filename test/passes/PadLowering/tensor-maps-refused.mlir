@@ -91,14 +91,14 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // What a tensor map can say.
-  // CHECK: Function=maps | Remark="{{.*}}; it is no TMA copy: the sizes of the tensor are dynamic"
-  // CHECK: Function=maps | Remark="{{.*}}; it is no TMA copy: a stride of the tensor map is 26 bytes; it must be a multiple of 16 bytes below 2^40"
-  // CHECK: Function=maps | Remark="{{.*}}; it is no TMA copy: rows of 24 bytes in shared memory are not a multiple of 16 bytes"
-  // CHECK: Function=maps | Remark="{{.*}}; it is no TMA copy: the offset of the tensor in the kernel argument is dynamic"
-  // CHECK: Function=maps | Remark="{{.*}}; it is no TMA copy: the tensor begins at element 4 of the kernel argument; its offset must be a multiple of 16 bytes"
-  // CHECK: Function=maps | Remark="{{.*}}; it is no TMA copy: the kernel's argument is known to be at a multiple of 8 bytes, not of 16"
-  // CHECK: Function=maps | Remark="the padded read became a masked one; it is no asynchronous copy: its memory space #gpu.address_space<global> is not the generic one"
+  // Limits of tensor maps.
+  // CHECK: Function=maps | Remark="{{.*}}; TMA not used: the sizes of the tensor are dynamic"
+  // CHECK: Function=maps | Remark="{{.*}}; TMA not used: a stride of the tensor map is 26 bytes; it must be a multiple of 16 bytes below 2^40"
+  // CHECK: Function=maps | Remark="{{.*}}; TMA not used: rows of 24 bytes in shared memory are not a multiple of 16 bytes"
+  // CHECK: Function=maps | Remark="{{.*}}; TMA not used: the offset of the tensor in the kernel argument is dynamic"
+  // CHECK: Function=maps | Remark="{{.*}}; TMA not used: the tensor begins at element 4 of the kernel argument; its offset must be a multiple of 16 bytes"
+  // CHECK: Function=maps | Remark="{{.*}}; TMA not used: the kernel argument is aligned to 8 B; TMA requires 16 B"
+  // CHECK: Function=maps | Remark="padded read lowered to a masked read; cp.async not used: the global memref is in memory space #gpu.address_space<global>; only the default memory space is supported"
   gpu.func @maps(%dynamic: memref<?x80xf16>, %odd: memref<100x13xf16>, %source: !source,
                  %behind: memref<100x80xf16, strided<[80, 1], offset: 4>>, %low: !source {llvm.align = 8 : i64}, %i: index,
                  %space: memref<100x80xf16, #gpu.address_space<global>>)
@@ -124,9 +124,9 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // CHECK: Function=large | Remark="{{.*}}; it is no TMA copy: an extent of 1073741825 is more than the 2^30 that coordinates are compared with"
-  // CHECK: Function=large | Remark="{{.*}}; it is no TMA copy: it takes 262144 bytes of shared memory, more than the 232448 of a block"
-  // CHECK: Function=large | Remark="{{.*}}; it is no TMA copy: the slice needs a tensor map of 6 dimensions; at most 5 are supported"
+  // CHECK: Function=large | Remark="{{.*}}; TMA not used: an extent of 1073741825 exceeds the limit of 2^30"
+  // CHECK: Function=large | Remark="{{.*}}; TMA not used: the copy needs 262144 B of shared memory; a block has at most 232448 B"
+  // CHECK: Function=large | Remark="{{.*}}; TMA not used: the slice needs a tensor map of 6 dimensions; at most 5 are supported"
   gpu.func @large(%long: memref<1073741825xi8>, %wide: memref<300x300xf32>, %deep: memref<3x3x3x3x3x24xf16>)
       workgroup(%a: memref<64xi8, #smem> {llvm.align = 128 : i64}, %b: memref<256x256xf32, #smem> {llvm.align = 128 : i64},
                 %c: memref<2x2x2x2x2x16xf16, #smem> {llvm.align = 128 : i64}) kernel {
