@@ -102,7 +102,8 @@ def test_how_many_others_a_cluster_does_the_work_of() -> None:
         done: list[int] = []
         how = sim.Simulation(order, progress=lambda now, count, done=done: done.append(now))
         assert kernel.find(*arguments, simulation=how) == ()
-        assert len(done) == runs and done[-1] == 8
+        # Progress is also reported once a second.
+        assert len(set(done) - {0}) == runs and done[-1] == 8
 
 
 def test_a_request_after_a_response_without_a_cluster() -> None:
