@@ -1,4 +1,5 @@
-"""`memref`, and the views of `mosaic_gpu`. Transforms of shared memory (tiles, swizzles) do not change where an element is."""
+"""`memref`, and the views of `mosaic_gpu`. Transforms of shared memory (tiles, swizzles) do not change the indices of
+elements."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def _lane_bytes(tr: ThreadTranslator, size: int) -> int:
 def _inside(view: View, first: Any, size: int, scalar: Any = 0) -> Any:
     """The number of each lane's bytes that are in bounds of a checked buffer."""
     left = np.clip(view.limit - ((first - scalar - view.begin & 0xFFFFFFFF) + scalar), 0, size)
-    # Dwords are checked one by one, what is narrower as it is.
+    # Each dword is checked; narrower elements are checked as a whole.
     given = left // 4 * 4 if size >= 4 else np.where(left == size, size, 0)
     return given if isinstance(given, np.ndarray) and given.ndim else int(given)
 

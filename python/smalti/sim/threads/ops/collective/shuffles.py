@@ -260,7 +260,7 @@ def _redux(op: Any, tr: ThreadTranslator) -> Step:
         if kind.startswith("u"):
             given = given.view(np.uint32)
         function = _REDUX[kind]
-        # What a lane that takes no part has changes nothing if it is the first one's that does.
+        # The value of a lane that does not participate has no effect if it is the first lane's value.
         rows = _rows(given)
         first = rows[np.arange(st.lanes), named.argmax(1)][:, None]
         neutral = np.zeros_like(first) if kind in ("add", "xor") else first

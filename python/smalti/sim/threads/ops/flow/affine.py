@@ -66,7 +66,7 @@ def _linearize(op: Any, tr: ThreadTranslator) -> Step:
     slots, (result,) = tr.operands(op), tr.results(op)
     count = attribute(op, "operandSegmentSizes")[0]
     indices, basis = slots[:count], _basis(op, slots[count:])
-    # The size of the outermost dimension may be left away.
+    # The size of the outermost dimension may be omitted.
     sizes = basis[len(basis) - count + 1 :]
 
     def step(st: Any) -> None:
