@@ -1,4 +1,5 @@
 //===- AMD.cpp - AMD chips ------------------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Sources:
 // - The instruction set guides of CDNA2 (gfx90a), CDNA3 (gfx942), CDNA4

@@ -1,4 +1,5 @@
 //===- BlockFragments.h - Block-level fragment layouts of MMAs --*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Layouts of block-level vectors as operands of the chip's MMAs (mma.sync,
 // MFMA, WMMA).

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Lint of words: banned phrases, long sentences and titles in pages, comments, docstrings, messages and names.
 
 `typos` checks spelling. Vale would be the linter for the rest, but its package downloads a binary when it first runs, and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Every kind of `memref.atomic_rmw` with every type, on the simulator, the emulator and the CPU target."""
 
 from __future__ import annotations

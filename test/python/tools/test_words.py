@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The lint of words and the list of messages in tools/devlib."""
 
 from __future__ import annotations

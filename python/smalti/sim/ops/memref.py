@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`memref`, and the views of `mosaic_gpu`. Transforms of shared memory (tiles, swizzles) do not change the indices of
 elements."""
 

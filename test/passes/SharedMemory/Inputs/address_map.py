@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Enumerates the index arithmetic that smalti-swizzle-shared-memory emits, for every row and column.
 
 Each function has an access by thread ids, for which the pass chooses a swizzle, and an access by its arguments, whose

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Random access patterns: conflicts and paddings of smalti-pad-shared-memory, compared with a cycle-accurate simulation.
 
 The phases follow the vendors' documents and are independent of the target table:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Copies to LDS with a wait counter: `gather_to_lds`, `load.to.lds`, and the asynchronous loads of gfx1250."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """AMD matrix instructions `mfma` and `wmma`, on the fragments of the instruction set guides. Sparse and scaled operands are in
 `matrix_amd_formats`.
 

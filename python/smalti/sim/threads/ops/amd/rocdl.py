@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`rocdl`: waits, arithmetic and transposed loads."""
 
 from __future__ import annotations

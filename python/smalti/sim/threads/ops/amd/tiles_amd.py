@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`amdgpu`: tile copies between global memory and LDS by the tensor data mover (`tensorcnt`).
 
 CDNA5 ISA, "Tensor Data Mover Instructions".

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`gpu` and `nvvm`: shuffles, votes, and the reductions of `nvvm`.
 
 The `nvvm` ops take a mask of participating lanes (PTX ISA, "membermask"): a lane must be in its own mask, and all lanes in

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`affine`: maps, accesses and conditions. Loops are in `loops`."""
 
 from __future__ import annotations

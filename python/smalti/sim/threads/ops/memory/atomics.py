@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Atomic accesses and fences of `memref`, `llvm` and `nvvm`."""
 
 from __future__ import annotations

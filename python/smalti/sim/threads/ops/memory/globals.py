@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`memref` and `llvm`: globals of a module: constants, shared memory, and AMD named barriers."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`vector`: whole and masked loads and stores. Bounds-checked buffers behave like the hardware."""
 
 from __future__ import annotations

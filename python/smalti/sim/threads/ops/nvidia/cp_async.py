@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`cp.async`: copies into shared memory that each thread issues and waits for."""
 
 from __future__ import annotations
