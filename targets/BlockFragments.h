@@ -16,7 +16,7 @@ namespace smalti::targets {
 enum class Operand { A, B, Accumulator };
 
 /// The layout of an operand if the MMA tiles of M and N are distributed
-/// round-robin across `warpsM` x `warpsN` warps: warp `warpsN * m + n` has row
+/// round-robin across `warpsM` x `warpsN` warps. Warp `warpsN * m + n` has row
 /// m and column n of the tiles. A and B are replicated across the warps that
 /// need the same part.
 layout::TiledLayout blockFragment(const MmaInstruction &instruction,
