@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The GPU of benchmarks/gemm.py: data, references, peers, the time of kernels and the ceiling."""
 
 from __future__ import annotations

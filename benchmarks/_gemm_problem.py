@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Problems of benchmarks/gemm.py, and the interface of a library or compiler that computes one."""
 
 from __future__ import annotations

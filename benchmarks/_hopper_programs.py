@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Programs of warp groups that grow, for pass_scaling.py."""
 
 from __future__ import annotations

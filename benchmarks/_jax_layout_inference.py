@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """JAX's side of layout_inference.py: run with a Python that has JAX, it infers the layouts of modules on request.
 
 A request is a line of standard input, the path of a module. The answer is a line of JSON with the seconds that

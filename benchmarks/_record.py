@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Records of the benchmarks: their paths, versions and machine."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Cost and benefit of `smalti-compile{bank-conflicts=}`: registers, spills, instructions and bank conflicts.
 
 Compiles the example kernels, and matmuls of other types and tiles, for every GPU with `keep`, `pad` and `swizzle`.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Seconds to build Smalti: a full build, and a build after a change.
 
 Clones a revision into a temporary folder (commit first: only committed files are built). Configures it against the

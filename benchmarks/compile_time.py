@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Seconds from a `.mlir` file to a binary, by target and stage.
 
 Every target is compiled `--repeat` times in one process after one warm-up, which starts the code generation process

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Seconds of a matmul on an emulated GPU, by chip and size.
 
 C[n x n] = A[n x n] * B[n x n], f16 in, f32 out, tiles of 128 x 128 (at most n), on one chip of each kind. The kernel

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Matmuls on a GPU: ours, cuBLAS through torch, Triton, and JAX Pallas' own kernel, compared in one process.
 
 C = A * B on data of N(0, 1), f16, bf16 and fp8 (e4m3) with 32-bit accumulators: squares from 1024 to 8192, skinny and

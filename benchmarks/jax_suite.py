@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Compiles a folder of modules that JAX printed to cubins, and counts the refusals by reason.
 
 `--folder` names the folder; the default is the environment variable SMALTI_JAX_SUITE, or `shared/jax_suite` next to the

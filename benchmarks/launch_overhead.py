@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Microseconds of the host for a launch of a kernel with 19 arguments, 10 arrays and 9 integers.
 
 The kernel is empty. The time is that of the calls, in batches after a warm-up, with the GPU idle before each batch.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Seconds of layout inference and the code of its layouts, against JAX's own on the same modules.
 
 Modules that JAX's Pallas front end printed go through the pass `mosaic-gpu-infer-layouts` here. JAX's `infer_layout` runs

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Seconds of a pass, against the number of ops of the program.
 
 Each pass runs in isolation, without the verifier, on programs that grow in one direction: longer loops, more loops, loops

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Seconds of simulated kernels, and the operations per second.
 
 The matmuls are C[n x n] = A[n x n] * B[n x n], f16 in, f32 out, tiles of 128 x 128 x 64 in 3 stages. They are block-level and

@@ -1,4 +1,5 @@
 //===- ClangTraitNames.h - One TypeID per trait in a mixed build ----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Distributions build libMLIR.so with Clang. MLIR identifies an op trait by the
 // printed name of the trait's instance with a class local to TypeID::get. GCC

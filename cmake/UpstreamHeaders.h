@@ -1,4 +1,5 @@
 //===- UpstreamHeaders.h - Headers of MLIR and LLVM to precompile ---------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Upstream headers that at least three of our files include. Changing this file
 // recompiles everything.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Get the sources of MLIR's Python bindings of exactly one LLVM version.
 
 Debian builds MLIR without its Python bindings, so Smalti compiles upstream's own sources against the installed

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Writes the reference of the instructions that the GPU emulator supports, from the emulator's list."""
 
 from __future__ import annotations

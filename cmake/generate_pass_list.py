@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Write the list of registered passes and pipelines, with their options, as JSON.
 
 The names are those in the opt tool's --help. The facts about a pass come from its definition in a Passes.td. Pipelines

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Write the type stubs of the package's extension modules.
 
 The modules import `smalti.ir` when they load. A bare package of that name stands in for the real one, whose Python

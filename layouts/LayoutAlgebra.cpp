@@ -1,4 +1,5 @@
 //===- LayoutAlgebra.cpp - Layouts of block-level vectors, as pure data ---===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/layouts/LayoutAlgebra.h"
 

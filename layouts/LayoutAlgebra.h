@@ -1,4 +1,5 @@
 //===- LayoutAlgebra.h - Layouts of block-level vectors, as pure data -----===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The mapping of the elements of a block-level vector to warps, lanes and
 // registers, without MLIR objects.

@@ -1,4 +1,5 @@
 //===- LayoutKinds.cpp - Register layout kinds ----------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/layouts/LayoutAlgebra.h"
 

@@ -1,4 +1,5 @@
 //===- LayoutText.h - Text of sizes in messages -----------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_LAYOUTS_LAYOUTTEXT_H
 #define SMALTI_LAYOUTS_LAYOUTTEXT_H

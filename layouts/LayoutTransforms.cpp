@@ -1,4 +1,5 @@
 //===- LayoutTransforms.cpp - Reduce, reshape, transpose and bitcast ------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Layouts of the result such that every thread keeps its elements.
 //

@@ -1,4 +1,5 @@
 //===- NamedLayouts.cpp - Named layouts of JAX Mosaic GPU -----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/layouts/NamedLayouts.h"
 

@@ -1,4 +1,5 @@
 //===- NamedLayouts.h - Named layouts of JAX Mosaic GPU -------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The layouts that JAX Mosaic GPU names. If a layout is not specific to a chip,
 // the number of warps and the lanes of a warp are parameters. The defaults, 4

@@ -1,4 +1,5 @@
 //===- Passes.cpp - Registration of Smalti's passes -----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Passes.h"
 #include "smalti/passes/Pipelines/Pipelines.h"

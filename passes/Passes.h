@@ -1,4 +1,5 @@
 //===- Passes.h - Smalti's passes -----------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_PASSES_PASSES_H
 #define SMALTI_PASSES_PASSES_H

@@ -1,4 +1,5 @@
 //===- Passes.td - Smalti's passes -------------------------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // A folder of passes has its own definitions, so that its sources alone depend on them.
 

@@ -1,4 +1,5 @@
 //===- BindingsHeaders.h - Headers of MLIR's Python bindings --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Upstream headers that the extension modules include, to precompile.
 //

@@ -1,4 +1,5 @@
 //===- AMD.cpp - AMD chips ------------------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Sources:
 // - The instruction set guides of CDNA2 (gfx90a), CDNA3 (gfx942), CDNA4
@@ -14,7 +15,7 @@
 //   same for CDNA4. RDNA and GFX12.5 are not published: lane order is assumed.
 // - AMD's whitepapers: dense multiply-accumulates per cycle and compute unit.
 // - Direct copies to LDS: what amdgpu.gather_to_lds lowers to (1, 2, 4 bytes;
-//   on gfx950 also 12 and 16). Only 4 and 16 are listed: narrower ones are
+//   on gfx950 also 12 and 16). Only 4 and 16 are listed. Narrower ones are
 //   widened to a dword in LDS and 12 is padded to 16, so they do not copy
 //   contiguous bytes. gfx1250 has its own asynchronous loads to LDS.
 // - Transposed reads of LDS: Triton's AMD backend, by AMD, and AMD's "ROCm

@@ -1,4 +1,5 @@
 //===- BlockFragments.cpp - Block-level fragment layouts of MMAs ----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/targets/BlockFragments.h"
 

@@ -1,4 +1,5 @@
 //===- BlockFragments.h - Block-level fragment layouts of MMAs --*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Layouts of block-level vectors as operands of the chip's MMAs (mma.sync,
 // MFMA, WMMA).
@@ -15,7 +16,7 @@ namespace smalti::targets {
 enum class Operand { A, B, Accumulator };
 
 /// The layout of an operand if the MMA tiles of M and N are distributed
-/// round-robin across `warpsM` x `warpsN` warps: warp `warpsN * m + n` has row
+/// round-robin across `warpsM` x `warpsN` warps. Warp `warpsN * m + n` has row
 /// m and column n of the tiles. A and B are replicated across the warps that
 /// need the same part.
 layout::TiledLayout blockFragment(const MmaInstruction &instruction,

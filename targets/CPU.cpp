@@ -1,4 +1,5 @@
 //===- CPU.cpp - The host CPU as a target ---------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/targets/Chips.h"
 

@@ -1,4 +1,5 @@
 //===- Chips.h - Chip table of the vendors ----------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_TARGETS_CHIPS_H
 #define SMALTI_TARGETS_CHIPS_H

@@ -1,4 +1,5 @@
 //===- Fragments.cpp - Fragment layouts of MMAs ---------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/targets/Fragments.h"
 

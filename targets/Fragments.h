@@ -1,4 +1,5 @@
 //===- Fragments.h - Fragment layouts of MMAs -------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The fragment layouts of the vendors' MMAs. Each function states in closed
 // form which element of the operand is element `e` of register `i` of a lane.

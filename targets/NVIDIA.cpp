@@ -1,4 +1,5 @@
 //===- NVIDIA.cpp - NVIDIA chips ------------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Sources:
 // - CUDA C++ Programming Guide, "Compute Capabilities", table of technical

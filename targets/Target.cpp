@@ -1,4 +1,5 @@
 //===- Target.cpp - Target table: lookup and JSON -------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/targets/Target.h"
 

@@ -1,4 +1,5 @@
 //===- Target.h - Target table ----------------------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The table of chips. No other code switches on a chip name; passes query
 // properties of the target. Python reads the same table through toJSON().

@@ -1,4 +1,5 @@
 //===- Timing.cpp - Published timings of chips ----------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Sources:
 // - NVIDIA's whitepapers of A100, Ada and H100, and the datasheets of A100

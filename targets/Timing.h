@@ -1,4 +1,5 @@
 //===- Timing.h - Published timings of chips --------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Published latencies and throughputs, for the simulator's timelines and the
 // estimates of passes. Correctness does not depend on them.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Settings of the lit suite: which files are tests, and what their RUN lines may name.
 
 `lit test/...` in the source tree finds this file first; the paths come from the site file of the build folder

@@ -1,4 +1,5 @@
 //===- RegisterSmalti.h - Registration for all tools ------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The tools, the plugin and the Python extension register only through this
 // header, so that they provide the same dialects and passes.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The main job: one ragged matmul, written as tiles, compiled for every target.
 
 Compiles `test/kernels/matmul_ragged.mlir` for GPUs of both vendors. Runs the GPU code on the emulator and the CPU code

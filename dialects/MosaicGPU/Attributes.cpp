@@ -1,4 +1,5 @@
 //===- Attributes.cpp - Attributes and types of the mosaic_gpu dialect ----===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 

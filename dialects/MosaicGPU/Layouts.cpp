@@ -1,4 +1,5 @@
 //===- Layouts.cpp - Checks of layouts and transforms ---------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/dialects/MosaicGPU/Verification.h"

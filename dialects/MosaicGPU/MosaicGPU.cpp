@@ -1,4 +1,5 @@
 //===- MosaicGPU.cpp - The mosaic_gpu dialect -----------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 

@@ -1,4 +1,5 @@
 //===- MosaicGPU.h - The mosaic_gpu dialect: block level ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_DIALECTS_MOSAICGPU_MOSAICGPU_H
 #define SMALTI_DIALECTS_MOSAICGPU_MOSAICGPU_H

@@ -1,4 +1,5 @@
 //===- MosaicGPUAttrs.td - Attributes of the dialect -------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_DIALECTS_MOSAICGPU_MOSAICGPUATTRS
 #define SMALTI_DIALECTS_MOSAICGPU_MOSAICGPUATTRS

@@ -1,4 +1,5 @@
 //===- MosaicGPUDialect.td - The mosaic_gpu dialect --------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_DIALECTS_MOSAICGPU_MOSAICGPUDIALECT
 #define SMALTI_DIALECTS_MOSAICGPU_MOSAICGPUDIALECT

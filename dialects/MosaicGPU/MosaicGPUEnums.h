@@ -1,4 +1,5 @@
 //===- MosaicGPUEnums.h - Enumerations of the mosaic_gpu dialect ----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_DIALECTS_MOSAICGPU_MOSAICGPUENUMS_H
 #define SMALTI_DIALECTS_MOSAICGPU_MOSAICGPUENUMS_H

@@ -1,4 +1,5 @@
 //===- MosaicGPUEnums.td - Enumerations of the dialect -----*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The enumerations are i32 attributes with the numbers of JAX, so that JAX's
 // generic form (`oob_fill_mode = 2 : i32`) parses.

@@ -1,4 +1,5 @@
 //===- MosaicGPUOps.td - The mosaic_gpu dialect's ops ------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_DIALECTS_MOSAICGPU_MOSAICGPUOPS
 #define SMALTI_DIALECTS_MOSAICGPU_MOSAICGPUOPS

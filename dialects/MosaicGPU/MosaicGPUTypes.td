@@ -1,4 +1,5 @@
 //===- MosaicGPUTypes.td - Element types of memrefs --------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_DIALECTS_MOSAICGPU_MOSAICGPUTYPES
 #define SMALTI_DIALECTS_MOSAICGPU_MOSAICGPUTYPES

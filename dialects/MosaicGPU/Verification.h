@@ -1,4 +1,5 @@
 //===- Verification.h - Shared checks of op verifiers ---------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Private header of the dialect.
 //

@@ -1,4 +1,5 @@
 //===- Versions.cpp - Reading of other dialect versions -------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/dialects/MosaicGPU/Versions.h"
 

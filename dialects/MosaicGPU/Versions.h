@@ -1,4 +1,5 @@
 //===- Versions.h - Reading of other dialect versions ---------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The dialect reads every version up to its own. In text, it upgrades the
 // properties of an op in generic form; in bytecode, it upgrades them after the

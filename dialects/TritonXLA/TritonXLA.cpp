@@ -1,4 +1,5 @@
 //===- TritonXLA.cpp - The triton_xla dialect -----------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/dialects/TritonXLA/TritonXLA.h"
 

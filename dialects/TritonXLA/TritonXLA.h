@@ -1,4 +1,5 @@
 //===- TritonXLA.h - The triton_xla dialect: tile-level kernels -----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_DIALECTS_TRITONXLA_TRITONXLA_H
 #define SMALTI_DIALECTS_TRITONXLA_TRITONXLA_H

@@ -1,4 +1,5 @@
 //===- TritonXLAOps.td - The triton_xla dialect ------------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_DIALECTS_TRITONXLA_TRITONXLAOPS
 #define SMALTI_DIALECTS_TRITONXLA_TRITONXLAOPS

@@ -1,4 +1,5 @@
 //===- Context.h - Engine interface of pure instructions ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The interface that each engine implements to execute instructions. An
 // instruction whose file includes only this header is a pure function of its

@@ -1,4 +1,5 @@
 //===- Generic.cpp - Intrinsics of both vendors ---------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/emulator/Instructions/Lists.h"
 #include "smalti/emulator/Instructions/Thread.h"

@@ -1,4 +1,5 @@
 //===- Instruction.h - Entries of the instruction table -------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // An instruction is an LLVM intrinsic (`llvm.nvvm.*`, `llvm.amdgcn.*`), a
 // statement of inline assembly, or a system function (`vprintf`). The table has

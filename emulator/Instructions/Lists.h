@@ -1,4 +1,5 @@
 //===- Lists.h - The lists of instructions, one for each file -------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_EMULATOR_INSTRUCTIONS_LISTS_H
 #define SMALTI_EMULATOR_INSTRUCTIONS_LISTS_H

@@ -1,4 +1,5 @@
 //===- Lookup.h - Finding an instruction by its name ----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_EMULATOR_INSTRUCTIONS_LOOKUP_H
 #define SMALTI_EMULATOR_INSTRUCTIONS_LOOKUP_H

@@ -1,4 +1,5 @@
 //===- Matmul.h - Matrix products of any size and element type ------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Multiplications are exact and sums are in double, rounded once; the vendors
 // do not specify the order. f64 uses fma (PTX ISA, "mma"), and integers wrap.

@@ -1,4 +1,5 @@
 //===- MatrixInstruction.h - Matrix products of a wave --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Common parts of matrix instructions: operands are gathered from the registers
 // of lanes into matrices, multiplied, and distributed back. An instruction

@@ -1,4 +1,5 @@
 //===- Numbers.h - Number types of instructions ---------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Each type has its storage, `read` (exact, as a double or a 64-bit integer)
 // and, where instructions write it, `write`.

@@ -1,4 +1,5 @@
 //===- PureTable.cpp - The table of pure instructions ---------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A separate file, so that an executable that uses only pure instructions does
 // not link those that need `Thread.h`.

@@ -1,4 +1,5 @@
 //===- Table.cpp - The table of instructions ------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/emulator/Instructions/Lists.h"
 #include "smalti/emulator/Instructions/Lookup.h"

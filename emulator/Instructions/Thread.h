@@ -1,4 +1,5 @@
 //===- Thread.h - Engine interface for threads and memory -----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The interface that an engine with threads and memory implements
 // (`Runtime/Thread.cpp`). All functions refer to the running thread, or in a

@@ -1,4 +1,5 @@
 //===- Types.cpp - Element types by their MLIR names ----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/emulator/Instructions/Types.h"
 #include "smalti/emulator/Instructions/AMD/Formats.h"

@@ -1,4 +1,5 @@
 //===- Types.h - Element types by their MLIR names ------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The types of Numbers.h for arrays whose type is selected at run time.
 // Elements of less than a byte take a byte each.

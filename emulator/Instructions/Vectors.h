@@ -1,4 +1,5 @@
 //===- Vectors.h - Loops for the host's widest vectors --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_EMULATOR_INSTRUCTIONS_VECTORS_H
 #define SMALTI_EMULATOR_INSTRUCTIONS_VECTORS_H

@@ -1,4 +1,5 @@
 //===- Accumulators.cpp - Registers that wgmma writes ---------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A wgmma writes its accumulators asynchronously, but in LLVM IR they are
 // values that are available immediately. The pass tracks the number of the

@@ -1,4 +1,5 @@
 //===- AddressSpaces.cpp - One address space for all memory ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/emulator/Rewrite/Steps.h"
 #include "smalti/emulator/Runtime/Layout.h"

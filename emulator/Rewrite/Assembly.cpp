@@ -1,4 +1,5 @@
 //===- Assembly.cpp - Inline assembly of NVIDIA becomes code --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Statements with integers and branches become LLVM instructions. Each other
 // statement becomes a call of the emulator instruction "asm:opcode". Its

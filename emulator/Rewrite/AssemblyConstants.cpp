@@ -1,4 +1,5 @@
 //===- AssemblyConstants.cpp - Constant expressions of NVIDIA's PTX -------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // PTX ISA, "Constants": literals, the operators of "Constant Expressions", and
 // the types of "Integer Constant Expression Evaluation". If that section and

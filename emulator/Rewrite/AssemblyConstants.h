@@ -1,4 +1,5 @@
 //===- AssemblyConstants.h - Constant expressions of NVIDIA's PTX ---------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_EMULATOR_REWRITE_ASSEMBLYCONSTANTS_H
 #define SMALTI_EMULATOR_REWRITE_ASSEMBLYCONSTANTS_H

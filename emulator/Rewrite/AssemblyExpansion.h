@@ -1,4 +1,5 @@
 //===- AssemblyExpansion.h - A call of inline assembly becomes code -------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_EMULATOR_REWRITE_ASSEMBLYEXPANSION_H
 #define SMALTI_EMULATOR_REWRITE_ASSEMBLYEXPANSION_H

@@ -1,4 +1,5 @@
 //===- AssemblyStatements.cpp - Statements that become LLVM's code --------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/emulator/Rewrite/AssemblyExpansion.h"
 

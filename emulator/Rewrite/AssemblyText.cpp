@@ -1,4 +1,5 @@
 //===- AssemblyText.cpp - The text of NVIDIA's inline assembly ------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/emulator/Rewrite/AssemblyText.h"
 

@@ -1,4 +1,5 @@
 //===- AssemblyText.h - The text of NVIDIA's inline assembly --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Statements of PTX in a string of inline assembly: PTX ISA, "Syntax". `$0` is
 // an operand of the call, `$$` a dollar.

@@ -1,4 +1,5 @@
 //===- BackendWaits.cpp - Waits that the AMDGPU backend inserts -----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // On CDNA, LDS DMA is asynchronous, and LLVM's backend inserts waits for it
 // (SIInsertWaitcnts.cpp, SIMemoryLegalizer.cpp):

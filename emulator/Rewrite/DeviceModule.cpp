@@ -1,4 +1,5 @@
 //===- DeviceModule.cpp - Reads and completes a device module -------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/emulator/Rewrite/PassRun.h"
 #include "smalti/emulator/Rewrite/Steps.h"

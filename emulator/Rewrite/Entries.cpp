@@ -1,4 +1,5 @@
 //===- Entries.cpp - Entry functions of kernels ---------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/emulator/Rewrite/Steps.h"
 

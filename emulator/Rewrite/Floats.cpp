@@ -1,4 +1,5 @@
 //===- Floats.cpp - Rounding and denormals of the device ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Arithmetic of LLVM IR has the same meaning on the device and on the host,
 // with two exceptions. Attributes can select modes, and LLVM computes some

@@ -1,4 +1,5 @@
 //===- GenericWrites.cpp - Stores that the asynchronous proxy may miss ----===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Stores use the generic proxy; asynchronous copies and wgmma read through the
 // async proxy, which requires a proxy fence after the store. In a module with

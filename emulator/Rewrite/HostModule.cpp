@@ -1,4 +1,5 @@
 //===- HostModule.cpp - Device code as an object file of the host ---------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/emulator/Rewrite/HostModule.h"
 

@@ -1,4 +1,5 @@
 //===- HostModule.h - Device code as an object file of the host -----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Translates a device module in LLVM IR, for NVIDIA or AMD, to a host module.
 // The host module has one address space, shared memory at a fixed address, and

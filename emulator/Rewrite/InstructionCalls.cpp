@@ -1,4 +1,5 @@
 //===- InstructionCalls.cpp - Instructions become calls of the emulator ---===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/emulator/Rewrite/Steps.h"
 

@@ -1,4 +1,5 @@
 //===- Layouts.cpp - Sizes and offsets of the device ----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The host lays out some types otherwise than the device, those with pointers
 // of four bytes above all. So what depends on the data layout becomes bytes

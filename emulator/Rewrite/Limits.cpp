@@ -1,4 +1,5 @@
 //===- Limits.cpp - Rejection of code that no device supports -------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // LLVM's code generator ends the process where it meets these.
 //

@@ -1,4 +1,5 @@
 //===- Object.cpp - From a module of the host to an object file -----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/emulator/Rewrite/PassRun.h"
 #include "smalti/emulator/Rewrite/Steps.h"

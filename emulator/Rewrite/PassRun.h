@@ -1,4 +1,5 @@
 //===- PassRun.h - Runs of LLVM passes ------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_EMULATOR_REWRITE_PASSRUN_H
 #define SMALTI_EMULATOR_REWRITE_PASSRUN_H

@@ -1,4 +1,5 @@
 //===- SiteOrder.cpp - Blocks in an order for lanes that diverge ----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/emulator/Rewrite/Steps.h"
 

@@ -1,4 +1,5 @@
 //===- Steps.h - The steps from a device module to a host module ----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_EMULATOR_REWRITE_STEPS_H
 #define SMALTI_EMULATOR_REWRITE_STEPS_H

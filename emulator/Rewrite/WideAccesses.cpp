@@ -1,4 +1,5 @@
 //===- WideAccesses.cpp - The alignment that wide accesses need -----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // By default, LLVM IR aligns a vector to its size. A device instruction
 // accesses at most 16 bytes (NVIDIA: 32 bytes of global memory since sm_100;

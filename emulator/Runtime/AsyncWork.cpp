@@ -1,4 +1,5 @@
 //===- AsyncWork.cpp - Outstanding asynchronous operations ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/emulator/Runtime/AsyncWork.h"
 #include "smalti/emulator/Runtime/Block.h"

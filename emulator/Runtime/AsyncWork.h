@@ -1,4 +1,5 @@
 //===- AsyncWork.h - Outstanding asynchronous operations ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_EMULATOR_RUNTIME_ASYNCWORK_H
 #define SMALTI_EMULATOR_RUNTIME_ASYNCWORK_H

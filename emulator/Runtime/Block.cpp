@@ -1,4 +1,5 @@
 //===- Block.cpp - The threads of a block and their schedule --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/emulator/Runtime/Block.h"
 #include "smalti/emulator/Runtime/Launch.h"

@@ -1,4 +1,5 @@
 //===- Block.h - The threads of a block and their schedule ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Each GPU thread is a fiber. A thread runs until it reaches a wave-level
 // instruction, waits, or exits. The schedule runs on the stack of the process

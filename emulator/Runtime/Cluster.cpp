@@ -1,4 +1,5 @@
 //===- Cluster.cpp - Blocks that run together -----------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/emulator/Runtime/Block.h"
 #include "smalti/emulator/Runtime/Launch.h"

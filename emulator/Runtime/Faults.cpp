@@ -1,4 +1,5 @@
 //===- Faults.cpp - Signals as findings -----------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/emulator/Runtime/Faults.h"
 #include "smalti/emulator/Runtime/Block.h"

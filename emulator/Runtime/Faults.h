@@ -1,4 +1,5 @@
 //===- Faults.h - Signals as findings -------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_EMULATOR_RUNTIME_FAULTS_H
 #define SMALTI_EMULATOR_RUNTIME_FAULTS_H

@@ -1,4 +1,5 @@
 //===- Fiber.cpp - Stacks of GPU threads ----------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/emulator/Runtime/Fiber.h"
 #include "smalti/emulator/Runtime/Sanitizers.h"

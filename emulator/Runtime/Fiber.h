@@ -1,4 +1,5 @@
 //===- Fiber.h - Stacks of GPU threads ------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_EMULATOR_RUNTIME_FIBER_H
 #define SMALTI_EMULATOR_RUNTIME_FIBER_H

@@ -1,4 +1,5 @@
 //===- Findings.cpp - Findings and progress as lines of JSON --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/emulator/Runtime/Findings.h"
 #include "smalti/emulator/Runtime/Launch.h"

@@ -1,4 +1,5 @@
 //===- Findings.h - Findings and progress as lines of JSON ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // This file does not allocate memory, because signal handlers and sanitizers
 // report, too.

@@ -1,4 +1,5 @@
 //===- Launch.cpp - The description of a launch ---------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/emulator/Runtime/Launch.h"
 #include "smalti/emulator/Runtime/Layout.h"

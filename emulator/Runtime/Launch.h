@@ -1,4 +1,5 @@
 //===- Launch.h - The description of a launch -----------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_EMULATOR_RUNTIME_LAUNCH_H
 #define SMALTI_EMULATOR_RUNTIME_LAUNCH_H

@@ -1,4 +1,5 @@
 //===- Layout.h - Constants shared by rewriter and runtime ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The rewriter embeds these numbers in kernel libraries, so both must be built
 // with the same version of this file.

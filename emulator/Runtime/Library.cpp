@@ -1,4 +1,5 @@
 //===- Library.cpp - A kernel library -------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/emulator/Runtime/Library.h"
 #include "smalti/emulator/Instructions/Instruction.h"

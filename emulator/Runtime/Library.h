@@ -1,4 +1,5 @@
 //===- Library.h - A kernel library ---------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_EMULATOR_RUNTIME_LIBRARY_H
 #define SMALTI_EMULATOR_RUNTIME_LIBRARY_H

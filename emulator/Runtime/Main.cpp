@@ -1,4 +1,5 @@
 //===- Main.cpp - smalti-emulator -----------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/emulator/Instructions/Instruction.h"
 #include "smalti/emulator/Runtime/Findings.h"

@@ -1,4 +1,5 @@
 //===- Memory.cpp - The memory that a kernel sees -------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/emulator/Runtime/Memory.h"
 #include "smalti/emulator/Runtime/Block.h"

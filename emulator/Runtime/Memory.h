@@ -1,4 +1,5 @@
 //===- Memory.h - The memory that a kernel sees ---------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_EMULATOR_RUNTIME_MEMORY_H
 #define SMALTI_EMULATOR_RUNTIME_MEMORY_H

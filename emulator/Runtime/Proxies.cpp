@@ -1,4 +1,5 @@
 //===- Proxies.cpp - Generic-proxy writes without a proxy fence -----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/emulator/Runtime/Proxies.h"
 #include "smalti/emulator/Runtime/Block.h"

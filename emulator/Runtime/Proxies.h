@@ -1,4 +1,5 @@
 //===- Proxies.h - Generic-proxy writes without a proxy fence -------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_EMULATOR_RUNTIME_PROXIES_H
 #define SMALTI_EMULATOR_RUNTIME_PROXIES_H

@@ -1,4 +1,5 @@
 //===- Sanitizers.cpp - Interface to the sanitizers -----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Compiled once for each executable, with SMALTI_EMULATOR_ADDRESS_SANITIZER,
 // SMALTI_EMULATOR_THREAD_SANITIZER or neither.

@@ -1,4 +1,5 @@
 //===- Sanitizers.h - Interface to the sanitizers -------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The executables differ in one source file, Sanitizers.cpp, and in the
 // libraries that they link. Kernel libraries are instrumented. The runtime and

@@ -1,4 +1,5 @@
 //===- SoftFloat.cpp - Conversions that kernel libraries call -------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Host code calls functions of the compiler's library if a processor does not
 // have an instruction. The library of GCC 12 has these functions for half, but

@@ -1,4 +1,5 @@
 //===- Supervisor.cpp - The processes of a launch -------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The initial process reads and checks the launch, and forks workers, which
 // take blocks from a shared counter. It forwards the reports of workers, and

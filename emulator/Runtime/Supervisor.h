@@ -1,4 +1,5 @@
 //===- Supervisor.h - The processes of a launch ---------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_EMULATOR_RUNTIME_SUPERVISOR_H
 #define SMALTI_EMULATOR_RUNTIME_SUPERVISOR_H

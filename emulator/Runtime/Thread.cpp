@@ -1,4 +1,5 @@
 //===- Thread.cpp - Implementation of the interface of instructions -------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/emulator/Instructions/Thread.h"
 #include "smalti/emulator/Runtime/Block.h"

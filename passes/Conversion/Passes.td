@@ -1,4 +1,5 @@
 //===- Passes.td - Conversions -----------------------------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_PASSES_CONVERSION_PASSES
 #define SMALTI_PASSES_CONVERSION_PASSES

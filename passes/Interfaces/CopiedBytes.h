@@ -1,4 +1,5 @@
 //===- CopiedBytes.h - Bytes written by descriptor copies -------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_PASSES_INTERFACES_COPIEDBYTES_H
 #define SMALTI_PASSES_INTERFACES_COPIEDBYTES_H

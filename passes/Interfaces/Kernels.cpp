@@ -1,4 +1,5 @@
 //===- Kernels.cpp - Kernels and their block size -------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Interfaces/Kernels.h"
 

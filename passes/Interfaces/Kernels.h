@@ -1,4 +1,5 @@
 //===- Kernels.h - Kernels and their block size -----------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_PASSES_INTERFACES_KERNELS_H
 #define SMALTI_PASSES_INTERFACES_KERNELS_H

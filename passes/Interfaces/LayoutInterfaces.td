@@ -1,4 +1,5 @@
 //===- LayoutInterfaces.td - Layout inference interface -------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_PASSES_INTERFACES_LAYOUTINTERFACES
 #define SMALTI_PASSES_INTERFACES_LAYOUTINTERFACES

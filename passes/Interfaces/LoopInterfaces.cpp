@@ -1,4 +1,5 @@
 //===- LoopInterfaces.cpp - Interfaces for loop passes --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Interfaces/LoopInterfaces.h"
 

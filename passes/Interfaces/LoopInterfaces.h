@@ -1,4 +1,5 @@
 //===- LoopInterfaces.h - Interfaces for loop passes ------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_PASSES_INTERFACES_LOOPINTERFACES_H
 #define SMALTI_PASSES_INTERFACES_LOOPINTERFACES_H

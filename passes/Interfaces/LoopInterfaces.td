@@ -1,4 +1,5 @@
 //===- LoopInterfaces.td - Interfaces for loop passes ------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Facts that loop passes need in addition to memory effects. Ops of other
 // dialects implement the interfaces through external models (ExternalModels.h),

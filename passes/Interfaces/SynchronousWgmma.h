@@ -1,4 +1,5 @@
 //===- SynchronousWgmma.h - Synchronous wgmma -------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // `mosaic_gpu.wgmma` is asynchronous: other ops fence its registers, commit and
 // wait. With this attribute the op is synchronous. It is complete after the op

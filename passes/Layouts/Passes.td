@@ -1,4 +1,5 @@
 //===- Passes.td - Layout passes ---------------------------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_PASSES_LAYOUTS_PASSES
 #define SMALTI_PASSES_LAYOUTS_PASSES

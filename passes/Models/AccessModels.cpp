@@ -1,4 +1,5 @@
 //===- AccessModels.cpp - External models of memref accesses --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Models/ExternalModels.h"
 

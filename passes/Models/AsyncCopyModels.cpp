@@ -1,4 +1,5 @@
 //===- AsyncCopyModels.cpp - Models of asynchronous copies ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Models/ExternalModels.h"
 

@@ -1,4 +1,5 @@
 //===- BarrierModels.cpp - Models of block barriers and mbarriers ---------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Models/ExternalModels.h"
 

@@ -1,4 +1,5 @@
 //===- ExternalModels.cpp - External models of our interfaces -------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Models/ExternalModels.h"
 

@@ -1,4 +1,5 @@
 //===- ExternalModels.h - External models of our interfaces -----*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // External models of upstream ops, one file and one registration function per
 // theme.

@@ -1,4 +1,5 @@
 //===- OverwriteModels.cpp - Models of full overwrites --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Models/ExternalModels.h"
 

@@ -1,4 +1,5 @@
 //===- RegisterModels.cpp - Models of ops without memory effects ----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Models/ExternalModels.h"
 

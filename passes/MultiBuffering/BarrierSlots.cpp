@@ -1,4 +1,5 @@
 //===- BarrierSlots.cpp - Multi-buffering of mbarriers --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Why the transformation preserves semantics: every iteration arrives on the
 // mbarrier exactly as often as a phase requires, before its waits, and waits

@@ -1,4 +1,5 @@
 //===- BarrierSlots.h - Multi-buffering of mbarriers ------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Copies that complete on an mbarrier overlap only if the mbarrier has slots
 // like their buffers. Iteration i then uses the mbarrier of slot i mod N and

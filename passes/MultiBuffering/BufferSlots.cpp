@@ -1,4 +1,5 @@
 //===- BufferSlots.cpp - Multi-buffering of one buffer --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/MultiBuffering/BufferSlots.h"
 

@@ -1,4 +1,5 @@
 //===- BufferSlots.h - Multi-buffering of one buffer ------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Plan and commit of the slots of one buffer. At every point of the program,
 // one slot holds what the buffer held. It is slot 0 before the loops, the slot

@@ -1,4 +1,5 @@
 //===- MultiBuffer.cpp - smalti-multi-buffer ------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Analysis/Memory/MemoryAccess.h"
 #include "smalti/passes/Analysis/Memory/MemorySize.h"

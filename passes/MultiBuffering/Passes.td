@@ -1,4 +1,5 @@
 //===- Passes.td - Multi-buffering ------------------------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_PASSES_MULTIBUFFERING_PASSES
 #define SMALTI_PASSES_MULTIBUFFERING_PASSES

@@ -1,4 +1,5 @@
 //===- ConvFilterLayout.cpp - smalti-conv-filter-layout -------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/PadLowering/ConvolutionLoops.h"
 #include "smalti/passes/Support/Describe.h"

@@ -1,4 +1,5 @@
 //===- ConvolutionLoops.cpp - Loops of a convolution ----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/PadLowering/ConvolutionLoops.h"
 

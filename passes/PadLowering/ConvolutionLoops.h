@@ -1,4 +1,5 @@
 //===- ConvolutionLoops.h - Loops of a convolution --------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Like linalg::inferConvolutionDims, but supports operands after the image and
 // the filter, such as zero points.

@@ -1,4 +1,5 @@
 //===- PadToIntrinsics.cpp - smalti-pad-to-intrinsics ---------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Analysis/Memory/Divisibility.h"
 #include "smalti/passes/Layouts/Vectors/MmaSelection.h"

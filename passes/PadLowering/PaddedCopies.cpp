@@ -1,4 +1,5 @@
 //===- PaddedCopies.cpp - cp.async copies with zero fill ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/PadLowering/PaddedCopies.h"
 #include "smalti/passes/PadLowering/TransferMasks.h"

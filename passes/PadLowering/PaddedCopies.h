@@ -1,4 +1,5 @@
 //===- PaddedCopies.h - cp.async copies with zero fill ----------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A padded read of global memory whose result the same thread writes to shared
 // memory can be lowered to cp.async, which reads fewer bytes than it writes and

@@ -1,4 +1,5 @@
 //===- PaddedTransfers.cpp - Transfers that may be out of bounds ----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/PadLowering/PaddedTransfers.h"
 #include "smalti/passes/Analysis/Integers/IntegerRanges.h"

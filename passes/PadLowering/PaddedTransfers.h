@@ -1,4 +1,5 @@
 //===- PaddedTransfers.h - Transfers that may be out of bounds --*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A transfer that may be out of bounds is lowered to a masked transfer or, if
 // the hardware checks bounds (RawBuffers.h), to a transfer of a raw buffer. A

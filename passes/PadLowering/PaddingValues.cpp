@@ -1,4 +1,5 @@
 //===- PaddingValues.cpp - Padding values neutral to a reduction ----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/PadLowering/PaddingValues.h"
 

@@ -1,4 +1,5 @@
 //===- PaddingValues.h - Padding values neutral to a reduction --*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A reduction may have added iterations if they do not change the accumulator.
 // This file finds padding values of the operands for which that holds, by

@@ -1,4 +1,5 @@
 //===- Passes.td - Pads and masks --------------------------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_PASSES_PADLOWERING_PASSES
 #define SMALTI_PASSES_PADLOWERING_PASSES

@@ -1,4 +1,5 @@
 //===- RawBuffers.cpp - Raw buffers with hardware bounds checks -----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/PadLowering/RawBuffers.h"
 

@@ -1,4 +1,5 @@
 //===- RawBuffers.h - Raw buffers with bounds checks ------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // On AMD, loads past the end of a raw buffer return 0 and stores are dropped.
 // The hardware checks each dword of an access by its 32-bit offset from the

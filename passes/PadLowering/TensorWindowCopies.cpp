@@ -1,4 +1,5 @@
 //===- TensorWindowCopies.cpp - Emission of TMA copies --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Analysis/Memory/BufferAliasing.h"
 #include "smalti/passes/PadLowering/TensorWindows.h"

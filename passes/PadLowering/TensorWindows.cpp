@@ -1,4 +1,5 @@
 //===- TensorWindows.cpp - Windows copied by TMA --------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/PadLowering/TensorWindows.h"
 

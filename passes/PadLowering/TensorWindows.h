@@ -1,4 +1,5 @@
 //===- TensorWindows.h - Windows copied by TMA ------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // If all threads of a block copy the same padded window between global and
 // shared memory, one thread can issue a TMA copy. A load fills elements outside

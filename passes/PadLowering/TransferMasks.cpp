@@ -1,4 +1,5 @@
 //===- TransferMasks.cpp - Masks of transfers -----------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/PadLowering/TransferMasks.h"
 #include "smalti/passes/Analysis/Integers/IntegerRanges.h"

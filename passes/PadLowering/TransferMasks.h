@@ -1,4 +1,5 @@
 //===- TransferMasks.h - Masks of transfers ---------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A transfer has a mask operand or is inside a `vector.mask`.
 //

@@ -1,4 +1,5 @@
 //===- Compile.cpp - smalti-compile ---------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Conversion/ToCPU/TritonXLAToCPU.h"
 #include "smalti/passes/Interfaces/LoopInterfaces.h"

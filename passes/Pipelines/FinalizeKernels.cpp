@@ -1,4 +1,5 @@
 //===- FinalizeKernels.cpp - smalti-finalize-kernels ----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Analysis/Memory/MemorySize.h"
 #include "smalti/passes/Support/KernelAttributes.h"

@@ -1,4 +1,5 @@
 //===- Passes.td - Compilation pipelines -------------------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_PASSES_PIPELINES_PASSES
 #define SMALTI_PASSES_PIPELINES_PASSES

@@ -1,4 +1,5 @@
 //===- Pipelines.cpp - The passes of smalti-compile -----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Pipelines/Pipelines.h"
 #include "smalti/passes/Support/Options.h"

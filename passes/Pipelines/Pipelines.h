@@ -1,4 +1,5 @@
 //===- Pipelines.h - The passes of smalti-compile ---------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_PASSES_PIPELINES_PIPELINES_H
 #define SMALTI_PASSES_PIPELINES_PIPELINES_H

@@ -1,4 +1,5 @@
 //===- VerifyKernels.cpp - smalti-verify-kernels --------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/passes/Analysis/Integers/Divisions.h"

@@ -1,4 +1,5 @@
 //===- AccessLists.cpp - Accesses of a loop, grouped by alias class -------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Pipelining/AccessLists.h"
 

@@ -1,4 +1,5 @@
 //===- AccessLists.h - Accesses of a loop, grouped by alias class ---------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The accesses that may conflict with a given one are found without looking at
 // all accesses. A list per buffer and a list per kind of buffer are sufficient,

@@ -1,4 +1,5 @@
 //===- AsyncAnalysis.h - Matching of copies and waits -----------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Private to the files that create schedules.
 //

@@ -1,4 +1,5 @@
 //===- AsyncEvents.cpp - Matching of copies and waits ---------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Visits the body in order and determines which copies an op starts, itself or
 // under conditions, how they complete, and which wait completes each copy. A

@@ -1,4 +1,5 @@
 //===- AsyncSchedule.cpp - Schedules of asynchronous copies ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Pipelining/Scheduler.h"
 

@@ -1,4 +1,5 @@
 //===- AsyncWaits.cpp - Wait counts in a pipelined loop -------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Entries of a queue complete in order, so a wait covers an entry if the wait
 // leaves at most as many in flight as certainly follow the entry. Only entries

@@ -1,4 +1,5 @@
 //===- ExpandLoop.cpp - Carrying out a loop's schedule --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Step T of the pipelined loop executes every stage s for iteration T - s. The
 // prologue contains the steps before all stages are active, the kernel repeats

@@ -1,4 +1,5 @@
 //===- HoldLoads.cpp - smalti-hold-loads ----------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Analysis/Memory/MemoryAccess.h"
 #include "smalti/passes/Interfaces/LoopInterfaces.h"

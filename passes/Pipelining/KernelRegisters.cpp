@@ -1,4 +1,5 @@
 //===- KernelRegisters.cpp - Register pressure of a pipelined loop --------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // In the kernel of a pipelined loop a value lives from its definition to its
 // last use, which may be in a later step. Then several instances of the value

@@ -1,4 +1,5 @@
 //===- LoopBarriers.cpp - Barrier placement in a pipelined loop -----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Builds the input of barrier placement for the plan of a pipelined loop: the
 // prologue, the kernel, the epilogue, and the code around them.

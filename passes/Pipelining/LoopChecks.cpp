@@ -1,4 +1,5 @@
 //===- LoopChecks.cpp - Classification of the ops of a loop ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Analysis/Memory/BufferAliasing.h"
 #include "smalti/passes/Pipelining/Scheduler.h"

@@ -1,4 +1,5 @@
 //===- LoopSchedule.cpp - Schedule of a pipelined loop --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Pipelining/Scheduler.h"
 

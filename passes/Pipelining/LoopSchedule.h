@@ -1,4 +1,5 @@
 //===- LoopSchedule.h - Schedule of a pipelined loop ------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A schedule assigns every op of a loop's body a stage and a position in the
 // kernel. Every refusal is decided while the schedule is created; applying it

@@ -1,4 +1,5 @@
 //===- Passes.td - Software pipelining --------------------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_PASSES_PIPELINING_PASSES
 #define SMALTI_PASSES_PIPELINING_PASSES

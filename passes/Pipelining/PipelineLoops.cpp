@@ -1,4 +1,5 @@
 //===- PipelineLoops.cpp - smalti-pipeline-loops --------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Analysis/Integers/IntegerRanges.h"
 #include "smalti/passes/Analysis/Memory/BufferAliasing.h"

@@ -1,4 +1,5 @@
 //===- ScheduleAttributes.cpp - Schedules as attributes -------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Pipelining/Scheduler.h"
 #include "smalti/passes/Support/KernelAttributes.h"

@@ -1,4 +1,5 @@
 //===- ScheduleChecks.cpp - Legality checks of a schedule -----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Analysis/Memory/BufferAliasing.h"
 #include "smalti/passes/Pipelining/Scheduler.h"

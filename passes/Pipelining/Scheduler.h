@@ -1,4 +1,5 @@
 //===- Scheduler.h - Creation of the schedule of a loop ---------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Private to the files that create schedules. LoopChecks.cpp classifies the
 // ops. AsyncEvents.cpp matches asynchronous copies and waits.

@@ -1,4 +1,5 @@
 //===- SplitConditionals.cpp - Splitting of scf.if ops --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Pipelining/SplitConditionals.h"
 

@@ -1,4 +1,5 @@
 //===- SplitConditionals.h - Splitting of scf.if ops ------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // `if (in bounds) { x = global[i]; shared[j] = x; }` is one op, which can only
 // be scheduled as a whole. As two ops, the read can be prefetched:

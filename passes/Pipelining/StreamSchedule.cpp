@@ -1,4 +1,5 @@
 //===- StreamSchedule.cpp - Schedules that prefetch through registers -----===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Pipelining/Scheduler.h"
 

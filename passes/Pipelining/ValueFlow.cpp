@@ -1,4 +1,5 @@
 //===- ValueFlow.cpp - Sources of values in a pipelined loop --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Pipelining/ValueFlow.h"
 

@@ -1,4 +1,5 @@
 //===- ValueFlow.h - Sources of values in a pipelined loop ------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The check of a schedule and the expansion of the loop must agree on the
 // source of each operand; both use this class.

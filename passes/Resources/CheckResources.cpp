@@ -1,4 +1,5 @@
 //===- CheckResources.cpp - smalti-check-resources ------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Analysis/Memory/BufferUses.h"
 #include "smalti/passes/Analysis/Resources/ResourceEstimate.h"

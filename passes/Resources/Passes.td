@@ -1,4 +1,5 @@
 //===- Passes.td - Resources of a kernel -------------------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_PASSES_RESOURCES_PASSES
 #define SMALTI_PASSES_RESOURCES_PASSES

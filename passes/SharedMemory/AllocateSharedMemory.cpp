@@ -1,4 +1,5 @@
 //===- AllocateSharedMemory.cpp - smalti-allocate-shared-memory -----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/passes/Analysis/Memory/MemoryAccess.h"

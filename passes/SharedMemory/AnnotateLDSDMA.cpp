@@ -1,4 +1,5 @@
 //===- AnnotateLDSDMA.cpp - smalti-annotate-lds-dma -----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Support/LDSFence.h"
 #include "smalti/passes/Support/Remarks.h"

@@ -1,4 +1,5 @@
 //===- LDSDMAOrder.cpp - Order of LDS accesses and LDS DMA loads ----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/SharedMemory/LDSDMAOrder.h"
 

@@ -1,4 +1,5 @@
 //===- LDSDMAOrder.h - Order of LDS accesses and LDS DMA loads --*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_PASSES_SHAREDMEMORY_LDSDMAORDER_H
 #define SMALTI_PASSES_SHAREDMEMORY_LDSDMAORDER_H

@@ -1,4 +1,5 @@
 //===- OverlapLDSDMA.cpp - smalti-overlap-lds-dma -------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Models/ExternalModels.h"
 #include "smalti/passes/SharedMemory/LDSDMAOrder.h"

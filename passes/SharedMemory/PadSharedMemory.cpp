@@ -1,4 +1,5 @@
 //===- PadSharedMemory.cpp - smalti-pad-shared-memory ---------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/passes/Analysis/Memory/MemRefViews.h"

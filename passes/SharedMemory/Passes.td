@@ -1,4 +1,5 @@
 //===- Passes.td - Shared memory ---------------------------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_PASSES_SHAREDMEMORY_PASSES
 #define SMALTI_PASSES_SHAREDMEMORY_PASSES

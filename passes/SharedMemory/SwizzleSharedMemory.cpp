@@ -1,4 +1,5 @@
 //===- SwizzleSharedMemory.cpp - smalti-swizzle-shared-memory -------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Analysis/Memory/MemorySize.h"
 #include "smalti/passes/Analysis/Resources/SharedBuffers.h"

@@ -1,4 +1,5 @@
 //===- AddressSlots.cpp - Slots of accesses by address --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Slots/AddressSlots.h"
 

@@ -1,4 +1,5 @@
 //===- AddressSlots.h - Slots of accesses by address ------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_PASSES_SLOTS_ADDRESSSLOTS_H
 #define SMALTI_PASSES_SLOTS_ADDRESSSLOTS_H

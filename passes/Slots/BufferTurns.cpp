@@ -1,4 +1,5 @@
 //===- BufferTurns.cpp - Buffers that loop iterations swap ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Slots/BufferTurns.h"
 

@@ -1,4 +1,5 @@
 //===- BufferTurns.h - Buffers that loop iterations swap --------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A loop can keep the slots of a buffer in separate buffers and swap them. It
 // yields its carried values in another order, or selects by the parity of the

@@ -1,4 +1,5 @@
 //===- FinalSlots.cpp - Slots after a loop --------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Analysis/Integers/IntegerSum.h"
 #include "smalti/passes/Analysis/Integers/TripCount.h"

@@ -1,4 +1,5 @@
 //===- IterationParity.cpp - Parity of an iteration's mbarrier phase ------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Slots/IterationParity.h"
 

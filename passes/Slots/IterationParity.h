@@ -1,4 +1,5 @@
 //===- IterationParity.h - Parity of an iteration's mbarrier phase --------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Each iteration that uses an mbarrier completes one of its phases. The phases
 // have parity 0, 1, 0, 1 and so on, which kernels compute in many forms.

@@ -1,4 +1,5 @@
 //===- IterationShift.cpp - Slots of earlier and later iterations ---------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Slots/IterationShift.h"
 

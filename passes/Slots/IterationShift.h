@@ -1,4 +1,5 @@
 //===- IterationShift.h - Slots of earlier and later iterations -----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_PASSES_SLOTS_ITERATIONSHIFT_H
 #define SMALTI_PASSES_SLOTS_ITERATIONSHIFT_H

@@ -1,4 +1,5 @@
 //===- IterationSlots.cpp - Slots of loop iterations ----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Slots/IterationSlots.h"
 

@@ -1,4 +1,5 @@
 //===- IterationSlots.h - Slots of loop iterations --------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Iterations of a multi-buffered loop use slot `iteration number mod depth`.
 // One pass creates that computation, and others match it; both do so here.

@@ -1,4 +1,5 @@
 //===- MatchSlots.cpp - Matching of slot computations ---------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A loop inside another loop may number its iterations across all its
 // executions. It adds a count that was carried before the loop, or every

@@ -1,4 +1,5 @@
 //===- Alignment.h - Alignment of shared memory -----------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_PASSES_SUPPORT_ALIGNMENT_H
 #define SMALTI_PASSES_SUPPORT_ALIGNMENT_H

@@ -1,4 +1,5 @@
 //===- Describe.h - Text of ops and types in messages -----------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_PASSES_SUPPORT_DESCRIBE_H
 #define SMALTI_PASSES_SUPPORT_DESCRIBE_H

@@ -1,4 +1,5 @@
 //===- KernelAttributes.cpp - Attributes of kernels -----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Support/KernelAttributes.h"
 

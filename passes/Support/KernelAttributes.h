@@ -1,4 +1,5 @@
 //===- KernelAttributes.h - Attributes of kernels ---------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Attributes that the conversions set on kernels and the launchers read.
 //

@@ -1,4 +1,5 @@
 //===- LDSFence.cpp - Compiler fences for LDS accesses --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Support/LDSFence.h"
 

@@ -1,4 +1,5 @@
 //===- LDSFence.h - Compiler fences for LDS accesses ------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // To keep LDS DMA loads in flight across barriers, the code generator must not
 // insert waits before barriers, and must know which accesses do not alias the

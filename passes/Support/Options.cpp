@@ -1,4 +1,5 @@
 //===- Options.cpp - Types of pass options --------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Support/Options.h"
 

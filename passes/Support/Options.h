@@ -1,4 +1,5 @@
 //===- Options.h - Types of pass options ------------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Enumerations of the options with a fixed set of values; Options.td declares
 // the options and the names of their values.

@@ -1,4 +1,5 @@
 //===- Options.td - Options shared by several passes -------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_PASSES_OPTIONS
 #define SMALTI_PASSES_OPTIONS

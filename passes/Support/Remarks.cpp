@@ -1,4 +1,5 @@
 //===- Remarks.cpp - Remarks of passes ------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Support/Remarks.h"
 

@@ -1,4 +1,5 @@
 //===- Remarks.h - Remarks of passes ----------------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Every transforming pass emits remarks through MLIR's remark engine. The
 // category is the name of the pass, so that

@@ -1,4 +1,5 @@
 //===- TargetOption.cpp - Target of a pass --------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Support/TargetOption.h"
 

@@ -1,4 +1,5 @@
 //===- TargetOption.h - Target of a pass ------------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The target of a pass is its option `target=`, or else the string attribute
 // `smalti.target` of the operation that it runs on or of the nearest parent.

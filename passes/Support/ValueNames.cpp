@@ -1,4 +1,5 @@
 //===- ValueNames.cpp - Printed names of values ---------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Support/ValueNames.h"
 

@@ -1,4 +1,5 @@
 //===- ValueNames.h - Printed names of values -------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // "%a" in a message. Printing one operand numbers the whole function, so a pass
 // that emits many messages caches the numbers.

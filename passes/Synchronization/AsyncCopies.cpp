@@ -1,4 +1,5 @@
 //===- AsyncCopies.cpp - Completion of asynchronous copies ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A wait leaves a number of the youngest groups (or single copies) of a queue
 // in flight. A data-flow walk, which iterates over loops to a fixed point,

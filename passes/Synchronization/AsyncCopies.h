@@ -1,4 +1,5 @@
 //===- AsyncCopies.h - Completion of asynchronous copies --------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_PASSES_SYNCHRONIZATION_ASYNCCOPIES_H
 #define SMALTI_PASSES_SYNCHRONIZATION_ASYNCCOPIES_H

@@ -1,4 +1,5 @@
 //===- Footprints.cpp - Elements that each thread accesses ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Synchronization/Footprints.h"
 

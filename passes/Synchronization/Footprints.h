@@ -1,4 +1,5 @@
 //===- Footprints.h - Elements that each thread accesses --------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // If addresses depend only on the thread, they are computed for all threads of
 // a block. Two accesses are not a hazard if every thread touches only elements

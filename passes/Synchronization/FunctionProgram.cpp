@@ -1,4 +1,5 @@
 //===- FunctionProgram.cpp - Accesses and barriers of a function ----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Synchronization/FunctionProgram.h"
 

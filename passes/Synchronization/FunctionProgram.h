@@ -1,4 +1,5 @@
 //===- FunctionProgram.h - Accesses and barriers of a function --*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_PASSES_SYNCHRONIZATION_FUNCTIONPROGRAM_H
 #define SMALTI_PASSES_SYNCHRONIZATION_FUNCTIONPROGRAM_H

@@ -1,4 +1,5 @@
 //===- PlaceBarriers.cpp - smalti-place-barriers --------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Models/ExternalModels.h"
 #include "smalti/passes/Support/Describe.h"

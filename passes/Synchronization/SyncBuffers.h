@@ -1,4 +1,5 @@
 //===- SyncBuffers.h - Buffers as input of barrier placement ----*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_PASSES_SYNCHRONIZATION_SYNCBUFFERS_H
 #define SMALTI_PASSES_SYNCHRONIZATION_SYNCBUFFERS_H

@@ -1,4 +1,5 @@
 //===- SyncGraph.cpp - Reachability between barriers ----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Synchronization/SyncGraph.h"
 

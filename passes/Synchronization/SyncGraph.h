@@ -1,4 +1,5 @@
 //===- SyncGraph.h - Reachability between barriers --------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Finds the accesses that are pending at a barrier, and those that follow it,
 // up to the surrounding barriers. Slots are compared as seen from the barrier:

@@ -1,4 +1,5 @@
 //===- SyncItems.cpp - Sets of pending accesses ---------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Synchronization/SyncItems.h"
 

@@ -1,4 +1,5 @@
 //===- SyncItems.h - Sets of pending accesses -------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_PASSES_SYNCHRONIZATION_SYNCITEMS_H
 #define SMALTI_PASSES_SYNCHRONIZATION_SYNCITEMS_H

@@ -1,4 +1,5 @@
 //===- SyncProgram.cpp - IR-independent input of barrier placement --------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Synchronization/SyncProgram.h"
 

@@ -1,4 +1,5 @@
 //===- SyncProgram.h - IR-independent input of barrier placement ----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A program as input of barrier placement: the accesses of its steps to
 // buffers, its barriers, and the loops and branches around them. It does not

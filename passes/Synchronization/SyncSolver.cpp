@@ -1,4 +1,5 @@
 //===- SyncSolver.cpp - The least barriers of a program -------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // First, a barrier is inserted before everything that conflicts with pending
 // accesses, assuming that all accesses of a loop may be pending at its start.

@@ -1,4 +1,5 @@
 //===- AsyncWgmma.cpp - smalti-async-wgmma --------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Interfaces/SynchronousWgmma.h"
 #include "smalti/passes/Support/Remarks.h"

@@ -1,4 +1,5 @@
 //===- OrderTiles.cpp - smalti-order-tiles --------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/dialects/TritonXLA/TritonXLA.h"
 #include "smalti/passes/Analysis/Memory/MemorySize.h"

@@ -1,4 +1,5 @@
 //===- Passes.td - Warp specialization, tile order ---------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_PASSES_WARPSPECIALIZATION_PASSES
 #define SMALTI_PASSES_WARPSPECIALIZATION_PASSES

@@ -1,4 +1,5 @@
 //===- SpecializeWarps.cpp - smalti-specialize-warps ----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Correctness: copy number n of a group fills slot n mod depth. Both roles
 // count copies in the same order. Producers fill a slot again after phase

@@ -1,4 +1,5 @@
 //===- WarpEstimate.cpp - Time estimate of copies and wgmma ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/WarpSpecialization/WarpEstimate.h"
 

@@ -1,4 +1,5 @@
 //===- WarpEstimate.h - Time estimate of copies and wgmma -------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Estimates the time of a block's loops from the target table. Independent of
 // the IR.

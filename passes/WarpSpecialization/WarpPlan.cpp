@@ -1,4 +1,5 @@
 //===- WarpPlan.cpp - Warp-specialization plan ----------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/WarpSpecialization/WarpPlan.h"
 

@@ -1,4 +1,5 @@
 //===- WarpPlan.h - Warp-specialization plan --------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The decisions of smalti-specialize-warps as data: which ops producers and
 // consumers execute, the slots and the registers.

@@ -1,4 +1,5 @@
 //===- AttributesCAPI.cpp - Attributes that upstream's bindings lack ------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/python/bindings/SmaltiCAPI.h"
 

@@ -1,4 +1,5 @@
 //===- EmulatorCAPI.cpp - The emulator's rewriter through C ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/python/bindings/EmulatorCAPI.h"
 

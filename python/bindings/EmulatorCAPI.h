@@ -1,4 +1,5 @@
 //===- EmulatorCAPI.h - The emulator's rewriter through C -----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_PYTHON_BINDINGS_EMULATORCAPI_H
 #define SMALTI_PYTHON_BINDINGS_EMULATORCAPI_H

@@ -1,4 +1,5 @@
 //===- InstructionsExtension.cpp - Semantics of instructions, for Python --===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Batched functions over the bytes of numpy's arrays, which
 // `smalti.instructions` wraps. This file is the engine of the pure

@@ -1,4 +1,5 @@
 //===- Interrupts.cpp - Ctrl-C while native code runs ---------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Python runs its signal handlers between bytecodes, so not before native code
 // returns. While a kernel runs, SIGINT sets the kernel's stop flag, and then

@@ -1,4 +1,5 @@
 //===- Interrupts.h - Ctrl-C while native code runs -------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_PYTHON_BINDINGS_INTERRUPTS_H
 #define SMALTI_PYTHON_BINDINGS_INTERRUPTS_H

@@ -1,4 +1,5 @@
 //===- Layouts.cpp - The layout algebra in Python -------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The algebra checks nothing when it is asked about an element; from Python
 // every number is checked first, and a ValueError says what is wrong.

@@ -1,4 +1,5 @@
 //===- Layouts.h - The layout algebra in Python ---------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_PYTHON_BINDINGS_LAYOUTS_H
 #define SMALTI_PYTHON_BINDINGS_LAYOUTS_H

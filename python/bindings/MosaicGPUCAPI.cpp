@@ -1,4 +1,5 @@
 //===- MosaicGPUCAPI.cpp - C API of mosaic_gpu's attributes and types -----===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/python/bindings/MosaicGPUCAPI.h"
 

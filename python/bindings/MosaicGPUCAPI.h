@@ -1,4 +1,5 @@
 //===- MosaicGPUCAPI.h - C API of mosaic_gpu's attributes and types -------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_PYTHON_BINDINGS_MOSAICGPUCAPI_H
 #define SMALTI_PYTHON_BINDINGS_MOSAICGPUCAPI_H

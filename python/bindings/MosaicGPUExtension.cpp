@@ -1,4 +1,5 @@
 //===- MosaicGPUExtension.cpp - Attributes and types of mosaic_gpu --------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A module of its own: its classes derive from those of `smalti.ir`, which
 // imports `_smalti` while it loads.

@@ -1,4 +1,5 @@
 //===- RemarksCAPI.cpp - Remarks as data ----------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/python/bindings/SmaltiCAPI.h"
 

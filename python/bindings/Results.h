@@ -1,4 +1,5 @@
 //===- Results.h - Results and reasons in Python ----------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_PYTHON_BINDINGS_RESULTS_H
 #define SMALTI_PYTHON_BINDINGS_RESULTS_H

@@ -1,4 +1,5 @@
 //===- SmaltiCAPI.cpp - Smalti's C API ------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/python/bindings/SmaltiCAPI.h"
 

@@ -1,4 +1,5 @@
 //===- SmaltiCAPI.h - Smalti's C API --------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The functions of Smalti for the Python extension, in addition to MLIR's own C
 // API. The shared library libSmaltiCAPI contains both.

@@ -1,4 +1,5 @@
 //===- SmaltiExtension.cpp - Python module smalti._mlir_libs._smalti ------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/python/bindings/EmulatorCAPI.h"
 #include "smalti/python/bindings/Interrupts.h"

@@ -1,4 +1,5 @@
 //===- ThreadAccesses.cpp - Checks of the simulator's accesses ------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The loops of smalti.sim.threads.execution.shadow over the grains of memory
 // that threads access. An access is a row of grains for each thread; a row of

@@ -1,4 +1,5 @@
 //===- ThreadAccesses.h - Checks of the simulator's accesses --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_PYTHON_BINDINGS_THREADACCESSES_H
 #define SMALTI_PYTHON_BINDINGS_THREADACCESSES_H

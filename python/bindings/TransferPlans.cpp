@@ -1,4 +1,5 @@
 //===- TransferPlans.cpp - Plans of transfers and relayouts in Python -----===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/python/bindings/TransferPlans.h"
 

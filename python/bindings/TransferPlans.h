@@ -1,4 +1,5 @@
 //===- TransferPlans.h - Plans of transfers and relayouts in Python -------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_PYTHON_BINDINGS_TRANSFERPLANS_H
 #define SMALTI_PYTHON_BINDINGS_TRANSFERPLANS_H

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Smalti: GPU tile kernels in MLIR, for NVIDIA, AMD and the CPU.
 
     kernel = smalti.compile("matmul.mlir", target="cpu")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Kernels in files: the code and the data that a launch needs. Loading a kernel does not import MLIR or an extension module.
 
 smalti.compile("matmul.mlir", target="sm_90a").save("matmul.smalti")

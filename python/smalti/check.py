@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Comparison of a kernel with the reference interpreter on random inputs."""
 
 from __future__ import annotations

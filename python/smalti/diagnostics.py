@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Compiler diagnostics, and their rendering with the source line and a caret."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Element types, with their names in MLIR, numpy and DLPack."""
 
 from __future__ import annotations

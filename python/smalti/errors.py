@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Exceptions of Smalti: a message with source location and values, notes, and a hint."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Atomic writing of files, and the cache folder."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Base class of the findings of the emulator and the simulator."""
 
 from __future__ import annotations

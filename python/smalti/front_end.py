@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`smalti.compile`: compilation of a kernel for any target."""
 
 from __future__ import annotations

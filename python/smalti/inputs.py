@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Random arguments for a kernel."""
 
 from __future__ import annotations

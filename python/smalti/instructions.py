@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Reference semantics of GPU instructions on numpy arrays: the instruction table in emulator/Instructions, batched.
 
     instructions.convert(values, "f32", "f8E4M3FN", saturate=True)

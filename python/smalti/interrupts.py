@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Ctrl-C in the command `smalti` while native code runs.
 
 Python runs signal handlers between bytecodes, so KeyboardInterrupt has to wait until native code returns. MLIR passes and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Maps from elements of a vector to lanes and registers, or of shared memory to banks, as text and as a picture.
 
     lane_map = of_registers(named_layout("WGMMA"), [64, 8])

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Layouts of block-level vectors: the warp, lane and register of each element.
 
     layout = TiledLayout([[64, 8], [16, 8], [8, 8], [2]], warp_dims=[-7], lane_dims=[-3, -2])

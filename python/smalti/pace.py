@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """One note about the expected duration of a long run, with options that shorten it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Reference interpreter of `triton_xla` kernels. It is slow, simple and independent of all passes.
 
 The interpreter runs tiles sequentially, and operations in order, on float64 arrays. Integers are exact in their width.

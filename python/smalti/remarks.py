@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Remarks of passes: what a pass did or did not do, and why."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Settings of kernels: attributes that control a call. Setting an attribute that has no effect is an error."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Source text that was parsed from a string, kept so that a diagnostic can show the source line."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The target table of the C++ side as typed Python objects, and look-up of targets by name."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """External programs and files: ptxas, the LLVM assembler and linker, device bitcode.
 
 Importing Smalti does not require any of them. A look-up returns None if the program or file is missing. The hints at the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Plans of transfers between registers and shared memory, and of relayouts between register layouts.
 
     memory = MemoryLayout([64, 64], tile=[8, 64], swizzle_bytes=128)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Programs that multiply matrices, of any sizes, tiles and types: for the tests and the benchmarks."""
 
 from __future__ import annotations

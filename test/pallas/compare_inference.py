@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Comparison of layout inference with that of JAX, for each op of modules that JAX printed.
 
     python compare_inference.py [--json FILE] [--all] FOLDER_OR_NAME.mlir...

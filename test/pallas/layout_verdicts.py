@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Queries of the layouts of JAX, as JSON from the standard input to the standard output.
 
 Runs on a machine without a GPU; needs jax, jaxlib and absl-py. A layout is [tiles, warp dims, lane dims, vector dim],

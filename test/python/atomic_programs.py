@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Atomic updates of memory (`memref.atomic_rmw`) of every kind, and their results, for any engine.
 
 The kinds are those of MLIR's bindings. The functions are of Python's numbers, and numpy only holds the arrays.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The build tree's package and small kernels, shared by the Python tests."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Kernels that tests of emulated GPUs share, and runs of them."""
 
 from __future__ import annotations

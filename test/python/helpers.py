@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Constants and small functions that tests of several folders share."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """A reader of AMD and NVIDIA machine code for tests of pipelined loops."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Programs in the form in which JAX Mosaic GPU emits them, around a body that a test writes."""
 
 from __future__ import annotations

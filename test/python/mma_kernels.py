@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """NVIDIA's warp-level MMAs by the names of their intrinsics: fragments as in the figures of the PTX ISA, and expected
 results."""
 

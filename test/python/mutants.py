@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Mutants of pipelined matmuls: each barrier and each wait removed or moved, each slot of shared memory aliased.
 
 A mutant is killed if its numbers are wrong under some schedule, the thread sanitizer reports a race, or threads wait

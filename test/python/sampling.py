@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Tests over a grid of points: the suite runs a seeded sample of the points, and `tools/dev fuzz grids` all of them.
 
     @pytest.mark.grid(20)

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
 // A CUDA driver without a GPU: it writes down what it is asked, fails where a
 // test says so, and its device memory is the host's. See stub_driver.py.
 

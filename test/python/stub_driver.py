@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """A CUDA driver without a GPU, built with the C compiler: the bytes of a launch."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Kernels in files: runs without MLIR, and refusals of other files."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`smalti run --check`: detection and location of wrong results."""
 
 from __future__ import annotations

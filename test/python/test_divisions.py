@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Undefined integer divisions: an error with a location on every engine."""
 
 from __future__ import annotations

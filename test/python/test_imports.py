@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The order of the package's folders: a file imports only from earlier ones."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The reference interpreter: every kind of operation against numpy, and refusals."""
 
 from __future__ import annotations

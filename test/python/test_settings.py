@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Errors for misspelled settings of kernels and for arguments of a wrong type."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Hand-written thread-level loops with asynchronous copies to shared memory, one slot and no overlap.
 
 Each adds up rows of two arrays, in which a thread reads what threads of another wave have copied.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """An executor of transfers: instructions by their vendors' manuals, memory by its definition, banks by the table.
 
 Shares nothing with the planner but the plan.

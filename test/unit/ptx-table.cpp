@@ -1,4 +1,5 @@
 //===- ptx-table.cpp - Prints the inline PTX of the project ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // One JSON object a line for each text of PTXTable.h, for a test that assembles
 // them.

@@ -1,4 +1,5 @@
 //===- sync-fuzz.cpp - The placement of barriers against brute force ------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Creates small random programs, candidates their barriers, and runs each
 // program on every path of its branches and loops, with concrete slot numbers.

@@ -1,4 +1,5 @@
 //===- tensor-plans.cpp - Copies and operands against brute force ---------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Creates random slices of tensors and random operands of matmuls, and executes
 // the instructions of their plans byte by byte, as documented by NVIDIA. It

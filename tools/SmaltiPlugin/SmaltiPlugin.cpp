@@ -1,4 +1,5 @@
 //===- SmaltiPlugin.cpp - Dialect and pass plugin for stock mlir-opt ------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // MLIR's plugin interface does not include an LLVM version, and a plugin in a
 // host of another version crashes later. Therefore the entry points check the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The libraries of the build, and their diagram in docs/architecture.md."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """docs/tests.md: which tests use each op and each pass."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The pictures of docs/layouts.md, as SVG: registers by lane, the tiling steps of a layout, and a swizzle.
 
 The positions come from the layout functions of the built package, so this module needs its interpreter.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The distribution's packages: which are missing, and how they get installed."""
 
 from __future__ import annotations

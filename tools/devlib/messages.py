@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Smalti's messages: errors, remarks, reasons of refusals, hints and texts of the command line."""
 
 from __future__ import annotations

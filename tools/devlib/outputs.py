@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`tools/dev outputs`: recordings of what the tests make the compiler produce, and their comparison."""
 
 from __future__ import annotations

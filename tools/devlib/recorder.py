@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Records the compiler's outputs during tests (`tools/dev outputs`, outputs.py), in the processes that produce them.
 
 It runs instead of a tool (`recorder.py TOOL ARGUMENTS`), and in the interpreters of .venv, where `install` wraps the

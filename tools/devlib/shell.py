@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Saying what happens, running commands, stopping at the first failure."""
 
 from __future__ import annotations

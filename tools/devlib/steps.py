@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """From a fresh checkout to a built tree. Each step first checks whether it was done already."""
 
 from __future__ import annotations

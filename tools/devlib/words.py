@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Lint of words: banned phrases, long sentences and titles in pages, comments, docstrings, messages and names.
 
 `typos` checks spelling. Vale would be the linter for the rest, but its package downloads a binary when it first runs, and
@@ -13,7 +14,6 @@ import json
 import pathlib
 import re
 import subprocess
-import textwrap
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -54,7 +54,7 @@ _QUOTED_OP = re.compile(r"'[\w.-]*[._-][\w.-]*'")
 _FENCE = re.compile(r"^([ \t]*)(```|~~~).*?^\1\2[ \t]*$", re.MULTILINE | re.DOTALL)
 _HTML = re.compile(r"<!--.*?-->", re.DOTALL)
 _LINK = re.compile(r"\]\([^)\s]*\)|\bhttps?://\S+")
-_INDENTED = re.compile(r"(?<=\n\n)(?: {4}.*(?:\n|$))+")
+_INDENTED = re.compile(r"(?:(?<=\n\n)|(?<=\A\n))(?: {4}.*(?:\n|$))+")
 _HEADING = re.compile(r"^#+[ \t]+(.*)$", re.MULTILINE)
 
 
@@ -62,10 +62,10 @@ def _blank(match: re.Match[str]) -> str:
     return re.sub(r"[^\n]", " ", match[0])
 
 
-def _without_indented(text: str) -> str:
-    """A docstring without its indented blocks, which are code."""
+def _without_indented(text: str, column: int) -> str:
+    """A docstring that begins at a column, without its indented blocks, which are code."""
     first, newline, rest = text.partition("\n")
-    return first + newline + _INDENTED.sub(_blank, textwrap.dedent(rest))
+    return first + newline + _INDENTED.sub(_blank, re.sub(rf"(?m)^ {{{column}}}", "", rest))
 
 
 def _placeholder(match: re.Match[str]) -> str:
@@ -236,7 +236,7 @@ def python(source: str, messages: bool = True) -> Iterator[Text]:
         else:
             continue
         if id(node) in docstrings:
-            yield Text("docstring", node.lineno, without_code(_without_indented(text)))
+            yield Text("docstring", node.lineno, without_code(_without_indented(text, node.col_offset)))
         elif messages and is_prose(text):
             yield Text("message", node.lineno, without_code(text))
 
@@ -304,12 +304,15 @@ def texts(path: pathlib.PurePath, source: str) -> Iterable[Text]:
     return ()
 
 
+_DESCRIPTION = re.compile(r"\b(?:description|summary)\s*=\s*\[\{.*?\}\]", re.DOTALL)
 _ITERTOOLS = re.compile(r"\bitertools\.product\b|from itertools import .*")
 
 
 def names(path: pathlib.PurePath, source: str) -> dict[str, int]:
     """The identifiers of a source, each with its first line."""
     if path.suffix in (".cpp", ".h", ".def", ".td", ".c"):
+        if path.suffix == ".td":
+            source = _DESCRIPTION.sub(_blank, source)
         source = CPP_TOKEN.sub(_blank, source)
     elif path.suffix in (".py", ".pyi"):
         source = _ITERTOOLS.sub(_blank, PYTHON_TOKEN.sub(_blank, source))

@@ -1,4 +1,5 @@
 //===- smalti-lsp-server.cpp - MLIR language server with Smalti's dialects ===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/tools/RegisterSmalti.h"
 

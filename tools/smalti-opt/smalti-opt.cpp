@@ -1,4 +1,5 @@
 //===- smalti-opt.cpp - mlir-opt with Smalti's dialects and passes --------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/tools/RegisterSmalti.h"
 

@@ -1,4 +1,5 @@
 //===- Barriers.cpp - Barriers and cluster launch control -----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/dialects/MosaicGPU/Verification.h"

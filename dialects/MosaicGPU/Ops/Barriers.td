@@ -1,4 +1,5 @@
 //===- Barriers.td - Barriers and cluster launch control ---*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_DIALECTS_MOSAICGPU_OPS_BARRIERS
 #define SMALTI_DIALECTS_MOSAICGPU_OPS_BARRIERS

@@ -1,4 +1,5 @@
 //===- Base.td - Base classes and operand types of the ops -*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_DIALECTS_MOSAICGPU_OPS_BASE
 #define SMALTI_DIALECTS_MOSAICGPU_OPS_BASE

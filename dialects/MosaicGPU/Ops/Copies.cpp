@@ -1,4 +1,5 @@
 //===- Copies.cpp - Asynchronous copies -----------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/dialects/MosaicGPU/Verification.h"

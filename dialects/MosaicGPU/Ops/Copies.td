@@ -1,4 +1,5 @@
 //===- Copies.td - Asynchronous copies ---------------------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_DIALECTS_MOSAICGPU_OPS_COPIES
 #define SMALTI_DIALECTS_MOSAICGPU_OPS_COPIES

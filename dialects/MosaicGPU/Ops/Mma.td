@@ -1,4 +1,5 @@
 //===- Mma.td - Matmul ops ---------------------------------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_DIALECTS_MOSAICGPU_OPS_MMA
 #define SMALTI_DIALECTS_MOSAICGPU_OPS_MMA

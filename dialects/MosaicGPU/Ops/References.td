@@ -1,4 +1,5 @@
 //===- References.td - Slices and views of shared memory ---*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_DIALECTS_MOSAICGPU_OPS_REFERENCES
 #define SMALTI_DIALECTS_MOSAICGPU_OPS_REFERENCES

@@ -1,4 +1,5 @@
 //===- Regions.cpp - Ops with regions, and ops for debugging --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/dialects/MosaicGPU/Verification.h"

@@ -1,4 +1,5 @@
 //===- Regions.td - Ops with regions, debugging ops --------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_DIALECTS_MOSAICGPU_OPS_REGIONS
 #define SMALTI_DIALECTS_MOSAICGPU_OPS_REGIONS

@@ -1,4 +1,5 @@
 //===- Registers.td - Vectors in registers -----------------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_DIALECTS_MOSAICGPU_OPS_REGISTERS
 #define SMALTI_DIALECTS_MOSAICGPU_OPS_REGISTERS

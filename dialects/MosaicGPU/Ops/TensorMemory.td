@@ -1,4 +1,5 @@
 //===- TensorMemory.td - Tensor memory ---------------------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_DIALECTS_MOSAICGPU_OPS_TENSORMEMORY
 #define SMALTI_DIALECTS_MOSAICGPU_OPS_TENSORMEMORY

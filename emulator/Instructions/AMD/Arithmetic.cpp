@@ -1,4 +1,5 @@
 //===- Arithmetic.cpp - Arithmetic of AMD ---------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Approximate functions are rounded correctly here; the guides allow an error
 // of one unit in the last place (f32, f16) or a few (f64).

@@ -1,4 +1,5 @@
 //===- Atomic.h - Read-modify-write of memory, of AMD ---------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_EMULATOR_INSTRUCTIONS_AMD_ATOMIC_H
 #define SMALTI_EMULATOR_INSTRUCTIONS_AMD_ATOMIC_H

@@ -1,4 +1,5 @@
 //===- Barriers.cpp - Barriers and waits of AMD ---------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/emulator/Instructions/AMD/Generation.h"
 #include "smalti/emulator/Instructions/Lists.h"

@@ -1,4 +1,5 @@
 //===- Buffers.cpp - Loads, stores and atomics of buffers, of AMD ---------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Alignment: the backend makes code for the mode in which loads and stores may
 // begin anywhere (LLVM, "User Guide for AMDGPU Backend:

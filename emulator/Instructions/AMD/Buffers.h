@@ -1,4 +1,5 @@
 //===- Buffers.h - Buffer resources of AMD --------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_EMULATOR_INSTRUCTIONS_AMD_BUFFERS_H
 #define SMALTI_EMULATOR_INSTRUCTIONS_AMD_BUFFERS_H

@@ -1,4 +1,5 @@
 //===- Conversions.cpp - Conversions of AMD -------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The modes are those a kernel starts with: rounding to nearest even, denormal
 // numbers kept, and FP16_OVFL off (what is too large does not become the

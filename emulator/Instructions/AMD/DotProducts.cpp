@@ -1,4 +1,5 @@
 //===- DotProducts.cpp - Dot products of a lane, of AMD -------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/emulator/Instructions/AMD/Formats.h"
 #include "smalti/emulator/Instructions/AMD/Generation.h"

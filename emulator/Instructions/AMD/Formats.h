@@ -1,4 +1,5 @@
 //===- Formats.h - AMD's ways to store and to round small floats ----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_EMULATOR_INSTRUCTIONS_AMD_FORMATS_H
 #define SMALTI_EMULATOR_INSTRUCTIONS_AMD_FORMATS_H

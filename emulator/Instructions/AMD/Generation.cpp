@@ -1,4 +1,5 @@
 //===- Generation.cpp - The generations of AMD's instructions -------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/emulator/Instructions/AMD/Generation.h"
 #include "smalti/emulator/Instructions/Context.h"

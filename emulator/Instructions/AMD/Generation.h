@@ -1,4 +1,5 @@
 //===- Generation.h - The generations of AMD's instructions ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_EMULATOR_INSTRUCTIONS_AMD_GENERATION_H
 #define SMALTI_EMULATOR_INSTRUCTIONS_AMD_GENERATION_H

@@ -1,4 +1,5 @@
 //===- Indices.cpp - Places of AMD's work items ---------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/emulator/Instructions/Lists.h"
 #include "smalti/emulator/Instructions/Thread.h"

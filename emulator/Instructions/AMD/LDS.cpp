@@ -1,4 +1,5 @@
 //===- LDS.cpp - Copies to and transposed reads from LDS, of AMD ----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Copies to LDS complete immediately, or at the wait that covers them. Waits of
 // the program are in Barriers.cpp, waits of LLVM's backend in

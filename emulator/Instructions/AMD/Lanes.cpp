@@ -1,4 +1,5 @@
 //===- Lanes.cpp - Exchange between the lanes of a wave, of AMD -----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/emulator/Instructions/AMD/Generation.h"
 #include "smalti/emulator/Instructions/Context.h"

@@ -1,4 +1,5 @@
 //===- Mfma.cpp - V_MFMA: matrix products of CDNA -------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Layouts: CDNA3 ISA, "Dense Matrix Multiplication Instructions", and AMD's
 // matrix instruction calculator, which prints them. An instruction multiplies

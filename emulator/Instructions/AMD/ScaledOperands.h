@@ -1,4 +1,5 @@
 //===- ScaledOperands.h - Operands of scaled MMAs -------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_EMULATOR_INSTRUCTIONS_AMD_SCALEDOPERANDS_H
 #define SMALTI_EMULATOR_INSTRUCTIONS_AMD_SCALEDOPERANDS_H

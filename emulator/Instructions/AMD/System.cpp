@@ -1,4 +1,5 @@
 //===- System.cpp - Clocks, caches, addresses and ends, of AMD ------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/emulator/Instructions/AMD/Atomic.h"
 #include "smalti/emulator/Instructions/Lists.h"

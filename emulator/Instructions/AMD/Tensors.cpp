@@ -1,4 +1,5 @@
 //===- Tensors.cpp - The tensor data mover of AMD -------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Copies of tiles between global memory and LDS, which a descriptor of four
 // groups (D#) names: CDNA5 ISA, "Tensor Data Mover Instructions".

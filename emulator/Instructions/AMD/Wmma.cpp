@@ -1,4 +1,5 @@
 //===- Wmma.cpp - V_WMMA: matrix products of RDNA -------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // All but one have 16 rows and 16 columns, in waves of 32. The elements of a
 // lane differ between generations. The row of A or column of B of a lane is

@@ -1,4 +1,5 @@
 //===- Arithmetic.cpp - Floating point arithmetic of NVIDIA ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // PTX ISA, "Floating Point Instructions" and "Half Precision Floating Point
 // Instructions". Instructions with a rounding modifier are exact up to that

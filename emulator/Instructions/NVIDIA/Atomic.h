@@ -1,4 +1,5 @@
 //===- Atomic.h - Atomic instructions of NVIDIA ---------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Blocks may run in several processes that share memory, so each scope is an
 // atomic of the host.

@@ -1,4 +1,5 @@
 //===- Atomics.cpp - Atomic instructions with a scope ---------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Atomics that do not have an LLVM IR instruction.
 //

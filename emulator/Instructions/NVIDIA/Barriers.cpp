@@ -1,4 +1,5 @@
 //===- Barriers.cpp - Barriers of NVIDIA ----------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/emulator/Instructions/Lists.h"
 #include "smalti/emulator/Instructions/NVIDIA/Warp.h"

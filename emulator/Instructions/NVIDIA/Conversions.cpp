@@ -1,4 +1,5 @@
 //===- Conversions.cpp - Conversions between types of numbers -------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // PTX ISA, "Data Movement and Conversion Instructions: cvt". Every conversion
 // rounds once, from the exact value.

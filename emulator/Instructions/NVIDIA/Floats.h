@@ -1,4 +1,5 @@
 //===- Floats.h - Rounding, denormals and NaN of NVIDIA -------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_EMULATOR_INSTRUCTIONS_NVIDIA_FLOATS_H
 #define SMALTI_EMULATOR_INSTRUCTIONS_NVIDIA_FLOATS_H

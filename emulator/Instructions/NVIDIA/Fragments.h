@@ -1,4 +1,5 @@
 //===- Fragments.h - Fragment layouts of mma ------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // All fragments of mma.m8n8k* and mma.m16n8k*, except those of mma.m8n8k4 with
 // f16, follow one rule (PTX ISA, "Matrix Fragments for mma.m8n8k16" to

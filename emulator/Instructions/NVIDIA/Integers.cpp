@@ -1,4 +1,5 @@
 //===- Integers.cpp - Integer and bit instructions of NVIDIA --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/emulator/Instructions/Lists.h"
 

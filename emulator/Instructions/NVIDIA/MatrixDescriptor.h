@@ -1,4 +1,5 @@
 //===- MatrixDescriptor.h - Matrices in shared memory of wgmma ------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions: Shared Memory
 // Matrix Layout", "Strides" and "Matrix Descriptor Format".

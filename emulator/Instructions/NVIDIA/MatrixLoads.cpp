@@ -1,4 +1,5 @@
 //===- MatrixLoads.cpp - ldmatrix and stmatrix of NVIDIA ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Lane 8 * m + r has the address of row r of matrix m, 16 bytes (lane 16 * m +
 // r if matrices have 16 rows). The access is attributed to this lane; other

@@ -1,4 +1,5 @@
 //===- Mbarrier.h - The mbarrier object of NVIDIA -------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier".
 // The contents of the 64-bit object are opaque; ours are the fields of `State`.

@@ -1,4 +1,5 @@
 //===- Mma.cpp - mma.sync with dense matrices -----------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The PTX ISA ("mma") leaves details open. For f16, bf16, tf32 and smaller
 // floats, multiplications and sums have at least the precision of the

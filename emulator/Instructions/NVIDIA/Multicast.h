@@ -1,4 +1,5 @@
 //===- Multicast.h - Copies to several blocks of a cluster ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // PTX ISA, "cp.async.bulk": each bit of the mask selects the block of that
 // rank. In each selected block, data and completion go to the same

@@ -1,4 +1,5 @@
 //===- Shuffles.cpp - Exchanges between the lanes of a warp ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/emulator/Instructions/Context.h"
 #include "smalti/emulator/Instructions/Lists.h"

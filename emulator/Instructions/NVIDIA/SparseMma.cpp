@@ -1,4 +1,5 @@
 //===- SparseMma.cpp - mma.sp.sync: A with structured zeros ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Half of A is zero and not stored. The stored elements have the fragments of
 // half as many columns, and metadata states their columns. Rounding is as for

@@ -1,4 +1,5 @@
 //===- System.cpp - Memory spaces, hints and system calls of NVIDIA -------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/emulator/Instructions/Lists.h"
 #include "smalti/emulator/Instructions/NVIDIA/Mbarrier.h"

@@ -1,4 +1,5 @@
 //===- TensorCopies.cpp - cp.async.bulk.tensor of NVIDIA ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Tiles of tensors.
 //

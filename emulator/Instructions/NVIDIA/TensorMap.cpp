@@ -1,4 +1,5 @@
 //===- TensorMap.cpp - Tensor maps of NVIDIA ------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/emulator/Instructions/NVIDIA/TensorMap.h"
 #include "smalti/emulator/Instructions/Numbers.h"

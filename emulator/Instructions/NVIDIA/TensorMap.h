@@ -1,4 +1,5 @@
 //===- TensorMap.h - Tensor maps of NVIDIA --------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // PTX ISA, "Tensors: Tensor-map"; CUDA Driver API, "Tensor Map Object
 // Management: cuTensorMapEncodeTiled". python/smalti/emulator/tensor_maps.py

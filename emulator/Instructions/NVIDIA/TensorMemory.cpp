@@ -1,4 +1,5 @@
 //===- TensorMemory.cpp - Layouts of scales and of sparse metadata --------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/emulator/Instructions/NVIDIA/TensorMemory.h"
 

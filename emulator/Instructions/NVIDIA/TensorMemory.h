@@ -1,4 +1,5 @@
 //===- TensorMemory.h - Layouts of scales and of sparse metadata ----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // How the operands of tcgen05.mma that are not matrices are laid out.
 //

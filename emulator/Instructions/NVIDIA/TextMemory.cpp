@@ -1,4 +1,5 @@
 //===- TextMemory.cpp - Loads and stores in inline assembly of NVIDIA -----===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // And atomics, with the orders that LLVM has no form for, and to other blocks
 // of a cluster.

@@ -1,4 +1,5 @@
 //===- Warp.h - Common parts of warp-level instructions -------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_EMULATOR_INSTRUCTIONS_NVIDIA_WARP_H
 #define SMALTI_EMULATOR_INSTRUCTIONS_NVIDIA_WARP_H

@@ -1,4 +1,5 @@
 //===- Wgmma.cpp - wgmma of NVIDIA ----------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions". The four warps
 // of a warpgroup execute a wgmma together; each computes 16 rows when it

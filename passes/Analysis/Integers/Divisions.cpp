@@ -1,4 +1,5 @@
 //===- Divisions.cpp - Divisions of integers ------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Analysis/Integers/Divisions.h"
 

@@ -1,4 +1,5 @@
 //===- Divisions.h - Divisions of integers ----------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Division by zero, and division of the smallest integer by -1, are undefined
 // in arith, index and llvm. LLVM drops the code that reaches them.

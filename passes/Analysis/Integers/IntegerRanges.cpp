@@ -1,4 +1,5 @@
 //===- IntegerRanges.cpp - Ranges of integers and indices -----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Analysis/Integers/IntegerRanges.h"
 

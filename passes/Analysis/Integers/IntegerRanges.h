@@ -1,4 +1,5 @@
 //===- IntegerRanges.h - Ranges of integers and indices ---------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Upstream's IntegerRangeAnalysis and ValueBoundsConstraintSet with one query
 // interface. Two cases are added: the tile id of a triton_xla.entry_func, and

@@ -1,4 +1,5 @@
 //===- IntegerSum.cpp - Sums of multiples of values -----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Analysis/Integers/IntegerSum.h"
 

@@ -1,4 +1,5 @@
 //===- IntegerSum.h - Linear combinations of index values -------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_PASSES_ANALYSIS_INTEGERS_INTEGERSUM_H
 #define SMALTI_PASSES_ANALYSIS_INTEGERS_INTEGERSUM_H

@@ -1,4 +1,5 @@
 //===- TripCount.cpp - Trip counts of scf.for -----------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Analysis/Integers/TripCount.h"
 

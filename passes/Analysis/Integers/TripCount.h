@@ -1,4 +1,5 @@
 //===- TripCount.h - Trip counts of scf.for ---------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_PASSES_ANALYSIS_INTEGERS_TRIPCOUNT_H
 #define SMALTI_PASSES_ANALYSIS_INTEGERS_TRIPCOUNT_H

@@ -1,4 +1,5 @@
 //===- BufferAliasing.cpp - Buffers that may overlap ----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Analysis/Memory/BufferAliasing.h"
 

@@ -1,4 +1,5 @@
 //===- BufferAliasing.h - Buffers that may overlap --------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Whether two buffers may overlap, as an implementation of upstream's
 // AliasAnalysis. Upstream's local analysis does not consider memory spaces,

@@ -1,4 +1,5 @@
 //===- BufferUses.cpp - Uses of a buffer and its views --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Analysis/Memory/BufferUses.h"
 

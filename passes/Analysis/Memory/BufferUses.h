@@ -1,4 +1,5 @@
 //===- BufferUses.h - Uses of a buffer and its views ------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Passes that change the type or the address of a buffer follow all of its
 // uses, or do not change the buffer.

@@ -1,4 +1,5 @@
 //===- Divisibility.cpp - Powers of two that divide an index value --------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Analysis/Memory/Divisibility.h"
 

@@ -1,4 +1,5 @@
 //===- Divisibility.h - Power-of-two divisors -------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_PASSES_ANALYSIS_MEMORY_DIVISIBILITY_H
 #define SMALTI_PASSES_ANALYSIS_MEMORY_DIVISIBILITY_H

@@ -1,4 +1,5 @@
 //===- IterationDependence.cpp - Dependences between loop iterations ------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Analysis/Memory/IterationDependence.h"
 

@@ -1,4 +1,5 @@
 //===- IterationDependence.h - Dependences between loop iterations --------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Two accesses of one buffer depend on each other only between iterations that
 // access the same elements. If the indices are linear in the iteration number,

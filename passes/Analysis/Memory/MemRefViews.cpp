@@ -1,4 +1,5 @@
 //===- MemRefViews.cpp - Views of a buffer with another type --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Analysis/Memory/MemRefViews.h"
 

@@ -1,4 +1,5 @@
 //===- MemRefViews.h - Views of a buffer with another type ------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_PASSES_ANALYSIS_MEMORY_MEMREFVIEWS_H
 #define SMALTI_PASSES_ANALYSIS_MEMORY_MEMREFVIEWS_H

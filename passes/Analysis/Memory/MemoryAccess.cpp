@@ -1,4 +1,5 @@
 //===- MemoryAccess.cpp - Memory accesses of ops --------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Analysis/Memory/MemoryAccess.h"
 

@@ -1,4 +1,5 @@
 //===- MemoryAccess.h - Memory accesses of ops ------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Loop passes reason about buffers, not about ops. Every access is resolved,
 // through views, to the value that defines the buffer (its root) and to a

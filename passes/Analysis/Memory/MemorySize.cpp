@@ -1,4 +1,5 @@
 //===- MemorySize.cpp - Sizes of memrefs in bytes -------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Analysis/Memory/MemorySize.h"
 

@@ -1,4 +1,5 @@
 //===- MemorySize.h - Sizes of memrefs in bytes -----------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The only place that computes the bytes of a buffer in shared memory and the
 // distances between elements of a memref. No computation overflows.

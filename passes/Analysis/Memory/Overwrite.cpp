@@ -1,4 +1,5 @@
 //===- Overwrite.cpp - Proof that a buffer is overwritten -----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Analysis/Memory/Overwrite.h"
 

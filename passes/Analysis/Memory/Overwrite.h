@@ -1,4 +1,5 @@
 //===- Overwrite.h - Proof that a buffer is overwritten ---------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A buffer that is overwritten before it is read does not carry values into an
 // iteration. The proof visits ops in program order and collects the elements

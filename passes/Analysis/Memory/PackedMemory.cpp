@@ -1,4 +1,5 @@
 //===- PackedMemory.cpp - Elements that share bytes -----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Analysis/Memory/PackedMemory.h"
 

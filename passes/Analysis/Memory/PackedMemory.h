@@ -1,4 +1,5 @@
 //===- PackedMemory.h - Elements that share bytes ---------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Elements of 2 and 4 bits are packed in memory. The first element is in the
 // low bits of its byte. Elements of type i1 are not packed: their size in

@@ -1,4 +1,5 @@
 //===- OverlapChoice.h - Automatic copies, slots and stages -----*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The rules that `copies=auto`, `depth=auto` and `stages=auto` stand for. The
 // conversion from tiles asks before a kernel has buffers,

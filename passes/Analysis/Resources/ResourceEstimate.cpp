@@ -1,4 +1,5 @@
 //===- ResourceEstimate.cpp - Shared memory and register estimates --------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Analysis/Resources/ResourceEstimate.h"
 

@@ -1,4 +1,5 @@
 //===- ResourceEstimate.h - Shared memory and register estimates ----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The single resource estimator. Clients are the passes that enlarge buffers,
 // the placement of buffers, the resource check, and smalti-compile when it

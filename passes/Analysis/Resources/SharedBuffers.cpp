@@ -1,4 +1,5 @@
 //===- SharedBuffers.cpp - Shared-memory buffers and their accesses -------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Analysis/Resources/SharedBuffers.h"
 

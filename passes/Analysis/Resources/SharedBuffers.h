@@ -1,4 +1,5 @@
 //===- SharedBuffers.h - Shared-memory buffers and their accesses ---------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The addresses that the lanes of a wave access, as far as they can be
 // evaluated: index arithmetic on thread ids is evaluated for each lane of some

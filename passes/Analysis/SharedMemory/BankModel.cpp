@@ -1,4 +1,5 @@
 //===- BankModel.cpp - Bank-conflict model of shared memory ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Analysis/SharedMemory/BankModel.h"
 

@@ -1,4 +1,5 @@
 //===- BankModel.h - Bank-conflict model of shared memory -------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Shared memory consists of banks that each serve one word per cycle. An access
 // of a wave is served in phases: each phase has as many lanes as could fill the

@@ -1,4 +1,5 @@
 //===- ThreadValues.cpp - Values of index arithmetic in each lane ---------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Analysis/Threads/ThreadValues.h"
 

@@ -1,4 +1,5 @@
 //===- ThreadValues.h - Values of index arithmetic in each lane -*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Evaluates index arithmetic on thread ids, lane ids and constants, through
 // arith, affine and views, for each lane of a wave. Bank-conflict costs and

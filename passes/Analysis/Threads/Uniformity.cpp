@@ -1,4 +1,5 @@
 //===- Uniformity.cpp - Block-uniform and wave-uniform values -------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Analysis/Threads/Uniformity.h"
 

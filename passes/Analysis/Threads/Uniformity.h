@@ -1,4 +1,5 @@
 //===- Uniformity.h - Block-uniform and wave-uniform values -----*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The threads of a block that observe the same value: all of them, those of a
 // wave, or each its own. This is the only list of the ops whose results are

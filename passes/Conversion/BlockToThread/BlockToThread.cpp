@@ -1,4 +1,5 @@
 //===- BlockToThread.cpp - Conversion to thread level ---------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Conversion/BlockToThread/BlockToThread.h"
 

@@ -1,4 +1,5 @@
 //===- BlockToThread.h - Conversion to thread level -------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The vendor-independent part of convert-mosaic-gpu-to-nvvm and -rocdl: kernels
 // whose vectors belong to a whole block become kernels of one thread, which

@@ -1,4 +1,5 @@
 //===- CommonLowerings.cpp - Lowerings common to both vendors -------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Conversion/BlockToThread/Kernel/OpLowerings.h"
 

@@ -1,4 +1,5 @@
 //===- LowerMath.cpp - smalti-lower-math ----------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Support/TargetOption.h"
 #include "smalti/targets/Target.h"

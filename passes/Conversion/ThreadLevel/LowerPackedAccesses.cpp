@@ -1,4 +1,5 @@
 //===- LowerPackedAccesses.cpp - smalti-lower-packed-accesses -------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Analysis/Memory/Divisibility.h"
 #include "smalti/passes/Analysis/Memory/MemorySize.h"

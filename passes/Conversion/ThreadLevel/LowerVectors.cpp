@@ -1,4 +1,5 @@
 //===- LowerVectors.cpp - smalti-lower-vectors ----------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Analysis/Resources/ResourceEstimate.h"
 #include "smalti/passes/PadLowering/TransferMasks.h"

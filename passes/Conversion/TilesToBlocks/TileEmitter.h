@@ -1,4 +1,5 @@
 //===- TileEmitter.h - Emission of block-level kernels ----------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Emits the block-level kernel of a TilePlan; cannot fail. Used only by the
 // files in this folder.

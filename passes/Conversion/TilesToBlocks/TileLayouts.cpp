@@ -1,4 +1,5 @@
 //===- TileLayouts.cpp - Layouts of element-wise tiles --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Conversion/TilesToBlocks/TileLayouts.h"
 

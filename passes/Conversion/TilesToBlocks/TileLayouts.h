@@ -1,4 +1,5 @@
 //===- TileLayouts.h - Layouts of element-wise tiles ------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_PASSES_CONVERSION_TILESTOBLOCKS_TILELAYOUTS_H
 #define SMALTI_PASSES_CONVERSION_TILESTOBLOCKS_TILELAYOUTS_H

@@ -1,4 +1,5 @@
 //===- TilePlan.cpp - Plan of the conversion to block level ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Conversion/TilesToBlocks/TilePlan.h"
 

@@ -1,4 +1,5 @@
 //===- TilePlan.h - Plan of the conversion to block level -------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The decisions of convert-triton-xla-to-mosaic-gpu as data. Planning does not
 // change the IR.

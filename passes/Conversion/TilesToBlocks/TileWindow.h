@@ -1,4 +1,5 @@
 //===- TileWindow.h - Windows of kernel arguments ---------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_PASSES_CONVERSION_TILESTOBLOCKS_TILEWINDOW_H
 #define SMALTI_PASSES_CONVERSION_TILESTOBLOCKS_TILEWINDOW_H

@@ -1,4 +1,5 @@
 //===- TritonXLAToMosaicGPU.cpp - Tile level to block level ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Emits the kernels that TilePlan plans, and defines the pass.
 //

@@ -1,4 +1,5 @@
 //===- WgmmaDots.cpp - Plan of dots that use wgmma ------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Conversion/TilesToBlocks/WgmmaDots.h"
 

@@ -1,4 +1,5 @@
 //===- WgmmaDots.h - Plan of dots that use wgmma ----------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Which dots of a tile-level kernel are lowered to wgmma, with operands that
 // TMA copies to shared memory. Planning does not change the IR.

@@ -1,4 +1,5 @@
 //===- WgmmaEmitter.cpp - Emission of wgmma and TMA -----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Analysis/Integers/IntegerRanges.h"
 #include "smalti/passes/Conversion/TilesToBlocks/TileEmitter.h"

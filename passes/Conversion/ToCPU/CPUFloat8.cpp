@@ -1,4 +1,5 @@
 //===- CPUFloat8.cpp - 8-bit floats on the CPU ----------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Conversion/ToCPU/CPUFloat8.h"
 

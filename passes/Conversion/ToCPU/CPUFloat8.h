@@ -1,4 +1,5 @@
 //===- CPUFloat8.h - 8-bit floats on the CPU --------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_PASSES_CONVERSION_TOCPU_CPUFLOAT8_H
 #define SMALTI_PASSES_CONVERSION_TOCPU_CPUFLOAT8_H

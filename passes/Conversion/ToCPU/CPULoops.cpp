@@ -1,4 +1,5 @@
 //===- CPULoops.cpp - Vectorized loops over buffers -----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Conversion/ToCPU/CPULoops.h"
 

@@ -1,4 +1,5 @@
 //===- CPULoops.h - Vectorized loops over buffers ---------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Loops that convert-triton-xla-to-cpu emits after bufferization: copies
 // between a buffer and a window of a memref, matmuls, and element-wise loops.

@@ -1,4 +1,5 @@
 //===- LowerCPULoops.cpp - smalti-lower-cpu-loops -------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A function for the CPU target takes the address of a stop flag. Its loops
 // read the flag in each iteration, and the function returns when the flag is

@@ -1,4 +1,5 @@
 //===- TritonXLAToCPU.cpp - Tile-level kernels to vectorized loops --------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Each kernel is converted in a temporary module. The originals are replaced
 // only if all conversions succeed:

@@ -1,4 +1,5 @@
 //===- TritonXLAToCPU.h - Registration for the CPU conversion ---*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_PASSES_CONVERSION_TOCPU_TRITONXLATOCPU_H
 #define SMALTI_PASSES_CONVERSION_TOCPU_TRITONXLATOCPU_H

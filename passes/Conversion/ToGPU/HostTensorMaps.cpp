@@ -1,4 +1,5 @@
 //===- HostTensorMaps.cpp - Tensor maps encoded by host code --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Conversion/ToGPU/HostTensorMaps.h"
 

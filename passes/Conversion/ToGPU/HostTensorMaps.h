@@ -1,4 +1,5 @@
 //===- HostTensorMaps.h - Tensor maps encoded by host code ------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Kernels with JAX's lane semantics encode tensor maps in the function that
 // launches them: calls of `mosaic_gpu_init_tma_desc` fill an array of bytes,

@@ -1,4 +1,5 @@
 //===- MarkTensorMaps.cpp - smalti-mark-tensor-maps -----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Conversion/BlockToThread/Kernel/TensorMaps.h"
 

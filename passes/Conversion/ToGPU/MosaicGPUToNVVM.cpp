@@ -1,4 +1,5 @@
 //===- MosaicGPUToNVVM.cpp - convert-mosaic-gpu-to-nvvm -------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/passes/Analysis/Memory/Divisibility.h"

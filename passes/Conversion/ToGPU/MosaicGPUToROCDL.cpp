@@ -1,4 +1,5 @@
 //===- MosaicGPUToROCDL.cpp - convert-mosaic-gpu-to-rocdl -----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/passes/Analysis/Memory/MemorySize.h"

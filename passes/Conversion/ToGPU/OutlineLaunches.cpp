@@ -1,4 +1,5 @@
 //===- OutlineLaunches.cpp - mosaic-gpu-outline-launches ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/passes/Conversion/ToGPU/HostTensorMaps.h"

@@ -1,4 +1,5 @@
 //===- Candidates.cpp - Candidate layouts of the search -------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Layouts/Inference/Candidates.h"
 

@@ -1,4 +1,5 @@
 //===- Candidates.h - Candidate layouts of the search, in order -----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The candidates and their order are those of JAX:
 // 1. for a use or a relayout with one known side, the layout of that side;

@@ -1,4 +1,5 @@
 //===- Conflict.cpp - Diagnostics for unsatisfiable layout constraints ----===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Layouts/Inference/Conflict.h"
 

@@ -1,4 +1,5 @@
 //===- Conflict.h - Diagnostics for unsatisfiable layout constraints ------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_PASSES_LAYOUTS_INFERENCE_CONFLICT_H
 #define SMALTI_PASSES_LAYOUTS_INFERENCE_CONFLICT_H

@@ -1,4 +1,5 @@
 //===- EvaluateLayouts.cpp - Cost and validity of existing layouts --------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Applies the constraints and the cost model of layout inference to layouts
 // that already exist, from this inference, from JAX or written by hand.

@@ -1,4 +1,5 @@
 //===- Evaluation.cpp - Validity and cost of layouts ----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Layouts/Inference/Evaluation.h"
 

@@ -1,4 +1,5 @@
 //===- Evaluation.h - Validity and cost of layouts ------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Costs of relayouts, transfers, reductions and element-wise ops are in issue
 // cycles of one warp times `kCycle`, multiplied by the estimated number of

@@ -1,4 +1,5 @@
 //===- Improvement.cpp - Local search for cheaper solutions ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Layouts/Inference/Improvement.h"
 

@@ -1,4 +1,5 @@
 //===- Improvement.h - Local search for cheaper solutions -----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_PASSES_LAYOUTS_INFERENCE_IMPROVEMENT_H
 #define SMALTI_PASSES_LAYOUTS_INFERENCE_IMPROVEMENT_H

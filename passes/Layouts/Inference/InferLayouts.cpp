@@ -1,4 +1,5 @@
 //===- InferLayouts.cpp - Layout inference --------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Layouts/Inference/InferLayouts.h"
 

@@ -1,4 +1,5 @@
 //===- InferLayouts.h - Shared parts of layout inference and evaluation ---===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_PASSES_LAYOUTS_INFERENCE_INFERLAYOUTS_H
 #define SMALTI_PASSES_LAYOUTS_INFERENCE_INFERLAYOUTS_H

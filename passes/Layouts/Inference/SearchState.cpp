@@ -1,4 +1,5 @@
 //===- SearchState.cpp - Variable classes and constraint propagation ------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Layouts/Inference/SearchState.h"
 

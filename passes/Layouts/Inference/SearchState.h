@@ -1,4 +1,5 @@
 //===- SearchState.h - Variable classes and constraint propagation --------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_PASSES_LAYOUTS_INFERENCE_SEARCHSTATE_H
 #define SMALTI_PASSES_LAYOUTS_INFERENCE_SEARCHSTATE_H

@@ -1,4 +1,5 @@
 //===- Solver.cpp - Search for the cheapest layout assignment -------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Layouts/Inference/Solver.h"
 

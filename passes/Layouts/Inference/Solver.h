@@ -1,4 +1,5 @@
 //===- Solver.h - Search for the cheapest layout assignment ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The solver merges variables that must be equal, propagates constraints, and
 // searches the remaining variables depth-first. Variables that are not

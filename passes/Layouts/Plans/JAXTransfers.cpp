@@ -1,4 +1,5 @@
 //===- JAXTransfers.cpp - Transfers that JAX supports ---------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The limits of the planner of JAX 0.10.2, so that inference can reproduce
 // JAX's decisions. It models 32 banks of 4 bytes, or more and narrower banks if

@@ -1,4 +1,5 @@
 //===- MemoryLayout.cpp - Element addresses in shared memory --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Layouts/Plans/TransferDigits.h"
 

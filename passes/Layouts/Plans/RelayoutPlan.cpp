@@ -1,4 +1,5 @@
 //===- RelayoutPlan.cpp - Steps of a relayout -----------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Every thread assembles the words of its result from bytes of its own words
 // and of words of other lanes of its warp. The lanes exchange words in rounds

@@ -1,4 +1,5 @@
 //===- RelayoutPlan.h - Steps of a relayout ---------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A pure function, without MLIR objects: from two register layouts of a vector
 // to the steps that each thread executes to convert the vector.

@@ -1,4 +1,5 @@
 //===- RelayoutScratch.cpp - Placement and shared memory round trip -------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Layouts/Plans/RelayoutScratch.h"
 

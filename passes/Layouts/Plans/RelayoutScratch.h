@@ -1,4 +1,5 @@
 //===- RelayoutScratch.h - Placement and shared memory round trip ---------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The placement of the elements of a small vector, and the round trip through
 // shared memory. The cost model and the steps of relayouts share them.

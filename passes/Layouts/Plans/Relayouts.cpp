@@ -1,4 +1,5 @@
 //===- Relayouts.cpp - Cost of a conversion between register layouts ------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Layouts repeat: the cost is computed for the pattern, the smallest vector
 // that is a multiple of the tiles of both layouts, and multiplied by the

@@ -1,4 +1,5 @@
 //===- Relayouts.h - Cost of a conversion between register layouts --------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A pure function that estimates the cost of a relayout in issue cycles of one
 // warp. An instruction of a warp is one cycle, a shuffle `kShuffleCycles`, and

@@ -1,4 +1,5 @@
 //===- TensorCopyPlan.cpp - Tensor maps and bulk copies of slices ---------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Layouts/Plans/TensorCopyPlan.h"
 

@@ -1,4 +1,5 @@
 //===- TensorCopyPlan.h - Tensor maps and bulk copies of slices -----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Computes the tensor map and the copies (cp.async.bulk.tensor) that move a
 // slice of a tensor between global memory and shared memory, without MLIR

@@ -1,4 +1,5 @@
 //===- TransferCandidates.cpp - Access patterns of a transfer -------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Layouts/Plans/TransferCandidates.h"
 

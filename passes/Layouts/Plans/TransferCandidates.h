@@ -1,4 +1,5 @@
 //===- TransferCandidates.h - Access patterns of a transfer -----*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_PASSES_LAYOUTS_PLANS_TRANSFERCANDIDATES_H
 #define SMALTI_PASSES_LAYOUTS_PLANS_TRANSFERCANDIDATES_H

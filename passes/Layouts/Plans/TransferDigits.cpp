@@ -1,4 +1,5 @@
 //===- TransferDigits.cpp - Element addresses as sums of digits -----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Layouts/Plans/TransferDigits.h"
 

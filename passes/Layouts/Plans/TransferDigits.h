@@ -1,4 +1,5 @@
 //===- TransferDigits.h - Element addresses as sums of digits ---*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The address of an element before the swizzle is a sum over the digits of its
 // warp, lane, register and position in the register. All strides are in bits.

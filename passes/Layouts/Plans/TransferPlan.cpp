@@ -1,4 +1,5 @@
 //===- TransferPlan.cpp - Transfers between registers and shared memory ---===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Every access pattern moves some digits of the registers of a thread with one
 // access and repeats the access over the other digits. The digits of the thread

@@ -1,4 +1,5 @@
 //===- TransferPlan.h - Transfers between registers and shared memory -----===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Computes the accesses that move a vector between registers and shared memory,
 // from the two layouts and the bank model of the target, without MLIR objects.

@@ -1,4 +1,5 @@
 //===- WgmmaPlan.cpp - Shared memory operands of wgmma --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Layouts/Plans/WgmmaPlan.h"
 

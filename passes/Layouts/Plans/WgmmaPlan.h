@@ -1,4 +1,5 @@
 //===- WgmmaPlan.h - Shared memory operands of wgmma ------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Pure functions, without MLIR objects: the split of a matmul into
 // wgmma.mma_async instructions, and the descriptors of operands in shared

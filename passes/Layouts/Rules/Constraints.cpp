@@ -1,4 +1,5 @@
 //===- Constraints.cpp - Constraint system of layout inference ------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Layouts/Rules/Constraints.h"
 

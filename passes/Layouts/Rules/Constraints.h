@@ -1,4 +1,5 @@
 //===- Constraints.h - Constraint system of layout inference --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Ops add constraints through LayoutInferenceOpInterface (LayoutInterfaces.h):
 // they create variables for their operands and results, and constraints on the

@@ -1,4 +1,5 @@
 //===- ControlFlowRules.cpp - Layout rules of control flow ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Layouts/Rules/Rules.h"
 

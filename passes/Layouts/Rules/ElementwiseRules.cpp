@@ -1,4 +1,5 @@
 //===- ElementwiseRules.cpp - Layout rules of element-wise ops ------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Layouts/Rules/Rules.h"
 

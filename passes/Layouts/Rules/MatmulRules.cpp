@@ -1,4 +1,5 @@
 //===- MatmulRules.cpp - Layout rules of matmul ops -----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Layouts/Rules/Rules.h"
 

@@ -1,4 +1,5 @@
 //===- MemRefRules.cpp - Layout rules of memref ops -----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Layouts/Rules/Rules.h"
 

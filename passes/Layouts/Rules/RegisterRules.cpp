@@ -1,4 +1,5 @@
 //===- RegisterRules.cpp - Layout rules of mosaic_gpu vector ops ----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Layouts/Rules/Rules.h"
 

@@ -1,4 +1,5 @@
 //===- Rules.cpp - Registration and helpers of layout rules ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Layouts/Rules/Rules.h"
 

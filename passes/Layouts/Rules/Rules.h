@@ -1,4 +1,5 @@
 //===- Rules.h - Registration and helpers of layout rules -----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // External models of LayoutInferenceOpInterface, one file for each group of
 // ops.

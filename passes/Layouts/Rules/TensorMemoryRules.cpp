@@ -1,4 +1,5 @@
 //===- TensorMemoryRules.cpp - Layout rules of tensor memory ops ----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Layouts/Rules/Rules.h"
 

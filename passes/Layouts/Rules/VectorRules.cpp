@@ -1,4 +1,5 @@
 //===- VectorRules.cpp - Layout rules of vector ops -----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Layouts/Rules/Rules.h"
 

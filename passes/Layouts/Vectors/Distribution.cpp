@@ -1,4 +1,5 @@
 //===- Distribution.cpp - Distribution of vectors across threads ----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Layouts/Vectors/Distribution.h"
 

@@ -1,4 +1,5 @@
 //===- Distribution.h - Distribution of vectors across threads --*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The elements of a block-level vector in the registers of each thread, and the
 // index arithmetic of these elements.

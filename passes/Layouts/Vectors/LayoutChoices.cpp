@@ -1,4 +1,5 @@
 //===- LayoutChoices.cpp - Candidate register layouts of a vector ---------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Layouts/Vectors/LayoutChoices.h"
 

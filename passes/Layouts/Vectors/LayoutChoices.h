@@ -1,4 +1,5 @@
 //===- LayoutChoices.h - Candidate register layouts of a vector -----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Candidates for a vector without a suggestion from constraints: named layouts,
 // layouts of the MMA instructions of the target, and layouts that distribute

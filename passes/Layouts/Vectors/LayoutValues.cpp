@@ -1,4 +1,5 @@
 //===- LayoutValues.cpp - Uniqued layouts of layout inference -------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Layouts/Vectors/LayoutValues.h"
 

@@ -1,4 +1,5 @@
 //===- LayoutValues.h - Uniqued layouts of layout inference ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Register layouts, tensor memory layouts and shared memory transforms as small
 // integers. Each layout is stored once, so integers are equal if layouts are.

@@ -1,4 +1,5 @@
 //===- MmaSelection.cpp - MMA instructions of block-level matmuls ---------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Layouts/Vectors/MmaSelection.h"
 

@@ -1,4 +1,5 @@
 //===- MmaSelection.h - MMA instructions of block-level matmuls -----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The MMA instruction of a block-level matmul, the arrangement of the warps
 // over its M x N tile, and the layouts of the operands. The conversion to

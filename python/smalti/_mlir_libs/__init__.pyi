@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Types that the MLIR bindings define at import, which the generated stubs reference but do not contain."""
 
 from collections.abc import Callable, Sequence

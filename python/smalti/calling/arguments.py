@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Arguments of a kernel, for launchers. This module does not import MLIR."""
 
 from __future__ import annotations

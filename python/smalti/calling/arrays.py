@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Views of arrays of any library as pointer, shape and strides, without a copy.
 
 numpy arrays and array interfaces are read directly. Other arrays are read through DLPack. This module reads the capsule

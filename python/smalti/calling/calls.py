@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Checks of the arguments of a call, and memory of parameters, shared by all launchers."""
 
 from __future__ import annotations

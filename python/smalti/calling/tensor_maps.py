@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Tensor maps (TMA descriptors) of `cp.async.bulk.tensor`. A launch creates them from the arguments of the kernel.
 
 A kernel states its tensor maps in `mosaic_gpu.tensor_maps`. On a GPU the driver encodes them (`cuTensorMapEncodeTiled`).

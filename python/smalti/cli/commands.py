@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The command `smalti`: opt, compile, run, sim, layout, targets, doctor."""
 
 from __future__ import annotations

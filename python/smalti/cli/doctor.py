@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The command `smalti doctor`: tools, libraries and GPUs that Smalti found, and how to install missing ones."""
 
 from __future__ import annotations

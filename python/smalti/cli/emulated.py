@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`smalti run` for emulated GPUs: tile-level kernels, and device modules in LLVM IR."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The command `smalti layout`: the location of each element of a vector or of shared memory."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The command `smalti sim`, and `smalti run` for simulated GPUs."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Assembly of PTX and AMD GCN text, and the resource usage that the assembler reports."""
 
 from __future__ import annotations

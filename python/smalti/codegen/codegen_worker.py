@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Code generation in a child process.
 
 LLVM's instruction selection aborts the process on an intrinsic that a chip does not have. Therefore a child process

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Generator of type stubs for the registered passes: `pipeline.pyi` with one typed method per pass, and `options.pyi` with
 the keywords of `smalti.compile`.
 

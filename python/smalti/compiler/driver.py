@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Compilation of a kernel: parsing, verification, lowering, code generation, assembly."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Files with each form of the code of a kernel, numbered in the order of compilation."""
 
 from __future__ import annotations

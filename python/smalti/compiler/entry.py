@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Arguments of an entry function, read from the module before any pass changes it."""
 
 from __future__ import annotations

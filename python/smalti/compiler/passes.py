@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Registered passes, their options and their documentation."""
 
 from __future__ import annotations

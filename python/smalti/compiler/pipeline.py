@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Pass pipelines in Python: one method per registered pass, with Python passes and patterns between them.
 
 A Python step is not an MLIR pass. The pipeline is split at the step: MLIR runs the passes before it, then Python runs the

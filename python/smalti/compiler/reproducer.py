@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Reproducers: files with the module before the failing pipeline, the pipeline, and the versions."""
 
 from __future__ import annotations

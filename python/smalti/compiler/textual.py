@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Parser of textual pass pipelines.
 
 Example: `builtin.module(canonicalize{max-iterations=3}, func.func(cse))`.

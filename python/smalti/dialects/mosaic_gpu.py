@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Block-level dialect `mosaic_gpu`: ops, attributes and types."""
 
 from .._mlir_libs._smaltiMosaicGPU import *  # noqa: F403

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Kernels on an emulated GPU: the device code of a chip runs on the CPU.
 
 smalti.compile("matmul.mlir", target="emu:sm_80")(a, b, c)

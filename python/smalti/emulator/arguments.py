@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Arguments of a device module as text, for the shell.
 
     TYPE[SHAPE]          an array of random numbers: f16[64x32]

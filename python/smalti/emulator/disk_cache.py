@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """A folder of byte strings by key, for results that can be computed again.
 
 Every entry is a file `<name>.entry`:

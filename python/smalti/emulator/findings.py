@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Findings of the emulator, with locations in the source."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Translation of device code to kernel libraries, with a cache."""
 
 from __future__ import annotations

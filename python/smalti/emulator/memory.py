@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The memory of a launch: copies of its arrays, each between poison and inaccessible pages.
 
 An array ends at the end of its mapped memory, up to its alignment. The emulator fills the gaps between and inside of the

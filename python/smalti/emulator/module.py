@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Device modules in LLVM IR, hand-written or from another compiler."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Options of emulated GPUs."""
 
 from __future__ import annotations

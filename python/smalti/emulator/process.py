@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The emulator's process: input, output and termination."""
 
 from __future__ import annotations

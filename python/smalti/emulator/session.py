@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """One launch: its memory, the emulator's process, and the findings of both."""
 
 from __future__ import annotations

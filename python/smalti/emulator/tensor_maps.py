@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Tensor maps of arrays on emulated GPUs, as arguments of a launch."""
 
 from __future__ import annotations

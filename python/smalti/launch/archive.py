@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Kernel files: ZIP archives with `kernel.json` and the code.
 
 docs/python.md describes the format, which has a version number. Files of an older version can be read; files of a newer

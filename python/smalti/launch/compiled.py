@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The code of a kernel for one target, and the data that a launch needs."""
 
 from __future__ import annotations

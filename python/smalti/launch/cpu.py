@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Launcher for the CPU: JIT compilation, and ranges of tiles on several threads."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The part of the CUDA driver API (`libcuda.so.1`) that launches use, with driver errors as exceptions.
 
 The library is loaded on first use. Functions are bound by the names that the library exports: `cuMemAlloc` is a macro for

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """GPUs of this machine, detected without linking a driver and without creating a context."""
 
 from __future__ import annotations

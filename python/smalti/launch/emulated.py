@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Launcher for emulated GPUs, which run the code of a chip on the CPU."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Launcher for AMD GPUs, through the HIP runtime, which is loaded at run time."""
 
 from __future__ import annotations

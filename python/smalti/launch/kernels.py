@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Compiled kernels: code, resource usage, calls, and kernel files."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Simulator of GPU kernels: executes a kernel on the CPU and reports data races, missing fences and deadlocks."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`SimulatedKernel`: a kernel that runs in the simulator."""
 
 from __future__ import annotations

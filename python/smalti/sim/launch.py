@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Execution of a kernel on arrays."""
 
 from __future__ import annotations

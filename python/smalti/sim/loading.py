@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Selection and translation of one kernel of a module."""
 
 from __future__ import annotations

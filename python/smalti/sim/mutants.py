@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Mutants: kernels with one synchronization error each, and whether the simulator catches them.
 
 A mutation without effect is not a mutant: a barrier that orders nothing new, or a wait for a completed operation. The run of

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Round trip of modules through the printer and the parser.
 
 python round_trip.py SMALTI_OPT FILE...

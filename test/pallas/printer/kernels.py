@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Small kernels of Pallas, one or more for each group of ops of `mosaic_gpu`. See print_modules.py.
 
 Every kernel is an entry of KERNELS: what to trace, the compute capability, and the arguments.

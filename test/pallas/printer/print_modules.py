@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Printer of `mosaic_gpu` modules of the Pallas front end of JAX, without a GPU.
 
     python print_modules.py OUT_DIR [NAME ...]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The kernels that JAX ships for the GPU with Mosaic, in the variants that their configurations have."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs the examples of docs/passes/*.md.
 
 An example is a ```mlir block, a ```sh block with one command on `example.mlir`, and what must come out of it: a ```mlir

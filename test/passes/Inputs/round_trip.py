@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs the pipelines of the lit tests in the folders on their programs: what they print must parse, and print the same
 again.
 

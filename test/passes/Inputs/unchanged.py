@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs of the passes of the lit tests on their programs, with a check of unchanged functions.
 
 A function without a remark of a change must be byte for byte unchanged, and so must the whole program of a failed pass.

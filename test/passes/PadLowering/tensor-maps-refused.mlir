@@ -1,4 +1,4 @@
-// Reasons why TMA is not used; the transfers are lowered as without tensor maps.
+// Reasons for a lowering without TMA; the transfers are lowered as without tensor maps.
 //
 // RUN: smalti-opt %s --split-input-file --pass-pipeline='builtin.module(gpu.module(any(smalti-lower-pad{target=sm_90a tensor-maps=true})))' \
 // RUN:   --remarks-filter=smalti-lower-pad -o %t.with 2>%t
@@ -27,10 +27,10 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // CHECK: Function=places | Remark="{{.*}}; TMA not used: the window in shared memory is not proven to be block-uniform"
-  // CHECK: Function=places | Remark="{{.*}}; TMA not used: the window in shared memory is not proven to be block-uniform"
-  // CHECK: Function=places | Remark="{{.*}}; TMA not used: the window in global memory is not proven to be block-uniform"
-  gpu.func @places(%source: !source, %table: memref<4xindex>)
+  // CHECK: Function=offsets | Remark="{{.*}}; TMA not used: the window in shared memory is not proven to be block-uniform"
+  // CHECK: Function=offsets | Remark="{{.*}}; TMA not used: the window in shared memory is not proven to be block-uniform"
+  // CHECK: Function=offsets | Remark="{{.*}}; TMA not used: the window in global memory is not proven to be block-uniform"
+  gpu.func @offsets(%source: !source, %table: memref<4xindex>)
       workgroup(%b: memref<256x64xf16, #smem> {llvm.align = 128 : i64}) kernel {
     %c0 = arith.constant 0 : index
     %c64 = arith.constant 64 : index

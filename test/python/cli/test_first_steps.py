@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """First steps of a new user: commands, messages, targets, reproducers, options, calls by name, copies and pickles."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Messages for inputs that cannot work, and files that cannot be written."""
 
 from __future__ import annotations

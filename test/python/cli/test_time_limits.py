@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Time limits, Ctrl-C, steps that are not positive, and progress of long runs, on every engine."""
 
 from __future__ import annotations

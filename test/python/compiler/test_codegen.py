@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Code generation in the child process, assemblers, and missing tools.
 
 The programs here have an already lowered GPU module, and the pipeline has no passes: the tests cover all steps after

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Compilation end to end: from a kernel to GPU code and to numbers on the CPU."""
 
 from __future__ import annotations

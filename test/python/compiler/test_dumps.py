@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Numbered files with every form of a kernel's code, and the PTX version."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Declarations of a kernel's arguments."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Pipelines in Python: methods, options, Python passes, patterns, failures."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Every kind of `memref.atomic_rmw` with every type, on the simulator, the emulator and the CPU target."""
 
 from __future__ import annotations
@@ -78,8 +79,8 @@ def test_unsupported_types_are_refused(kind: str, ty: str) -> None:
     """The verifier of MLIR accepts these."""
     with pytest.raises(smalti.CompileError) as caught:
         sim.simulate(program(AtomicRMWKind[kind], ty), "sm_90a")
-    (told,) = caught.value.diagnostics
-    assert f"reduction '{kind}'" in told.message and told.location is not None
+    (reported,) = caught.value.diagnostics
+    assert f"reduction '{kind}'" in reported.message and reported.location is not None
 
 
 ENGINES: dict[str, Callable[[AtomicRMWKind, str], Any]] = {

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Block-level vectors on an emulated Hopper, compared with numpy: layout changes, reductions, conversions."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Numbers on the CPU, against numpy in float64: ragged shapes, dtypes, windows that overhang, special values, loops.
 
 Outputs start as NaN (or another value that no result has), which shows unwritten elements. They are part of a larger

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Results of GPU code without a GPU: the device code of each chip, executed by the emulator.
 
 The reference is the float64 interpreter of tile-level kernels. Arguments are between poison and unmapped memory. Shared

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Matmuls and TMA copies of modules that JAX printed for Hopper, run on the emulator and compared with numpy."""
 
 from __future__ import annotations

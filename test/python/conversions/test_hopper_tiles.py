@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Tile matmuls on Hopper: tensor copies, `wgmma`, pipelines, producer warps, persistent grids.
 
 The reference is the float64 interpreter of tile-level kernels. Outputs and shared memory start as NaN, and everything

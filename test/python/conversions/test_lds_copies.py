@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Results of matmuls whose operands use asynchronous copies to LDS on AMD chips, executed by the emulator. A copy completes
 at the last moment that the waits of the kernel permit."""
 

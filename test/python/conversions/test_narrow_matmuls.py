@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Matmuls of tiles with elements of 8 bits: on each chip whose table has an instruction, and on the CPU.
 
 The tolerance includes the errors of matrix units in sums of 8-bit floats. The emulator and the CPU are exact if every

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Matmuls of every element type with row-major and column-major operands, at the default options.
 
 The numbers are right in the emulator on each chip whose table has an instruction for them; the others get a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Elements of 2 and 4 bits, which share bytes of global and shared memory, on emulated chips and compared with numpy."""
 
 from __future__ import annotations

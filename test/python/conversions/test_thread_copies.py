@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Copies of tensor slices on chips without TMA: by the threads (cp.async), with mbarriers that do not count bytes. Run on
 emulated Ampere and Ada GPUs and compared with numpy, in all orders, with late and early copies."""
 

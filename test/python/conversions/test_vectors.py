@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """smalti-lower-vectors on emulated GPUs of both vendors, compared with numpy: one thread, whose lanes are vectors.
 
 Arrays are between guard bytes that must not change and that AddressSanitizer watches (docs/emulation.md), so reads and

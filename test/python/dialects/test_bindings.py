@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """MLIR's Python bindings under the package's prefix, and the additions of Smalti's extension."""
 
 from __future__ import annotations

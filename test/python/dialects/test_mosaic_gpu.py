@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The attributes, types and ops of mosaic_gpu from Python."""
 
 from __future__ import annotations

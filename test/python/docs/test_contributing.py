@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """CONTRIBUTING.md: the files that it names exist, and its examples apply and compile.
 
 A ```diff PATH block changes a file, and a block with another language and a path is a new file. All are applied to a copy

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Tests of each op and pass, and their list in docs/tests.md."""
 
 from __future__ import annotations

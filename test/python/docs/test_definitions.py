@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Summary, description and a parsing example of every operation, attribute, type and pass."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Python code and commands of the guides."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Links between pages, order of the glossary, and completeness of the index."""
 
 from __future__ import annotations

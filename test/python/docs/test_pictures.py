@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Pictures of the guides, which `tools/dev docs` generates."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Tutorial pages: the files, commands and Python blocks of each page run, and print the text that the page shows.
 
 A block with a file name (```mlir saxpy.mlir) is a file, and ```diff NAME changes one. A ```text block is the output of the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Hand-written kernels for the emulator's runtime, without the rewriter.
 
 A kernel is host LLVM IR, in which a line `%x = device i32 "llvm.nvvm.foo"(i32 %a)` is replaced by the rewriter's code

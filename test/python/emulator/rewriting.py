@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Device modules as host code: hand-written LLVM IR, rewritten, and run by the emulator.
 
 The expected results are from LLVM's language reference, and from the vendors' documents where they differ

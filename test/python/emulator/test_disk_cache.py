@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The cache on disk: misses for modified files, and deletion of its own files only."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Emulated GPUs from Python: targets, launches, the memory of a launch, the process.
 
 The results of single instructions have their own tests; whole kernels against float64 are in test_gpu_numerics.py.

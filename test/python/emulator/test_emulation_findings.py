@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Findings of emulated GPUs, and the cache of kernel libraries."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Emulated GPUs from the shell."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Atomics and calls of instructions of device modules as host code."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Memory of device modules as host code: address spaces, layouts, parameters."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Device modules of other compilers, and refusals."""
 
 from __future__ import annotations

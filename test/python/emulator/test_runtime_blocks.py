@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Blocks, their threads and their waves in the runtime of the emulator."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Deadlocks, endless loops and spinning threads."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Findings of the emulator's runtime without a sanitizer."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The processes of the emulator, and their protocol."""
 
 from __future__ import annotations

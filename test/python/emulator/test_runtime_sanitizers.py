@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The runtime of the emulator under the sanitizers: races, accesses out of bounds, and correct kernels."""
 
 from __future__ import annotations

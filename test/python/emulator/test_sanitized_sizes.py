@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """ThreadSanitizer in the emulator: accesses of every size, and each lane of masked ones."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Unordered stores of one value by several threads, which ThreadSanitizer does not report, and remaining reports."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Random tile-level kernels on every kind of target, against the float64 reference.
 
 Without files it generates kernels until the time has elapsed. Every failure is reduced to a small kernel and written to

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Long runs of the fuzzer: batches of kernels, and reduced failures in files."""
 
 from __future__ import annotations

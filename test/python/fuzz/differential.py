@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs of a kernel on several targets, compared with the reference."""
 
 from __future__ import annotations

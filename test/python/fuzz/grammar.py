@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """A grammar of small tile-level kernels for hypothesis.
 
 A kernel is generated statement by statement with MLIR's builders, so that it is well-formed by construction. It also

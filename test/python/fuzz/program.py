@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """One kernel of the fuzzer with all inputs of a run, and its file format."""
 
 from __future__ import annotations

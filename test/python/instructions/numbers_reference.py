@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Rounding by exact fractions, as the reference of conversions and arithmetic."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The structure of the library of instructions: allowed includes and libraries."""
 
 from __future__ import annotations

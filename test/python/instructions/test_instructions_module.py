@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`smalti.instructions`: conversions exhaustively against ml_dtypes and exact rounding, matmuls against float64, and
 wave instructions against their documents' formulas."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Atomics under the sanitizers: out-of-bounds accesses, and races with non-atomic accesses only."""
 
 from __future__ import annotations

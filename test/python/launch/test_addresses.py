@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Addresses of arrays without memory, on every engine."""
 
 from __future__ import annotations

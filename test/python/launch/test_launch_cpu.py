@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Calling a kernel on the CPU: argument checks, array libraries, threads.
 
 The kernel is lowered by upstream passes from a hand-written function, so nothing here depends on Smalti's conversions.

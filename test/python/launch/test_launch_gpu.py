@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Launches on GPUs with a stub driver: the messages, and the driver's calls."""
 
 from __future__ import annotations

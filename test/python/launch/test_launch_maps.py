@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Launches of kernels that take tensor maps, and of the functions of JAX modules, on emulated GPUs."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Lane maps: the text, the pictures and the command."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Layout inference: costs of layouts, inserted relayouts, and hints that resolve refusals."""
 
 from __future__ import annotations

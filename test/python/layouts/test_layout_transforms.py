@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Reduced, reshaped and transposed layouts against brute force, and named layouts."""
 
 from __future__ import annotations

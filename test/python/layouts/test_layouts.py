@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The layout algebra against brute force.
 
 The reference tiles a numpy array of element numbers by reshaping it, and indexes it to find the elements of a lane. It

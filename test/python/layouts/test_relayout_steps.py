@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The steps of relayouts, executed: complete results with the minimal number of shuffles."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Cost of relayouts, against brute force over the elements."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Execution of transfer plans: the address of every element, and bank conflicts."""
 
 from __future__ import annotations

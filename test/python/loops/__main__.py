@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """GPU kernels with loops through the loop passes, on emulated chips: transformed kernels against the originals.
 
 Generates random kernels until the time has elapsed, or takes every shape of loop with every number of stages

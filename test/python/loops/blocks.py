@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Loops of whole blocks: tile-level kernels, lowered to `mosaic_gpu`, before the loop passes."""
 
 from __future__ import annotations

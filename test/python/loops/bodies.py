@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Thread code for each shape of loop (`kernels.py`), as text with placeholders.
 
 C is the number of columns, ROW, OUT and SHARED are types and a memory space, ROWBYTES are the bytes of a row, HALF is

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Long runs: batches of random kernels, and every shape of loop with every number of stages."""
 
 from __future__ import annotations

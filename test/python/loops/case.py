@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """One kernel with loops, its passes and its arguments, with a file format."""
 
 from __future__ import annotations

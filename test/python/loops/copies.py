@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Asynchronous copies into shared memory, with each mechanism of the chips."""
 
 from __future__ import annotations

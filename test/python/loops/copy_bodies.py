@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Thread code in loops with asynchronous copies: text with the placeholders of `bodies.py`.
 
 BOTHBYTES are the bytes of two rows, MAP and OBJECTS<n> the types of a tensor map and of n barrier objects.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """A grammar of GPU kernels with loops, for hypothesis.
 
 A kernel is race-free by construction. The writer tracks the accesses of threads to each buffer since the last barrier,

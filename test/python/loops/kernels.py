@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Kernels with one shape of loop each, with their results in numpy.
 
 A block's trip count is its number, from `lower` by `step`: one launch covers 0 to 9 iterations. With `trips` the bounds

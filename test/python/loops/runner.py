@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs of the loop passes on a kernel, and comparison with the plain kernel.
 
 The plain kernel and the transformed one run on the same emulated chip, on the same arguments; every array must be the

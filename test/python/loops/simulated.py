@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Kernels with loops in the simulator, after the passes: equal numbers, no findings, and killed mutants."""
 
 from __future__ import annotations

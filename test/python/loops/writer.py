@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Generated text of a kernel, with race-free accesses to initialized memory."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Mutants of every `.mlir` file in the tree: through every pass, and a tenth of them on the CPU against the reference.
 
 A mutant is a function of the seed, of its number and of the files. The outcomes of each batch are a line of the file

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """A run of the fuzzer: its counts, its file, and resumption."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The programs that are mutated, and the pipelines that they go through."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Mutations of a program's text: tokens, numbers, types, attributes, operands and statements.
 
 A mutation is a function of the program, a pool of parts of all programs, and a random number generator. Many of them

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Worker processes under a watchdog: replacement after a crash or hang, and the job at that time."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Stack of a crashed LLVM tool, and the owner of the code."""
 
 from __future__ import annotations

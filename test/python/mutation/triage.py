@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """From findings to a list: one of each cause, its smallest input, and the owner of the code."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Programs with undefined results in MLIR: targets need not agree with the reference on them."""
 
 from __future__ import annotations

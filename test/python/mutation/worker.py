@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The process that runs mutants, and its protocol.
 
 It reads jobs from its standard input and writes events to its standard output, a JSON object a line. After a crash, the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Modules that JAX prints while the tests run, if it is installed.
 
 SMALTI_JAX_PYTHON names a Python that has jax, jaxlib and absl-py; else it is the one that runs the tests.

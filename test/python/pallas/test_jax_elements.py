@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Special accesses of elements in memory: combined atomically, several in a byte, and bitcast. Run on an emulated
 Hopper GPU against numpy."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Files that JAX printed, unmodified, as kernels in Python: compiled, called with arrays and with pointers, saved, loaded."""
 
 from __future__ import annotations

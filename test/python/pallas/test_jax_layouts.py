@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Layouts, casts and transfers against JAX's, if it is installed; see test_jax.py."""
 
 from __future__ import annotations

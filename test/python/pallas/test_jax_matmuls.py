@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Matmuls of vectors in registers in modules of JAX's form, by element type, through layout inference, emulated."""
 
 from __future__ import annotations

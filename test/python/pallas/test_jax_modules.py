@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Modules in JAX Mosaic GPU's form, compiled whole and run on an emulated Hopper GPU against float64."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Kernels of Pallas, as JAX printed them, on the emulated Hopper GPU against float64, and as code for the real one."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Stores to the shared memory of other blocks of a cluster, run on an emulated Hopper GPU against numpy."""
 
 from __future__ import annotations

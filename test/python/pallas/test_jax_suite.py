@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """benchmarks/jax_suite.py, and a sample of the modules that JAX's own tests print, if a folder has them."""
 
 from __future__ import annotations

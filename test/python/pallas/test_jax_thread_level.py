@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Launches in the form of JAX's lane semantics (upstream dialects only), from tensor maps of the host to numbers."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The comparison script of layout inference and JAX's, on modules with known differences."""
 
 from __future__ import annotations

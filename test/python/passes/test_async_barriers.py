@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Barrier objects that are not nvgpu barrier groups, through both loop passes, on an emulated chip.
 
 Kernels with PTX instructions: a barrier is eight bytes of a buffer, and copies and waits take addresses. One thread

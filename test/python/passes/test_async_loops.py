@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Pipelined asynchronous copies on emulated chips: counters of AMD's, and barrier objects of NVIDIA's.
 
 The emulator completes a copy only at a wait that covers it. The passes' output gives the numbers of the plain loop. It

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The fuzzer's fixed set: the same random programs every time, on one target of each kind, against the reference."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Unchanged results of kernels after the loop passes: shapes of loops, stages and bounds; and random kernels.
 
 Every kernel runs on an emulated chip, before the passes and after them, and must leave the same bits in memory. The

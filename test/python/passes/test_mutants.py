@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Mutation score of pipelined matmuls: killed mutants, by detector, and survivors with their reasons (`mutants.py`)."""
 
 from __future__ import annotations

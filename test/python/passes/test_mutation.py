@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The mutation fuzzer: the same mutants for the same seed, a watchdog, counts that add up, a resumed run."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """smalti-lower-pad's padded reads and writes, on emulated GPUs of both vendors, against numpy.
 
 Every array is surrounded by bytes that read as NaN and must stay unchanged (docs/emulation.md), which shows lanes that

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The passes on pads, run on the CPU: a padded or transposed op computes the results of the plain one, to the last bit.
 
 The plain op is lowered by upstream MLIR only. Both read the same inputs, special values among them, and write to the

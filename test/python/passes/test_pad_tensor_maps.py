@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """smalti-lower-pad's windows of a block that TMA copies, on an emulated Hopper, against numpy.
 
 The launch creates the tensor maps from the pass's attributes. Arrays are surrounded by bytes that read as NaN, which

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Hand-written pipelines of every kind of asynchronous copy, and detection of a wrong wait.
 
 Each is straight-line code: tiles are copied to slots of shared memory before their use, and threads read tiles that

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Assembly of pipelined loops: loads in flight during computation, waits that leave copies in flight, no spills."""
 
 from __future__ import annotations

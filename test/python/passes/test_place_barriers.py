@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Barriers inserted by smalti-place-barriers, checked on the emulator.
 
 The kernels start without barriers. With the inserted ones they compute the right numbers without a race, and without

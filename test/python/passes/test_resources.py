@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The estimate of resources against the reports of both vendors' assemblers."""
 
 from __future__ import annotations

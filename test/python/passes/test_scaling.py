@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The growth of the work of passes with the program's size, in instructions.
 
 Instruction counts are the same on every run, unlike seconds. The programs are those of benchmarks/pass_scaling.py. Four

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Hand-written thread-level loops, overlapped by smalti-multi-buffer and smalti-pipeline-loops.
 
 Their instructions, and their numbers on emulated chips.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Small thread-level kernels that are easily misjudged."""
 
 from __future__ import annotations

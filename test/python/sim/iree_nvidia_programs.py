@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Kernels for NVIDIA chips as IREE's pipelines produce them before the lowering to LLVM, written by hand.
 
 A matmul with asynchronous copies, fragment loads and warp-level MMAs, and a softmax with shuffle reductions."""

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Mutation score of the simulator, for files, or for all files in folders.
 
 Fails if a mutant survives. A kernel that cannot be simulated or has findings itself is reported and not counted.

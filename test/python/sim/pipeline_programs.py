@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Hand-written thread-level pipelines: persistent kernels, multicast copies, warp groups in turn."""
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Compares the simulator's verdicts with those of SentryWard, which checks PTX without running it.
 
 Thread-level kernels are simulated, and compiled to PTX that SentryWard checks: race-free kernels, and each with one

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Small warpgroup-level kernels, as JAX prints them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The native functions that check thread accesses, against numpy."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Arguments of a simulated kernel: dynamic shapes, scalars, overlapping arrays, and invalid arguments."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Kernels that are easily misjudged: race-free ones without findings, and ones with a single error that every schedule
 reports."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The simulator against the emulator, bit for bit, and against SentryWard's verdicts on PTX."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Edge cases: each kernel runs, or ends with an error or finding that states the cause."""
 
 from __future__ import annotations

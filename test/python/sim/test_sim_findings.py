@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Findings in small block-level kernels, with their messages, and kernels without findings."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Host functions that launch thread-level kernels: sizes, tensor maps, device arrays."""
 
 from __future__ import annotations

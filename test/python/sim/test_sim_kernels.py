@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """JAX's modules and the project's kernels: results, no false positives, and every mutant."""
 
 from __future__ import annotations

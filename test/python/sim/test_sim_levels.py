@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The level at which a kernel is simulated, and the compiler's additions to block-level kernels."""
 
 from __future__ import annotations

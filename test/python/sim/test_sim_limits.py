@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Endless runs: the time limit, Ctrl-C, progress of a long run, and internal errors."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Pipelined loops in the simulator: equal to numpy, without findings, and with killed mutants.
 
 For every number of stages and iterations. The whole grid: `tools/dev fuzz loops --grid --sim` (or `--mutants`)."""

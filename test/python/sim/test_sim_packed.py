@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Elements smaller than a byte: packed in global memory, and in registers."""
 
 from __future__ import annotations

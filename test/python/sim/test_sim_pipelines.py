@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Hand-written pipelines with subtle synchronization: race-free ones without findings in every schedule, and mistakes."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Options of a run of a thread-level kernel, in Python and on the command line."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Timelines: computed by hand for a small kernel, and the overlap that pipelining achieves."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Vector transfers at block level, along any dimensions of the memory, against numpy."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Hand-written thread-level kernels for Hopper: TMA copies that complete on mbarriers."""
 
 from __future__ import annotations

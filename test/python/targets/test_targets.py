@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The chip table: facts, and fragment layouts against the vendors' own formulas.
 
 The formulas below are restated from the vendors' documents, and a few lines of Python evaluate the tiled layouts. They

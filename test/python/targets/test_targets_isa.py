@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The chip table against LLVM and the assemblers: code generation for each listed fact.
 
 Every instruction goes through the MLIR operation that reaches it, in a child process, because an instruction that a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Configuration against the wrong MLIR: an immediate stop with a remedy."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Order of remarks in repeated runs of smalti-opt: the order of the ops."""
 
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Verbs of tools/dev, and its stop at the first failed command."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Download of the sources of the bindings, and refusal of damaged downloads."""
 
 from __future__ import annotations

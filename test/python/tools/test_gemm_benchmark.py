@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """benchmarks/gemm.py with a fake GPU: numbers before times, ratios, the record, the tables."""
 
 from __future__ import annotations

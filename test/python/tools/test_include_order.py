@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Includes between folders of C++, and the diagram of the libraries."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """One MLIR per process: copies of its symbols in our objects, and exported symbols.
 
 A second copy means a second TypeID for every type, and `isa<>` is silently false.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """tools/dev outputs: recordings of test runs, and differences between two recordings."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The plugin's refusal of a host with another MLIR, with a message, before it calls MLIR."""
 
 from __future__ import annotations

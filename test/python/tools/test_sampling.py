@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The sample of a grid: its size, every value in a point, and the same points in every run."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The lint of words and the list of messages in tools/devlib."""
 
 from __future__ import annotations
@@ -90,8 +91,11 @@ def test_text_is_extracted(name: str, source: str) -> None:
     [
         ("a.md", "The op `is.behind`.\n\n```mlir\n// behind\n```\n"),
         ("a.md", "[A page](behind.md)"),
+        ("a.td", "let description = [{\n  The op `is_behind`.\n}];"),
         ("a.cpp", '#include "behind.h"\nauto *a = "behind";'),
         ("a.py", 'run(["behind"])'),
+        ("a.py", '"""Title.\n\n    behind = 1\n"""'),
+        ("a.py", '"""Title.\n\nText.\n\n    behind = 1\n"""'),
         ("a.mlir", "// CHECK: behind\n// RUN: behind\n// expected-error @below {{is behind}}\n"),
         ("test/python/a.py", 'assert text == "it is behind"'),
     ],

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Assembles every text that `smalti-ptx-table` prints, with the PTX version and the chip that the table names.
 
     smalti-ptx-table | python assemble_table.py PTXAS

@@ -1,4 +1,5 @@
 //===- NVIDIAAssembly.cpp - Inline PTX without an NVVM op -----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Conversion/BlockToThread/Assembly/NVIDIAAssembly.h"
 

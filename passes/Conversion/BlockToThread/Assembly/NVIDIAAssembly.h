@@ -1,4 +1,5 @@
 //===- NVIDIAAssembly.h - Inline PTX without an NVVM op ---------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The texts are defined in PTXTable.h.
 //

@@ -1,4 +1,5 @@
 //===- PTXTable.cpp - Table of inline PTX ---------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Conversion/BlockToThread/Assembly/PTXTable.h"
 

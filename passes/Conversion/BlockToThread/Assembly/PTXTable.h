@@ -1,4 +1,5 @@
 //===- PTXTable.h - Table of inline PTX -------------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // All PTX texts of the project. They exist because MLIR does not have an op for
 // the instruction; everything else uses NVVM ops.

@@ -1,4 +1,5 @@
 //===- MbarrierLowering.cpp - Lowering of mbarriers -----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Every thread of a thread group arrives: an mbarrier counts `arrival_count`
 // arrivals of thread groups. In a warp_map, each warp arrives for its whole

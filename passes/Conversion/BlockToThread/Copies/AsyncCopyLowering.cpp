@@ -1,4 +1,5 @@
 //===- AsyncCopyLowering.cpp - Asynchronous copies to shared memory -------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/passes/Analysis/Memory/Divisibility.h"

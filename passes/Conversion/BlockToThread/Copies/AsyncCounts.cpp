@@ -1,4 +1,5 @@
 //===- AsyncCounts.cpp - Outstanding copies at a wait ---------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Conversion/BlockToThread/Copies/AsyncCounts.h"
 

@@ -1,4 +1,5 @@
 //===- AsyncCounts.h - Outstanding copies at a wait -------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_COPIES_ASYNCCOUNTS_H
 #define SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_COPIES_ASYNCCOUNTS_H

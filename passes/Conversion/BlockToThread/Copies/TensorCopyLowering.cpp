@@ -1,4 +1,5 @@
 //===- TensorCopyLowering.cpp - TMA copies of tensor slices ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // async_load, async_store and async_prefetch as TMA copies. One thread of a
 // thread group issues them.

@@ -1,4 +1,5 @@
 //===- TensorSlices.h - Tensor slices that ops copy -------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_COPIES_TENSORSLICES_H
 #define SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_COPIES_TENSORSLICES_H

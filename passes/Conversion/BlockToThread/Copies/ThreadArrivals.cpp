@@ -1,4 +1,5 @@
 //===- ThreadArrivals.cpp - Arrivals after thread copies ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Conversion/BlockToThread/Copies/ThreadArrivals.h"
 

@@ -1,4 +1,5 @@
 //===- ThreadArrivals.h - Arrivals after thread copies ----------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // If mbarriers do not count bytes, a thread that expects the bytes of later
 // copies arrives after these copies instead.

@@ -1,4 +1,5 @@
 //===- ThreadCopyLowering.cpp - Tensor slices copied by threads -----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // async_load, async_store and async_prefetch on chips without TMA: the threads
 // that run the op copy the slice piece by piece. Loads use cp.async, and the

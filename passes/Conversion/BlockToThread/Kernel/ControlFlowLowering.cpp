@@ -1,4 +1,5 @@
 //===- ControlFlowLowering.cpp - Control flow that carries vectors --------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/layouts/LayoutText.h"

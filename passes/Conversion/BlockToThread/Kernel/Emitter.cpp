@@ -1,4 +1,5 @@
 //===- Emitter.cpp - Emission of the thread-level kernel ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Conversion/BlockToThread/Kernel/Emitter.h"
 

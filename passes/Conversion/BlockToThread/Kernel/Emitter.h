@@ -1,4 +1,5 @@
 //===- Emitter.h - Emission of the thread-level kernel ----------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_KERNEL_EMITTER_H
 #define SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_KERNEL_EMITTER_H

@@ -1,4 +1,5 @@
 //===- KernelPlan.h - Conversion plan of a kernel ---------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_KERNEL_KERNELPLAN_H
 #define SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_KERNEL_KERNELPLAN_H

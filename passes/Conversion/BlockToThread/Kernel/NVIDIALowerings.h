@@ -1,4 +1,5 @@
 //===- NVIDIALowerings.h - Lowerings for NVIDIA GPUs only -------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_KERNEL_NVIDIALOWERINGS_H
 #define SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_KERNEL_NVIDIALOWERINGS_H

@@ -1,4 +1,5 @@
 //===- OpLowerings.cpp - Registry of op lowerings -------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Conversion/BlockToThread/Kernel/OpLowerings.h"
 

@@ -1,4 +1,5 @@
 //===- OpLowerings.h - Registry of op lowerings -----------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The conversion of block-level kernels does not handle any op directly. Each
 // family of ops has a lowering with a planning and an emission function, which

@@ -1,4 +1,5 @@
 //===- Planner.cpp - Planning of the conversion ---------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Conversion/BlockToThread/Kernel/Planner.h"
 

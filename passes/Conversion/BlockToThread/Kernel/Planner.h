@@ -1,4 +1,5 @@
 //===- Planner.h - Planning of the conversion -------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_KERNEL_PLANNER_H
 #define SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_KERNEL_PLANNER_H

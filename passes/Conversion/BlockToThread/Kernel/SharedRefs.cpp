@@ -1,4 +1,5 @@
 //===- SharedRefs.cpp - Layout and alignment of shared memory -------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Conversion/BlockToThread/Kernel/SharedRefs.h"
 

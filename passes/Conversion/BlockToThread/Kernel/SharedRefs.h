@@ -1,4 +1,5 @@
 //===- SharedRefs.h - Layout and alignment of shared memory -----*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The layout of a memref in shared memory can differ from its type: elements
 // may be tiled and addresses swizzled. Everything except the offset is known

@@ -1,4 +1,5 @@
 //===- TensorMaps.cpp - Tensor maps of a kernel ---------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Conversion/BlockToThread/Kernel/TensorMaps.h"
 

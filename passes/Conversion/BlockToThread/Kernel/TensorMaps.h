@@ -1,4 +1,5 @@
 //===- TensorMaps.h - Tensor maps of a kernel -------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A kernel with TMA copies takes tensor maps as additional arguments of 128
 // bytes. The launch encodes them from the attribute `mosaic_gpu.tensor_maps` of

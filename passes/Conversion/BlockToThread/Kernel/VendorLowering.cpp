@@ -1,4 +1,5 @@
 //===- VendorLowering.cpp - Vendor-independent lowering code --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Conversion/BlockToThread/Kernel/VendorLowering.h"
 

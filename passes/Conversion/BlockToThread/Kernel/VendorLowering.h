@@ -1,4 +1,5 @@
 //===- VendorLowering.h - Vendor-specific lowering hooks --------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_KERNEL_VENDORLOWERING_H
 #define SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_KERNEL_VENDORLOWERING_H

@@ -1,4 +1,5 @@
 //===- Windows.cpp - Memory windows of vector transfers -------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Conversion/BlockToThread/Kernel/Windows.h"
 

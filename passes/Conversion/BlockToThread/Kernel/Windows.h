@@ -1,4 +1,5 @@
 //===- Windows.h - Memory windows of vector transfers -----------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_KERNEL_WINDOWS_H
 #define SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_KERNEL_WINDOWS_H

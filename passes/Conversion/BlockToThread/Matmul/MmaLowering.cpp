@@ -1,4 +1,5 @@
 //===- MmaLowering.cpp - Lowering of mosaic_gpu.mma -----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/passes/Conversion/BlockToThread/Kernel/Emitter.h"

@@ -1,4 +1,5 @@
 //===- WgmmaLowering.cpp - Lowering of mosaic_gpu.wgmma -------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // mosaic_gpu.wgmma as NVIDIA's wgmma.mma_async: blocks of 64 rows per
 // warpgroup, blocks of up to 256 columns, K in steps of 32 bytes. The kernel

@@ -1,4 +1,5 @@
 //===- NVIDIAConversions.cpp - Element type conversions -------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // LLVM converts most types well. It does not support 8-bit floats, splits
 // vectors of 4-bit integers in memory, and converts 8-bit integers as scalars.

@@ -1,4 +1,5 @@
 //===- NVIDIARelayouts.cpp - Layout changes of vectors --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // In registers, by shuffles, or through shared memory: the cheapest that
 // `planRelayout` finds.

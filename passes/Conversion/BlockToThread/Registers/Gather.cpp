@@ -1,4 +1,5 @@
 //===- Gather.cpp - Register renaming of vector elements ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Conversion/BlockToThread/Registers/Gather.h"
 

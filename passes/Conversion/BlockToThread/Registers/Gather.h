@@ -1,4 +1,5 @@
 //===- Gather.h - Register renaming of vector elements ----------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Slices, concatenations, reshapes and broadcasts for which each thread holds
 // all elements that it needs: registers are renamed and split, and elements do

@@ -1,4 +1,5 @@
 //===- ReductionPlan.cpp - Plan of a reduction ----------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Conversion/BlockToThread/Registers/Reductions.h"
 

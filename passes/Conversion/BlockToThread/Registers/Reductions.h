@@ -1,4 +1,5 @@
 //===- Reductions.h - Plan of a reduction -----------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Each thread reduces the elements that it holds. The lanes of a warp combine
 // their results by shuffles. The warps of a thread group combine the results

@@ -1,4 +1,5 @@
 //===- RegisterOrder.cpp - Op order that reduces register pressure --------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Conversion/BlockToThread/Registers/RegisterOrder.h"
 

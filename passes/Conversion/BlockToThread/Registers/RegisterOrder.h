@@ -1,4 +1,5 @@
 //===- RegisterOrder.h - Op order that reduces register pressure ----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_REGISTERS_REGISTERORDER_H
 #define SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_REGISTERS_REGISTERORDER_H

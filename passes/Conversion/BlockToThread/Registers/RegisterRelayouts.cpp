@@ -1,4 +1,5 @@
 //===- RegisterRelayouts.cpp - Emission of relayout steps -----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Conversion/BlockToThread/Registers/RegisterRelayouts.h"
 

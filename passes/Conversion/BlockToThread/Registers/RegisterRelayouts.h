@@ -1,4 +1,5 @@
 //===- RegisterRelayouts.h - Emission of relayout steps ---------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_REGISTERS_REGISTERRELAYOUTS_H
 #define SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_REGISTERS_REGISTERRELAYOUTS_H

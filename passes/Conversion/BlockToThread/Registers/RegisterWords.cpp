@@ -1,4 +1,5 @@
 //===- RegisterWords.cpp - Registers of a thread as 32-bit words ----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Conversion/BlockToThread/Registers/RegisterWords.h"
 

@@ -1,4 +1,5 @@
 //===- RegisterWords.h - Registers of a thread as 32-bit words --*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_REGISTERS_REGISTERWORDS_H
 #define SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_REGISTERS_REGISTERWORDS_H

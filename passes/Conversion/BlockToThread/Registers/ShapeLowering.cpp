@@ -1,4 +1,5 @@
 //===- ShapeLowering.cpp - Slices, shapes and indices of vectors ----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/passes/Conversion/BlockToThread/Kernel/Planner.h"

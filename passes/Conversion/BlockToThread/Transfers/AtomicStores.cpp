@@ -1,4 +1,5 @@
 //===- AtomicStores.cpp - Atomic stores -----------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Conversion/BlockToThread/Transfers/AtomicStores.h"
 

@@ -1,4 +1,5 @@
 //===- PackedTransfers.cpp - Transfers of sub-byte elements ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Conversion/BlockToThread/Transfers/PackedTransfers.h"
 

@@ -1,4 +1,5 @@
 //===- PackedTransfers.h - Transfers of sub-byte elements -------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_TRANSFERS_PACKEDTRANSFERS_H
 #define SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_TRANSFERS_PACKEDTRANSFERS_H

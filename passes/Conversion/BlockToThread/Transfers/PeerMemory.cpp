@@ -1,4 +1,5 @@
 //===- PeerMemory.cpp - Shared memory of other blocks ---------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Blocks of a cluster access each other's shared memory: an offset is the same
 // in each block.

@@ -1,4 +1,5 @@
 //===- PeerMemory.h - Shared memory of other blocks -------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_TRANSFERS_PEERMEMORY_H
 #define SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_TRANSFERS_PEERMEMORY_H

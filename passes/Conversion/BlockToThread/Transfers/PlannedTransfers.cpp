@@ -1,4 +1,5 @@
 //===- PlannedTransfers.cpp - Transfers that follow a plan ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Transfers of shared memory that follow `planTransfer`, if the layout differs
 // from the type of the memref or several thread groups share the memory; and

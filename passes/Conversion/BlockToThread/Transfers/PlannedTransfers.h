@@ -1,4 +1,5 @@
 //===- PlannedTransfers.h - Transfers that follow a plan --------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_TRANSFERS_PLANNEDTRANSFERS_H
 #define SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_TRANSFERS_PLANNEDTRANSFERS_H

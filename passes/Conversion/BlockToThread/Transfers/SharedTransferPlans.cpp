@@ -1,4 +1,5 @@
 //===- SharedTransferPlans.cpp - Choice of a transfer plan ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Conversion/BlockToThread/Kernel/Planner.h"
 #include "smalti/passes/Conversion/BlockToThread/Kernel/VendorLowering.h"

@@ -1,4 +1,5 @@
 //===- SharedTransfers.cpp - Emission of transfer plans -------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Conversion/BlockToThread/Transfers/SharedTransfers.h"
 

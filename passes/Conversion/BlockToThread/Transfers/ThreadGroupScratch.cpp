@@ -1,4 +1,5 @@
 //===- ThreadGroupScratch.cpp - Temporary shared memory -------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Conversion/BlockToThread/Transfers/ThreadGroupScratch.h"
 

@@ -1,4 +1,5 @@
 //===- ThreadGroupScratch.h - Temporary shared memory -----------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Ops that move elements between warps need temporary shared memory and
 // barriers of the thread group. All such ops of a thread group use the same

@@ -1,4 +1,5 @@
 //===- ViewLowering.cpp - Views of shared memory --------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/passes/Analysis/Memory/Divisibility.h"

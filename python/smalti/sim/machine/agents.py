@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Release, acquire and vector clocks of warps and warpgroups."""
 
 from __future__ import annotations

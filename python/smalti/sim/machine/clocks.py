@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Vector clocks.
 
 An agent is something whose steps complete in order: a warpgroup or warp, a barrier in shared memory (its phases), or a

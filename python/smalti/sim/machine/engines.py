@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Asynchronous operations at block level: copies, `wgmma` and `tcgen05`."""
 
 from __future__ import annotations

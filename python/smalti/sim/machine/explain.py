@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Messages and hints of races and missing proxy fences."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Findings and their kinds."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The machine, clusters, blocks and thread groups."""
 
 from __future__ import annotations

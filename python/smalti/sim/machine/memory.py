@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Memory, views, and the shadow that records the last accesses."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Options of a simulation: schedule, completion order and checks."""
 
 from __future__ import annotations

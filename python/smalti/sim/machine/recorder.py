@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Times of operations, from the latencies and throughputs of the target table.
 
 Each block has a compute unit and an equal share of the bandwidth of global memory, without caches. Instruction issue,

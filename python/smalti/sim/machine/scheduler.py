@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Scheduler of warpgroups and warps."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Protocols of the agents that the machine executes."""
 
 from __future__ import annotations

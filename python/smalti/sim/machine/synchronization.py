@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Thread barriers, cluster barriers and mbarriers with phases and transaction counts."""
 
 from __future__ import annotations

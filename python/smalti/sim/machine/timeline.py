@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Timelines: a summary of a run, and a trace for viewers."""
 
 from __future__ import annotations

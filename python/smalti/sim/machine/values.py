@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Run-time values at block level, and the numpy types of MLIR types.
 
 A warpgroup executes an op as one. The value of an MLIR type is

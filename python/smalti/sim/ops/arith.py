@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`arith`: on uniform scalars, per-thread scalars and vectors."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`mosaic_gpu` and `nvvm`: mbarriers."""
 
 from __future__ import annotations

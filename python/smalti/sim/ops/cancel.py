@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Cluster launch control (PTX ISA, `clusterlaunchcontrol.try_cancel`)."""
 
 from __future__ import annotations

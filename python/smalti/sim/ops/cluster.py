@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Clusters: the cluster barrier and distributed shared memory."""
 
 from __future__ import annotations

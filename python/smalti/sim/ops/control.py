@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`scf`: control flow that is uniform in a group."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`gpu` and `nvvm`: ids, thread barriers, fences and register ops."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Asynchronous groups of `wgmma` and of copies without an mbarrier. Groups complete in order."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Per-thread vectors in `custom_primitive`: arrays with an additional leading dimension, the thread."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`llvm`: pointers, memref descriptors, and the inline assembly that JAX prints."""
 
 from __future__ import annotations

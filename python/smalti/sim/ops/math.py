@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`math`: computed in double precision and rounded once."""
 
 from __future__ import annotations

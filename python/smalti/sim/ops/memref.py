@@ -1,4 +1,6 @@
-"""`memref`, and the views of `mosaic_gpu`. Transforms of shared memory (tiles, swizzles) do not change where an element is."""
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""`memref`, and the views of `mosaic_gpu`. Transforms of shared memory (tiles, swizzles) do not change the indices of
+elements."""
 
 from __future__ import annotations
 

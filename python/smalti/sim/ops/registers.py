@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`mosaic_gpu`: vectors of the whole group, and their loads and stores."""
 
 from __future__ import annotations

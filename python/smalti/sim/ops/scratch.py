@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Scratch memory of reductions, if the kernel names it: warps exchange their partial results there.
 
 The sequence is that of JAX's lowering: a write by all threads, a barrier of the warpgroup, a read, and another barrier.

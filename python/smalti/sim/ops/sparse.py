@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Sparse `tcgen05` MMA operands: two of each four elements of a row, and the metadata with their indices."""
 
 from __future__ import annotations

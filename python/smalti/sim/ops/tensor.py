@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Tensor memory of Blackwell, and `tcgen05` ops.
 
 A logical memory of M rows occupies the bytes of its columns. The offset of an element within the columns is not the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`vector`: vectors of a whole warpgroup or block."""
 
 from __future__ import annotations

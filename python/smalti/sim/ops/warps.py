@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`mosaic_gpu.warp_map`: code that the four warps of a warpgroup execute independently.
 
 Each warp is an agent there, with its own vector clocks. After the region, an event happens before the warpgroup's next

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Thread-level kernels: `gpu`, `nvgpu`, `amdgpu`, `nvvm`, `rocdl`, with per-thread vectors."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Host functions with a launch: sizes, device arrays and tensor maps.
 
 The ops before the launch run before the blocks, and the other ops after them.

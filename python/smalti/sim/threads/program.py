@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Thread-level kernels: translation of a `gpu.func`, and the blocks that run it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Inline PTX, parsed by the emulator's parser."""
 
 from __future__ import annotations

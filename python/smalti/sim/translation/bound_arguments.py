@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Arguments of a call, and their memory."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Programs: parameters, launch and body of a kernel."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Random arguments of kernels, with valid values for sparsity metadata, scales and similar operands."""
 
 from __future__ import annotations

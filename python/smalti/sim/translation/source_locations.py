@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Source locations in the text of a module whose ops have other locations, such as JAX's Python lines."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Translation of ops to Python functions, before anything runs."""
 
 from __future__ import annotations

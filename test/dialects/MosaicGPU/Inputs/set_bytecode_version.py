@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Changes the version of mosaic_gpu in bytecode: set_bytecode_version.py FILE VERSION OUTPUT."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Overwritten buffers of smalti-multi-buffer, compared with an execution of all threads.
 
 Random programs store to a buffer by index arithmetic on thread ids, lane ids and the counters of inner loops, under

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Prints a padded read and its write to shared memory, with stores to other memory between them."""
 
 import sys

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Writes a loop that stores to `count` elements of a buffer and loads `count` others, all of them known."""
 
 import sys

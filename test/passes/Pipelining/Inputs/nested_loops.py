@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """A nest of loops, each with a read and a write, with the number of loops as argument."""
 
 import sys

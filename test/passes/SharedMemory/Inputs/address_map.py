@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Enumerates the index arithmetic that smalti-swizzle-shared-memory emits, for every row and column.
 
 Each function has an access by thread ids, for which the pass chooses a swizzle, and an access by its arguments, whose
@@ -108,7 +109,7 @@ def check(opt: str, shape: tuple[int, ...], element: str, size: int, width: int,
     text, remark = swizzle(opt, source(shape, element, width), target)
     lines = [line.strip() for line in text.splitlines()]
     moved = False
-    places: set[int] = set()
+    positions: set[int] = set()
     grid = itertools.product(*map(range, shape[:-1]), range(shape[-1] // width))
     for index in grid:
         *outer, column = evaluate(lines, index)
@@ -119,8 +120,8 @@ def check(opt: str, shape: tuple[int, ...], element: str, size: int, width: int,
         start = 0
         for i, length in zip((*outer, column), shape, strict=True):
             start = start * length + i
-        places.update(range(start, start + width))
-    assert places == set(range(math.prod(shape))), f"{shape} {remark}: not every element has its own place"
+        positions.update(range(start, start + width))
+    assert positions == set(range(math.prod(shape))), f"{shape} {remark}: not every element has its own position"
     assert moved, f"{shape} {remark}: nothing moved"
     return remark
 

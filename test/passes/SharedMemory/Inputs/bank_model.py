@@ -1,9 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Random access patterns: conflicts and paddings of smalti-pad-shared-memory, compared with a cycle-accurate simulation.
 
-The phases follow the vendors' documents and are independent of the target table: CUDA C++ Programming
-Guide, "Shared Memory" (32 banks of 4 bytes, words are broadcast), GTC 2022 S41723 (half warps for 8 bytes a lane,
-quarters for 16); Composable Kernel, "Understanding AMD GPU LDS and Bank Conflicts" (CDNA2, CDNA3), Triton's pull
-request 11365 (CDNA4).
+The phases follow the vendors' documents and are independent of the target table:
+
+- NVIDIA: CUDA C++ Programming Guide, "Shared Memory" (32 banks of 4 bytes, words are broadcast); GTC 2022 S41723 (half
+  warps for 8 bytes a lane, quarters for 16)
+- AMD: Composable Kernel, "Understanding AMD GPU LDS and Bank Conflicts" (CDNA2, CDNA3); Triton's pull request 11365
+  (CDNA4)
 """
 
 from __future__ import annotations
@@ -130,8 +133,8 @@ func.func @{name}(%x: {vector}) {{
     def cost(self, padding: int) -> tuple[int, int]:
         lanes = CHIPS[self.chip][1]
         pitch = self.columns + padding
-        places = [self.place(lane) for lane in range(lanes)]
-        addresses = [(row * pitch + column) * self.element for row, column in places]
+        positions = [self.place(lane) for lane in range(lanes)]
+        addresses = [(row * pitch + column) * self.element for row, column in positions]
         return simulate(self.chip, self.width * self.element, self.read, addresses)
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Prints a kernel in which each thread stores and reads the given number of its own elements, and one of them after a
 barrier."""
 

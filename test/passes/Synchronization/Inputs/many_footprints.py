@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Writes a kernel whose threads write their own element of `count` different rows, and read `read` rows after a
 barrier."""
 

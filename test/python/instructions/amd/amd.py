@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs of one AMDGPU intrinsic, with operands and results for each lane."""
 
 from __future__ import annotations

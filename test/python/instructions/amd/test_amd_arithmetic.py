@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """AMD's per-lane arithmetic, against float64 or integers."""
 
 from __future__ import annotations

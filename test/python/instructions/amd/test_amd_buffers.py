@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """AMD's buffers: loads, stores and atomics, with each generation's range check."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """AMD's conversions: each against the types of ml_dtypes, bit by bit."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Completion of LDS DMA: at waits for counters, and at waits that LLVM's backend inserts."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Coverage of the instruction table for AMD: tests and documents of its entries, and omitted instructions."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """AMD's cross-lane instructions against numpy, with inactive lanes."""
 
 from __future__ import annotations

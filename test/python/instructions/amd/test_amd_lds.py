@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """AMD's copies to LDS with late completion, and transposed reads."""
 
 from __future__ import annotations

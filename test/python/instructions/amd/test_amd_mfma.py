@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """MFMA: each against float64 or integers, in the layouts that AMD's matrix instruction calculator prints."""
 
 from __future__ import annotations

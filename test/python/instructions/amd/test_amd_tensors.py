@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """AMD's tensor data mover: tiles between global memory and LDS, selected by descriptors."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """WMMA: each against float64 or integers, in the layouts of the guides of RDNA3, RDNA4 and CDNA5."""
 
 from __future__ import annotations

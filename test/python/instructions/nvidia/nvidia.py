@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs of single NVVM intrinsics, each in a kernel of its own, on operands per thread."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Arithmetic of floats: rounded results against exact fractions, approximate ones against float64."""
 
 from __future__ import annotations

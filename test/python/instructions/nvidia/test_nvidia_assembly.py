@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Inline assembly: the parser, statements that become code, and instructions without an intrinsic."""
 
 from __future__ import annotations

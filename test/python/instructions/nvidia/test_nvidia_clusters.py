@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Clusters: blocks that run together, their shared memory and barriers, and copies to several of them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """cvt: each conversion against exact fractions, or against ml_dtypes."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Integer and bit instructions, and libdevice's inline assembly, against Python's integers."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Barriers, asynchronous copies, atomics and system calls, each in a kernel that shows its effect."""
 
 from __future__ import annotations

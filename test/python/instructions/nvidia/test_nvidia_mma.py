@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """mma.sync and mma.sp.sync: the fragments as the figures of the PTX ISA have them, the sums against float64."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Proxy fences between stores to shared memory and async-proxy reads by copies and wgmma."""
 
 from __future__ import annotations

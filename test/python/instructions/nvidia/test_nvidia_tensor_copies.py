@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """NVIDIA's copies of tiles of tensors (`cp.async.bulk.tensor`), their tensor maps, and MLIR's barriers."""
 
 from __future__ import annotations

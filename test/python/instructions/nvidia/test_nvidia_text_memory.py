@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Atomics, barriers and copies in inline assembly, with their orders and scopes."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Cross-lane ops, special registers, and ldmatrix and stmatrix, against the formulas of the PTX ISA in numpy."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """wgmma.mma_async: operands in shared memory as CUTLASS writes their layouts, sums against float64, waits and races."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Matmuls as IREE's pipelines for AMD chips produce them before the lowering to LLVM, written by hand.
 
 Bounds-checked buffers, swizzled or padded LDS tiles, pipelined loops, and scheduling hints for LLVM."""

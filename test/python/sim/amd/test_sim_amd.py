@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Thread-level kernels for AMD chips: results, races, the effects of waits and barriers, and every mutant."""
 
 from __future__ import annotations

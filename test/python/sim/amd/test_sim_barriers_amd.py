@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Named barriers of AMD chips: waves that forward slots to each other, invalid uses, and every mutant."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Bounds-checked buffers of AMD: zeros of out-of-bounds loads, and out-of-bounds stores without effect."""
 
 from __future__ import annotations

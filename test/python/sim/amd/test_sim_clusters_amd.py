@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Clusters of gfx1250: the cluster barrier and multicast loads."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Conversions of small floats on AMD chips: bit for bit against in the emulator, and against `ml_dtypes`."""
 
 from __future__ import annotations

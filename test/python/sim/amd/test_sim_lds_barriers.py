@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Barriers in LDS of gfx1250: words that count arrivals and that waves poll."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`mfma`, `scaled_mfma` and `wmma` of the simulator: against float64, and bit for bit against the emulator."""
 
 from __future__ import annotations

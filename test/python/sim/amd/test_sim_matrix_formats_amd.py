@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Sparse and scaled MMAs of AMD chips: against float64 and the emulator."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`rocdl.mfma`, `rocdl.smfmac` and `rocdl.wmma`: bit for bit against in the emulator, with all packings and modifiers."""
 
 from __future__ import annotations

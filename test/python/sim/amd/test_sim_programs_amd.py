@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The AMD kernels that other tests run on emulated chips: matmuls through copies and registers, transfer windows, a
 hand-written pipeline."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Asynchronous mbarrier arrivals of copies (`cp.async.mbarrier.arrive`), and copies with reductions."""
 
 from __future__ import annotations

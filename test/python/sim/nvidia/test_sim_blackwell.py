@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """JAX's kernels for Blackwell: independent warps, cluster launch control, and two-block MMAs."""
 
 from __future__ import annotations

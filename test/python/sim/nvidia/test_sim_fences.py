@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`wgmma.fence` in thread-level kernels: PTX ISA, "wgmma.fence"."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Kernels in the style of IREE's pipelines for NVIDIA chips, with and without pipelining: against numpy, and every
 mutant; and the vector ops that such pipelines leave."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Block-level matmuls against float64: `mosaic_gpu.wgmma` of every type, `mosaic_gpu.mma` of the target table."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`wgmma` of the simulator, and the project's own PTX: against float64, and bit for bit against the emulator."""
 
 from __future__ import annotations

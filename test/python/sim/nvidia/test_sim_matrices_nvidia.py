@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`mma.sync`, `ldmatrix` and `stmatrix` of the simulator: against float64, and bit for bit against the emulator."""
 
 from __future__ import annotations

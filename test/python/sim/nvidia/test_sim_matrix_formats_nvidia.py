@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Sparse and scaled warp-level MMAs of NVIDIA, of every type and shape: against float64, and bit for bit against the
 emulator."""
 

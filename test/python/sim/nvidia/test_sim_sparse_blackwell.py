@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Sparse operands of `tcgen05` MMAs, and packed elements in tensor memory and registers."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`tcgen05` MMAs of every combination of types, against float64."""
 
 from __future__ import annotations

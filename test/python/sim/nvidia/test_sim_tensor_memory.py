@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Tensor memory of Blackwell: JAX's modules, and findings in mutants."""
 
 from __future__ import annotations

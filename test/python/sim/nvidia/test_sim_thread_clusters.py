@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Clusters of thread-level kernels: distributed shared memory, and copies to it."""
 
 from __future__ import annotations

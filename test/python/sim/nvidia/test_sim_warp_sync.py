@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Independent threads of an NVIDIA warp: visibility of another lane's store after `bar.warp.sync`."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`nvvm.wmma` against numpy. The distribution of elements is unspecified, so elements only meet those of the same lane."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Hand-written thread-level kernels with `wgmma`: matrices in shared memory without swizzles."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Kernels as IREE's pipelines for any GPU produce them, written by hand: LLVMGPUTileAndFuse after bufferization, with
 `scf.forall` over blocks and threads, and LLVMGPUVectorDistribute after the distribution of vectors."""
 

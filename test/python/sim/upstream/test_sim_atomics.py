@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Atomic accesses: results, memory order, and blocks that wait for each other."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Unstructured thread-level control flow: lanes that diverge at a branch reconverge or exit."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Upstream ops that the simulator supports at thread level: every op, or the reason why not."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Kernels in the style of IREE's pipelines for any GPU: against numpy and the emulator, and every mutant."""
 
 from __future__ import annotations

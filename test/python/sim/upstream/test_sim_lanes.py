@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Communication between lanes of a warp: shuffles, votes, reductions and permutations, against the emulator."""
 
 from __future__ import annotations

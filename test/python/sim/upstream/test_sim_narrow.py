@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Packed elements in thread-level kernels: arithmetic of `i4`, and vectors of it in memory."""
 
 from __future__ import annotations

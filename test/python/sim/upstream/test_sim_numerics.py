@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Checks that block-level ops do not implement numerics themselves, and do not parse attributes as text."""
 
 from __future__ import annotations

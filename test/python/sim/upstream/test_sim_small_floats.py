@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Conversions to floats of 8 bits or less: overflow, infinities, NaN, and rounding."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Loops, branches, calls and collective ops in thread-level kernels: against numpy."""
 
 from __future__ import annotations

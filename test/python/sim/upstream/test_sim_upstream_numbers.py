@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Arithmetic of upstream ops in thread-level kernels, against numpy in double precision."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Upstream ops on memory, masks and scalars in thread-level kernels: against numpy."""
 
 from __future__ import annotations

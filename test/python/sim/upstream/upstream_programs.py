@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Thread-level kernels around upstream ops."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Memory accesses of converged warps: addresses, bounds and checks."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Blocks and warps of thread-level kernels, and their vector clocks."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Bounds-checked buffers: an out-of-bounds load returns zero, and an out-of-bounds store has no effect."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Checks whether an access is ordered after the accesses before it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Multicast loads of gfx1250 clusters.
 
 A mask names the blocks that load the same data, which is fetched once. Each block waits for its own load, and the loads of

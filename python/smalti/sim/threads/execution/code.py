@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Translation of a thread-level function to code for converged warps: chunks of steps with jumps between them.
 
 The translation of an op returns a step, a function of the converged warps, or emits code itself: `control` for a step that

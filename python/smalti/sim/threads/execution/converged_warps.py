@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Converged warps: warps of a block that execute the same op together."""
 
 from __future__ import annotations

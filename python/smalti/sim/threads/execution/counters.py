@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Wait counters of AMD waves: memory accesses and copies to LDS.
 
 A store to or load from LDS is ordered for other waves after a wait of its wave (`dscnt`, `lgkmcnt`) and a barrier. The same

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Matrix fragments in registers and memory of NVIDIA MMAs, and their results.
 
 Where the PTX ISA does not define the summation, the emulator's is used: exact products, sums in float64, one rounding.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Recorded accesses of converged warps."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Order of `wgmma` register accesses.
 
 PTX ISA, "wgmma.fence": it is required before the first `wgmma` of a warpgroup, and between a register access by threads

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Control-flow graph: branches, and the points at which divergent threads reconverge."""
 
 from __future__ import annotations

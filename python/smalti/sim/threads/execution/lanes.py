@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Run-time values of thread-level kernels.
 
 The threads of converged warps execute an op together. The value of an MLIR type is

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Memory with per-thread addresses."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Release and acquire through atomic accesses.
 
 A release access, or a relaxed access after a release fence, publishes what its thread did and acquired before. An acquire

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Result registers of a `wgmma` in flight.
 
 The value passes through structs, vectors and loops unchanged. A computation resolves it first, which is a finding if no

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Loops that poll memory.
 
 Such a loop exits only if another thread changes the memory. Warps that repeat an atomic access in a loop, while the memory

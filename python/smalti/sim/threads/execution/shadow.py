@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Race detection for many threads at a time.
 
 The shadow of a buffer names for each grain the last write, and for each warp its last read since then, its last atomic write

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Slots of shared memory that a kernel needs, so that a mutant which shares them is an error.
 
 A view of one of several slots needs its own slot if

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Times of ops in thread-level kernels.
 
 A warp continues while its loads and MMAs are in flight. It waits for a value when it computes with it, uses it in a memory

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Warps at the same op: their active lanes, and their findings."""
 
 from __future__ import annotations

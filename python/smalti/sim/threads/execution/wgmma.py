@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`wgmma` at thread level. PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions": shapes, fragments, matrix descriptors
 and swizzles."""
 

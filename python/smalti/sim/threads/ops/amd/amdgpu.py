@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`amdgpu`: waits, barriers and transposed loads. Buffers are in `buffers_amd`."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`rocdl`: workgroup barriers, split barriers and named barriers.
 
 These barriers do not wait for memory: an access is ordered for other waves only after a wait of its wave.

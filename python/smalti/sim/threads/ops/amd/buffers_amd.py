@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`amdgpu` and `rocdl`: bounds-checked buffers. An out-of-bounds load returns zero; an out-of-bounds store has no effect."""
 
 from __future__ import annotations

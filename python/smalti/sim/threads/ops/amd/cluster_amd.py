@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`rocdl`: the cluster barrier and multicast loads of gfx1250.
 
 The barrier (LLVM, "AMDGPU Execution Synchronization: s_barrier", id -3) counts one signal of each block of the cluster.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`amdgpu` and `rocdl`: conversions of small floats, packed in registers, with or without a scale.
 
 The instruction set guides (CDNA3 and CDNA4, "VOP3A and VOP3B Instructions: V_CVT_..."; RDNA4, "V_CVT_PK_FP8_F32" and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`rocdl`: barriers in LDS of gfx1250, which are words that count arrivals and that waves poll.
 
 CDNA5 ISA, "LDS Barriers", with the bit ranges that AMD's compilers use (MLIR, `amdgpu.ds_barrier_init` and related ops;

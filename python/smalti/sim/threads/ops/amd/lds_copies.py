@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Copies to LDS with a wait counter: `gather_to_lds`, `load.to.lds`, and the asynchronous loads of gfx1250."""
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ def _lane_bytes(tr: ThreadTranslator, size: int) -> int:
 def _inside(view: View, first: Any, size: int, scalar: Any = 0) -> Any:
     """The number of each lane's bytes that are in bounds of a checked buffer."""
     left = np.clip(view.limit - ((first - scalar - view.begin & 0xFFFFFFFF) + scalar), 0, size)
-    # Dwords are checked one by one, what is narrower as it is.
+    # Each dword is checked; narrower elements are checked as a whole.
     given = left // 4 * 4 if size >= 4 else np.where(left == size, size, 0)
     return given if isinstance(given, np.ndarray) and given.ndim else int(given)
 

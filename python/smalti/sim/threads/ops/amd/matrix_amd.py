@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """AMD matrix instructions `mfma` and `wmma`, on the fragments of the instruction set guides. Sparse and scaled operands are in
 `matrix_amd_formats`.
 
@@ -143,7 +144,7 @@ def multiply(
     wide = np.float64
     a, b = a.astype(wide, copy=False), b.astype(wide, copy=False)
     if dtype == wide:
-        # There is nothing wider to sum in.
+        # numpy does not have a wider type for the sums.
         whole = of_result.matrices(c)
         for i in range(a.shape[-1]):
             whole = fused(a[..., i, None], b[..., None, :, i], whole)
@@ -255,7 +256,7 @@ def numbers_of(elements: Array, name: str, unsigned: bool, flushes: bool) -> Arr
     if elements.dtype.kind == "i":
         return elements.view(np.uint8) if unsigned or name.startswith("ui") else elements
     if name == XF32:
-        # What is below is cut off: AMD's guide does not say so, but a model that has the bits of MI300X does ("MMA-Sim",
+        # Lower bits are truncated: AMD's guide does not state it, but a model with the bits of MI300X does ("MMA-Sim",
         # arXiv 2511.10909).
         kept = (elements.view(np.uint32) & np.uint32(0xFFFFE000)).view(np.float32)
         elements = np.where(np.isnan(elements), elements, kept)
@@ -450,7 +451,7 @@ def _check_halves(st: Any, factor: Fragment, values: Array, name: str, site: Sit
     values = np.ascontiguousarray(values)
     odd = factor.differs(values, factor.matrices(values))
     if st.mask is not None:
-        # What waves have that do not come means nothing.
+        # The values of waves that do not participate are unused.
         odd = odd & st.mask
     if odd.any():
         lane = int(np.flatnonzero(odd)[0])

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """AMD matrix instructions with a sparse operand (`sparse_mfma`) or with scales (`scaled_mfma`, `scaled_wmma`)."""
 
 from __future__ import annotations

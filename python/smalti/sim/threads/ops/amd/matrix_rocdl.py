@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`rocdl.mfma`, `rocdl.smfmac` and `rocdl.wmma`: AMD matrix instructions by name, on packed registers."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`rocdl`: waits, arithmetic and transposed loads."""
 
 from __future__ import annotations
@@ -155,7 +156,7 @@ def _transposed_narrow(op: Any, tr: ThreadTranslator) -> Step:
     deal = dealing(tr.warp_size, 16, *ways[bits])
     if name.startswith("ds"):
         tr.uses_shared(_WORD.itemsize)
-    # What CDNA4 reads of 12 bytes begins at a multiple of 16.
+    # CDNA4's reads of 12 bytes begin at a multiple of 16.
     alignment = 16 if tr.warp_size == 64 and words == 3 else 4 * (2 if words == 2 else 1)
     steps, space = np.arange(words) * _WORD.itemsize, address_space(op.operands[0].type)
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`amdgpu`: tile copies between global memory and LDS by the tensor data mover (`tensorcnt`).
 
 CDNA5 ISA, "Tensor Data Mover Instructions".
@@ -221,7 +222,7 @@ def _tensor_copy(op: Any, tr: ThreadTranslator) -> Step:
         memo: dict[int, Any] = {}
         for warp in st.active_warps():
             lanes = st.which == st.warps.index(warp)
-            # What a wave asks for is of its first lane.
+            # A wave's request is that of its first lane.
             lane = firsts[lanes][:1]
             descriptor = _numbers_of(st.v[source].take(lane, memo))
             memo = {}
@@ -254,7 +255,7 @@ def _tensor_copy(op: Any, tr: ThreadTranslator) -> Step:
                 continue
             (from_, at, _), (to, into, _) = sides
             if not loads:
-                # What is outside is not written.
+                # Elements outside are not written.
                 at, into, given = at[given], into[given], given[given]
             copy = TileCopy(st, site, from_, at, to, into, given, size)
             copy.threads = st.threads[lanes]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`complex`: complex numbers of f32 or f64; functions are computed in double precision and rounded once."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`nvvm`: byte permutation, and conversions that `arith` does not have. PTX ISA, "prmt" and "cvt"."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`llvm`: pointers, and ops that the conversions produce. A pointer is a number: a byte of shared memory, or a byte of global
 memory, where each buffer begins at a multiple of `memory.SPACING`."""
 

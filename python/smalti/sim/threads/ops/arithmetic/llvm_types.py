@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Memory layout of `llvm` types in the data layouts of GPUs: naturally aligned scalars, structs with padding unless packed."""
 
 from __future__ import annotations

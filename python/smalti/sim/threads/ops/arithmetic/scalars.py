@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`index`, and the ops of `llvm` and `math` that are not functions of `ops.arith`, on scalars and vectors."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`vector`, and `llvm` structs: per-thread vectors. Memory is in `vector_memory`."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`vector`: reductions along dimensions, scans and contractions of per-thread vectors.
 
 Elements are combined in the order of upstream's lowerings: along a reduced dimension from the first element, with the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`amdgpu` and `rocdl`: lane permutations.
 
 For an inactive source lane the LDS crossbar returns zero (ISA guides, DS_BPERMUTE_B32 and DS_SWIZZLE_B32), and DPP returns

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`gpu`, `nvvm` and `rocdl`: ids and thread barriers."""
 
 from __future__ import annotations

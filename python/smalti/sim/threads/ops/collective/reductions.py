@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`gpu`: reductions of a warp and of a block, and single-lane regions."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`gpu` and `nvvm`: shuffles, votes, and the reductions of `nvvm`.
 
 The `nvvm` ops take a mask of participating lanes (PTX ISA, "membermask"): a lane must be in its own mask, and all lanes in
@@ -260,7 +261,7 @@ def _redux(op: Any, tr: ThreadTranslator) -> Step:
         if kind.startswith("u"):
             given = given.view(np.uint32)
         function = _REDUX[kind]
-        # What a lane that takes no part has changes nothing if it is the first one's that does.
+        # The value of a lane that does not participate has no effect if it is the first lane's value.
         rows = _rows(given)
         first = rows[np.arange(st.lanes), named.argmax(1)][:, None]
         neutral = np.zeros_like(first) if kind in ("add", "xor") else first

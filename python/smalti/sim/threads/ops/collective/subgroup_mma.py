@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`gpu.subgroup_mma_*`: matrices that are distributed across the lanes of a warp.
 
 The distribution is not specified. Here each lane holds the same number of consecutive elements in row-major order; the result

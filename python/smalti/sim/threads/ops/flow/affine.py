@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`affine`: maps, accesses and conditions. Loops are in `loops`."""
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ def _linearize(op: Any, tr: ThreadTranslator) -> Step:
     slots, (result,) = tr.operands(op), tr.results(op)
     count = attribute(op, "operandSegmentSizes")[0]
     indices, basis = slots[:count], _basis(op, slots[count:])
-    # The size of the outermost dimension may be left away.
+    # The size of the outermost dimension may be omitted.
     sizes = basis[len(basis) - count + 1 :]
 
     def step(st: Any) -> None:

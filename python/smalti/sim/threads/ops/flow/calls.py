@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`func` and `llvm`: calls of module functions, which are inlined, and of the libdevice and OCML functions that MLIR's `math`
 conversions call."""
 

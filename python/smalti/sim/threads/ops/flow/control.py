@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`scf`: divergent control flow.
 
 Where warps diverge and a later op may wait, they become separate groups of converged warps. Where lanes of a warp diverge, the

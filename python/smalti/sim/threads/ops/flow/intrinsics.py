@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`llvm.intr`: arithmetic, vector reductions and assumptions. LLVM language reference, "Intrinsic Functions"."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`cf`, `llvm` and `scf.index_switch`: branches between blocks.
 
 Where warps diverge and a later op may wait, they become separate groups of converged warps. Where lanes of a warp diverge,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Counted loops of `scf` and `affine`, and `scf.forall` with iterations distributed across processors.
 
 A mapped `scf.forall` has the semantics of MLIR's `mapNestedForallToThreads` (GPUTransformOps), and of IREE's

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Inlined regions, calls and assertions of `scf`, `memref`, `func` and `cf`."""
 
 from __future__ import annotations

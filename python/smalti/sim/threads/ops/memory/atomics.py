@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Atomic accesses and fences of `memref`, `llvm` and `nvvm`."""
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ class Atomic:
             return
         kind = None
         if self.used and writes:
-            # What gives its old value is counted among loads.
+            # An operation that returns its old value is counted among loads.
             kind = DS if buffer.shared else LOAD
         size, what = self.dtype.itemsize, "the atomic access"
         more: Any = {"level": level, "reads": reads, "kind": kind}

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`memref` and `llvm`: globals of a module: constants, shared memory, and AMD named barriers."""
 
 from __future__ import annotations
@@ -93,7 +94,7 @@ def _address_of(op: Any, tr: ThreadTranslator) -> Step:
         return _known(result, tr.named_barrier(name, int(barriers[1] or 1)))
     if attribute(found, "addr_space", 0) == _SHARED:
         size = layout_of(ty).size
-        # What has no size is the memory that the launch gives.
+        # A variable without a size is the launch's dynamic shared memory.
         return _known(result, tr.of_name(f"@{name}", size)) if size else _dynamic(result)
     if "constant" not in found.attributes or "value" not in found.attributes:
         raise Unsupported(f"the address of @{name}, which is not a constant")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`llvm`: private memory, block copies, and masked accesses."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`memref`: per-thread views, and accesses of single elements."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`vector`: whole and masked loads and stores. Bounds-checked buffers behave like the hardware."""
 
 from __future__ import annotations
@@ -126,7 +127,7 @@ def _transfer(op: Any, tr: ThreadTranslator, memory: int, vector_type: Any) -> A
     read = op.name == "vector.transfer_read"
     along = {d: i for i, d in enumerate(dimensions) if d is not None}
 
-    # A mask has the memory's dimensions in their order, but for those that are repeated.
+    # A mask has the memory's dimensions in their order, except for broadcast ones.
     order = sorted(along)
     to_vector = [order.index(d) for d in dimensions if d is not None]
     column = tuple(None if d is None else slice(None) for d in dimensions)

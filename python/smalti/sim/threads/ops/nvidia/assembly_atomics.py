@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Atomic accesses and fences in inline PTX (PTX ISA, "atom", "red", "ld", "st", "membar, fence")."""
 
 from __future__ import annotations

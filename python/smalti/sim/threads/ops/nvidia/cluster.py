@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`nvvm`: the cluster barrier, distributed shared memory, and stores that complete on an mbarrier (PTX ISA, "barrier.cluster",
 "mapa", "st.async", "red.async")."""
 

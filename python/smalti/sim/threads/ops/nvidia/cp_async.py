@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`cp.async`: copies into shared memory that each thread issues and waits for."""
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ def check_copy(
     stream: tuple[Any, Any],
 ) -> Any:
     """Checks both sides of a copy that completes with a stream. Returns the lanes that are in bounds."""
-    # What is read: elements of one byte, by lanes that read as many.
+    # The source: elements of one byte, by lanes with equal sizes.
     for count in np.unique(np.asarray(given if mask is None or not isinstance(given, np.ndarray) else given[mask])):
         if count <= 0:
             continue

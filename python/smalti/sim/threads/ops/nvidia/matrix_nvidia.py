@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Warp-level matrix instructions of NVIDIA: `ldmatrix`, `stmatrix` and `mma.sync`, on the fragments of the PTX ISA."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Warp-level MMAs of NVIDIA with a sparse operand A (`mma.sp`) or with scales (`mma` with `.block_scale`), and MMAs by intrinsic
 name."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`nvvm` and `nvgpu`: mbarriers and fences."""
 
 from __future__ import annotations
@@ -195,7 +196,7 @@ def _arrival(
         for warp, at, lanes in by_barrier(st, place(st), enabled(st)):
             barrier = find(warp, at, site, "the arrival", anywhere=True, at_once=True)
             if results:
-                # What a wait by this state waits for.
+                # The phase that a wait by this state waits for.
                 phases[lanes] = barrier.phase
             if bytes_slot is not None:
                 announced = spread(st.v[bytes_slot], WIDE, st.lanes)[lanes]
@@ -210,7 +211,7 @@ def _arrival(
             if partial and barrier.pending <= arrivals:
                 message = f"the noComplete arrival completes phase {barrier.phase} of {barrier.name}"
                 warp.report("barrier", message, site, hint="order another arrival of the phase after it")
-            # Who drops out is not waited for from the next phase on.
+            # A thread that drops out does not count from the next phase on.
             barrier.count -= arrivals if drops else 0
             mine = lanes % st.block.warp_size
             told, least = ordering.published(warp, mine, level) if relaxed else (warp.tells(mine), level)

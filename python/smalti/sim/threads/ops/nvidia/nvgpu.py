@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`nvgpu`: tensor maps, and copies with them. A map is encoded as MLIR's runtime does it
 (`mgpuTensorMapEncodeTiledMemref`): dimensions, box and coordinates start with the innermost dimension."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`nvvm`: TMA copies of boxes with tensor maps, and bulk copies of contiguous bytes."""
 
 from __future__ import annotations

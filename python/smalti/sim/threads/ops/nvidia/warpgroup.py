@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`nvgpu.warpgroup`: the `wgmma` instructions that `convert-nvgpu-to-nvvm` produces."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`nvvm.wmma`: matrices that are distributed across the lanes of a warp.
 
 The PTX ISA does not specify the distribution ("wmma.load"). Here each lane holds the same number of consecutive elements in
