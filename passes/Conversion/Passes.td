@@ -127,8 +127,8 @@ class Smalti_ConvertMosaicGPU<string name> : Pass<name> {
 def ConvertMosaicGPUToNVVM : Smalti_ConvertMosaicGPU<"convert-mosaic-gpu-to-nvvm"> {
   let summary = "Lowers block-level kernels to thread-level kernels for NVIDIA GPUs";
   let description = [{
-    Lowers each block-level `gpu.func` kernel to a thread-level kernel. A vector of the block becomes the registers that
-    its layout assigns to a thread. `vector_load` from shared memory becomes `ldmatrix` if layout, strides and alignment
+    Lowers each block-level `gpu.func` kernel to a thread-level kernel. Each thread holds part of each vector in
+    registers, as the layout of the vector states. `vector_load` from shared memory becomes `ldmatrix` if layout, strides and alignment
     permit, otherwise vector loads. `mma` becomes `mma.sync`, `async_copy` becomes `cp.async`, and transfers that are
     partly out of bounds become masked accesses. Shared-memory slices become views of dynamic shared memory.
 
@@ -139,7 +139,8 @@ def ConvertMosaicGPUToNVVM : Smalti_ConvertMosaicGPU<"convert-mosaic-gpu-to-nvvm
     An `!nvgpu.tensormap.descriptor` argument becomes a pointer.
 
     Refused, with an error at the op before any kernel is changed:
-    - an op without a lowering, or an `mma` or `wgmma` that no instruction implements;
+    - an op without a lowering, such as `tcgen05_mma` and the ops on tensor memory;
+    - an `mma` or `wgmma` that no instruction implements (`wgmma` requires sm_90a);
     - an incompatible layout, or operands with different layouts.
 
     Cost: vectors are fully unrolled, so code size is proportional to the registers of a thread. `target` defaults to

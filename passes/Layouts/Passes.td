@@ -23,13 +23,14 @@ def MosaicGPUInferLayouts : Pass<"mosaic-gpu-infer-layouts", "::mlir::ModuleOp">
 
     **Constraints.** Each op adds constraints on the layouts of its operands and results. Operands and results of an
     element-wise op have the same layout. The accumulator of `wgmma` has the layout WGMMA, and a load from shared memory
-    has a layout without bank conflicts. A value is used in the layout in which it was produced, except that a splat is
-    converted to any layout.
+    has a layout without bank conflicts. Each use has the layout of the producer; only splats convert without a
+    `layout_cast`. `layout_cast`, `with_transforms` and `tmem_layout_cast` fix a layout. Existing layout attributes are
+    replaced.
 
     **Search.** The pass propagates the constraints and searches the remaining layouts. It tries candidates in JAX's
     order, so that the first solution is that of JAX. It then searches for a cheaper solution. The cost is the
     number of estimated cycles of relayouts, transfers to and from shared and global memory, and element-wise ops. Each
-    enclosing loop multiplies it by 8. Registers resolve ties.
+    enclosing loop multiplies it by 8. If costs are equal, the solution with fewer registers wins.
 
     If JAX's rules have no solution, the pass also tries layouts, reshapes and transfers that JAX does not support. With
     `relayouts`, it inserts the cheapest relayout (`layout_cast`) where two ops require different layouts. If the register
@@ -68,11 +69,11 @@ def MosaicGPUInferLayouts : Pass<"mosaic-gpu-infer-layouts", "::mlir::ModuleOp">
     Option<"relayouts", "relayouts", "bool", "true",
            "Whether to insert relayouts where ops require different layouts; JAX inserts none, e.g. `relayouts=false`">,
     Option<"fuel", "fuel", "int64_t", "100000",
-           "Maximum number of search steps for a first solution of an independent part of the module; an error reports "
-           "an exceeded limit, e.g. `fuel=1000`">,
+           "Maximum search steps for a first solution, per independent part of the module; an error reports an exceeded "
+           "limit, e.g. `fuel=1000`">,
     Option<"improvements", "improvements", "int64_t", "1000",
-           "Maximum number of search steps for a cheaper solution of an independent part, or of changes for each value "
-           "in an extended search; 0 keeps the first solution, e.g. `improvements=0`">
+           "Maximum search steps for a cheaper solution, per independent part; after an extended search, maximum changes "
+           "per value; 0 keeps the first solution, e.g. `improvements=0`">
   ];
   let dependentDialects = ["::smalti::mosaic_gpu::MosaicGPUDialect"];
 }

@@ -22,13 +22,13 @@ def SmaltiLowerPad : InterfacePass<"smalti-lower-pad", "::mlir::FunctionOpInterf
     - If all out-of-bounds lanes are also past the end of the buffer, the hardware returns zeros for a read (which must
       be the padding) and drops the lanes of a write.
     - For other reads, a select inserts the padding value.
-    - Other writes are split into stores of rows, or of elements where a row is partly out of bounds. Out-of-bounds
-      elements are stored past the end of the buffer.
+    - Other writes are split into stores of rows, or of elements if a row is partly out of bounds. Out-of-bounds
+      elements get an address past the end of the buffer.
 
     All views of a memref share one buffer, from the memref's pointer to the end of its last element. The hardware
     checks dwords: accesses of narrower elements, and reads at an index that may be negative, are masked if the vector
-    crosses the end, unless dwords are proven to be entirely inside or outside. The maximum size of a buffer is 2^31 -
-    2^20 bytes. A larger static memref is masked; a dynamic size is checked at run time unless `assume-small` is set.
+    crosses the end, unless dwords are proven to be entirely inside or outside. A buffer has at most 2^31 - 2^20 - 1
+    bytes. A larger static memref is masked; a dynamic size is checked at run time unless `assume-small` is set.
 
     Raw buffers are not used, which the remark states, if
     - the memref is not in global memory, is a raw buffer already, is too large, or has negative strides;
@@ -56,7 +56,7 @@ def SmaltiLowerPad : InterfacePass<"smalti-lower-pad", "::mlir::FunctionOpInterf
     - the kernel has at most 24 tensor maps and 64 windows.
 
     Not lowered, with a missed remark (an error with `strict`):
-    - pads whose result does not have a constant upper bound (16 defining values of a size are searched) or has more
+    - pads whose result does not have a constant upper bound (found in at most 16 defining values) or has more
       than `max-elements` elements;
     - pads of tensors with an encoding or with elements that are not valid in a vector;
     - padding values that depend on the index;
@@ -86,7 +86,7 @@ def SmaltiLowerPad : InterfacePass<"smalti-lower-pad", "::mlir::FunctionOpInterf
     Option<"maxElements", "max-elements", "int64_t", "65536",
            "Maximum number of elements of the result of a `tensor.pad`, e.g. `max-elements=4096`">,
     Option<"assumeSmall", "assume-small", "bool", "false",
-           "Assume that memrefs of dynamic size have less than 2^31 bytes, e.g. `assume-small=true`">,
+           "Assume that memrefs of dynamic size have at most 2146435071 bytes, e.g. `assume-small=true`">,
     Option<"tensorMaps", "tensor-maps", "bool", "false",
            "Add tensor maps, which the launch creates, to the arguments of the kernel, e.g. `tensor-maps=true`">,
     StrictOption<"A pad or padded transfer that is not lowered">

@@ -10,7 +10,9 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -282,6 +284,15 @@ def multiply(
 def test_known_chips() -> None:
     assert {"cpu", *NVIDIA, *AMD} <= set(BY_NAME)
     assert len(BY_NAME) == len(TABLE), "a chip is listed twice"
+
+
+def test_the_page_lists_every_chip() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "targets.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (?:NVIDIA|AMD|CPU) \| ([^|]+) \| (`[^|]+) \|$", page, re.MULTILINE)
+    names = [name for _, cell in rows for name in re.findall(r"`(\w+)`", cell)]
+    assert sorted(names) == sorted(BY_NAME)
+    families = {family for cell, _ in rows for family in cell.split(", ")}
+    assert families == {chip["architecture"] for chip in TABLE}
 
 
 @pytest.mark.parametrize("chip", [chip for chip in TABLE if chip["vendor"] != "CPU"], ids=lambda chip: chip["name"])
