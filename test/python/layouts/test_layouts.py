@@ -253,7 +253,7 @@ def test_block_layout_of_four_warps_is_the_accumulator_of_wgmma() -> None:
         (([16, 8], [65536, 65536]), "more than 2147483647 elements"),
         (([16, 8], [2, 1], 1, [3]), "not in [0, 3)"),
         (([16, 8], [2, 1], 1, [0, 0]), "twice"),
-        (([16, 8], [2, 2], 1, [0]), "leaves out"),
+        (([16, 8], [2, 2], 1, [0]), "omits"),
     ],
 )
 def test_block_layout_refuses(arguments: tuple[Any, ...], message: str) -> None:

@@ -438,7 +438,7 @@ def test_tensor_map_of_a_thread_level_kernel() -> None:
 def test_a_tensor_map_is_what_its_argument_takes() -> None:
     kernel = smalti.compile(THREAD_PROGRAM, target="emu:sm_90a")
     array = np.zeros((8, 16), np.float32)
-    with pytest.raises(errors.LaunchError, match=r"argument 0 .* takes a tensor map"):
+    with pytest.raises(errors.LaunchError, match=r"argument 0 .*: a tensor map is required"):
         kernel(array, array.copy())
     with pytest.raises(errors.LaunchError, match=r"argument 1 .* takes no tensor map"):
         kernel(tensor_map(array, (8, 16)), tensor_map(array, (8, 16)))
