@@ -38,7 +38,7 @@ _MISTAKES = {
 }
 """Mutations that are errors only if the synchronization has an effect."""
 
-_RUN = ("phase flipped", "expect_tx short", "expect_tx long")
+_RUN = ("phase flipped", "expect_tx too small", "expect_tx too large")
 """Mutations that are errors only if the op is executed."""
 
 _ARRIVALS = ("nvvm.mbarrier.arrive", "nvgpu.mbarrier.arrive", "nvvm.cp.async.mbarrier.arrive", "mosaic_gpu.arrive")
@@ -319,15 +319,15 @@ def _changes(op: ir.Operation, architecture: str) -> Iterator[tuple[str, Change]
         if count.name == "arith.constant" and ir.IntegerAttr(count.attributes["value"]).value > 1:
             yield "arrival count too small", _compute("arith.subi", 1)
     elif name in ("nvvm.mbarrier.arrive.expect_tx", "nvgpu.mbarrier.arrive.expect_tx"):
-        yield "expect_tx short", _compute("arith.divui", 2)
-        yield "expect_tx long", _compute("arith.muli", 2)
+        yield "expect_tx too small", _compute("arith.divui", 2)
+        yield "expect_tx too large", _compute("arith.muli", 2)
         if not _is_used(op):
             yield "arrival removed", _erase
     elif name in _ARRIVALS and not _is_used(op):
         yield "arrival removed", _erase
     elif name == "mosaic_gpu.arrive_expect_tx" and "expect_tx" in op.attributes:
-        yield "expect_tx short", _set("expect_tx", lambda n: n // 2)
-        yield "expect_tx long", _set("expect_tx", lambda n: n * 2)
+        yield "expect_tx too small", _set("expect_tx", lambda n: n // 2)
+        yield "expect_tx too large", _set("expect_tx", lambda n: n * 2)
         yield "arrival removed", _erase
     elif name == "mosaic_gpu.initialize_barrier":
         yield "arrival count too large", _set("arrival_count", lambda n: n + 1)

@@ -299,7 +299,7 @@ def test_every_mutant_is_noticed() -> None:
         assert [str(o) for o in outcomes if not o.caught] == []
         kinds |= {o.mutant.kind for o in outcomes}
     assert kinds >= {"barrier removed", "wait removed", "phase flipped", "arrival removed", "fence dropped"}
-    assert kinds >= {"arrival count too large", "arrival count too small", "expect_tx short"}
+    assert kinds >= {"arrival count too large", "arrival count too small", "expect_tx too small"}
 
 
 # Programs of tiles, lowered to threads.

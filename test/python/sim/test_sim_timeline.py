@@ -125,10 +125,10 @@ def test_the_shell_writes_a_timeline(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("target", "message"),
     [
-        ("sim:gfx950", "the target table has no latencies for gfx950"),
+        ("sim:gfx950", "the target table does not contain latencies for gfx950"),
         # It does not reach what wgmma is quoted with.
-        ("sim:sm_90a", "no value for the rate of MMA instructions for f16 of sm_90a"),
-        ("sim:gfx1100", "the target table has no latencies for gfx1100"),
+        ("sim:sm_90a", "the target table does not contain the rate of MMA instructions for f16 of sm_90a"),
+        ("sim:gfx1100", "the target table does not contain latencies for gfx1100"),
     ],
 )
 @pytest.mark.parametrize("level", ["block", "thread"])

@@ -160,7 +160,11 @@ class Agent:
     def arrive_at_cluster(self, site: Site, relaxed: bool) -> None:
         """Arrives at the cluster barrier."""
         if self.arrived is not None:
-            self.stop("barrier", "second arrival at the cluster barrier without a wait between the two arrivals", site)
+            self.stop(
+                "barrier",
+                "this is the second arrival at the cluster barrier without a wait; a wait between two arrivals is required",
+                site,
+            )
         # A relaxed arrival orders only fenced initializations and completed waits.
         self.arrived = self.block.cluster.arrive(self, self._observed() if relaxed else self.release())
         self.republished = []
@@ -178,7 +182,11 @@ class Agent:
     def cluster_arrival(self, site: Site) -> ClusterMeeting:
         """The use of the cluster barrier for which the agent waits."""
         if self.arrived is None:
-            self.stop("barrier", "wait at the cluster barrier without a prior arrival", site)
+            self.stop(
+                "barrier",
+                "this wait at the cluster barrier does not have a prior arrival; arrive before the wait",
+                site,
+            )
         return self.arrived
 
     def acquire_cluster(self, meeting: ClusterMeeting, site: Site) -> None:

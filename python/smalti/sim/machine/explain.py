@@ -90,10 +90,10 @@ def _hint(before: Access, now: Access) -> str:
         wait = f"wait for {before.what} in {before.group.name} with {streams[before.agent]}"
         if before.owner == PIPE or (same and now.owner in (LEADER, TENSOR)):
             return wait
-        others = "all its threads reach" if same else f"{now.group.name} reaches"
         group = before.group
+        others = f"all threads of {group.name} reach" if same else f"{now.group.name} also reaches"
         if max(group.own.get(before.agent, 0), group.leader.get(before.agent, 0)) >= before.step:
-            return f"place a barrier that {others} after the wait for {before.what} in {group.name}"
+            return f"in {group.name}, after its wait for {before.what}, place a barrier that {others}"
         return f"{wait}, then place a barrier that {others} before the second access"
     if before.agent != before.group.agent:
         return f"let {now.group.name} wait for the mbarrier phase that {before.what} completes"

@@ -430,6 +430,8 @@ def _select(op: ir.Operation, translator: Translator) -> Step:
         elif scalar is not None:
             v[result] = collapse(np.where(chosen, np.asarray(v[yes], scalar), np.asarray(v[no], scalar)))
         else:
-            st.stop("divergence", "divergent condition: threads of the warpgroup select different operands", site)
+            st.stop(
+                "divergence", "threads of the warpgroup select different operands; the condition must be uniform", site
+            )
 
     return step

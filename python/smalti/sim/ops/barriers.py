@@ -39,7 +39,7 @@ def find(st: Group, value: Any, site: Site, what: str, *published: tuple[int, in
     if not st.sees_initialization(barrier):
         st.report(
             "barrier",
-            f"{what} uses {barrier.name}; its initialization by {barrier.initialized.group.name} is not ordered before",
+            f"{what} uses {barrier.name}; its initialization by {barrier.initialized.group.name} is not ordered before this use",
             site,
             hint="execute gpu.barrier after the initialization",
             others=[barrier.begin("barrier")],
@@ -60,7 +60,11 @@ def _initialize(
         for i in range(number):
             at = first + i * BARRIER_BYTES
             if at % BARRIER_BYTES or at + BARRIER_BYTES > st.block.shared.data.size:
-                st.report("out-of-bounds", f"the mbarrier at byte {at} is misaligned or outside shared memory", site)
+                st.report(
+                    "out-of-bounds",
+                    f"the mbarrier at byte {at} is misaligned or outside shared memory; it must be inside, at a multiple of {BARRIER_BYTES} B",
+                    site,
+                )
                 continue
             memory = MemRef(st.block.shared, at, (), (), np.dtype(np.int64))
             st.next_step()
@@ -79,7 +83,7 @@ def _initialize(
 def may_initialize(st: Agent, at: int, count: int, site: Site) -> bool:
     """Whether an mbarrier with this arrival count can be initialized at a byte of shared memory."""
     if not 0 < count <= MOST_ARRIVALS:
-        st.report("barrier", f"invalid arrival count {count}; it must be between 1 and {MOST_ARRIVALS}", site)
+        st.report("barrier", f"the arrival count is {count}; it must be between 1 and {MOST_ARRIVALS}", site)
         return False
     there = st.block.barriers.get(at)
     if there is not None:
@@ -216,7 +220,9 @@ def _wait(address: int, parity: int, site: Site) -> Translated:
         barrier = find(st, st.v[address], site, "the wait")
         wanted = st.v[parity]
         if isinstance(wanted, np.ndarray):
-            st.stop("divergence", "threads of the warpgroup wait for different parities", site)
+            st.stop(
+                "divergence", "threads of the warpgroup wait for different parities; the parity must be uniform", site
+            )
         wanted = int(wanted) & 1
         phases = barrier.wanted(st.known, wanted)
 

@@ -40,7 +40,9 @@ def _try_cluster_cancel(op: Any, translator: Translator) -> Translated:
         if cluster.refused:
             # The behavior is undefined (PTX, clusterlaunchcontrol.try_cancel).
             hint = "do not request a cluster after a response that no cluster is left; the behavior is undefined"
-            st.report("assertion", "requests a cluster after a response that no cluster is left", site, hint=hint)
+            st.report(
+                "assertion", "the op requests a cluster after a response that no cluster is left", site, hint=hint
+            )
         moves, counting, places = [], [], []
         data = in_registers(_answer(st))
         # Each block of the cluster receives the response, on an mbarrier of its own.

@@ -53,7 +53,7 @@ def _wait(op: ir.Operation, translator: Translator) -> Translated:
 def peer(st: Group, dimension: int, index: Any, site: Site) -> Any:
     """The block of the cluster that an op selects."""
     if isinstance(index, np.ndarray):
-        st.stop("divergence", "threads of the warpgroup pass different block numbers", site)
+        st.stop("divergence", "threads of the warpgroup pass different block numbers; the number must be uniform", site)
     found = st.block.cluster.peer(st.block, dimension, int(index))
     if found is None:
         size = st.block.cluster.sizes[dimension]

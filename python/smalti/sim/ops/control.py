@@ -17,7 +17,7 @@ from ..translation.translator import Translated, Translator, attribute, operatio
 def _together(st: State, value: Any, site: Site) -> int:
     """A condition of the group."""
     if isinstance(value, np.ndarray):
-        st.stop("divergence", "divergent condition: threads of the warpgroup take different paths", site)
+        st.stop("divergence", "threads of the warpgroup take different paths; the condition must be uniform", site)
     return int(value)
 
 

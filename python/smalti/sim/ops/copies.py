@@ -32,7 +32,11 @@ def _starts(op: ir.Operation, translator: Translator, slots: list[int]) -> Calla
         for slot in slots:
             value = st.v[slot]
             if isinstance(value, np.ndarray):
-                st.stop("divergence", "threads of the warpgroup pass different copy offsets", site)
+                st.stop(
+                    "divergence",
+                    "threads of the warpgroup pass different copy offsets; the offsets must be uniform",
+                    site,
+                )
             found.append(int(value))
         return found
 
@@ -140,7 +144,7 @@ def _async_load(op: ir.Operation, translator: Translator) -> Translated:
         complete = all(box.complete for box in boxes)
         size = math.prod(abs(length) for length in shape) * memory.dtype.itemsize
         if fill == 1 and not complete:
-            st.report("out-of-bounds", "the copy leaves the array although it is marked in bounds", site)
+            st.report("out-of-bounds", "the copy is out of bounds although it is marked in bounds", site)
         counting, destinations = [], []
         for block in blocks:
             own = not shared_along
@@ -209,7 +213,11 @@ def _partition(
     kept = [dimension for dimension, length in enumerate(lengths) if length != -1]
     dimension = kept[axis] if axis < len(kept) else -1
     if dimension < 0 or lengths[dimension] % len(blocks):
-        st.stop("assertion", f"a copy of shape {lengths} cannot be divided equally among {len(blocks)} blocks", site)
+        st.stop(
+            "assertion",
+            f"the copy has shape {lengths}, which cannot be divided equally among {len(blocks)} blocks",
+            site,
+        )
     first, shape = list(starts), list(lengths)
     shape[dimension] //= len(blocks)
     first[dimension] += blocks.index(st.block) * shape[dimension]
@@ -237,7 +245,7 @@ def _share(
                 for i, n in enumerate(destination.shape)
             )
             return first, shape, part(destination, place)
-    st.stop("assertion", f"a copy of shape {lengths} cannot be divided equally among {parts} blocks", site)
+    st.stop("assertion", f"the copy has shape {lengths}, which cannot be divided equally among {parts} blocks", site)
     raise AssertionError
 
 

@@ -77,7 +77,9 @@ def thread_barrier(number: Callable[[Any], Any], count: Callable[[Any], int], si
     def waiting(st: Group) -> Any:
         which = number(st)
         if isinstance(which, np.ndarray):
-            st.stop("divergence", "threads of the warpgroup use different barrier numbers", site)
+            st.stop(
+                "divergence", "threads of the warpgroup use different barrier numbers; the number must be uniform", site
+            )
         if (wrong := wrong_barrier(int(which), count(st), 32)) is not None:
             st.stop("barrier", wrong, site)
         barrier = st.block.thread_barrier(int(which))

@@ -95,7 +95,9 @@ def _shuffle(op: ir.Operation, translator: Translator) -> Step:
         found = st.v[value]
         if not isinstance(st.v[mask], int) or st.v[mask] & 0xFFFFFFFF != 0xFFFFFFFF:
             st.stop(
-                "assertion", "the shuffle mask must be 0xffffffff; the simulator does not support others here", site
+                "assertion",
+                "the shuffle mask is not 0xffffffff; the simulator supports only this mask in block-level kernels",
+                site,
             )
         st.v[result] = found
         if not isinstance(found, np.ndarray):

@@ -85,7 +85,11 @@ def _extract(op: ir.Operation, translator: Translator) -> Step:
         found = st.v[whole]
         for index in position:
             if not isinstance(found, dict) or index not in found:
-                st.stop("assertion", "a struct member that was never inserted", site)
+                st.stop(
+                    "assertion",
+                    f"the extracted struct member {list(position)} was never inserted; insert it first",
+                    site,
+                )
             found = found[index]
         st.v[result] = found
 
@@ -167,7 +171,11 @@ def _same_pointer(op: ir.Operation, translator: Translator) -> Step:
         found = st.v[source]
         if makes_pointer and not isinstance(found, Pointer):
             if not of_shared or not isinstance(found, int):
-                st.stop("assertion", "inttoptr of an integer that is not an address", site)
+                st.stop(
+                    "assertion",
+                    "the operand of inttoptr is not an address; an integer from ptrtoint or a shared-memory offset is required",
+                    site,
+                )
             found = Pointer(st.block.shared, found)
         st.v[result] = found
 
@@ -189,7 +197,11 @@ def _arithmetic(op: ir.Operation, translator: Translator) -> Step:
             a, b = b, a
         if isinstance(a, Pointer):
             if name == "llvm.mul" or isinstance(b, Pointer):
-                st.stop("assertion", "address arithmetic whose result is not an address", site)
+                st.stop(
+                    "assertion",
+                    f"the result of {name} is not an address; only an integer may be added to or subtracted from an address",
+                    site,
+                )
             by: Any = b
             st.v[result] = Pointer(a.buffer, a.offset + (by if name == "llvm.add" else -by))
             return
@@ -203,7 +215,7 @@ def _cast(op: ir.Operation, translator: Translator) -> Step:
     if "layout" in op.attributes and isinstance(op.operands[0].type, ir.VectorType):
         return lanes.convert(op, translator)
     if len(op.operands) != 1 or len(op.results) != 1:
-        raise Unsupported("several operands or results")
+        raise Unsupported(f"{len(op.operands)} operands and {len(op.results)} results; one of each is required")
     (source,), (result,) = translator.operands(op), translator.results(op)
     given, wanted = op.operands[0].type, op.results[0].type
     if isinstance(wanted, ir.MemRefType):

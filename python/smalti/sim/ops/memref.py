@@ -156,7 +156,11 @@ def _number(st: State, item: tuple[bool, int], site: Site) -> int:
         return value
     found = st.v[value]
     if isinstance(found, np.ndarray):
-        st.stop("divergence", "threads of the warpgroup select different views", site)
+        st.stop(
+            "divergence",
+            "threads of the warpgroup pass different sizes, offsets, strides or dimensions; they must be uniform",
+            site,
+        )
     return int(found)
 
 
@@ -392,7 +396,9 @@ def _private_place(st: State, memory: Private, indices: list[Any], site: Site) -
     place = []
     for index, size in zip(indices, memory.shape, strict=True):
         if isinstance(index, np.ndarray):
-            st.stop("divergence", "threads access different elements of private memory", site)
+            st.stop(
+                "divergence", "threads access different elements of private memory; the indices must be uniform", site
+            )
         if not 0 <= index < size:
             st.report("out-of-bounds", f"index {index} is out of bounds: the private memory has {size} elements", site)
             return None
@@ -476,7 +482,11 @@ def _dim(op: ir.Operation, translator: Translator) -> Step:
     def step(st: State) -> None:
         memory, at = st.v[source], _number(st, (True, index), site)
         if not 0 <= at < len(memory.shape):
-            st.stop("assertion", f"memref.dim of dimension {at}; the rank is {len(memory.shape)}", site)
+            st.stop(
+                "assertion",
+                f"the dimension is {at}; it must be at least 0 and below the rank {len(memory.shape)}",
+                site,
+            )
         how = memory.packing if memory.__class__ is MemRef else None
         st.v[result] = memory.shape[at] * (how.count if how is not None and how.dimension == at else 1)
 

@@ -90,7 +90,9 @@ def _alloc(op: Any, translator: Translator) -> Step:
             first = max((at + size for at, size in block.columns.values()), default=0)
             if first + count > COLUMNS:
                 st.stop(
-                    "out-of-bounds", f"allocation of {count} columns of tensor memory; {COLUMNS - first} are free", site
+                    "out-of-bounds",
+                    f"the allocation needs {count} columns of tensor memory; {COLUMNS - first} are free",
+                    site,
                 )
             found = block.columns[site.number] = (first, count)
             st.touch(st.v[place], True, "the allocation", site, SAME)
@@ -110,7 +112,11 @@ def _dealloc(op: ir.Operation, translator: Translator) -> Step:
         at = st.v[memory].offset // COLUMN_BYTES
         names = [name for name, (first, _) in st.block.columns.items() if first == at]
         if not names:
-            st.report("out-of-bounds", "deallocation of tensor memory that is not allocated", site)
+            st.report(
+                "out-of-bounds",
+                f"column {at} of tensor memory is not the start of an allocation; deallocate each allocation once",
+                site,
+            )
         for name in names:
             del st.block.columns[name]
 
@@ -262,7 +268,11 @@ def _blocks(op: ir.Operation, translator: Translator) -> Callable[[Any], list[An
         blocks = st.block.cluster.blocks
         first = blocks.index(st.block) & ~1
         if first + 1 >= len(blocks):
-            st.stop("assertion", "a two-block op needs a cluster of at least two blocks", site)
+            st.stop(
+                "assertion",
+                f"block {first} of the cluster does not have a partner: the cluster has {len(blocks)} blocks; an even number is required",
+                site,
+            )
         return blocks[first : first + 2]
 
     return pair

@@ -223,7 +223,7 @@ def _create_mask(op: Any, translator: Translator) -> Step:
         counts = [st.v[slot] for slot in operands] if constant is None else constant
         for axis, (count, size) in enumerate(zip(counts, shape, strict=True)):
             if isinstance(count, np.ndarray):
-                st.stop("divergence", "threads pass different sizes for a shared mask", site)
+                st.stop("divergence", "threads pass different sizes for a shared mask; the sizes must be uniform", site)
             found &= (np.arange(size) < count).reshape([-1 if i == axis else 1 for i in range(len(shape))])
         st.v[result] = found
 

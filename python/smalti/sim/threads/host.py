@@ -178,7 +178,7 @@ class Host:
         def step(st: Any) -> None:
             shape = tuple(int(st.v[value]) if is_slot else value for is_slot, value in items)
             if min(shape, default=0) < 0:
-                st.stop("assertion", f"an array of shape {shape}", site)
+                st.stop("assertion", f"the host array has shape {shape}; sizes must not be negative", site)
             strides = tuple(by * dtype.itemsize for by in contiguous(shape))
             size = math.prod(shape) * dtype.itemsize
             buffer = LaneBuffer(name, size, dtype.itemsize, shared=False, fill=0xFF)

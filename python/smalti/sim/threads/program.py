@@ -269,8 +269,10 @@ def ordering_hint(before: Side, now: Side) -> str:
             )
             return f"{wait}, then {alone}" if warp.own.get(before.agent, 0) < before.step else alone
         if warp.own.get(before.agent, 0) >= before.step:
-            return f"place a barrier that {now.warp.name} reaches after the wait for {before.what} in {warp.name}"
-        return f"{wait}, then place a barrier that {now.warp.name} reaches before the second access"
+            return (
+                f"in {warp.name}, after its wait for {before.what}, place a barrier that {now.warp.name} also reaches"
+            )
+        return f"{wait}, then place a barrier that {now.warp.name} also reaches before the second access"
     if before.block is not now.block:
         return OF_CLUSTERS
     return between(warp.name, now.warp.name)

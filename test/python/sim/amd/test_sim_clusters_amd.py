@@ -106,7 +106,7 @@ X = np.arange(256, dtype=np.float32)
         # The second block is never signaled.
         (SYNC.replace("%leads", "%leads_first"), "deadlock", "(1, 0, 0)"),
         # Both waves do.
-        (f"gpu.barrier\n{SIGNAL}{WAIT}", "barrier", "did so for the same block"),
+        (f"gpu.barrier\n{SIGNAL}{WAIT}", "barrier", "of the same block already signaled"),
         # The signal does not cover the other wave.
         (f"scf.if %leads {{\n{SIGNAL}}}\n{WAIT}", "race", "is not ordered with"),
         # It does not wait.
@@ -233,7 +233,7 @@ def test_mistakes_in_multicast_loads() -> None:
         {load.replace("cluster", "global").replace(", %both", "")}
       }}"""
     (finding,) = find(shared_loads(load=parted), *arrays())
-    assert finding.kind == "assertion" and "block 1 is in the mask of this multicast load" in finding.message
+    assert finding.kind == "assertion" and "the mask of this multicast load includes block 1" in finding.message
     assert finding.block == (0, 0, 0) and finding.count > 1
     # Unless it does not wait for others.
     early = "%early = arith.constant 65539 : i32\n" + parted.replace("%both", "%early")
@@ -243,7 +243,7 @@ def test_mistakes_in_multicast_loads() -> None:
     assert "contains block 2; the cluster has 2 blocks" in finding.message
     one = "%one = arith.constant 1 : i32\n" + load.replace("%both", "%one")
     (finding,) = find(shared_loads(load=one), *arrays())
-    assert "a multicast load by block 1 contains blocks 0, and not block 1" in finding.message and finding.block == (
+    assert "a multicast load by block 1 contains blocks 0; it must contain block 1" in finding.message and finding.block == (
         1,
         0,
         0,
@@ -255,7 +255,7 @@ def test_a_block_that_exits_before_its_multicast_load() -> None:
     head, rest = text.split("%both = ")
     early = f"{head}scf.if %led {{\n%both = {rest}".replace("    gpu.return", "    }\n    gpu.return")
     (finding,) = find(early, *arrays())
-    assert finding.kind == "assertion" and "block 1 is in the mask of this multicast load" in finding.message
+    assert finding.kind == "assertion" and "the mask of this multicast load includes block 1" in finding.message
 
 
 def tiles(mask: str = "[1, 1]", timeout: str = "", loads: str = "%leads") -> str:

@@ -119,7 +119,7 @@ def test_a_request_after_a_response_without_a_cluster() -> None:
 
 
 def test_mutants_are_noticed() -> None:
-    kinds = ("expect_tx short", "fence dropped", "arrival removed", "slot shared")
+    kinds = ("expect_tx too small", "fence dropped", "arrival removed", "slot shared")
     kernel = sim.simulate(matmul(), "sim:sm_100a")
     outcomes = mutants.score(kernel, kernel.random_arguments(), kinds=kinds)
     assert [str(o) for o in outcomes if not o.caught] == []

@@ -202,16 +202,16 @@ PREFIX = "llvm.nvvm.mma.sp."
 
 
 BROKEN = [
-    # Row, its second chunk's bits, and the lane that has them.
-    ("m16n8k32.row.col.f32.f32", 3, 0b1010),
-    ("ordered.metadata.m16n8k32.row.col.f32.f32", 3, 0b0001),
-    ("m16n8k16.row.col.tf32", 3, 0b0110),
-    ("ordered.metadata.m16n8k64.row.col.s8", 11, 0b0000),
+    # Row, its second chunk's bits, and what is required instead.
+    ("m16n8k32.row.col.f32.f32", 3, 0b1010, "two different positions are required"),
+    ("ordered.metadata.m16n8k32.row.col.f32.f32", 3, 0b0001, "increasing positions are required"),
+    ("m16n8k16.row.col.tf32", 3, 0b0110, "0b0100 or 0b1110 is required"),
+    ("ordered.metadata.m16n8k64.row.col.s8", 11, 0b0000, "increasing positions are required"),
 ]
 
 
-@pytest.mark.parametrize(("name", "row", "bits"), BROKEN)
-def test_invalid_metadata_are_found(name: str, row: int, bits: int) -> None:
+@pytest.mark.parametrize(("name", "row", "bits", "required"), BROKEN)
+def test_invalid_metadata_are_found(name: str, row: int, bits: int, required: str) -> None:
     operands, sums, expected = numbers(PREFIX + name, False)
     mma = CASES[PREFIX + name]
     assert mma.sparse
@@ -223,7 +223,7 @@ def test_invalid_metadata_are_found(name: str, row: int, bits: int) -> None:
     (finding,) = made.find(words, out)
     assert finding.kind == "assertion" and finding.agent == f"warp 0, lane {lane}"
     columns = f"columns {size} to {2 * size - 1}"
-    assert finding.message == f"invalid sparsity metadata {bits:#06b} for row {row}, {columns}"
+    assert finding.message == f"the sparsity metadata of row {row}, {columns}, are {bits:#06b}; {required}"
 
 
 def test_gathered_rows_need_an_order_only_if_stated() -> None:

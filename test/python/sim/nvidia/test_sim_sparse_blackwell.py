@@ -179,7 +179,7 @@ def test_mutants_of_a_sparse_mma_are_caught() -> None:
     kernel = sim.simulate(sparse("f16", "f32"), "sim:sm_100a")
     arguments = kernel.random_arguments()
     arguments[2][...] = formatted(drawn(), 16)
-    kinds = ("wait removed", "arrival removed", "expect_tx short", "fence dropped")
+    kinds = ("wait removed", "arrival removed", "expect_tx too small", "fence dropped")
     outcomes = mutants.score(kernel, arguments, kinds=kinds)
     assert [str(o) for o in outcomes if not o.caught] == []
     assert len(outcomes) >= 4

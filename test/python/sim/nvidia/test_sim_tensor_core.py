@@ -133,7 +133,7 @@ def test_a_nan_scale_makes_its_row_nan() -> None:
 def test_mutants_of_a_scaled_mma_are_caught() -> None:
     kernel = scaled()
     outcomes = mutants.score(
-        kernel, kernel.random_arguments(), kinds=("arrival removed", "expect_tx short", "fence dropped")
+        kernel, kernel.random_arguments(), kinds=("arrival removed", "expect_tx too small", "fence dropped")
     )
     assert [str(o) for o in outcomes if not o.caught] == []
     assert len(outcomes) >= 6
@@ -307,7 +307,9 @@ def test_operands_of_four_bits(scales: str, size: int, completion: str) -> None:
 def test_every_mutant_of_4_bit_operands_is_caught(scales: str, size: int) -> None:
     kernel = sim.simulate(scaled_by(scales, size), "sim:sm_100a")
     outcomes = mutants.score(
-        kernel, kernel.random_arguments(), kinds=("wait removed", "arrival removed", "expect_tx short", "fence dropped")
+        kernel,
+        kernel.random_arguments(),
+        kinds=("wait removed", "arrival removed", "expect_tx too small", "fence dropped"),
     )
     assert [str(o) for o in outcomes if not o.caught] == []
     assert len(outcomes) >= 6

@@ -92,11 +92,11 @@ def test_more_columns_than_there_are() -> None:
     finding = only(find(source.replace(line, f"{line}\n{more}")))
     assert (
         finding.kind == "out-of-bounds"
-        and finding.message == "allocation of 256 columns of tensor memory; 128 are free"
+        and finding.message == "the allocation needs 256 columns of tensor memory; 128 are free"
     )
 
 
 def test_chips_without_latencies_do_not_have_timelines() -> None:
     kernel = sim.simulate(printed("tensor_core"), "sim:sm_100a")
-    with pytest.raises(TargetError, match="the target table has no latencies for sm_100a"):
+    with pytest.raises(TargetError, match="the target table does not contain latencies for sm_100a"):
         kernel.timeline(*kernel.random_arguments())

@@ -189,8 +189,8 @@ def test_the_barrier_of_the_cluster() -> None:
     assert finding.kind == "deadlock"
     message = "waits for the cluster barrier; missing: warp 0 of block (1, 0, 0), warp 1 of block (1, 0, 0)"
     assert any(message in one.message for one in (finding, *finding.others))
-    assert only(find("\n    nvvm.cluster.wait")).message.startswith("wait at the cluster barrier without a prior arr")
-    assert only(find("\n    nvvm.cluster.arrive" + SYNC)).message.startswith("second arrival at the cluster barrier")
+    assert only(find("\n    nvvm.cluster.wait")).message.startswith("this wait at the cluster barrier does")
+    assert only(find("\n    nvvm.cluster.arrive" + SYNC)).message.startswith("this is the second arrival at the")
     half = "\n    scf.if %leads {\n    nvvm.cluster.arrive\n    }"
     assert only(find(half)).kind == "divergence"
     with pytest.raises(smalti.LaunchError, match="is not a multiple of the cluster size"):
@@ -263,7 +263,7 @@ def test_copies_of_bytes_to_another_block() -> None:
     assert "missing-fence" in {f.kind for f in sent(second, late, SYNC, EXPECT, SEND, WAIT, TAKE)}
     other = SEND.replace("%b_other, %bytes", "%b, %bytes")
     finding = sent(INIT, SYNC, EXPECT, other, WAIT, TAKE)[0]
-    assert finding.message.startswith("the copy targets another block than the mbarrier at byte")
+    assert finding.message.startswith("the destination of the copy and the mbarrier at byte")
     finding = sent(INIT, SYNC, EXPECT, SEND.replace("%bytes : !llvm.ptr<7>", "%two : !llvm.ptr<7>"), WAIT, TAKE)[0]
     assert "must be multiples of 16 B" in finding.message
 

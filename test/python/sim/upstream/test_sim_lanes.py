@@ -263,7 +263,11 @@ def parted(inside: str) -> str:
             "the match is executed by lane 5, which is not in its own mask 0x5",
         ),
         ("%got = rocdl.readlane %v, %two : (i32, i32) -> i32", "gfx942", "the permutation reads lane 2 of wave 0"),
-        ("%got = gpu.subgroup_broadcast %v, specific_lane %two : i32", "gfx942", "a broadcast from lane 2 of wave 0"),
+        (
+            "%got = gpu.subgroup_broadcast %v, specific_lane %two : i32",
+            "gfx942",
+            "the broadcast reads lane 2 of wave 0",
+        ),
     ],
 )
 def test_lanes_that_are_inactive(inside: str, chip: str, message: str) -> None:

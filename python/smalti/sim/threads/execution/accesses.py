@@ -34,10 +34,10 @@ class Accesses(Warps):
         """The slots selected by the view of the next access."""
 
     def locate(
-        self, view: View, indices: list[Any], lengths: tuple[Any, ...], site: Any, what: str, write: bool
+        self, view: View, indices: list[Any], lengths: tuple[Any, ...], site: Any, what: str, write: bool | None
     ) -> tuple[Any, Array | None]:
         """The byte offset of a vector at indices of a view, and the active lanes for which it is in bounds. A length
-        may be a number per lane."""
+        may be a number per lane. `write` is None for an address that is not accessed here."""
         offset, mask = view.offset, self.mask
         if view.buffer.shared:
             self.slots = view.slots
@@ -60,7 +60,7 @@ class Accesses(Warps):
         buffer: Any,
         site: Any,
         what: str,
-        write: bool,
+        write: bool | None,
     ) -> Array | None:
         plain = index.__class__ is np.ndarray and length.__class__ is int and size.__class__ is int
         if plain and all_inside(index, 0, size - length):
@@ -77,7 +77,7 @@ class Accesses(Warps):
         lane = int(np.flatnonzero(bad)[0])
         at, of, count = (int(x[lane]) if isinstance(x, np.ndarray) else int(x) for x in (index, size, length))
         where = f"index {at}" if count == 1 else f"indices {at} to {at + count - 1}"
-        verb = "writes" if write else "reads"
+        verb = "points to" if write is None else "writes" if write else "reads"
         self.report(
             "out-of-bounds",
             f"{what} {verb} {where} of {buffer.name}; dimension {dimension} has size {of}",

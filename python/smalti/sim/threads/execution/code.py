@@ -268,7 +268,11 @@ class ThreadTranslator(Translator):
             for slot, copy in zip(kept, copies, strict=True):
                 merged = merge(st.mask, st.v[slot], st.v[copy], self.ranks[slot], self.dtypes[slot])
                 if merged is None and st.v[slot] is not None:
-                    st.stop("divergence", "divergent condition: threads of a warp select different memrefs", site)
+                    st.stop(
+                        "divergence",
+                        "threads of a warp select different memrefs; the condition must be warp-uniform",
+                        site,
+                    )
                 st.v[slot] = merged
 
         return keep
@@ -304,7 +308,11 @@ class ThreadTranslator(Translator):
             for source, target in pairs:
                 merged = merge(mask, v[source], v[target], self.ranks[target], self.dtypes[target])
                 if merged is None and v[source] is not None:
-                    st.stop("divergence", "divergent condition: threads of a warp select different memrefs", site)
+                    st.stop(
+                        "divergence",
+                        "threads of a warp select different memrefs; the condition must be warp-uniform",
+                        site,
+                    )
                 found.append(merged)
             for value, (_, target) in zip(found, pairs, strict=True):
                 v[target] = value

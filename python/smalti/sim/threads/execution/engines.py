@@ -297,9 +297,10 @@ def wait_for_groups(st: Any, name: str, left: int, site: Any, reads: bool = Fals
             warp.uneven -= {name}
         if left and name in warp.uneven:
             message = (
-                f"some threads of {warp.name} committed groups on their own, and wait until {left} are outstanding"
+                f"some but not all threads of {warp.name} committed a group before this wait for at most {left} outstanding "
+                "groups; the simulator counts groups per warp, so all threads must commit together"
             )
-            st.stop("divergence", f"{message}; the simulator counts groups per warp", site)
+            st.stop("divergence", message, site)
         agents = {stream.reads, stream.reads if reads else stream.agent}
         st.block.waits_for(stream, upto, site, agents)
         all_over = True

@@ -182,7 +182,9 @@ def _barriers_of(st: Any, slot: int, site: Site) -> list[tuple[Any, NamedBarrier
         mine = pointers[st.warps.index(warp), : warp.threads]
         number = int(mine[0])
         if (mine != number).any():
-            st.stop("divergence", f"threads of {warp.name} pass different barriers", site)
+            st.stop(
+                "divergence", f"threads of {warp.name} pass different barriers; the pointer must be wave-uniform", site
+            )
         place, rest = divmod(number - NAMED_BARRIERS, NAMED_BARRIER_BYTES)
         if rest or not 0 <= place < MOST_NAMED_BARRIERS:
             st.stop("barrier", f"pointer {number} does not point to a named barrier", site)
@@ -210,7 +212,7 @@ def _use(st: Any, warp: Any, barrier: NamedBarrier, site: Site, what: str) -> No
     if not barrier.count:
         st.stop("barrier", f"{warp.name} {what} {barrier.name}, which is uninitialized", site)
     if not _knows(st, warp, barrier.made):
-        message = f"{warp.name} {what} {barrier.name}; its initialization is not ordered before"
+        message = f"{warp.name} {what} {barrier.name}; its initialization is not ordered before this use"
         warp.report("barrier", message, site, hint="execute a block barrier after the initialization")
     barrier.used[warp.agent] = _acts(warp)
 
@@ -246,7 +248,7 @@ def _join(op: Any, tr: ThreadTranslator) -> Step:
     (pointer,), site = tr.operands(op), tr.site(op)
 
     def join(st: Any) -> None:
-        whole_warps(st, "the barrier join", site)
+        whole_warps(st, "rocdl.s.barrier.join", site)
         for warp, barrier in _barriers_of(st, pointer, site):
             _use(st, warp, barrier, site, "joins")
             # Joining ends the membership in another barrier.
@@ -282,7 +284,7 @@ def _leave(op: Any, tr: ThreadTranslator) -> Step:
     site = tr.site(op)
 
     def leave(st: Any) -> None:
-        whole_warps(st, "the barrier leave", site)
+        whole_warps(st, "rocdl.s.barrier.leave", site)
         for warp, member in _members(st, "leaves", site):
             _use(st, warp, member.barrier, site, "leaves")
             member.barrier.count -= 1
@@ -337,7 +339,7 @@ def _phase(st: Any, met: list[tuple[Any, Member]], site: Site) -> Any:
                 "barrier",
                 f"{member.barrier.name} may complete before {warp.name} joins it; the wait would then never end",
                 site,
-                hint="order one of the signals after the join",
+                hint="order one of the signals after rocdl.s.barrier.join",
             )
         st.machine.effective.update((place.number, "awaited") for place in sites)
         st.acquire(warp, clocks, site)

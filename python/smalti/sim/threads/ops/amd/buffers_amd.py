@@ -190,7 +190,11 @@ def _make_resource(op: Any, tr: ThreadTranslator) -> Step:
 
     def made(st: Any, base: int, stride: int, records: int, flags: int) -> int:
         if stride >> 14 & 3 or flags >> 23 & 1:
-            st.stop("assertion", "a buffer resource with swizzling or with the lane added to the index", site)
+            st.stop(
+                "assertion",
+                "the buffer resource enables swizzling or adds the lane to the index; the simulator supports neither",
+                site,
+            )
         limit = records if architecture == "GFX12.5" else records & _SMALL
         if architecture.startswith("RDNA") and flags >> 28 & 3 != 3:
             # Not bytes are checked, but that there is something.

@@ -94,7 +94,7 @@ def signal_cluster(st: Any, site: Site) -> Array:
         barrier.is_over(0)
         before = next((other for other in barrier.arrived if other.block is warp.block), None)
         if before is not None:
-            message = f"{warp.name} signals the cluster barrier after {before.name} did so for the same block; one wave per block must signal"
+            message = f"{warp.name} signals the cluster barrier, which {before.name} of the same block already signaled; exactly one wave per block must signal"
             st.stop("barrier", message, site)
         if warp.known.used.get(barrier.agent, 0) < len(barrier.completed):
             warp.report(
@@ -162,5 +162,10 @@ def asks_together(st: Any, value: Any, data: Any, site: Site) -> None:
             continue
         mask = int(masks[lanes[0]])
         if (masks[lanes] != mask).any():
-            st.stop("divergence", f"threads of {warp.name} pass different multicast masks", site, int(lanes[0]))
+            st.stop(
+                "divergence",
+                f"threads of {warp.name} pass different multicast masks; the mask must be wave-uniform",
+                site,
+                int(lanes[0]),
+            )
         st.block.cluster.asked.add(warp, mask, data(lanes), site)

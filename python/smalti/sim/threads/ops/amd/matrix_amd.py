@@ -273,7 +273,9 @@ def _count(ty: Any) -> int:
 def fits(ty: Any, fragment: Fragment, what: str, count: int | None = None) -> None:
     if (_count(ty) if count is None else count) != fragment.places.shape[1]:
         m, k = fragment.shape[1:]
-        raise Unsupported(f"{what} of type {ty}; a lane holds {fragment.places.shape[1]} elements of {m} x {k}")
+        raise Unsupported(
+            f"{what} has type {ty}; {fragment.places.shape[1]} elements of {m} x {k} per lane are required"
+        )
 
 
 @functools.cache
@@ -331,7 +333,7 @@ def mfma(op: Any, tr: ThreadTranslator, operands: list[Operand], sizes: tuple[in
     factor, of_result = mfma_factor(m, k, blocks), mfma_result(m, blocks, of_c.name == "f64")
     for operand in (of_a, of_b):
         operand.fits(factor, "an operand")
-    of_c.fits(of_result, "an accumulator")
+    of_c.fits(of_result, "the accumulator")
     size, chosen, pattern = how.size, how.chosen, how.pattern
     if (1 << size) > blocks or chosen >= 1 << size:
         raise Unsupported(f"a broadcast of block {chosen} of {1 << size} with {blocks} blocks")
@@ -413,9 +415,9 @@ def wmma(
     # RDNA3 has results of 16 bits in one half of each register.
     in_halves = architecture == "RDNA3" and of_c.bits == 16
     if not in_halves:
-        of_c.fits(of_result, "an accumulator")
+        of_c.fits(of_result, "the accumulator")
     elif of_c.count != 16:
-        raise Unsupported(f"an accumulator of type {of_c.ty}; a lane holds 16 elements")
+        raise Unsupported(f"the accumulator has type {of_c.ty}; 16 elements per lane are required")
     if how.clamp and dtype.kind != "i":
         raise Unsupported("clamping of a floating-point result")
     replicated, upper = architecture == "RDNA3", how.upper

@@ -79,7 +79,9 @@ def sparse_mfma(op: Any, tr: ThreadTranslator, operands: list[Operand], sizes: t
         dense_factor(m, k, of_b.bits // 8),
         mfma_result(m, 1, False),
     )
-    for operand, part, what in zip(operands, (compressed, dense, of_result), ("A", "B", "an accumulator"), strict=True):
+    for operand, part, what in zip(
+        operands, (compressed, dense, of_result), ("operand A", "operand B", "the accumulator"), strict=True
+    ):
         operand.fits(part, what)
     count = compressed.places.shape[1]
     sets = 16 // count
@@ -97,7 +99,7 @@ def sparse_mfma(op: Any, tr: ThreadTranslator, operands: list[Operand], sizes: t
         if st.mask is not None:
             odd = odd & st.mask
         if st.machine.how.numbers and odd.any():
-            message = "sparse_mfma: the indices of the two nonzero elements among four are not increasing"
+            message = "sparse_mfma: the indices of the two nonzero elements among four are not increasing; increasing indices are required"
             st.report("assertion", message, site, int(odd.argmax()))
         waves = len(st.warps)
         numbers = numbers_of(a, of_a.name, False, False)
@@ -127,7 +129,7 @@ def _scaled_mfma(op: Any, tr: ThreadTranslator) -> Step:
     of_result = mfma_result(m, 1, False)
     for ty, factor in zip(types, factors, strict=False):
         fits(ty, factor, "an operand")
-    fits(types[2], of_result, "an accumulator")
+    fits(types[2], of_result, "the accumulator")
     # A lane has the scale of 32 elements of its row.
     of_scales = mfma_factor(m, k // 32, 1)
     chosen = attribute(op, "scalesIdxA"), attribute(op, "scalesIdxB")
@@ -168,8 +170,8 @@ def _named_scaled_mfma(op: Any, tr: ThreadTranslator) -> Step:
     kinds = [element_of(value.type)[1] for value in values[:3]]
     for value, bits, dtype in zip(values, widths, kinds, strict=False):
         if int(np.prod(value.type.shape)) * dtype.itemsize < 4 * bits:
-            raise Unsupported(f"an operand of type {value.type}; a lane holds 32 elements of {bits} bits")
-    fits(values[2].type, of_result, "an accumulator")
+            raise Unsupported(f"an operand has type {value.type}; 32 elements of {bits} bits per lane are required")
+    fits(values[2].type, of_result, "the accumulator")
     shape = tuple(values[2].type.shape)
 
     def step(st: Any) -> None:
@@ -215,11 +217,11 @@ def _scaled_wmma(op: Any, tr: ThreadTranslator) -> Step:
         fits(ty, factor, "an operand")
     firsts = attribute(op, "a_first_scale_lane"), attribute(op, "b_first_scale_lane")
     if m == 32 and firsts[0]:
-        raise Unsupported("scales of 32 rows that do not start at lane 0")
+        raise Unsupported(f"a_first_scale_lane is {firsts[0]} for 32 rows; 0 is required")
     one = wmma_result(tr.target.architecture)
     # 32 rows are two times 16 here, too.
     of_result = fragment((1, m, 16), 0, *_twice(one, m // 16))
-    fits(types[2], of_result, "an accumulator")
+    fits(types[2], of_result, "the accumulator")
     shape = tuple(types[2].shape)
 
     def step(st: Any) -> None:

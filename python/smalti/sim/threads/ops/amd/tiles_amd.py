@@ -86,8 +86,8 @@ def _make_base(op: Any, tr: ThreadTranslator) -> Step:
 
     def step(st: Any) -> None:
         source, target = st.v[memory], st.v[lds]
-        first, _ = st.locate(source, [st.v[i] for i in indices], (), site, "the base of a tile", False)
-        second, _ = st.locate(target, [st.v[i] for i in places], (), site, "the base of a tile", False)
+        first, _ = st.locate(source, [st.v[i] for i in indices], (), site, "the global address of the tile", None)
+        second, _ = st.locate(target, [st.v[i] for i in places], (), site, "the LDS address of the tile", None)
         st.slots = ()
         st.v[result] = _Base(source, first, target, second)
 
@@ -230,9 +230,11 @@ def _tensor_copy(op: Any, tr: ThreadTranslator) -> Step:
             size = base.memory.dtype.itemsize
             if rows is not None and (np.diff(rows) < 0).any() and (rows >= descriptor.tensor[0]).any():
                 # CDNA5 ISA, "Tensor Data Mover Instructions".
-                st.report(
-                    "assertion", "the gathered row indices are outside the tensor and not in order", site, int(lane[0])
+                message = (
+                    f"the gathered row indices are not sorted, and some are outside the tensor of {descriptor.tensor[0]} rows; "
+                    "sort them, or keep all of them inside"
                 )
+                st.report("assertion", message, site, int(lane[0]))
             first, second, given = _places_of(descriptor, size, loads)
             if blocks is not None and loads:
                 st.block.cluster.asked.add(warp, blocks, (base.memory.buffer.address, first.tobytes()), site)

@@ -161,7 +161,9 @@ def _select(op: Any, tr: ThreadTranslator) -> Step:
         else:
             merged = v[yes].merge(chosen, v[no]) if hasattr(v[yes], "merge") else None
             if merged is None:
-                st.stop("divergence", "divergent condition: threads of a warp select different memrefs", site)
+                st.stop(
+                    "divergence", "threads of a warp select different memrefs; the condition must be warp-uniform", site
+                )
             v[result] = merged
 
     return step

@@ -82,8 +82,15 @@ def round_to_tf32(values: Array, rounding: str) -> Array:
 def _to_tf32(op: Any, tr: ThreadTranslator) -> Step:
     rounding = _word(op, "rnd")
     if rounding not in ("rna", "rn", "rz") or _word(op, "sat") != "none" or attribute(op, "relu", False):
-        raise Unsupported(f"a conversion with {rounding}, {_word(op, 'sat')}")
+        raise Unsupported(
+            f"rounding mode {rounding}, saturation {_word(op, 'sat')}, relu = {_relu(op)}; rna, rn or rz without saturation and "
+            "relu is required"
+        )
     return elementwise(op, tr, lambda x: round_to_tf32(x, rounding).reshape(x.shape))
+
+
+def _relu(op: Any) -> str:
+    return "true" if attribute(op, "relu", False) else "false"
 
 
 def _word(op: Any, name: str) -> str:
@@ -131,11 +138,13 @@ def _rounding(op: Any, kind: str, of_scales: bool) -> Callable[[Array], Array]:
     relu = bool(attribute(op, "relu", False))
     if of_scales:
         if rounding not in ("rz", "rp") or relu:
-            raise Unsupported(f"a conversion with {rounding}")
+            raise Unsupported(
+                f"rounding mode {rounding}, relu = {_relu(op)} in a conversion to a scale type; rz or rp without relu is required"
+            )
         return lambda values: to_scale(values, rounding == "rp", saturation == "satfinite")
     # Only floats of 8 bits say how they are rounded, of 32 bits.
     if "f32x2.to.f8x2" in op.name and (rounding, saturation) != ("rn", "satfinite"):
-        raise Unsupported(f"a conversion with {rounding}, {saturation}")
+        raise Unsupported(f"rounding mode {rounding}, saturation {saturation}; rn and satfinite are required")
     return lambda values: to_small(values, _SMALL[kind], relu)
 
 
@@ -209,7 +218,9 @@ def _to_halves(op: Any, tr: ThreadTranslator) -> Step:
     (result,), dtype = tr.results(op), _HALVES[op.name.rpartition(".")[2]]
     rounding, relu, largest = _word(op, "rnd"), attribute(op, "relu", False), _word(op, "sat") == "satfinite"
     if rounding not in ("rn", "rz") or rest:
-        raise Unsupported(f"a conversion with {rounding}")
+        raise Unsupported(
+            f"rounding mode {rounding}, {len(rest)} extra operands; rn or rz and two operands are required"
+        )
     most = float(ml_dtypes.finfo(dtype).max)
 
     def step(st: Any) -> None:

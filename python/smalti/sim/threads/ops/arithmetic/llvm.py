@@ -44,7 +44,11 @@ def pointee(st: Any, pointer: Any, space: int, site: Any, what: str) -> tuple[An
     numbers = pointer // SPACING
     number: int | None = st.uniform(numbers)
     if number is None:
-        st.stop("divergence", f"{what} of one op accesses different buffers in different threads", site)
+        st.stop(
+            "divergence",
+            f"{what} of one op accesses different buffers in different threads; the simulator supports one buffer here",
+            site,
+        )
         raise AssertionError
     if number == SHARED_BEGIN // SPACING:
         return in_cluster(st, pointer - SHARED_BEGIN, site, what)
@@ -64,7 +68,11 @@ def in_cluster(st: Any, pointer: Any, site: Any, what: str) -> tuple[Any, Any]:
     """The shared memory of a distributed-shared-memory pointer, and the byte offset in it."""
     number: int | None = st.uniform(pointer >> BLOCK_BITS)
     if number is None:
-        st.stop("divergence", f"{what} of one op accesses different blocks in different threads", site)
+        st.stop(
+            "divergence",
+            f"{what} of one op accesses different blocks in different threads; the simulator supports one block here",
+            site,
+        )
         raise AssertionError
     if number <= 0:
         return st.block.shared, pointer
@@ -105,7 +113,11 @@ def pointer_to(st: Any, view: View, site: Any) -> Any:
     if view.buffer.shared:
         return view.begin
     if not isinstance(view.buffer, LaneBuffer):
-        st.stop("assertion", "a pointer to this private memory", site)
+        st.stop(
+            "assertion",
+            "the op takes the address of private memory; the simulator supports this only for llvm.alloca",
+            site,
+        )
     return view.begin + view.buffer.address
 
 
@@ -291,7 +303,7 @@ def _resize(op: Any, tr: ThreadTranslator) -> Step:
 @operation("builtin.unrealized_conversion_cast")
 def _cast(op: Any, tr: ThreadTranslator) -> Step:
     if len(op.operands) != 1 or len(op.results) != 1:
-        raise Unsupported("a conversion with several operands")
+        raise Unsupported(f"{len(op.operands)} operands and {len(op.results)} results; one of each is required")
     (source,), (result,), site = tr.operands(op), tr.results(op), tr.site(op)
     before, behind = op.operands[0].type, op.results[0].type
     if isinstance(before, ir.MemRefType) and str(behind).startswith("!llvm.struct<(ptr"):
@@ -353,7 +365,11 @@ def _extract_element(op: Any, tr: ThreadTranslator) -> Step:
     def step(st: Any) -> None:
         number = st.uniform(st.v[index])
         if number is None:
-            st.stop("divergence", "a divergent index into a vector of pointers", site)
+            st.stop(
+                "divergence",
+                "the index of the vector element differs between threads; the simulator supports only a uniform index",
+                site,
+            )
         st.v[result] = shaped(np.asarray(st.v[source])[..., number], dtype)
 
     return step
@@ -370,7 +386,11 @@ def _insert_element(op: Any, tr: ThreadTranslator) -> Step:
     def step(st: Any) -> None:
         number = st.uniform(st.v[index])
         if number is None:
-            st.stop("divergence", "a divergent index into a vector of pointers", site)
+            st.stop(
+                "divergence",
+                "the index of the vector element differs between threads; the simulator supports only a uniform index",
+                site,
+            )
         item = np.asarray(st.v[value], dtype)
         found = np.asarray(st.v[target], dtype)
         found = (spread(found, dtype, st.lanes, 1) if item.ndim else found).copy()

@@ -195,7 +195,8 @@ def numbered(st: Any, value: Any, site: Site, what: str) -> int | None:
         return found
     classes = st.of_units(value)
     if classes is None:
-        st.stop("divergence", f"threads {what}", site)
+        unit = "warpgroup" if st.block.unit > 1 else st.block.warp_name
+        st.stop("divergence", f"threads {what}; the number must be uniform in each {unit}", site)
     st.split(classes)
     return None
 
@@ -204,7 +205,7 @@ def counted(st: Any, number: int, value: Any, site: Site) -> int:
     """The thread count of a barrier: the value of an operand, or all threads for None. Checks both."""
     count = None if value is None else st.uniform(value)
     if value is not None and count is None:
-        st.stop("divergence", "threads pass different thread counts for a barrier", site)
+        st.stop("divergence", "threads pass different thread counts for a barrier; the count must be uniform", site)
     if (wrong := wrong_barrier(number, count, st.block.warp_size)) is not None:
         st.stop("barrier", wrong, site)
     return st.block.counted if count is None else count

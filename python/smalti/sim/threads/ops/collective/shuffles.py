@@ -41,7 +41,9 @@ def _shuffle(op: Any, tr: ThreadTranslator) -> Step:
     def step(st: Any) -> None:
         size = st.uniform(st.v[width])
         if size is None or size <= 0 or size & (size - 1) or size > st.block.warp_size:
-            st.stop("assertion", f"a shuffle of width {size}", site)
+            found = "differs between threads" if size is None else f"is {size}"
+            required = f"the same power of two from 1 to {st.block.warp_size} in all threads is required"
+            st.stop("assertion", f"the shuffle width {found}; {required}", site)
         whole_warps(st, "the shuffle", site)
         lane = np.arange(st.lanes) % st.block.warp_size
         by = np.asarray(st.v[offset])
@@ -102,8 +104,14 @@ def _one_of_each_warp(st: Any, lanes: Array, running: Array, site: Site) -> None
     outside = (wanted < 0) | (wanted >= size)
     absent = outside | ~running[np.arange(len(rows)), wanted % size]
     for bad, says in (
-        (((rows != wanted[:, None]) & running).any(1), "lanes of {warp} pass different source lanes to a broadcast"),
-        (absent & running.any(1), "a broadcast from lane {lane} of {warp}, which is inactive"),
+        (
+            ((rows != wanted[:, None]) & running).any(1),
+            "lanes of {warp} pass different source lanes to a broadcast; the source lane must be uniform",
+        ),
+        (
+            absent & running.any(1),
+            "the broadcast reads lane {lane} of {warp}, which is inactive; the source lane must be active",
+        ),
     ):
         if bad.any():
             row = int(bad.argmax())
@@ -180,8 +188,8 @@ def members(st: Any, mask: Any, what: str, site: Site, elsewhere: bool) -> Array
             message = f"{what} with mask {masks[at]:#x} diverges: lane {lost} of {name} {says}"
             if elsewhere:
                 raise LaunchError(
-                    f"{site.location}: {message} and may meet it at another op; the simulator runs the lanes of a warp in "
-                    "lockstep and cannot continue"
+                    f"{site.location}: {message} and may execute a matching op on another path; the simulator runs the lanes of "
+                    "a warp in lockstep and requires all lanes of the mask at the same op"
                 )
             st.stop("divergence", message, site, at)
     return named & exists
@@ -307,7 +315,12 @@ def _shfl_sync(op: Any, tr: ThreadTranslator) -> Step:
         strange = ~named[np.arange(st.lanes), at] & _running(st).reshape(-1)
         if strange.any():
             first = int(strange.argmax())
-            st.stop("divergence", f"the shuffle reads lane {at[first]}, which does not participate", site, first)
+            st.stop(
+                "divergence",
+                f"the shuffle reads lane {at[first]}, which does not participate; the source lane must participate",
+                site,
+                first,
+            )
         found = from_lane(st, st.v[value], at, 0, dtype)
         st.v[result] = (spread(found, dtype, st.lanes), inside) if paired else found
 

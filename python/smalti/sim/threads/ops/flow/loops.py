@@ -334,7 +334,7 @@ class _Elements:
         self.places = [int(match[3]) if self.linear else "xyz".index(match[2]) for match in matches]
         """For each loop dimension the processor dimension."""
         if self.kind == "lane" and not self.linear:
-            raise Unsupported("a mapping to lanes by dimensions")
+            raise Unsupported("a mapping to lanes along x, y or z; a linear mapping is required")
 
     def of(self, st: Any) -> tuple[list[Any], list[int]]:
         """The processor's index along each dimension, and the number of processors."""

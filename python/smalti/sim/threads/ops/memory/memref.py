@@ -317,11 +317,13 @@ def _dim(op: Any, tr: ThreadTranslator) -> Step:
     def step(st: Any) -> None:
         which = st.uniform(st.v[index])
         if which is None:
-            st.stop("divergence", "the dimension operand diverges between threads", site)
+            st.stop("divergence", "the dimension operand differs between threads; a uniform operand is required", site)
             raise AssertionError
         shape = st.v[source].shape
         if not 0 <= which < len(shape):
-            st.stop("assertion", f"memref.dim of dimension {which}; the rank is {len(shape)}", site)
+            st.stop(
+                "assertion", f"the dimension is {which}; it must be at least 0 and below the rank {len(shape)}", site
+            )
         st.v[result] = shape[which]
 
     return step
@@ -364,7 +366,11 @@ def _copy(op: Any, tr: ThreadTranslator) -> Step:
         views: list[View] = [st.v[source], st.v[target]]
         shapes = [[st.uniform(size) for size in view.shape] for view in views]
         if None in (*shapes[0], *shapes[1]) or any(isinstance(by, np.ndarray) for v in views for by in v.strides):
-            st.stop("divergence", "the shape of the copy diverges between threads", site)
+            st.stop(
+                "divergence",
+                "the shape or a stride of the copy differs between threads; the simulator supports only uniform ones",
+                site,
+            )
         if shapes[0] != shapes[1]:
             st.stop(
                 "assertion",
@@ -377,7 +383,7 @@ def _copy(op: Any, tr: ThreadTranslator) -> Step:
         if math.prod(shape) > MOST_COPIED:
             st.stop(
                 "assertion",
-                f"each thread copies {math.prod(shape)} elements, which exceeds the simulator's limit",
+                f"each thread copies {math.prod(shape)} elements; the limit of the simulator is {MOST_COPIED}",
                 site,
             )
         first, mask = st.locate(views[0], [0] * len(shape), shape, site, "the copy", False)

@@ -43,7 +43,11 @@ def _bits_at(op: Any, tr: ThreadTranslator, memory: int, ty: Any) -> tuple[int, 
     def locate(st: Any) -> tuple[Any, Any, Any]:
         view: View = st.v[source]
         if view.limit is not None:
-            st.stop("assertion", "a vector of i1 in a bounds-checked buffer", site)
+            st.stop(
+                "assertion",
+                "the memref is a bounds-checked buffer; the simulator does not support vectors of i1 in it",
+                site,
+            )
         return view.buffer, *st.locate(view, indices(st), (), site, "the store" if write else "the load", write)
 
     return count, np.arange(-(-count // 8)), locate
@@ -87,7 +91,11 @@ def _load(op: Any, tr: ThreadTranslator) -> Step:
     def step(st: Any) -> None:
         view: View = st.v[source]
         if view.dtype != dtype:
-            st.stop("assertion", "a vector of vectors", site)
+            st.stop(
+                "assertion",
+                f"the memref has elements of {view.dtype}, and the vector has elements of {dtype}; equal types are required",
+                site,
+            )
         st.v[result] = st.load(view, indices(st), shape, site)
 
     return step

@@ -209,7 +209,7 @@ def _remote(op: Any, tr: ThreadTranslator, count: int, word: np.dtype[Any], comb
             if any(home(warp, number << BLOCK_BITS, site, "the store")[0] is not block for number in numbers):
                 warp.stop(
                     "assertion",
-                    f"the store targets another block than {barrier.name}; the mbarrier must be in the destination block",
+                    f"the destination of the store and {barrier.name} are in different blocks; the mbarrier must be in the destination block",
                     site,
                 )
             _start(st, warp, lanes, block.shared, places & ((1 << BLOCK_BITS) - 1), values, barrier, combine, site)

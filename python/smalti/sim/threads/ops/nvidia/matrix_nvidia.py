@@ -222,7 +222,10 @@ def multiply_registers(
     results = re.fullmatch(r"!llvm\.struct<\((.*)\)>", str(op.results[0].type))
     alike = results is not None and set(re.split(r",\s*", results[1])) == {str(types[before])}
     if any(dtype is None for dtype in registers) or not alike:
-        raise Unsupported(f"an MMA with an accumulator of {types[before]} and result {op.results[0].type}")
+        raise Unsupported(
+            f"the accumulator has elements of {types[before]} and the result has type {op.results[0].type}; a struct of "
+            "supported elements of the same type is required"
+        )
 
     def step(st: Any) -> None:
         whole_warps(st, "the MMA", site)

@@ -61,7 +61,11 @@ class _Sparse:
         if st.machine.how.numbers and wrong.any():
             warp, row, chunk = (int(i) for i in np.argwhere(wrong)[0])
             columns = f"columns {chunk * self.chunk} to {(chunk + 1) * self.chunk - 1}"
-            message = f"invalid sparsity metadata {int(bits[warp, row, chunk]):#06b} for row {row}, {columns}"
+            required = "increasing positions are required" if self.ordered else "two different positions are required"
+            if self.halves:
+                required = "0b0100 or 0b1110 is required"
+            pattern = f"{int(bits[warp, row, chunk]):#06b}"
+            message = f"the sparsity metadata of row {row}, {columns}, are {pattern}; {required}"
             st.report("assertion", message, site, warp * LANES + int(self.lane[row, chunk]))
         chunks = bits.shape[-1]
         if self.halves:
@@ -106,7 +110,9 @@ class _Scales:
     def _number(self, st: Any, value: Array, name: str, step: int, limit: int, site: Site) -> int:
         found: int | None = st.uniform(value)
         if found is None:
-            st.stop("divergence", f"threads of a warp pass different {name}-{self.name}", site)
+            st.stop(
+                "divergence", f"{name}-{self.name} differs between threads of a warp; it must be warp-uniform", site
+            )
             raise AssertionError
         if found % step or not 0 <= found < limit:
             multiple = f"a multiple of {step} and " if step > 1 else ""

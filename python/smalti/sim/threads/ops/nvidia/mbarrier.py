@@ -46,8 +46,11 @@ def place_of(op: Any, tr: ThreadTranslator, index: int = 0, at: int = 1) -> Any:
     def place(st: Any) -> Any:
         group: Barriers = st.v[slot]
         number = st.v[which]
-        if (np.asarray(number) >= group.number).any() or (np.asarray(number) < 0).any():
-            st.stop("out-of-bounds", f"mbarrier {number} is outside the group of {group.number}", site)
+        numbers = np.atleast_1d(number)
+        outside = (numbers >= group.number) | (numbers < 0)
+        if outside.any():
+            message = f"mbarrier index {numbers[outside][0]} is out of bounds; the group has {group.number} mbarriers"
+            st.stop("out-of-bounds", message, site)
         return group.first + number * BARRIER_BYTES
 
     return place
@@ -81,7 +84,7 @@ def find(warp: Warp, place: int, site: Site, what: str, anywhere: bool = False, 
         first = barrier.initialized.group.name
         warp.report(
             "barrier",
-            f"{what} uses {barrier.name}{of}; its initialization by {first} is not ordered before",
+            f"{what} uses {barrier.name}{of}; its initialization by {first} is not ordered before this use",
             site,
             hint=f"execute {'nvvm.cluster.wait' if of else 'gpu.barrier'} after the initialization",
             others=[barrier.begin("barrier")],
@@ -115,7 +118,11 @@ def initialize(st: Any, warp: Warp, lane: int, at: int, count: int, site: Site) 
     """Initializes an mbarrier, with the operands of a lane."""
     block = st.block
     if at % BARRIER_BYTES or at < 0 or at + BARRIER_BYTES > block.shared.size:
-        warp.report("out-of-bounds", f"the mbarrier at byte {at} is misaligned or outside shared memory", site)
+        warp.report(
+            "out-of-bounds",
+            f"the mbarrier at byte {at} is misaligned or outside shared memory; it must be inside, at a multiple of {BARRIER_BYTES} B",
+            site,
+        )
         return
     if not may_initialize(warp, at, count, site):
         return
@@ -210,7 +217,12 @@ def _arrival(
             arrivals = len(lanes) if count is None else int(spread(st.v[count], WIDE, st.lanes)[lanes].sum())
             if partial and barrier.pending <= arrivals:
                 message = f"the noComplete arrival completes phase {barrier.phase} of {barrier.name}"
-                warp.report("barrier", message, site, hint="order another arrival of the phase after it")
+                warp.report(
+                    "barrier",
+                    message,
+                    site,
+                    hint="let another arrival, ordered after the noComplete arrival, complete the phase",
+                )
             # A thread that drops out does not count from the next phase on.
             barrier.count -= arrivals if drops else 0
             mine = lanes % st.block.warp_size

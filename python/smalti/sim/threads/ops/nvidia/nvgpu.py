@@ -58,7 +58,11 @@ def tensor_map(op: Any, tr: ThreadTranslator) -> Step:
     def step(st: Any) -> None:
         view: View = st.v[source]
         if view.offset != view.begin:
-            st.stop("assertion", "a tensor map of an array with an offset, which MLIR's runtime ignores", site)
+            message = (
+                f"the array of the tensor map starts at byte {view.offset - view.begin} of its buffer; MLIR's runtime ignores "
+                "offsets, so offset 0 is required"
+            )
+            st.stop("assertion", message, site)
         try:
             described = tensor_maps.TensorMap(
                 str(element), view.shape, view.strides, tuple(st.v[slot] for slot in box), (), swizzle, fill
@@ -74,7 +78,7 @@ def tensor_map(op: Any, tr: ThreadTranslator) -> Step:
 def _given(op: Any, tr: ThreadTranslator, *names: str) -> dict[str, list[int]]:
     given = segments(op, tr, *names)
     if not is_tensor_map(op.operands[names.index("map")].type):
-        raise Unsupported("a copy without a tensor map")
+        raise Unsupported("the descriptor operand is not a tensor map; one is required")
     return given
 
 

@@ -74,7 +74,9 @@ def combining_boxes(of: Map, kind: str, st: Any, site: Any) -> tuple[Any, np.dty
     if element.bits < 32 and element.mlir not in ("f16", "bf16"):
         kinds = ()
     if kind not in kinds:
-        st.stop("assertion", f"a copy of {element.mlir} with reduction '{kind}'", site)
+        supported = ", ".join(kinds) or "none"
+        message = f"elements of {element.mlir} do not support reduction '{kind}'; supported reductions: {supported}"
+        st.stop("assertion", message, site)
     if kind in ("min", "max"):
         kind += "numf" if element.kind == "f" else "si"
     return combining(kind, element.numpy), element.numpy
@@ -194,7 +196,7 @@ def _load(
         if home(warp, where, site, "the copy")[0] is not block:
             warp.stop(
                 "assertion",
-                f"the copy targets another block than {barrier.name}; the mbarrier must be in the destination block",
+                f"the destination of the copy and {barrier.name} are in different blocks; the mbarrier must be in the destination block",
                 site,
             )
         check_fence(warp, barrier, site)
@@ -261,7 +263,7 @@ def load_box(
 ) -> None:
     """Issues a copy of a box into shared memory."""
     if not isinstance(of, Map):
-        st.stop("assertion", "a copy without a tensor map", site)
+        st.stop("assertion", "the descriptor operand is not a tensor map; one is required", site)
     at, inside = of.box(coordinates)
     if target % ALIGNMENT:
         st.report(
@@ -312,8 +314,11 @@ CHUNK = 16
 
 def _unit(st: Any, lane: int, site: Any, *numbers: int) -> int:
     """The bytes that are moved at once."""
-    if any(number % CHUNK for number in numbers):
-        st.report("assertion", f"the addresses and the size of the copy must be multiples of {CHUNK} B", site, lane)
+    if wrong := [number for number in numbers if number % CHUNK]:
+        message = (
+            f"an address or the size of the copy is {wrong[0]} B; addresses and size must be multiples of {CHUNK} B"
+        )
+        st.report("assertion", message, site, lane)
     unit = 8
     while any(number % unit for number in numbers):
         unit //= 2
@@ -363,7 +368,7 @@ def store_box(
 ) -> None:
     """Issues a copy of a box out of shared memory, with or without a reduction."""
     if not isinstance(of, Map):
-        st.stop("assertion", "a copy without a tensor map", site)
+        st.stop("assertion", "the descriptor operand is not a tensor map; one is required", site)
     if source % ALIGNMENT:
         st.report(
             "assertion",

@@ -105,7 +105,11 @@ def product(
     def shared(st: Any, slot: int, rows: int, name: str, transposed: bool) -> list[SharedMatrix]:
         bits = spread(st.v[slot], wide, st.lanes).reshape(-1, LANES)
         if (bits != bits[:, :1]).any():
-            st.stop("divergence", "threads of a warpgroup pass different descriptors", site)
+            st.stop(
+                "divergence",
+                "threads of a warpgroup pass different descriptors; the descriptors must be warpgroup-uniform",
+                site,
+            )
         return [SharedMatrix(int(of) & (1 << 64) - 1, rows, name, transposed) for of in bits[:, 0]]
 
     def run(st: Any) -> tuple[Pending, ...]:
@@ -177,8 +181,8 @@ def _touch(st: Any, a: list[SharedMatrix] | list[RegisterMatrix], b: list[Shared
     lanes = np.arange(0, st.lanes, st.block.warp_size)
     rows = np.array(grains)
     if rows.size and (int(rows.max()) + 1) * buffer.grain > buffer.size:
-        message = f"the wgmma reads up to byte {(int(rows.max()) + 1) * buffer.grain} of {buffer.name}, whose size is"
-        st.stop("out-of-bounds", f"{message} {buffer.size}", site, 0)
+        message = f"the wgmma reads up to byte {(int(rows.max()) + 1) * buffer.grain} of {buffer.name}, whose size is {buffer.size} B"
+        st.stop("out-of-bounds", message, site, 0)
     agents = np.array([warp.wgmmas.agent for warp in st.warps], np.int32)
     ends = np.array([warp.wgmmas.next for warp in st.warps], np.int32)
     st.reads_grains(buffer, lanes, rows, "the wgmma", site, (agents, ends))

@@ -125,7 +125,11 @@ def _load(op: Any, tr: ThreadTranslator) -> Step:
         buffer, first = pointee(st, st.v[pointer], space, site, "wmma.load")
         lead = st.uniform(st.v[stride])
         if lead is None:
-            st.stop("divergence", "the stride of the matrix load diverges between threads", site)
+            st.stop(
+                "divergence",
+                "the stride of the matrix load differs between threads; a uniform stride is required",
+                site,
+            )
             raise AssertionError
         own, steps = fragment.places(st, lead, by_columns)
         words = st.load_bytes(buffer, first + own, steps, unit, (fragment.each,), st.mask, site, "wmma.load")
@@ -151,7 +155,11 @@ def _store(op: Any, tr: ThreadTranslator) -> Step:
         buffer, first = pointee(st, st.v[pointer], space, site, "wmma.store")
         lead = st.uniform(st.v[stride])
         if lead is None:
-            st.stop("divergence", "the stride of the matrix store diverges between threads", site)
+            st.stop(
+                "divergence",
+                "the stride of the matrix store differs between threads; a uniform stride is required",
+                site,
+            )
             raise AssertionError
         own, steps = fragment.places(st, lead, by_columns)
         words = fragment.bytes_of(st, [st.v[slot] for slot in values]).view(unit)
