@@ -12,7 +12,7 @@ def SmaltiPlaceBarriers : InterfacePass<"smalti-place-barriers", "::mlir::Functi
     write. The pass inserts a barrier for each unordered hazard in shared memory, and removes each barrier whose hazards are
     all ordered by other barriers. The result is minimal: no barrier can be removed. It need not have the smallest number
     of barriers. Barriers are placed outside loops if possible, and never under divergent control flow. If loads from global
-    memory lie directly before that point, the barrier goes before these loads, because on some chips a barrier waits for
+    memory directly precede that point, the barrier goes before these loads, because on some chips a barrier waits for
     outstanding loads. Existing barriers stay where they are, unless other points need fewer barriers.
 
     **Hazards.**
