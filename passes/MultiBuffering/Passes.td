@@ -10,8 +10,9 @@ def SmaltiMultiBuffer : InterfacePass<"smalti-multi-buffer", "::mlir::FunctionOp
   let summary = "Gives shared-memory buffers of a loop several slots, which its iterations use in turn";
   let description = [{
     A shared-memory buffer that every iteration of an `scf.for` overwrites gets `depth` slots. Iteration `i` uses slot
-    `i mod depth`. A later iteration can then fill its slot before all threads have read an earlier one, which
-    `smalti-pipeline-loops` requires to overlap iterations.
+    `i mod depth`, so a later iteration can fill its slot before all threads have read an earlier one. With N stages of
+    asynchronous copies, `smalti-pipeline-loops` requires N slots. In stream mode it requires one; with two, it needs one
+    barrier per iteration instead of two. Slots alone do not make a loop faster, since the pass keeps all barriers.
 
     **Preconditions.** The buffer is allocated in shared memory by the function, or is a workgroup attribution of a kernel.
     - Its size is static, its layout is the identity, and it is not allocated or freed inside the loop.
@@ -23,17 +24,18 @@ def SmaltiMultiBuffer : InterfacePass<"smalti-multi-buffer", "::mlir::FunctionOp
     - It does not escape. Its users have known memory effects. They use the buffer itself, views of it
       (`memref.subview`, `cast`, `expand_shape`, `collapse_shape`, `reinterpret_cast`), or addresses that casts, sums and
       `llvm.getelementptr` compute from `memref.extract_aligned_pointer_as_index`.
-    - Slots keep the alignment that the buffer states and that its users require.
+    - The slot size is a multiple of the alignment that the buffer states and that its users require.
     - The induction variable of the loop has 8 to 64 bits. A use outside the loop requires a uniform trip count.
 
-    The loop is the innermost `scf.for` around all uses. If values flow between its iterations, each loop next to the uses
-    rotates over the slots on its own. Code before the loop uses slot 0; code after it uses the slot of the last iteration.
+    The loop is the innermost `scf.for` around all uses. If it does not meet the preconditions, the pass tries the loops
+    directly around the uses instead, and each of them selects slots separately. Code before the loop uses slot 0; code
+    after it uses the slot of the last iteration.
 
     **mbarriers** on which copies into the buffer complete (`nvgpu.mbarrier.create`, or a buffer that holds barriers of
     `mosaic_gpu` or of `nvvm.mbarrier.*`) get the same number of slots. Each initialization is repeated per slot, and
     iteration `i` waits for phase `i / depth` of its slot. An mbarrier must be initialized once, before the loop, and
-    otherwise be used only in the loop, with constant indices. The arrivals of one iteration must complete exactly one phase
-    and precede the wait, and the parity of the wait must alternate, starting with 0.
+    otherwise be used only in the loop, with constant indices. In each iteration, the arrivals of all threads together must
+    complete exactly one phase and precede the wait. The parity of the wait must alternate, starting with 0.
 
     **Refused**, with a missed remark at the buffer, is each buffer that violates a precondition; it does not change. If an
     mbarrier is refused, the buffers whose copies complete on it are refused too. Asynchronous copies of one loop get slots

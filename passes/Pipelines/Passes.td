@@ -9,12 +9,13 @@ include "smalti/passes/Support/Options.td"
 def SmaltiCompile : Pass<"smalti-compile", "::mlir::ModuleOp"> {
   let summary = "Lowers kernels to the LLVM dialect for any target";
   let description = [{
-    Runs the passes for the target. Levels for a GPU (`stop-after`):
+    Runs the passes of each level for the chosen target. Levels for a GPU (`stop-after`):
     1. `tile`: canonicalized tile-level kernels;
-    2. `mosaic`: `smalti-order-tiles`, `convert-triton-xla-to-mosaic-gpu`;
-    3. `pipelined`: `smalti-choose-overlap`, then `smalti-specialize-warps`, or else `smalti-multi-buffer` and
-       `smalti-pipeline-loops`; then `smalti-async-wgmma` and `smalti-allocate-shared-memory`;
-    4. `thread`: `convert-mosaic-gpu-to-nvvm` or `convert-mosaic-gpu-to-rocdl`;
+    2. `mosaic`: block-level kernels (`smalti-order-tiles`, `convert-triton-xla-to-mosaic-gpu`);
+    3. `pipelined`: block-level kernels with overlapped copies and allocated shared memory (`smalti-choose-overlap`, then
+       `smalti-specialize-warps`, or else `smalti-multi-buffer` and `smalti-pipeline-loops`; then `smalti-async-wgmma` and
+       `smalti-allocate-shared-memory`);
+    4. `thread`: thread-level kernels (`convert-mosaic-gpu-to-nvvm` or `convert-mosaic-gpu-to-rocdl`);
     5. `llvm`: the LLVM dialect in `gpu.module`s with an attached target.
 
     For a CPU: `tile`, then `llvm` by `convert-triton-xla-to-cpu`.
@@ -73,7 +74,7 @@ def SmaltiCompile : Pass<"smalti-compile", "::mlir::ModuleOp"> {
     Option<"tileOrder", "tile-order", "::smalti::TileOrderKind", "::smalti::TileOrderKind::Auto",
            "The rasterization order of tiles, e.g. `tile-order=grouped`", TileOrderKinds.values>,
     Option<"holdLoads", "hold-loads", "bool", "true",
-           "Run `smalti-hold-loads` if the target's code generator sinks loads, e.g. `hold-loads=false`">,
+           "Run `smalti-hold-loads` on AMD, where LLVM moves loads down to their uses, e.g. `hold-loads=false`">,
     Option<"bankConflicts", "bank-conflicts", "::smalti::BankConflicts", "::smalti::BankConflicts::Pad",
            "How bank conflicts are reduced, e.g. `bank-conflicts=swizzle`", [{::llvm::cl::values(
              clEnumValN(::smalti::BankConflicts::Keep, "keep", "they are not"),

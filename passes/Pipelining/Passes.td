@@ -9,29 +9,31 @@ include "smalti/passes/Support/Options.td"
 def SmaltiPipelineLoops : InterfacePass<"smalti-pipeline-loops", "::mlir::FunctionOpInterface"> {
   let summary = "Overlaps the memory reads of later loop iterations with the computation of earlier ones";
   let description = [{
-    Software-pipelines `scf.for`. A prologue issues the first reads, the kernel computes one iteration while the reads of
-    later iterations are outstanding, and an epilogue computes the last iterations. Ops are classified by memory effects
-    and op interfaces, so block-level (`mosaic_gpu`) and thread-level kernels are supported.
+    Software-pipelines `scf.for`. A prologue issues the first reads, and an epilogue computes the last iterations. The
+    kernel, the steady-state loop between them, computes one iteration while reads of later iterations are outstanding.
+    Ops are classified by memory effects and op interfaces, so block-level (`mosaic_gpu`) and thread-level kernels are
+    supported.
 
-    - `mode=stream`: reads of global memory go to registers in the first stage. Stores of the values to shared memory are
-      one stage before the computation. One shared buffer is sufficient; with two slots (`smalti-multi-buffer`) the
-      kernel needs one barrier per iteration instead of two.
+    - `mode=stream`: reads of global memory go to registers in the first stage. Stores of these values to shared memory run
+      one stage before the computation. One slot is sufficient; with two slots (`smalti-multi-buffer`) the kernel needs
+      one barrier per iteration instead of two.
     - `mode=async`: with N stages, the asynchronous copies of N - 1 iterations are in flight, and every buffer and mbarrier
-      needs N slots. Each wait on an async-group or an AMD wait counter gets the exact number that may stay in flight, in
-      the kernel and in each step of the epilogue. A block barrier that completes copies without a wait
-      becomes a wait. Arrivals on mbarriers are issued early, with their copies.
+      needs N slots. Each wait on an async-group or an AMD wait counter states the exact number of copies that may stay in
+      flight. In the epilogue, this number decreases step by step. If a block barrier implicitly waits for LDS DMA, the
+      pass replaces it by an explicit wait. Arrivals on mbarriers are issued early, with their copies.
 
-    The pass tries every loop, outer loops first. A loop inside a pipelined loop is part of a stage as a whole, and its
-    copies are pipelined in turn. Block barriers of the body are replaced by a minimal set that orders all hazards of the
-    pipelined loop and of the code around it. A loop without barriers gets none. A dynamic trip count is compared with
-    the number of stages at run time; a loop with fewer iterations executes the original body.
+    The pass tries every loop, outer loops first. A nested loop belongs to one stage; the pass then pipelines each clone
+    of it. Block barriers of the body are replaced by a minimal set that orders all hazards of the pipelined loop and of
+    the code around it. A loop without barriers gets none. If the trip count is dynamic, a run-time guard compares it with
+    the number of stages. If it is less, the original loop runs.
 
     **Preconditions.** The induction variable has at most 64 bits. Ops of the body have known memory effects, are not
     atomic, do not allocate or free memory, and do not contain barriers or waits in nested regions. No access moves
     across one that it may alias. Different allocations, an allocation and an argument, and arguments of which one has
     `llvm.noalias` do not alias. Accesses to one buffer are compared if their indices are linear in the iteration number.
-    A carried value is not used in an earlier stage than its update. If the body exchanges values between lanes, the trip
-    count is uniform within a wave. In async mode, a wait of the same iteration covers each copy before its first use.
+    An iteration argument is not used in a stage before the one that computes its next value. If the body exchanges values
+    between lanes, the trip count is uniform within a wave. In async mode, each iteration waits for its own copies before
+    it first uses their buffers.
 
     **Refused**, with a missed remark, is each loop that violates a precondition. Also refused
     are loops with too few slots of a buffer, without a read to prefetch, or without a computation to overlap. So are
@@ -39,18 +41,18 @@ def SmaltiPipelineLoops : InterfacePass<"smalti-pipeline-loops", "::mlir::Functi
     loop does not change.
 
     **Cost.** Prefetched values of stream mode stay live across iterations. The body is emitted once per stage, and once
-    more as the fallback of a run-time guard; the pass creates at most 131072 ops per function. It compares at most 65536
-    pairs of accesses per loop, plus 64 per access; further pairs are assumed to alias.
+    more as the fallback of a run-time guard; the pass creates at most 131072 ops per function. The limit for comparisons of
+    accesses is 65536 pairs per loop plus 64 per access. The pass assumes that pairs beyond it alias.
 
     **Options.** `stages` is 2 by default. `stages=auto` uses as many stages as the buffers have slots in async mode, and
     in stream mode 3 if the values go to shared memory, else 2. If the target is known, it also limits the live values of
     the kernel to the registers of a thread. `mode` is `auto` by default: `async` if the loop contains asynchronous
     copies. `strict`, `emit-schedule` and `use-schedule` are false by default. The attributes `smalti.stages` and
-    `smalti.mode` on a loop, else on the function, override the options; 1 stage disables the pass. With `smalti.stages` on
-    the function, `smalti.pipelined_stages` reports the largest number of stages. A loop with a smaller constant trip
-    count gets fewer stages. `emit-schedule` writes the schedule on the ops (`smalti.stage`: the stage; `smalti.cluster`:
-    the order in the kernel). `use-schedule` pipelines by these attributes after the same checks. An op without side
-    effects may lack the attributes; it is placed with its users.
+    `smalti.mode` on a loop, else on the function, override the options; 1 stage disables the pass. If the function has
+    `smalti.stages`, the pass records the largest stage count that it used as `smalti.pipelined_stages`. If a constant trip
+    count is less than `stages`, the pass uses fewer stages. `emit-schedule` writes the schedule on the ops
+    (`smalti.stage`: the stage; `smalti.cluster`: the order in the kernel). `use-schedule` pipelines by these attributes
+    after the same checks. An op without side effects may lack the attributes; it is placed with its users.
 
     Example:
 

@@ -12,33 +12,35 @@ def SmaltiPlaceBarriers : InterfacePass<"smalti-place-barriers", "::mlir::Functi
     A *hazard* is a pair of accesses by two threads of a block that may touch the same memory, at least one of which is a
     write. The pass inserts a barrier for each unordered hazard in shared memory, and removes each barrier whose hazards are
     all ordered by other barriers. The result is minimal: no barrier can be removed. It need not have the smallest number
-    of barriers. Barriers are placed outside loops if possible, before reads of global memory, and never under divergent
-    control flow. If the existing barriers are as few, they stay.
+    of barriers. Barriers are placed outside loops if possible, and never under divergent control flow. If loads from global
+    memory directly precede that point, the barrier goes before these loads, because on some chips a barrier waits for
+    outstanding loads. Existing barriers stay where they are, unless other points need fewer barriers.
 
     **Hazards.**
     - Accesses are distinguished by memory space, alias class, the slot of a multi-buffered buffer
-      (`(iteration + constant) mod depth`) and, with a known block size, the elements of each thread. Buffers that an
-      `scf.for` permutes through its `iter_args`, or that an `arith.select` picks by the parity of the iteration, are slots.
-    - An asynchronous copy is ordered after earlier accesses where it starts. Later accesses are ordered after its wait and
-      a barrier.
-    - Hazards in global memory do not get barriers; analysis remarks name the first 16 that no barrier orders. A barrier
-      that orders two accesses of global memory stays, and so does one that orders an atomic access of global memory, for
-      which other blocks may wait.
-    - What a barrier orders with an op of unknown effects stays ordered. If threads may synchronize in the op (calls,
+      (`(iteration + constant) mod depth`) and, with a known block size, the elements of each thread. The pass also
+      recognizes ping-pong buffers: swapped through `iter_args`, or selected by iteration parity.
+    - An asynchronous copy is ordered after earlier accesses where it starts. Other threads may access its data only after
+      its wait and a barrier.
+    - Hazards in global memory do not get barriers; analysis remarks name the first 16 that no barrier orders. The pass
+      keeps a barrier that orders global accesses that may conflict, or a global access and an atomic, for which other
+      blocks may wait.
+    - The pass keeps a barrier that orders an op with unknown effects. If threads may synchronize in the op (calls,
       mbarriers, ops of the `llvm`, `nvvm` and `rocdl` dialects with effects), no barrier is inserted in the function. The
       caller of a function that is not a kernel may access any memory before and after it.
 
     **Preconditions.** The function has structured control flow, and launches are outlined. Values that are computed from
-    constants, block ids and kernel arguments are uniform. A branch or loop that depends on memory, or on an argument of
-    a function that is not a kernel, counts as uniform only if it already contains a barrier.
+    constants, block ids and kernel arguments are uniform. If uniformity is unknown, for example because a condition is
+    loaded or is an argument of a function that is not a kernel, the pass assumes uniformity only where a barrier already
+    exists.
 
     **Refused**, with a missed remark, are hazards and barriers under divergent or unknown control flow (`scf.parallel`,
     `scf.forall`, `affine.parallel`) and functions with several blocks. So are ops whose accesses cannot be determined,
     bodies of `gpu.launch`, and accesses before a wait that completes the copy. With `strict=true` each is an error, and the function
     does not change. A strict run does not cover callers or global memory.
 
-    **Cost.** The time is linear in the size of the function. The searches share a budget of steps; a barrier that the
-    budget does not cover stays. At most 256 per-thread access patterns are distinguished.
+    **Cost.** The time is linear in the size of the function. The searches have a step limit; beyond it, the pass keeps
+    existing barriers. With more than 256 distinct per-thread access patterns, redundant barriers may remain.
 
     **Options.** `insert` is true by default; `insert=false` only removes and weakens. If the barriers of the target wait
     for outstanding loads (option `target`, or the attribute `smalti.target` around the function), a `gpu.barrier` that

@@ -47,8 +47,9 @@ def SmaltiSpecializeWarps : InterfacePass<"smalti-specialize-warps", "::mlir::Fu
     the number of consumer threads.
 
     If a `wgmma` is the only one in its loop and the loop carries its accumulator, one `wgmma` group stays in flight.
-    Its slot is then released one iteration later, which requires 2 slots. Slots are counted across iterations of all
-    enclosing loops, so in a persistent grid the copies for the next tile overlap the stores of the current one.
+    Its slot is then released one iteration later, which requires 2 slots. Producers and consumers number copies across all
+    loops. With a persistent grid, loads of the next tile overlap stores of the current one. The pass sets `smalti.slots`
+    and `smalti.stages` of the kernel to 1, which disables `smalti-multi-buffer` and `smalti-pipeline-loops`.
 
     Preconditions; if one does not hold, the kernel is not changed and a missed remark gives the reason (an error with
     `strict`):
@@ -65,11 +66,11 @@ def SmaltiSpecializeWarps : InterfacePass<"smalti-specialize-warps", "::mlir::Fu
     - the slots fit in the target's shared memory.
 
     `if-it-pays` compares two estimates of the time per tile, with and without specialization, and a remark reports
-    both. A step of a loop takes the longest of its copies (bytes / L2 bandwidth per SM), its `wgmma`
-    (multiply-accumulates / tensor-core rate, or operand bytes / shared-memory bandwidth) and memory latency / (slots -
-    1). Without specialization, the waits before and after the `wgmma` are added. Resident blocks hide each other's
-    waits; their number follows from threads, registers, shared memory and the grid. A loop with dynamic bounds counts
-    as 16 iterations.
+    both. A step of a loop takes the longest of three times: its copies (bytes / L2 bandwidth per SM), its `wgmma` (the
+    larger of multiply-accumulates / tensor-core rate and operand bytes / shared-memory bandwidth), and (memory latency of
+    one copy + copy time) / (slots - 1). Without specialization, the waits before and after the `wgmma` are added. Other
+    resident blocks hide these waits; their number follows from threads, registers, shared memory and the grid. A loop
+    with dynamic bounds counts as 16 iterations.
 
     The kernel attributes `smalti.specialize` and `smalti.slots` override `if-it-pays` and `depth`;
     `smalti-choose-overlap` sets both.
