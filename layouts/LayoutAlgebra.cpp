@@ -141,7 +141,8 @@ std::optional<std::string> TiledLayout::validate() const {
       sizes.push_back(partitionSize(part, dims));
     }
     if (!boundedSize(sizes))
-      return (list + " multiply to more than " + llvm::Twine(maxElements))
+      return ("the product of " + list + " exceeds the limit of " +
+              llvm::Twine(maxElements))
           .str();
     return std::nullopt;
   };

@@ -182,10 +182,14 @@ ValueOr<RegisterLayout> smalti::layout::bitcast(const RegisterLayout &layout,
   }
   auto *strided = std::get_if<StridedLayout>(&layout);
   if (!strided)
-    return Result::none("the parts of the elements of a splat may differ");
+    return Result::none(
+        "a splat cannot be bitcast: the parts of its elements may differ");
   if (strided->vectorSize * to % from != 0)
-    return Result::none("chunks of " + std::to_string(strided->vectorSize) +
-                        " elements would be split");
+    return Result::none(
+        "chunks of " + std::to_string(strided->vectorSize) +
+        " elements cannot be bitcast: the last dimension changes from " +
+        std::to_string(from) + " to " + std::to_string(to) +
+        " elements, so a chunk would not be whole elements");
   return RegisterLayout(StridedLayout{SmallVector<int64_t>(targetShape),
                                       strided->vectorSize * to / from});
 }

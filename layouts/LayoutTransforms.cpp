@@ -112,8 +112,9 @@ ValueOr<TiledLayout> TiledLayout::reduce(int64_t rank, ArrayRef<int64_t> axes,
   llvm::sort(sorted);
   for (auto [index, axis] : llvm::enumerate(sorted)) {
     if (axis < 0 || axis >= rank)
-      return Result::none("a vector of rank " + std::to_string(rank) +
-                          " has no dimension " + std::to_string(axis));
+      return Result::none("dimension " + std::to_string(axis) +
+                          " does not exist; the vector has rank " +
+                          std::to_string(rank));
     if (index > 0 && sorted[index - 1] == axis)
       return Result::none("dimension " + std::to_string(axis) +
                           " is listed twice");
@@ -223,10 +224,11 @@ std::optional<std::string> Reshaper::cut() {
       int64_t taken = std::gcd(digit.size, open);
       if (taken != std::min(digit.size, open))
         return "dimension " + std::to_string(dim) + " of size " +
-               std::to_string(size) + " does not end at a divisor of the " +
-               std::to_string(digit.size) + " steps in dimension " +
-               std::to_string(dims[digit.position].logicalDim) + " of " +
-               listText(source);
+               std::to_string(size) + " does not align with the " +
+               std::to_string(digit.size) +
+               " steps of the layout along dimension " +
+               std::to_string(dims[digit.position].logicalDim) + " of shape " +
+               listText(source) + "; it must end at a divisor of the steps";
       if (taken < digit.size) {
         if (digit.position == vectorPosition)
           return "dimension " + std::to_string(dim) + " of size " +

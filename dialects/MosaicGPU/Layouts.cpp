@@ -5,6 +5,7 @@
 #include "smalti/dialects/MosaicGPU/Verification.h"
 
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 using namespace smalti::mosaic_gpu;
@@ -32,6 +33,12 @@ Attribute smalti::mosaic_gpu::getOutLayout(Operation *op, unsigned index) {
   return getEntry(op, kOutLayouts, index);
 }
 
+static std::string toText(Attribute attribute) {
+  std::string text;
+  llvm::raw_string_ostream(text) << attribute;
+  return text;
+}
+
 std::optional<std::string> smalti::mosaic_gpu::checkLayout(Attribute layout,
                                                            VectorType type) {
   if (type.isScalable())
@@ -51,7 +58,11 @@ std::optional<std::string> smalti::mosaic_gpu::checkLayout(Attribute layout,
       .Case([&](WGSplatFragLayoutAttr splat) {
         return checkShape(splat.getShape());
       })
-      .Default([](Attribute) { return "it is not a register layout"; });
+      .Default([](Attribute other) {
+        return "it is " + toText(other) +
+               "; a register layout is required: #mosaic_gpu.TiledLayout, "
+               "WGStridedFragLayout or WGSplatFragLayout";
+      });
 }
 
 //===----------------------------------------------------------------------===//
@@ -82,10 +93,9 @@ smalti::mosaic_gpu::checkTMEMLayout(Attribute attribute, MemRefType type) {
   int64_t bits = element.getIntOrFloatBitWidth();
   int64_t length = layout.vectorLength();
   if (length != 1 && length * bits != kTMEMColumnBits)
-    return "a column holds 1 element or 32 bits, but the layout has vectors "
-           "of " +
-           std::to_string(length) + " elements of " + std::to_string(bits) +
-           " bits";
+    return "the layout has vectors of " + std::to_string(length) +
+           " elements of " + std::to_string(bits) +
+           " bits; tensor memory requires vectors of 1 element or of 32 bits";
   return std::nullopt;
 }
 
@@ -132,7 +142,8 @@ static std::optional<std::string> checkSwizzle(SwizzleTransformAttr swizzle,
   int64_t spanned = swizzle.getSwizzle().getInt() * 8;
   if (bits == 0 || spanned % bits != 0)
     return "a swizzle of " + std::to_string(spanned / 8) +
-           " bytes does not span whole elements";
+           " bytes is not a multiple of the element size of " +
+           std::to_string(bits) + " bits";
   int64_t firstTiled = type.getRank() - static_cast<int64_t>(tile.size());
   bool isTiled = static_cast<int64_t>(minor) >= firstTiled;
   int64_t size = isTiled ? tile[minor - firstTiled] : type.getDimSize(minor);
@@ -161,7 +172,8 @@ smalti::mosaic_gpu::checkTransforms(Attribute attribute, MemRefType type) {
     }
     auto tileTransform = dyn_cast<TileTransformAttr>(transform);
     if (!tileTransform)
-      return "it must hold #mosaic_gpu.tile and #mosaic_gpu.swizzle";
+      return "it contains " + toText(transform) +
+             "; only #mosaic_gpu.tile and #mosaic_gpu.swizzle are allowed";
     if (tile)
       return "it has two tiles";
     tile = tileTransform;

@@ -252,9 +252,11 @@ Error Expansion::expandCall(const Statement &statement, const Parts &parts) {
     unsigned each = parts.size() > 5 && parts[5] == "f16" ? 4 : 2;
     if (columns == 0 || columns % 8 || columns > 256 ||
         results.size() != columns / each)
-      return fail(
-          statement,
-          "undefined shape, or a wrong number of accumulators for the shape");
+      return fail(statement, "N is " + Twine(columns) + " with " +
+                                 Twine(results.size()) +
+                                 " accumulator registers; N must be a multiple "
+                                 "of 8 up to 256, with N / " +
+                                 Twine(each) + " accumulator registers");
     // The numbers of the wgmma that wrote the accumulators and of this one, for
     // followAccumulators.
     values.push_back(builder.getInt64(0));

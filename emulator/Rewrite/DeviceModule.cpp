@@ -312,7 +312,8 @@ static void dropUnreached(Module &module) {
 Error completeDeviceModule(Module &module, Vendor vendor,
                            const HostOptions &options) {
   if (none_of(module.functions(), isKernel))
-    return refuse("the module has no kernel");
+    return refuse(
+        "the module does not contain a kernel; at least one is required");
   if (!module.getModuleInlineAsm().empty())
     return refuse("inline assembly outside of functions is not emulated");
   if (!module.ifunc_empty())

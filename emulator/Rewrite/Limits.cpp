@@ -60,9 +60,9 @@ static Error checkFunction(const Function &function) {
   for (const Argument &argument : function.args())
     if (isForeign(argument.getType()))
       return refuse("parameter " + Twine(argument.getArgNo()) +
-                    " of the function @" + function.getName() +
-                    " has the type " + printed(*argument.getType()) +
-                    ", which GPUs do not support");
+                    " of the function @" + function.getName() + " has type " +
+                    printed(*argument.getType()) +
+                    "; GPUs do not support this type");
   for (const Instruction &at : instructions(function)) {
     const Type *foreign = isForeign(at.getType()) ? at.getType() : nullptr;
     for (const Value *operand : at.operands())
@@ -72,8 +72,8 @@ static Error checkFunction(const Function &function) {
         alloca && isForeign(alloca->getAllocatedType()))
       foreign = alloca->getAllocatedType();
     if (foreign)
-      return refuse(at, "a value of the type " + printed(*foreign) +
-                            ", which GPUs do not support");
+      return refuse(at, "a value has type " + printed(*foreign) +
+                            "; GPUs do not support this type");
     const auto *call = dyn_cast<CallBase>(&at);
     const Function *callee = call ? call->getCalledFunction() : nullptr;
     if (!callee || !callee->isIntrinsic() || isInstruction(*callee))
@@ -81,8 +81,9 @@ static Error checkFunction(const Function &function) {
     Intrinsic::ID id = callee->getIntrinsicID();
     if (id == Intrinsic::not_intrinsic || Intrinsic::isTargetIntrinsic(id) ||
         isOfHosts(callee->getName()))
-      return refuse(at, "the intrinsic " + callee->getName() +
-                            ", which GPUs do not support");
+      return refuse(at, "the function calls the intrinsic " +
+                            callee->getName() +
+                            "; GPUs do not support this intrinsic");
   }
   return Error::success();
 }
@@ -91,8 +92,8 @@ Error checkLimits(const Module &module) {
   for (const GlobalVariable &global : module.globals()) {
     Type *type = global.getValueType();
     if (isForeign(type))
-      return refuse("the variable @" + global.getName() + " has the type " +
-                    printed(*type) + ", which GPUs do not support");
+      return refuse("the variable @" + global.getName() + " has type " +
+                    printed(*type) + "; GPUs do not support this type");
   }
   for (const Function &function : module)
     if (!function.isDeclaration())

@@ -383,7 +383,7 @@ def SmaltiLowerCPULoops : Pass<"smalti-lower-cpu-loops", "::mlir::ModuleOp"> {
 }
 
 def MosaicGPUOutlineLaunches : Pass<"mosaic-gpu-outline-launches", "::mlir::ModuleOp"> {
-  let summary = "Outlines the gpu.launch ops of a module that JAX emitted into kernels";
+  let summary = "Outlines gpu.launch ops into kernels, for modules from JAX";
   let description = [{
     The body of each `gpu.launch` becomes a `gpu.func` in its own `gpu.module`, and the launch becomes a
     `gpu.launch_func`. Argument i of the kernel is the memref that the function creates from pointer i of its pointer

@@ -187,8 +187,8 @@ FailureOr<Overlap> SmaltiChooseOverlap::chooseOverlap(gpu::GPUFuncOp kernel,
       << (overlap.stages == 1 ? " stage, " : " stages, ") << overlap.depth
       << (overlap.depth == 1 ? " slot" : " slots") << " per buffer: "
       << (isAsync ? "each asynchronous copy in flight needs a slot"
-                  : "loads go through registers, so a stage does not need "
-                    "its own slot")
+                  : "loads go through registers, so a stage does not need its "
+                    "own slot")
       << "; " << fitting << " of " << chip.sharedMemoryPerBlock
       << " B of shared memory";
   return overlap;

@@ -382,8 +382,8 @@ AsyncAnalysis::waitForQueues(unsigned body, AsyncWaitOpInterface op) {
       if (*pending == 0)
         continue;
       return quote(op) + " leaves " + std::to_string(*pending) +
-             " in flight, and the copies of the loop are not of the kind that "
-             "it counts";
+             " in flight, but counts a kind of copy that the loop does not "
+             "start";
     }
     unsigned size = queues[unsigned(queue)].size();
     completeQueue(queue, *pending, size, wait);

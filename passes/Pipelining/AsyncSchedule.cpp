@@ -41,8 +41,10 @@ Scheduler::Reason Scheduler::analyzeWaits() {
     for (const BodyOp &bodyOp : bodyOps)
       for (const AsyncEvent &event : bodyOp.events)
         if (isa<BarrierObjectOpInterface>(event.op))
-          return "the body does not contain a block barrier, so " +
-                 quote(event.op) + " may be what orders its threads";
+          return "the body does not contain a block barrier, so its threads "
+                 "may rely on " +
+                 quote(event.op) +
+                 " for ordering; a block barrier in the body is required";
   return std::nullopt;
 }
 

@@ -188,6 +188,6 @@ void SmaltiHoldLoads::runOnOperation() {
         << "scheduling barriers inserted: " << body.countPrefetches()
         << (isOne ? " read" : " reads") << " of global memory "
         << (isOne ? "is" : "are") << " issued before the loop's arithmetic"
-        << (store ? " and waited for after it" : "");
+        << (store ? "; the wait follows the arithmetic" : "");
   });
 }

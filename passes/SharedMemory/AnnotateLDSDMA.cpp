@@ -141,10 +141,12 @@ void SmaltiAnnotateLdsDma::runOnOperation() {
     if (accesses == 0)
       return;
     if (failed(reportMissed(func, kPassName, strict,
-                            "LDS accesses not annotated: none is ordered after "
-                            "the LDS DMA loads by the kernel's own waits and "
-                            "barriers; each access waits for all " +
-                                Twine(plan.copies.size()) + " loads")))
+                            "LDS accesses not annotated: the kernel's waits "
+                            "and barriers order 0 of " +
+                                Twine(accesses) +
+                                " accesses after the LDS DMA loads; each "
+                                "access waits for all loads (" +
+                                Twine(plan.copies.size()) + ")")))
       signalPassFailure();
     return;
   }

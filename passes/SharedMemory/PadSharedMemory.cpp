@@ -118,7 +118,8 @@ static std::optional<std::string> checkUser(const PadPlan &plan,
     return std::nullopt;
   bool isStrided = isa<StridedAccessOpInterface>(user);
   if (!isStrided && !isa<DestinationStyleOpInterface>(user))
-    return quote(user) + " may not address memory by the strides of its memref";
+    return quote(user) + " may ignore the strides of its memref; padding "
+                         "requires accesses that use the strides";
   for (OpOperand &operand : user->getOpOperands()) {
     bool isBuffer = operand.get() == plan.buffer;
     if (Operation *view = operand.get().getDefiningOp())
@@ -130,7 +131,8 @@ static std::optional<std::string> checkUser(const PadPlan &plan,
         copy.getCopyDestination() == operand.get() && isStrided &&
         cast<StridedAccessOpInterface>(user).getBlockAccess(operand))
       return "the waves of " + quote(user) +
-             " write consecutive LDS addresses on " + chip.name.str();
+             " write consecutive LDS addresses on " + chip.name.str() +
+             " and cannot skip padding";
     if (isStrided)
       if (auto reason = checkStaysInRow(plan, operand, chip))
         return reason;

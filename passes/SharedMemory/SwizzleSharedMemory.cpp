@@ -211,8 +211,9 @@ static std::optional<std::string> planBuffer(SwizzlePlan &plan,
                                              LaneEvaluator &evaluator,
                                              bool onlyWhenConflicts) {
   if (plan.buffer.getDefiningOp<mosaic_gpu::SliceSMEMOp>())
-    return std::string("its accesses do not have indices before the conversion "
-                       "to thread level");
+    return std::string(
+        "the kernel is block-level, where accesses do not have per-thread "
+        "indices; run this pass after the conversion to thread level");
   if (auto view = plan.buffer.getDefiningOp<memref::ViewOp>())
     if (auto reason = checkBytes(view, function))
       return reason;

@@ -160,8 +160,8 @@ std::string Plan::describeOrder(const sync::Placement::Barrier &barrier) const {
       return it->second;
   return "it orders " + description.describe(barrier.first) + " before " +
          description.describe(barrier.second) +
-         (barrier.isOfMany ? ", and the buffer has more accesses than the "
-                             "pass distinguishes"
+         (barrier.isOfMany ? "; the pass merges some accesses to the buffer, "
+                             "so the barrier may be redundant"
                            : "");
 }
 

@@ -81,8 +81,9 @@ static std::optional<std::string> findGrid(triton_xla::EntryFuncOp func,
     return std::string("the tile id is not used");
   int64_t tiles = static_cast<int64_t>(func.getNumTiles());
   if (tiles % *columns != 0)
-    return std::to_string(tiles) + " tiles are not a whole number of rows of " +
-           std::to_string(*columns) + " tiles";
+    return "the kernel has " + std::to_string(tiles) +
+           " tiles; a multiple of the " + std::to_string(*columns) +
+           " tiles in a row is required";
   grid.columns = *columns;
   grid.rows = tiles / *columns;
   if (grid.columns == 1 || grid.rows == 1)
@@ -198,7 +199,8 @@ chooseOrder(triton_xla::EntryFuncOp func, const targets::Target &target,
             int64_t concurrent, const TileGrid &grid, TileOrder &order) {
   const targets::Timing *timing = targets::lookupTiming(target.name);
   if (!timing || timing->cacheBytes == 0)
-    return "the target table has no L2 size for " + target.name.str();
+    return "the target table does not contain the L2 size of " +
+           target.name.str();
   if (concurrent == 0)
     concurrent = timing->units;
   auto [rowBytes, columnBytes] = countBytes(func, grid);

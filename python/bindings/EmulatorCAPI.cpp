@@ -27,7 +27,9 @@ llvm::Expected<HostOptions> parseOptions(llvm::StringRef text) {
     return parsed.takeError();
   const llvm::json::Object *object = parsed->getAsObject();
   if (!object)
-    return invalid("a JSON object is wanted");
+    return llvm::createStringError(
+        llvm::inconvertibleErrorCode(),
+        "the rewriter's options are not a JSON object; an object is required");
   HostOptions options;
   options.name = object->getString("name").value_or("-").str();
   options.chip = object->getString("chip").value_or("").str();
@@ -44,12 +46,14 @@ llvm::Expected<HostOptions> parseOptions(llvm::StringRef text) {
   if (const llvm::json::Array *libraries = object->getArray("libraries"))
     for (const llvm::json::Value &path : *libraries) {
       if (!path.getAsString())
-        return invalid("'libraries' are paths");
+        return invalid("'libraries' has an entry that is not a string; paths "
+                       "are required");
       options.libraries.push_back(path.getAsString()->str());
     }
   int64_t level = object->getInteger("optimization").value_or(1);
   if (level < 0 || level > 3)
-    return invalid("'optimization' is a number from 0 to 3");
+    return invalid("'optimization' is " + llvm::Twine(level) +
+                   "; an integer from 0 to 3 is required");
   options.optimization = level;
   llvm::StringRef format = object->getString("format").value_or("object");
   if (format != "object" && format != "text")

@@ -24,6 +24,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -90,15 +91,19 @@ namespace {
 // Checks
 //===----------------------------------------------------------------------===//
 
-void require(bool holds, const char *message) {
-  if (!holds)
-    throw nb::value_error(message);
+/// Raises a ValueError, whose message is `parts`, unless `holds`.
+template <class... Parts> void require(bool holds, const Parts &...parts) {
+  if (holds)
+    return;
+  std::ostringstream message;
+  (message << ... << parts);
+  throw nb::value_error(message.str().c_str());
 }
 
 const ElementType &typeNamed(const std::string &name) {
   if (const ElementType *type = findElementType(name.c_str()))
     return *type;
-  std::string message = "no element type is called '" + name + "'; known are";
+  std::string message = "unknown element type '" + name + "'; known types:";
   size_t count;
   const ElementType *types = elementTypes(count);
   for (size_t i = 0; i < count; ++i)
@@ -119,8 +124,8 @@ Rounding roundingNamed(const std::string &name) {
   for (int i = 0; i < 5; ++i)
     if (name == names[i])
       return Rounding(i);
-  throw nb::value_error(("no rounding is called '" + name +
-                         "'; known are nearest_even, nearest_away, "
+  throw nb::value_error(("unknown rounding '" + name +
+                         "'; known roundings: nearest_even, nearest_away, "
                          "toward_zero, down, up")
                             .c_str());
 }
@@ -147,7 +152,9 @@ void convertBytes(Bytes values, const std::string &from, const std::string &to,
   size_t count = values.size() / source.bytes;
   require(count * source.bytes == values.size() &&
               count * target.bytes == results.size(),
-          "the arrays do not have as many elements of their types");
+          "values has ", values.size(), " bytes and results ", results.size(),
+          " bytes; both must hold the same number of elements, of ",
+          source.bytes, " and ", target.bytes, " bytes");
   Rounding how = roundingNamed(rounding);
   nb::gil_scoped_release release;
   convert(source, target, values.data(), count, how, saturate, results.data());
@@ -158,7 +165,8 @@ void fuseBytes(const std::string &type, Bytes x, Bytes y, Bytes z,
   const ElementType &element = typeNamed(type);
   size_t bytes = results.size() * element.bytes;
   require(x.size() == bytes && y.size() == bytes && z.size() == bytes,
-          "the arrays do not have as many elements");
+          "x, y and z have ", x.size(), ", ", y.size(), " and ", z.size(),
+          " bytes; ", bytes, " bytes each are required");
   nb::gil_scoped_release release;
   fuse(element, x.data(), y.data(), z.data(), results.size(), results.data());
 }
@@ -172,7 +180,8 @@ void matmul(Result accumulator, Bytes a, Bytes b, int64_t m, int64_t n,
   Matmul matmul;
   constexpr int64_t limit = int64_t(1) << 24;
   require(m >= 0 && n >= 0 && k >= 0 && m < limit && n < limit && k < limit,
-          "a matrix has less than no rows, or too many");
+          "m, n and k are ", m, ", ", n, " and ", k,
+          "; each must be from 0 to 2^24 - 1");
   matmul.m = m;
   matmul.n = n;
   matmul.k = k;
@@ -184,13 +193,15 @@ void matmul(Result accumulator, Bytes a, Bytes b, int64_t m, int64_t n,
               matmul.typeB->isFloat() == isFloat,
           "the operands and the accumulator of a matmul must be either all "
           "floats or all integers");
-  auto has = [](const Bytes &array, int64_t count, const ElementType &type) {
-    return int64_t(array.size()) == count * type.bytes;
-  };
   int64_t stored = positions ? m * k / 2 : m * k;
-  require(has(a, stored, *matmul.typeA) && has(b, k * n, *matmul.typeB) &&
-              int64_t(accumulator.size()) == m * n * matmul.typeC->bytes,
-          "an array does not have the elements of its matrix");
+  int64_t bytesA = stored * matmul.typeA->bytes,
+          bytesB = k * n * matmul.typeB->bytes,
+          bytesC = m * n * matmul.typeC->bytes;
+  require(int64_t(a.size()) == bytesA && int64_t(b.size()) == bytesB &&
+              int64_t(accumulator.size()) == bytesC,
+          "a, b and the accumulator have ", a.size(), ", ", b.size(), " and ",
+          accumulator.size(), " bytes; ", bytesA, ", ", bytesB, " and ", bytesC,
+          " bytes are required");
   matmul.a = a.data();
   matmul.b = b.data();
   matmul.c = accumulator.data();
@@ -203,13 +214,19 @@ void matmul(Result accumulator, Bytes a, Bytes b, int64_t m, int64_t n,
   }
   if (scales) {
     matmul.typeScale = &typeNamed(typeScale);
-    require(isFloat, "integers have no scales");
-    require(scaleBlock > 0 && k % scaleBlock == 0,
-            "k must be a multiple of the elements that have one scale");
-    require(has(scales->first, m * (k / scaleBlock), *matmul.typeScale) &&
-                has(scales->second, n * (k / scaleBlock), *matmul.typeScale),
-            "there must be a scale for each block of each row of A and column "
-            "of B");
+    require(
+        isFloat,
+        "scales are given for integer operands; scales require float operands");
+    require(scaleBlock > 0 && k % scaleBlock == 0, "k is ", k,
+            " and the scale block ", scaleBlock,
+            "; k must be a multiple of a positive scale block");
+    int64_t scalesA = m * (k / scaleBlock), scalesB = n * (k / scaleBlock),
+            each = matmul.typeScale->bytes;
+    require(int64_t(scales->first.size()) == scalesA * each &&
+                int64_t(scales->second.size()) == scalesB * each,
+            "the scales of a and b have ", scales->first.size(), " and ",
+            scales->second.size(), " bytes; ", scalesA, " and ", scalesB,
+            " scales of ", each, " bytes are required");
     matmul.scalesA = scales->first.data();
     matmul.scalesB = scales->second.data();
     matmul.scaleBlock = scaleBlock;
@@ -230,23 +247,30 @@ void execute(const std::string &name,
              const std::string &architecture) {
   const Instruction *found = findPureInstruction(name.c_str());
   if (!found)
-    throw nb::value_error(("no instruction that needs neither memory nor "
-                           "threads is called '" +
-                           name + "'")
+    throw nb::value_error(("unknown instruction '" + name +
+                           "'; an instruction that accesses neither memory nor "
+                           "other threads is required")
                               .c_str());
   size_t waves = results.shape(0), lanes = results.shape(1);
-  require(lanes == 32 || lanes == 64, "a wave has 32 or 64 lanes");
-  require(active.size() == waves, "there must be a mask for each wave");
+  require(lanes == 32 || lanes == 64, "the result has ", lanes,
+          " lanes; 32 or 64 are required");
+  require(active.size() == waves, active.size(), " masks are given for ", waves,
+          " waves; one mask per wave is required");
   // An instruction reads and writes the bytes that its document states, which
   // may exceed these arrays: copies with padding keep the accesses inside.
   constexpr size_t room = 512, mostOperands = 64;
   require(operands.size() <= mostOperands && results.shape(2) <= room,
-          "too many operands, or too large a result");
+          operands.size(), " operands and ", results.shape(2),
+          " result bytes per lane; at most ", mostOperands, " operands and ",
+          room, " bytes are supported");
   std::vector<uint32_t> bytes(mostOperands);
   for (size_t i = 0; i < operands.size(); ++i) {
     require(operands[i].shape(0) == waves && operands[i].shape(1) == lanes &&
                 operands[i].shape(2) <= room,
-            "an operand must have as many waves and lanes as the result");
+            "operand ", i, " has ", operands[i].shape(0), " waves of ",
+            operands[i].shape(1), " lanes with ", operands[i].shape(2),
+            " bytes each; ", waves, " waves of ", lanes, " lanes with at most ",
+            room, " bytes each are required");
     bytes[i] = uint32_t(operands[i].shape(2));
   }
   Site site = {uint32_t(results.shape(2)), uint32_t(operands.size()), 0, 0,
@@ -278,9 +302,10 @@ void execute(const std::string &name,
   for (size_t w = 0; w < waves; ++w) {
     wave->active = active.data()[w];
     if (lanes == 32 && wave->active >> 32)
-      fail("a lane beyond the 32 of the wave is active");
+      fail("the mask 0x%llx of wave %zu exceeds 32 bits; the wave has 32 lanes",
+           (unsigned long long)wave->active, w);
     if (found->needsFullWave && !wave->isFull())
-      fail("a lane is not active; all lanes of the wave must be");
+      fail("wave %zu has inactive lanes; all lanes must be active", w);
     for (size_t lane = 0; lane < lanes; ++lane)
       for (size_t i = 0; i < operands.size(); ++i)
         memcpy(operandOf(lane, i),
@@ -313,14 +338,16 @@ void execute(const std::string &name,
 void unpackScales(Array<const uint8_t, 4> packed, Result scales) {
   require(packed.shape(2) % 32 == 0 && packed.shape(3) == 16,
           "packed scales must have the shape [tiles, columns, 32 n, 16]");
-  require(scales.size() == packed.size(), "the arrays must be equally large");
+  require(scales.size() == packed.size(), "the arrays have ", packed.size(),
+          " and ", scales.size(), " bytes; equal sizes are required");
   nvidia::unpackScales(packed.data(), int64_t(packed.shape(0)),
                        int64_t(packed.shape(1)), int64_t(packed.shape(2)),
                        scales.data());
 }
 
 void unpackMetadata(Array<const uint8_t, 4> packed, Result metadata) {
-  require(metadata.size() == packed.size(), "the arrays must be equally large");
+  require(metadata.size() == packed.size(), "the arrays have ", packed.size(),
+          " and ", metadata.size(), " bytes; equal sizes are required");
   nvidia::unpackMetadata(packed.data(), int64_t(packed.shape(0)),
                          int64_t(packed.shape(1)), int64_t(packed.shape(2)),
                          int64_t(packed.shape(3)), metadata.data());
@@ -330,8 +357,9 @@ void sparsePositions(Array<const uint8_t, 2> metadata, int elementBits,
                      Result positions) {
   require(metadata.shape(0) % 16 == 0 && metadata.shape(1) % 16 == 0,
           "the rows and columns of metadata must be multiples of 16");
-  require(positions.size() == metadata.size(),
-          "the arrays must be equally large");
+  require(positions.size() == metadata.size(), "the arrays have ",
+          metadata.size(), " and ", positions.size(),
+          " bytes; equal sizes are required");
   nvidia::sparsePositions(metadata.data(), int64_t(metadata.shape(0)),
                           int64_t(metadata.shape(1)), elementBits,
                           positions.data());

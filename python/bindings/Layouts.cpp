@@ -133,11 +133,20 @@ TiledLayout makeBlock(const TiledLayout &fragment, const Ints &fragmentShape,
                       const std::optional<std::vector<int>> &warpOrder) {
   raiseIf(fragment.validateFor(fragmentShape));
   if (!fragment.warpDims.empty())
-    throw nb::value_error("a fragment is the layout of one warp");
+    throw nb::value_error(
+        "the fragment has warp_dims; a layout of one warp is required");
   if (fragment.tiling.front().size() != fragmentShape.size())
-    throw nb::value_error("a fragment tiles all dimensions of its shape");
+    throw nb::value_error(("the base tile has rank " +
+                           std::to_string(fragment.tiling.front().size()) +
+                           " and the fragment shape rank " +
+                           std::to_string(fragmentShape.size()) +
+                           "; the ranks must be equal")
+                              .c_str());
   if (warps.size() != fragmentShape.size())
-    throw nb::value_error("warps has one entry per dimension of the fragment");
+    throw nb::value_error(("warps has " + std::to_string(warps.size()) +
+                           " entries; " + std::to_string(fragmentShape.size()) +
+                           ", one per dimension of the fragment, are required")
+                              .c_str());
   constexpr int64_t bound = int64_t(1) << 16;
   for (int64_t count : warps)
     if (count < 1 || count > bound)
@@ -153,7 +162,9 @@ TiledLayout makeBlock(const TiledLayout &fragment, const Ints &fragmentShape,
     for (int part : *warpOrder) {
       checkBelow("warp_order entry", part, parts);
       if (seen[part])
-        throw nb::value_error("warp_order names a part twice");
+        throw nb::value_error(("warp_order contains " + std::to_string(part) +
+                               " twice; each entry must be unique")
+                                  .c_str());
       seen[part] = true;
     }
     for (int part = 0; part < parts; ++part)
@@ -177,10 +188,10 @@ static void bindNamedLayouts(nb::module_ &m) {
       [](const std::string &name) {
         std::optional<TiledLayout> layout = lookupLayout(name);
         if (!layout)
-          throw nb::value_error(("no layout is named '" + name +
-                                 "'; there are " +
-                                 llvm::join(layoutNames(), ", "))
-                                    .c_str());
+          throw nb::value_error(
+              ("unknown layout '" + name +
+               "'; known layouts: " + llvm::join(layoutNames(), ", "))
+                  .c_str());
         return *layout;
       },
       nb::arg("name"), "The layout that JAX calls so, as in \"WGMMA_ROW\".");

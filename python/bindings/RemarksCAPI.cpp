@@ -127,8 +127,9 @@ SmaltiRemarks smaltiRemarksAttach(MlirContext context, MlirStringRef filter,
           *unwrap(context), std::make_unique<CollectingStreamer>(collection),
           std::make_unique<mlir::remark::RemarkEmittingPolicyAll>(),
           categories))) {
-    onError(wrap(llvm::StringRef("the context takes no remark engine")),
-            userData);
+    onError(
+        wrap(llvm::StringRef("remarks could not be enabled for this context")),
+        userData);
     return {nullptr};
   }
   return {new Handle{std::move(collection)}};

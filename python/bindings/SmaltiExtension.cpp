@@ -182,8 +182,12 @@ NB_MODULE(_smalti, m) {
       "dense_bytes",
       [](MlirAttribute attribute) {
         std::string bytes;
-        if (!smaltiDenseElementsGetBytes(attribute, appendTo, &bytes))
-          throw nb::value_error("not a dense attribute of numbers");
+        if (!smaltiDenseElementsGetBytes(attribute, appendTo, &bytes)) {
+          std::string text;
+          mlirAttributePrint(attribute, appendTo, &text);
+          text += " is not a dense attribute of integers or floats";
+          throw nb::value_error(text.c_str());
+        }
         return nb::bytes(bytes.data(), bytes.size());
       },
       nb::arg("attribute"),

@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -34,6 +35,20 @@ using Longs = Array<const int64_t, 1>;
 using Row = Array<int32_t, 1>;
 using Bits = Array<uint32_t, 1>;
 
+// Functions of their own, which keep the loops small.
+[[noreturn]] void raiseOutside(int64_t number, size_t size) {
+  throw nb::index_error(("index " + std::to_string(number) +
+                         " of a grain or access is outside its array of " +
+                         std::to_string(size) + " elements")
+                            .c_str());
+}
+[[noreturn]] void raiseOutside(int64_t byte, int64_t size, size_t bytes) {
+  throw nb::index_error(
+      ("bytes [" + std::to_string(byte) + ", " + std::to_string(byte + size) +
+       ") are outside memory of " + std::to_string(bytes) + " bytes")
+          .c_str());
+}
+
 /// The elements of an array, which are looked up by a number that has to be one
 /// of theirs.
 template <typename T> struct Elements {
@@ -41,7 +56,7 @@ template <typename T> struct Elements {
   Elements(const A &array) : data(array.data()), size(array.shape(0)) {}
   T &operator[](int64_t number) const {
     if (static_cast<uint64_t>(number) >= size)
-      throw nb::index_error("a grain outside of the shadow");
+      raiseOutside(number, size);
     return data[number];
   }
   T *data;
@@ -60,7 +75,8 @@ struct Rows {
 
 void require(bool holds) {
   if (!holds)
-    throw nb::value_error("arrays whose shapes do not match");
+    throw nb::value_error(
+        "the shapes of the arrays and the sizes do not match");
 }
 
 template <typename T>
@@ -92,7 +108,10 @@ getGrains(Longs first, Longs steps, int64_t size, int64_t grain) {
     }
   }
   if (lowest < 0)
-    throw nb::index_error("a byte before its memory");
+    throw nb::index_error(
+        ("byte " + std::to_string(lowest) +
+         " is before the start of memory; offsets must not be negative")
+            .c_str());
   return newArray(std::move(grains), count, columns * each);
 }
 
@@ -129,7 +148,7 @@ void forEachElement(Longs first, Longs steps, int64_t size, size_t bytes,
     for (size_t c = 0; c < steps.shape(0); ++c, values += size) {
       int64_t byte = first.data()[r] + steps.data()[c];
       if (byte < 0 || static_cast<size_t>(byte + size) > bytes)
-        throw nb::index_error("bytes outside of memory");
+        raiseOutside(byte, size, bytes);
       fn(byte, values);
     }
 }

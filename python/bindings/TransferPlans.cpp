@@ -50,8 +50,8 @@ std::vector<Ints> toLists(llvm::ArrayRef<llvm::SmallVector<int64_t>> lists) {
 const targets::Target &getTarget(const std::string &name) {
   const targets::Target *target = targets::lookup(name);
   if (!target)
-    throw nb::value_error(("'" + name + "' is not a known target; there are " +
-                           targets::knownNames())
+    throw nb::value_error(("unknown target '" + name +
+                           "'; known targets: " + targets::knownNames())
                               .c_str());
   return *target;
 }
@@ -104,7 +104,9 @@ TransferNeed getNeed(const std::string &name) {
   if (name == "downgradable")
     return TransferNeed::Downgradable;
   throw nb::value_error(
-      ("'" + name + "' is not optimized, unoptimized or downgradable").c_str());
+      ("unknown mode '" + name +
+       "'; it must be 'optimized', 'unoptimized' or 'downgradable'")
+          .c_str());
 }
 
 void bindMemory(nb::module_ &m) {
@@ -139,7 +141,11 @@ void bindMemory(nb::module_ &m) {
           [](const MemoryLayout &self, const Ints &index, int64_t elementBits) {
             raiseIf(self.validate(elementBits));
             if (index.size() != self.shape.size())
-              throw nb::value_error("an index has one entry a dimension");
+              throw nb::value_error(
+                  ("the index has " + std::to_string(index.size()) +
+                   " entries; the memory has " +
+                   std::to_string(self.shape.size()) + " dimensions")
+                      .c_str());
             for (size_t dim = 0; dim < index.size(); ++dim)
               if (index[dim] < 0 || index[dim] >= self.shape[dim])
                 throw nb::value_error("the index is outside the memory");
@@ -222,9 +228,17 @@ void bindTransfers(nb::module_ &m) {
           [](const TransferPlan &self, int64_t thread, int64_t access) {
             if (access < 0 ||
                 access >= static_cast<int64_t>(self.accesses.size()))
-              throw nb::value_error("the index of the access exceeds the plan");
+              throw nb::value_error(("access " + std::to_string(access) +
+                                     " does not exist; the plan has " +
+                                     std::to_string(self.accesses.size()) +
+                                     " accesses")
+                                        .c_str());
             if (thread < 0 || thread >= self.warps * self.waveSize)
-              throw nb::value_error("the thread exceeds the warps of the plan");
+              throw nb::value_error(
+                  ("thread " + std::to_string(thread) +
+                   " does not exist; the plan has " +
+                   std::to_string(self.warps * self.waveSize) + " threads")
+                      .c_str());
             return self.address(thread, self.accesses[access]);
           },
           nb::arg("thread"), nb::arg("access"),
@@ -441,7 +455,9 @@ void bindFragments(nb::module_ &m) {
                                  fragment.layout);
         }
         if (!isOperand)
-          throw nb::value_error("an operand is 'a', 'b' or 'accumulator'");
+          throw nb::value_error(("operand is '" + operand +
+                                 "'; it must be 'a', 'b' or 'accumulator'")
+                                    .c_str());
         return found;
       },
       nb::arg("target"), nb::arg("operand"), nb::arg("shape"),

@@ -106,9 +106,9 @@ static LogicalResult verifySlice(Operation *op, StringRef name,
   if (static_cast<int64_t>(indices.size()) != rank ||
       static_cast<int64_t>(lengths.size()) != rank)
     return op->emitOpError()
-           << "requires one index and one slice length per dimension of the "
-           << name << ": " << rank << ", but found " << indices.size()
-           << " and " << lengths.size();
+           << "the number of indices is " << indices.size()
+           << " and of slice lengths " << lengths.size() << "; both must be "
+           << rank << ", the rank of the " << name;
   bool gathers = false;
   for (auto [index, length] : llvm::zip_equal(indices, lengths)) {
     if (length < -1 || length == 0)
@@ -172,8 +172,9 @@ static LogicalResult partitionSlice(AsyncLoadOp op,
   int64_t part = destination.getDimSize(axis);
   if (slice[axis] % part != 0)
     return op.emitOpError()
-           << "slice length " << slice[axis]
-           << " is not a multiple of the destination length " << part;
+           << "slice length " << slice[axis] << " in dimension " << axis
+           << " is not a multiple of the destination size " << part
+           << "; 'leader_tracked' requires a multiple";
   slice[axis] = part;
   return success();
 }

@@ -175,8 +175,9 @@ Value WithTransformsOp::getViewSource() { return getRef(); }
 LogicalResult WithTransformsOp::verify() {
   MemRefType type = getRef().getType();
   if (isa<BarrierType>(type.getElementType()))
-    return emitOpError() << "barriers do not have transforms, but found "
-                         << type;
+    return emitOpError()
+           << "memory has type " << type
+           << "; transforms require elements that are not barriers";
   if (failed(verifyInShared(*this, "memory", type)))
     return failure();
   if (auto reason = checkTransforms(getTransforms(), type))

@@ -170,7 +170,9 @@ LogicalResult LayoutCastOp::verify() {
     return failure();
   Attribute outLayout = getOutLayout(*this);
   if (outLayout && !areSameLayout(outLayout, getNewLayout()))
-    return emitOpError() << "'out_layouts' is not 'new_layout'";
+    return emitOpError() << "'out_layouts' is " << outLayout
+                         << " and 'new_layout' is " << getNewLayout()
+                         << "; they must be equal";
   return success();
 }
 

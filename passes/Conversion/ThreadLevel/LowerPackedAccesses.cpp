@@ -327,9 +327,14 @@ static LogicalResult planAccess(Access &access, const targets::Target *chip,
     access.alignment = int64_t(1)
                        << std::min(access.log2Start - log2PerByte, log2Widest);
   // The elements of a vector are consecutive.
-  if (vector && access.count > 1 && !strides.empty() && strides.back() != 1)
+  if (vector && access.count > 1 && !strides.empty() && strides.back() != 1) {
+    std::string stride = ShapedType::isDynamic(strides.back())
+                             ? "?"
+                             : std::to_string(strides.back());
     return op->emitOpError()
-           << "accesses a vector whose elements are not contiguous in memory";
+           << "accesses a vector in a memref with innermost stride " << stride
+           << "; stride 1 is required for elements narrower than a byte";
+  }
   if (!access.stored)
     return success();
   std::optional<std::string> why = refuseStore(access, masks);

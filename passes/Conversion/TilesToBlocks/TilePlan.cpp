@@ -617,8 +617,8 @@ LogicalResult Planner::assignLayouts() {
     if (isNew || it->second.first == layout)
       continue;
     InFlightDiagnostic diagnostic = op->emitOpError(
-        "has an accumulator layout that differs from that of the dot whose "
-        "accumulator it is combined with, because their MMAs differ");
+        "uses a different MMA from the other dot, so their accumulators, which "
+        "are combined, have different layouts; both must use the same MMA");
     diagnostic.attachNote(it->second.second->getLoc())
         << "the other dot is here";
     return diagnostic;

@@ -122,14 +122,16 @@ static bool isBefore(Operation *op, Operation *reader) {
 }
 
 /// Why a use of an array of integers that an encoder call reads is not
-/// supported. Null if the use is a store of an i64 before the call, or a read
+/// supported. Empty if the use is a store of an i64 before the call, or a read
 /// by an encoder call.
-static const char *findUnsupportedUse(OpOperand &use, func::CallOp call) {
+static std::string findUnsupportedUse(OpOperand &use, func::CallOp call) {
   if (auto encoder = getEncoderCall(use.getOwner()))
     return llvm::is_contained({4u, 5u, 7u}, use.getOperandNumber())
-               ? nullptr
-               : "the array is passed here as something other than sizes, "
-                 "strides or a box";
+               ? ""
+               : "the array is operand " +
+                     std::to_string(use.getOperandNumber()) +
+                     " of this encoder call; only the size, stride and box "
+                     "operands (4, 5 and 7) are supported";
   auto store = dyn_cast<LLVM::StoreOp>(use.getOwner());
   if (!store || store.getAddr() != use.get() || store.getValue() == use.get())
     return "this use of the array is not a store to it";
@@ -138,7 +140,7 @@ static const char *findUnsupportedUse(OpOperand &use, func::CallOp call) {
   if (!isBefore(store, call))
     return "this store to the array does not precede the encoder call in the "
            "same MLIR block";
-  return nullptr;
+  return "";
 }
 
 /// The first integers, as many as requested, that the host code stores to an
@@ -147,10 +149,10 @@ static std::optional<SmallVector<int64_t>>
 readIntegers(func::CallOp call, unsigned operand, int64_t count,
              TensorMapRefusal &refusal) {
   Value array = call.getOperand(operand);
-  auto refuse = [&](Operation *op, const char *note) {
+  auto refuse = [&](Operation *op, StringRef note) {
     if (!refusal.op) {
       refusal.op = op;
-      refusal.note = note;
+      refusal.note = note.str();
     }
     return std::nullopt;
   };
@@ -160,7 +162,7 @@ readIntegers(func::CallOp call, unsigned operand, int64_t count,
   SmallVector<std::optional<int64_t>> values(count);
   SmallVector<LLVM::StoreOp> stores(count);
   auto note = [&](OpOperand &use, int64_t index) {
-    if (const char *fault = findUnsupportedUse(use, call)) {
+    if (std::string fault = findUnsupportedUse(use, call); !fault.empty()) {
       refuse(use.getOwner(), fault);
       return;
     }

@@ -255,7 +255,7 @@ std::string inference::describeConstraint(Evaluator &evaluator,
   case Kind::Broadcast:
     break;
   }
-  return "relates the layouts of " +
+  return "requires matching layouts for " +
          typeText(evaluator.getSystem().getVariables()[constraint.a].type) +
          " and " +
          typeText(evaluator.getSystem().getVariables()[constraint.b].type);
@@ -640,7 +640,7 @@ void inference::reportOutOfFuel(Solver &solver, const Problem &problem,
       solution.stuck.empty() ? problem.vars.front() : solution.stuck.front();
   InFlightDiagnostic diagnostic =
       evaluator.getSystem().getVariables()[var].getOp()->emitOpError();
-  diagnostic << "has no layout after " << solver.getTried()
+  diagnostic << "does not have a layout after " << solver.getTried()
              << " search steps; raise the option 'fuel' or annotate the values "
                 "in the notes";
   attachStuck(diagnostic, evaluator, solution.stuck);

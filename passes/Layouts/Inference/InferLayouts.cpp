@@ -78,15 +78,15 @@ static LogicalResult addConstraintsOf(Operation *op, ConstraintSystem &system) {
   auto rule = dyn_cast<LayoutInferenceOpInterface>(op);
   if (!rule)
     return op->emitOpError()
-           << "has no layout inference rule, but uses or produces "
+           << "does not have a layout inference rule, but uses or produces "
            << nameOf(*getMemory(first.getType())) << " (" << first.getType()
            << ")";
   system.setOp(op);
   if (failed(rule.addLayoutConstraints(system)))
     return failure();
   auto emitMissing = [&](StringRef kind, unsigned number, Type type) {
-    return op->emitOpError() << "has no layout inference rule for " << kind
-                             << " " << number << " (" << type << ")";
+    return op->emitOpError() << "does not have a layout inference rule for "
+                             << kind << " " << number << " (" << type << ")";
   };
   for (OpOperand &operand : op->getOpOperands())
     if (hasLayout(operand.get()) && system.lookup(operand) == kNoVar)

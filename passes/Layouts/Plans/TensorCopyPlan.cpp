@@ -203,7 +203,8 @@ Planner::addBoxDims(ArrayRef<SliceDigit> box,
     if (isFinest && digit.step != 1)
       return "dimension " + std::to_string(digit.dim) +
              " is stored in shared memory in steps of " +
-             std::to_string(digit.step);
+             std::to_string(digit.step) +
+             " elements; steps of 1 element are required";
     if (coarser) {
       dim.extent = coarser->step / digit.step;
     } else {
@@ -370,7 +371,7 @@ Planner::Result Planner::build(size_t count) const {
                           std::to_string(piece.sharedOffset) +
                           " of the slice in shared memory; it must be a "
                           "multiple of " +
-                          std::to_string(kTensorCopyAlignment));
+                          std::to_string(kTensorCopyAlignment) + " bytes");
   return plan;
 }
 

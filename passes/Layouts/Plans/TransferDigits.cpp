@@ -39,7 +39,7 @@ transfers::splitDigit(const TiledDim &dim, const MemorySteps &steps,
   }
   if (steps.inner % dim.stride != 0 || end % steps.inner != 0)
     return std::to_string(dim.size) + " steps of " +
-           std::to_string(dim.stride) + " along dimension " +
+           std::to_string(dim.stride) + " elements along dimension " +
            std::to_string(dim.logicalDim) + " do not align with runs of " +
            std::to_string(steps.inner) + " elements in memory";
   digits.push_back({end / steps.inner, steps.outerStride * elementBits});

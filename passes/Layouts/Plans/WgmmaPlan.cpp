@@ -31,10 +31,11 @@ transfers::splitWgmmaColumns(int64_t columns, bool isInteger) {
   for (const WgmmaBlock &block : blocks) {
     int64_t multiple = isInteger && block.size > 24 ? 16 : 8;
     if (block.size % multiple != 0)
-      return Result::none(
-          std::to_string(columns) + " columns leave an instruction with " +
-          std::to_string(block.size) + " columns; it requires a multiple of " +
-          std::to_string(multiple));
+      return Result::none("splitting " + std::to_string(columns) +
+                          " columns leaves an instruction with N = " +
+                          std::to_string(block.size) +
+                          "; N must be a multiple of " +
+                          std::to_string(multiple));
   }
   return blocks;
 }
@@ -92,8 +93,8 @@ transfers::planWgmmaOperand(const WgmmaOperandProblem &problem) {
     return Result::none(steps.reason);
   int64_t swizzle = memory.swizzleBytes;
   if (swizzle == 16)
-    return Result::none(
-        "its memory has no swizzle; 32, 64 or 128 bytes are required");
+    return Result::none("its memory is not swizzled; a swizzle of 32, 64 or "
+                        "128 bytes is required");
   int64_t bytes = problem.elementBits / 8;
   Line outer{(*steps)[problem.outerDim], bytes},
       inner{(*steps)[1 - problem.outerDim], bytes};

@@ -114,7 +114,8 @@ std::optional<Distribution> Distribution::get(VectorType type, Attribute layout,
   }
   auto tiledAttr = dyn_cast<mosaic_gpu::TiledLayoutAttr>(layout);
   if (!tiledAttr) {
-    reason = "it is not a register layout";
+    reason = "it is not a register layout; #mosaic_gpu.TiledLayout, "
+             "WGStridedFragLayout or WGSplatFragLayout is required";
     return std::nullopt;
   }
   Distribution result;

@@ -155,7 +155,7 @@ def _numpy_view(array: Any) -> ArrayView:
         pointer=array.ctypes.data if array.size else array.__array_interface__["data"][0],
         shape=array.shape,
         strides=tuple(stride // size for stride in array.strides),
-        dtype=array.dtype.name if array.dtype.isnative else f"{array.dtype.name} in foreign byte order",
+        dtype=array.dtype.name if array.dtype.isnative else f"{array.dtype.name} in non-native byte order",
         device=CPU,
         readonly=not array.flags.writeable,
         owner=array,

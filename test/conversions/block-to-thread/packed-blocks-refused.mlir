@@ -60,7 +60,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @odd_end(%x: memref<251xi4>, %pad: i4) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %c0 = arith.constant 0 : index
-    // expected-error @below {{4-bit elements share bytes, and the memref cannot be proven to end at a byte boundary}}
+    // expected-error @below {{4-bit elements share bytes, and the rows of the memref cannot be proven to end at a byte boundary; its innermost size must be a static multiple of 2}}
     %v = vector.transfer_read %x[%c0], %pad {out_layouts = [#row]} : memref<251xi4>, vector<256xi4>
     gpu.return
   }

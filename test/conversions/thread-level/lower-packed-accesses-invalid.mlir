@@ -106,7 +106,7 @@ gpu.module @odd_end {
 gpu.module @apart {
   func.func @load(%a: memref<8xi4, strided<[2]>>, %n: vector<4xi32>, %m: vector<4xi1>, %p: vector<4xi4>) -> vector<4xi4> {
     %c0 = arith.constant 0 : index
-    // expected-error @below {{accesses a vector whose elements are not contiguous in memory}}
+    // expected-error @below {{accesses a vector in a memref with innermost stride 2; stride 1 is required for elements narrower than a byte}}
     %v = vector.gather %a[%c0] [%n], %m, %p
         : memref<8xi4, strided<[2]>>, vector<4xi32>, vector<4xi1>, vector<4xi4> into vector<4xi4>
     return %v : vector<4xi4>

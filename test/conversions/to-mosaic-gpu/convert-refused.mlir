@@ -138,7 +138,7 @@ triton_xla.entry_func @accumulators(%a: memref<64x64xf16>, %f: memref<64x64xf32>
   %g = triton_xla.extract %f[0, 0] [64, 64] [1, 1] : memref<64x64xf32> to tensor<64x64xf32>
   // expected-note@+1 {{the other dot is here}}
   %d = triton_xla.dot %l, %l, %acc : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
-  // expected-error@+1 {{has an accumulator layout that differs from that of the dot}}
+  // expected-error@+1 {{uses a different MMA from the other dot, so their accumulators, which are combined, have different layouts; both must use the same MMA}}
   %e = triton_xla.dot %g, %g, %d : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
   triton_xla.insert %e into %c[0, 0] [64, 64] [1, 1] : tensor<64x64xf32> into memref<64x64xf32>
   triton_xla.return

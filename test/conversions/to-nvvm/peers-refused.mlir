@@ -56,7 +56,7 @@ gpu.module @m {
     %v = mosaic_gpu.vector_load %a {out_layouts = [#column]} : memref<64x1xf16> -> vector<64x1xf16>
     %s = mosaic_gpu.slice_smem 0 : memref<64x1xf16, #smem>
     %b = mosaic_gpu.slice_smem 8192 : memref<!mosaic_gpu.barrier, #smem>
-    // expected-error @below {{a thread holds 2 contiguous bytes; a store to another block requires at least 4}}
+    // expected-error @below {{a thread holds 2 contiguous bytes; a store to another block requires at least 4 bytes}}
     mosaic_gpu.async_store_smem %v to %s barrier(%b) block(x %i) {in_layouts = [#column]} : vector<64x1xf16> to memref<64x1xf16, #smem>, memref<!mosaic_gpu.barrier, #smem>
     gpu.return
   }

@@ -9,7 +9,7 @@
 gpu.module @m {
   gpu.func @k(%a: memref<128x8xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     %v = mosaic_gpu.vector_load %a {out_layouts = [#wgmma]} : memref<128x8xf32> -> vector<128x8xf32>
-    // expected-error @below {{would move elements between threads, from layout #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1> to layout #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>, which is not supported here: thread 0 needs element [16, 0], which it does not hold in the same register as the threads before it hold theirs}}
+    // expected-error @below {{moves elements between threads, from layout #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1> to layout #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>: thread 0 does not hold element [16, 0] of the source; a result layout in which each thread keeps its elements is required}}
     %s = vector.extract_strided_slice %v {offsets = [16, 0], sizes = [64, 8], strides = [1, 1], out_layouts = [#wgmma]} : vector<128x8xf32> to vector<64x8xf32>
     gpu.return
   }

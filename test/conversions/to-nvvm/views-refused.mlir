@@ -9,7 +9,7 @@
 
 gpu.module @m {
   gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.program_threads = 128 : i64} {
-    // expected-error @below {{cannot be lowered to thread level: a swizzle of 128 bytes requires an offset that is a multiple of 1024 bytes; a multiple of 256 is proven}}
+    // expected-error @below {{cannot be lowered to thread level: a swizzle of 128 bytes requires an offset that is a multiple of 1024 bytes; only a multiple of 256 bytes is proven}}
     %s = mosaic_gpu.slice_smem 256 {out_transforms = [#tiled]} : memref<128x64xf16, #smem>
     gpu.return
   }
@@ -134,7 +134,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.program_threads = 128 : i64} {
     %s = mosaic_gpu.slice_smem 0 {out_transforms = [#tiled]} : memref<4x128x64xf16, #smem>
-    // expected-error @below {{cannot be lowered to thread level: the memory is tiled}}
+    // expected-error @below {{cannot be lowered to thread level: its source is tiled; an untiled source is required}}
     %v = mosaic_gpu.reinterpret_cast %s : memref<4x128x64xf16, #smem> to memref<32768xf16, #smem>
     gpu.return
   }
@@ -191,7 +191,7 @@ gpu.module @m {
   gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.program_threads = 128 : i64} {
     %s = mosaic_gpu.slice_smem 0 : memref<4x16xf32, #smem>
     %n = arith.constant 0 : i32
-    // expected-error @below {{converts 'i32' to shared memory; only a pointer to shared memory is supported}}
+    // expected-error @below {{converts values of type 'i32' to a memref in shared memory; one pointer to shared memory is required}}
     %v = builtin.unrealized_conversion_cast %n : i32 to memref<!mosaic_gpu.barrier, #smem>
     gpu.return
   }

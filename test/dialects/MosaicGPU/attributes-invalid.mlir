@@ -105,7 +105,7 @@ func.func private @f() attributes {test.a = #mosaic_gpu.TiledLayout<[[64, 8], [2
 
 // -----
 
-// expected-error @+1 {{lane_dims multiply to more than 2147483647}}
+// expected-error @+1 {{the product of lane_dims exceeds the limit of 2147483647}}
 func.func private @f() attributes {test.a = #mosaic_gpu.TiledLayout<[[8]], warp_dims = [], lane_dims = [#mosaic_gpu.Replicated<times = 65536>, #mosaic_gpu.Replicated<times = 65536>], vector_dim = -1>}
 
 // -----

@@ -95,7 +95,7 @@ func.func @load_element(%m: memref<64x64xf16>, %s: memref<32x64xf32, #gpu.addres
 // -----
 
 func.func @load_indices(%m: memref<64x64xf16>, %s: memref<32x64xf16, #gpu.address_space<workgroup>>, %b: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>, %i: i32) {
-  // expected-error @+1 {{requires one index and one slice length per dimension of the source: 2, but found 1 and 2}}
+  // expected-error @+1 {{the number of indices is 1 and of slice lengths 2; both must be 2, the rank of the source}}
   mosaic_gpu.async_load %m[%i] [32, 64] to %s barrier(%b)
       : memref<64x64xf16>[i32] to memref<32x64xf16, #gpu.address_space<workgroup>>, memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
   return
@@ -194,7 +194,7 @@ func.func @load_partition_axis(%m: memref<64x64xf16>, %s: memref<32x64xf16, #gpu
 // -----
 
 func.func @load_partition_size(%m: memref<64x64xf16>, %s: memref<32x64xf16, #gpu.address_space<workgroup>>, %b: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>, %i: i32) {
-  // expected-error @+1 {{slice length 48 is not a multiple of the destination length 32}}
+  // expected-error @+1 {{slice length 48 in dimension 0 is not a multiple of the destination size 32; 'leader_tracked' requires a multiple}}
   mosaic_gpu.async_load %m[%i, %i] [48, 64] to %s barrier(%b) collective [x]
       {leader_tracked = #mosaic_gpu.copy_partitioned<axis = 0>}
       : memref<64x64xf16>[i32, i32] to memref<32x64xf16, #gpu.address_space<workgroup>>, memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
@@ -248,7 +248,7 @@ func.func @prefetch_length(%m: memref<64x64xf16>, %i: i32) {
 // -----
 
 func.func @prefetch_count(%m: memref<64x64xf16>, %i: i32) {
-  // expected-error @+1 {{requires one index and one slice length per dimension of the source: 2, but found 1 and 2}}
+  // expected-error @+1 {{the number of indices is 1 and of slice lengths 2; both must be 2, the rank of the source}}
   mosaic_gpu.async_prefetch %m[%i] [32, 64] : memref<64x64xf16>[i32]
   return
 }
@@ -320,7 +320,7 @@ func.func @store_squeezed(%s: memref<32x64xf16, #gpu.address_space<workgroup>>, 
 // -----
 
 func.func @store_count(%s: memref<32x64xf16, #gpu.address_space<workgroup>>, %m: memref<64x64xf16>, %i: i32) {
-  // expected-error @+1 {{requires one index and one slice length per dimension of the destination: 2, but found 2 and 1}}
+  // expected-error @+1 {{the number of indices is 2 and of slice lengths 1; both must be 2, the rank of the destination}}
   mosaic_gpu.async_store %s to %m[%i, %i] [32] : memref<32x64xf16, #gpu.address_space<workgroup>> to memref<64x64xf16>[i32, i32]
   return
 }

@@ -9,7 +9,7 @@ func.func @transforms_entry() {
 // -----
 
 func.func @transforms_kind() {
-  // expected-error @+1 {{it must hold #mosaic_gpu.tile and #mosaic_gpu.swizzle}}
+  // expected-error @+1 {{it contains unit; only #mosaic_gpu.tile and #mosaic_gpu.swizzle are allowed}}
   %0 = mosaic_gpu.slice_smem 0 {out_transforms = [[unit]]} : memref<8xf32, #gpu.address_space<workgroup>>
   return
 }
@@ -173,7 +173,7 @@ func.func @swizzle_transposed(%m: memref<64x8xf16, strided<[1, 64]>, #gpu.addres
 // -----
 
 func.func @not_an_array_entry(%m: memref<8x64xf16, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{'transforms' is not valid for 'memref<8x64xf16, #gpu.address_space<workgroup>>': it must hold #mosaic_gpu.tile and #mosaic_gpu.swizzle}}
+  // expected-error @+1 {{'transforms' is not valid for 'memref<8x64xf16, #gpu.address_space<workgroup>>': it contains "rows"; only #mosaic_gpu.tile and #mosaic_gpu.swizzle are allowed}}
   %0 = mosaic_gpu.with_transforms %m ["rows"] : memref<8x64xf16, #gpu.address_space<workgroup>>
   return
 }

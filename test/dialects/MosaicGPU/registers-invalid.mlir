@@ -65,7 +65,7 @@ func.func @store_multimem(%v: vector<8xf32>, %m: memref<8xf32, #gpu.address_spac
 // -----
 
 func.func @cast_kind(%v: vector<8xf32>) {
-  // expected-error @+1 {{'new_layout' is not valid for 'vector<8xf32>': it is not a register layout}}
+  // expected-error @+1 {{'new_layout' is not valid for 'vector<8xf32>': it is "rows"; a register layout is required: #mosaic_gpu.TiledLayout, WGStridedFragLayout or WGSplatFragLayout}}
   %0 = mosaic_gpu.layout_cast x(%v : vector<8xf32>) {new_layout = "rows"}
   return
 }
@@ -105,7 +105,7 @@ func.func @cast_splat(%v: vector<96x8xf32>) {
 // -----
 
 func.func @cast_out_layout(%v: vector<64xf32>) {
-  // expected-error @+1 {{'out_layouts' is not 'new_layout'}}
+  // expected-error @+1 {{'out_layouts' is #mosaic_gpu.WGSplatFragLayout<[64]> and 'new_layout' is #mosaic_gpu.WGStridedFragLayout<[64], 2>; they must be equal}}
   %0 = mosaic_gpu.layout_cast x(%v : vector<64xf32>) {new_layout = #mosaic_gpu.WGStridedFragLayout<[64], 2>, out_layouts = [#mosaic_gpu.WGSplatFragLayout<[64]>]}
   return
 }

@@ -41,7 +41,7 @@ func.func @alloc_rank(%p: memref<i32, #gpu.address_space<workgroup>>) {
 // -----
 
 func.func @alloc_packing(%p: memref<i32, #gpu.address_space<workgroup>>) {
-  // expected-error @+1 {{'packing' is 4; it must be 1 or fill a column of 32 bits with elements of 'f16'}}
+  // expected-error @+1 {{'packing' is 4; it must be 1 or the number of 'f16' elements in 32 bits}}
   %0 = mosaic_gpu.tmem_alloc smem_ptr(%p : memref<i32, #gpu.address_space<workgroup>>) {packing = 4 : i32} -> memref<128x64xf16, #mosaic_gpu.tmem>
   return
 }
@@ -149,7 +149,7 @@ func.func @cast_rows(%m: memref<128x64xf32, #mosaic_gpu.tmem>) {
 // -----
 
 func.func @cast_vector(%m: memref<128x64xf16, #mosaic_gpu.tmem>) {
-  // expected-error @+1 {{'new_layout' is not valid for 'memref<128x64xf16, #mosaic_gpu.tmem>': a column holds 1 element or 32 bits, but the layout has vectors of 4 elements of 16 bits}}
+  // expected-error @+1 {{'new_layout' is not valid for 'memref<128x64xf16, #mosaic_gpu.tmem>': the layout has vectors of 4 elements of 16 bits; tensor memory requires vectors of 1 element or of 32 bits}}
   %0 = mosaic_gpu.tmem_layout_cast %m : memref<128x64xf16, #mosaic_gpu.tmem>
       to #mosaic_gpu.TiledLayout<[[128, 4], [32, 4]], warp_dims = [-4], lane_dims = [-2], vector_dim = -1>
   return

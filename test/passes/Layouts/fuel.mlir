@@ -9,7 +9,7 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
   func.func @two_values_of_one_memory() {
     %m = mosaic_gpu.slice_smem 0 : memref<64x64xf32, #smem>
     // CHECK: vector_load {{.*}}WGStridedFragLayout<[64, 64], 2>
-    // EMPTY: [[@LINE+2]]:10: error: 'mosaic_gpu.vector_load' op has no layout after 1 search steps; raise the option 'fuel' or annotate the values in the notes
+    // EMPTY: [[@LINE+2]]:10: error: 'mosaic_gpu.vector_load' op does not have a layout after 1 search steps; raise the option 'fuel' or annotate the values in the notes
     // EMPTY: [[@LINE+1]]:10: note: no layout chosen yet for 'vector<64x64xf32>' of 'mosaic_gpu.vector_load'; annotate it with 'mosaic_gpu.layout_cast'
     %v = mosaic_gpu.vector_load %m : memref<64x64xf32, #smem> -> vector<64x64xf32>
     // CHECK: vector_load {{.*}}WGStridedFragLayout<[64, 64], 2>
@@ -43,7 +43,7 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
   // CHECK-LABEL: func.func @swap
   func.func @swap(%v: vector<128x64xf32>, %n: index) {
     %a = mosaic_gpu.layout_cast x(%v : vector<128x64xf32>) {new_layout = #wgmma}
-    // EMPTY: [[@LINE+1]]:10: error: 'mosaic_gpu.layout_cast' op has no layout after 1 search steps; raise the option 'fuel' or annotate the values in the notes
+    // EMPTY: [[@LINE+1]]:10: error: 'mosaic_gpu.layout_cast' op does not have a layout after 1 search steps; raise the option 'fuel' or annotate the values in the notes
     %b = mosaic_gpu.layout_cast x(%v : vector<128x64xf32>) {new_layout = #tcgen}
     %r:2 = scf.for %i = %n to %n step %n iter_args(%x = %a, %y = %b) -> (vector<128x64xf32>, vector<128x64xf32>) {
       scf.yield %y, %x : vector<128x64xf32>, vector<128x64xf32>
@@ -61,7 +61,7 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
 module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32} {
   // CHECK-LABEL: func.func @sums
   func.func @sums(%v: vector<64x64xf32>, %zero: vector<64xf32>, %out: memref<64x1xf32>) {
-    // EMPTY: [[@LINE+1]]:10: error: 'mosaic_gpu.layout_cast' op has no layout after 1 search steps; raise the option 'fuel'
+    // EMPTY: [[@LINE+1]]:10: error: 'mosaic_gpu.layout_cast' op does not have a layout after 1 search steps; raise the option 'fuel'
     %w = mosaic_gpu.layout_cast x(%v : vector<64x64xf32>) {new_layout = #columns}
     %s = vector.multi_reduction <add>, %w, %zero [1] : vector<64x64xf32> to vector<64xf32>
     %b = mosaic_gpu.broadcast_in_dim(%s : vector<64xf32>) {broadcast_dimensions = array<i64: 0>} -> vector<64x1xf32>
@@ -70,7 +70,7 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
   }
 
   // CHECK-LABEL: func.func @cheapest
-  // LITTLE: [[@LINE+2]]:3: error: 'func.func' op has no layout after 4 search steps; raise the option 'fuel'
+  // LITTLE: [[@LINE+2]]:3: error: 'func.func' op does not have a layout after 4 search steps; raise the option 'fuel'
   // LITTLE-NOT: no known layout
   func.func @cheapest(%v: vector<128x64xf32>, %m: vector<128xf32>) {
     %zero = arith.constant dense<0.0> : vector<128xf32>

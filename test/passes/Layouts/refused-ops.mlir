@@ -5,7 +5,7 @@
 module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32} {
   func.func @no_rule(%v: vector<16xf32>, %i: index, %m: memref<64xf32>) {
     %mask = arith.constant dense<true> : vector<16xi1>
-    // expected-error@+1 {{'vector.compressstore' op has no layout inference rule, but uses or produces a vector ('vector<16xi1>')}}
+    // expected-error@+1 {{'vector.compressstore' op does not have a layout inference rule, but uses or produces a vector ('vector<16xi1>')}}
     vector.compressstore %m[%i], %mask, %v : memref<64xf32>, vector<16xi1>, vector<16xf32>
     return
   }

@@ -18,7 +18,7 @@
 // CHECK-NEXT: amdgpu.sched_barrier allow = <none>
 // CHECK-NEXT: memref.store
 // CHECK-NOT: sched_barrier
-// REMARK: Function=prefetched | Remark="scheduling barriers inserted: 2 reads of global memory are issued before the loop's arithmetic and waited for after it"
+// REMARK: Function=prefetched | Remark="scheduling barriers inserted: 2 reads of global memory are issued before the loop's arithmetic; the wait follows the arithmetic"
 func.func @prefetched(%a: memref<4096xf32>, %b: memref<4096xf16>, %s: memref<64xf32, #gpu.address_space<workgroup>>,
                  %t: memref<64xf32, #gpu.address_space<workgroup>>, %n: index, %start: f32) -> f32 {
   %c0 = arith.constant 0 : index

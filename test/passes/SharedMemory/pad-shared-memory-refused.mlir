@@ -103,7 +103,7 @@ func.func @gather(%in: memref<1024xf32>) -> f32 {
   return %v : f32
 }
 
-// CHECK: Function=unknown_op | Remark="rows not padded: 'vector.gather' may not address memory by the strides of its memref"
+// CHECK: Function=unknown_op | Remark="rows not padded: 'vector.gather' may ignore the strides of its memref; padding requires accesses that use the strides"
 func.func @unknown_op(%offsets: vector<8xindex>, %mask: vector<8xi1>, %pass: vector<8xf32>) -> vector<8xf32> {
   %c0 = arith.constant 0 : index
   %buffer = memref.alloc() : memref<64x16xf32, #shared>
@@ -160,7 +160,7 @@ func.func @left_alone() -> f32 {
 }
 
 // The loads to LDS of a wave write consecutive addresses.
-// CHECK: Function=filled_by_waves | Remark="rows not padded: the waves of 'mosaic_gpu.async_copy' write consecutive LDS addresses on gfx942"
+// CHECK: Function=filled_by_waves | Remark="rows not padded: the waves of 'mosaic_gpu.async_copy' write consecutive LDS addresses on gfx942 and cannot skip padding"
 func.func @filled_by_waves(%a: memref<64x32xf32>, %i: index) -> f32 {
   %c0 = arith.constant 0 : index
   %lane = gpu.thread_id x

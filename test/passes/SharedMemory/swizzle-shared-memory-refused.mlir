@@ -127,7 +127,7 @@ func.func @shared_bytes() -> f32 {
   return %s : f32
 }
 
-// CHECK: Function=block_level | Remark="buffer not swizzled: its accesses do not have indices before the conversion to thread level"
+// CHECK: Function=block_level | Remark="buffer not swizzled: the kernel is block-level, where accesses do not have per-thread indices; run this pass after the conversion to thread level"
 func.func @block_level() -> vector<64x64xf32> {
   %buffer = mosaic_gpu.slice_smem 0 : memref<64x64xf32, #shared>
   %v = mosaic_gpu.vector_load %buffer : memref<64x64xf32, #shared> -> vector<64x64xf32>

@@ -65,7 +65,7 @@ triton_xla.entry_func @one_row(%src: memref<512xf32>, %dst: memref<512xf32>, %ti
 
 // -----
 
-// REMARK: [Missed] smalti-order-tiles | {{.*}}Function=odd | Remark="rasterization order not changed: 9 tiles are not a whole number of rows of 4 tiles"
+// REMARK: [Missed] smalti-order-tiles | {{.*}}Function=odd | Remark="rasterization order not changed: the kernel has 9 tiles; a multiple of the 4 tiles in a row is required"
 triton_xla.entry_func @odd(%dst: memref<576xf32>, %tile: index) tiles 9 {
   %c4 = arith.constant 4 : index
   %c64 = arith.constant 64 : index

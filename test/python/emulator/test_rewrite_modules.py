@@ -273,19 +273,19 @@ def test_parameters_that_no_launch_can_give_are_refused() -> None:
         ('define ptx_kernel void @"a\\0Ab"() { ret void }', "a kernel name contains a line break"),
         (
             "define ptx_kernel void @k(ptr %p) { %v = load <vscale x 4 x float>, ptr %p\n ret void }",
-            "the type <vscale x 4 x float>, which GPUs do not support (in @k)",
+            "a value has type <vscale x 4 x float>; GPUs do not support this type (in @k)",
         ),
         ("define ptx_kernel void @k(ptr %p) { %a = alloca <vscale x 4 x i32>\n ret void }", "<vscale x 4 x i32>"),
-        ("define ptx_kernel void @k(x86_fp80 %x) { ret void }", "parameter 0 of the function @k has the type x86_fp80"),
+        ("define ptx_kernel void @k(x86_fp80 %x) { ret void }", "parameter 0 of the function @k has type x86_fp80"),
         (
             "@x = addrspace(1) global ppc_fp128 zeroinitializer\n"
             "define ptx_kernel void @k(ptr %p) { store ptr addrspace(1) @x, ptr %p\n ret void }",
-            "the variable @x has the type ppc_fp128",
+            "the variable @x has type ppc_fp128",
         ),
         *(
             (
                 f"declare void @{name}()\ndefine ptx_kernel void @k() {{ call void @{name}()\n ret void }}",
-                f"the intrinsic {name}, which GPUs do not support",
+                f"the intrinsic {name}; GPUs do not support this intrinsic",
             )
             for name in ("llvm.x86.sse2.pause", "llvm.no.such.thing", "llvm.eh.unwind.init")
         ),
@@ -343,7 +343,7 @@ def test_bad_options_are_refused() -> None:
     for options, message in (
         ({"processor": "teapot"}, "LLVM does not support processor 'teapot'"),
         ({"sanitize": "memory"}, "unknown sanitizer 'memory'"),
-        ({"libraries": [3]}, "'libraries' are paths"),
+        ({"libraries": [3]}, "'libraries' has an entry that is not a string; paths are required"),
     ):
         with pytest.raises(codegen_worker.WorkerRefused, match=message):
             rewrite(NVIDIA + EMPTY, **options)

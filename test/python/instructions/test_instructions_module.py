@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from helpers import Array
 from smalti import instructions
+from smalti._mlir_libs import _smaltiInstructions as native
 
 pytestmark = pytest.mark.filterwarnings("ignore:invalid value encountered:RuntimeWarning")
 
@@ -460,7 +461,7 @@ def test_lanes_that_do_not_participate() -> None:
             "unknown element type 'f9'; known types: f64, f32",
         ),
         (lambda: instructions.convert(np.float32(1), "f16", "f32"), "cannot hold elements of type 'f16'"),
-        (lambda: instructions.convert(np.float32(1), "f32", "f16", rounding="odd"), "no rounding is called 'odd'"),
+        (lambda: instructions.convert(np.float32(1), "f32", "f16", rounding="odd"), "unknown rounding 'odd'"),
         (lambda: instructions.convert(np.float32(1), "f32", "ue4m3"), "conversions to it are not supported"),
         (
             lambda: instructions.matmul(np.zeros((2, 2)), np.zeros((2, 3)), np.zeros((2, 2)), "f64", "f64", "f64"),
@@ -513,7 +514,7 @@ def test_lanes_that_do_not_participate() -> None:
                 count=4,
                 active=np.array([1]),
             ),
-            "all lanes of the wave must be",
+            "wave 0 has inactive lanes; all lanes must be active",
         ),
         (lambda: instructions.unpack_scales(np.zeros((1, 1, 31, 16), np.uint8)), "must have the shape"),
         (lambda: instructions.sparse_positions(np.zeros((15, 64), np.int8), 16), "multiples of 16"),
@@ -526,6 +527,88 @@ def test_lanes_that_do_not_participate() -> None:
 def test_refusals(call: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def _zeros(count: int) -> Array:
+    return np.zeros(count, np.uint8)
+
+
+def _execute(name: str, results: tuple[int, int, int], active: list[int], operands: list[tuple[int, int, int]]) -> None:
+    arrays = [np.zeros(shape, np.uint8) for shape in operands]
+    native.execute(name, arrays, np.array(active, np.uint64), np.zeros(results, np.uint8), "")
+
+
+SHUFFLE = "llvm.nvvm.shfl.sync.up.i32"
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: native.convert(_zeros(8), "f32", "f16", "nearest_even", False, _zeros(6)),
+            "values has 8 bytes and results 6 bytes; both must hold the same number of elements, of 4 and 2 bytes",
+        ),
+        (
+            lambda: native.fuse("f32", _zeros(8), _zeros(8), _zeros(4), np.zeros(2)),
+            "x, y and z have 8, 8 and 4 bytes; 8 bytes each are required",
+        ),
+        (
+            lambda: _matmul(_zeros(16), _zeros(16), -1),
+            "m, n and k are -1, 2 and 2; each must be from 0 to 2^24 - 1",
+        ),
+        (
+            lambda: _matmul(_zeros(16), _zeros(12), 2),
+            "a, b and the accumulator have 16, 12 and 16 bytes; 16, 16 and 16 bytes are required",
+        ),
+        (
+            lambda: _matmul(_zeros(16), _zeros(16), 2, "i32", (_zeros(2), _zeros(2))),
+            "scales are given for integer operands; scales require float operands",
+        ),
+        (
+            lambda: _matmul(_zeros(16), _zeros(16), 2, "f32", (_zeros(2), _zeros(2)), 3),
+            "k is 2 and the scale block 3; k must be a multiple of a positive scale block",
+        ),
+        (
+            lambda: _matmul(_zeros(16), _zeros(16), 2, "f32", (_zeros(2), _zeros(3)), 2),
+            "the scales of a and b have 2 and 3 bytes; 2 and 2 scales of 1 bytes are required",
+        ),
+        (
+            lambda: _execute("llvm.nvvm.mbarrier.init", (1, 32, 4), [1], []),
+            "unknown instruction 'llvm.nvvm.mbarrier.init'; an instruction that accesses neither memory nor other "
+            "threads is required",
+        ),
+        (lambda: _execute(SHUFFLE, (1, 5, 4), [1], []), "the result has 5 lanes; 32 or 64 are required"),
+        (
+            lambda: _execute(SHUFFLE, (2, 32, 4), [1], []),
+            "1 masks are given for 2 waves; one mask per wave is required",
+        ),
+        (
+            lambda: _execute(SHUFFLE, (1, 32, 513), [1], []),
+            "0 operands and 513 result bytes per lane; at most 64 operands and 512 bytes are supported",
+        ),
+        (
+            lambda: _execute(SHUFFLE, (1, 32, 4), [1], [(1, 64, 4)]),
+            "operand 0 has 1 waves of 64 lanes with 4 bytes each; 1 waves of 32 lanes with at most 512 bytes each are "
+            "required",
+        ),
+        (
+            lambda: _execute(SHUFFLE, (1, 32, 4), [1 << 32], [(1, 32, 4)] * 4),
+            f"{SHUFFLE}: the mask 0x100000000 of wave 0 exceeds 32 bits; the wave has 32 lanes",
+        ),
+        (
+            lambda: native.sparse_positions(np.zeros((16, 16), np.uint8), 16, _zeros(8)),
+            "the arrays have 256 and 8 bytes; equal sizes are required",
+        ),
+    ],
+)
+def test_refusals_of_the_bindings(call: Any, message: str) -> None:
+    with pytest.raises(ValueError) as error:
+        call()
+    assert str(error.value) == message
+
+
+def _matmul(a: Array, b: Array, m: int, kind: str = "f32", scales: Any = None, block: int = 0) -> None:
+    native.matmul(_zeros(16), a, b, m, 2, 2, kind, kind, kind, scales, "f8E8M0FNU", block, None)
 
 
 @pytest.mark.parametrize("rows", [32, 64])

@@ -111,8 +111,8 @@ def test_reduction_of_untiled_dimensions_changes_nothing() -> None:
     ("rank", "axes", "message"),
     [
         (1, [0], "a vector of rank 1 cannot be tiled by [64, 8]"),
-        (2, [2], "a vector of rank 2 has no dimension 2"),
-        (2, [-1], "a vector of rank 2 has no dimension -1"),
+        (2, [2], "dimension 2 does not exist; the vector has rank 2"),
+        (2, [-1], "dimension -1 does not exist; the vector has rank 2"),
         (2, [1, 1], "dimension 1 is listed twice"),
     ],
 )
@@ -170,7 +170,7 @@ def test_reshaped_layout_keeps_elements_in_their_registers(layout: TiledLayout, 
         try:
             result = layout.reshape(shape, target)
         except ValueError as error:
-            assert "does not end at a divisor" in str(error) or "ends inside a vector" in str(error)
+            assert "must end at a divisor" in str(error) or "ends inside a vector" in str(error)
             continue
         reshaped += 1
         # Numbers of elements in row-major order are those of both shapes.
@@ -211,7 +211,7 @@ def test_reshapes_of_the_accumulator(source: list[int], target: list[int], expec
         (
             [64, 24],
             [48, 32],
-            "dimension 0 of size 48 does not end at a divisor of the 8 steps in dimension 0 of [64, 24]",
+            "dimension 0 of size 48 does not align with the 8 steps of the layout along dimension 0 of shape [64, 24]",
         ),
         ([64, 8], [512, 0], "sizes must be positive, but found [512, 0]"),
         ([60, 8], [480], "shape [60, 8] is not a multiple of the tile [64, 8]"),
@@ -304,7 +304,7 @@ def test_layouts_with_parameters_have_names(layout: TiledLayout, name: str | Non
 
 
 def test_unknown_name_lists_the_known_ones() -> None:
-    with pytest.raises(ValueError, match="no layout is named 'WGMMA_T'; there are WGMMA, WGMMA_ACC_32BIT, "):
+    with pytest.raises(ValueError, match="unknown layout 'WGMMA_T'; known layouts: WGMMA, WGMMA_ACC_32BIT, "):
         named_layout("WGMMA_T")
 
 
@@ -413,7 +413,7 @@ def test_fragments_of_a_block(
 def test_fragments_of_nothing() -> None:
     assert layouts.block_fragments("gfx942", "a", [8, 8], "f16") == []
     assert layouts.block_fragments("sm_80", "a", [64, 64], "f64") == []
-    with pytest.raises(ValueError, match="an operand is 'a', 'b' or 'accumulator'"):
+    with pytest.raises(ValueError, match="operand is 'c'; it must be 'a', 'b' or 'accumulator'"):
         layouts.block_fragments("gfx942", "c", [64, 64], "f16")
 
 

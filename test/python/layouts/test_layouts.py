@@ -246,14 +246,14 @@ def test_block_layout_of_four_warps_is_the_accumulator_of_wgmma() -> None:
     [
         (([16, 12], [1, 1]), "not a multiple of the tile"),
         (([16], [1]), "cannot be tiled"),
-        (([2, 16, 8], [1, 1, 1]), "all dimensions"),
-        (([16, 8], [1]), "one entry per dimension"),
+        (([2, 16, 8], [1, 1, 1]), "the base tile has rank 2 and the fragment shape rank 3; the ranks must be equal"),
+        (([16, 8], [1]), "warps has 1 entries; 2, one per dimension of the fragment, are required"),
         (([16, 8], [0, 1]), "between 1 and 65536"),
         (([16, 8], [1, 1], 0), "between 1 and 65536"),
         (([16, 8], [65536, 65536]), "more than 2147483647 elements"),
         (([16, 8], [2, 1], 1, [3]), "not in [0, 3)"),
-        (([16, 8], [2, 1], 1, [0, 0]), "twice"),
-        (([16, 8], [2, 2], 1, [0]), "omits"),
+        (([16, 8], [2, 1], 1, [0, 0]), "warp_order contains 0 twice; each entry must be unique"),
+        (([16, 8], [2, 2], 1, [0]), "omits a part with more than one warp"),
     ],
 )
 def test_block_layout_refuses(arguments: tuple[Any, ...], message: str) -> None:
@@ -264,7 +264,7 @@ def test_block_layout_refuses(arguments: tuple[Any, ...], message: str) -> None:
 
 
 def test_block_layout_refuses_a_fragment_of_several_warps() -> None:
-    with pytest.raises(ValueError, match="one warp"):
+    with pytest.raises(ValueError, match="the fragment has warp_dims; a layout of one warp is required"):
         block_layout(TiledLayout(*NAMED["wgmma"][0]), [64, 8], [1, 1])
 
 
@@ -322,7 +322,7 @@ def test_strided_layout_refuses_threads(threads: int) -> None:
         (([[8], [2]], [-2], [-2], -1), "used twice"),
         (([[8], [2]], [-1], [], -1), "used twice"),
         (([[8]], [Replicated(0)], [], -1), "must be positive"),
-        (([[8]], [Replicated(1 << 40), Replicated(1 << 40)], [], -1), "multiply to more than"),
+        (([[8]], [Replicated(1 << 40), Replicated(1 << 40)], [], -1), "the product of warp_dims exceeds the limit of"),
     ],
 )
 def test_layout_refuses(spec: Spec, message: str) -> None:

@@ -292,7 +292,7 @@ def test_a_splat_is_stored_and_never_loaded() -> None:
             named_layout("WGMMA"),
             MemoryLayout([192, 48], tile=[24, 48]),
             16,
-            "4 steps of 16 along dimension 0 do not align with runs of 24 elements in memory",
+            "4 steps of 16 elements along dimension 0 do not align with runs of 24 elements in memory",
         ),
         (
             named_layout("WGMMA_TRANSPOSED"),
@@ -322,8 +322,20 @@ def test_a_layout_of_other_waves_has_no_plan() -> None:
     )
     with pytest.raises(ValueError, match="cpu does not have shared memory banks"):
         plan_transfer(named_layout("WGMMA"), MemoryLayout([64, 64]), 16, "cpu")
-    with pytest.raises(ValueError, match="'sm_1' is not a known target"):
+    with pytest.raises(ValueError, match="unknown target 'sm_1'; known targets: "):
         plan_transfer(named_layout("WGMMA"), MemoryLayout([64, 64]), 16, "sm_1")
+
+
+def test_positions_outside_of_a_plan() -> None:
+    memory = MemoryLayout([64, 64])
+    with pytest.raises(ValueError, match="the index has 1 entries; the memory has 2 dimensions"):
+        memory.bit_address([0], 16)
+    plan = plan_transfer(named_layout("WGMMA"), memory, 16, "sm_90a")
+    count = len(plan.accesses)
+    with pytest.raises(ValueError, match=f"access {count} does not exist; the plan has {count} accesses"):
+        plan.address(0, count)
+    with pytest.raises(ValueError, match="thread 128 does not exist; the plan has 128 threads"):
+        plan.address(128, 0)
 
 
 def test_excessive_vectors_are_refused_quickly() -> None:
@@ -394,5 +406,7 @@ def test_layouts_that_jax_accepts() -> None:
     assert is_transfer_in_jax(layouts.tmem_native(2), memory, 16, "unoptimized")
     assert is_transfer_in_jax(StridedLayout([128, 128], 2), row_major, 32)
     assert not is_transfer_in_jax(StridedLayout([128, 128], 2), memory, 32, "unoptimized")
-    with pytest.raises(ValueError, match="'fast' is not optimized, unoptimized or downgradable"):
+    with pytest.raises(
+        ValueError, match="unknown mode 'fast'; it must be 'optimized', 'unoptimized' or 'downgradable'"
+    ):
         is_transfer_in_jax(named_layout("WGMMA"), memory, 16, "fast")

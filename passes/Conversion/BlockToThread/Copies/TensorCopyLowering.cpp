@@ -301,7 +301,7 @@ LogicalResult TensorCopies::plan(Operation *op, Planner &planner) const {
              << "cannot be copied by TMA: the slice in shared memory must be "
                 "aligned to "
              << transfers::kTensorCopyAlignment << " bytes; an alignment of "
-             << (int64_t(1) << ref.log2Alignment) << " is proven";
+             << (int64_t(1) << ref.log2Alignment) << " bytes is proven";
     planner.requireSharedAlignment(std::max<int64_t>(
         transfers::kTensorCopyAlignment, memory.swizzleBytes * 8));
   } else {

@@ -215,7 +215,7 @@ LogicalResult Terminators::plan(Operation *op, Planner &planner) const {
       return op->emitOpError()
              << "forwards shared memory that is proven to be aligned to "
              << (int64_t(1) << ref->log2Alignment) << " bytes; an alignment of "
-             << (int64_t(1) << wanted->log2Alignment) << " is required";
+             << (int64_t(1) << wanted->log2Alignment) << " bytes is required";
     }
   }
   return success();

@@ -82,15 +82,15 @@ std::optional<std::string> block_to_thread::checkRef(const SharedRef &ref) {
   constexpr unsigned log2Row = 7;
   if (ref.layout.swizzleBytes != 16 && ref.log2Alignment < log2Row)
     return "a swizzle of " + std::to_string(ref.layout.swizzleBytes) +
-           " bytes requires an offset that is a multiple of 128 bytes; a "
+           " bytes requires an offset that is a multiple of 128 bytes; only a "
            "multiple of " +
-           std::to_string(int64_t(1) << ref.log2Alignment) + " is proven";
+           std::to_string(int64_t(1) << ref.log2Alignment) + " bytes is proven";
   if (ref.elementBits % 8 == 0 &&
       ref.log2Alignment < log2Divisor(ref.elementBytes()))
     return "elements of " + std::to_string(ref.elementBytes()) +
-           " bytes require an offset that is a multiple of their size; a "
+           " bytes require an offset that is a multiple of their size; only a "
            "multiple of " +
-           std::to_string(int64_t(1) << ref.log2Alignment) + " is proven";
+           std::to_string(int64_t(1) << ref.log2Alignment) + " bytes is proven";
   return std::nullopt;
 }
 
@@ -100,8 +100,8 @@ block_to_thread::checkSwizzleStart(const SharedRef &ref) {
   if (ref.layout.swizzleBytes != 16 && ref.log2Alignment < log2Divisor(period))
     return "a swizzle of " + std::to_string(ref.layout.swizzleBytes) +
            " bytes requires an offset that is a multiple of " +
-           std::to_string(period) + " bytes; a multiple of " +
-           std::to_string(int64_t(1) << ref.log2Alignment) + " is proven";
+           std::to_string(period) + " bytes; only a multiple of " +
+           std::to_string(int64_t(1) << ref.log2Alignment) + " bytes is proven";
   return std::nullopt;
 }
 
@@ -366,7 +366,7 @@ Result block_to_thread::reinterpret(const SharedRef &source,
                                     ArrayRef<int64_t> shape,
                                     ArrayRef<int64_t> strides) {
   if (!source.layout.tile.empty())
-    return Result::none("the memory is tiled");
+    return Result::none("its source is tiled; an untiled source is required");
   SharedRef ref = source;
   ref.layout.shape.assign(shape.begin(), shape.end());
   ref.layout.strides.assign(strides.begin(), strides.end());

@@ -51,7 +51,9 @@ std::optional<std::string>
 VendorLowering::refuseThreadGroupBarrier(const ThreadGrid &grid) const {
   if (grid.blockThreads == grid.numThreads)
     return std::nullopt;
-  return target.name.str() + " does not have barriers for a part of a block";
+  return target.name.str() +
+         " has only block-wide barriers; use one thread group of " +
+         std::to_string(grid.blockThreads) + " threads per block";
 }
 
 void VendorLowering::emitThreadGroupBarrier(OpBuilder &builder, Location loc,

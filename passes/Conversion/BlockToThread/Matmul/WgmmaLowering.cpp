@@ -115,7 +115,7 @@ static LogicalResult planOperand(mosaic_gpu::WGMMAOp op, StringRef name,
            << "' from shared memory: its offset is proven to be a multiple of "
            << (int64_t(1) << ref.log2Alignment)
            << " bytes; its swizzle requires a multiple of "
-           << (int64_t(1) << found->log2Alignment);
+           << (int64_t(1) << found->log2Alignment) << " bytes";
   planner.requireSharedAlignment(int64_t(1) << found->log2Alignment);
   plan = std::move(*found.value);
   return success();

@@ -77,8 +77,8 @@ ValueOr<std::vector<ElementPosition>> block_to_thread::planGather(
   if (to.isSplat()) {
     if (from.size() == 1 && from.front()->isSplat())
       return std::vector<ElementPosition>{ElementPosition()};
-    return Result::none(
-        "the elements of the splat cannot be proven to be equal");
+    return Result::none("the result has a splat layout, but its elements "
+                        "cannot be proven to be equal");
   }
   Elements elements(to, grid);
   std::vector<Elements> sources;
@@ -119,11 +119,12 @@ ValueOr<std::vector<ElementPosition>> block_to_thread::planGather(
           });
         }
         if (candidates.empty() || candidates.front().vector != wanted.vector)
-          return Result::none("thread " + std::to_string(thread) +
-                              " needs element " +
-                              layout::listText(wanted.index) +
-                              ", which it does not hold in the same register "
-                              "as the threads before it hold theirs");
+          return Result::none(
+              "thread " + std::to_string(thread) + " does not hold element " +
+              layout::listText(wanted.index) + " of the source" +
+              (thread == 0
+                   ? ""
+                   : " in the register that lower-numbered threads use"));
       }
       // Prefers a position that continues a register.
       ElementPosition position = candidates.front();

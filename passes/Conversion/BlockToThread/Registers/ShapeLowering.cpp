@@ -178,10 +178,11 @@ static LogicalResult planMove(Operation *op, Planner &planner) {
   ValueOr<std::vector<ElementPosition>> positions =
       planGather(to, from, getSource(op), planner.getGrid());
   if (!positions)
-    return op->emitOpError()
-           << "would move elements between threads, from layout "
-           << from.front()->str() << " to layout " << to.str()
-           << ", which is not supported here: " << positions.reason;
+    return op->emitOpError() << "moves elements between threads, from layout "
+                             << from.front()->str() << " to layout " << to.str()
+                             << ": " << positions.reason
+                             << "; a result layout in which each thread keeps "
+                                "its elements is required";
   planner.setOpPlan(op, std::make_unique<GatherPlan>(*positions));
   return success();
 }

@@ -125,7 +125,10 @@ static LogicalResult planPacked(Operation *op, Value vector, Planner &planner) {
     plan->width =
         std::gcd(length, int64_t(1) << std::min({log2Extent, log2Minor, 10u}));
     if (plan->width < perByte)
-      return refuse("the memref cannot be proven to end at a byte boundary");
+      return refuse(
+          "the rows of the memref cannot be proven to end at a byte boundary; "
+          "its innermost size must be a static multiple of " +
+          Twine(perByte));
   }
   if (plan->width < length)
     log2 = std::min(log2, log2Divisor(plan->width));

@@ -219,7 +219,7 @@ LogicalResult PeerStores::plan(mosaic_gpu::AsyncStoreSmemOp op,
     return op.emitOpError()
            << "cannot be lowered to thread level: a thread holds " << bytes
            << " contiguous bytes; a store to another block requires at least "
-           << wordBytes;
+           << wordBytes << " bytes";
   auto plan = std::make_unique<PeerStore>();
   plan->bytes = type.getNumElements() * ref->elementBits / 8;
   if (plan->bytes > kMaxMbarrierBytes)

@@ -45,7 +45,8 @@ LogicalResult block_to_thread::reserveScratch(Operation *op, Planner &planner,
                            << " bytes of shared memory in addition to the "
                            << plan.sharedMemoryBytes
                            << " bytes of the kernel; a block on " << target.name
-                           << " has at most " << target.sharedMemoryPerBlock;
+                           << " has at most " << target.sharedMemoryPerBlock
+                           << " bytes";
 }
 
 void block_to_thread::placeScratch(KernelPlan &plan) {

@@ -145,7 +145,7 @@ static ValueOr<SharedRef> getReinterpreted(memref::ReinterpretCastOp op,
     return Result::none(
         "its source cannot be proven to be the start of a buffer");
   if (!source.layout.tile.empty())
-    return Result::none("the memory is tiled");
+    return Result::none("its source is tiled; an untiled source is required");
   if (llvm::any_of(op.getStaticSizes(), ShapedType::isDynamic) ||
       llvm::any_of(op.getStaticStrides(), ShapedType::isDynamic))
     return Result::none("its sizes or strides are dynamic");
@@ -187,7 +187,8 @@ static ValueOr<SharedRef> getViewed(Operation *op, const SharedRef &source) {
         std::optional<llvm::SmallBitVector> dropped = findDroppedDims(view);
         if (!dropped)
           return Result::none(
-              "the dropped dimensions are ambiguous in its type");
+              "its result type does not determine which unit dimensions it "
+              "drops; use a subview that drops none");
         for (unsigned dim = 0; dim < dropped->size(); ++dim)
           window.isDropped.push_back(dropped->test(dim));
         return getWindow(source, window);
@@ -396,8 +397,9 @@ LogicalResult Descriptors::plan(UnrealizedConversionCastOp op,
     return success();
   if (op.getNumOperands() != 1 || !isSharedPointer(op.getOperand(0).getType()))
     return op.emitOpError()
-           << "converts " << op.getOperandTypes()
-           << " to shared memory; only a pointer to shared memory is supported";
+           << "converts values of type " << op.getOperandTypes()
+           << " to a memref in shared memory; one pointer to shared memory is "
+              "required";
   if (planner.getPlan().sharedMemoryBytes == 0)
     return op.emitOpError() << "converts a pointer to shared memory, but the "
                                "kernel does not have shared memory";

@@ -275,7 +275,7 @@ func.func @foreign_arrival(%a: !descriptor, %empty: !one, %parity: i1, %thread: 
 }
 
 // All threads arrive, so that a slot is refilled after all have read it: prefetched arrivals would not ensure that.
-// CHECK: Function=orders_by_arrivals | Remark="loop not pipelined: the body does not contain a block barrier, so 'nvgpu.mbarrier.arrive' may be what orders its threads"
+// CHECK: Function=orders_by_arrivals | Remark="loop not pipelined: the body does not contain a block barrier, so its threads may rely on 'nvgpu.mbarrier.arrive' for ordering; a block barrier in the body is required"
 func.func @orders_by_arrivals(%a: !descriptor, %is_first: i1, %parity: i1, %thread: index, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -488,7 +488,7 @@ func.func @never_waits(%a: memref<64x64xf32>, %thread: index, %out: memref<64xf3
   return
 }
 
-// CHECK: Function=other_queue | Remark="loop not pipelined: 'nvgpu.device_async_wait' leaves 1 in flight, and the copies of the loop are not of the kind that it counts"
+// CHECK: Function=other_queue | Remark="loop not pipelined: 'nvgpu.device_async_wait' leaves 1 in flight, but counts a kind of copy that the loop does not start"
 func.func @other_queue(%a: memref<64x64xf32>, %thread: index, %out: memref<64xf32>, %token: !nvgpu.device.async.token) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

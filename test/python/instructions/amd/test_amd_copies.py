@@ -252,7 +252,7 @@ def test_waves_wait_for_their_own() -> None:
 
 @pytest.mark.parametrize("chip", ["gfx1100", "gfx1201", "gfx1250"])
 def test_chips_without_the_copy(chip: str) -> None:
-    with pytest.raises(errors.EmulationError, match="LDS DMA load on a chip without it"):
+    with pytest.raises(errors.EmulationError, match="LDS DMA load: this chip does not support the instruction"):
         run(kernel(f"{COPY}\n{READ}"), chip)
 
 

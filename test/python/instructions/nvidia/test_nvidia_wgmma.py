@@ -706,13 +706,16 @@ def test_a_loop_keeps_a_wgmma_in_flight() -> None:
     [
         (
             "wgmma.mma_async.sync.aligned.m64n12k16.f32.f16.f16 {$0}, $1, $2, 1, 1, 1, 0, 0;",
-            "undefined shape",
+            "N must be a multiple of 8 up to 256",
         ),
         (
             "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {$0}, $1, $2, 1, 1, 1, 0, 0;",
-            "a wrong number of accumulators",
+            "N is 8 with 1 accumulator registers; N must be a multiple of 8 up to 256, with N / 2 accumulator registers",
         ),
-        ("wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {$0}, $1, $2, 1, 1, 1, 0, 0;", "undefined shape"),
+        (
+            "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {$0}, $1, $2, 1, 1, 1, 0, 0;",
+            "N must be a multiple of 8 up to 256",
+        ),
     ],
 )
 def test_other_shapes_are_refused(text: str, message: str) -> None:
