@@ -110,7 +110,7 @@ static Target ampere(llvm::StringRef name, llvm::StringRef architecture,
   target.registersPerUnit = 64 * 1024;
   target.asyncCopyBytes = asyncCopyBytes;
   target.asyncCopy = AsyncCopyKind::CpAsync;
-  target.asyncCopyPaysFrom = asyncCopyBytes[0];
+  target.minAsyncCopyBytes = asyncCopyBytes[0];
   target.hasLdMatrix = true;
   target.barrier = BarrierKind::BarSync;
   target.waits = ampereWaits;

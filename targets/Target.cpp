@@ -277,7 +277,7 @@ static void writeTarget(llvm::json::OStream &json, const Target &target) {
     json.attribute("max_cluster_size", target.maxClusterSize);
     writeNumbers(json, "async_copy_bytes", target.asyncCopyBytes);
     json.attribute("async_copy", toString(target.asyncCopy));
-    json.attribute("async_copy_pays_from", target.asyncCopyPaysFrom);
+    json.attribute("min_async_copy_bytes", target.minAsyncCopyBytes);
     json.attribute("has_tma", target.hasTMA);
     json.attribute("has_wgmma", target.hasWGMMA);
     json.attribute("has_tdm", target.hasTDM);

@@ -172,7 +172,7 @@ struct Target {
   AsyncCopyKind asyncCopy = AsyncCopyKind::None;
   /// Minimum size in bytes from which an asynchronous copy is faster than a
   /// copy through registers; 0: never.
-  int64_t asyncCopyPaysFrom = 0;
+  int64_t minAsyncCopyBytes = 0;
   /// Tensor copies (TMA) that complete on mbarriers.
   bool hasTMA = false;
   /// wgmma: MMAs of warpgroups with accumulators in registers.

@@ -61,8 +61,8 @@ inline constexpr llvm::StringLiteral kSharedMemoryAlignment =
 
 /// The number of threads that execute one instance of the block-level code and
 /// hold its vectors, if a block executes several (i64, on gpu.func).
-inline constexpr llvm::StringLiteral kProgramThreads =
-    "mosaic_gpu.program_threads";
+inline constexpr llvm::StringLiteral kThreadGroupSize =
+    "mosaic_gpu.thread_group_size";
 
 /// Whether the regions of the op contain block-level code: an op of this
 /// dialect or an op with layouts.

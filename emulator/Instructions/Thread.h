@@ -110,10 +110,10 @@ bool isAsyncLate();
 /// Deferred operations of each thread. `commit` closes a group; `wait(n)`
 /// completes all groups but the last `n`. Operations without a wait are never
 /// executed.
-enum AsyncQueue { cpAsyncQueue, bulkQueue, numAsyncQueues };
-void enqueueAsync(AsyncQueue queue, std::function<void()> work);
-void commitAsync(AsyncQueue queue);
-void waitAsync(AsyncQueue queue, size_t pending);
+enum AsyncCompletion { cpAsyncQueue, bulkQueue, numAsyncQueues };
+void enqueueAsync(AsyncCompletion queue, std::function<void()> work);
+void commitAsync(AsyncCompletion queue);
+void waitAsync(AsyncCompletion queue, size_t pending);
 
 /// Counters of a wave. The operations that one instruction defers in all lanes
 /// are one entry. Entries complete in order.

@@ -258,11 +258,11 @@ private:
 
   void readOrder(Line &line) {
     std::string name = line.word();
-    if (name == "first-ahead")
+    if (name == "lowest-first")
       launch.order = Order::LowestFirst;
-    else if (name == "last-ahead")
+    else if (name == "highest-first")
       launch.order = Order::HighestFirst;
-    else if (name == "in-step")
+    else if (name == "round-robin")
       launch.order = Order::RoundRobin;
     else if (name.rfind("random:", 0) == 0) {
       launch.order = Order::Random;

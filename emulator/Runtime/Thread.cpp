@@ -116,7 +116,7 @@ void smalti::emulator::endThread() { running->endThread(); }
 
 bool smalti::emulator::isAsyncLate() { return launch.copiesLate; }
 
-void smalti::emulator::enqueueAsync(AsyncQueue queue,
+void smalti::emulator::enqueueAsync(AsyncCompletion queue,
                                     std::function<void()> work) {
   if (isAsyncLate())
     current->async[queue].enqueue(std::move(work));
@@ -124,11 +124,11 @@ void smalti::emulator::enqueueAsync(AsyncQueue queue,
     work();
 }
 
-void smalti::emulator::commitAsync(AsyncQueue queue) {
+void smalti::emulator::commitAsync(AsyncCompletion queue) {
   current->async[queue].commit();
 }
 
-void smalti::emulator::waitAsync(AsyncQueue queue, size_t pending) {
+void smalti::emulator::waitAsync(AsyncCompletion queue, size_t pending) {
   current->async[queue].wait(pending);
 }
 

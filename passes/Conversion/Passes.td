@@ -359,7 +359,7 @@ def SmaltiLowerCPULoops : Pass<"smalti-lower-cpu-loops", "::mlir::ModuleOp"> {
     undefined: a division by 0, or of the minimum by -1. N is the 1-based index of the error in `smalti.stop_errors`.
 
     Errors, before anything changes: an `scf` op in an op with single-block regions; a division that needs a check
-    inside an op of another dialect or in a function that is called; a `smalti.num_tiles` or `smalti.most_iterations`
+    inside an op of another dialect or in a function that is called; a `smalti.num_tiles` or `smalti.max_trip_count`
     that is not a non-negative integer.
 
     Cost: about 2 ns per iteration of a long loop, and one comparison per division that needs a check.
@@ -391,7 +391,7 @@ def MosaicGPUOutlineLaunches : Pass<"mosaic-gpu-outline-launches", "::mlir::Modu
     number. Constants from outside are cloned. The kernel has the sizes of its grid, block and cluster and of its
     dynamic shared memory as attributes. Unused declarations, which JAX adds to every module, are erased.
 
-    A launch that contains a `mosaic_gpu` op is block-level: `mosaic_gpu.program_threads` is the number of threads of a
+    A launch that contains a `mosaic_gpu` op is block-level: `mosaic_gpu.thread_group_size` is the number of threads of a
     thread group (JAX's warpgroup), which executes the kernel with its own vectors. `mosaic_gpu.auto_barriers` requests
     a barrier of the thread group before and after each store to shared memory. Other launches (JAX's lane semantics)
     are thread-level. The tensor maps that the function encodes for them (calls of `mosaic_gpu_init_tma_desc`) become
@@ -403,7 +403,7 @@ def MosaicGPUOutlineLaunches : Pass<"mosaic-gpu-outline-launches", "::mlir::Modu
     - values from outside other than constants, memrefs of the pointer array and static tensor maps;
     - memrefs whose descriptor does not agree with the type.
 
-    Cost: linear time. `program-threads` defaults to 128.
+    Cost: linear time. `thread-group-size` defaults to 128.
 
     Example:
 
@@ -437,8 +437,8 @@ def MosaicGPUOutlineLaunches : Pass<"mosaic-gpu-outline-launches", "::mlir::Modu
     ```
   }];
   let options = [
-    Option<"programThreads", "program-threads", "int64_t", "128",
-           "Threads per thread group of block-level launches, e.g. `program-threads=256`">
+    Option<"threadGroupSize", "thread-group-size", "int64_t", "128",
+           "Threads per thread group of block-level launches, e.g. `thread-group-size=256`">
   ];
   let dependentDialects = ["::mlir::gpu::GPUDialect"];
 }

@@ -12,7 +12,7 @@
 namespace smalti {
 
 /// Completion mechanism of asynchronous copies.
-enum class AsyncQueue {
+enum class AsyncCompletion {
   Groups,        ///< committed groups (cp.async)
   LoadCounter,   ///< wait counter shared with loads (vmcnt, loadcnt)
   AsyncCounter,  ///< asynccnt
@@ -21,9 +21,9 @@ enum class AsyncQueue {
 };
 
 /// The mechanisms whose waits state a number of outstanding copies.
-inline constexpr AsyncQueue kCountedQueues[] = {
-    AsyncQueue::Groups, AsyncQueue::LoadCounter, AsyncQueue::AsyncCounter,
-    AsyncQueue::TensorCounter};
+inline constexpr AsyncCompletion kCountedCompletions[] = {
+    AsyncCompletion::Groups, AsyncCompletion::LoadCounter,
+    AsyncCompletion::AsyncCounter, AsyncCompletion::TensorCounter};
 
 /// The action of an op on an mbarrier.
 enum class BarrierAction {

@@ -18,7 +18,7 @@ class Smalti_OpInterface<string name> : OpInterface<name> {
 
 def Smalti_AsyncCopyOpInterface : Smalti_OpInterface<"AsyncCopyOpInterface"> {
   let description = [{
-    The op issues a copy into shared memory and does not wait for it. `AsyncQueue` is the completion mechanism:
+    The op issues a copy into shared memory and does not wait for it. `AsyncCompletion` is the completion mechanism:
     - `Groups`: the next op with AsyncCommitOpInterface commits the copy to a group;
     - `LoadCounter`, `AsyncCounter`, `TensorCounter`: the copy increments this wait counter of the wave;
     - `BarrierObject`: the copy completes bytes of an mbarrier phase (BarrierObjectOpInterface).
@@ -34,8 +34,8 @@ def Smalti_AsyncCopyOpInterface : Smalti_OpInterface<"AsyncCopyOpInterface"> {
     InterfaceMethod<"The number of bytes that each executing thread writes from its destination address; 0 if the op "
                     "writes anything else.",
                     "int64_t", "getBytesOfThread", (ins), "", "return 0;">,
-    InterfaceMethod<"The completion mechanism of the copy.", "::smalti::AsyncQueue", "getQueue", (ins), "",
-                    "return ::smalti::AsyncQueue::Groups;">,
+    InterfaceMethod<"The completion mechanism of the copy.", "::smalti::AsyncCompletion", "getCompletion", (ins), "",
+                    "return ::smalti::AsyncCompletion::Groups;">,
     InterfaceMethod<"Whether code generation makes every block barrier wait for the copy, so that a barrier needs no "
                     "other wait.", "bool", "completesAtBlockBarriers", (ins), "", "return false;">,
     InterfaceMethod<"Creates a wait that leaves `pending` copies outstanding, for copies that complete at block "
@@ -60,9 +60,9 @@ def Smalti_AsyncWaitOpInterface : Smalti_OpInterface<"AsyncWaitOpInterface"> {
   }];
   let methods = [
     InterfaceMethod<"The maximum number of outstanding copies or groups after the op; std::nullopt if it does not wait for this mechanism.",
-                    "std::optional<int64_t>", "getPending", (ins "::smalti::AsyncQueue":$queue)>,
+                    "std::optional<int64_t>", "getPending", (ins "::smalti::AsyncCompletion":$queue)>,
     InterfaceMethod<"Sets that number, clamped to the maximum of the op.",
-                    "void", "setPending", (ins "::smalti::AsyncQueue":$queue, "int64_t":$pending)>
+                    "void", "setPending", (ins "::smalti::AsyncCompletion":$queue, "int64_t":$pending)>
   ];
 }
 
@@ -87,7 +87,7 @@ def Smalti_BarrierObjectOpInterface : Smalti_OpInterface<"BarrierObjectOpInterfa
     InterfaceMethod<"The `i1` predicate of the op; null if it is not predicated.",
                     "::mlir::Value", "getPredicate", (ins), "", "return {};">,
     InterfaceMethod<"Whether the op is block-level: all threads of the block together arrive once.",
-                    "bool", "isOfBlock", (ins), "", "return false;">
+                    "bool", "isBlockWide", (ins), "", "return false;">
   ];
 }
 

@@ -64,12 +64,13 @@ struct CommitModel
 struct DeviceAsyncWaitModel
     : AsyncWaitOpInterface::ExternalModel<DeviceAsyncWaitModel,
                                           nvgpu::DeviceAsyncWaitOp> {
-  std::optional<int64_t> getPending(Operation *op, AsyncQueue queue) const {
-    if (queue != AsyncQueue::Groups)
+  std::optional<int64_t> getPending(Operation *op,
+                                    AsyncCompletion queue) const {
+    if (queue != AsyncCompletion::Groups)
       return std::nullopt;
     return cast<nvgpu::DeviceAsyncWaitOp>(op).getNumGroups().value_or(0);
   }
-  void setPending(Operation *op, AsyncQueue, int64_t pending) const {
+  void setPending(Operation *op, AsyncCompletion, int64_t pending) const {
     cast<nvgpu::DeviceAsyncWaitOp>(op).setNumGroups(pending);
   }
 };
@@ -77,12 +78,13 @@ struct DeviceAsyncWaitModel
 struct AsyncWaitGroupModel
     : AsyncWaitOpInterface::ExternalModel<AsyncWaitGroupModel,
                                           mosaic_gpu::AsyncWaitGroupOp> {
-  std::optional<int64_t> getPending(Operation *op, AsyncQueue queue) const {
-    if (queue != AsyncQueue::Groups)
+  std::optional<int64_t> getPending(Operation *op,
+                                    AsyncCompletion queue) const {
+    if (queue != AsyncCompletion::Groups)
       return std::nullopt;
     return cast<mosaic_gpu::AsyncWaitGroupOp>(op).getPending();
   }
-  void setPending(Operation *op, AsyncQueue, int64_t pending) const {
+  void setPending(Operation *op, AsyncCompletion, int64_t pending) const {
     cast<mosaic_gpu::AsyncWaitGroupOp>(op).setPending(pending);
   }
 };
@@ -90,12 +92,13 @@ struct AsyncWaitGroupModel
 struct CpAsyncWaitGroupModel
     : AsyncWaitOpInterface::ExternalModel<CpAsyncWaitGroupModel,
                                           NVVM::CpAsyncWaitGroupOp> {
-  std::optional<int64_t> getPending(Operation *op, AsyncQueue queue) const {
-    if (queue != AsyncQueue::Groups)
+  std::optional<int64_t> getPending(Operation *op,
+                                    AsyncCompletion queue) const {
+    if (queue != AsyncCompletion::Groups)
       return std::nullopt;
     return cast<NVVM::CpAsyncWaitGroupOp>(op).getN();
   }
-  void setPending(Operation *op, AsyncQueue, int64_t pending) const {
+  void setPending(Operation *op, AsyncCompletion, int64_t pending) const {
     cast<NVVM::CpAsyncWaitGroupOp>(op).setN(pending);
   }
 };
@@ -121,7 +124,9 @@ struct LoadToLDSModel
     else
       return cast<OpTy>(op).getLdsPtr();
   }
-  AsyncQueue getQueue(Operation *) const { return AsyncQueue::LoadCounter; }
+  AsyncCompletion getCompletion(Operation *) const {
+    return AsyncCompletion::LoadCounter;
+  }
   bool completesAtBlockBarriers(Operation *) const { return true; }
   Operation *createWait(Operation *, OpBuilder &builder, Location loc,
                         int64_t pending) const {
@@ -145,7 +150,9 @@ struct LoadAsyncToLDSModel
     // The immediate offset applies to both addresses.
     return cast<OpTy>(op).getOffset() == 0 ? Bytes : 0;
   }
-  AsyncQueue getQueue(Operation *) const { return AsyncQueue::AsyncCounter; }
+  AsyncCompletion getCompletion(Operation *) const {
+    return AsyncCompletion::AsyncCounter;
+  }
 };
 
 /// The addresses in the descriptor of a tensor copy; null if the descriptor is
@@ -187,7 +194,9 @@ struct TensorLoadToLDSModel
     return getTensorAddresses(cast<amdgpu::TensorLoadToLDSOp>(op).getDesc())
         .lds;
   }
-  AsyncQueue getQueue(Operation *) const { return AsyncQueue::TensorCounter; }
+  AsyncCompletion getCompletion(Operation *) const {
+    return AsyncCompletion::TensorCounter;
+  }
 };
 
 template <typename OpTy>
@@ -198,21 +207,22 @@ struct DescriptorModel
 struct MemoryCounterWaitModel
     : AsyncWaitOpInterface::ExternalModel<MemoryCounterWaitModel,
                                           amdgpu::MemoryCounterWaitOp> {
-  std::optional<int64_t> getPending(Operation *op, AsyncQueue queue) const {
+  std::optional<int64_t> getPending(Operation *op,
+                                    AsyncCompletion queue) const {
     auto wait = cast<amdgpu::MemoryCounterWaitOp>(op);
     std::optional<uint32_t> pending;
-    if (queue == AsyncQueue::LoadCounter)
+    if (queue == AsyncCompletion::LoadCounter)
       pending = wait.getLoad();
-    else if (queue == AsyncQueue::TensorCounter)
+    else if (queue == AsyncCompletion::TensorCounter)
       pending = wait.getTensor();
     if (!pending)
       return std::nullopt;
     return *pending;
   }
-  void setPending(Operation *op, AsyncQueue queue, int64_t pending) const {
+  void setPending(Operation *op, AsyncCompletion queue, int64_t pending) const {
     // The lowering clamps to the range of the chip's counters.
     auto wait = cast<amdgpu::MemoryCounterWaitOp>(op);
-    if (queue == AsyncQueue::LoadCounter)
+    if (queue == AsyncCompletion::LoadCounter)
       wait.setLoad(pending);
     else
       wait.setTensor(pending);
@@ -222,15 +232,16 @@ struct MemoryCounterWaitModel
 /// The counters of gfx12 have 6 bits.
 constexpr int64_t kMostCounted = 63;
 
-template <typename OpTy, AsyncQueue Queue>
+template <typename OpTy, AsyncCompletion Queue>
 struct CounterWaitModel
     : AsyncWaitOpInterface::ExternalModel<CounterWaitModel<OpTy, Queue>, OpTy> {
-  std::optional<int64_t> getPending(Operation *op, AsyncQueue queue) const {
+  std::optional<int64_t> getPending(Operation *op,
+                                    AsyncCompletion queue) const {
     if (queue != Queue)
       return std::nullopt;
     return cast<OpTy>(op).getCount();
   }
-  void setPending(Operation *op, AsyncQueue, int64_t pending) const {
+  void setPending(Operation *op, AsyncCompletion, int64_t pending) const {
     cast<OpTy>(op).setCount(std::min(pending, kMostCounted));
   }
 };
@@ -240,8 +251,9 @@ struct CounterWaitModel
 /// 15. All ones do not wait.
 struct WaitcntModel
     : AsyncWaitOpInterface::ExternalModel<WaitcntModel, ROCDL::SWaitcntOp> {
-  std::optional<int64_t> getPending(Operation *op, AsyncQueue queue) const {
-    if (queue != AsyncQueue::LoadCounter)
+  std::optional<int64_t> getPending(Operation *op,
+                                    AsyncCompletion queue) const {
+    if (queue != AsyncCompletion::LoadCounter)
       return std::nullopt;
     uint32_t bits = cast<ROCDL::SWaitcntOp>(op).getBitfield();
     int64_t pending = (bits & 0xf) | ((bits >> 14 & 3) << 4);
@@ -249,7 +261,7 @@ struct WaitcntModel
       return std::nullopt;
     return pending;
   }
-  void setPending(Operation *op, AsyncQueue, int64_t pending) const {
+  void setPending(Operation *op, AsyncCompletion, int64_t pending) const {
     auto wait = cast<ROCDL::SWaitcntOp>(op);
     uint32_t count = std::min(pending, kMostCounted);
     wait.setBitfield((wait.getBitfield() & ~0xc00fu) | (count & 0xf) |
@@ -275,7 +287,9 @@ struct TmaLoadModel
     auto load = cast<nvgpu::TmaAsyncLoadOp>(op);
     return load.getMulticastMask() ? Value() : load.getDst();
   }
-  AsyncQueue getQueue(Operation *) const { return AsyncQueue::BarrierObject; }
+  AsyncCompletion getCompletion(Operation *) const {
+    return AsyncCompletion::BarrierObject;
+  }
 };
 
 /// The number of bytes from the address to the end of its buffer, if the
@@ -394,7 +408,9 @@ struct BulkTensorCopyModel
       return std::max<int64_t>(getInteger(known).value_or(0), 0);
     return getExpectedBytes(op);
   }
-  AsyncQueue getQueue(Operation *) const { return AsyncQueue::BarrierObject; }
+  AsyncCompletion getCompletion(Operation *) const {
+    return AsyncCompletion::BarrierObject;
+  }
 };
 
 struct BulkCopyModel
@@ -411,7 +427,9 @@ struct BulkCopyModel
     auto copy = cast<NVVM::CpAsyncBulkGlobalToSharedClusterOp>(op);
     return getConstantIntValue(copy.getSize()).value_or(0);
   }
-  AsyncQueue getQueue(Operation *) const { return AsyncQueue::BarrierObject; }
+  AsyncCompletion getCompletion(Operation *) const {
+    return AsyncCompletion::BarrierObject;
+  }
 };
 
 struct AsyncLoadModel
@@ -430,7 +448,9 @@ struct AsyncLoadModel
         !load.getCollective().empty() || load.getLeaderTrackedAttr();
     return isShared ? Value() : load.getDestination();
   }
-  AsyncQueue getQueue(Operation *) const { return AsyncQueue::BarrierObject; }
+  AsyncCompletion getCompletion(Operation *) const {
+    return AsyncCompletion::BarrierObject;
+  }
 };
 
 } // namespace
@@ -494,13 +514,12 @@ void smalti::registerAsyncCopyModels(DialectRegistry &registry) {
         LoadAsyncToLDSModel<ROCDL::GlobalLoadAsyncToLDSB128Op, 16>>(*context);
     ROCDL::SWaitcntOp::attachInterface<WaitcntModel>(*context);
     ROCDL::WaitLoadcntOp::attachInterface<
-        CounterWaitModel<ROCDL::WaitLoadcntOp, AsyncQueue::LoadCounter>>(
+        CounterWaitModel<ROCDL::WaitLoadcntOp, AsyncCompletion::LoadCounter>>(
         *context);
     ROCDL::WaitAsynccntOp::attachInterface<
-        CounterWaitModel<ROCDL::WaitAsynccntOp, AsyncQueue::AsyncCounter>>(
+        CounterWaitModel<ROCDL::WaitAsynccntOp, AsyncCompletion::AsyncCounter>>(
         *context);
-    ROCDL::WaitTensorcntOp::attachInterface<
-        CounterWaitModel<ROCDL::WaitTensorcntOp, AsyncQueue::TensorCounter>>(
-        *context);
+    ROCDL::WaitTensorcntOp::attachInterface<CounterWaitModel<
+        ROCDL::WaitTensorcntOp, AsyncCompletion::TensorCounter>>(*context);
   });
 }

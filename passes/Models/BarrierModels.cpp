@@ -136,7 +136,7 @@ struct SingleBarrierModel
     else
       return {};
   }
-  bool isOfBlock(Operation *op) const {
+  bool isBlockWide(Operation *op) const {
     return isa<mosaic_gpu::MosaicGPUDialect>(op->getDialect());
   }
 };

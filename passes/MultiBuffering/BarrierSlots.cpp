@@ -265,14 +265,14 @@ Reason BarrierPlanner::countArrivals(const BarrierPlan &plan,
     std::optional<int64_t> constant = getConstantIntValue(condition.first);
     return constant && (*constant != 0) == condition.second;
   });
-  if (op.isOfBlock() && conditions.empty()) {
+  if (op.isBlockWide() && conditions.empty()) {
     arrivals += *each;
     return std::nullopt;
   }
   scf::ForOp loop = plan.loop;
   Operation *first = &loop.getBody()->front();
   std::optional<int64_t> executing;
-  if (!op.isOfBlock() && getBlockSize(function, first) &&
+  if (!op.isBlockWide() && getBlockSize(function, first) &&
       uniformity.isReachedUniformly(first))
     executing = countExecuting(conditions, values.getNumThreads(first));
   if (!executing)

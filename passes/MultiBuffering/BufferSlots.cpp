@@ -204,7 +204,7 @@ static int64_t getNeededAlignment(Operation *user,
       needed = std::max(needed, strided.getRowAlignment(operand));
     if (!copy || copy.getCopyDestination() != operand.get())
       continue;
-    if (copy.getQueue() == AsyncQueue::BarrierObject)
+    if (copy.getCompletion() == AsyncCompletion::BarrierObject)
       needed = std::max(needed, kTensorCopyAlignment);
     std::optional<RowAccess> row =
         strided ? strided.getRowAccess(operand) : std::nullopt;
@@ -227,7 +227,7 @@ static std::optional<std::string> checkAlignment(const BufferPlan &plan) {
   int64_t ofAddresses = kSharedMemoryAlignment;
   for (Operation *user : plan.uses.users)
     if (auto copy = dyn_cast<AsyncCopyOpInterface>(user);
-        copy && copy.getQueue() == AsyncQueue::BarrierObject)
+        copy && copy.getCompletion() == AsyncCompletion::BarrierObject)
       ofAddresses = kTensorCopyAlignment;
   if (!plan.uses.addresses.empty() && plan.slotBytes % ofAddresses != 0)
     return "slots of " + std::to_string(plan.slotBytes) +

@@ -314,7 +314,7 @@ LogicalResult SmaltiMultiBuffer::chooseDepths(const targets::Target *chip) {
     plans.clear();
     return failure(missed);
   };
-  if (auto unknown = whyUnknownSize(placeSharedMemory(getOperation())))
+  if (auto unknown = describeUnknownSize(placeSharedMemory(getOperation())))
     return refuse(*unknown + ", so no number of slots is proven to fit on " +
                   chip->name);
   bool isAutomatic = llvm::any_of(

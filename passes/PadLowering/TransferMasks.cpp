@@ -64,7 +64,8 @@ void smalti::takeOutOfMask(RewriterBase &rewriter,
   rewriter.replaceOp(around, result);
 }
 
-LogicalResult smalti::maskTransferBegins(Operation *root, StringRef passName) {
+LogicalResult smalti::maskLanesBeforeMemRef(Operation *root,
+                                            StringRef passName) {
   SmallVector<VectorTransferOpInterface> overhanging;
   root->walk([&](VectorTransferOpInterface op) {
     // Block-level transfers are not yet distributed to lanes.
@@ -103,7 +104,7 @@ struct SmaltiMaskTransfers
     : smalti::impl::SmaltiMaskTransfersBase<SmaltiMaskTransfers> {
   using Base::Base;
   void runOnOperation() override {
-    if (failed(maskTransferBegins(getOperation(), "smalti-mask-transfers")))
+    if (failed(maskLanesBeforeMemRef(getOperation(), "smalti-mask-transfers")))
       signalPassFailure();
   }
 };

@@ -31,8 +31,8 @@ void takeOutOfMask(mlir::RewriterBase &rewriter,
 
 /// Masks the transfers under `root` that may have lanes before their memref.
 /// Emits an error and changes nothing if one cannot be masked.
-llvm::LogicalResult maskTransferBegins(mlir::Operation *root,
-                                       llvm::StringRef passName);
+llvm::LogicalResult maskLanesBeforeMemRef(mlir::Operation *root,
+                                          llvm::StringRef passName);
 
 } // namespace smalti
 

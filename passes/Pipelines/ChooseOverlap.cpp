@@ -207,7 +207,7 @@ void SmaltiChooseOverlap::runOnOperation() {
   bool hasLoops =
       kernel->walk([](LoopLikeOpInterface) { return WalkResult::interrupt(); })
           .wasInterrupted();
-  if (kernel->hasAttr(mosaic_gpu::kProgramThreads)) {
+  if (kernel->hasAttr(mosaic_gpu::kThreadGroupSize)) {
     // The kernel is already split into roles with slots.
     decision.slots = decision.stages = 1;
   } else if (failed(chooseRoles(kernel, *chip, decision))) {

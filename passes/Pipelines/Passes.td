@@ -104,7 +104,7 @@ def SmaltiChooseOverlap : InterfacePass<"smalti-choose-overlap", "::mlir::Functi
       producer and consumer warps. Such a kernel does not get stages.
 
     An attribute that the kernel already has overrides the options of this pass. A kernel that is already split into
-    roles (`mosaic_gpu.program_threads`) gets 1 slot and 1 stage; a kernel without loops gets neither. Remarks state the
+    roles (`mosaic_gpu.thread_group_size`) gets 1 slot and 1 stage; a kernel without loops gets neither. Remarks state the
     decision, the reason and the bytes of shared memory.
 
     Missed remarks: slots that are reduced; a kernel that is not specialized although it has a synchronous `wgmma`; a

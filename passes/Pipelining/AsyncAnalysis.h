@@ -32,7 +32,7 @@ struct BodyOp;
 /// itself or one in its regions.
 struct AsyncEvent {
   mlir::Operation *op;
-  AsyncQueue queue;
+  AsyncCompletion queue;
   /// The conditions of the scf.if ops around it, with the branch.
   llvm::SmallVector<std::pair<mlir::Value, bool>, 1> conditions;
   /// How often it certainly executes under these conditions.
@@ -56,7 +56,7 @@ struct AsyncWait {
   /// The same op; for a block barrier, a copy that can create waits.
   mlir::Operation *op;
   struct Awaited {
-    AsyncQueue queue;
+    AsyncCompletion queue;
     /// For each condition the last entry of the queue that is complete.
     llvm::SmallVector<std::pair<unsigned, unsigned>> lastOfKey;
   };
@@ -71,7 +71,7 @@ public:
   AsyncAnalysis(mlir::scf::ForOp loop, llvm::ArrayRef<BodyOp> bodyOps,
                 ValueNames &names)
       : loop(loop), bodyOps(bodyOps), names(names) {
-    getKey({nullptr, AsyncQueue::Groups, {}, 1});
+    getKey({nullptr, AsyncCompletion::Groups, {}, 1});
   }
 
   /// Returns why the waits cannot be analyzed.
@@ -79,14 +79,15 @@ public:
 
   /// In the order of the body.
   llvm::ArrayRef<AsyncWait> getWaits() const { return waits; }
-  llvm::ArrayRef<QueuedOp> getQueuedOps(AsyncQueue queue) const {
+  llvm::ArrayRef<QueuedOp> getQueuedOps(AsyncCompletion queue) const {
     return queues[unsigned(queue)];
   }
   /// Whether entries under the conditions execute in every iteration, or in
   /// none.
   bool isFixed(unsigned key) const { return keyIsFixed[key]; }
   /// The queue positions of entries under these conditions.
-  llvm::ArrayRef<unsigned> getPositions(AsyncQueue queue, unsigned key) const {
+  llvm::ArrayRef<unsigned> getPositions(AsyncCompletion queue,
+                                        unsigned key) const {
     auto it = positionsOfKey[unsigned(queue)].find(key);
     if (it == positionsOfKey[unsigned(queue)].end())
       return {};
@@ -99,7 +100,7 @@ private:
   struct CopyState {
     AsyncCopyOpInterface op;
     mlir::Value root;
-    AsyncQueue queue;
+    AsyncCompletion queue;
     unsigned key;
     std::optional<unsigned> position = {}; ///< of its entry in the queue
     std::optional<BarrierRef> barrier = {};
@@ -113,13 +114,13 @@ private:
 
   unsigned getKey(const AsyncEvent &event);
   bool isInvariant(mlir::Value value);
-  void addQueuedOp(AsyncQueue queue, mlir::Operation *op,
+  void addQueuedOp(AsyncCompletion queue, mlir::Operation *op,
                    const AsyncEvent &event);
   llvm::SmallVector<std::pair<unsigned, unsigned>>
-  lastOfKey(AsyncQueue queue, unsigned size) const;
-  void completeQueue(AsyncQueue queue, int64_t pending, unsigned size,
+  lastOfKey(AsyncCompletion queue, unsigned size) const;
+  void completeQueue(AsyncCompletion queue, int64_t pending, unsigned size,
                      AsyncWait &wait);
-  void setComplete(AsyncQueue queue, unsigned position);
+  void setComplete(AsyncCompletion queue, unsigned position);
   void noteCompleted(AsyncWait &wait);
   bool isDone(const CopyState &copy) const;
   bool waitAtBarrier(const CopyState &copy);

@@ -77,12 +77,12 @@ std::optional<std::string> EventCollector::visit(Operation *op, int64_t times,
     if (isRepeated)
       return misplaced(op);
     bodyOp.isCommit = true;
-    bodyOp.events.push_back({op, AsyncQueue::Groups, conditions, times});
+    bodyOp.events.push_back({op, AsyncCompletion::Groups, conditions, times});
     return std::nullopt;
   }
   if (auto copy = dyn_cast<AsyncCopyOpInterface>(op)) {
     bodyOp.isCopy = true;
-    bodyOp.events.push_back({op, copy.getQueue(), conditions, times});
+    bodyOp.events.push_back({op, copy.getCompletion(), conditions, times});
     return std::nullopt;
   }
   if (auto object = dyn_cast<BarrierObjectOpInterface>(op)) {
@@ -99,7 +99,7 @@ std::optional<std::string> EventCollector::visit(Operation *op, int64_t times,
     default:
       bodyOp.isArrive = true;
       bodyOp.events.push_back(
-          {op, AsyncQueue::BarrierObject, conditions, times});
+          {op, AsyncCompletion::BarrierObject, conditions, times});
       return std::nullopt;
     }
   }
@@ -151,7 +151,7 @@ std::optional<std::string> smalti::classifyAsync(Operation *op, BodyOp &bodyOp,
   llvm::SmallDenseSet<Value, 4> copied;
   for (const AsyncEvent &event : bodyOp.events)
     if (auto copy = dyn_cast<AsyncCopyOpInterface>(event.op);
-        copy && event.queue != AsyncQueue::BarrierObject)
+        copy && event.queue != AsyncCompletion::BarrierObject)
       copied.insert(getRootBuffer(copy.getCopyDestination()));
   for (const MemoryAccess &access : bodyOp.accesses) {
     if (isAsync(access.op) ||
@@ -224,7 +224,7 @@ static bool isSameBarrier(const BarrierRef &a, const BarrierRef &b) {
   return indexA && indexB ? isSameValue(indexA, indexB) : a.index == b.index;
 }
 
-void AsyncAnalysis::setComplete(AsyncQueue queue, unsigned position) {
+void AsyncAnalysis::setComplete(AsyncCompletion queue, unsigned position) {
   bool &isDone = isComplete[unsigned(queue)][position];
   if (!isDone)
     llvm::append_range(completedCopies, copiesAt[unsigned(queue)][position]);
@@ -234,7 +234,7 @@ void AsyncAnalysis::setComplete(AsyncQueue queue, unsigned position) {
 /// Marks the entries of the queue that are complete if at most `pending`
 /// entries are in flight: those that at least `pending` entries certainly
 /// follow.
-void AsyncAnalysis::completeQueue(AsyncQueue queue, int64_t pending,
+void AsyncAnalysis::completeQueue(AsyncCompletion queue, int64_t pending,
                                   unsigned size, AsyncWait &wait) {
   QueuedOps &entries = queues[unsigned(queue)];
   int64_t always = 0;
@@ -268,7 +268,7 @@ void AsyncAnalysis::completeQueue(AsyncQueue queue, int64_t pending,
 
 /// For each condition the last entry below `size`.
 SmallVector<std::pair<unsigned, unsigned>>
-AsyncAnalysis::lastOfKey(AsyncQueue queue, unsigned size) const {
+AsyncAnalysis::lastOfKey(AsyncCompletion queue, unsigned size) const {
   SmallVector<std::pair<unsigned, unsigned>> result;
   for (auto &[key, positions] : positionsOfKey[unsigned(queue)]) {
     auto it = llvm::lower_bound(positions, size);
@@ -278,7 +278,7 @@ AsyncAnalysis::lastOfKey(AsyncQueue queue, unsigned size) const {
   return result;
 }
 
-void AsyncAnalysis::addQueuedOp(AsyncQueue queue, Operation *op,
+void AsyncAnalysis::addQueuedOp(AsyncCompletion queue, Operation *op,
                                 const AsyncEvent &event) {
   unsigned key = getKey(event);
   QueuedOps &entries = queues[unsigned(queue)];
@@ -292,7 +292,7 @@ void AsyncAnalysis::addQueuedOp(AsyncQueue queue, Operation *op,
 std::optional<std::string> AsyncAnalysis::start(const BodyOp &bodyOp) {
   for (const AsyncEvent &event : bodyOp.events) {
     if (isa<AsyncCommitOpInterface>(event.op)) {
-      addQueuedOp(AsyncQueue::Groups, bodyOp.op, event);
+      addQueuedOp(AsyncCompletion::Groups, bodyOp.op, event);
       unsigned key = getKey(event);
       // Copies whose threads certainly commit this group belong to it.
       llvm::erase_if(ungrouped, [&](unsigned copy) {
@@ -307,9 +307,9 @@ std::optional<std::string> AsyncAnalysis::start(const BodyOp &bodyOp) {
     if (auto copy = dyn_cast<AsyncCopyOpInterface>(event.op)) {
       Value root = getRootBuffer(copy.getCopyDestination());
       CopyState state{copy, root, event.queue, getKey(event)};
-      if (event.queue == AsyncQueue::Groups) {
+      if (event.queue == AsyncCompletion::Groups) {
         ungrouped.push_back(copies.size());
-      } else if (event.queue == AsyncQueue::BarrierObject) {
+      } else if (event.queue == AsyncCompletion::BarrierObject) {
         state.barrier = getBarrierRef(cast<BarrierObjectOpInterface>(event.op));
         onBarrier[getRootBuffer(state.barrier->barrier)].push_back(
             copies.size());
@@ -339,7 +339,7 @@ std::optional<std::string> AsyncAnalysis::start(const BodyOp &bodyOp) {
 }
 
 bool AsyncAnalysis::isDone(const CopyState &copy) const {
-  if (copy.queue == AsyncQueue::BarrierObject)
+  if (copy.queue == AsyncCompletion::BarrierObject)
     return copy.isAcquired;
   return copy.position && isComplete[unsigned(copy.queue)][*copy.position];
 }
@@ -374,7 +374,7 @@ AsyncAnalysis::waitForBarrier(unsigned body, BarrierObjectOpInterface op) {
 std::optional<std::string>
 AsyncAnalysis::waitForQueues(unsigned body, AsyncWaitOpInterface op) {
   AsyncWait wait{body, op, op};
-  for (AsyncQueue queue : kCountedQueues) {
+  for (AsyncCompletion queue : kCountedCompletions) {
     std::optional<int64_t> pending = op.getPending(queue);
     if (!pending)
       continue;
@@ -481,7 +481,7 @@ std::optional<std::string> AsyncAnalysis::run() {
       BarrierState &barrier = barriers.emplace_back();
       barrier.body = i;
       barrier.op = bodyOp.op;
-      for (AsyncQueue queue : kCountedQueues)
+      for (AsyncCompletion queue : kCountedCompletions)
         barrier.sizes[unsigned(queue)] = queues[unsigned(queue)].size();
     } else if (!bodyOp.events.empty()) {
       reason = start(bodyOp);
@@ -501,7 +501,7 @@ std::optional<std::string> AsyncAnalysis::run() {
     return "a copy into " + names.get(copies[ungrouped.front()].root) +
            " is not committed to a group in the same iteration";
   for (const CopyState &copy : copies)
-    if (copy.queue == AsyncQueue::BarrierObject && !copy.isAcquired)
+    if (copy.queue == AsyncCompletion::BarrierObject && !copy.isAcquired)
       return quote(copy.op) + " completes on " +
              names.get(getRootBuffer(copy.barrier->barrier)) +
              ", which the loop does not wait for";

@@ -114,9 +114,9 @@ bool Scheduler::mayStartCopiesFirst() const {
   return options.startsCopiesFirst && schedule.stages == 2 &&
          llvm::all_of(bodyOps, [&](const BodyOp &bodyOp) {
            return llvm::all_of(bodyOp.events, [&](const AsyncEvent &event) {
-             return event.queue == AsyncQueue::Groups
+             return event.queue == AsyncCompletion::Groups
                         ? options.countsGroups
-                        : event.queue != AsyncQueue::BarrierObject;
+                        : event.queue != AsyncCompletion::BarrierObject;
            });
          });
 }

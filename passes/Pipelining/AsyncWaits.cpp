@@ -20,7 +20,7 @@ using namespace smalti;
 /// in the kernel.
 class smalti::QueueCounts {
 public:
-  QueueCounts(const AsyncAnalysis &async, AsyncQueue queue)
+  QueueCounts(const AsyncAnalysis &async, AsyncCompletion queue)
       : async(async), queue(queue), queued(async.getQueuedOps(queue)) {}
 
   /// The entries in [begin, end) that certainly execute in every thread that
@@ -48,7 +48,7 @@ private:
   }
 
   const AsyncAnalysis &async;
-  AsyncQueue queue;
+  AsyncCompletion queue;
   ArrayRef<QueuedOp> queued;
   DenseMap<unsigned, SmallVector<int64_t>> sumsOfKey;
 };
@@ -101,7 +101,7 @@ Scheduler::Reason Scheduler::setWait(unsigned wait,
 }
 
 /// The buffers into which copies may be in flight when the loop starts.
-SmallVector<Value> Scheduler::findCopiesInFlight(AsyncQueue queue) {
+SmallVector<Value> Scheduler::findCopiesInFlight(AsyncCompletion queue) {
   llvm::SetVector<Value> roots;
   bool isDrained = false;
   // Returns false if everything before `op` is complete after it.
@@ -109,7 +109,7 @@ SmallVector<Value> Scheduler::findCopiesInFlight(AsyncQueue queue) {
     if (auto wait = dyn_cast<AsyncWaitOpInterface>(op))
       return wait.getPending(queue) != 0;
     op->walk([&](AsyncCopyOpInterface copy) {
-      if (copy.getQueue() == queue && copy.getCopyDestination())
+      if (copy.getCompletion() == queue && copy.getCopyDestination())
         roots.insert(getRootBuffer(copy.getCopyDestination()));
     });
     return true;
@@ -132,7 +132,7 @@ SmallVector<Value> Scheduler::findCopiesInFlight(AsyncQueue queue) {
 
 /// Copies, and the groups that contain them, must start in program order and in
 /// one stage.
-Scheduler::Reason Scheduler::checkQueue(AsyncQueue queue) {
+Scheduler::Reason Scheduler::checkQueue(AsyncCompletion queue) {
   std::optional<unsigned> last;
   for (const BodyOp &bodyOp : bodyOps) {
     if (llvm::none_of(bodyOp.events, [&](const AsyncEvent &event) {
@@ -158,19 +158,20 @@ Scheduler::Reason Scheduler::checkWaits() {
     return std::nullopt;
   for (auto [i, entry] : llvm::enumerate(schedule.entries))
     entryNumber[entry.op] = i;
-  for (AsyncQueue queue :
-       {AsyncQueue::Groups, AsyncQueue::LoadCounter, AsyncQueue::AsyncCounter,
-        AsyncQueue::TensorCounter, AsyncQueue::BarrierObject})
+  for (AsyncCompletion queue :
+       {AsyncCompletion::Groups, AsyncCompletion::LoadCounter,
+        AsyncCompletion::AsyncCounter, AsyncCompletion::TensorCounter,
+        AsyncCompletion::BarrierObject})
     if (Reason reason = checkQueue(queue))
       return reason;
 
   DenseMap<Value, unsigned> number;
   for (auto [i, buffer] : llvm::enumerate(schedule.buffers))
     number[buffer.root] = i;
-  std::map<AsyncQueue, QueueCounts> counts;
-  for (AsyncQueue queue : kCountedQueues)
+  std::map<AsyncCompletion, QueueCounts> counts;
+  for (AsyncCompletion queue : kCountedCompletions)
     counts.emplace(queue, QueueCounts(*async, queue));
-  std::set<AsyncQueue> waited;
+  std::set<AsyncCompletion> waited;
   for (const AsyncWait &wait : async->getWaits()) {
     unsigned entry = getEntry(wait.at);
     for (Value root : wait.completed)

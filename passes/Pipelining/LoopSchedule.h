@@ -131,7 +131,8 @@ struct LoopSchedule {
   /// barrier for shared memory only is sufficient.
   bool onlySharedHazards = false;
   /// How many entries of each queue the waits leave in flight.
-  std::map<PipelinePoint, llvm::SmallVector<std::pair<AsyncQueue, int64_t>, 1>>
+  std::map<PipelinePoint,
+           llvm::SmallVector<std::pair<AsyncCompletion, int64_t>, 1>>
       waits;
   /// Block barriers that act as waits, with a copy that can create waits.
   llvm::DenseMap<mlir::Operation *, AsyncCopyOpInterface> waitCreators;

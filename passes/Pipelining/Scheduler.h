@@ -80,10 +80,10 @@ private:
   Reason placeAsync();
   Reason hoistOperandsOfCopies(Position position);
   void placeRegisterStream(Position copy, Position read);
-  Reason checkQueue(AsyncQueue queue);
+  Reason checkQueue(AsyncCompletion queue);
   Reason setWait(unsigned wait, const AsyncWait::Awaited &awaited,
                  QueueCounts &counts);
-  llvm::SmallVector<mlir::Value> findCopiesInFlight(AsyncQueue queue);
+  llvm::SmallVector<mlir::Value> findCopiesInFlight(AsyncCompletion queue);
   Reason readSchedule();
   Reason placePureOps();
   Reason makeEntries();

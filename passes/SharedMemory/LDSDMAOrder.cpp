@@ -26,7 +26,7 @@ using namespace smalti;
 /// An LDS DMA load, for which LLVM makes every barrier wait.
 static AsyncCopyOpInterface getLoadToLDS(Operation *op) {
   auto copy = dyn_cast<AsyncCopyOpInterface>(op);
-  return copy && copy.getQueue() == AsyncQueue::LoadCounter &&
+  return copy && copy.getCompletion() == AsyncCompletion::LoadCounter &&
                  copy.completesAtBlockBarriers()
              ? copy
              : AsyncCopyOpInterface();
@@ -34,7 +34,7 @@ static AsyncCopyOpInterface getLoadToLDS(Operation *op) {
 
 static std::optional<int64_t> getPendingLoads(Operation *op) {
   auto wait = dyn_cast<AsyncWaitOpInterface>(op);
-  return wait ? wait.getPending(AsyncQueue::LoadCounter) : std::nullopt;
+  return wait ? wait.getPending(AsyncCompletion::LoadCounter) : std::nullopt;
 }
 
 LDSDMAOrder::LDSDMAOrder(Operation *function) : function(function) {

@@ -371,7 +371,7 @@ void SmaltiPadSharedMemory::runOnOperation() {
   LaneEvaluator evaluator(function, *chip);
   std::vector<PadPlan> plans;
   SharedMemory memory = placeSharedMemory(function);
-  std::optional<std::string> unknown = whyUnknownSize(memory);
+  std::optional<std::string> unknown = describeUnknownSize(memory);
   SharedMemorySizes sizes(memory);
   for (Value buffer : findSharedBuffers(function)) {
     std::optional<bool> mark;

@@ -66,7 +66,7 @@ struct Queue {
   }
 };
 
-using State = std::map<AsyncQueue, Queue>;
+using State = std::map<AsyncCompletion, Queue>;
 
 class Completions {
 public:
@@ -188,20 +188,20 @@ void Completions::walkStep(NodeId id, State &state) {
   if (auto copy = dyn_cast<AsyncCopyOpInterface>(op)) {
     if (copy.completesAtBlockBarriers())
       return;
-    Queue &queue = state[copy.getQueue()];
+    Queue &queue = state[copy.getCompletion()];
     for (const sync::Access &access : program[id].checked)
       if (access.kind == sync::AccessKind::Write)
         queue.open.insert({access.buffer, access.slot, id});
-    if (copy.getQueue() != AsyncQueue::Groups)
+    if (copy.getCompletion() != AsyncCompletion::Groups)
       queue.close();
     return;
   }
   if (isa<AsyncCommitOpInterface>(op))
-    state[AsyncQueue::Groups].close();
+    state[AsyncCompletion::Groups].close();
   auto wait = dyn_cast<AsyncWaitOpInterface>(op);
   if (!wait)
     return;
-  for (AsyncQueue kind : kCountedQueues) {
+  for (AsyncCompletion kind : kCountedCompletions) {
     std::optional<int64_t> inFlight = wait.getPending(kind);
     if (!inFlight)
       continue;

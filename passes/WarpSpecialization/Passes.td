@@ -43,7 +43,7 @@ def SmaltiSpecializeWarps : InterfacePass<"smalti-specialize-warps", "::mlir::Fu
     The block gets 128 more threads, the producers. They execute only the TMA loads, up to `depth` copies before the
     consumers. The original threads, the consumers, execute the rest of the kernel. Copied buffers and their mbarriers
     get `depth` slots. A second mbarrier per slot orders the consumers' reads before the next copy into the slot.
-    Registers move from producers to consumers (`nvvm.setmaxregister`). The attribute `mosaic_gpu.program_threads` holds
+    Registers move from producers to consumers (`nvvm.setmaxregister`). The attribute `mosaic_gpu.thread_group_size` holds
     the number of consumer threads.
 
     If a `wgmma` is the only one in its loop and the loop carries its accumulator, one `wgmma` group stays in flight.

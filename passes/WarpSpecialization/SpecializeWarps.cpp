@@ -461,7 +461,7 @@ void RoleEmitter::run() {
   eraseOld(ops);
   func.setKnownBlockSizeAttr(builder.getDenseI32ArrayAttr(
       {static_cast<int32_t>(plan.threads + plan.producers), 1, 1}));
-  func->setAttr(kProgramThreads, builder.getI64IntegerAttr(plan.threads));
+  func->setAttr(kThreadGroupSize, builder.getI64IntegerAttr(plan.threads));
 }
 
 /// Erases the ops that the roles replace, users first.

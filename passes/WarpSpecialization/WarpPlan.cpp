@@ -118,10 +118,10 @@ Refusal WarpPlanner::checkBlock() {
                                 target.maxThreadsPerBlock - plan.producers,
                                 target.name)
                       .str());
-  if (func->hasAttr(kProgramThreads))
+  if (func->hasAttr(kThreadGroupSize))
     return refuse(func, "the threads of the block are already split into roles "
                         "(attribute '" +
-                            kProgramThreads.str() + "')");
+                            kThreadGroupSize.str() + "')");
 
   Refusal refusal;
   func.walk([&](Operation *op) {

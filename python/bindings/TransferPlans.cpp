@@ -363,7 +363,7 @@ void bindRelayouts(nb::module_ &m) {
           "The load of a repeat from shared memory, if any.")
       .def_prop_ro(
           "unit_bytes",
-          [](const RelayoutPlan &self) { return self.trip.unitBytes; },
+          [](const RelayoutPlan &self) { return self.trip.patternBytes; },
           "Bytes of shared memory from one repeat to the next.")
       .def_prop_ro(
           "together",

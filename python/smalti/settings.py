@@ -20,7 +20,7 @@ class Settings:
     """Base class of kernels. A new attribute, or a setting that does not affect calls of this kernel, is an AttributeError."""
 
     _NAMES = ("emulation", "simulation", "time_limit", "blocks", "announce")
-    _is_made = False
+    _is_initialized = False
     """Whether `__init__` has returned."""
 
     def _settings(self) -> Sequence[str]:
@@ -28,7 +28,7 @@ class Settings:
         raise NotImplementedError
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if self._is_made and (name in self._NAMES or not hasattr(self, name)) and name not in self._settings():
+        if self._is_initialized and (name in self._NAMES or not hasattr(self, name)) and name not in self._settings():
             raise AttributeError(self._refusal(name))
         object.__setattr__(self, name, value)
 

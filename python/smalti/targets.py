@@ -143,7 +143,7 @@ class Target(Chip):
     async_copy_bytes: tuple[int, ...]
     async_copy: str
     """The kind of asynchronous copy: `cp_async`, `lds_load`, `async_lds_load` or `none`."""
-    async_copy_pays_from: int
+    min_async_copy_bytes: int
     """The smallest copy, in bytes, for which an asynchronous copy is faster; 0: never."""
     has_tma: bool
     has_wgmma: bool

@@ -11,7 +11,7 @@ using namespace smalti::emulator::nvidia;
 
 namespace {
 
-void doLater(AsyncQueue queue, std::function<void()> work) {
+void doLater(AsyncCompletion queue, std::function<void()> work) {
   if (isAsyncLate())
     enqueueAsync(queue, std::move(work));
   else

@@ -53,7 +53,7 @@ static bool isUnknownMemory(MemorySpace space) {
 }
 
 /// Whether the memory may be the shared memory of this block.
-static bool isOfBlock(MemorySpace space) {
+static bool isBlockMemory(MemorySpace space) {
   return space == MemorySpace::Shared || space == MemorySpace::Cluster;
 }
 
@@ -77,7 +77,7 @@ bool smalti::mayAlias(Value rootA, Value rootB) {
   if (a.identity == b.identity)
     return true;
   if (isUnknownMemory(a.space) || isUnknownMemory(b.space) ||
-      (isOfBlock(a.space) && isOfBlock(b.space) && a.space != b.space))
+      (isBlockMemory(a.space) && isBlockMemory(b.space) && a.space != b.space))
     return true;
   return a.space == b.space && mayAlias(a.kind, b.kind);
 }

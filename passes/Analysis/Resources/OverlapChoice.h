@@ -30,7 +30,7 @@ enum class Prefetch {
 /// Whether asynchronous copies of rows that are aligned to `alignment` bytes
 /// are faster than reads into registers.
 inline bool paysAsyncCopy(const targets::Target &target, int64_t alignment) {
-  return target.asyncCopyPaysFrom && alignment >= target.asyncCopyPaysFrom;
+  return target.minAsyncCopyBytes && alignment >= target.minAsyncCopyBytes;
 }
 
 /// The slots that a buffer of a loop gets if they fit in shared memory. An

@@ -174,7 +174,8 @@ smalti::placeSharedMemory(Operation *function,
   return memory;
 }
 
-std::optional<std::string> smalti::whyUnknownSize(const SharedMemory &memory) {
+std::optional<std::string>
+smalti::describeUnknownSize(const SharedMemory &memory) {
   if (memory.unknown.empty())
     return std::nullopt;
   return "the size of " + describe(memory.unknown.front().getType()) +
@@ -360,7 +361,7 @@ int64_t RegisterModel::count(Value value) const {
   return 0;
 }
 
-int64_t Lifetimes::getLastUse(Value value) const {
+int64_t LiveRanges::getLastUse(Value value) const {
   int64_t last = -1;
   Operation *owner = value.getParentRegion()->getParentOp();
   for (Operation *user : value.getUsers()) {
@@ -376,14 +377,15 @@ int64_t Lifetimes::getLastUse(Value value) const {
   return last;
 }
 
-void Lifetimes::addValue(Value value, int64_t begin, int64_t registers) {
+void LiveRanges::addValue(Value value, int64_t begin, int64_t registers) {
   int64_t end = registers > 0 ? getLastUse(value) : -1;
   if (end > begin)
     intervals.push_back({value, begin, end, registers});
 }
 
-Lifetimes::Lifetimes(Operation *root, llvm::function_ref<int64_t(Value)> count,
-                     llvm::function_ref<bool(Operation *)> isPoint) {
+LiveRanges::LiveRanges(Operation *root,
+                       llvm::function_ref<int64_t(Value)> count,
+                       llvm::function_ref<bool(Operation *)> isPoint) {
   root->walk<WalkOrder::PreOrder>([&](Operation *op) {
     span[op] = {static_cast<int64_t>(ops.size()), 0};
     ops.push_back(op);
@@ -418,7 +420,7 @@ Lifetimes::Lifetimes(Operation *root, llvm::function_ref<int64_t(Value)> count,
   }
 }
 
-Registers Lifetimes::getMost() const {
+Registers LiveRanges::getMost() const {
   Registers most;
   int64_t live = 0, place = 0;
   for (auto [number, op] : llvm::enumerate(ops)) {
@@ -438,7 +440,7 @@ Registers Lifetimes::getMost() const {
   return most;
 }
 
-DenseMap<Operation *, int64_t> Lifetimes::getAcrossLoops() const {
+DenseMap<Operation *, int64_t> LiveRanges::getAcrossLoops() const {
   DenseMap<Operation *, int64_t> around;
   int64_t live = 0;
   for (auto [number, op] : llvm::enumerate(ops)) {
@@ -455,7 +457,7 @@ DenseMap<Operation *, int64_t> Lifetimes::getAcrossLoops() const {
   return around;
 }
 
-SmallVector<Value> Lifetimes::getValuesAbove(int64_t budget) const {
+SmallVector<Value> LiveRanges::getValuesAbove(int64_t budget) const {
   // The number of ops above the budget before each op.
   SmallVector<int64_t> above{0};
   int64_t live = 0;
@@ -470,17 +472,17 @@ SmallVector<Value> Lifetimes::getValuesAbove(int64_t budget) const {
   return values;
 }
 
-Lifetimes RegisterModel::getLifetimes(Operation *root) const {
-  return Lifetimes(root, [this](Value value) { return count(value); });
+LiveRanges RegisterModel::getLiveRanges(Operation *root) const {
+  return LiveRanges(root, [this](Value value) { return count(value); });
 }
 
 Registers RegisterModel::countInside(Operation *op) const {
-  return getLifetimes(op).getMost();
+  return getLiveRanges(op).getMost();
 }
 
 int64_t RegisterModel::countAround(Operation *loop) {
   if (!around)
-    around = getLifetimes(function).getAcrossLoops();
+    around = getLiveRanges(function).getAcrossLoops();
   return around->lookup(loop);
 }
 

@@ -99,7 +99,7 @@ private:
 
 /// Why the bytes of shared memory cannot be compared with a limit: a buffer of
 /// unknown size. Returns nothing if all sizes are known.
-std::optional<std::string> whyUnknownSize(const SharedMemory &memory);
+std::optional<std::string> describeUnknownSize(const SharedMemory &memory);
 
 /// The total bytes of placeSharedMemory(); the largest number if the size of a
 /// buffer is unknown.
@@ -127,14 +127,14 @@ struct Registers {
 /// Live ranges of the values inside an op, in program order: from the defining
 /// op to the last use. A value that is used in a loop and defined outside lives
 /// to the end of the loop.
-class Lifetimes {
+class LiveRanges {
 public:
   /// `count` returns the registers of a value; a value without registers is
   /// ignored. The pressure is measured at ops for which `isPoint` holds, if it
   /// is given.
-  Lifetimes(mlir::Operation *root,
-            llvm::function_ref<int64_t(mlir::Value)> count,
-            llvm::function_ref<bool(mlir::Operation *)> isPoint = nullptr);
+  LiveRanges(mlir::Operation *root,
+             llvm::function_ref<int64_t(mlir::Value)> count,
+             llvm::function_ref<bool(mlir::Operation *)> isPoint = nullptr);
 
   Registers getMost() const;
   /// For every loop, the registers of values that live across it and were
@@ -178,7 +178,7 @@ public:
   int64_t countAround(mlir::Operation *loop);
 
 private:
-  Lifetimes getLifetimes(mlir::Operation *root) const;
+  LiveRanges getLiveRanges(mlir::Operation *root) const;
   int64_t countVector(mlir::VectorType type, mlir::Attribute layout) const;
 
   mlir::FunctionOpInterface function;

@@ -84,7 +84,7 @@ static void emitSharedBuffers(KernelPlan &plan, const VendorLowering &vendor) {
 /// The number of threads of a thread group, if the kernel declares it.
 static int64_t getThreads(gpu::GPUFuncOp func) {
   if (auto threads =
-          func->getAttrOfType<IntegerAttr>(mosaic_gpu::kProgramThreads))
+          func->getAttrOfType<IntegerAttr>(mosaic_gpu::kThreadGroupSize))
     return std::max<int64_t>(threads.getInt(), 1);
   std::optional<ArrayRef<int32_t>> size = func.getKnownBlockSize();
   return size && !size->empty() ? std::max(size->front(), 1) : 1;
@@ -100,7 +100,7 @@ LogicalResult block_to_thread::convertKernels(Operation *root,
     if (failed(verifyKernelAttributes(func)) ||
         failed(checkVectors(func, vendor.getTarget(),
                             level == Level::Block ? getThreads(func) : 1,
-                            func->hasAttr(mosaic_gpu::kProgramThreads)))) {
+                            func->hasAttr(mosaic_gpu::kThreadGroupSize)))) {
       isFailed = true;
       return;
     }

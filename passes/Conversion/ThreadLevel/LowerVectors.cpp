@@ -301,7 +301,7 @@ struct SmaltiLowerVectors
     if (failed(checkVectors(getOperation(), *chip, /*threads=*/1)))
       return signalPassFailure();
     // The patterns check the upper bound only.
-    if (failed(maskTransferBegins(getOperation(), "smalti-lower-vectors")))
+    if (failed(maskLanesBeforeMemRef(getOperation(), "smalti-lower-vectors")))
       return signalPassFailure();
     lowerTransfers(getOperation());
     RewritePatternSet patterns(&getContext());

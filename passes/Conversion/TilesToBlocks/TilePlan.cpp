@@ -707,14 +707,14 @@ Planner::getAsyncCopyRejectionReason(triton_xla::ExtractOp extract) const {
   if (copies == OperandCopies::Auto && !paysAsyncCopy(target, aligned))
     return llvm::formatv("rows are only proven to be aligned to {0} B; copies "
                          "below {1} B are not faster than loads on {2}",
-                         aligned, target.asyncCopyPaysFrom, target.name)
+                         aligned, target.minAsyncCopyBytes, target.name)
         .str();
   return std::nullopt;
 }
 
 void Planner::chooseAsyncCopies() {
   bool isWanted = copies == OperandCopies::Async ||
-                  (copies == OperandCopies::Auto && target.asyncCopyPaysFrom);
+                  (copies == OperandCopies::Auto && target.minAsyncCopyBytes);
   if (!isWanted || target.asyncCopy == targets::AsyncCopyKind::None)
     return;
   plan.func.getBody().walk([&](triton_xla::ExtractOp extract) {

@@ -65,7 +65,7 @@ struct LoopBuilder {
                              scf::YieldOp::create(b, loc);
                            });
     if (most)
-      loop->setAttr(smalti::kMostIterationsAttr,
+      loop->setAttr(smalti::kMaxTripCountAttr,
                     b.getI64IntegerAttr(llvm::divideCeil(most, step)));
   }
 };

@@ -26,8 +26,8 @@ class LinalgOp;
 namespace smalti {
 
 /// Upper bound of a dynamic trip count, on a loop (i64).
-inline constexpr llvm::StringLiteral kMostIterationsAttr =
-    "smalti.most_iterations";
+inline constexpr llvm::StringLiteral kMaxTripCountAttr =
+    "smalti.max_trip_count";
 
 /// A window of a memref (see triton_xla.extract) and the buffer of its tile.
 struct WindowCopy {

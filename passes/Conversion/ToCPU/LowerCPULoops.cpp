@@ -132,7 +132,7 @@ static std::optional<int64_t> estimateTime(Operation *op) {
   if (auto loop = dyn_cast<scf::ForOp>(op)) {
     std::optional<uint64_t> count = getConstantTripCount(loop);
     if (std::optional<int64_t> most =
-            getInteger(loop->getAttr(kMostIterationsAttr));
+            getInteger(loop->getAttr(kMaxTripCountAttr));
         most && !count)
       count = *most;
     if (!count || *count > uint64_t(shortTime / time))
@@ -420,7 +420,7 @@ struct SmaltiLowerCPULoops
   /// Reports an error on the first op with an invalid count attribute.
   static LogicalResult checkCounts(ModuleOp module) {
     WalkResult result = module.walk([](Operation *op) {
-      StringRef name = isa<scf::ForOp>(op) ? kMostIterationsAttr : kNumTiles;
+      StringRef name = isa<scf::ForOp>(op) ? kMaxTripCountAttr : kNumTiles;
       Attribute count = op->getAttr(name);
       if (!count || getInteger(count).value_or(-1) >= 0)
         return WalkResult::advance();

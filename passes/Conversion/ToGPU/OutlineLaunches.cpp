@@ -358,10 +358,11 @@ FailureOr<LaunchPlan> MosaicGPUOutlineLaunches::plan(gpu::LaunchOp launch) {
                                    "not positive constants";
   plan.isBlockLevel = mosaic_gpu::hasBlockLevelOps(launch);
   if (plan.isBlockLevel &&
-      (programThreads <= 0 || *threads % programThreads != 0))
-    return launch.emitOpError() << "has blocks of " << *threads
-                                << " threads; a multiple of 'program-threads', "
-                                << int64_t(programThreads) << ", is required";
+      (threadGroupSize <= 0 || *threads % threadGroupSize != 0))
+    return launch.emitOpError()
+           << "has blocks of " << *threads
+           << " threads; a multiple of 'thread-group-size', "
+           << int64_t(threadGroupSize) << ", is required";
   if (Value bytes = launch.getDynamicSharedMemorySize()) {
     std::optional<int64_t> constant = getConstant(bytes);
     if (!constant || *constant < 0)
@@ -445,8 +446,8 @@ void MosaicGPUOutlineLaunches::outline(const LaunchPlan &plan,
   }
   kernel->setAttr(kArguments, builder.getTypeArrayAttr(types));
   if (plan.isBlockLevel) {
-    kernel->setAttr(mosaic_gpu::kProgramThreads,
-                    builder.getI64IntegerAttr(programThreads));
+    kernel->setAttr(mosaic_gpu::kThreadGroupSize,
+                    builder.getI64IntegerAttr(threadGroupSize));
     kernel->setAttr(kAutoBarriers, builder.getUnitAttr());
   }
   if (plan.sharedMemoryBytes > 0) {

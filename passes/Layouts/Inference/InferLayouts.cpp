@@ -446,7 +446,7 @@ SmallVector<Pressure> MosaicGPUInferLayouts::measure(Evaluator &evaluator,
     if (!redistributes && chip.registersPerUnit > 0)
       pressure.available =
           std::min(pressure.available, chip.registersPerUnit / threads);
-    Lifetimes lifetimes(function, count, isPoint);
+    LiveRanges lifetimes(function, count, isPoint);
     pressure.most = lifetimes.getMost();
     pressure.values =
         lifetimes.getValuesAbove(pressure.available - kOtherRegisters);

@@ -566,7 +566,7 @@ ValueOr<RelayoutPlan> relayouts::planRelayoutSteps(const RegisterLayout &from,
   for (int64_t size : pattern)
     elements *= size;
   if (plan.cost.means == Means::SharedMemory) {
-    plan.trip = planScratch(from, to, pattern, plan.numUnits(), elementBits,
+    plan.trip = planScratch(from, to, pattern, plan.numRepeats(), elementBits,
                             target, warps);
     return plan;
   }
@@ -584,7 +584,7 @@ ValueOr<RelayoutPlan> relayouts::planRelayoutSteps(const RegisterLayout &from,
   plan.cost.shuffles = plan.cost.moves = 0;
   for (const Step &step : plan.steps)
     (step.kind == Step::Kind::Shuffle ? plan.cost.shuffles : plan.cost.moves) +=
-        plan.numUnits();
+        plan.numRepeats();
   plan.cost.cycles = plan.cost.shuffles * kShuffleCycles + plan.cost.moves;
   return plan;
 }

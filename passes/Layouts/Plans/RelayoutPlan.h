@@ -54,7 +54,7 @@ struct RelayoutPlan {
   /// The round trip through shared memory, if that is the means.
   ScratchTrip trip;
 
-  int64_t numUnits() const { return sourceRegisters.size(); }
+  int64_t numRepeats() const { return sourceRegisters.size(); }
   int64_t numSourceWords() const {
     return sourceRegisters.empty()
                ? 0

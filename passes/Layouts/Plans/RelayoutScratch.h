@@ -66,7 +66,7 @@ struct ScratchTrip {
   transfers::MemoryLayout memory;
   std::optional<transfers::TransferPlan> store, load;
   /// Bytes of a repeat, and the number of repeats in shared memory at a time.
-  int64_t unitBytes = 0;
+  int64_t patternBytes = 0;
   int64_t together = 0;
 };
 

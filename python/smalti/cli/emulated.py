@@ -26,7 +26,8 @@ RUN_OPTIONS = (
         "--sanitize", type=click.Choice(["thread", "address"]), help="Detect data races, or accesses out of bounds."
     ),
     click.option(
-        "--order", help="The order in which warps run: first-ahead (default), last-ahead, in-step or random:SEED."
+        "--order",
+        help="The order in which warps run: lowest-first (default), highest-first, round-robin or random:SEED.",
     ),
     click.option(
         "--copies", type=click.Choice(["late", "early"]), help="When asynchronous copies complete. Default: late."

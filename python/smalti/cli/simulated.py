@@ -58,7 +58,9 @@ def _schedules(options: Options) -> list[Simulation]:
     from ..sim import SCHEDULES, Simulation
 
     common: dict[str, Any] = {"blocks": parse_blocks(options["blocks"]), "numbers": not options["races_only"]}
-    common |= {name: options[name] for name in ("go_on", "own_waits", "own_barriers", "time_limit")}
+    common |= {
+        name: options[name] for name in ("continue_after_finding", "explicit_waits", "explicit_barriers", "time_limit")
+    }
     given: dict[str, Any] = {name: options[name] for name in ("order", "completion") if options[name] is not None}
     if not options["schedules"]:
         return [Simulation(**given, **common)]
@@ -161,7 +163,7 @@ def score(kernel: SimulatedKernel, options: Options, given: Mapping[int, str]) -
     values = _arguments(kernel, given, options["seed"])
     hints = "--blocks N simulates N blocks per mutant, --time-limit SECONDS stops each run"
     with report_progress(f"@{kernel.name} on {kernel.target}", hints, "mutants") as progress:
-        alone = {name: options[name] for name in ("own_waits", "own_barriers", "time_limit")}
+        alone = {name: options[name] for name in ("explicit_waits", "explicit_barriers", "time_limit")}
         own = [dataclasses.replace(how, **alone) for how in mutants.SCHEDULES]
         blocks = parse_blocks(options["blocks"])
         outcomes = mutants.score(kernel, values, blocks=blocks, schedules=own, progress=progress)

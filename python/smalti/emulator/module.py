@@ -114,7 +114,7 @@ class Module:
             else:
                 values[index] = _value(parameter, title, value)
         addresses: dict[int, memory.Address] = {}
-        placing = tensor_maps.Placing(len(facts.parameters), placed, values, addresses)
+        placing = tensor_maps.TensorMapPlacement(len(facts.parameters), placed, values, addresses)
         for index, value in maps.items():
             parameter = facts.parameters[index]
             title = f"argument {index} ({parameter})"

@@ -14,7 +14,7 @@ from ..errors import LaunchError
 
 Sanitizer = Literal["thread", "address"]
 SANITIZERS: tuple[str, ...] = get_args(Sanitizer)
-ORDERS = ("first-ahead", "last-ahead", "in-step")
+ORDERS = ("lowest-first", "highest-first", "round-robin")
 COPIES: tuple[Literal["late", "early"], ...] = ("late", "early")
 DEFAULT_TIME_LIMIT = 300.0
 MAX_WORKERS = 1024
@@ -26,9 +26,9 @@ class Emulation:
 
     sanitize: Sanitizer | None = None
     """`thread` finds data races, `address` every access outside an array or outside shared memory."""
-    order: str = "first-ahead"
-    """The wave of a block to run if several can: the first (`first-ahead`), the last (`last-ahead`), all in turn
-    (`in-step`), or a random one (`random:SEED`)."""
+    order: str = "lowest-first"
+    """The wave of a block to run if several can: the first (`lowest-first`), the last (`highest-first`), all in turn
+    (`round-robin`), or a random one (`random:SEED`)."""
     copies: Literal["late", "early"] = "late"
     """Whether asynchronous operations complete at the wait for them, or when they are issued."""
     workers: int | None = None

@@ -82,7 +82,7 @@ def tensor_map(
 
 
 @dataclass
-class Placing:
+class TensorMapPlacement:
     """The tensor maps of a launch of `count` arguments."""
 
     count: int

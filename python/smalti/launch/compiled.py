@@ -114,7 +114,7 @@ class CompiledCode(Settings):
         """The tiles to run on the CPU; None for all. Emulated GPUs use `emulation.blocks`."""
         self.announce: Callable[[str], None] | None = None
         """Called with a message before a long run on the CPU; None for a RuntimeWarning."""
-        self._is_made = True
+        self._is_initialized = True
 
     def _settings(self) -> Sequence[str]:
         if self.target.is_emulated:

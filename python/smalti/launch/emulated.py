@@ -86,7 +86,9 @@ class EmulatedLauncher:
         for index, described in enumerate(kernel.tensor_maps, len(kernel.arguments)):
             numbers[index] = tensor_maps.encode(described)
             addresses[index] = memory.Address(ADDRESS_OFFSET, described.argument, described.offset)
-        placing = tensor_maps.Placing(len(kernel.arguments) + len(kernel.tensor_maps), placed, numbers, addresses)
+        placing = tensor_maps.TensorMapPlacement(
+            len(kernel.arguments) + len(kernel.tensor_maps), placed, numbers, addresses
+        )
         for index, value in maps.items():
             placing.place(index, str(kernel.arguments[index]), value, is_pointer=True)
         built = self._library(emulation)

@@ -51,7 +51,7 @@ class SimulatedKernel(Settings):
         """The module that is simulated."""
         self.simulation = Simulation()
         """The default simulation of a call."""
-        self._is_made = True
+        self._is_initialized = True
 
     def _settings(self) -> Sequence[str]:
         return ("simulation",)
@@ -94,7 +94,7 @@ class SimulatedKernel(Settings):
         **named: Any,
     ) -> None:
         """Runs the kernel on arrays, in place. Raises a `SimulationError` if there are findings; the arrays keep their
-        values then, unless `go_on` is set. The arguments of a tile-level kernel can be passed by name, except
+        values then, unless `continue_after_finding` is set. The arguments of a tile-level kernel can be passed by name, except
         arguments named `simulation` or `time_limit`. `time_limit` replaces that of the simulation."""
         has_options = simulation is not None or time_limit is not None
         if named or (has_options and len(arguments) < len(self.arguments)):

@@ -64,9 +64,9 @@ def run(
     recorder: Recorder | None = None,
     keep: bool = False,
 ) -> Result:
-    """Runs a program on arrays. They are written if there are no findings or `go_on` is set, unless `keep` is set.
+    """Runs a program on arrays. They are written if there are no findings or `continue_after_finding` is set, unless `keep` is set.
     With a recorder, the group with the earliest time runs first."""
-    findings = Findings(how.max_findings, how.go_on)
+    findings = Findings(how.max_findings, how.continue_after_finding)
     machine = Machine(how, findings, recorder)
     try:
         return _run(program, bound, machine, keep)
@@ -158,7 +158,7 @@ def _run(program: Program, bound: Sequence[BoundArgument], machine: Machine, kee
         pass
     if of_threads and of_threads.finish is not None:
         of_threads.finish(launch.values)
-    if how.numbers and not keep and (how.go_on or not findings):
+    if how.numbers and not keep and (how.continue_after_finding or not findings):
         for one, where in zip(bound, places, strict=True):
             if where is not None and one.parameter.written:
                 one.array[...] = one.view(where).array()
@@ -282,7 +282,7 @@ def _run_grid(
     machine: Machine, program: ThreadProgram, launch: _Launch, clusters: list[tuple[int, list[Three]]]
 ) -> None:
     """Runs clusters that may wait for each other: a cluster starts when those before it have completed or wait."""
-    waiting = iter(clusters[::-1] if machine.how.order == "last-ahead" else clusters)
+    waiting = iter(clusters[::-1] if machine.how.order == "highest-first" else clusters)
     started: list[Any] = []
 
     def more() -> Any:
@@ -305,7 +305,7 @@ def _shares(how: Simulation) -> Iterator[int]:
         chance = random.Random(f"shares {seed}")
         while True:
             yield chance.randrange(5)
-    some = (0, 1, 3, 7) if how.order == "last-ahead" else (7, 0, 1, 3)
+    some = (0, 1, 3, 7) if how.order == "highest-first" else (7, 0, 1, 3)
     yield from itertools.cycle(some)
 
 

@@ -61,7 +61,7 @@ Change = Callable[[Any], None]
 SCHEDULES = (
     Simulation("adversarial", "late"),
     Simulation("round-robin", "late"),
-    Simulation("last-ahead", "early"),
+    Simulation("highest-first", "early"),
     Simulation("random:1", "random:1"),
 )
 """The schedules in which a mutant runs until it is caught."""

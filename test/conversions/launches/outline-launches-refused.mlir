@@ -64,7 +64,7 @@ module {
     %place = llvm.getelementptr %pointers[2] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
     %q = llvm.load %place : !llvm.ptr -> !llvm.ptr
     %odd = arith.constant 100 : index
-    // expected-error @below {{has blocks of 100 threads; a multiple of 'program-threads', 128, is required}}
+    // expected-error @below {{has blocks of 100 threads; a multiple of 'thread-group-size', 128, is required}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %odd, %sy = %one, %sz = %one) dynamic_shared_memory_size %bytes {
       %memory = mosaic_gpu.slice_smem 0 : memref<16xf32, #gpu.address_space<workgroup>>

@@ -9,7 +9,7 @@
 // CHECK-SAME: %[[X:.*]]: memref<64x64xf16> {mosaic_gpu.from_kernel_arg_idx = 0 : i32}, %{{.*}}: memref<8xf32> {mosaic_gpu.from_kernel_arg_idx = 1 : i32}, %{{.*}}: !llvm.ptr {mosaic_gpu.from_kernel_arg_idx = 2 : i32}, %{{.*}}: memref<4x64xi4> {mosaic_gpu.from_kernel_arg_idx = 3 : i32}
 // CHECK-SAME: %[[FIRST:.*]]: !llvm.ptr {llvm.align = 64 : i64, llvm.byval = !llvm.array<128 x i8>}, %[[SECOND:.*]]: !llvm.ptr {llvm.align = 64 : i64, llvm.byval = !llvm.array<128 x i8>})
 // CHECK-NOT: mosaic_gpu.auto_barriers
-// CHECK-NOT: mosaic_gpu.program_threads
+// CHECK-NOT: mosaic_gpu.thread_group_size
 // CHECK-SAME: mosaic_gpu.tensor_maps =
 // CHECK-SAME: {argument = 0 : i64, box = array<i64: 8, 32>, element = f16, element_strides = array<i64: 1, 1>, extents = array<i64: 64, 64>, fill = "zeros", offset = 256 : i64, strides = array<i64: 128, 2>, swizzle = 64 : i64},
 // CHECK-SAME: {argument = 3 : i64, box = array<i64: 2, 16>, element = i8, element_strides = array<i64: 1, 1>, extents = array<i64: 4, 32>, fill = "zeros", offset = 0 : i64, strides = array<i64: 32, 1>, swizzle = 16 : i64}]

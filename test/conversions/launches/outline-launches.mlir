@@ -1,12 +1,12 @@
 // RUN: smalti-opt %s --mosaic-gpu-outline-launches | FileCheck %s
-// RUN: smalti-opt %s --mosaic-gpu-outline-launches=program-threads=384 | FileCheck %s --check-prefix=WHOLE
+// RUN: smalti-opt %s --mosaic-gpu-outline-launches=thread-group-size=384 | FileCheck %s --check-prefix=WHOLE
 
 // Arguments are in the order of the pointers, not of their uses; a pointer without a memref keeps its position. Unused
 // declarations are erased.
 
 // CHECK: module attributes {gpu.container_module} {
 // CHECK-NEXT: gpu.module @add_module {
-// CHECK-NEXT: gpu.func @add(%[[A:.*]]: memref<512xf32> {mosaic_gpu.from_kernel_arg_idx = 0 : i32}, %{{.*}}: !llvm.ptr {mosaic_gpu.from_kernel_arg_idx = 1 : i32}, %[[B:.*]]: memref<512xf32> {mosaic_gpu.from_kernel_arg_idx = 2 : i32}) kernel attributes {known_block_size = array<i32: 384, 1, 1>, known_grid_size = array<i32: 1, 1, 1>, mosaic_gpu.auto_barriers, mosaic_gpu.program_threads = 128 : i64, smalti.arguments = [memref<512xf32>, !llvm.ptr, memref<512xf32>], smalti.shared_memory_bytes = 4096 : i64} {
+// CHECK-NEXT: gpu.func @add(%[[A:.*]]: memref<512xf32> {mosaic_gpu.from_kernel_arg_idx = 0 : i32}, %{{.*}}: !llvm.ptr {mosaic_gpu.from_kernel_arg_idx = 1 : i32}, %[[B:.*]]: memref<512xf32> {mosaic_gpu.from_kernel_arg_idx = 2 : i32}) kernel attributes {known_block_size = array<i32: 384, 1, 1>, known_grid_size = array<i32: 1, 1, 1>, mosaic_gpu.auto_barriers, mosaic_gpu.thread_group_size = 128 : i64, smalti.arguments = [memref<512xf32>, !llvm.ptr, memref<512xf32>], smalti.shared_memory_bytes = 4096 : i64} {
 // CHECK-DAG: %[[TWO:.*]] = arith.constant dense<2.000000e+00> : vector<512xf32>
 // CHECK-DAG: %[[V:.*]] = mosaic_gpu.vector_load %[[B]]
 // CHECK: %[[R:.*]] = arith.mulf %[[V]], %[[TWO]]
@@ -16,7 +16,7 @@
 // CHECK: gpu.launch_func @add_module::@add blocks in (%{{.*}}, %{{.*}}, %{{.*}}) threads in ({{.*}}) dynamic_shared_memory_size %{{.*}} args(%[[X:.*]] : memref<512xf32>, %{{.*}} : !llvm.ptr, %[[Y:.*]] : memref<512xf32>)
 // CHECK-NOT: func.func private
 // CHECK-NOT: llvm.mlir.global
-// WHOLE: mosaic_gpu.program_threads = 384 : i64
+// WHOLE: mosaic_gpu.thread_group_size = 384 : i64
 module {
   func.func private @mosaic_gpu_init_tma_desc(!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr)
   llvm.mlir.global external @global_scratch() {addr_space = 4 : i32} : !llvm.array<0 x i8>

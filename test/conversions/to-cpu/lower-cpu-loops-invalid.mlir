@@ -27,9 +27,9 @@ func.func @scope(%n: index) attributes {smalti.num_tiles = 1 : i64} {
 func.func @negative(%n: index) attributes {smalti.num_tiles = 1 : i64} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  // expected-error @below {{has 'smalti.most_iterations' = -1 : i64; a non-negative integer is required}}
+  // expected-error @below {{has 'smalti.max_trip_count' = -1 : i64; a non-negative integer is required}}
   scf.for %i = %c0 to %n step %c1 {
-  } {smalti.most_iterations = -1 : i64}
+  } {smalti.max_trip_count = -1 : i64}
   return
 }
 
@@ -38,9 +38,9 @@ func.func @negative(%n: index) attributes {smalti.num_tiles = 1 : i64} {
 func.func @truth(%n: index) attributes {smalti.num_tiles = 1 : i64} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  // expected-error @below {{has 'smalti.most_iterations' = true; a non-negative integer is required}}
+  // expected-error @below {{has 'smalti.max_trip_count' = true; a non-negative integer is required}}
   scf.for %i = %c0 to %n step %c1 {
-  } {smalti.most_iterations = true}
+  } {smalti.max_trip_count = true}
   return
 }
 

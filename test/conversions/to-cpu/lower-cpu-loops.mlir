@@ -61,7 +61,7 @@ func.func @long(%x: memref<64xf32>, %n: index) attributes {smalti.num_tiles = 4 
   }
   scf.for %i = %c0 to %n step %c1 {
     memref.store %1, %x[%i] : memref<64xf32>
-  } {smalti.most_iterations = 64 : i64}
+  } {smalti.max_trip_count = 64 : i64}
   return
 }
 

@@ -13,7 +13,7 @@ gpu.module @load_module {
   // CHECK-SAME: {argument = 1 : i64, box = array<i64: 8, 4, 8, 64>, element = f16, element_strides = array<i64: 1, 1, 1, 1>, extents = array<i64: 256, 16, 8, 64>, fill = "zeros", offset = 0 : i64, strides = array<i64: 16384, 128, 2048, 2>, swizzle = 128 : i64}]
   // CHECK-SAME: smalti.shared_memory_alignment = 1024
   gpu.func @load(%a: memref<1024x2048xf16>, %b: memref<2048x1024xf16>, %i: i32, %j: i32) kernel
-      attributes {known_block_size = array<i32: 256, 1, 1>, mosaic_gpu.program_threads = 128 : i64} {
+      attributes {known_block_size = array<i32: 256, 1, 1>, mosaic_gpu.thread_group_size = 128 : i64} {
     %c64 = arith.constant 64 : i32
     // CHECK-DAG: %[[ROW:.*]] = arith.muli %{{.*}}, %c64_i32
     // CHECK-DAG: %[[COLUMN:.*]] = arith.muli %{{.*}}, %c64_i32

@@ -88,7 +88,7 @@ gpu.module @m {
 #smem = #gpu.address_space<workgroup>
 gpu.module @m {
   gpu.func @part_of_a_program(%m: memref<8x128xf32>, %i: i32) kernel
-      attributes {known_block_size = array<i32: 96, 1, 1>, mosaic_gpu.program_threads = 64 : i64} {
+      attributes {known_block_size = array<i32: 96, 1, 1>, mosaic_gpu.thread_group_size = 64 : i64} {
     %s = mosaic_gpu.slice_smem 0 {out_transforms = [[]]} : memref<8x128xf32, #smem>
     %b = mosaic_gpu.slice_smem 4096 : memref<!mosaic_gpu.barrier, #smem>
     mosaic_gpu.arrive_expect_tx barrier(%b : memref<!mosaic_gpu.barrier, #smem>) 4096

@@ -5,8 +5,8 @@
 // CHECK-NOT: gpu.thread_id
 
 gpu.module @m {
-  // expected-error @below {{has 'mosaic_gpu.program_threads' = 100; a multiple of the warp size, 32, and at most the 384 threads of the block are required}}
-  gpu.func @k(%i: index) kernel attributes {known_block_size = array<i32: 384, 1, 1>, mosaic_gpu.program_threads = 100 : i64} {
+  // expected-error @below {{has 'mosaic_gpu.thread_group_size' = 100; a multiple of the warp size, 32, and at most the 384 threads of the block are required}}
+  gpu.func @k(%i: index) kernel attributes {known_block_size = array<i32: 384, 1, 1>, mosaic_gpu.thread_group_size = 100 : i64} {
     %n = mosaic_gpu.assume_multiple %i, 8 : index
     gpu.return
   }
@@ -15,7 +15,7 @@ gpu.module @m {
 // -----
 
 gpu.module @m {
-  gpu.func @k(%i: index) kernel attributes {known_block_size = array<i32: 1024, 1, 1>, mosaic_gpu.program_threads = 32 : i64} {
+  gpu.func @k(%i: index) kernel attributes {known_block_size = array<i32: 1024, 1, 1>, mosaic_gpu.thread_group_size = 32 : i64} {
     // expected-error @below {{requires a barrier per thread group: the block has 32 thread groups; 15 barriers are available}}
     mosaic_gpu.warp_map (%n = %i : index) {
     }

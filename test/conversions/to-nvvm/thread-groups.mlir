@@ -7,7 +7,7 @@
 gpu.module @m {
   // Thread ids are relative to the thread group.
   // CHECK-LABEL: gpu.func @programs(
-  gpu.func @programs(%a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 384, 1, 1>, mosaic_gpu.program_threads = 128 : i64} {
+  gpu.func @programs(%a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 384, 1, 1>, mosaic_gpu.thread_group_size = 128 : i64} {
     // CHECK-DAG: %[[SIZE:.*]] = arith.constant 128 : index
     // CHECK-DAG: %[[TWO:.*]] = arith.constant 2 : index
     // CHECK-DAG: %[[T:.*]] = gpu.thread_id  x
@@ -22,7 +22,7 @@ gpu.module @m {
   // Warps start after all threads of the group arrive, and the group continues after all warps finish: barrier 1 is
   // that of the first thread group.
   // CHECK-LABEL: gpu.func @warps(
-  gpu.func @warps(%a: memref<256xf32>, %i: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>, mosaic_gpu.program_threads = 128 : i64} {
+  gpu.func @warps(%a: memref<256xf32>, %i: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>, mosaic_gpu.thread_group_size = 128 : i64} {
     // CHECK-DAG: %[[THREADS:.*]] = arith.constant 128 : i32
     // CHECK-DAG: %[[ONE:.*]] = arith.constant 1 : index
     // CHECK: %[[PROGRAM:.*]] = arith.divui %{{.*}}, %{{.*}} : index

@@ -90,7 +90,7 @@ gpu.module @m {
 #rows = #mosaic_gpu.TiledLayout<[[128, 1], [32, 1]], warp_dims = [-4], lane_dims = [-2], vector_dim = -1>
 gpu.module @m {
   gpu.func @conflicts() kernel
-      attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.program_threads = 128 : i64} {
+      attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.thread_group_size = 128 : i64} {
     %m = mosaic_gpu.slice_smem 0 {out_transforms = [[]]} : memref<128x32xf32, #gpu.address_space<workgroup>>
     // expected-error @below {{'mosaic_gpu.vector_load' op cannot be lowered to thread level: every access pattern has bank conflicts; the best is}}
     // expected-note @below {{'optimized = false' permits bank conflicts}}

@@ -128,7 +128,7 @@ gpu.module @matrices_module {
   // CHECK-NOT: nvvm.ldmatrix
   // CHECK: gpu.return
   gpu.func @matrices(%x: memref<128x64xf16>, %y: memref<128x64xf16>) kernel
-      attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.program_threads = 128 : i64} {
+      attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.thread_group_size = 128 : i64} {
     %v = mosaic_gpu.vector_load %x {optimized = false, out_layouts = [#wgmma]} : memref<128x64xf16> -> vector<128x64xf16>
     %m = mosaic_gpu.slice_smem 0 {out_transforms = [[#mosaic_gpu.tile<[8, 64]>, #mosaic_gpu.swizzle<128 : i32>]]} : memref<128x64xf16, #gpu.address_space<workgroup>>
     mosaic_gpu.vector_store %v, %m {in_layouts = [#wgmma], in_transforms = [[#mosaic_gpu.tile<[8, 64]>, #mosaic_gpu.swizzle<128 : i32>]]} : vector<128x64xf16>, memref<128x64xf16, #gpu.address_space<workgroup>>

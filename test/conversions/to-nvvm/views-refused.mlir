@@ -8,7 +8,7 @@
 #tiled = [#mosaic_gpu.tile<[8, 64]>, #mosaic_gpu.swizzle<128 : i32>]
 
 gpu.module @m {
-  gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.program_threads = 128 : i64} {
+  gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.thread_group_size = 128 : i64} {
     // expected-error @below {{cannot be lowered to thread level: a swizzle of 128 bytes requires an offset that is a multiple of 1024 bytes; only a multiple of 256 bytes is proven}}
     %s = mosaic_gpu.slice_smem 256 {out_transforms = [#tiled]} : memref<128x64xf16, #smem>
     gpu.return
@@ -21,7 +21,7 @@ gpu.module @m {
 #tiled = [#mosaic_gpu.tile<[8, 64]>, #mosaic_gpu.swizzle<128 : i32>]
 
 gpu.module @m {
-  gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.program_threads = 128 : i64} {
+  gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.thread_group_size = 128 : i64} {
     // expected-error @below {{cannot be lowered to thread level: tile [8, 64] does not divide memory of shape [128, 32]}}
     %s = mosaic_gpu.slice_smem 0 {out_transforms = [#tiled]} : memref<128x32xf16, #smem>
     gpu.return
@@ -34,7 +34,7 @@ gpu.module @m {
 #tiled = [#mosaic_gpu.tile<[8, 64]>, #mosaic_gpu.swizzle<128 : i32>]
 
 gpu.module @m {
-  gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.program_threads = 128 : i64} {
+  gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.thread_group_size = 128 : i64} {
     %s = mosaic_gpu.slice_smem 0 {out_transforms = [#tiled]} : memref<4x128x64xf16, #smem>
     // expected-error @below {{cannot be lowered to thread level: its offset in dimension 1 cannot be proven to be a multiple of the tile size 8}}
     %v = memref.subview %s[0, %i, 0] [1, 64, 64] [1, 1, 1] : memref<4x128x64xf16, #smem> to memref<64x64xf16, strided<[64, 1], offset: ?>, #smem>
@@ -48,7 +48,7 @@ gpu.module @m {
 #tiled = [#mosaic_gpu.tile<[8, 64]>, #mosaic_gpu.swizzle<128 : i32>]
 
 gpu.module @m {
-  gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.program_threads = 128 : i64} {
+  gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.thread_group_size = 128 : i64} {
     %s = mosaic_gpu.slice_smem 0 {out_transforms = [#tiled]} : memref<4x128x64xf16, #smem>
     // expected-error @below {{cannot be lowered to thread level: its size in dimension 1 is 12, which is not a multiple of the tile size 8}}
     %v = memref.subview %s[0, 0, 0] [1, 12, 64] [1, 1, 1] : memref<4x128x64xf16, #smem> to memref<12x64xf16, strided<[64, 1]>, #smem>
@@ -62,7 +62,7 @@ gpu.module @m {
 #tiled = [#mosaic_gpu.tile<[8, 64]>, #mosaic_gpu.swizzle<128 : i32>]
 
 gpu.module @m {
-  gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.program_threads = 128 : i64} {
+  gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.thread_group_size = 128 : i64} {
     %s = mosaic_gpu.slice_smem 0 {out_transforms = [#tiled]} : memref<4x128x64xf16, #smem>
     // expected-error @below {{cannot be lowered to thread level: its stride in dimension 1 is 2; a tiled dimension requires stride 1}}
     %v = memref.subview %s[0, 0, 0] [1, 64, 64] [1, 2, 1] : memref<4x128x64xf16, #smem> to memref<64x64xf16, strided<[128, 1]>, #smem>
@@ -76,7 +76,7 @@ gpu.module @m {
 #tiled = [#mosaic_gpu.tile<[8, 64]>, #mosaic_gpu.swizzle<128 : i32>]
 
 gpu.module @m {
-  gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.program_threads = 128 : i64} {
+  gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.thread_group_size = 128 : i64} {
     %s = mosaic_gpu.slice_smem 0 {out_transforms = [#tiled]} : memref<4x128x64xf16, #smem>
     // expected-error @below {{declares transforms [] for its result, but the shared memory has tile 8x64, swizzle 128}}
     %v = memref.subview %s[1, 0, 0] [1, 128, 64] [1, 1, 1] {out_transforms = [[]]} : memref<4x128x64xf16, #smem> to memref<128x64xf16, strided<[64, 1], offset: 8192>, #smem>
@@ -90,7 +90,7 @@ gpu.module @m {
 #tiled = [#mosaic_gpu.tile<[8, 64]>, #mosaic_gpu.swizzle<128 : i32>]
 
 gpu.module @m {
-  gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.program_threads = 128 : i64} {
+  gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.thread_group_size = 128 : i64} {
     %s = mosaic_gpu.slice_smem 0 {out_transforms = [#tiled]} : memref<4x128x64xf16, #smem>
     // expected-error @below {{declares transforms [] for its operand, but the shared memory has tile 8x64, swizzle 128}}
     %v = memref.subview %s[1, 0, 0] [1, 128, 64] [1, 1, 1] {in_transforms = [[]]} : memref<4x128x64xf16, #smem> to memref<128x64xf16, strided<[64, 1], offset: 8192>, #smem>
@@ -104,7 +104,7 @@ gpu.module @m {
 #tiled = [#mosaic_gpu.tile<[8, 64]>, #mosaic_gpu.swizzle<128 : i32>]
 
 gpu.module @m {
-  gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.program_threads = 128 : i64} {
+  gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.thread_group_size = 128 : i64} {
     %s = mosaic_gpu.slice_smem 0 {out_transforms = [#tiled]} : memref<4x128x64xf16, #smem>
     // expected-error @below {{cannot be lowered to thread level: dimension 0, which is not tiled, would follow a tiled dimension}}
     %v = memref.transpose %s (i, j, k) -> (j, i, k) : memref<4x128x64xf16, #smem> to memref<128x4x64xf16, strided<[64, 8192, 1]>, #smem>
@@ -118,7 +118,7 @@ gpu.module @m {
 #tiled = [#mosaic_gpu.tile<[8, 64]>, #mosaic_gpu.swizzle<128 : i32>]
 
 gpu.module @m {
-  gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.program_threads = 128 : i64} {
+  gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.thread_group_size = 128 : i64} {
     %s = mosaic_gpu.slice_smem 0 {out_transforms = [#tiled]} : memref<4x128x64xf16, #smem>
     // expected-error @below {{cannot be lowered to thread level: tile [8, 64] does not divide memory of shape [4, 32, 4, 64]}}
     %v = memref.expand_shape %s [[0], [1, 2], [3]] output_shape [4, 32, 4, 64] : memref<4x128x64xf16, #smem> into memref<4x32x4x64xf16, #smem>
@@ -132,7 +132,7 @@ gpu.module @m {
 #tiled = [#mosaic_gpu.tile<[8, 64]>, #mosaic_gpu.swizzle<128 : i32>]
 
 gpu.module @m {
-  gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.program_threads = 128 : i64} {
+  gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.thread_group_size = 128 : i64} {
     %s = mosaic_gpu.slice_smem 0 {out_transforms = [#tiled]} : memref<4x128x64xf16, #smem>
     // expected-error @below {{cannot be lowered to thread level: its source is tiled; an untiled source is required}}
     %v = mosaic_gpu.reinterpret_cast %s : memref<4x128x64xf16, #smem> to memref<32768xf16, #smem>
@@ -146,7 +146,7 @@ gpu.module @m {
 #tiled = [#mosaic_gpu.tile<[8, 64]>, #mosaic_gpu.swizzle<128 : i32>]
 
 gpu.module @m {
-  gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.program_threads = 128 : i64} {
+  gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.thread_group_size = 128 : i64} {
     %s = mosaic_gpu.slice_smem 0 {out_transforms = [#tiled]} : memref<4x128x64xf16, #smem>
     // expected-error @below {{cannot be lowered to thread level with tiled or swizzled shared memory (tile 8x64, swizzle 128)}}
     %v = memref.load %s[%i, %i, %i] : memref<4x128x64xf16, #smem>
@@ -160,7 +160,7 @@ gpu.module @m {
 #tiled = [#mosaic_gpu.tile<[8, 64]>, #mosaic_gpu.swizzle<128 : i32>]
 
 gpu.module @m {
-  gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.program_threads = 128 : i64} {
+  gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.thread_group_size = 128 : i64} {
     %s = mosaic_gpu.slice_smem 0 : memref<4x16xf32, #smem>
     // expected-error @below {{cannot be lowered to thread level: its sizes or strides are dynamic}}
     %v = memref.subview %s[0, 0] [%i, 16] [1, 1] : memref<4x16xf32, #smem> to memref<?x16xf32, strided<[16, 1]>, #smem>
@@ -174,7 +174,7 @@ gpu.module @m {
 #tiled = [#mosaic_gpu.tile<[8, 64]>, #mosaic_gpu.swizzle<128 : i32>]
 
 gpu.module @m {
-  gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.program_threads = 128 : i64} {
+  gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.thread_group_size = 128 : i64} {
     // expected-error @below {{converts a pointer to shared memory, but the kernel does not have shared memory}}
     %v = builtin.unrealized_conversion_cast %p : !llvm.ptr<3> to memref<!mosaic_gpu.barrier, #smem>
     mosaic_gpu.arrive %v : memref<!mosaic_gpu.barrier, #smem>
@@ -188,7 +188,7 @@ gpu.module @m {
 #tiled = [#mosaic_gpu.tile<[8, 64]>, #mosaic_gpu.swizzle<128 : i32>]
 
 gpu.module @m {
-  gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.program_threads = 128 : i64} {
+  gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.thread_group_size = 128 : i64} {
     %s = mosaic_gpu.slice_smem 0 : memref<4x16xf32, #smem>
     %n = arith.constant 0 : i32
     // expected-error @below {{converts values of type 'i32' to a memref in shared memory; one pointer to shared memory is required}}
@@ -203,7 +203,7 @@ gpu.module @m {
 #tiled = [#mosaic_gpu.tile<[8, 64]>, #mosaic_gpu.swizzle<128 : i32>]
 
 gpu.module @m {
-  gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.program_threads = 128 : i64} {
+  gpu.func @k(%i: index, %p: !llvm.ptr<3>, %a: memref<256xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.thread_group_size = 128 : i64} {
     %s = mosaic_gpu.slice_smem 0 : memref<4x16xf32, #smem>
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index

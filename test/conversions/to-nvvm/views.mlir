@@ -9,7 +9,7 @@ gpu.module @m {
   // A swizzle requires memory that starts at a multiple of its period.
   // CHECK-LABEL: gpu.func @stored(
   // CHECK-SAME: smalti.shared_memory_alignment = 1024 : i64, smalti.shared_memory_bytes = 65536 : i64
-  gpu.func @stored(%i: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.program_threads = 128 : i64} {
+  gpu.func @stored(%i: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.thread_group_size = 128 : i64} {
     %s = mosaic_gpu.slice_smem 0 {out_transforms = [#tiled]} : memref<4x128x64xf16, #smem>
     %w = mosaic_gpu.with_transforms %s [#mosaic_gpu.tile<[8, 64]>, #mosaic_gpu.swizzle<128 : i32>] {in_transforms = [#tiled], out_transforms = [#tiled]} : memref<4x128x64xf16, #smem>
     %v = memref.subview %w[%i, 64, 0] [1, 64, 64] [1, 1, 1] {in_transforms = [#tiled], out_transforms = [#tiled]} : memref<4x128x64xf16, #smem> to memref<64x64xf16, strided<[64, 1], offset: ?>, #smem>
@@ -22,7 +22,7 @@ gpu.module @m {
   // Mbarriers are addressed by pointers.
   // CHECK-LABEL: gpu.func @barriers(
   // CHECK-SAME: %[[I:.*]]: i32
-  gpu.func @barriers(%i: i32) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.program_threads = 128 : i64} {
+  gpu.func @barriers(%i: i32) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.thread_group_size = 128 : i64} {
     // CHECK: llvm.getelementptr %[[BASE:.*]][%[[I]]]
     // CHECK: nvvm.mbarrier.arrive
     %eight = llvm.mlir.constant(8 : i64) : i64
@@ -37,7 +37,7 @@ gpu.module @m {
 
   // A loop carries the offset instead of a memref.
   // CHECK-LABEL: gpu.func @carried(
-  gpu.func @carried(%out: memref<16xf32>, %n: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.program_threads = 128 : i64} {
+  gpu.func @carried(%out: memref<16xf32>, %n: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.thread_group_size = 128 : i64} {
     // CHECK-DAG: %[[FIRST:.*]] = arith.constant 2048 : i32
     // CHECK-DAG: %[[BYTES:.*]] = arith.constant 64 : i32
     // CHECK-DAG: %[[MEMORY:.*]] = gpu.dynamic_shared_memory

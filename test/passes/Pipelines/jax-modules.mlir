@@ -9,7 +9,7 @@
 // TILE: gpu.launch async
 
 // MOSAIC: gpu.func @kernel(
-// MOSAIC-SAME: mosaic_gpu.program_threads = 128 : i64
+// MOSAIC-SAME: mosaic_gpu.thread_group_size = 128 : i64
 // MOSAIC: mosaic_gpu.vector_load %{{.*}} out_layouts
 // MOSAIC: gpu.launch_func
 

@@ -107,8 +107,8 @@ gpu.module @kernels {
 
 // -----
 
-// CHECK: [Missed] smalti-specialize-warps | {{.*}}Function=already_split | Remark="warp specialization not applied: the threads of the block are already split into roles (attribute 'mosaic_gpu.program_threads')"
-// STRICT: error: smalti-specialize-warps: warp specialization not applied: the threads of the block are already split into roles (attribute 'mosaic_gpu.program_threads')
+// CHECK: [Missed] smalti-specialize-warps | {{.*}}Function=already_split | Remark="warp specialization not applied: the threads of the block are already split into roles (attribute 'mosaic_gpu.thread_group_size')"
+// STRICT: error: smalti-specialize-warps: warp specialization not applied: the threads of the block are already split into roles (attribute 'mosaic_gpu.thread_group_size')
 #shared = #gpu.address_space<workgroup>
 #acc = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
 !barrier = memref<!mosaic_gpu.barrier, #shared>
@@ -116,7 +116,7 @@ gpu.module @kernels {
 gpu.module @kernels {
   gpu.func @already_split(%a: memref<64x1024xf16> {llvm.noalias}, %b: memref<1024x64xf16> {llvm.noalias},
                    %out: memref<64x64xf32> {llvm.noalias})
-      kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.program_threads = 128 : i64} {
+      kernel attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.thread_group_size = 128 : i64} {
     %c0 = arith.constant 0 : index
     %c64 = arith.constant 64 : index
     %c1024 = arith.constant 1024 : index

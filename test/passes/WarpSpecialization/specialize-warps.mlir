@@ -22,13 +22,13 @@
 // PLAN: Function=alone | Remark="estimate with warp specialization: 4987 cycles per tile (1 block per SM); without it 6623 cycles (1 block per SM, 3 slots)"
 // PLAN: Function=alone | Remark="warp specialization applied: 128 producer and 128 consumer threads; 8 slots of 16384 B; for 1 of 1 copy group one wgmma group stays in flight"
 // PAYS-LABEL: gpu.func @matmul
-// PAYS-NOT:     mosaic_gpu.program_threads
+// PAYS-NOT:     mosaic_gpu.thread_group_size
 // PAYS-LABEL: gpu.func @alone
-// PAYS-SAME:    mosaic_gpu.program_threads = 128
+// PAYS-SAME:    mosaic_gpu.thread_group_size = 128
 
 // CHECK-LABEL: gpu.func @matmul
 // CHECK-SAME:    known_block_size = array<i32: 256, 1, 1>
-// CHECK-SAME:    mosaic_gpu.program_threads = 128
+// CHECK-SAME:    mosaic_gpu.thread_group_size = 128
 // CHECK-COUNT-2: memref.alloc() : memref<4x!mosaic_gpu.barrier
 // CHECK-COUNT-2: mosaic_gpu.initialize_barrier %{{.*}} {arrival_count = 1 : i64, num_barriers = 4 : i32}
 // CHECK:         nvvm.fence.mbarrier.init

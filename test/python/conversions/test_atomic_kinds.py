@@ -41,7 +41,7 @@ def test_in_the_simulator(chip: str, ty: str) -> None:
         found = [array.copy() for array in given]
         # Global and shared memory alternate, differently for the other chip.
         shared = (number + (chip == "gfx942")) % 2 == 1
-        order = ("adversarial", "round-robin", "last-ahead", "random:3")[number % 4]
+        order = ("adversarial", "round-robin", "highest-first", "random:3")[number % 4]
         sim.simulate(program(kind, ty, shared), chip)(*found, simulation=sim.Simulation(order))
         check(kind, ty, given, found)
 

@@ -479,7 +479,7 @@ gpu.module @m {{
 
 # --- shared memory ----------------------------------------------------------------------------------------------------
 
-PROGRAM = ", mosaic_gpu.program_threads = 128 : i64, smalti.shared_memory_bytes = 65536 : i64"
+PROGRAM = ", mosaic_gpu.thread_group_size = 128 : i64, smalti.shared_memory_bytes = 65536 : i64"
 
 
 def transforms(tile: tuple[int, ...], swizzle: int) -> str:
@@ -621,7 +621,7 @@ gpu.module @block_module {{
     )
     x = np.random.default_rng(7).standard_normal((2, 128, 64)).astype(np.float16)
     y, z = fill("f16", (2, 128, 64)), fill("f16", (2, 64))
-    for order in ("first-ahead", "last-ahead", "in-step"):
+    for order in ("lowest-first", "highest-first", "round-robin"):
         block.launcher(x, y, z, emulation=Emulation(sanitize="thread", workers=1, order=order))
         assert np.array_equal(x, y)
         assert np.allclose(z.astype(np.float64), x.astype(np.float64).sum(1), atol=2e-2, rtol=1e-3)

@@ -306,4 +306,4 @@ br i1 %isSet, label %end, label %loop
 end:
 ret void
 """
-ORDERS = ["first-ahead", "last-ahead", "in-step", "random:1", "random:2"]
+ORDERS = ["lowest-first", "highest-first", "round-robin", "random:1", "random:2"]

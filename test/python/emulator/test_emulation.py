@@ -84,7 +84,7 @@ def test_no_assembler_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     ("options", "message"),
     [
         ({"sanitize": "memory"}, "it must be thread or address"),
-        ({"order": "sideways"}, "first-ahead, last-ahead, in-step, random:SEED"),
+        ({"order": "sideways"}, "lowest-first, highest-first, round-robin, random:SEED"),
         ({"order": "random:"}, "random:SEED"),
         ({"order": f"random:{1 << 64}"}, "64 bits"),
         ({"order": None}, "random:SEED"),
@@ -111,8 +111,8 @@ def test_options_are_for_emulated_targets() -> None:
         smalti.compile(SCALE, target="cpu", sanitize="thread")
     with pytest.raises(smalti.TargetError, match=r"not emulated.*\nhint: use 'emu:sm_80'"):
         smalti.compile(SCALE, target="sm_80", emulation=Emulation())
-    kernel = smalti.compile(SCALE, target="emu:sm_80", emulation=Emulation(order="in-step"), sanitize="address")
-    assert kernel.emulation == Emulation(order="in-step", sanitize="address")
+    kernel = smalti.compile(SCALE, target="emu:sm_80", emulation=Emulation(order="round-robin"), sanitize="address")
+    assert kernel.emulation == Emulation(order="round-robin", sanitize="address")
 
 
 # ---------------------------------------------------------------------------------------------------------------------

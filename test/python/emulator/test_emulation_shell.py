@@ -95,7 +95,7 @@ def test_unexpected_numbers_on_the_shell(module_file: Path, tmp_path: Path) -> N
         (["--arg", "0=f32[1]"], "argument 0 is specified twice"),
         (["--arg", "\u00b2=f32[1]"], "not INDEX=VALUE"),
         (["--time-limit", "inf"], "time_limit is inf"),
-        (["--schedules", "all", "--order", "in-step"], "--order cannot be combined"),
+        (["--schedules", "all", "--order", "round-robin"], "--order cannot be combined"),
         (["--grid", "1,b"], "'1,b' is not one to three numbers"),
         (["--order", "up"], "order is 'up'"),
         (["--expect", "9=w.npy"], "argument 9 does not exist"),

@@ -50,7 +50,7 @@ def races(body: str, order: str) -> list[Any]:
     return []
 
 
-@pytest.mark.parametrize("order", ["first-ahead", "last-ahead", "random:3"])
+@pytest.mark.parametrize("order", ["lowest-first", "highest-first", "random:3"])
 @pytest.mark.parametrize("place", ["ptr %out", "ptr addrspace(3) @shared"])
 @pytest.mark.parametrize("type_", VALUES)
 def test_stores_of_one_value(type_: str, place: str, order: str) -> None:
@@ -60,7 +60,7 @@ def test_stores_of_one_value(type_: str, place: str, order: str) -> None:
     assert found and all(f.write and f.others[0].write for f in found)
 
 
-@pytest.mark.parametrize("order", ["first-ahead", "last-ahead"])
+@pytest.mark.parametrize("order", ["lowest-first", "highest-first"])
 def test_remaining_races(order: str) -> None:
     # Another value by one thread only.
     one = "  %v = select i1 %first, i32 8, i32 7\n  store i32 %v, ptr %out\n"
@@ -104,5 +104,5 @@ loop:
   br i1 %more, label %loop, label %end
 end:
 """
-    assert not races(body.replace("COUNT", "3"), "first-ahead")
-    assert races(body.replace("COUNT", "4"), "first-ahead")
+    assert not races(body.replace("COUNT", "3"), "lowest-first")
+    assert races(body.replace("COUNT", "4"), "lowest-first")

@@ -57,7 +57,7 @@ def test_pointwise() -> None:
     np.testing.assert_allclose(out, np.exp2(a.astype(np.float64)) + b, rtol=0, atol=4e-6)
 
 
-@pytest.mark.parametrize("order", ["first-ahead", "last-ahead", "random:2"])
+@pytest.mark.parametrize("order", ["lowest-first", "highest-first", "random:2"])
 def test_row_softmax(order: str) -> None:
     values = (np.random.default_rng(13).standard_normal((64, 128)) * 4).astype(np.float32)
     out = poisoned((64, 128), "f32")
@@ -426,7 +426,7 @@ def test_loops_and_branches() -> None:
     np.testing.assert_allclose(out, values.astype(np.float64) * 7 / 4, rtol=1e-6)
 
 
-@pytest.mark.parametrize("order", ["first-ahead", "last-ahead", "random:1"])
+@pytest.mark.parametrize("order", ["lowest-first", "highest-first", "random:1"])
 def test_concurrent_kernels(order: str) -> None:
     """Each of three warpgroups has a vector, sends it to the next through shared memory, and stores the received
     one."""
@@ -578,7 +578,7 @@ def test_warps_by_themselves() -> None:
       %r = memref.load %sums[%other] : {memory}
       memref.store %r, %a1[%t] : memref<256xf32>
     """
-    for order in ("first-ahead", "last-ahead", "in-step"):
+    for order in ("lowest-first", "highest-first", "round-robin"):
         out = poisoned((256,), "f32")
         run(
             module([((256,), "f32")] * 2, body, threads=256, shared_bytes=2048),
@@ -613,7 +613,7 @@ def test_memory_that_is_used_again() -> None:
         + store(1, shape, "bf16", "%r")
     )
     source = module([(shape, "f32"), (shape, "bf16")], body, shared_bytes=64 * 128 * 4)
-    for order in ("first-ahead", "last-ahead"):
+    for order in ("lowest-first", "highest-first"):
         out = poisoned(shape, "bf16")
         run(source, values, out, order=order, sanitize="thread")
         np.testing.assert_array_equal(out, values.astype(ml_dtypes.bfloat16))

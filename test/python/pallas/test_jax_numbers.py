@@ -125,7 +125,7 @@ def test_softmax_of_a_matmul() -> None:
 
 def test_copies_to_both_blocks_of_a_cluster() -> None:
     x, out = normal(256, 128), empty(256, 128)
-    for order in ("first-ahead", "last-ahead"):
+    for order in ("lowest-first", "highest-first"):
         out[...] = np.nan
         run(PALLAS / "collective_copy.mlir", x, out, order=order)
         np.testing.assert_array_equal(out, x)
@@ -195,7 +195,7 @@ def test_ragged_dots(dot: Callable[..., None]) -> None:
     assert text.count(commit) == 1
     mended = text.replace(commit, f"{commit}nvvm.wgmma.wait.group.sync.aligned 1\n")
     dot(mended)
-    dot(mended, order="last-ahead")
+    dot(mended, order="highest-first")
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -409,7 +409,7 @@ def test_a_thread_that_copies_for_others(sanitize: Literal["thread", "address"] 
 @pytest.mark.parametrize("wrong", [{"last_wait": "%odd"}, {"arrives_early": True}], ids=str)
 def test_races_of_a_thread_that_copies_for_others(wrong: dict[str, Any]) -> None:
     """The thread sanitizer finds each of them also with late copies."""
-    for order in ("last-ahead", "in-step"):
+    for order in ("highest-first", "round-robin"):
         with pytest.raises(errors.EmulationError, match="is unordered with") as raised:
             run_producer(Emulation(order=order, sanitize="thread"), producer_and_readers(**wrong))
         assert {finding.kind for finding in raised.value.findings} == {"race"}

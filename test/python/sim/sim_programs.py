@@ -14,7 +14,7 @@ from smalti.sim import mutants
 
 BARRIER = f"memref<!mosaic_gpu.barrier, {SHARED}>"
 DONE = BARRIER.replace("barrier", "barrier<orders_tensor_core = true>")
-OWN = tuple(dataclasses.replace(schedule, own_waits=True) for schedule in mutants.SCHEDULES)
+OWN = tuple(dataclasses.replace(schedule, explicit_waits=True) for schedule in mutants.SCHEDULES)
 """Barriers do not wait for copies to LDS."""
 
 

@@ -37,7 +37,7 @@ from smalti.sim.threads.ops.flow import jumps
 SCHEDULES = [
     sim.Simulation("adversarial", "late"),
     sim.Simulation("round-robin", "early"),
-    sim.Simulation("last-ahead", "random:3"),
+    sim.Simulation("highest-first", "random:3"),
 ]
 
 
@@ -595,7 +595,7 @@ def test_lines_of_python(tmp_path: Path, as_file: bool) -> None:
         source = tmp_path / "kernel.mlir"
         source.write_text(text)
     made = sim.simulate(source, "sim:sm_80")
-    found = made.find(*made.random_arguments(), simulation=sim.Simulation("first-ahead"))
+    found = made.find(*made.random_arguments(), simulation=sim.Simulation("lowest-first"))
     race = next(finding for finding in found if finding.kind == "race")
     lines = text.splitlines()
     reported = str(race)

@@ -133,7 +133,7 @@ def ragged_dot(text: str, **how: object) -> tuple[tuple[sim.Finding, ...], np.nd
 def test_ragged_dot_overwrites_memory_that_wgmma_may_read() -> None:
     # JAX's kernel releases a slot one step after the `wgmma` was issued, and never waits for `wgmma` in its loop.
     text = PALLAS.joinpath("ragged_dot.mlir").read_text()
-    found, result, wanted = ragged_dot(text, completion="early", go_on=True)
+    found, result, wanted = ragged_dot(text, completion="early", continue_after_finding=True)
     # Copies and MMAs that run concurrently still give the right numbers.
     close(result, wanted, 1)
     assert {f.kind for f in found} == {"race"}
@@ -154,7 +154,7 @@ def test_go_on_reports_findings_and_computes_the_results() -> None:
         kernel(x, y)
     assert not y.any()
     with pytest.raises(smalti.SimulationError) as caught:
-        kernel(x, y, simulation=sim.Simulation(go_on=True, max_findings=1))
+        kernel(x, y, simulation=sim.Simulation(continue_after_finding=True, max_findings=1))
     assert (y == x + x).all() and len(caught.value.findings) == 1
 
 
@@ -293,12 +293,12 @@ def test_a_block_level_kernel_with_wgmma_of_all_warps() -> None:
     kernel(a, b, again := start.astype(np.float32))
     assert (again == c).all()
     text = str(kernel.module)
-    assert text.count("mosaic_gpu.program_threads = 256 : i64") == 1
+    assert text.count("mosaic_gpu.thread_group_size = 256 : i64") == 1
     for threads in (0, 48, 512):
-        broken = text.replace("program_threads = 256", f"program_threads = {threads}")
+        broken = text.replace("thread_group_size = 256", f"thread_group_size = {threads}")
         with pytest.raises(LaunchError, match="cannot be divided into groups of"):
             sim.simulate(broken, "sim:sm_90a")(a, b, c)
-    alone = text.replace(", mosaic_gpu.program_threads = 256 : i64", "")
+    alone = text.replace(", mosaic_gpu.thread_group_size = 256 : i64", "")
     with pytest.raises(smalti.CompileError) as caught:
         sim.simulate(alone, "sim:sm_90a")
     assert "specialized warps in a block-level kernel" in caught.value.diagnostics[0].message

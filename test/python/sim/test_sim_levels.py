@@ -190,7 +190,7 @@ def test_element_wise_kernels_on_every_engine(engine: str, name: str) -> None:
 # Barriers that the compiler adds.
 
 BUFFERS = ["memref<64x64xf32>", "memref<64x64xf32>"]
-ATTRIBUTES = ("mosaic_gpu.auto_barriers", "mosaic_gpu.program_threads = 128 : i64")
+ATTRIBUTES = ("mosaic_gpu.auto_barriers", "mosaic_gpu.thread_group_size = 128 : i64")
 """The remark of `mosaic-gpu-outline-launches` on the kernel of a launch."""
 
 
@@ -285,7 +285,7 @@ def test_concurrent_kernels() -> None:
     mosaic_gpu.vector_store %v, %part : vector<16x64xf32>, memref<16x64xf32, strided<[64, 1], offset: ?>, {SHARED}>
     %w = mosaic_gpu.vector_load %part : memref<16x64xf32, strided<[64, 1], offset: ?>, {SHARED}> -> vector<16x64xf32>
     mosaic_gpu.vector_store %w, %to : vector<16x64xf32>, memref<16x64xf32, strided<[64, 1], offset: ?>>"""
-    attributes = (ATTRIBUTES[0], "mosaic_gpu.program_threads = 64 : i64")
+    attributes = (ATTRIBUTES[0], "mosaic_gpu.thread_group_size = 64 : i64")
     made = sim.simulate(kernel(body, attributes, threads=160), "sm_90a")
     assert made.program.group_threads == 64
     x, y = made.random_arguments()
@@ -305,6 +305,6 @@ def test_a_launch_and_its_kernel_are_one_program(name: str) -> None:
     launch, alone = sim.simulate(source, "sm_90a"), sim.simulate(kernel, "sm_90a")
     given = launch.random_arguments()
     one, other = ([array.copy() for array in given] for _ in range(2))
-    assert launch.find(*one, simulation=sim.Simulation(go_on=True)) == ()
-    assert alone.find(*other, simulation=sim.Simulation(go_on=True)) == ()
+    assert launch.find(*one, simulation=sim.Simulation(continue_after_finding=True)) == ()
+    assert alone.find(*other, simulation=sim.Simulation(continue_after_finding=True)) == ()
     assert all((a == b).all() for a, b in zip(one, other, strict=True))

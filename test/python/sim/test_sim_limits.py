@@ -196,7 +196,7 @@ def test_operations_that_share_a_function_have_locations_of_their_own(
 @pytest.mark.parametrize("attribute", ["", BLOCK], ids=["threads", "block"])
 def test_identical_operations_have_findings_of_their_own(attribute: str) -> None:
     made = sim.simulate(kernel(TWICE.replace("%c0", "%many"), attribute), "sm_90a")
-    found = made.find(np.zeros(64, np.float32), simulation=sim.Simulation(go_on=True))
+    found = made.find(np.zeros(64, np.float32), simulation=sim.Simulation(continue_after_finding=True))
     assert [(one.kind, one.location.line if one.location else None) for one in found] == [
         ("out-of-bounds", FIRST),
         ("out-of-bounds", SECOND),

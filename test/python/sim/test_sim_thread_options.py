@@ -104,7 +104,7 @@ def test_the_shell_continues(shell: Any) -> None:
     done, x, y = shell("--go-on", "--order", "round-robin")
     # All warps of a block stored first here.
     assert done.exit_code == 1 and (y == x[:, ::-1]).all()
-    done, x, y = shell("--go-on", "--order", "first-ahead")
+    done, x, y = shell("--go-on", "--order", "lowest-first")
     # Its first warp reads uninitialized memory.
     assert done.exit_code == 1 and np.isnan(y[2, :32]).all() and (y[[0, 1, 3]] == x[[0, 1, 3], ::-1]).all()
 

@@ -150,7 +150,7 @@ def test_warps_that_diverge_meet_at_a_barrier() -> None:
     number = "%n = arith.constant 1 : i32 %count = arith.constant 64 : i32"
     named = f"{number} nvvm.barrier id = %n number_of_threads = %count"
     run(warps(named, named), a, out)
-    found = find(warps("", ""), order="first-ahead")
+    found = find(warps("", ""), order="lowest-first")
     assert [f.kind for f in found] == ["race"]
     assert found[0].hint == "place a barrier between the two accesses that warp 0 and warp 1 both reach"
 

@@ -28,7 +28,7 @@ static bool isSharedBuffer(Operation *op) {
 }
 
 Level block_to_thread::getLevel(gpu::GPUFuncOp func) {
-  if (func->hasAttr(mosaic_gpu::kProgramThreads))
+  if (func->hasAttr(mosaic_gpu::kThreadGroupSize))
     return Level::Block;
   Level level = Level::Lowered;
   func.walk([&](Operation *op) {
@@ -171,7 +171,8 @@ LogicalResult Planner::planGrid() {
     return func.emitOpError()
            << "has blocks of " << threads[0] << " threads; a block on "
            << target.name << " has at most " << target.maxThreadsPerBlock;
-  auto declared = func->getAttrOfType<IntegerAttr>(mosaic_gpu::kProgramThreads);
+  auto declared =
+      func->getAttrOfType<IntegerAttr>(mosaic_gpu::kThreadGroupSize);
   if (!declared)
     return success();
   int64_t groupThreads = declared.getInt();
@@ -179,7 +180,7 @@ LogicalResult Planner::planGrid() {
   if (groupThreads <= 0 || groupThreads % target.waveSize != 0 ||
       groupThreads > threads[0])
     return func.emitOpError()
-           << "has '" << mosaic_gpu::kProgramThreads << "' = " << groupThreads
+           << "has '" << mosaic_gpu::kThreadGroupSize << "' = " << groupThreads
            << "; a multiple of the warp size, " << target.waveSize
            << ", and at most the " << threads[0]
            << " threads of the block are required";

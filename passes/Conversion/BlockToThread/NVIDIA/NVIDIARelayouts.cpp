@@ -87,14 +87,14 @@ emitScratchTrip(OpBuilder &builder, Location loc, Emitter &emitter,
   auto addressOf = [&](int64_t repeat) {
     SharedAddress start = scratch;
     if (repeat > 0)
-      start.offset =
-          arith::AddIOp::create(builder, loc, start.offset,
-                                getI32(builder, loc, repeat * trip.unitBytes));
+      start.offset = arith::AddIOp::create(
+          builder, loc, start.offset,
+          getI32(builder, loc, repeat * trip.patternBytes));
     return start;
   };
   Registers results(count);
-  for (int64_t first = 0; first < plan.numUnits(); first += trip.together) {
-    int64_t repeats = std::min(trip.together, plan.numUnits() - first);
+  for (int64_t first = 0; first < plan.numRepeats(); first += trip.together) {
+    int64_t repeats = std::min(trip.together, plan.numRepeats() - first);
     auto store = [&](OpBuilder &nested) {
       for (int64_t repeat = 0; repeat < repeats; ++repeat) {
         SmallVector<Value> own;

@@ -72,7 +72,7 @@ static bool isOfPeer(Value memref) {
 static bool isPlanned(const KernelPlan &plan, Value memref) {
   const SharedRef *ref = plan.getSharedRef(memref);
   return ref && (ref->isTransformed() || isOfPeer(memref) ||
-                 plan.func->hasAttr(mosaic_gpu::kProgramThreads));
+                 plan.func->hasAttr(mosaic_gpu::kThreadGroupSize));
 }
 
 static SharedAddress getStart(Emitter &emitter, Value memref,

@@ -95,9 +95,9 @@ class Site:
 class Findings:
     """Collects findings. Findings that differ only in block and iteration are merged."""
 
-    def __init__(self, limit: int, go_on: bool = False) -> None:
+    def __init__(self, limit: int, continue_after_finding: bool = False) -> None:
         self.limit = limit
-        self.go_on = go_on
+        self.continue_after_finding = continue_after_finding
         """Whether the run continues after the limit."""
         self._found: dict[tuple[Any, ...], Finding] = {}
 
@@ -110,7 +110,7 @@ class Findings:
             return
         if len(self._found) < self.limit:
             self._found[key] = finding
-        if len(self._found) >= self.limit and not self.go_on:
+        if len(self._found) >= self.limit and not self.continue_after_finding:
             raise Enough
 
     def all(self) -> tuple[Finding, ...]:

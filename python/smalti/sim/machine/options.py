@@ -12,7 +12,7 @@ from typing import Any
 from ...errors import LaunchError
 from ...pace import check_time_limit
 
-ORDERS = ("round-robin", "first-ahead", "last-ahead", "adversarial")
+ORDERS = ("round-robin", "lowest-first", "highest-first", "adversarial")
 COMPLETIONS = ("late", "early")
 DEFAULT_MAX_FINDINGS = 20
 
@@ -23,7 +23,7 @@ class Simulation:
 
     order: str = "adversarial"
     """The warpgroup or warp that runs while several can: in turn (`round-robin`), the first or the last one as far as
-    possible (`first-ahead`, `last-ahead`), a random one (`random:SEED`), or `adversarial`: one runs as far as
+    possible (`lowest-first`, `highest-first`), a random one (`random:SEED`), or `adversarial`: one runs as far as
     possible, a different one in each block, and events that others wait for are as late as possible."""
     completion: str = "late"
     """When asynchronous operations execute: at the last moment that their waits allow (`late`), when they are issued
@@ -32,18 +32,18 @@ class Simulation:
     """Whether accesses are checked for races."""
     numbers: bool = True
     """Whether data is computed. Otherwise only synchronization and addresses are simulated."""
-    own_waits: bool = False
+    explicit_waits: bool = False
     """Whether only explicit waits cover LDS DMA. Otherwise AMD barriers also cover it, because LLVM inserts the wait;
     a wait with a too large count then only costs time."""
-    own_barriers: bool = False
+    explicit_barriers: bool = False
     """Whether only explicit barriers order threads. Then `scf.forall` is not a synchronization point, as for compilers
     that distribute its iterations without a barrier."""
     blocks: range | None = None
     """The blocks to run, numbered with x as the fastest dimension; None for all."""
-    go_on: bool = False
+    continue_after_finding: bool = False
     """Whether the arrays are written in spite of findings. They then hold the result of this schedule."""
     max_findings: int = DEFAULT_MAX_FINDINGS
-    """The number of different findings after which a run ends, or after which further ones are dropped if `go_on` is
+    """The number of different findings after which a run ends, or after which further ones are dropped if `continue_after_finding` is
     set."""
     time_limit: float | None = None
     """Seconds after which a run ends with an error; None for no limit."""

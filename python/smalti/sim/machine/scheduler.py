@@ -28,7 +28,7 @@ class Scheduler:
         self.in_turn = order == "round-robin"
         seed = seed_of(order)
         self.random = random.Random(f"{seed}:{number}") if seed is not None else None
-        if order == "last-ahead":
+        if order == "highest-first":
             groups.reverse()
         elif order == "adversarial":
             turn = number % max(len(groups), 1)
@@ -36,7 +36,7 @@ class Scheduler:
         self.groups = groups
         """In order of priority."""
         for block in blocks:
-            block.on_new = groups.append if order != "last-ahead" else lambda new: groups.insert(0, new)
+            block.on_new = groups.append if order != "highest-first" else lambda new: groups.insert(0, new)
         self._turn = 0
 
     def run(self) -> None:

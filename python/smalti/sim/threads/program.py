@@ -156,7 +156,7 @@ class RunningBlock(ThreadBlock):
         if seed is not None:
             chosen = np.random.default_rng((seed, number)).integers(0, 2, len(units)).tolist()
         else:
-            lone = {"first-ahead": 0, "last-ahead": len(units) - 1}.get(order, number % len(units))
+            lone = {"lowest-first": 0, "highest-first": len(units) - 1}.get(order, number % len(units))
             chosen = [int(i != lone) for i in range(len(units))]
         parts = [[w for unit, c in zip(units, chosen, strict=True) if c == which for w in unit] for which in (0, 1)]
         return [part for part in parts if part]

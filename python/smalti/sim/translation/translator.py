@@ -79,7 +79,7 @@ def blocking(step: Step) -> Translated:
 
 ARGUMENT = "mosaic_gpu.from_kernel_arg_idx"
 """The attribute with the argument number of a memref in a JAX module."""
-PROGRAM_THREADS = "mosaic_gpu.program_threads"
+PROGRAM_THREADS = "mosaic_gpu.thread_group_size"
 """The attribute with the number of threads that execute a program together, if a block runs several programs."""
 AUTO_BARRIERS = "mosaic_gpu.auto_barriers"
 """The attribute that adds a barrier around stores to shared memory, and before bulk loads."""

@@ -243,7 +243,7 @@ def test_waves_wait_for_their_own() -> None:
   %v = load i32, ptr addrspace(3) %there, !noalias !2"""
     data = np.arange(1, 129, dtype=np.int32)
     for wait, is_right in (("call void @llvm.amdgcn.s.waitcnt(i32 3952)", True), ("", False)):
-        for order in ("first-ahead", "last-ahead"):
+        for order in ("lowest-first", "highest-first"):
             out = np.zeros(128, np.int32)
             module = emulator.load(kernel(body.replace("WAIT", wait)), "emu:gfx950")
             module.launch(1, 128, data, out, 0, emulation=Emulation(order=order))

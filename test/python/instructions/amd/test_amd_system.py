@@ -181,7 +181,7 @@ BARRIERS = {
 }
 
 
-@pytest.mark.parametrize("order", ["first-ahead", "last-ahead", "in-step"])
+@pytest.mark.parametrize("order", ["lowest-first", "highest-first", "round-robin"])
 @pytest.mark.parametrize("kind", BARRIERS)
 def test_barrier(kind: str, order: str) -> None:
     out = np.zeros(256, np.int32)
@@ -202,7 +202,7 @@ def test_first_wave_at_a_barrier() -> None:
         barrier=BARRIERS["is-first"] + "\n  %g = zext i1 %f to i32\n  store i32 %g, ptr addrspace(3) %p", mask=0
     )
     out = np.zeros((8, 32), np.int32)
-    emulator.load(text, "emu:gfx1201").launch(1, 256, out, emulation=emulator.Emulation(order="last-ahead"))
+    emulator.load(text, "emu:gfx1201").launch(1, 256, out, emulation=emulator.Emulation(order="highest-first"))
     assert sorted(out.sum(axis=1)) == [0] * 7 + [32]
 
 

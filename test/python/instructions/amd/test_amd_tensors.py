@@ -313,7 +313,7 @@ def test_waves_wait_for_their_own() -> None:
     for sync in (f"{WAIT}\n  {barrier}", f"{barrier}\n  {WAIT}"):
         text = KERNEL.format(copy=FIRST_WAVE, wait=sync).replace("%copy ], [ %after", "%two ], [ %after")
         made = emulator.load(text, CHIP)
-        for order in ("first-ahead", "last-ahead"):
+        for order in ("lowest-first", "highest-first"):
             tile = np.full(LDS_BYTES, 0xEE, np.uint8)
             try:
                 made.launch(1, 64, array, tile, words, 0, emulation=Emulation(order=order, sanitize="address"))

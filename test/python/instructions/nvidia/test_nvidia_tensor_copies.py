@@ -394,7 +394,7 @@ def test_barriers_of_mlir(space: str) -> None:
     text = kernel(body, f"ptr %map, ptr %out, {COORDINATES}", declaration(LOAD_2D, signature))
     array = np.arange(8 * 16, dtype=np.int32).reshape(8, 16)
     for sanitizer, copies, order in itertools.product(
-        (None, "thread"), ("late", "early"), ("first-ahead", "last-ahead")
+        (None, "thread"), ("late", "early"), ("lowest-first", "highest-first")
     ):
         out = np.zeros(128, np.int32)
         how = Emulation(sanitize=sanitizer, copies=copies, order=order)

@@ -525,7 +525,7 @@ def test_mistakes_are_found(name: str) -> None:
     assert finding.block == (0, 0, 0)
 
 
-@pytest.mark.parametrize("order", ["first-ahead", "last-ahead"])
+@pytest.mark.parametrize("order", ["lowest-first", "highest-first"])
 def test_an_overwritten_operand_is_a_race(order: str) -> None:
     """A store of a thread without a wait: the sanitizer reports it in every schedule."""
     body = """

@@ -184,7 +184,7 @@ def test_barriers_wait_for_copies_that_vmcnt_counts() -> None:
     """LLVM lets them; a program with waits of its own can be looked at without that."""
     text = kernel(WORDS, trips=3)
     assert find(text) == ()
-    found = find(text, own_waits=True, max_findings=100)
+    found = find(text, explicit_waits=True, max_findings=100)
     assert "race" in {finding.kind for finding in found}
     race = next(finding for finding in found if finding.kind == "race")
     assert race.hint is not None and race.hint.startswith(

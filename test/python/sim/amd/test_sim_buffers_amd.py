@@ -266,7 +266,7 @@ def test_copies_to_lds_by_resources(chip: str) -> None:
     memref.store %v, %o[%t] : memref<64xf32>"""
     text = of_resource(body, "%o: memref<64xf32>", FLAGS["gfx942"], 100)
     a, o = np.arange(1, 65).astype(np.float16), np.full(64, -1, np.float32)
-    how = sim.Simulation(own_waits=True)
+    how = sim.Simulation(explicit_waits=True)
     made = sim.simulate(text, f"sim:{chip}")
     assert made.find(a, o, simulation=how) == ()
     wanted = np.zeros(64, np.float32)

@@ -62,7 +62,7 @@ def test_matmuls_are_those_of_numpy_in_every_schedule(make: object) -> None:
 def test_the_last_copy_of_a_matmul_is_outstanding() -> None:
     kernel = sim.simulate(printed("small_blackwell_matmul"), "sim:sm_100a")
     a, b, c = kernel.random_arguments()
-    (finding,) = kernel.find(a, b, c, simulation=sim.Simulation(completion="early", go_on=True))
+    (finding,) = kernel.find(a, b, c, simulation=sim.Simulation(completion="early", continue_after_finding=True))
     assert finding.kind == "leak" and finding.hint == "wait with nvvm.cp.async.bulk.wait_group 0"
     wanted = a.astype(np.float64) @ b.astype(np.float64)
     assert np.abs(c - wanted).max() <= np.finfo(np.float16).eps * np.abs(wanted).max()
@@ -99,7 +99,7 @@ def test_how_many_others_a_cluster_does_the_work_of() -> None:
     # The first one does the work of all, or there are four that do some.
     kernel = sim.simulate(matmul(), "sim:sm_100a")
     arguments = kernel.random_arguments()
-    for order, runs in (("adversarial", 1), ("last-ahead", 4)):
+    for order, runs in (("adversarial", 1), ("highest-first", 4)):
         done: list[int] = []
         how = sim.Simulation(order, progress=lambda now, count, done=done: done.append(now))
         assert kernel.find(*arguments, simulation=how) == ()

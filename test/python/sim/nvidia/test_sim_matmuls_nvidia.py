@@ -353,7 +353,7 @@ FOUND = {
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
 def test_modules_of_jax_as_threads(path: Path) -> None:
     """They need no further fences, and compute the same as block-level kernels."""
-    how = sim.Simulation("round-robin", blocks=range(1), go_on=True)
+    how = sim.Simulation("round-robin", blocks=range(1), continue_after_finding=True)
     of_blocks = sim.simulate(path, "sim:sm_90a")
     arguments = of_blocks.random_arguments(seed=0)
     results = [[value.copy() for value in arguments] for _ in range(2)]

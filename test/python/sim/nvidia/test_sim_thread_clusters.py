@@ -132,7 +132,7 @@ GET = (
 )
 
 
-@pytest.mark.parametrize("order", ["round-robin", "last-ahead"])
+@pytest.mark.parametrize("order", ["round-robin", "highest-first"])
 def test_stores_and_loads_of_another_block(order: str) -> None:
     assert find(SYNC + PUT + SYNC + READ, order=order) == ()
     assert find(SYNC + GENERIC + SYNC + READ, order=order) == ()

@@ -100,7 +100,7 @@ def test_lanes_leave_a_loop_one_after_the_other(target: str) -> None:
     trips = x % 5
     early = (np.arange(64) % 2 == 1) & (trips > 1)
     wanted = np.where(early, 100 + 1, trips**2)
-    for order in ("adversarial", "last-ahead"):
+    for order in ("adversarial", "highest-first"):
         assert (run(program(LOOP), target, order) == wanted).all()
 
 
@@ -217,7 +217,7 @@ EARLY = """
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("order", ["adversarial", "first-ahead", "last-ahead"])
+@pytest.mark.parametrize("order", ["adversarial", "lowest-first", "highest-first"])
 def test_exited_lanes_are_not_waited_for(target: str, order: str) -> None:
     x = np.arange(64) * 7 % 64
     wanted = np.where(np.arange(64) < 40, x[np.arange(64) ^ 1], -1)

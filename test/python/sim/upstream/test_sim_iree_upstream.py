@@ -13,14 +13,14 @@ from helpers import random
 from smalti import sim
 from smalti.sim import mutants
 
-OWN = sim.Simulation(own_barriers=True)
+OWN = sim.Simulation(explicit_barriers=True)
 """IREE distributes the iterations of scf.forall across threads without a barrier after them."""
 CHIPS = ("sm_80", "gfx942")
 
 
 def check(text: str, chip: str, arrays: list[np.ndarray], wanted: np.ndarray, emulates: bool) -> None:
     kernel, outs = sim.simulate(text, f"sim:{chip}"), []
-    for how in (OWN, dataclasses.replace(sim.SCHEDULES[-1], own_barriers=True)):
+    for how in (OWN, dataclasses.replace(sim.SCHEDULES[-1], explicit_barriers=True)):
         outs.append(np.full_like(wanted, np.nan, np.float32))
         kernel(*arrays, outs[-1], simulation=how)
     np.testing.assert_allclose(outs[0], wanted, rtol=1e-5, atol=1e-5)
@@ -86,7 +86,7 @@ def test_mutants_are_caught(name: str) -> None:
     text, shapes, count = MUTANTS[name]
     kernel = sim.simulate(text, "sim:sm_80")
     arrays = [random(*shape, seed=i) for i, shape in enumerate(shapes)]
-    schedules = [dataclasses.replace(mutants.SCHEDULES[0], own_barriers=True)]
+    schedules = [dataclasses.replace(mutants.SCHEDULES[0], explicit_barriers=True)]
     outcomes = mutants.score(kernel, arrays, schedules=schedules)
     assert [str(outcome) for outcome in outcomes if not outcome.caught] == []
     assert [outcome.mutant.kind for outcome in outcomes] == ["barrier removed"] * count

@@ -78,7 +78,7 @@ def test_the_end_of_forall_is_a_synchronization_point(target: str) -> None:
     kernel(x, y)
     assert (y == x[::-1]).all()
     # The compiler does not insert a barrier there, so the kernel needs one.
-    found = kernel.find(x, y, simulation=sim.Simulation(own_barriers=True))
+    found = kernel.find(x, y, simulation=sim.Simulation(explicit_barriers=True))
     assert found and {finding.kind for finding in found} <= {"race", "uninitialized"}
 
 

@@ -226,7 +226,7 @@ def wait_for_all(st: Any, site: Site, kinds: Sequence[str] = (DS, COPY, LOAD, ST
     """A barrier waits for accesses and copies of some kinds, on AMD chips."""
     for warp in st.active_warps():
         if warp.counters is not None:
-            own = [kind for kind in kinds if kind != COPY] if st.machine.how.own_waits else kinds
+            own = [kind for kind in kinds if kind != COPY] if st.machine.how.explicit_waits else kinds
             warp.counters.drain(st, own, site)
 
 

@@ -116,7 +116,11 @@ def _while(op: Any, tr: ThreadTranslator) -> None:
     for inside in operations[:-1]:
         tr.operation(inside)
     condition, *passed = tr.operands(operations[-1])
-    go_on, leave, leave_some = tr.moves(passed, inner), tr.moves(passed, results), tr.merging(passed, results, op)
+    continue_after_finding, leave, leave_some = (
+        tr.moves(passed, inner),
+        tr.moves(passed, results),
+        tr.merging(passed, results, op),
+    )
 
     def test(st: Any) -> Any:
         frame = st.frames[-1]
@@ -135,7 +139,7 @@ def _while(op: Any, tr: ThreadTranslator) -> None:
             else:
                 leave(st)
             return end.at
-        go_on(st)
+        continue_after_finding(st)
         return None
 
     tr.control(test)

@@ -445,7 +445,7 @@ def _joins(site: Site) -> Control:
     """A barrier of the threads of the block."""
 
     def wait(st: Any) -> Any:
-        if st.machine.how.own_barriers:
+        if st.machine.how.explicit_barriers:
             return None
         wait_for_all(st, site)
         return thread_barrier(st, 0, st.block.counted, site, "the barrier at the end of scf.forall")
@@ -457,7 +457,7 @@ def _warp_joins(site: Site) -> Callable[[Any], None]:
     """A barrier of the threads of each warp."""
 
     def step(st: Any) -> None:
-        if st.machine.how.own_barriers or st.warps[0].counters is not None:
+        if st.machine.how.explicit_barriers or st.warps[0].counters is not None:
             # The lanes of a wave do all at the same time.
             return
         for warp in st.active_warps():
