@@ -26,14 +26,14 @@ OPTIONS = (
         "--level", type=click.Choice(["block", "thread"]), help="Lower the kernel to this level before the simulation."
     ),
     click.option("--races-only", is_flag=True, help="Compute only the values that addresses and control flow need."),
-    click.option("--own-waits", is_flag=True, help="AMD: only explicit waits cover LDS DMA; barriers do not."),
-    click.option("--own-barriers", is_flag=True, help="Do not treat scf.forall as a synchronization point."),
+    click.option("--explicit-waits", is_flag=True, help="AMD: only explicit waits cover LDS DMA; barriers do not."),
+    click.option("--explicit-barriers", is_flag=True, help="Do not treat scf.forall as a synchronization point."),
     click.option("--order", help="The order in which warpgroups run. Default: adversarial."),
     click.option(
         "--completion", help="When asynchronous copies and MMAs complete: late (default), early or random:SEED."
     ),
     click.option("--schedules", type=click.Choice(["all"]), help="Run once with each predefined schedule."),
-    click.option("--go-on", is_flag=True, help="Continue to the end of the kernel after a finding."),
+    click.option("--continue-after-finding", is_flag=True, help="Continue to the end of the kernel after a finding."),
     *LIMITS,
     click.option("--seed", default=0, show_default=True, help="Seed of the random inputs."),
     click.option(

@@ -270,7 +270,13 @@ def test_the_shell(tmp_path: Path) -> None:
         code, said = run("run", str(ROOT / "test/kernels/matmul_relu_bf16.mlir"), "--target", target, "--check")
         assert code == 0 and re.search(r"ok, max abs error \S+, simulated in", said)
     code, said = run(
-        "sim", str(bad), "--go-on", "--arg", f"0={tmp_path / 'x.npy'}", "--save", str(tmp_path / "bad.npz")
+        "sim",
+        str(bad),
+        "--continue-after-finding",
+        "--arg",
+        f"0={tmp_path / 'x.npy'}",
+        "--save",
+        str(tmp_path / "bad.npz"),
     )
     assert code == 1 and "[missing-fence]" in said
     assert (np.load(tmp_path / "bad.npz")["arg1"] == 6).all()

@@ -101,10 +101,10 @@ def test_the_shell_computes_no_numbers(shell: Any) -> None:
 def test_the_shell_continues(shell: Any) -> None:
     done, x, y = shell()
     assert done.exit_code == 1 and not (y == x[:, ::-1]).any()
-    done, x, y = shell("--go-on", "--order", "round-robin")
+    done, x, y = shell("--continue-after-finding", "--order", "round-robin")
     # All warps of a block stored first here.
     assert done.exit_code == 1 and (y == x[:, ::-1]).all()
-    done, x, y = shell("--go-on", "--order", "lowest-first")
+    done, x, y = shell("--continue-after-finding", "--order", "lowest-first")
     # Its first warp reads uninitialized memory.
     assert done.exit_code == 1 and np.isnan(y[2, :32]).all() and (y[[0, 1, 3]] == x[[0, 1, 3], ::-1]).all()
 

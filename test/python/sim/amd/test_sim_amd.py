@@ -611,5 +611,5 @@ def test_own_waits_on_the_shell(tmp_path: Path) -> None:
     file.write_text(kernel(WORDS, trips=2, reads=2))
     command = ["sim", str(file), "--target", "sim:gfx942"]
     assert CliRunner().invoke(commands.main, command).exit_code == 0
-    result = CliRunner().invoke(commands.main, [*command, "--own-waits"])
+    result = CliRunner().invoke(commands.main, [*command, "--explicit-waits"])
     assert result.exit_code != 0 and "[race]" in result.output
