@@ -243,15 +243,8 @@ def test_mistakes_in_multicast_loads() -> None:
     assert "contains block 2; the cluster has 2 blocks" in finding.message
     one = "%one = arith.constant 1 : i32\n" + load.replace("%both", "%one")
     (finding,) = find(shared_loads(load=one), *arrays())
-    assert (
-        "a multicast load by block 1 contains blocks 0; it must contain block 1" in finding.message
-        and finding.block
-        == (
-            1,
-            0,
-            0,
-        )
-    )
+    assert "a multicast load by block 1 contains blocks 0; it must contain block 1" in finding.message
+    assert finding.block == (1, 0, 0)
 
 
 def test_a_block_that_exits_before_its_multicast_load() -> None:
