@@ -217,7 +217,7 @@ def test_warpgroups_that_share_memory_need_a_barrier() -> None:
     arguments = ["memref<64x64xf32>"]
     assert find(program(body("gpu.barrier"), arguments, threads=256)) == ()
     found = find(program(body(""), arguments, threads=256), order="lowest-first")
-    assert only(found).hint == "place a barrier between the two accesses that warpgroup 0 and warpgroup 1 both reach"
+    assert only(found).hint == "between the two accesses, place a barrier that warpgroup 0 and warpgroup 1 both reach"
 
 
 def test_an_unsupported_op_is_reported_before_the_run() -> None:

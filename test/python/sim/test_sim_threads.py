@@ -152,7 +152,7 @@ def test_warps_that_diverge_meet_at_a_barrier() -> None:
     run(warps(named, named), a, out)
     found = find(warps("", ""), order="lowest-first")
     assert [f.kind for f in found] == ["race"]
-    assert found[0].hint == "place a barrier between the two accesses that warp 0 and warp 1 both reach"
+    assert found[0].hint == "between the two accesses, place a barrier that warp 0 and warp 1 both reach"
 
 
 def test_a_barrier_that_a_warp_does_not_reach() -> None:

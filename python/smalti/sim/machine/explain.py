@@ -60,7 +60,7 @@ def proxy_fence(shared: bool) -> str:
 
 
 OF_CLUSTERS = (
-    "place a barrier between the two accesses that both blocks reach: the cluster barrier, or an mbarrier with arrival and wait at "
+    "between the two accesses, place a barrier that both blocks reach: the cluster barrier, or an mbarrier with arrival and wait at "
     "cluster scope"
 )
 """The hint for a race of two blocks of a cluster."""
@@ -69,7 +69,7 @@ OF_CLUSTERS = (
 def between(one: str, other: str) -> str:
     """The hint for a race of two agents of a block. Which access ran first depends on the schedule, so the hint does
     not name an order."""
-    return f"place a barrier between the two accesses that {one} and {other} both reach"
+    return f"between the two accesses, place a barrier that {one} and {other} both reach"
 
 
 def _hint(before: Access, now: Access) -> str:
