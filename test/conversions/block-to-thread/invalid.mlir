@@ -27,7 +27,7 @@ gpu.module @m {
   gpu.func @k(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %zero = arith.constant 0.0 : f32
     %c0 = arith.constant 0 : index
-    // expected-error @below {{that cannot have layout #mosaic_gpu.WGStridedFragLayout<[4], 1>: scalable vectors are not supported}}
+    // expected-error @below {{which is incompatible with layout #mosaic_gpu.WGStridedFragLayout<[4], 1>: scalable vectors are not supported}}
     %v = vector.transfer_read %m[%c0], %zero {out_layouts = [#mosaic_gpu.WGStridedFragLayout<[4], 1>]} : memref<256xf32>, vector<[4]xf32>
     gpu.return
   }
@@ -147,7 +147,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %v = mosaic_gpu.vector_load %m {out_layouts = [#one]} : memref<256xf32> -> vector<256xf32>
-    // expected-error @below {{that cannot have layout #mosaic_gpu.WGStridedFragLayout<[128], 1>: its shape [128] differs from the shape of the vector}}
+    // expected-error @below {{which is incompatible with layout #mosaic_gpu.WGStridedFragLayout<[128], 1>: its shape [128] differs from the shape of the vector}}
     %w = arith.addf %v, %v {in_layouts = [#mosaic_gpu.WGStridedFragLayout<[128], 1>, #one], out_layouts = [#one]} : vector<256xf32>
     gpu.return
   }

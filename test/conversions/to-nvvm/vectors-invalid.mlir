@@ -92,8 +92,8 @@ gpu.module @m {
   gpu.func @conflicts() kernel
       attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.program_threads = 128 : i64} {
     %m = mosaic_gpu.slice_smem 0 {out_transforms = [[]]} : memref<128x32xf32, #gpu.address_space<workgroup>>
-    // expected-error @below {{'mosaic_gpu.vector_load' op cannot be lowered to threads: every access pattern has bank conflicts; the best is}}
-    // expected-note @below {{with 'optimized = false' it may have conflicts}}
+    // expected-error @below {{'mosaic_gpu.vector_load' op cannot be lowered to thread level: every access pattern has bank conflicts; the best is}}
+    // expected-note @below {{'optimized = false' permits bank conflicts}}
     %v = mosaic_gpu.vector_load %m {optimized = true, out_layouts = [#rows]} : memref<128x32xf32, #gpu.address_space<workgroup>> -> vector<128x32xf32>
     gpu.return
   }

@@ -503,7 +503,7 @@ def test_lanes_that_do_not_participate() -> None:
         ),
         (
             lambda: instructions.execute("llvm.amdgcn.cvt.f32.fp8", [np.zeros((1, 64), np.int32)] * 2, np.float32),
-            "architecture '' is not known",
+            "this instruction is not emulated on architecture ''",
         ),
         (
             lambda: instructions.execute(
