@@ -176,7 +176,7 @@ def assembly(text: str) -> str:
         ("BC\xc0\xdegarbage", "cannot parse the module as LLVM IR"),
         ("", "target triple is ''"),
         ('target triple = "x86_64-linux-gnu"\n' + EMPTY, "target triple is 'x86_64-linux-gnu'"),
-        (NVIDIA + "define void @f() { ret void }", "no kernel"),
+        (NVIDIA + "define void @f() { ret void }", "the module does not contain a kernel"),
         (NVIDIA + "define ptx_kernel void @k() { %x = add i32 1, 1.0\n ret void }", "floating point constant invalid"),
         (NVIDIA + EMPTY + 'module asm ".global x;"', "inline assembly outside"),
         (

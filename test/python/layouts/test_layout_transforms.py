@@ -211,7 +211,8 @@ def test_reshapes_of_the_accumulator(source: list[int], target: list[int], expec
         (
             [64, 24],
             [48, 32],
-            "dimension 0 of size 48 does not align with the 8 steps of the layout along dimension 0 of shape [64, 24]",
+            "dimension 0 of size 48 does not align with the 8 steps of the layout along dimension 0 of shape [64, 24]; "
+            "it must end at a divisor of the steps",
         ),
         ([64, 8], [512, 0], "sizes must be positive, but found [512, 0]"),
         ([60, 8], [480], "shape [60, 8] is not a multiple of the tile [64, 8]"),
