@@ -160,7 +160,8 @@ TiledLayout::validateFor(ArrayRef<int64_t> shape) const {
   ArrayRef<int64_t> base = tiling.front();
   if (shape.size() < base.size())
     return "a vector of rank " + std::to_string(shape.size()) +
-           " cannot be tiled by " + listText(base);
+           " cannot be tiled by " + listText(base) + ": the tile has rank " +
+           std::to_string(base.size());
   if (llvm::any_of(shape, [](int64_t size) { return size <= 0; }))
     return "sizes must be positive, but found " + listText(shape);
   if (!boundedSize(shape))

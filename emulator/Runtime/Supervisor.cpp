@@ -234,8 +234,9 @@ void Supervisor::checkTime() {
   if (seconds < launch.timeout + graceSeconds)
     return;
   Finding finding("timeout");
-  finding.message.append("the launch exceeded the time limit of %g s, and its "
-                         "worker processes did not report their threads",
+  finding.message.append("the launch exceeded the time limit of %g s; where "
+                         "its threads were is unknown, because the worker "
+                         "processes did not respond",
                          launch.timeout);
   report(finding);
   killAll();

@@ -409,8 +409,9 @@ void SmaltiPadSharedMemory::runOnOperation() {
     });
     if (fits == plan.candidates.end()) {
       sizes.set(buffer, *getBufferBytes(plan.type));
-      miss(buffer, "the smallest padding that reduces the " +
-                       Twine(plan.before.conflicts) + " bank conflicts needs " +
+      miss(buffer, "with the smallest padding that reduces the " +
+                       Twine(plan.before.conflicts) +
+                       " bank conflicts of the buffer, the kernel needs " +
                        Twine(least) + " B of shared memory; " + chip->name +
                        " allows " + Twine(limit) + " B");
       continue;

@@ -144,8 +144,9 @@ TiledLayout makeBlock(const TiledLayout &fragment, const Ints &fragmentShape,
                               .c_str());
   if (warps.size() != fragmentShape.size())
     throw nb::value_error(("warps has " + std::to_string(warps.size()) +
-                           " entries; " + std::to_string(fragmentShape.size()) +
-                           ", one per dimension of the fragment, are required")
+                           " entries, but the fragment shape has " +
+                           std::to_string(fragmentShape.size()) +
+                           " dimensions; one entry per dimension is required")
                               .c_str());
   constexpr int64_t bound = int64_t(1) << 16;
   for (int64_t count : warps)

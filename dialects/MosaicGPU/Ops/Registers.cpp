@@ -208,8 +208,8 @@ LogicalResult BroadcastInDimOp::verify() {
              << dims[index - 1] << " before " << dim;
     int64_t size = operand.getDimSize(index);
     if (size != 1 && size != result.getDimSize(dim))
-      return emitOpError() << "dimension " << index << " must have size 1 or "
-                           << result.getDimSize(dim)
+      return emitOpError() << "operand dimension " << index
+                           << " must have size 1 or " << result.getDimSize(dim)
                            << ", the size of result dimension " << dim
                            << ", but found " << size;
   }

@@ -338,7 +338,7 @@ bool OverwriteProof::addFrame(size_t frame, const Active &active, Operation *op,
     return true;
   steps += kStepsOfIteration + static_cast<int64_t>(active.size());
   if (steps > kMostSteps)
-    return ignore(op, "it has too many addresses to enumerate");
+    return ignore(op, "it writes too many addresses for the analysis");
   if (frame == frames.size())
     return addWritesOfWave(op, active, written);
   auto branch = dyn_cast<scf::IfOp>(frames[frame].op);
@@ -480,7 +480,7 @@ bool OverwriteProof::addView(Operation *op, Value memref, const Active &active,
       continue;
     steps += type.getNumElements();
     if (steps > kMostSteps)
-      return ignore(op, "it has too many addresses to enumerate");
+      return ignore(op, "it writes too many addresses for the analysis");
     forEachElement(type, strides, first,
                    [&](int64_t element) { mark(element, written); });
   }
@@ -548,7 +548,7 @@ bool OverwriteProof::addBytes(Operation *op, Value address,
       continue;
     steps += bytes;
     if (steps > kMostSteps)
-      return ignore(op, "it has too many addresses to enumerate");
+      return ignore(op, "it writes too many addresses for the analysis");
     for (int64_t i = llvm::divideCeil(begin, *size);
          (i + 1) * *size <= begin + bytes; ++i)
       mark(i, written);
@@ -614,7 +614,7 @@ bool OverwriteProof::addRow(OpOperand &memref, const Active &active,
       continue;
     steps += inside[lane];
     if (steps > kMostSteps)
-      return ignore(op, "it has too many addresses to enumerate");
+      return ignore(op, "it writes too many addresses for the analysis");
     for (int64_t i = 0; i < inside[lane]; ++i)
       mark(element + i * stride, written);
   }

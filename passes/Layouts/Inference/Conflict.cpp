@@ -529,7 +529,8 @@ private:
       return "change the sizes in " + op +
              " to multiples of one of these tiles";
     case Kind::MinorDivisible:
-      return "change the rows of " + op + " to a multiple of 32 bytes";
+      return "give the shared memory of " + op +
+             " a tile whose rows are a multiple of 32 bytes";
     case Kind::Equal:
     case Kind::Becomes:
     case Kind::Broadcast:

@@ -217,7 +217,7 @@ struct CopyToTensorRule {
     auto layout = layout::tmemDefault(packing);
     if (failed(requireLayout(system, op, destination,
                              layout ? layouts.tensor(*layout) : kNoLayout,
-                             "the layout of the destination")))
+                             "a tensor-memory layout of the destination")))
       return failure();
     addMmaTile(system, source, op.getSource(), /*allowsUnswizzled=*/true);
     return success();

@@ -60,7 +60,7 @@ LogicalResult inference::requireLayout(ConstraintSystem &system, Operation *op,
   if (layout == kNoLayout || !layouts.fits(layout, type)) {
     InFlightDiagnostic diagnostic = op->emitOpError() << what;
     if (layout == kNoLayout)
-      diagnostic << " is not defined for " << type;
+      diagnostic << " does not exist for " << type;
     else
       diagnostic << " must be " << layouts.name(layout)
                  << ", which is not valid for " << type << ": "

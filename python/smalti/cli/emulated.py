@@ -115,7 +115,9 @@ def parse_blocks(text: str | None) -> range | None:
     try:
         return range(int(first), int(end)) if colon else range(int(first))
     except ValueError:
-        raise click.BadParameter(f"'{text}' is not a number of blocks or FIRST:END", param_hint="--blocks") from None
+        raise click.BadParameter(
+            f"'{text}' is neither a number of blocks nor FIRST:END", param_hint="--blocks"
+        ) from None
 
 
 HINTS = "--blocks N runs N blocks, --time-limit SECONDS stops the run"

@@ -567,7 +567,9 @@ def _toolkit(module: ir.Module, target: targets.Target) -> Path | None:
     if folder is None:
         from ..errors import ToolMissing
 
-        raise ToolMissing(f"{name} was not found; the kernel calls mathematical functions of this library", hint=hint)
+        raise ToolMissing(
+            f"{name}: not found; the kernel calls functions of the device library of the vendor", hint=hint
+        )
     return folder
 
 

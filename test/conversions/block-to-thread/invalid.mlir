@@ -323,7 +323,7 @@ gpu.module @m {
     %x = arith.constant dense<1.0> : vector<16x8xf32>
     %a = arith.constant dense<1.0> : vector<16x16xf16>
     %b = arith.constant dense<1.0> : vector<16x8xf16>
-    // expected-error @below {{requires a fragment layout for operand 'a'; its layout is #mosaic_gpu.WGSplatFragLayout<[16, 16]>}}
+    // expected-error @below {{requires a tiled layout for operand 'a'; the operand has layout #mosaic_gpu.WGSplatFragLayout<[16, 16]>}}
     %c = mosaic_gpu.mma accumulator(%x : vector<16x8xf32>) a(%a : vector<16x16xf16>) b(%b : vector<16x8xf16>) {out_layouts = [#tiled]} -> vector<16x8xf32>
     mosaic_gpu.async_commit_group
     gpu.return
@@ -356,7 +356,7 @@ gpu.module @m {
     %a = mosaic_gpu.vector_load %ma {out_layouts = [#a]} : memref<16x16xf16> -> vector<16x16xf16>
     %b = mosaic_gpu.vector_load %mb {out_layouts = [#b]} : memref<16x8xf16> -> vector<16x8xf16>
     %c = mosaic_gpu.vector_load %mc {out_layouts = [#strided]} : memref<16x8xf32> -> vector<16x8xf32>
-    // expected-error @below {{requires a fragment layout for its result; its layout is #mosaic_gpu.WGStridedFragLayout<[16, 8], 1>}}
+    // expected-error @below {{requires a tiled layout for its result; the result has layout #mosaic_gpu.WGStridedFragLayout<[16, 8], 1>}}
     %r = mosaic_gpu.mma accumulator(%c : vector<16x8xf32>) a(%a : vector<16x16xf16>) b(%b : vector<16x8xf16>) {out_layouts = [#strided]} -> vector<16x8xf32>
     gpu.return
   }

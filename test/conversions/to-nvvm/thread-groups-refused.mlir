@@ -5,7 +5,7 @@
 // CHECK-NOT: gpu.thread_id
 
 gpu.module @m {
-  // expected-error @below {{has 'mosaic_gpu.thread_group_size' = 100; a multiple of the warp size, 32, and at most the 384 threads of the block are required}}
+  // expected-error @below {{has 'mosaic_gpu.thread_group_size' = 100; it must be a positive multiple of the warp size, 32, and at most 384, the number of threads of the block}}
   gpu.func @k(%i: index) kernel attributes {known_block_size = array<i32: 384, 1, 1>, mosaic_gpu.thread_group_size = 100 : i64} {
     %n = mosaic_gpu.assume_multiple %i, 8 : index
     gpu.return

@@ -9,7 +9,7 @@
 !descriptor = !nvgpu.tensormap.descriptor<tensor = memref<64xf32, #shared>, swizzle = none, l2promo = none, oob = zero, interleave = none>
 !barriers = !nvgpu.mbarrier.group<memorySpace = #shared>
 
-// CHECK: Function=many_iterations | Remark="buffer not multi-buffered: 'memref.load' reads it before it is overwritten in the iteration (1 of 8 elements are proven to be); 'memref.store' is not counted: it has too many addresses to enumerate"
+// CHECK: Function=many_iterations | Remark="buffer not multi-buffered: 'memref.load' reads it before it is overwritten in the iteration (1 of 8 elements are proven to be); 'memref.store' is not counted: it writes too many addresses for the analysis"
 func.func @many_iterations(%value: f32, %out: memref<8xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -124,7 +124,7 @@ func.func @large_bytes(%a: !llvm.ptr<1>, %out: memref<64xf32>) {
 }
 
 // Windows, rows and bytes of which each is looked at.
-// CHECK: Function=many_windows | Remark="buffer not multi-buffered: 'memref.load' reads it before it is overwritten in the iteration (1048576 of 1048577 elements are proven to be); 'memref.copy' is not counted: it has too many addresses to enumerate"
+// CHECK: Function=many_windows | Remark="buffer not multi-buffered: 'memref.load' reads it before it is overwritten in the iteration (1048576 of 1048577 elements are proven to be); 'memref.copy' is not counted: it writes too many addresses for the analysis"
 func.func @many_windows(%a: memref<1048576xf32>, %out: memref<64xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -141,7 +141,7 @@ func.func @many_windows(%a: memref<1048576xf32>, %out: memref<64xf32>) {
   return
 }
 
-// CHECK: Function=many_rows | Remark="buffer not multi-buffered: 'memref.load' reads it before it is overwritten in the iteration (65536 of 65537 elements are proven to be); 'vector.store' is not counted: it has too many addresses to enumerate"
+// CHECK: Function=many_rows | Remark="buffer not multi-buffered: 'memref.load' reads it before it is overwritten in the iteration (65536 of 65537 elements are proven to be); 'vector.store' is not counted: it writes too many addresses for the analysis"
 func.func @many_rows(%row: vector<65536xf32>, %out: memref<64xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -158,7 +158,7 @@ func.func @many_rows(%row: vector<65536xf32>, %out: memref<64xf32>) {
   return
 }
 
-// CHECK: Function=many_bytes | Remark="buffer not multi-buffered: 'memref.load' reads it before it is overwritten in the iteration (262144 of 1048577 elements are proven to be); 'nvvm.cp.async.bulk.shared.cluster.global' is not counted: it has too many addresses to enumerate"
+// CHECK: Function=many_bytes | Remark="buffer not multi-buffered: 'memref.load' reads it before it is overwritten in the iteration (262144 of 1048577 elements are proven to be); 'nvvm.cp.async.bulk.shared.cluster.global' is not counted: it writes too many addresses for the analysis"
 func.func @many_bytes(%a: !llvm.ptr<1>, %barrier: !llvm.ptr<3>, %out: memref<64xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

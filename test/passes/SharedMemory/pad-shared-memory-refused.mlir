@@ -132,7 +132,7 @@ func.func @hopeless() -> f32 {
 }
 
 // 65536 bytes are available.
-// CHECK: Function=budget | Remark="rows not padded: the smallest padding that reduces the 62 bank conflicts needs 66048 B of shared memory; gfx942 allows 65536 B"
+// CHECK: Function=budget | Remark="rows not padded: with the smallest padding that reduces the 62 bank conflicts of the buffer, the kernel needs 66048 B of shared memory; gfx942 allows 65536 B"
 func.func @budget() -> f32 {
   %c0 = arith.constant 0 : index
   %lane = gpu.thread_id x

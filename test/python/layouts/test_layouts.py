@@ -247,7 +247,10 @@ def test_block_layout_of_four_warps_is_the_accumulator_of_wgmma() -> None:
         (([16, 12], [1, 1]), "not a multiple of the tile"),
         (([16], [1]), "cannot be tiled"),
         (([2, 16, 8], [1, 1, 1]), "the base tile has rank 2 and the fragment shape rank 3; the ranks must be equal"),
-        (([16, 8], [1]), "warps has 1 entries; 2, one per dimension of the fragment, are required"),
+        (
+            ([16, 8], [1]),
+            "warps has 1 entries, but the fragment shape has 2 dimensions; one entry per dimension is required",
+        ),
         (([16, 8], [0, 1]), "between 1 and 65536"),
         (([16, 8], [1, 1], 0), "between 1 and 65536"),
         (([16, 8], [65536, 65536]), "more than 2147483647 elements"),

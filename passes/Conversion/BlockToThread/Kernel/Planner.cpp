@@ -181,9 +181,9 @@ LogicalResult Planner::planGrid() {
       groupThreads > threads[0])
     return func.emitOpError()
            << "has '" << mosaic_gpu::kThreadGroupSize << "' = " << groupThreads
-           << "; a multiple of the warp size, " << target.waveSize
-           << ", and at most the " << threads[0]
-           << " threads of the block are required";
+           << "; it must be a positive multiple of the warp size, "
+           << target.waveSize << ", and at most " << threads[0]
+           << ", the number of threads of the block";
   plan.grid.numThreads = groupThreads;
   return success();
 }

@@ -72,8 +72,8 @@ LogicalResult Mma::plan(mosaic_gpu::MMAOp op, Planner &planner) const {
        {std::pair<Value, StringRef>{op.getA(), "a"}, {op.getB(), "b"}})
     if (planner.find(value)->getKind() != Distribution::Kind::Tiled)
       return op.emitOpError()
-             << "requires a fragment layout for operand '" << name
-             << "'; its layout is " << planner.find(value)->str();
+             << "requires a tiled layout for operand '" << name
+             << "'; the operand has layout " << planner.find(value)->str();
   // The accumulator may be a scalar splat; the result determines the
   // distribution.
   if (Attribute layout = layoutAt(op, mosaic_gpu::kOutLayouts, 0)) {
@@ -92,7 +92,7 @@ LogicalResult Mma::plan(mosaic_gpu::MMAOp op, Planner &planner) const {
            << ", but a result in layout " << result.str();
   if (result.getKind() != Distribution::Kind::Tiled)
     return op.emitOpError()
-           << "requires a fragment layout for its result; its layout is "
+           << "requires a tiled layout for its result; the result has layout "
            << result.str();
 
   const VendorLowering &vendor = planner.getVendor();

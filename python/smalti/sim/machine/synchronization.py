@@ -420,7 +420,7 @@ class Mbarrier:
         assert self.end is not None
         name, other = self.end.actor.name, use.actor.name
         message = f"{what} of {self.name} is not ordered after its last use by {other}"
-        hint = f"order the last use by {other} before this op of {name}"
+        hint = f"place a barrier that {other} and {name} both reach between the last use and this op"
         self.end.report(self.end.finding(message, (use.finding(f"{other} uses the mbarrier here"),), hint))
 
     def publishes_more(self, published: HappensBefore, known: HappensBefore) -> bool:

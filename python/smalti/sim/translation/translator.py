@@ -328,7 +328,7 @@ def groups_left(op: ir.Operation, name: str) -> int:
     """The number of groups that a wait leaves outstanding, from an attribute."""
     left = attribute(op, name, 0)
     if left < 0:
-        raise Unsupported(f"a wait for {left} outstanding groups")
+        raise Unsupported(f"a wait that leaves {left} groups outstanding; the number must not be negative")
     return left
 
 

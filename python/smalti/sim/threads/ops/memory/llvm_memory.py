@@ -42,10 +42,10 @@ _BYTE = np.dtype(np.uint8)
 def _length(st: Any, slot: int, site: Any) -> int:
     found = st.uniform(st.v[slot])
     if found is None:
-        st.stop("divergence", "the copy size differs between threads; the simulator supports only a uniform size", site)
+        st.stop("divergence", "the size differs between threads; the simulator supports only a uniform size", site)
         raise AssertionError
     if found > MOST_COPIED:
-        st.stop("assertion", f"the copy size is {found} B per thread; the limit is {MOST_COPIED} B", site)
+        st.stop("assertion", f"the size is {found} B per thread; the limit is {MOST_COPIED} B", site)
     return found
 
 
