@@ -84,9 +84,9 @@ def ConvertTritonXLAToMosaicGPU : Pass<"convert-triton-xla-to-mosaic-gpu", "::ml
     **wgmma** is used for all dots of a kernel or for none. Operands B and A are loaded by TMA from unstrided windows of
     kernel arguments that the kernel does not write. A 16-bit operand A may also be computed; it stays in registers.
 
-    All kernels are planned before the module changes. What cannot be converted is an error at the op: arguments with
-    dynamic shapes, strides or offsets; memrefs that are not arguments; dynamic tiles; non-splat constants; unsupported
-    ops; dots that do not match an MMA; tiles that need more than half of a thread's registers. A missed remark states
+    All kernels are planned before the module changes. An op that cannot be converted is an error. Not supported are
+    arguments with dynamic shapes, strides or offsets, memrefs that are not arguments, dynamic tiles and non-splat
+    constants. Dots must match an MMA, and a tile must not need more than half of a thread's registers. A missed remark states
     why wgmma, an MMA, an asynchronous copy or a TMA store is not used.
 
     Cost: compile time is linear in the number of ops, with a fixpoint per loop for barriers.

@@ -26,7 +26,7 @@ def SmaltiLowerPad : InterfacePass<"smalti-lower-pad", "::mlir::FunctionOpInterf
       elements get an address past the end of the buffer.
 
     All views of a memref share one buffer, from the memref's pointer to the end of its last element. The hardware
-    checks dwords: accesses of narrower elements, and reads at an index that may be negative, are masked if the vector
+    checks dwords. Accesses of narrower elements, and reads at an index that may be negative, are masked if the vector
     crosses the end, unless dwords are proven to be entirely inside or outside. A buffer has at most 2^31 - 2^20 - 1
     bytes. A larger static memref is masked; a dynamic size is checked at run time unless `assume-small` is set.
 
@@ -108,9 +108,9 @@ def SmaltiMaskTransfers : Pass<"smalti-mask-transfers"> {
     as in bounds, so this pass must run before `canonicalize`.
 
     The mask of an enclosing `vector.mask` is combined with the new one, and a select inserts its passthru value.
-    `smalti-lower-pad` masks transfers in the same way, also those that are only out of bounds at the end.
+    `smalti-lower-pad` creates the same masks, also for transfers that are only out of bounds at the end.
 
-    It is an error if such a transfer cannot be masked: its vector is scalable, its memref has vector elements, the
+    It is an error if a transfer cannot be masked: its vector is scalable, its memref has vector elements, the
     element types differ, or it is permuted under a `vector.mask` with a passthru value. Block-level transfers (with
     `in_layouts` or `out_layouts`) and transfers of tensors are not changed.
 
