@@ -65,7 +65,7 @@ def measure(program: str, target: str, choice: str) -> dict[str, Any]:
             continue
         if found := re.search(r"(\d+) bank conflicts instead of (\d+)", remark.message):
             after, before = after + int(found[1]), before + int(found[2])
-        elif found := re.search(r"has (\d+) bank conflicts", remark.message):
+        elif found := re.search(r"reduces the (\d+) bank conflicts", remark.message):
             after, before = after + int(found[1]), before + int(found[1])
     if choice != "keep":
         result |= {"conflicts_before": before, "conflicts": after}

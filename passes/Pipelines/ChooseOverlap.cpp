@@ -177,7 +177,8 @@ FailureOr<Overlap> SmaltiChooseOverlap::chooseOverlap(gpu::GPUFuncOp kernel,
     remarkMissed(kernel, kPassName)
         << "slots per buffer reduced from " << wanted << " to " << overlap.depth
         << ": " << wanted << " need " << sharedBytes(kernel, wanted)
-        << " B of shared memory, " << overlap.depth << " need " << fitting
+        << " B of shared memory, " << overlap.depth
+        << (overlap.depth == 1 ? " slot needs " : " slots need ") << fitting
         << " B; " << chip.name << " has " << chip.sharedMemoryPerBlock
         << " B per block";
   if (isAsync)

@@ -102,8 +102,8 @@ static LogicalResult verifyArguments(ModuleOp module) {
              func.getWorkgroupAttributions(), func.getPrivateAttributions())) {
       auto type = cast<MemRefType>(attribution.getType());
       Type unknown = findUnsupportedType(converter, type);
-      if (!unknown && isKnownSpace(type.getMemorySpace()) &&
-          type.hasStaticShape() && type.getLayout().isIdentity())
+      if (!unknown && isInKnownSpaces(type) && type.hasStaticShape() &&
+          type.getLayout().isIdentity())
         continue;
       isValid = false;
       InFlightDiagnostic diagnostic = emitError(attribution.getLoc());
@@ -141,15 +141,17 @@ static LogicalResult verifyMemory(Operation *root, const Target &chip) {
                      << "; LLVM does not support this type";
       return WalkResult::interrupt();
     }
-    if (!memref ||
-        (chip.isGPU() ? isKnownSpace(memref.getMemorySpace()) ||
-                            (!isGlobal && isValueSpace(memref.getMemorySpace()))
-                      : !memref.getMemorySpace() ||
-                            isa<IntegerAttr>(memref.getMemorySpace())))
-      return WalkResult::advance();
-    emitError(loc) << chip.name << " does not have memory space "
-                   << memref.getMemorySpace();
-    return WalkResult::interrupt();
+    for (BaseMemRefType held = memref; held;
+         held = dyn_cast<BaseMemRefType>(held.getElementType())) {
+      Attribute space = held.getMemorySpace();
+      bool isValue = held == memref && !isGlobal;
+      if (chip.isGPU() ? isKnownSpace(space) || (isValue && isValueSpace(space))
+                       : !space || isa<IntegerAttr>(space))
+        continue;
+      emitError(loc) << chip.name << " does not have memory space " << space;
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
   };
   WalkResult result = root->walk([&](Operation *op) {
     if (auto global = dyn_cast<memref::GlobalOp>(op))

@@ -166,7 +166,7 @@ int64_t Scheduler::getUsefulStages(std::string &limit) {
   int64_t most = getAutoStages(prefetch, slots);
   if (most > kMostStages) {
     most = kMostStages;
-    limit = std::to_string(most) + " stages are the maximum of stages=auto";
+    limit = std::to_string(most) + " stages are the maximum";
   }
   if (schedule.tripCount && *schedule.tripCount < most) {
     most = std::max<int64_t>(*schedule.tripCount, 2);

@@ -14,6 +14,7 @@
 #include "smalti/targets/Target.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/Support/ErrorHandling.h"
 
 namespace smalti {
 

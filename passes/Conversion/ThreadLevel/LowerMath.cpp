@@ -90,7 +90,7 @@ void splitIntoRows(RewritePatternSet &patterns, ConversionTarget &legal) {
   patterns.add<SplitIntoRows<Ops>...>(patterns.getContext(), /*benefit=*/2);
   (legal.addDynamicallyLegalOp<Ops>([](Ops op) {
     auto type = dyn_cast<VectorType>(op.getType());
-    return !type || type.getRank() < 2;
+    return !type || type.getRank() < 2 || type.isScalable();
   }),
    ...);
 }

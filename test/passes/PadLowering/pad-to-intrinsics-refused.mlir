@@ -255,8 +255,8 @@ func.func @poison_times_0(%a: tensor<16x15xi8>, %b: tensor<15x16xi8>, %point: i3
   ^bb0(%x: i8, %y: i8, %acc: i32):
     %xw = arith.extsi %x : i8 to i32
     %yw = arith.extsi %y : i8 to i32
-    %centred = arith.subi %yw, %point overflow<nsw> : i32
-    %term = arith.muli %xw, %centred : i32
+    %centered = arith.subi %yw, %point overflow<nsw> : i32
+    %term = arith.muli %xw, %centered : i32
     %next = arith.addi %acc, %term : i32
     linalg.yield %next : i32
   } -> tensor<16x16xi32>

@@ -58,7 +58,7 @@ gpu.module @kernels {
 
   // REQUEST: @large{{.*}}smalti.pipelined_stages = 1 : i64, {{.*}}smalti.stages = 4 : i64}
   // CHECK: @large{{.*}}smalti.slots = 1 : i64, smalti.stages = 2 : i64}
-  // REMARK: [Missed]{{.*}}slots per buffer reduced from 2 to 1: 2 need 131072 B of shared memory, 1 need 65536 B; gfx942 has 65536 B per block
+  // REMARK: [Missed]{{.*}}slots per buffer reduced from 2 to 1: 2 need 131072 B of shared memory, 1 slot needs 65536 B; gfx942 has 65536 B per block
   // ASKED: error: depth=5 needs 327680 B of shared memory; gfx942 has 65536 B per block; depth=1 needs 65536 B
   gpu.func @large(%a: memref<16384xf32>) kernel {
     %c0 = arith.constant 0 : index

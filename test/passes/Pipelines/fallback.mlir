@@ -6,7 +6,7 @@
 
 // CHECK: smalti.shared_memory_bytes = 65536
 // CHECK: mosaic_gpu.slice_smem 0 : memref<128x128xf16
-// REMARK: remark: [Missed] {{.*}} Remark="slots per buffer reduced from 2 to 1: 2 need 131072 B of shared memory, 1 need 65536 B; gfx942 has 65536 B per block"
+// REMARK: remark: [Missed] {{.*}} Remark="slots per buffer reduced from 2 to 1: 2 need 131072 B of shared memory, 1 slot needs 65536 B; gfx942 has 65536 B per block"
 // ASKED: error: depth=2 needs 131072 B of shared memory; gfx942 has 65536 B per block; depth=1 needs 65536 B
 triton_xla.entry_func @matmul(
     %a: memref<500x300xf16>, %b: memref<300x260xf16>, %c: memref<500x260xf32>, %tile: index) tiles 12 {

@@ -156,3 +156,16 @@ gpu.module @m {
     gpu.return
   }
 }
+
+// -----
+
+// AMD: [[#@LINE+4]]:{{.*}} error: gfx942 does not have memory space "a"
+gpu.module @m {
+  gpu.func @held(%i: index, %y: f32) kernel {
+    %c0 = arith.constant 0 : index
+    %a = memref.alloc() : memref<4xmemref<2xf32, "a">>
+    %x = memref.load %a[%i] : memref<4xmemref<2xf32, "a">>
+    memref.store %y, %x[%c0] : memref<2xf32, "a">
+    gpu.return
+  }
+}

@@ -50,7 +50,7 @@ def held_type(ty: ir.Type) -> np.dtype[Any]:
 
 
 def _divide(x: int, y: int) -> int:
-    """Division towards zero. Division by zero returns zero, and is a finding (`division`)."""
+    """Division toward zero. Division by zero returns zero, and is a finding (`division`)."""
     if y == 0:
         return 0
     quotient = abs(x) // abs(y)

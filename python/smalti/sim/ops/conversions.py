@@ -59,7 +59,7 @@ def convert_float(x: Array, dtype: np.dtype[Any]) -> Array:
 
 
 def _to_integer(x: Array, bits: int, unsigned: bool) -> Array:
-    """Truncates towards zero and clamps."""
+    """Truncates toward zero and clamps."""
     array = np.asarray(x)
     target = f"ui{bits}" if unsigned else f"i{bits}"
     return instructions.convert(array, instructions.type_name(array.dtype), target, rounding="toward_zero")

@@ -158,7 +158,9 @@ def test_the_barrier_of_the_cluster_needs_everyone() -> None:
     assert "missing: warpgroup 0 of block (1, 0, 0)" in finding.message
     assert only(find(clustered("      nvvm.cluster.wait"))).kind == "barrier"
     twice = only(find(clustered("      nvvm.cluster.arrive\n      nvvm.cluster.arrive")))
-    assert twice.message.startswith("this is the second arrival at the cluster barrier without a wait")
+    assert twice.message == (
+        "this is the second arrival at the cluster barrier without a wait; a wait between two arrivals is required"
+    )
 
 
 def test_grids_that_are_not_a_multiple_of_the_cluster_are_refused() -> None:

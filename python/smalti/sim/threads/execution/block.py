@@ -42,7 +42,7 @@ class Warp(Agent):
         """Outstanding operations of other kinds, by completion mechanism."""
         self.counters: Counters | None = None
         """The wait counters of an AMD wave."""
-        self.signalled: Any = None
+        self.signaled: Any = None
         """The use of the block barrier that it has signaled and not waited for."""
         self.member: Any = None
         """The state of the named barrier that it has joined."""

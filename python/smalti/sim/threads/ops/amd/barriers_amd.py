@@ -66,14 +66,14 @@ def _signal(op: Any, tr: ThreadTranslator) -> Step | None:
         barrier = st.block.thread_barrier(0)
         first = np.zeros(len(st.warps), np.bool_)
         for warp in st.active_warps():
-            if warp.signalled is not None:
+            if warp.signaled is not None:
                 st.stop(
                     "barrier", f"{warp.name} signals the block barrier twice without a wait between the signals", site
                 )
             meeting = barrier.arrive(warp, st.block.counted, site)
             if not isinstance(meeting, Meeting):
                 st.stop("barrier", meeting, site)
-            warp.signalled = meeting
+            warp.signaled = meeting
             first[st.warps.index(warp)] = meeting.groups[0] is warp
         if result is not None:
             st.v[result] = first[st.which]
@@ -112,7 +112,7 @@ def _wait_for_signals(op: Any, tr: ThreadTranslator) -> None:
 
     def wait(st: Any) -> Any:
         whole_warps(st, "the wait", site)
-        met = [(warp, warp.signalled) for warp in st.active_warps()]
+        met = [(warp, warp.signaled) for warp in st.active_warps()]
         for warp, meeting in met:
             if meeting is None:
                 st.stop("barrier", f"{warp.name} waits at the block barrier without a prior signal", site)
@@ -124,7 +124,7 @@ def _wait_for_signals(op: Any, tr: ThreadTranslator) -> None:
 
         yield Wait(site, lambda: all(meeting.done for _, meeting in met), describe, lambda: met[0][1].clocks)
         for warp, meeting in met:
-            warp.signalled = None
+            warp.signaled = None
             warp.acquired_from_barrier(meeting.published)
             st.acquire(warp, meeting.clocks, site, meeting.count)
 
