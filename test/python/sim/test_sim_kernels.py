@@ -146,7 +146,7 @@ def test_ragged_dot_overwrites_memory_that_wgmma_may_read() -> None:
     close(result, wanted, 1)
 
 
-def test_go_on_reports_findings_and_computes_the_results() -> None:
+def test_continue_after_finding_reports_findings_and_computes_the_results() -> None:
     kernel = sim.simulate(doubled(sync="").replace(SYNC, ""), "sim:sm_90a")
     x, _ = kernel.random_arguments()
     y = np.zeros_like(x)

@@ -606,7 +606,7 @@ def test_transposed_reads_of_4_and_6_bits(chip: str, way: str, bits: int) -> Non
         sim.simulate(text, "sim:gfx950")
 
 
-def test_own_waits_on_the_shell(tmp_path: Path) -> None:
+def test_explicit_waits_on_the_shell(tmp_path: Path) -> None:
     file = tmp_path / "sums.mlir"
     file.write_text(kernel(WORDS, trips=2, reads=2))
     command = ["sim", str(file), "--target", "sim:gfx942"]

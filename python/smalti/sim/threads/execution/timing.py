@@ -166,13 +166,13 @@ def _cost(op: Any) -> tuple[bool, int] | None:
     return None
 
 
-_PRODUCT = re.compile(r"mf?mac?(_async)?\b(?!\.init)")
+_MMA = re.compile(r"mf?mac?(_async)?\b(?!\.init)")
 """MMA ops."""
 
 
 def with_time(op: Any, step: Step, operands: list[int], results: list[int], site: Any) -> Step:
     """The step of an op, in a run with a timeline."""
-    cost, multiplies = _cost(op), _PRODUCT.search(op.name) is not None and bool(results)
+    cost, multiplies = _cost(op), _MMA.search(op.name) is not None and bool(results)
     if not operands and not results:
         return step
 

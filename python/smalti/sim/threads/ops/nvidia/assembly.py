@@ -52,7 +52,7 @@ def _assembly(op: Any, tr: ThreadTranslator) -> Step | None:
         raise refused
     *before, last = statements
     if last.opcode.startswith("wgmma.mma_async."):
-        return _product(op, tr, last, _predicates(before, refused), refused)
+        return _mma(op, tr, last, _predicates(before, refused), refused)
     if before:
         raise refused
     site = tr.site(op)
@@ -176,7 +176,7 @@ def _predicates(statements: list[Statement], refused: Unsupported) -> dict[int, 
     return found
 
 
-def _product(
+def _mma(
     op: Any, tr: ThreadTranslator, statement: Statement, predicates: dict[int, bool], refused: Unsupported
 ) -> Step:
     """PTX ISA, "wgmma.mma_async": the accumulator, A as a descriptor or in registers, the descriptor of B, whether the

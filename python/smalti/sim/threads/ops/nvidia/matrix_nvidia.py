@@ -52,7 +52,7 @@ Changes = Callable[[Any, list[Array], Array, Array, Site], tuple[Array, Array]]
 """Takes the operands after C and the matrices of each warp, A and B, and returns the matrices to multiply."""
 
 
-def _product(
+def _mma(
     m: int,
     k: int,
     kinds: tuple[str, str],
@@ -138,7 +138,7 @@ def multiply_vectors(op: Any, tr: ThreadTranslator, stored: int = 1, changes: Ch
         return np.ascontiguousarray(found).view(np.uint8).reshape(*found.shape[:2], -1)
 
     counts = (types[0].shape[0], types[1].shape[0])
-    multiply = _product(m, k, (kind, kind), counts, (slots[:1], slots[1:2]), words, stored=stored, changes=changes)
+    multiply = _mma(m, k, (kind, kind), counts, (slots[:1], slots[1:2]), words, stored=stored, changes=changes)
 
     def step(st: Any) -> None:
         whole_warps(st, "the MMA", site)
@@ -209,7 +209,7 @@ def multiply_registers(
     if n != COLUMNS:
         raise Unsupported(f"an MMA of {m} x {n} x {k}")
     factors = slots[:of_a], slots[of_a : of_a + of_b]
-    multiply = _product(m, k, kinds, (of_a, of_b), factors, _words, of_bits, stored, changes)
+    multiply = _mma(m, k, kinds, (of_a, of_b), factors, _words, of_bits, stored, changes)
     types: list[Any] = [operand.type for operand in op.operands]
     ranks = [rank_of(ty) for ty in types]
     registers: list[Any] = [dtype_of(ty) for ty in types]
