@@ -1,4 +1,4 @@
-//===- MatrixInstruction.h - Matrix products of a wave --------------------===//
+//===- MatrixInstruction.h - Matrix instructions of a wave ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Common parts of matrix instructions: operands are gathered from the registers

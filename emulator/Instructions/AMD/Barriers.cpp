@@ -10,11 +10,11 @@ using namespace smalti::emulator;
 namespace {
 
 /// The barrier of the work group; named ones have the numbers above 0.
-constexpr int workGroupBarrier = 0;
-constexpr int workGroupBarrierOperand = -1;
+constexpr int workgroupBarrier = 0;
+constexpr int workgroupBarrierOperand = -1;
 
 void checkIsOfWorkGroup(int operand) {
-  if (operand != workGroupBarrierOperand)
+  if (operand != workgroupBarrierOperand)
     fail("barrier %d is not emulated; only the workgroup barrier (-1) is",
          operand);
 }
@@ -24,13 +24,13 @@ void checkIsOfWorkGroup(int operand) {
 int firstWave = 0;
 
 void arrive() {
-  if (arriveAtBarrier(workGroupBarrier))
+  if (arriveAtBarrier(workgroupBarrier))
     firstWave = waveId();
 }
 
 void barrier(const Call &) {
   arrive();
-  waitAtBarrier(workGroupBarrier);
+  waitAtBarrier(workgroupBarrier);
 }
 
 void signal(const Call &call) {
@@ -46,7 +46,7 @@ void signalIsFirst(const Call &call) {
 
 void wait(const Call &call) {
   checkIsOfWorkGroup(call.get<int16_t>(0));
-  waitAtBarrier(workGroupBarrier);
+  waitAtBarrier(workgroupBarrier);
 }
 
 // The runtime brings the lanes together.
