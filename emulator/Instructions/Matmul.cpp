@@ -1,4 +1,4 @@
-//===- Matmul.cpp - Matmul of any size and element type --------------------===//
+//===- Matmul.cpp - Matmul of any size and element type -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/emulator/Instructions/Matmul.h"

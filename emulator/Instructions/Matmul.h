@@ -1,4 +1,4 @@
-//===- Matmul.h - Matmul of any size and element type ----------------------===//
+//===- Matmul.h - Matmul of any size and element type ---------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Multiplications are exact and sums are in double, rounded once; the vendors

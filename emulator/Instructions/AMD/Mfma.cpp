@@ -1,4 +1,4 @@
-//===- Mfma.cpp - V_MFMA: MMAs of CDNA -------------------------------------===//
+//===- Mfma.cpp - V_MFMA: MMAs of CDNA ------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Layouts: CDNA3 ISA, "Dense Matrix Multiplication Instructions", and AMD's

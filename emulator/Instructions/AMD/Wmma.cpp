@@ -1,4 +1,4 @@
-//===- Wmma.cpp - V_WMMA: MMAs of RDNA -------------------------------------===//
+//===- Wmma.cpp - V_WMMA: MMAs of RDNA ------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // All but one have 16 rows and 16 columns, in waves of 32. The elements of a
