@@ -495,9 +495,10 @@ static std::optional<std::string> planPad(PadPlan &plan, const Matmul &matmul,
         continue;
       // At index m + k, for example, added iterations read unpadded elements.
       if (!llvm::is_contained(map.getResults(), loopExpr))
-        return "operand index " + describe(*access) +
-               " may address unpadded elements where d" +
-               std::to_string(loop.loop) + " is padded";
+        return "the operand is indexed by " + describe(*access) +
+               "; iterations that padding adds to d" +
+               std::to_string(loop.loop) +
+               " would read its elements instead of padding";
       isReduced = true;
     }
     reduced.push_back(isReduced);

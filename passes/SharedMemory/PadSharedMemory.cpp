@@ -223,7 +223,9 @@ planBuffer(PadPlan &plan, const targets::Target &chip, LaneEvaluator &evaluator,
   plan.before = costOf(rows->columns);
   if (onlyWhenConflicts) {
     if (plan.pattern.known == 0)
-      return std::string("no access has statically known addresses");
+      return std::string("bank conflicts cannot be determined, since no "
+                         "access has statically known addresses; "
+                         "'only-when-conflicts=false' pads anyway");
     if (plan.before.conflicts == 0)
       return std::nullopt;
   }

@@ -263,7 +263,9 @@ static std::optional<std::string> planBuffer(SwizzlePlan &plan,
       model, [&](int64_t element) { return element * rows->elementBytes; });
   if (onlyWhenConflicts) {
     if (plan.pattern.known == 0)
-      return std::string("no access has statically known addresses");
+      return std::string("bank conflicts cannot be determined, since no "
+                         "access has statically known addresses; "
+                         "'only-when-conflicts=false' swizzles anyway");
     if (plan.before.conflicts == 0)
       return std::nullopt;
   }

@@ -258,7 +258,8 @@ LogicalResult Planner::checkSignature() {
         succeeded(type.getStridesAndOffset(strides, offset)) && offset == 0 &&
         llvm::all_of(strides, [](int64_t stride) { return stride >= 0; });
     if (!isPlain && type.getNumElements() == 0)
-      return refuse("the strides of this empty memref cannot be determined");
+      return refuse("an empty memref is supported only if its strides can be "
+                    "determined: only its outermost size may be 0");
     if (!isPlain)
       return refuse("static strides and the offset 0 are required, since a "
                     "kernel receives a memref as a bare pointer");

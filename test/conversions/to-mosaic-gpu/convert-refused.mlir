@@ -21,7 +21,7 @@ triton_xla.entry_func @offset(%x: memref<4xf32, strided<[1], offset: 2>>, %tile:
 
 // -----
 
-// expected-error@+1 {{argument #0 has type 'memref<16x0xf16>'; the strides of this empty memref cannot be determined}}
+// expected-error@+1 {{argument #0 has type 'memref<16x0xf16>'; an empty memref is supported only if its strides can be determined: only its outermost size may be 0}}
 triton_xla.entry_func @no_elements(%x: memref<16x0xf16>, %tile: index) tiles 1 {
   triton_xla.return
 }

@@ -212,7 +212,7 @@ func.func @signed_elements(%a: tensor<15x16xsi8>, %b: tensor<16x16xsi8>, %c: ten
 }
 
 // At index m + k, an added iteration reads an element instead of padding.
-// CHECK: Function=beside | Remark="op not padded: operand index d0 + d2 may address unpadded elements where d2 is padded"
+// CHECK: Function=beside | Remark="op not padded: the operand is indexed by d0 + d2; iterations that padding adds to d2 would read its elements instead of padding"
 func.func @beside(%a: tensor<16x15xi8>, %b: tensor<15x16xi8>, %bias: tensor<30xi32>, %c: tensor<16x16xi32>)
     -> tensor<16x16xi32> {
   %0 = linalg.generic {indexing_maps = [#a, #b, affine_map<(m, n, k) -> (m + k)>, #c],

@@ -112,7 +112,7 @@ func.func @unknown_op(%offsets: vector<8xindex>, %mask: vector<8xi1>, %pass: vec
   return %v : vector<8xf32>
 }
 
-// CHECK: Function=unknown_lanes | Remark="rows not padded: no access has statically known addresses"
+// CHECK: Function=unknown_lanes | Remark="rows not padded: bank conflicts cannot be determined, since no access has statically known addresses; 'only-when-conflicts=false' pads anyway"
 func.func @unknown_lanes(%i: index) -> f32 {
   %buffer = memref.alloc() : memref<64x16xf32, #shared>
   %v = memref.load %buffer[%i, %i] : memref<64x16xf32, #shared>

@@ -134,7 +134,7 @@ func.func @block_level() -> vector<64x64xf32> {
   return %v : vector<64x64xf32>
 }
 
-// CHECK: Function=unknown_lanes | Remark="buffer not swizzled: no access has statically known addresses"
+// CHECK: Function=unknown_lanes | Remark="buffer not swizzled: bank conflicts cannot be determined, since no access has statically known addresses; 'only-when-conflicts=false' swizzles anyway"
 func.func @unknown_lanes(%i: index) -> f32 {
   %buffer = memref.alloc() : memref<64x64xf32, #shared>
   %v = memref.load %buffer[%i, %i] : memref<64x64xf32, #shared>
