@@ -180,7 +180,9 @@ def score(kernel: SimulatedKernel, options: Options, given: Mapping[int, str]) -
         raise CheckError(f"{len(outcomes) - caught} mutants survived")
 
 
-_AS_SIM = "--blocks N simulates N blocks, --time-limit SECONDS stops the run; smalti sim --races-only omits the numerics"
+_AS_SIM = (
+    "--blocks N simulates N blocks, --time-limit SECONDS stops the run; smalti sim --races-only omits the numerics"
+)
 
 
 def run_program(

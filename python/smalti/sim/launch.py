@@ -64,8 +64,8 @@ def run(
     recorder: Recorder | None = None,
     keep: bool = False,
 ) -> Result:
-    """Runs a program on arrays. They are written if there are no findings or `continue_after_finding` is set, unless `keep` is set.
-    With a recorder, the group with the earliest time runs first."""
+    """Runs a program on arrays. They are written if `keep` is not set and either the run is without findings or
+    `continue_after_finding` is set. With a recorder, the group with the earliest time runs first."""
     findings = Findings(how.max_findings, how.continue_after_finding)
     machine = Machine(how, findings, recorder)
     try:

@@ -112,11 +112,11 @@ PHASES = {
     "more arrivals than of a phase": (initialized(32) + ARRIVE + wait(0), "barrier"),
     "two arrivals, no wait between": (initialized(64) + STORE + ARRIVE + ARRIVE + wait(1) + load(), "barrier"),
     "a phase that is missed": (initialized(32) + first(ARRIVE + ARRIVE, wait(0) + wait(1)), "barrier"),
-    "what a later phase tells": (initialized(32) + first(HANDED, wait(0) + load("%lane")), "barrier"),
+    "acquired from a later phase": (initialized(32) + first(HANDED, wait(0) + load("%lane")), "barrier"),
     "initialized while others wait": (initialized(32) + first(ARRIVE, wait(0)) + initialized(32), "barrier"),
     "initialized twice": (initialized(32) + "gpu.barrier\n" + initialized(32), "barrier"),
     "no barrier any more": (initialized(32) + ANOTHER + INVALIDATE, "barrier"),
-    "an end behind all": (initialized(32) + ANOTHER + "gpu.barrier\n" + INVALIDATE, None),
+    "an end after all accesses": (initialized(32) + ANOTHER + "gpu.barrier\n" + INVALIDATE, None),
     "an end, then data": (initialized(32) + ANOTHER + "gpu.barrier\n" + INVALIDATE + first(NUMBER, who="%t0"), None),
     "an end, then a barrier": (
         initialized(32) + ANOTHER + "gpu.barrier\n" + INVALIDATE + initialized(32) + first(ARRIVE, wait(0)),
@@ -136,7 +136,7 @@ PHASES = {
         copied(RUNS, after=load() + first(RUNS, who="%t0") + wait(1)),
         "race",
     ),
-    "a copy behind what others read": (
+    "a copy after what others read": (
         copied(RUNS, after=load() + "gpu.barrier\n" + first(RUNS, who="%t0") + wait(1)),
         None,
     ),
@@ -183,14 +183,14 @@ GROUPS = {
     "another's": (copy() + wait_groups(0) + load(), "race"),
     "another's of the warp": (copy() + wait_groups(0) + load("%near"), "race"),
     "another's of the warp, in step": (copy() + wait_groups(0) + SHUFFLED + load("%near"), None),
-    "another's behind a barrier": (copy() + wait_groups(0) + "gpu.barrier\n" + load(), None),
-    "a wait behind the barrier": (copy() + "gpu.barrier\n" + wait_groups(0) + load(), "race"),
+    "a load by another thread after a barrier": (copy() + wait_groups(0) + "gpu.barrier\n" + load(), None),
+    "a wait after the barrier": (copy() + "gpu.barrier\n" + wait_groups(0) + load(), "race"),
     "one is left": (copy() + wait_groups(1) + load("%t"), "race"),
     "an empty one is left": (copy() + "nvvm.cp.async.commit.group\n" + wait_groups(1) + load("%t"), None),
     "an empty one before": ("nvvm.cp.async.commit.group\n" + copy() + wait_groups(1) + load("%t"), "race"),
     "a wait in no trip": (copy() + "scf.for %i = %c0 to %c0 step %c1 {" + wait_groups(0) + "}\n" + load("%t"), "race"),
     "again, over what others read": (REPEATED(copy() + wait_groups(0) + "gpu.barrier\n" + load()), "race"),
-    "again, behind what others read": (
+    "again, after what others read": (
         REPEATED(copy() + wait_groups(0) + "gpu.barrier\n" + load() + "gpu.barrier\n"),
         None,
     ),
@@ -447,7 +447,7 @@ WAVES = {
     "no wait": (STORE + BARE + load(), "race"),
     "a wait": (STORE + counter("ds(0)") + BARE + load(), None),
     "a wait for all but one": (STORE + counter("ds(1)") + BARE + load(), "race"),
-    "a wait behind the barrier": (STORE + BARE + counter("ds(0)") + load(), "race"),
+    "a wait after the barrier": (STORE + BARE + counter("ds(0)") + load(), "race"),
     "a wait for other memory": (STORE + counter("load(0)") + BARE + load(), "race"),
     "global memory": (GLOBAL + "gpu.barrier\n" + BACK, None),
     "global memory, a barrier for LDS": (GLOBAL + "amdgpu.lds_barrier\n" + BACK, "race"),
@@ -466,7 +466,7 @@ SPLIT = {
     "a wait for loads": (GLOBAL + "rocdl.s.wait.loadcnt 0\n" + SIGNAL + WAIT + BACK, "race"),
     "two signals": (SIGNAL + SIGNAL + WAIT, "barrier"),
     "no signal": (WAIT, "barrier"),
-    "a store behind the signal": (SIGNAL + STORE + "rocdl.s.wait.dscnt 0\n" + WAIT + load(), "race"),
+    "a store after the signal": (SIGNAL + STORE + "rocdl.s.wait.dscnt 0\n" + WAIT + load(), "race"),
 }
 
 

@@ -80,7 +80,7 @@ LEGAL: dict[str, list[str]] = {
         WAIT,
         *stores("%loop", "f32", 4),
     ],
-    "a fence behind reads": [
+    "a fence after reads": [
         *[FENCE, wgmma("q", "%c"), *END, *scaled("%q", "twice"), FENCE, wgmma("p", "%twice"), *END],
         *stores("%p", "f32", 4),
     ],
@@ -98,7 +98,7 @@ LEGAL: dict[str, list[str]] = {
         *["%bits = llvm.bitcast %early : f32 to i32", WAIT, "%late = llvm.bitcast %bits : i32 to f32"],
         "memref.store %late, %o[%t, %c0] : memref<128x4xf32>",
     ],
-    "constants behind the fence": [FENCE, *ZERO, wgmma("p", "%zero"), *END, *stores("%p", "f32", 4)],
+    "constants after the fence": [FENCE, *ZERO, wgmma("p", "%zero"), *END, *stores("%p", "f32", 4)],
 }
 
 
@@ -113,12 +113,12 @@ MISSING: dict[str, tuple[list[str], list[str]]] = {
         ["%none = llvm.mlir.poison : " + FOUR],
         [wgmma("p", "%none", "zero"), *END, *stores("%p", "f32", 4)],
     ),
-    "written behind the fence": ([], [FENCE, *LOADED, wgmma("p", "%c"), *END, *stores("%p", "f32", 4)]),
-    "computed behind the fence": (
+    "written after the fence": ([], [FENCE, *LOADED, wgmma("p", "%c"), *END, *stores("%p", "f32", 4)]),
+    "computed after the fence": (
         LOADED,
         [FENCE, *scaled("%c", "twice"), wgmma("p", "%twice"), *END, *stores("%p", "f32", 4)],
     ),
-    "read behind the fence": (
+    "read after the fence": (
         LOADED,
         [
             *[FENCE, wgmma("q", "%c"), *END, *stores("%q", "f32", 4)],

@@ -131,11 +131,11 @@ def hold(st: Any, kind: str, work: Any, warps: Iterable[Any] | None = None) -> N
         counter.works.append((counter.issued, work))
 
 
-def mark_waits(block: Any, behind: Iterable[tuple[int, int, int]]) -> None:
-    """Marks the waits and barriers that ordered accesses: those that published the last acquired step. `behind` has
+def mark_waits(block: Any, ordered: Iterable[tuple[int, int, int]]) -> None:
+    """Marks the waits and barriers that ordered accesses: those that published the last acquired step. `ordered` has
     warps, agents and steps: the warp's access is ordered after the step of the agent."""
     known = block.known_matrix()
-    for warp, agent, step in behind:
+    for warp, agent, step in ordered:
         upto = int(known[warp, agent - block.first_agent + 1])
         block.warps[warp].relies_on(agent, step)
         found = block.waits.get((agent, upto))
