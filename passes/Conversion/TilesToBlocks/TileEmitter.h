@@ -11,10 +11,11 @@
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/passes/Analysis/Integers/IntegerRanges.h"
-#include "smalti/passes/Conversion/TilesToBlocks/TilePlan.h"
+#include "smalti/passes/Conversion/TilesToBlocks/TilePlanning.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
@@ -24,6 +25,15 @@ namespace smalti {
 inline mlir::VectorType vectorOf(mlir::Type tile) {
   auto type = mlir::cast<mlir::RankedTensorType>(tile);
   return mlir::VectorType::get(type.getShape(), type.getElementType());
+}
+
+/// The type at block level: a vector for a tile, a scalar for a tile of rank 0.
+inline mlir::Type blockTypeOf(mlir::Type type) {
+  if (isTileType(type))
+    return vectorOf(type);
+  if (auto scalar = mlir::dyn_cast<mlir::RankedTensorType>(type))
+    return scalar.getElementType();
+  return type;
 }
 
 /// Emits one planned kernel.
@@ -42,7 +52,63 @@ private:
   void emitMask(triton_xla::MaskOp op);
   void emitDot(triton_xla::DotOp op);
   void emitFor(mlir::scf::ForOp op);
+  void emitWhile(mlir::scf::WhileOp op);
   void emitIf(mlir::scf::IfOp op);
+  void emitConstant(mlir::arith::ConstantOp op);
+  void emitStore(mlir::memref::StoreOp op);
+  void emitScalarStore(mlir::Location loc, mlir::Value scalar,
+                       mlir::Value memref, mlir::ValueRange indices);
+
+  // Reductions and changes of shape.
+  void emitReduce(triton_xla::ReduceOp op);
+  void emitScan(triton_xla::ScanOp op);
+  void emitBroadcast(triton_xla::BroadcastOp op);
+  void emitTranspose(triton_xla::TransposeOp op);
+  void emitReshape(triton_xla::ReshapeOp op);
+  void emitIota(triton_xla::IotaOp op);
+  void emitConcat(triton_xla::ConcatOp op);
+  void emitSlice(triton_xla::SliceOp op);
+  void cloneCombiner(mlir::Region &from, mlir::Region &to);
+  mlir::Value emitOnlyElement(mlir::Location loc, mlir::Value vector,
+                              mlir::Attribute layout);
+
+  // Indexed accesses.
+  void emitGather(triton_xla::GatherOp op);
+  void emitGatherTile(triton_xla::GatherTileOp op);
+  void emitScatter(triton_xla::ScatterOp op);
+  void emitAtomicRMW(triton_xla::AtomicRMWOp op);
+  void emitAtomicCAS(triton_xla::AtomicCASOp op);
+
+  /// Changes the layout of a vector.
+  mlir::Value castLayout(mlir::Location loc, mlir::Value vector,
+                         mlir::Attribute from, mlir::Attribute to);
+  /// The vector of a tile, in `layout`.
+  mlir::Value lookupAs(mlir::Location loc, mlir::Value tile,
+                       mlir::Attribute layout);
+  mlir::Attribute distributedLayout(mlir::Value tile);
+
+  /// A part of a buffer in shared memory; without offsets, all of it.
+  struct BufferPart {
+    mlir::Value vector;
+    mlir::Attribute layout;
+    mlir::SmallVector<int64_t> offsets;
+  };
+  /// Stores vectors to a buffer of `shape`, and waits for all threads.
+  mlir::Value storeToBuffer(mlir::Location loc,
+                            mlir::ArrayRef<BufferPart> parts,
+                            mlir::ArrayRef<int64_t> shape);
+  /// Loads a vector from a view of such a buffer. `op` is the op at tile level.
+  mlir::Value
+  moveThroughMemory(mlir::Location loc, mlir::ArrayRef<BufferPart> parts,
+                    mlir::ArrayRef<int64_t> shape,
+                    llvm::function_ref<mlir::Value(mlir::Value)> getView,
+                    mlir::VectorType vector, mlir::Attribute layout,
+                    mlir::Operation *op);
+  mlir::Value reshapeBuffer(mlir::Location loc, mlir::Value buffer,
+                            mlir::ArrayRef<int64_t> shape);
+  mlir::Value convertForBuffer(mlir::Location loc, mlir::Value vector,
+                               mlir::Type element, mlir::Attribute layout);
+  void emitBarrierAfterReads(mlir::Operation *op);
 
   /// Operands of vector.transfer_read and transfer_write for a window.
   struct Transfer {

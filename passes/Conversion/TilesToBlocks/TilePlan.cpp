@@ -1,7 +1,7 @@
 //===- TilePlan.cpp - Plan of the conversion to block level ---------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "smalti/passes/Conversion/TilesToBlocks/TilePlan.h"
+#include "smalti/passes/Conversion/TilesToBlocks/TilePlanning.h"
 
 #include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "smalti/passes/Analysis/Memory/Divisibility.h"
@@ -31,10 +31,11 @@ using targets::Target;
 
 /// Maximum number of unrolled MMAs of a warp; more are a loop over K.
 static constexpr int64_t kMaxUnrolledMmas = 512;
+/// Elements of a tile per thread, above which a kernel without dots gets more
+/// warps.
+static constexpr int64_t kMaxElementsPerThread = 32;
 /// Target number of accumulator registers per thread for the number of warps.
 static constexpr int64_t kAccumulatorRegisters = 64;
-/// Maximum bytes of one access of a thread.
-static constexpr int64_t kMaxAccessBytes = 16;
 
 //===----------------------------------------------------------------------===//
 // Windows
@@ -58,7 +59,7 @@ Window Window::of(triton_xla::InsertOp op) {
           op.getTileType()};
 }
 
-static std::optional<Window> windowOf(Operation *op) {
+std::optional<Window> smalti::windowOf(Operation *op) {
   if (auto extract = dyn_cast<triton_xla::ExtractOp>(op))
     return Window::of(extract);
   if (auto insert = dyn_cast<triton_xla::InsertOp>(op))
@@ -66,44 +67,31 @@ static std::optional<Window> windowOf(Operation *op) {
   return std::nullopt;
 }
 
-/// The largest n such that runs of 2^n elements along the window's last
-/// dimension are aligned to 2^n elements and are entirely in or out of bounds.
-static unsigned log2Run(const Window &window) {
-  auto rank = static_cast<int64_t>(window.sizes.size());
-  int64_t last = rank - 1;
-  while (last > 0 && window.dropped.test(last))
-    --last;
-  auto [strides, offset] = window.memref.getType().getStridesAndOffset();
-  if (strides[last] != 1 || window.strides[last] != 1)
-    return 0;
-  unsigned run =
-      std::min(log2Divisor(offset),
-               log2Divisor(window.memref.getType().getDimSize(last)));
-  run = std::min(run, log2Divisor(window.sizes[last]));
-  unsigned alignment =
-      log2ArgumentAlignment(cast<BlockArgument>(window.memref));
-  unsigned log2Element = llvm::Log2_64(std::max<int64_t>(
-      getElementBytes(window.memref.getType().getElementType()).value_or(1),
-      1));
-  run = std::min(run, alignment > log2Element ? alignment - log2Element : 0);
-  for (int64_t dim = 0; dim < rank; ++dim) {
-    run = std::min(run, log2Divisor(window.offsets[dim]) +
-                            log2Divisor(strides[dim]));
-    if (dim != last && window.sizes[dim] > 1)
-      run = std::min(run, log2Divisor(window.strides[dim]) +
-                              log2Divisor(strides[dim]));
-  }
-  return run;
-}
-
 //===----------------------------------------------------------------------===//
 // Helpers
 //===----------------------------------------------------------------------===//
 
+bool smalti::isTileType(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && tensor.getRank() != 0;
+}
+
+bool smalti::changesShape(Operation *op) {
+  return isa<triton_xla::ReduceOp, triton_xla::BroadcastOp,
+             triton_xla::TransposeOp, triton_xla::ReshapeOp,
+             triton_xla::ConcatOp, triton_xla::SliceOp,
+             triton_xla::GatherTileOp>(op);
+}
+
 bool smalti::isSplat(Value tile) {
   Operation *op = tile.getDefiningOp();
-  return op && isa<arith::ConstantOp, tensor::SplatOp>(op) &&
-         isa<RankedTensorType>(tile.getType());
+  if (!op || !isTile(tile))
+    return false;
+  if (auto constant = dyn_cast<arith::ConstantOp>(op))
+    return isa<SplatElementsAttr>(constant.getValue());
+  if (auto broadcast = dyn_cast<triton_xla::BroadcastOp>(op))
+    return !isTile(broadcast.getTile());
+  return isa<tensor::SplatOp>(op);
 }
 
 Attribute TilePlan::layoutOf(Value tile) const {
@@ -115,17 +103,9 @@ Attribute TilePlan::layoutOf(Value tile) const {
   return layouts.lookup(tile);
 }
 
-static bool isTile(Value value) {
-  return isa<RankedTensorType>(value.getType());
-}
-
 static bool hasTiles(Operation *op) {
   return llvm::any_of(op->getOperands(), isTile) ||
          llvm::any_of(op->getResults(), isTile);
-}
-
-static int64_t bitWidth(Type element) {
-  return element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
 }
 
 /// Whether `name` is a valid assembler symbol without quotes.
@@ -147,35 +127,6 @@ static bool isMemoryElement(Type element) {
 
 namespace {
 
-/// Sets of tiles that must have the same layout.
-class TileClasses {
-public:
-  unsigned idOf(Value value) {
-    auto [it, isNew] = ids.try_emplace(value, parents.size());
-    if (isNew) {
-      parents.push_back(it->second);
-      values.push_back(value);
-    }
-    return find(it->second);
-  }
-  void join(Value a, Value b) {
-    unsigned first = idOf(a), second = idOf(b);
-    // The older id is the root, so that the result is deterministic.
-    parents[std::max(first, second)] = std::min(first, second);
-  }
-  ArrayRef<Value> getValues() const { return values; }
-
-private:
-  unsigned find(unsigned id) {
-    while (parents[id] != id)
-      id = parents[id] = parents[parents[id]];
-    return id;
-  }
-  DenseMap<Value, unsigned> ids;
-  SmallVector<unsigned> parents;
-  SmallVector<Value> values;
-};
-
 class Planner {
 public:
   Planner(triton_xla::EntryFuncOp func, const Target &target,
@@ -192,9 +143,9 @@ public:
         failed(chooseWarps()))
       return failure();
     chooseAsyncCopies();
-    if (failed(assignLayouts()))
+    if (failed(assignLayouts(plan, target)))
       return failure();
-    placeGlobalBarriers();
+    placeGlobalBarriers(plan);
     chooseTensorStores();
     return std::move(plan);
   }
@@ -203,17 +154,14 @@ private:
   LogicalResult checkSignature();
   LogicalResult checkBody();
   LogicalResult checkOp(Operation *op);
-  LogicalResult checkWindow(Operation *op, const Window &window);
+  LogicalResult checkMemRefs(Operation *op);
   bool chooseWarpgroups();
   LogicalResult chooseWarps();
   std::optional<BlockMma> selectFor(triton_xla::DotOp dot, int64_t warps) const;
   InFlightDiagnostic emitNoInstruction(triton_xla::DotOp dot) const;
-  LogicalResult assignLayouts();
-  void joinTiles(TileClasses &classes, Operation *op);
   void chooseAsyncCopies();
   std::optional<std::string>
   getAsyncCopyRejectionReason(triton_xla::ExtractOp extract) const;
-  void placeGlobalBarriers();
   void chooseTensorStores();
 
   TilePlan plan;
@@ -275,11 +223,15 @@ LogicalResult Planner::checkSignature() {
   return success();
 }
 
-LogicalResult Planner::checkWindow(Operation *op, const Window &window) {
-  auto argument = dyn_cast<BlockArgument>(window.memref);
-  if (!argument || argument.getOwner()->getParentOp() != plan.func)
-    return op->emitOpError(
-        "accesses a memref that is not an argument of the entry function");
+LogicalResult Planner::checkMemRefs(Operation *op) {
+  for (Value operand : op->getOperands()) {
+    if (!isa<BaseMemRefType>(operand.getType()))
+      continue;
+    auto argument = dyn_cast<BlockArgument>(operand);
+    if (!argument || argument.getOwner()->getParentOp() != plan.func)
+      return op->emitOpError(
+          "accesses a memref that is not an argument of the entry function");
+  }
   return success();
 }
 
@@ -292,8 +244,6 @@ LogicalResult Planner::checkOp(Operation *op) {
                                  << "; a ranked static tensor is required";
       continue;
     }
-    if (type.getRank() == 0)
-      return op->emitOpError() << "has a tile of rank 0; use a scalar";
     if (!type.hasStaticShape() || llvm::is_contained(type.getShape(), 0))
       return op->emitOpError()
              << "has a tile of type " << type
@@ -304,43 +254,34 @@ LogicalResult Planner::checkOp(Operation *op) {
     largestTile = std::max(largestTile, type.getNumElements());
   }
 
-  if (std::optional<Window> window = windowOf(op))
-    return checkWindow(op, *window);
+  if (windowOf(op))
+    return checkMemRefs(op);
   if (auto dot = dyn_cast<triton_xla::DotOp>(op)) {
     dots.push_back(dot);
     return success();
   }
-  if (isa<triton_xla::MaskOp, triton_xla::ReturnOp, scf::ForOp, scf::IfOp,
-          scf::YieldOp>(op))
+  if (isa<triton_xla::MaskOp, triton_xla::ReturnOp, triton_xla::YieldOp,
+          triton_xla::ReduceOp, triton_xla::ScanOp, triton_xla::BroadcastOp,
+          triton_xla::TransposeOp, triton_xla::ReshapeOp, triton_xla::IotaOp,
+          triton_xla::ConcatOp, triton_xla::SliceOp, scf::ForOp, scf::WhileOp,
+          scf::IfOp, scf::YieldOp, scf::ConditionOp, arith::ConstantOp,
+          tensor::SplatOp>(op))
     return success();
-  if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
-    if (isa<TensorType>(constant.getType()) &&
-        !isa<SplatElementsAttr>(constant.getValue()))
-      return op->emitOpError("is a tile constant with different elements; only "
-                             "splat constants are supported");
-    return success();
-  }
-  if (isa<tensor::SplatOp>(op))
-    return success();
-  if (auto load = dyn_cast<memref::LoadOp>(op)) {
-    auto argument = dyn_cast<BlockArgument>(load.getMemRef());
-    if (!argument || argument.getOwner()->getParentOp() != plan.func)
-      return op->emitOpError(
-          "accesses a memref that is not an argument of the entry function");
-    return success();
-  }
+  if (isa<memref::LoadOp, memref::StoreOp>(op))
+    return checkMemRefs(op);
   if (hasTiles(op)) {
     if (op->getNumRegions() == 0 && OpTrait::hasElementwiseMappableTraits(op))
       return success();
     return op->emitOpError("on tiles is not supported on a GPU; supported are "
                            "element-wise ops, triton_xla ops, "
-                           "scf.for and scf.if");
+                           "scf.for, scf.while and scf.if");
   }
   if (op->getNumRegions() != 0 || !isMemoryEffectFree(op) ||
       llvm::any_of(op->getOperandTypes(), llvm::IsaPred<BaseMemRefType>))
     return op->emitOpError("is not supported on a GPU; supported are scalar "
                            "ops without side effects, memref.load, "
-                           "triton_xla ops, scf.for and scf.if");
+                           "memref.store, triton_xla ops, scf.for, scf.while "
+                           "and scf.if");
   return success();
 }
 
@@ -468,10 +409,14 @@ LogicalResult Planner::chooseWarps() {
   if (requestedWarps != 0) {
     plan.block.numWarps = requestedWarps;
   } else if (dots.empty()) {
-    // More threads than elements would only repeat the work.
+    // More threads than elements would only repeat the work. Large tiles need
+    // more threads, so that several tiles fit into the registers.
     plan.block.numWarps = target.defaultWarps;
     while (plan.block.numWarps > 1 && plan.block.threads() > largestTile)
       plan.block.numWarps /= 2;
+    while (plan.block.numWarps * 2 <= maxWarps &&
+           plan.block.threads() * kMaxElementsPerThread < largestTile)
+      plan.block.numWarps *= 2;
   } else {
     int64_t largest = 0;
     for (triton_xla::DotOp dot : dots)
@@ -518,144 +463,6 @@ LogicalResult Planner::chooseWarps() {
     dotPlan.inLoop = plan.persistentBlocks != 0 ||
                      dot->getParentOfType<LoopLikeOpInterface>() != nullptr;
     plan.dots.insert({dot, dotPlan});
-  }
-  return success();
-}
-
-//===----------------------------------------------------------------------===//
-// Layouts
-//===----------------------------------------------------------------------===//
-
-void Planner::joinTiles(TileClasses &classes, Operation *op) {
-  // Every tile has a class, except splats.
-  Value first;
-  auto join = [&](Value value) {
-    if (!isTile(value) || isSplat(value))
-      return;
-    if (first)
-      classes.join(first, value);
-    else
-      first = value;
-    classes.idOf(value);
-  };
-
-  if (auto loop = dyn_cast<scf::ForOp>(op)) {
-    for (auto [init, argument, yielded, result] :
-         llvm::zip_equal(loop.getInitArgs(), loop.getRegionIterArgs(),
-                         loop.getYieldedValues(), loop.getResults())) {
-      first = {};
-      for (Value value : {Value(result), Value(argument), init, yielded})
-        join(value);
-    }
-    return;
-  }
-  if (auto branch = dyn_cast<scf::IfOp>(op)) {
-    for (auto [index, result] : llvm::enumerate(branch.getResults())) {
-      first = {};
-      join(result);
-      join(branch.thenYield().getOperand(index));
-      join(branch.elseYield().getOperand(index));
-    }
-    return;
-  }
-  if (auto dot = dyn_cast<triton_xla::DotOp>(op)) {
-    join(dot.getResult());
-    join(dot.getAccumulator());
-    return;
-  }
-  if (isa<scf::YieldOp, triton_xla::InsertOp>(op) ||
-      (op->getNumResults() == 1 && isSplat(op->getResult(0))))
-    return;
-  for (Value value : op->getResults())
-    join(value);
-  for (Value value : op->getOperands())
-    join(value);
-}
-
-LogicalResult Planner::assignLayouts() {
-  MLIRContext *context = plan.func.getContext();
-  TileClasses classes;
-  plan.func.getBody().walk<WalkOrder::PreOrder>(
-      [&](Operation *op) { joinTiles(classes, op); });
-
-  // The widest vector that every access to global memory in a class allows.
-  DenseMap<unsigned, int64_t> maxBits;
-  DenseMap<unsigned, unsigned> run;
-  for (Value value : classes.getValues()) {
-    int64_t &bits = maxBits[classes.idOf(value)];
-    int64_t width = bitWidth(getElementTypeOrSelf(value.getType()));
-    bits = std::max(bits, width);
-  }
-  plan.func.getBody().walk([&](Operation *op) {
-    std::optional<Window> window = windowOf(op);
-    Value tile = isa<triton_xla::ExtractOp>(op) ? op->getResult(0)
-                 : op->getNumOperands()         ? op->getOperand(0)
-                                                : Value();
-    if (!window || isSplat(tile))
-      return;
-    unsigned id = classes.idOf(tile);
-    unsigned here = log2Run(*window);
-    auto [it, isNew] = run.try_emplace(id, here);
-    if (!isNew)
-      it->second = std::min(it->second, here);
-  });
-
-  // The layout of an accumulator is that of its MMA.
-  DenseMap<unsigned, std::pair<Attribute, Operation *>> classLayout;
-  for (auto &[op, dot] : plan.wgmmaDots) {
-    auto layout = mosaic_gpu::TiledLayoutAttr::get(
-        context, getWarpgroupAccumulator(plan.block.numWarps / 4));
-    classLayout.try_emplace(classes.idOf(op->getResult(0)), layout, op);
-    if (!dot.lhs)
-      classLayout.try_emplace(classes.idOf(triton_xla::DotOp(dot.dot).getLhs()),
-                              layout, op);
-  }
-  for (auto &[op, dotPlan] : plan.dots) {
-    auto layout =
-        mosaic_gpu::TiledLayoutAttr::get(context, dotPlan.mma.accumulator);
-    auto [it, isNew] =
-        classLayout.try_emplace(classes.idOf(op->getResult(0)), layout, op);
-    if (isNew || it->second.first == layout)
-      continue;
-    InFlightDiagnostic diagnostic = op->emitOpError(
-        "uses a different MMA from the other dot, so their accumulators, which "
-        "are combined, have different layouts; both must use the same MMA");
-    diagnostic.attachNote(it->second.second->getLoc())
-        << "the other dot is here";
-    return diagnostic;
-  }
-
-  auto registerLimit = llvm::divideCeil(target.registersPerThread, 2);
-  for (Value value : classes.getValues()) {
-    // A tile that is copied directly to shared memory is not in registers.
-    if (plan.asyncCopies.contains(value.getDefiningOp()) ||
-        plan.tensorCopies.contains(value.getDefiningOp()))
-      continue;
-    auto type = cast<RankedTensorType>(value.getType());
-    auto check = [&](int64_t registers) {
-      return checkRegistersOf(value.getLoc(), "tile", type, registers,
-                              plan.block.threads(), registerLimit, target.name);
-    };
-    // Layouts do not support more than 2^63 elements.
-    if (failed(check(countRegistersOf(type, plan.block.threads()))))
-      return failure();
-    unsigned id = classes.idOf(value);
-    std::pair<Attribute, Operation *> &entry = classLayout[id];
-    if (!entry.first) {
-      int64_t maxVector = std::max<int64_t>(
-          1, kMaxAccessBytes * 8 / std::max<int64_t>(8, maxBits[id]));
-      auto it = run.find(id);
-      if (it != run.end())
-        maxVector = std::min(maxVector, int64_t(1) << std::min(it->second, 8u));
-      entry.first =
-          chooseTileLayout(context, type.getShape(), maxVector, plan.block);
-    }
-    plan.layouts[value] = entry.first;
-
-    int64_t bits = elementsPerThread(entry.first, type.getShape(), plan.block) *
-                   bitWidth(type.getElementType());
-    if (failed(check(llvm::divideCeil(bits, 32))))
-      return failure();
   }
   return success();
 }
@@ -732,136 +539,6 @@ void Planner::chooseAsyncCopies() {
     }
     plan.asyncCopies.insert(extract);
   });
-}
-
-//===----------------------------------------------------------------------===//
-// Barriers between accesses to global memory
-//===----------------------------------------------------------------------===//
-
-namespace {
-
-/// An access to an argument's memory since the last barrier.
-struct Access {
-  Operation *op = nullptr;
-  Value memref;
-  bool isWrite = false;
-  /// Whether it is from an earlier iteration, with other offset values.
-  bool isOld = false;
-
-  bool operator==(const Access &other) const {
-    return op == other.op && isOld == other.isOld;
-  }
-};
-
-/// Accesses of different threads to global memory are ordered only by a
-/// barrier. If windows and layouts of two accesses are the same, each element
-/// is accessed by one thread, and no barrier is needed. Different arguments do
-/// not overlap in written elements.
-class GlobalBarriers {
-public:
-  explicit GlobalBarriers(TilePlan &plan) : plan(plan) {}
-  using State = SmallVector<Access>;
-
-  void visit(Block &block, State &state) {
-    for (Operation &op : block)
-      visit(&op, state);
-  }
-
-private:
-  void visit(Operation *op, State &state) {
-    if (auto loop = dyn_cast<scf::ForOp>(op))
-      return visitLoop(loop, state);
-    if (auto branch = dyn_cast<scf::IfOp>(op)) {
-      State other = state;
-      visit(*branch.thenBlock(), state);
-      if (branch.elseBlock())
-        visit(*branch.elseBlock(), other);
-      merge(state, other);
-      return;
-    }
-    // A dot with MMAs has a block barrier; a wgmma dot only waits for copies.
-    if (isa<triton_xla::DotOp>(op)) {
-      if (plan.dots.contains(op))
-        state.clear();
-      return;
-    }
-
-    Access access;
-    access.op = op;
-    if (auto extract = dyn_cast<triton_xla::ExtractOp>(op)) {
-      access.memref = extract.getSource();
-    } else if (auto insert = dyn_cast<triton_xla::InsertOp>(op)) {
-      access.memref = insert.getDestination();
-      access.isWrite = true;
-    } else if (auto load = dyn_cast<memref::LoadOp>(op)) {
-      access.memref = load.getMemRef();
-    } else {
-      return;
-    }
-    if (llvm::any_of(state, [&](const Access &before) {
-          return mustOrder(before, access);
-        })) {
-      plan.barrierBefore.insert(op);
-      state.clear();
-    }
-    state.push_back(access);
-  }
-
-  void visitLoop(scf::ForOp loop, State &state) {
-    State entry = state;
-    size_t barriers;
-    do {
-      barriers = plan.barrierBefore.size();
-      State body = entry;
-      visit(*loop.getBody(), body);
-      for (Access &access : body)
-        if (loop->isAncestor(access.op))
-          access.isOld = true;
-      State next = state;
-      merge(next, body);
-      bool isStable =
-          next.size() == entry.size() && barriers == plan.barrierBefore.size();
-      entry = std::move(next);
-      if (isStable)
-        break;
-    } while (true);
-    state = std::move(entry);
-  }
-
-  static void merge(State &into, const State &from) {
-    for (const Access &access : from)
-      if (!llvm::is_contained(into, access))
-        into.push_back(access);
-  }
-
-  bool mustOrder(const Access &before, const Access &after) const {
-    if (before.memref != after.memref || (!before.isWrite && !after.isWrite))
-      return false;
-    std::optional<Window> first = windowOf(before.op),
-                          second = windowOf(after.op);
-    if (before.isOld || !first || !second ||
-        first->offsets != second->offsets || first->sizes != second->sizes ||
-        first->strides != second->strides ||
-        first->tile.getShape() != second->tile.getShape())
-      return true;
-    Attribute layout = layoutAt(before.op);
-    return !layout || layout != layoutAt(after.op) || isReplicated(layout);
-  }
-
-  Attribute layoutAt(Operation *op) const {
-    if (auto insert = dyn_cast<triton_xla::InsertOp>(op))
-      return plan.layouts.lookup(insert.getTile());
-    return plan.layouts.lookup(op->getResult(0));
-  }
-
-  TilePlan &plan;
-};
-
-} // namespace
-
-void Planner::placeGlobalBarriers() {
-  GlobalBarriers::State state;
-  GlobalBarriers(plan).visit(plan.func.getBody().front(), state);
 }
 
 //===----------------------------------------------------------------------===//

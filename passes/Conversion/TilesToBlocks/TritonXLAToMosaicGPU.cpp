@@ -24,6 +24,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Pass/Pass.h"
+#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <limits>
@@ -124,22 +125,36 @@ void TileEmitter::emitOp(Operation *op) {
   if (plan.barrierBefore.contains(op))
     gpu::BarrierOp::create(builder, op->getLoc());
 
-  if (auto extract = dyn_cast<triton_xla::ExtractOp>(op))
-    return emitExtract(extract);
-  if (auto insert = dyn_cast<triton_xla::InsertOp>(op))
-    return emitInsert(insert);
-  if (auto mask = dyn_cast<triton_xla::MaskOp>(op))
-    return emitMask(mask);
-  if (auto dot = dyn_cast<triton_xla::DotOp>(op))
-    return emitDot(dot);
-  if (auto loop = dyn_cast<scf::ForOp>(op))
-    return emitFor(loop);
-  if (auto branch = dyn_cast<scf::IfOp>(op))
-    return emitIf(branch);
-  if (isa<triton_xla::ReturnOp>(op))
+  bool isEmitted =
+      llvm::TypeSwitch<Operation *, bool>(op)
+          .Case([&](triton_xla::ExtractOp o) { return emitExtract(o), true; })
+          .Case([&](triton_xla::InsertOp o) { return emitInsert(o), true; })
+          .Case([&](triton_xla::MaskOp o) { return emitMask(o), true; })
+          .Case([&](triton_xla::DotOp o) { return emitDot(o), true; })
+          .Case([&](triton_xla::ReduceOp o) { return emitReduce(o), true; })
+          .Case([&](triton_xla::ScanOp o) { return emitScan(o), true; })
+          .Case(
+              [&](triton_xla::BroadcastOp o) { return emitBroadcast(o), true; })
+          .Case(
+              [&](triton_xla::TransposeOp o) { return emitTranspose(o), true; })
+          .Case([&](triton_xla::ReshapeOp o) { return emitReshape(o), true; })
+          .Case([&](triton_xla::IotaOp o) { return emitIota(o), true; })
+          .Case([&](triton_xla::ConcatOp o) { return emitConcat(o), true; })
+          .Case([&](triton_xla::SliceOp o) { return emitSlice(o), true; })
+          .Case([&](scf::ForOp o) { return emitFor(o), true; })
+          .Case([&](scf::WhileOp o) { return emitWhile(o), true; })
+          .Case([&](scf::IfOp o) { return emitIf(o), true; })
+          .Case([&](memref::StoreOp o) { return emitStore(o), true; })
+          .Case([&](triton_xla::ReturnOp) { return true; })
+          .Default(false);
+  if (isEmitted)
     return;
 
   if (auto splat = dyn_cast<tensor::SplatOp>(op)) {
+    if (!isTile(splat.getResult())) {
+      mapping.map(splat.getResult(), mapping.lookup(splat.getInput()));
+      return;
+    }
     VectorType type = vectorOf(splat.getType());
     auto broadcast = vector::BroadcastOp::create(
         builder, op->getLoc(), type, mapping.lookup(splat.getInput()));
@@ -148,25 +163,17 @@ void TileEmitter::emitOp(Operation *op) {
     return;
   }
   auto constant = dyn_cast<arith::ConstantOp>(op);
-  if (constant && isa<RankedTensorType>(constant.getType())) {
-    VectorType type = vectorOf(constant.getType());
-    auto value = cast<SplatElementsAttr>(constant.getValue()).resizeSplat(type);
-    auto vector = arith::ConstantOp::create(builder, op->getLoc(), type,
-                                            cast<TypedAttr>(Attribute(value)));
-    setLayouts(vector, {}, {splatLayout(type)});
-    mapping.map(constant.getResult(), vector.getResult());
-    return;
-  }
+  if (constant && isa<RankedTensorType>(constant.getType()))
+    return emitConstant(constant);
 
   // Scalar ops are cloned; element-wise ops on tiles become ops on vectors.
   Operation *clone = builder.clone(*op, mapping);
   Attribute layout;
   for (OpResult result : op->getResults()) {
-    if (!isa<RankedTensorType>(result.getType()))
-      continue;
-    layout = plan.layoutOf(result);
+    if (isTile(result))
+      layout = plan.layoutOf(result);
     clone->getResult(result.getResultNumber())
-        .setType(vectorOf(result.getType()));
+        .setType(blockTypeOf(result.getType()));
   }
   if (!layout)
     return;
@@ -175,6 +182,23 @@ void TileEmitter::emitOp(Operation *op) {
                  llvm::count_if(clone->getOperands(), isVector), layout),
              SmallVector<Attribute>(
                  llvm::count_if(clone->getResults(), isVector), layout));
+}
+
+void TileEmitter::emitConstant(arith::ConstantOp op) {
+  Location loc = op.getLoc();
+  auto elements = cast<ElementsAttr>(op.getValue());
+  if (!isTile(op.getResult())) {
+    auto value = elements.getValues<TypedAttr>()[0];
+    mapping.map(op.getResult(),
+                arith::ConstantOp::create(builder, loc, value).getResult());
+    return;
+  }
+  VectorType type = vectorOf(op.getType());
+  auto splat = cast<SplatElementsAttr>(elements).resizeSplat(type);
+  auto vector = arith::ConstantOp::create(builder, loc, type,
+                                          cast<TypedAttr>(Attribute(splat)));
+  setLayouts(vector, {}, {splatLayout(type)});
+  mapping.map(op.getResult(), vector.getResult());
 }
 
 //===----------------------------------------------------------------------===//
@@ -277,9 +301,29 @@ void TileEmitter::emitExtract(triton_xla::ExtractOp op) {
     return;
   }
 
-  Attribute layout = plan.layoutOf(op.getTile());
   Transfer transfer = createTransfer(loc, window);
   Value fill = arith::ConstantOp::create(builder, loc, op.getFillOrZero());
+  if (!isTile(op.getTile())) {
+    auto load = [&](OpBuilder &nested) -> Value {
+      return memref::LoadOp::create(nested, loc, transfer.memref,
+                                    transfer.indices);
+    };
+    if (!transfer.isInside) {
+      mapping.map(op.getTile(), load(builder));
+      return;
+    }
+    auto guarded = scf::IfOp::create(
+        builder, loc, transfer.isInside,
+        [&](OpBuilder &nested, Location) {
+          scf::YieldOp::create(nested, loc, load(nested));
+        },
+        [&](OpBuilder &nested, Location) {
+          scf::YieldOp::create(nested, loc, fill);
+        });
+    mapping.map(op.getTile(), guarded.getResult(0));
+    return;
+  }
+  Attribute layout = plan.layoutOf(op.getTile());
   VectorType type = vectorOf(op.getTileType());
   auto read = vector::TransferReadOp::create(
       builder, loc, type, transfer.memref, transfer.indices, fill, transfer.map,
@@ -308,10 +352,45 @@ void TileEmitter::emitInsert(triton_xla::InsertOp op) {
                                      /*withElseRegion=*/false);
     builder.setInsertionPointToStart(guarded.thenBlock());
   }
+  if (!isTile(op.getTile()))
+    return emitScalarStore(loc, mapping.lookup(op.getTile()), transfer.memref,
+                           transfer.indices);
   auto write = vector::TransferWriteOp::create(
       builder, loc, mapping.lookup(op.getTile()), transfer.memref,
       transfer.indices, transfer.map, ArrayRef<bool>(transfer.inBounds));
   setLayouts(write, {storageLayout(op.getTile())}, {});
+}
+
+void TileEmitter::emitStore(memref::StoreOp op) {
+  SmallVector<Value> indices = llvm::map_to_vector(
+      op.getIndices(), [&](Value index) { return mapping.lookup(index); });
+  emitScalarStore(op.getLoc(), mapping.lookup(op.getValue()),
+                  mapping.lookup(op.getMemRef()), indices);
+}
+
+/// Stores a scalar that all threads have by one of them: a vector with one
+/// element, whose layout replicates it.
+void TileEmitter::emitScalarStore(Location loc, Value scalar, Value memref,
+                                  ValueRange indices) {
+  auto type = VectorType::get({1}, scalar.getType());
+  auto splat = vector::BroadcastOp::create(builder, loc, type, scalar);
+  setLayouts(splat, {}, {splatLayout(type)});
+  SmallVector<Value> start(indices);
+  auto memrefType = cast<MemRefType>(memref.getType());
+  if (memrefType.getRank() == 0) {
+    memref = memref::ReinterpretCastOp::create(
+        builder, loc, MemRefType::get({1}, memrefType.getElementType()), memref,
+        /*offset=*/0, ArrayRef<int64_t>{1}, ArrayRef<int64_t>{1});
+    start.push_back(arith::ConstantIndexOp::create(builder, loc, 0));
+  }
+  auto map =
+      AffineMap::getMinorIdentityMap(start.size(), 1, builder.getContext());
+  auto write = vector::TransferWriteOp::create(
+      builder, loc, splat, memref, start, map, ArrayRef<bool>{true});
+  setLayouts(write,
+             {chooseTileLayout(builder.getContext(), {1}, /*maxVector=*/1,
+                               plan.block)},
+             {});
 }
 
 Attribute TileEmitter::storageLayout(Value tile) {
@@ -328,6 +407,10 @@ Attribute TileEmitter::storageLayout(Value tile) {
 
 void TileEmitter::emitMask(triton_xla::MaskOp op) {
   Location loc = op.getLoc();
+  if (!isTile(op.getResult())) {
+    mapping.map(op.getResult(), mapping.lookup(op.getTile()));
+    return;
+  }
   Attribute layout = plan.layoutOf(op.getResult());
   VectorType type = vectorOf(op.getTile().getType());
   SmallVector<Value> bounds;
@@ -433,7 +516,10 @@ void TileEmitter::emitDot(triton_xla::DotOp op) {
     return mma.getResult();
   };
 
-  Value accumulator = mapping.lookup(op.getAccumulator());
+  // A splat changes its layout implicitly.
+  Value accumulator = isSplat(op.getAccumulator())
+                          ? mapping.lookup(op.getAccumulator())
+                          : lookupAs(loc, op.getAccumulator(), accLayout);
   if (dot.loopOverK) {
     Value begin = arith::ConstantIndexOp::create(builder, loc, 0);
     Value end = arith::ConstantIndexOp::create(builder, loc, dot.mma.k);
@@ -453,7 +539,8 @@ void TileEmitter::emitDot(triton_xla::DotOp op) {
   }
   if (dot.inLoop)
     gpu::BarrierOp::create(builder, loc);
-  mapping.map(op.getResult(), accumulator);
+  mapping.map(op.getResult(), castLayout(loc, accumulator, accLayout,
+                                         plan.layoutOf(op.getResult())));
 }
 
 //===----------------------------------------------------------------------===//
@@ -479,7 +566,7 @@ void TileEmitter::emitFor(scf::ForOp op) {
   setPhases(dots, loop.getRegionIterArgs().drop_front(numValues));
   SmallVector<Attribute> layouts;
   for (Value result : op.getResults())
-    if (isa<RankedTensorType>(result.getType()))
+    if (isTile(result))
       layouts.push_back(plan.layoutOf(result));
   setLayouts(loop, layouts, layouts);
 
@@ -496,14 +583,73 @@ void TileEmitter::emitFor(scf::ForOp op) {
   setPhases(dots, loop.getResults().drop_front(numValues));
 }
 
+void TileEmitter::emitWhile(scf::WhileOp op) {
+  commitCopies(op.getLoc());
+  SmallVector<Operation *> dots = wgmmaIn(op);
+  SmallVector<Value> inits = llvm::map_to_vector(
+      op.getInits(), [&](Value init) { return mapping.lookup(init); });
+  llvm::append_range(inits, phasesOf(dots));
+  auto layoutsOf = [&](ValueRange values) {
+    SmallVector<Attribute> layouts;
+    for (Value value : values)
+      if (isTile(value))
+        layouts.push_back(plan.layoutOf(value));
+    return layouts;
+  };
+  SmallVector<Attribute> before = layoutsOf(op.getBeforeArguments()),
+                         after = layoutsOf(op.getResults());
+  SmallVector<Type> types =
+      llvm::map_to_vector(op.getResultTypes(), blockTypeOf);
+  types.append(dots.size(), builder.getI1Type());
+  auto loop = scf::WhileOp::create(builder, op.getLoc(), types, inits);
+  loop->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  setLayouts(loop, before, after);
+
+  auto emitRegion = [&](Block &from, Region &to, TypeRange arguments,
+                        auto emitTerminator) {
+    OpBuilder::InsertionGuard guard(builder);
+    Block *block = builder.createBlock(
+        &to, to.end(), arguments,
+        SmallVector<Location>(arguments.size(), op.getLoc()));
+    unsigned values = from.getNumArguments();
+    mapping.map(from.getArguments(), block->getArguments().take_front(values));
+    setPhases(dots, block->getArguments().drop_front(values));
+    for (Operation &inner : from.without_terminator())
+      emitOp(&inner);
+    emitTerminator();
+  };
+  auto collect = [&](ValueRange values) {
+    SmallVector<Value> mapped = llvm::map_to_vector(
+        values, [&](Value value) { return mapping.lookup(value); });
+    llvm::append_range(mapped, phasesOf(dots));
+    return mapped;
+  };
+  emitRegion(
+      *op.getBeforeBody(), loop.getBefore(), TypeRange(ValueRange(inits)), [&] {
+        scf::ConditionOp condition = op.getConditionOp();
+        auto created =
+            scf::ConditionOp::create(builder, condition.getLoc(),
+                                     mapping.lookup(condition.getCondition()),
+                                     collect(condition.getArgs()));
+        setLayouts(created, after, {});
+      });
+  emitRegion(*op.getAfterBody(), loop.getAfter(), types, [&] {
+    auto yield = scf::YieldOp::create(builder, op.getLoc(),
+                                      collect(op.getYieldOp().getOperands()));
+    setLayouts(yield, before, {});
+  });
+  unsigned numValues = op.getNumResults();
+  mapping.map(op.getResults(), loop.getResults().take_front(numValues));
+  setPhases(dots, loop.getResults().drop_front(numValues));
+}
+
 void TileEmitter::emitIf(scf::IfOp op) {
   commitCopies(op.getLoc());
   SmallVector<Type> types;
   SmallVector<Attribute> layouts;
   for (Value result : op.getResults()) {
-    bool isTile = isa<RankedTensorType>(result.getType());
-    types.push_back(isTile ? vectorOf(result.getType()) : result.getType());
-    if (isTile)
+    types.push_back(blockTypeOf(result.getType()));
+    if (isTile(result))
       layouts.push_back(plan.layoutOf(result));
   }
   SmallVector<Operation *> dots = wgmmaIn(op);

@@ -8,6 +8,7 @@
 #include "smalti/passes/Conversion/BlockToThread/Kernel/NVIDIALowerings.h"
 #include "smalti/passes/Conversion/BlockToThread/Kernel/OpLowerings.h"
 #include "smalti/passes/Conversion/BlockToThread/Kernel/VendorLowering.h"
+#include "smalti/passes/Conversion/BlockToThread/Registers/RegisterWords.h"
 #include "smalti/passes/Support/TargetOption.h"
 #include "smalti/targets/Target.h"
 
@@ -208,6 +209,21 @@ public:
     gpu::BarrierOp::create(builder, loc);
   }
 
+  Value emitLaneRead(OpBuilder &builder, Location loc, Value word, Value lane,
+                     ThreadIndices &indices) const override {
+    return emitShuffle(builder, loc, word, lane, NVVM::ShflKind::idx, indices);
+  }
+  Value emitLaneExchange(OpBuilder &builder, Location loc, Value word,
+                         int64_t mask, ThreadIndices &indices) const override {
+    return emitShuffle(builder, loc, word, getI32(builder, loc, mask),
+                       NVVM::ShflKind::bfly, indices);
+  }
+  Value emitBytePermute(OpBuilder &builder, Location loc, Value a, Value b,
+                        Value selector) const override {
+    return NVVM::PermuteOp::create(builder, loc, builder.getI32Type(), a, b,
+                                   selector, NVVM::PermuteMode::DEFAULT);
+  }
+
   std::optional<std::string>
   refuseThreadGroupBarrier(const ThreadGrid &grid) const override {
     // Barrier 0 is the barrier of the block.
@@ -323,6 +339,16 @@ public:
     scf::ConditionOp::create(builder, loc, isOpen, ValueRange());
     builder.createBlock(&loop.getAfter());
     scf::YieldOp::create(builder, loc);
+  }
+
+private:
+  static Value emitShuffle(OpBuilder &builder, Location loc, Value word,
+                           Value source, NVVM::ShflKind kind,
+                           ThreadIndices &indices) {
+    int64_t last = indices.getGrid().waveSize - 1;
+    return NVVM::ShflOp::create(builder, loc, builder.getI32Type(),
+                                getI32(builder, loc, -1), word, source,
+                                getI32(builder, loc, last), kind, UnitAttr());
   }
 };
 } // namespace
@@ -565,7 +591,6 @@ public:
     registerCommonLowerings(lowerings);
     registerNVIDIAConversions(lowerings);
     registerNVIDIAReductions(lowerings);
-    registerNVIDIARelayouts(lowerings);
     registerPeerMemory(lowerings);
     if (chip->hasTMA)
       registerTensorCopies(lowerings);

@@ -6,6 +6,7 @@
 #include "smalti/passes/Conversion/BlockToThread/BlockToThread.h"
 #include "smalti/passes/Conversion/BlockToThread/Kernel/OpLowerings.h"
 #include "smalti/passes/Conversion/BlockToThread/Kernel/VendorLowering.h"
+#include "smalti/passes/Conversion/BlockToThread/Registers/RegisterWords.h"
 #include "smalti/passes/Support/LDSFence.h"
 #include "smalti/passes/Support/TargetOption.h"
 #include "smalti/targets/Target.h"
@@ -78,6 +79,50 @@ public:
   }
   std::optional<std::string> refuseBarriers() const override {
     return "the target does not have mbarriers";
+  }
+
+  Value emitLaneRead(OpBuilder &builder, Location loc, Value word, Value lane,
+                     ThreadIndices &) const override {
+    // The index of a lane is in bytes.
+    Value address =
+        arith::ShLIOp::create(builder, loc, lane, getI32(builder, loc, 2));
+    return ROCDL::DsBpermuteOp::create(builder, loc, builder.getI32Type(),
+                                       address, word);
+  }
+  Value emitLaneExchange(OpBuilder &builder, Location loc, Value word,
+                         int64_t mask, ThreadIndices &indices) const override {
+    constexpr int64_t swizzledLanes = 32;
+    if (mask < swizzledLanes) {
+      // Bit mode: bits 0 to 4 are and, 5 to 9 or, 10 to 14 xor.
+      Value pattern = getI32(builder, loc, (mask << 10) | 0x1f);
+      return ROCDL::DsSwizzleOp::create(builder, loc, builder.getI32Type(),
+                                        word, pattern);
+    }
+    Value lane = arith::IndexCastOp::create(builder, loc, builder.getI32Type(),
+                                            indices.getLane());
+    Value other =
+        arith::XOrIOp::create(builder, loc, lane, getI32(builder, loc, mask));
+    return emitLaneRead(builder, loc, word, other, indices);
+  }
+  Value emitBytePermute(OpBuilder &builder, Location loc, Value a, Value b,
+                        Value selector) const override {
+    // v_perm_b32 has one selector per byte, and numbers the bytes of its second
+    // source first.
+    Value bytes = arith::AndIOp::create(builder, loc, selector,
+                                        getI32(builder, loc, 0xf));
+    for (int64_t byte = 1; byte < 4; ++byte) {
+      Value digit = arith::AndIOp::create(
+          builder, loc, selector, getI32(builder, loc, 0xf << (4 * byte)));
+      bytes = arith::OrIOp::create(
+          builder, loc, bytes,
+          arith::ShLIOp::create(builder, loc, digit,
+                                getI32(builder, loc, 4 * byte)));
+    }
+    return LLVM::CallIntrinsicOp::create(
+               builder, loc, builder.getI32Type(),
+               builder.getStringAttr("llvm.amdgcn.perm"),
+               ValueRange{b, a, bytes})
+        .getResult(0);
   }
 
   Value emitSharedMemory(OpBuilder &builder, gpu::GPUFuncOp func, int64_t bytes,

@@ -89,6 +89,23 @@ public:
                                       mlir::Location loc,
                                       ThreadIndices &indices) const;
 
+  /// The word (i32) of another lane of the wave: of the lane in `lane` (i32),
+  /// or of the lane whose number differs in the bits of `mask`. All lanes
+  /// execute this.
+  virtual mlir::Value emitLaneRead(mlir::OpBuilder &builder, mlir::Location loc,
+                                   mlir::Value word, mlir::Value lane,
+                                   ThreadIndices &indices) const = 0;
+  virtual mlir::Value emitLaneExchange(mlir::OpBuilder &builder,
+                                       mlir::Location loc, mlir::Value word,
+                                       int64_t mask,
+                                       ThreadIndices &indices) const = 0;
+  /// Four bytes of the words `a` (numbers 0 to 3) and `b` (4 to 7), selected by
+  /// the four low hexadecimal digits of `selector`, lowest first.
+  virtual mlir::Value emitBytePermute(mlir::OpBuilder &builder,
+                                      mlir::Location loc, mlir::Value a,
+                                      mlir::Value b,
+                                      mlir::Value selector) const = 0;
+
   /// One MMA instruction on registers in the order of the instruction.
   virtual llvm::SmallVector<mlir::Value>
   emitMma(mlir::OpBuilder &builder, mlir::Location loc,

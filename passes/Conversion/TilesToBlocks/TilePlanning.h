@@ -1,0 +1,39 @@
+//===- TilePlanning.h - Steps of the plan of a kernel -----------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Used only by the files in this folder.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SMALTI_PASSES_CONVERSION_TILESTOBLOCKS_TILEPLANNING_H
+#define SMALTI_PASSES_CONVERSION_TILESTOBLOCKS_TILEPLANNING_H
+
+#include "smalti/passes/Conversion/TilesToBlocks/TilePlan.h"
+
+namespace smalti {
+
+/// Whether values of this type are distributed across threads. A tile of rank 0
+/// is a scalar of the kernel.
+bool isTileType(mlir::Type type);
+inline bool isTile(mlir::Value value) { return isTileType(value.getType()); }
+
+/// The window of an extract or an insert.
+std::optional<Window> windowOf(mlir::Operation *op);
+/// The largest n such that runs of 2^n elements along the window's last
+/// dimension are aligned to 2^n elements and are entirely in or out of bounds.
+unsigned log2Run(const Window &window);
+
+/// Whether the layouts of operands and results of an op differ.
+bool changesShape(mlir::Operation *op);
+
+/// Chooses the layout of each tile. Reports an error at a tile that needs too
+/// many registers.
+mlir::LogicalResult assignLayouts(TilePlan &plan,
+                                  const targets::Target &target);
+
+/// Finds the accesses to global memory that need a barrier before them.
+void placeGlobalBarriers(TilePlan &plan);
+
+} // namespace smalti
+
+#endif // SMALTI_PASSES_CONVERSION_TILESTOBLOCKS_TILEPLANNING_H
