@@ -27,6 +27,13 @@
 #define GET_TYPEDEF_CLASSES
 #include "smalti/dialects/MosaicGPU/MosaicGPUTypes.h.inc"
 
+namespace smalti::mosaic_gpu {
+
+/// The element types of vectors.
+llvm::SmallVector<mlir::Type> getElementTypes(mlir::TypeRange types);
+
+} // namespace smalti::mosaic_gpu
+
 #define GET_OP_CLASSES
 #include "smalti/dialects/MosaicGPU/MosaicGPUOps.h.inc"
 

@@ -35,10 +35,12 @@ def MosaicGPU_CustomPrimitiveOp : MosaicGPU_Op<"custom_primitive", [IsolatedFrom
   let assemblyFormat = "custom<MappedRegion>($operands, type($operands), $body) attr-dict (`->` type($results)^)?";
 }
 
-def MosaicGPU_ReturnOp : MosaicGPU_Op<"return", [Pure, ReturnLike, Terminator, HasParent<"CustomPrimitiveOp">]> {
-  let summary = "Returns the results of a custom primitive";
+def MosaicGPU_ReturnOp : MosaicGPU_Op<"return", [Pure, ReturnLike, Terminator,
+    ParentOneOf<["CustomPrimitiveOp", "ReduceOp", "ScanOp"]>]> {
+  let summary = "Returns the results of a region";
   let description = [{
-    Terminator of `mosaic_gpu.custom_primitive`. Number and types of the operands are those of its results.
+    Terminator of `mosaic_gpu.custom_primitive`, `mosaic_gpu.reduce` and `mosaic_gpu.scan`. Number and types of the
+    operands are those of the results of the custom primitive, or of the initial values of the reduction or scan.
 
     Example:
 

@@ -54,6 +54,11 @@ inline bool hasLayout(mlir::Value value) {
   return getMemory(value.getType()).has_value();
 }
 
+/// Constrains the result of a reduction of the dimensions `dims` of a vector.
+void addReduction(ConstraintSystem &system, VarId source, VarId result,
+                  mlir::VectorType sourceType, llvm::ArrayRef<int64_t> dims,
+                  mlir::Type resultType);
+
 /// Whether a stride of the memref is greater than the previous one.
 bool isTransposed(mlir::MemRefType type);
 
