@@ -182,3 +182,5 @@ LogicalResult PrintLayoutOp::verify() {
 }
 
 LogicalResult DebugPrintOp::verify() { return verifyLayouts(*this); }
+
+LogicalResult AssertOp::verify() { return verifyLayouts(*this); }
