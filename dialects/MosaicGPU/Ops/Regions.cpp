@@ -187,3 +187,5 @@ LogicalResult PrintLayoutOp::verify() {
 }
 
 LogicalResult DebugPrintOp::verify() { return verifyLayouts(*this); }
+
+LogicalResult AssertOp::verify() { return verifyLayouts(*this); }

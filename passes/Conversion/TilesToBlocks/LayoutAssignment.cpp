@@ -64,8 +64,6 @@ unsigned smalti::log2Run(const Window &window) {
   return run;
 }
 
-static bool isTile(Value value) { return isTileType(value.getType()); }
-
 static int64_t bitWidth(Type element) {
   return element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
 }
@@ -249,11 +247,11 @@ void Assignment::relate(Operation *op) {
     if (isSplat(input))
       return;
     infoOf(input).isBlocked = true;
-    auto shape = shapeOf(input);
+    auto shape = shapeOf(input), dims = reduce.getDims();
     add(
         input, reduce.getResults().front(),
         [=](Attribute layout) {
-          return getReducedLayout(layout, shape, reduce.getDims(),
+          return getReducedLayout(layout, shape, dims,
                                   /*keepDims=*/false, block);
         },
         /*isStrong=*/true);
@@ -271,9 +269,9 @@ void Assignment::relate(Operation *op) {
     infoOf(result).isBlocked = true;
     add(
         result, operand,
-        [=, from = shapeOf(operand), to = shapeOf(result)](Attribute layout) {
-          return getBroadcastOperandLayout(layout, from, to,
-                                           broadcast.getDims(), block);
+        [=, from = shapeOf(operand), to = shapeOf(result),
+         dims = broadcast.getDims()](Attribute layout) {
+          return getBroadcastOperandLayout(layout, from, to, dims, block);
         },
         /*isStrong=*/true);
     return;
