@@ -78,6 +78,43 @@ private:
   void emitScatter(triton_xla::ScatterOp op);
   void emitAtomicRMW(triton_xla::AtomicRMWOp op);
   void emitAtomicCAS(triton_xla::AtomicCASOp op);
+  /// Shape and layout of the vectors of an indexed access.
+  struct Lanes {
+    mlir::ArrayRef<int64_t> shape;
+    mlir::Attribute layout;
+  };
+  /// A linear index per lane, of type `word`, in a one-dimensional memref.
+  struct LinearIndex {
+    mlir::Value base, index, mask;
+    mlir::Type word;
+  };
+  Lanes lanesOf(mlir::Value tileOrScalar);
+  LinearIndex linearize(mlir::Location loc, mlir::Value memref,
+                        mlir::ValueRange indices, mlir::Value mask,
+                        const Lanes &lanes);
+  void addIndex(mlir::Location loc, LinearIndex &linear, mlir::Value index,
+                mlir::OpFoldResult stride, mlir::OpFoldResult extent,
+                const Lanes &lanes);
+  void addTerm(mlir::Location loc, LinearIndex &linear, mlir::Value index,
+               mlir::OpFoldResult stride, const Lanes &lanes);
+  void maskDuplicates(mlir::Location loc, LinearIndex &linear,
+                      const Lanes &lanes, mlir::Operation *op);
+  mlir::Value loadLanes(mlir::Location loc, const LinearIndex &linear,
+                        mlir::Value fill, const Lanes &lanes, bool isVector);
+  void mapAtomicResult(mlir::Value result, mlir::Operation *atomic,
+                       const Lanes &lanes);
+  mlir::Value lookupLanes(mlir::Location loc, mlir::Value tileOrScalar,
+                          const Lanes &lanes);
+  mlir::Value splatLanes(mlir::Location loc, mlir::Value scalar,
+                         const Lanes &lanes);
+  mlir::Value constantLanes(mlir::Location loc, int64_t value,
+                            mlir::Type element, const Lanes &lanes);
+  mlir::Value constantOrLanes(mlir::Location loc, mlir::OpFoldResult value,
+                              mlir::Type word, const Lanes &lanes);
+  mlir::Value resizeLanes(mlir::Location loc, mlir::Value vector,
+                          mlir::Type element, mlir::Attribute layout);
+  mlir::Value iotaLanes(mlir::Location loc, int64_t dim, const Lanes &lanes);
+  mlir::Operation *inLayout(mlir::Operation *op, mlir::Attribute layout);
 
   /// Changes the layout of a vector.
   mlir::Value castLayout(mlir::Location loc, mlir::Value vector,

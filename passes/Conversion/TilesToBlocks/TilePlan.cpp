@@ -263,11 +263,13 @@ LogicalResult Planner::checkOp(Operation *op) {
   if (isa<triton_xla::MaskOp, triton_xla::ReturnOp, triton_xla::YieldOp,
           triton_xla::ReduceOp, triton_xla::ScanOp, triton_xla::BroadcastOp,
           triton_xla::TransposeOp, triton_xla::ReshapeOp, triton_xla::IotaOp,
-          triton_xla::ConcatOp, triton_xla::SliceOp, scf::ForOp, scf::WhileOp,
-          scf::IfOp, scf::YieldOp, scf::ConditionOp, arith::ConstantOp,
-          tensor::SplatOp>(op))
+          triton_xla::ConcatOp, triton_xla::SliceOp, triton_xla::GatherTileOp,
+          scf::ForOp, scf::WhileOp, scf::IfOp, scf::YieldOp, scf::ConditionOp,
+          arith::ConstantOp, tensor::SplatOp>(op))
     return success();
-  if (isa<memref::LoadOp, memref::StoreOp>(op))
+  if (isa<memref::LoadOp, memref::StoreOp, triton_xla::GatherOp,
+          triton_xla::ScatterOp, triton_xla::AtomicRMWOp,
+          triton_xla::AtomicCASOp>(op))
     return checkMemRefs(op);
   if (hasTiles(op)) {
     if (op->getNumRegions() == 0 && OpTrait::hasElementwiseMappableTraits(op))

@@ -141,6 +141,15 @@ void TileEmitter::emitOp(Operation *op) {
           .Case([&](triton_xla::IotaOp o) { return emitIota(o), true; })
           .Case([&](triton_xla::ConcatOp o) { return emitConcat(o), true; })
           .Case([&](triton_xla::SliceOp o) { return emitSlice(o), true; })
+          .Case([&](triton_xla::GatherOp o) { return emitGather(o), true; })
+          .Case([&](triton_xla::GatherTileOp o) {
+            return emitGatherTile(o), true;
+          })
+          .Case([&](triton_xla::ScatterOp o) { return emitScatter(o), true; })
+          .Case(
+              [&](triton_xla::AtomicRMWOp o) { return emitAtomicRMW(o), true; })
+          .Case(
+              [&](triton_xla::AtomicCASOp o) { return emitAtomicCAS(o), true; })
           .Case([&](scf::ForOp o) { return emitFor(o), true; })
           .Case([&](scf::WhileOp o) { return emitWhile(o), true; })
           .Case([&](scf::IfOp o) { return emitIf(o), true; })
