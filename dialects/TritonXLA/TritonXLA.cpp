@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/PatternMatch.h"
@@ -18,6 +19,31 @@ using namespace mlir;
 using namespace smalti::triton_xla;
 
 #include "smalti/dialects/TritonXLA/TritonXLADialect.cpp.inc"
+#include "smalti/dialects/TritonXLA/TritonXLAEnums.cpp.inc"
+
+/// `tf32`, or `algorithm` and the name of any algorithm.
+static OptionalParseResult parseAlgorithm(OpAsmParser &parser,
+                                          DotAlgorithmAttr &algorithm) {
+  MLIRContext *context = parser.getContext();
+  if (succeeded(parser.parseOptionalKeyword("tf32"))) {
+    algorithm = DotAlgorithmAttr::get(context, DotAlgorithm::TF32);
+    return ParseResult(success());
+  }
+  if (failed(parser.parseOptionalKeyword("algorithm")))
+    return std::nullopt;
+  FailureOr<DotAlgorithm> value = FieldParser<DotAlgorithm>::parse(parser);
+  if (failed(value))
+    return ParseResult(failure());
+  algorithm = DotAlgorithmAttr::get(context, *value);
+  return ParseResult(success());
+}
+
+static void printAlgorithm(OpAsmPrinter &p, Operation *,
+                           DotAlgorithmAttr algorithm) {
+  if (algorithm.getValue() != DotAlgorithm::TF32)
+    p << "algorithm ";
+  p << stringifyDotAlgorithm(algorithm.getValue());
+}
 
 #define GET_OP_CLASSES
 #include "smalti/dialects/TritonXLA/TritonXLAOps.cpp.inc"

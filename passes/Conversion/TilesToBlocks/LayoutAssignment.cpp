@@ -31,9 +31,6 @@ using namespace mlir;
 using namespace smalti;
 using targets::Target;
 
-/// Maximum bytes of one access of a thread.
-static constexpr int64_t kMaxAccessBytes = 16;
-
 /// The largest n such that runs of 2^n elements along the window's last
 /// dimension are aligned to 2^n elements and are entirely in or out of bounds.
 unsigned smalti::log2Run(const Window &window) {

@@ -36,6 +36,10 @@ inline mlir::Type blockTypeOf(mlir::Type type) {
   return type;
 }
 
+/// The type in memory of an element that is not a whole number of bytes, or
+/// index.
+mlir::Type getBufferElement(mlir::Type element);
+
 /// Emits one planned kernel.
 class TileEmitter {
 public:
@@ -55,6 +59,11 @@ private:
   void emitWhile(mlir::scf::WhileOp op);
   void emitIf(mlir::scf::IfOp op);
   void emitConstant(mlir::arith::ConstantOp op);
+  mlir::Value loadConstant(mlir::Location loc, mlir::DenseElementsAttr elements,
+                           mlir::Attribute layout);
+  void emitPrint(triton_xla::PrintOp op);
+  void emitAssert(triton_xla::AssertOp op);
+  void emitAssumeMultiple(triton_xla::AssumeMultipleOp op);
   void emitStore(mlir::memref::StoreOp op);
   void emitScalarStore(mlir::Location loc, mlir::Value scalar,
                        mlir::Value memref, mlir::ValueRange indices);
@@ -107,6 +116,8 @@ private:
                           const Lanes &lanes);
   mlir::Value splatLanes(mlir::Location loc, mlir::Value scalar,
                          const Lanes &lanes);
+  mlir::Value distributeLanes(mlir::Location loc, mlir::Value vector,
+                              const Lanes &lanes);
   mlir::Value constantLanes(mlir::Location loc, int64_t value,
                             mlir::Type element, const Lanes &lanes);
   mlir::Value constantOrLanes(mlir::Location loc, mlir::OpFoldResult value,
@@ -219,6 +230,8 @@ private:
   mlir::Operation *lastBuffer = nullptr;
   /// Shared-memory buffers of asynchronously copied tiles.
   llvm::DenseMap<mlir::Value, mlir::Value> copied;
+  /// Constant arrays of the module.
+  int64_t numConstants = 0;
   /// Whether copies are not yet committed to a group.
   bool hasUncommittedCopies = false;
   /// For each wgmma dot, the mbarrier of its TMA loads and the parity of the

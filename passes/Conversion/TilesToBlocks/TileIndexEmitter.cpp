@@ -45,7 +45,17 @@ Value TileEmitter::splatLanes(Location loc, Value scalar, const Lanes &lanes) {
   auto type = VectorType::get(lanes.shape, scalar.getType());
   auto splat = vector::BroadcastOp::create(builder, loc, type, scalar);
   setLayouts(splat, {}, {splatLayout(type)});
-  return castLayout(loc, splat, splatLayout(type), lanes.layout);
+  return splat;
+}
+
+/// A splat in the layout of the lanes. Element-wise ops do not need it.
+Value TileEmitter::distributeLanes(Location loc, Value vector,
+                                   const Lanes &lanes) {
+  auto splat = vector.getDefiningOp<vector::BroadcastOp>();
+  return splat
+             ? castLayout(loc, splat, splatLayout(splat.getResultVectorType()),
+                          lanes.layout)
+             : vector;
 }
 
 Value TileEmitter::constantLanes(Location loc, int64_t value, Type element,
@@ -294,8 +304,10 @@ void TileEmitter::emitScatter(triton_xla::ScatterOp op) {
     maskDuplicates(loc, linear, lanes, op);
   Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
   auto scatter = vector::ScatterOp::create(
-      builder, loc, /*resultType=*/Type(), linear.base, zero, linear.index,
-      linear.mask, lookupLanes(loc, op.getTile(), lanes));
+      builder, loc, /*resultType=*/Type(), linear.base, zero,
+      distributeLanes(loc, linear.index, lanes),
+      distributeLanes(loc, linear.mask, lanes),
+      distributeLanes(loc, lookupLanes(loc, op.getTile(), lanes), lanes));
   inLayout(scatter, lanes.layout);
 }
 
@@ -305,7 +317,7 @@ static mosaic_gpu::AtomicScope toBlockLevel(triton_xla::MemoryScope scope) {
     return mosaic_gpu::AtomicScope::Block;
   case triton_xla::MemoryScope::GPU:
     return mosaic_gpu::AtomicScope::Device;
-  case triton_xla::MemoryScope::Sys:
+  case triton_xla::MemoryScope::System:
     return mosaic_gpu::AtomicScope::System;
   }
   llvm_unreachable("unknown scope");
@@ -320,7 +332,7 @@ toBlockLevel(triton_xla::MemoryOrdering ordering) {
     return mosaic_gpu::AtomicOrdering::Acquire;
   case triton_xla::MemoryOrdering::Release:
     return mosaic_gpu::AtomicOrdering::Release;
-  case triton_xla::MemoryOrdering::AcqRel:
+  case triton_xla::MemoryOrdering::AcquireRelease:
     return mosaic_gpu::AtomicOrdering::AcqRel;
   }
   llvm_unreachable("unknown ordering");
@@ -344,11 +356,14 @@ void TileEmitter::emitAtomicRMW(triton_xla::AtomicRMWOp op) {
   Lanes lanes = lanesOf(op.getValue());
   LinearIndex linear =
       linearize(loc, op.getDestination(), op.getIndices(), op.getMask(), lanes);
-  Value value = lookupLanes(loc, op.getValue(), lanes);
+  Value value =
+      distributeLanes(loc, lookupLanes(loc, op.getValue(), lanes), lanes);
   Type old = op.getResult().use_empty() ? Type() : value.getType();
   auto atomic = mosaic_gpu::AtomicRMWOp::create(
-      builder, loc, old, op.getKind(), value, linear.base, linear.index,
-      linear.mask, toBlockLevel(op.getScope()), toBlockLevel(op.getOrdering()));
+      builder, loc, old, op.getKind(), value, linear.base,
+      distributeLanes(loc, linear.index, lanes),
+      distributeLanes(loc, linear.mask, lanes), toBlockLevel(op.getScope()),
+      toBlockLevel(op.getOrdering()));
   mapAtomicResult(op.getResult(), atomic, lanes);
 }
 
@@ -357,11 +372,15 @@ void TileEmitter::emitAtomicCAS(triton_xla::AtomicCASOp op) {
   Lanes lanes = lanesOf(op.getDesired());
   LinearIndex linear =
       linearize(loc, op.getDestination(), op.getIndices(), op.getMask(), lanes);
-  Value expected = lookupLanes(loc, op.getExpected(), lanes);
-  Value desired = lookupLanes(loc, op.getDesired(), lanes);
+  Value expected =
+      distributeLanes(loc, lookupLanes(loc, op.getExpected(), lanes), lanes);
+  Value desired =
+      distributeLanes(loc, lookupLanes(loc, op.getDesired(), lanes), lanes);
   Type old = op.getResult().use_empty() ? Type() : desired.getType();
   auto atomic = mosaic_gpu::AtomicCASOp::create(
-      builder, loc, old, expected, desired, linear.base, linear.index,
-      linear.mask, toBlockLevel(op.getScope()), toBlockLevel(op.getOrdering()));
+      builder, loc, old, expected, desired, linear.base,
+      distributeLanes(loc, linear.index, lanes),
+      distributeLanes(loc, linear.mask, lanes), toBlockLevel(op.getScope()),
+      toBlockLevel(op.getOrdering()));
   mapAtomicResult(op.getResult(), atomic, lanes);
 }

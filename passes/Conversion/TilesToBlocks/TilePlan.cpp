@@ -264,8 +264,10 @@ LogicalResult Planner::checkOp(Operation *op) {
           triton_xla::ReduceOp, triton_xla::ScanOp, triton_xla::BroadcastOp,
           triton_xla::TransposeOp, triton_xla::ReshapeOp, triton_xla::IotaOp,
           triton_xla::ConcatOp, triton_xla::SliceOp, triton_xla::GatherTileOp,
-          scf::ForOp, scf::WhileOp, scf::IfOp, scf::YieldOp, scf::ConditionOp,
-          arith::ConstantOp, tensor::SplatOp>(op))
+          triton_xla::PrintOp, triton_xla::AssertOp, triton_xla::AssumeOp,
+          triton_xla::AssumeMultipleOp, scf::ForOp, scf::WhileOp, scf::IfOp,
+          scf::YieldOp, scf::ConditionOp, arith::ConstantOp, tensor::SplatOp>(
+          op))
     return success();
   if (isa<memref::LoadOp, memref::StoreOp, triton_xla::GatherOp,
           triton_xla::ScatterOp, triton_xla::AtomicRMWOp,

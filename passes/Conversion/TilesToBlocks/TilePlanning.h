@@ -12,6 +12,9 @@
 
 namespace smalti {
 
+/// Maximum bytes of one access of a thread.
+inline constexpr int64_t kMaxAccessBytes = 16;
+
 /// Whether values of this type are distributed across threads. A tile of rank 0
 /// is a scalar of the kernel.
 bool isTileType(mlir::Type type);

@@ -300,9 +300,7 @@ void TileEmitter::emitSlice(triton_xla::SliceOp op) {
 // Shared memory
 //===----------------------------------------------------------------------===//
 
-/// The type in memory of an element that is not a whole number of bytes, or
-/// index.
-static Type getBufferElement(Type element) {
+Type smalti::getBufferElement(Type element) {
   auto i = [&](unsigned bits) {
     return IntegerType::get(element.getContext(), bits);
   };

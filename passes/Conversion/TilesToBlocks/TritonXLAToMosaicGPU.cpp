@@ -154,7 +154,14 @@ void TileEmitter::emitOp(Operation *op) {
           .Case([&](scf::WhileOp o) { return emitWhile(o), true; })
           .Case([&](scf::IfOp o) { return emitIf(o), true; })
           .Case([&](memref::StoreOp o) { return emitStore(o), true; })
-          .Case([&](triton_xla::ReturnOp) { return true; })
+          .Case([&](triton_xla::PrintOp o) { return emitPrint(o), true; })
+          .Case([&](triton_xla::AssertOp o) { return emitAssert(o), true; })
+          .Case([&](triton_xla::AssumeMultipleOp o) {
+            return emitAssumeMultiple(o), true;
+          })
+          // No lowering uses the condition of an assumption.
+          .Case<triton_xla::AssumeOp, triton_xla::ReturnOp>(
+              [](Operation *) { return true; })
           .Default(false);
   if (isEmitted)
     return;
@@ -203,11 +210,110 @@ void TileEmitter::emitConstant(arith::ConstantOp op) {
     return;
   }
   VectorType type = vectorOf(op.getType());
+  if (!isSplat(op.getResult())) {
+    Attribute layout = plan.layoutOf(op.getResult());
+    mapping.map(op.getResult(),
+                loadConstant(loc, cast<DenseElementsAttr>(elements), layout));
+    return;
+  }
   auto splat = cast<SplatElementsAttr>(elements).resizeSplat(type);
   auto vector = arith::ConstantOp::create(builder, loc, type,
                                           cast<TypedAttr>(Attribute(splat)));
   setLayouts(vector, {}, {splatLayout(type)});
   mapping.map(op.getResult(), vector.getResult());
+}
+
+/// Loads a constant with different elements from a constant array of the
+/// module.
+Value TileEmitter::loadConstant(Location loc, DenseElementsAttr elements,
+                                Attribute layout) {
+  auto type = cast<RankedTensorType>(elements.getType());
+  Type stored = getBufferElement(type.getElementType());
+  auto integers = dyn_cast<DenseIntElementsAttr>(elements);
+  if (integers && stored != type.getElementType())
+    elements = integers.mapValues(stored, [&](const APInt &value) {
+      return value.zext(stored.getIntOrFloatBitWidth());
+    });
+  auto memref = MemRefType::get(type.getShape(), stored);
+  std::string name =
+      (func.getSymName() + "_constant_" + Twine(numConstants++)).str();
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(
+        entry->getParentOp()->getParentOfType<gpu::GPUModuleOp>().getBody());
+    memref::GlobalOp::create(
+        builder, loc, name, builder.getStringAttr("private"), memref,
+        elements.reshape(elements.getType()), /*constant=*/true,
+        /*alignment=*/builder.getI64IntegerAttr(kMaxAccessBytes));
+  }
+  Value array = memref::GetGlobalOp::create(builder, loc, memref, name);
+  SmallVector<Value> start(type.getRank(),
+                           arith::ConstantIndexOp::create(builder, loc, 0));
+  Value padding =
+      arith::ConstantOp::create(builder, loc, builder.getZeroAttr(stored));
+  auto read = vector::TransferReadOp::create(
+      builder, loc, VectorType::get(type.getShape(), stored), array, start,
+      padding,
+      AffineMap::getMultiDimIdentityMap(type.getRank(), builder.getContext()),
+      SmallVector<bool>(type.getRank(), true));
+  setLayouts(read, {}, {layout});
+  return convertForBuffer(loc, read, type.getElementType(), layout);
+}
+
+//===----------------------------------------------------------------------===//
+// Debugging and facts
+//===----------------------------------------------------------------------===//
+
+void TileEmitter::emitPrint(triton_xla::PrintOp op) {
+  Location loc = op.getLoc();
+  // Braces are placeholders in the format.
+  std::string format = (op.getText() + " {}").str();
+  auto print = [&](Value value, Attribute layout) {
+    auto created = mosaic_gpu::DebugPrintOp::create(
+        builder, loc, StringRef(format), value, /*with_block_id=*/true);
+    setLayouts(created, {layout}, {});
+  };
+  for (Value value : op.getValues()) {
+    if (isTile(value)) {
+      print(mapping.lookup(value), plan.layoutOf(value));
+      continue;
+    }
+    Value scalar = mapping.lookup(value);
+    auto type = VectorType::get({1}, scalar.getType());
+    auto splat = vector::BroadcastOp::create(builder, loc, type, scalar);
+    setLayouts(splat, {}, {splatLayout(type)});
+    print(splat, splatLayout(type));
+  }
+}
+
+void TileEmitter::emitAssert(triton_xla::AssertOp op) {
+  Location loc = op.getLoc();
+  Value condition = mapping.lookup(op.getCondition());
+  Attribute layout;
+  if (isTile(op.getCondition())) {
+    layout = plan.layoutOf(op.getCondition());
+  } else {
+    auto type = VectorType::get({1}, builder.getI1Type());
+    auto splat = vector::BroadcastOp::create(builder, loc, type, condition);
+    layout = splatLayout(type);
+    setLayouts(splat, {}, {layout});
+    condition = splat;
+  }
+  auto created =
+      mosaic_gpu::AssertOp::create(builder, loc, condition, op.getMessage());
+  setLayouts(created, {layout}, {});
+}
+
+void TileEmitter::emitAssumeMultiple(triton_xla::AssumeMultipleOp op) {
+  Value value = mapping.lookup(op.getValue());
+  // The divisor of the block-level op is 32 bits wide; a larger one is a weaker
+  // fact.
+  int64_t divisor = op.getDivisor();
+  if (divisor <= std::numeric_limits<int32_t>::max())
+    value = mosaic_gpu::AssumeMultipleOp::create(
+        builder, op.getLoc(), value,
+        builder.getI32IntegerAttr(static_cast<int32_t>(divisor)));
+  mapping.map(op.getResult(), value);
 }
 
 //===----------------------------------------------------------------------===//
