@@ -34,35 +34,28 @@ using targets::Target;
 /// The largest n such that runs of 2^n elements along the window's last
 /// dimension are aligned to 2^n elements and are entirely in or out of bounds.
 unsigned smalti::log2Run(const Window &window) {
+  auto memref = cast<BlockArgument>(window.memref);
   auto rank = static_cast<int64_t>(window.sizes.size());
   int64_t last = rank - 1;
   while (last > 0 && window.dropped.test(last))
     --last;
   auto [strides, offset] = window.memref.getType().getStridesAndOffset();
-  if (strides[last] != 1 || window.strides[last] != 1)
+  if (rank == 0 || strides[last] != 1 || window.strides[last] != 1)
     return 0;
-  unsigned run =
-      std::min(log2Divisor(offset),
-               log2Divisor(window.memref.getType().getDimSize(last)));
+  unsigned run = std::min(log2Divisor(offset), log2SizeDivisor(memref, last));
   run = std::min(run, log2Divisor(window.sizes[last]));
-  unsigned alignment =
-      log2ArgumentAlignment(cast<BlockArgument>(window.memref));
+  unsigned alignment = log2ArgumentAlignment(memref);
   unsigned log2Element = llvm::Log2_64(std::max<int64_t>(
       getElementBytes(window.memref.getType().getElementType()).value_or(1),
       1));
   run = std::min(run, alignment > log2Element ? alignment - log2Element : 0);
   for (int64_t dim = 0; dim < rank; ++dim) {
-    run = std::min(run, log2Divisor(window.offsets[dim]) +
-                            log2Divisor(strides[dim]));
+    unsigned stride = log2StrideDivisor(memref, dim);
+    run = std::min(run, log2Divisor(window.offsets[dim]) + stride);
     if (dim != last && window.sizes[dim] > 1)
-      run = std::min(run, log2Divisor(window.strides[dim]) +
-                              log2Divisor(strides[dim]));
+      run = std::min(run, log2Divisor(window.strides[dim]) + stride);
   }
   return run;
-}
-
-static int64_t bitWidth(Type element) {
-  return element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
 }
 
 namespace {

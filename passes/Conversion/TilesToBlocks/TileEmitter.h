@@ -49,6 +49,15 @@ public:
   mlir::gpu::GPUModuleOp run();
 
 private:
+  /// Block-level argument types and attributes of a memref argument, and the
+  /// memref in the kernel.
+  void addParameters(mlir::BlockArgument argument,
+                     mlir::SmallVectorImpl<mlir::Type> &types) const;
+  mlir::Value emitArgument(mlir::BlockArgument argument,
+                           mlir::Block::BlockArgListType parameters);
+  /// Sizes and strides of a memref argument.
+  mlir::SmallVector<mlir::OpFoldResult> sizesOf(mlir::Value memref) const;
+  mlir::SmallVector<mlir::OpFoldResult> stridesOf(mlir::Value memref) const;
   void emitBlock(mlir::Block &block);
   void emitOp(mlir::Operation *op);
   void emitExtract(triton_xla::ExtractOp op);
@@ -230,6 +239,9 @@ private:
   mlir::Operation *lastBuffer = nullptr;
   /// Shared-memory buffers of asynchronously copied tiles.
   llvm::DenseMap<mlir::Value, mlir::Value> copied;
+  /// Dynamic sizes and strides of arguments, one entry per dimension.
+  llvm::DenseMap<mlir::Value, mlir::SmallVector<mlir::OpFoldResult>>
+      dynamicSizes, dynamicStrides;
   /// Constant arrays of the module.
   int64_t numConstants = 0;
   /// Whether copies are not yet committed to a group.

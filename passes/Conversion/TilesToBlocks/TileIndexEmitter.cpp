@@ -10,6 +10,7 @@
 
 #include "smalti/passes/Analysis/Memory/MemorySize.h"
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -144,24 +145,38 @@ TileEmitter::LinearIndex TileEmitter::linearize(Location loc, Value memref,
   LinearIndex linear;
   Value base = mapping.lookup(memref);
   auto type = cast<MemRefType>(memref.getType());
-  SmallVector<int64_t> strides = type.getStridesAndOffset().first;
-  int64_t span = getElementSpan(type).value_or(1);
-  linear.word = span <= std::numeric_limits<int32_t>::max()
+  SmallVector<OpFoldResult> strides = stridesOf(memref), sizes = sizesOf(memref);
+  std::optional<int64_t> span;
+  if (!isDynamic(type))
+    span = getElementSpan(type);
+  linear.word = span && *span <= std::numeric_limits<int32_t>::max()
                     ? builder.getI32Type()
                     : builder.getI64Type();
   if (mask)
     linear.mask = lookupLanes(loc, mask, lanes);
   for (auto [dim, index] : llvm::enumerate(indices))
     addIndex(loc, linear, lookupLanes(loc, index, lanes),
-             builder.getIndexAttr(strides[dim]),
-             builder.getIndexAttr(type.getDimSize(dim)), lanes);
+             strides[dim], sizes[dim], lanes);
   if (!linear.index)
     linear.index = constantLanes(loc, 0, linear.word, lanes);
   if (!linear.mask)
     linear.mask = constantLanes(loc, 1, builder.getI1Type(), lanes);
+  OpFoldResult size = builder.getIndexAttr(span.value_or(1));
+  if (!span) {
+    // The distance from the first to the last element, and 1.
+    AffineExpr total = getAffineDimExpr(0, builder.getContext()), extent, step;
+    bindSymbols(builder.getContext(), extent, step);
+    for (auto [count, stride] : llvm::zip_equal(sizes, strides))
+      size = affine::makeComposedFoldedAffineApply(
+          builder, loc, AffineMap::get(1, 2, total + (extent - 1) * step),
+          {size, count, stride});
+  }
   linear.base = memref::ReinterpretCastOp::create(
-      builder, loc, MemRefType::get({span}, type.getElementType()), base,
-      /*offset=*/0, ArrayRef<int64_t>{span}, ArrayRef<int64_t>{1});
+      builder, loc,
+      MemRefType::get({span.value_or(ShapedType::kDynamic)},
+                      type.getElementType()),
+      base, builder.getIndexAttr(0), {size},
+      {OpFoldResult(builder.getIndexAttr(1))});
   return linear;
 }
 

@@ -76,6 +76,53 @@ bool smalti::isTileType(Type type) {
   return tensor && tensor.getRank() != 0;
 }
 
+bool smalti::isDynamic(MemRefType type) {
+  auto [strides, offset] = type.getStridesAndOffset();
+  return !type.hasStaticShape() || ShapedType::isDynamic(offset) ||
+         llvm::any_of(strides, ShapedType::isDynamic);
+}
+
+DynamicParameters smalti::getDynamicParameters(MemRefType type) {
+  DynamicParameters parameters;
+  SmallVector<int64_t> strides = type.getStridesAndOffset().first;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    if (type.isDynamicDim(dim))
+      parameters.sizes.push_back(dim);
+    if (ShapedType::isDynamic(strides[dim]) && !type.getLayout().isIdentity())
+      parameters.strides.push_back(dim);
+  }
+  return parameters;
+}
+
+/// The divisor that an argument attribute states for a dimension.
+static unsigned getStatedDivisor(BlockArgument memref, StringRef name,
+                                 int64_t dim) {
+  auto func = cast<triton_xla::EntryFuncOp>(memref.getOwner()->getParentOp());
+  auto stated = func.getArgAttrOfType<DenseI64ArrayAttr>(
+      memref.getArgNumber(), name);
+  return stated && dim < stated.size() ? log2Divisor(stated[dim]) : 0;
+}
+
+unsigned smalti::log2SizeDivisor(BlockArgument memref, int64_t dim) {
+  int64_t size = cast<MemRefType>(memref.getType()).getDimSize(dim);
+  return ShapedType::isDynamic(size)
+             ? getStatedDivisor(memref, kSizeDivisors, dim)
+             : log2Divisor(size);
+}
+
+unsigned smalti::log2StrideDivisor(BlockArgument memref, int64_t dim) {
+  auto type = cast<MemRefType>(memref.getType());
+  int64_t stride = type.getStridesAndOffset().first[dim];
+  if (!ShapedType::isDynamic(stride))
+    return log2Divisor(stride);
+  if (!type.getLayout().isIdentity())
+    return getStatedDivisor(memref, kStrideDivisors, dim);
+  unsigned divisor = 0;
+  for (int64_t inner = dim + 1; inner < type.getRank(); ++inner)
+    divisor += log2SizeDivisor(memref, inner);
+  return divisor;
+}
+
 bool smalti::changesShape(Operation *op) {
   return isa<triton_xla::ReduceOp, triton_xla::BroadcastOp,
              triton_xla::TransposeOp, triton_xla::ReshapeOp,
@@ -197,27 +244,28 @@ LogicalResult Planner::checkSignature() {
       return func.emitError() << "argument #" << argument.getArgNumber()
                               << " has type " << type << "; " << why;
     };
-    if (!type.hasStaticShape())
-      return refuse("a static shape is required, since a kernel receives "
-                    "a memref as a bare pointer");
     SmallVector<int64_t> strides;
     int64_t offset;
-    bool isPlain =
-        succeeded(type.getStridesAndOffset(strides, offset)) && offset == 0 &&
-        llvm::all_of(strides, [](int64_t stride) { return stride >= 0; });
-    if (!isPlain && type.getNumElements() == 0)
+    bool hasStrides = succeeded(type.getStridesAndOffset(strides, offset));
+    if (!hasStrides && type.hasStaticShape() && type.getNumElements() == 0)
       return refuse("an empty memref is supported only if its strides can be "
                     "determined: only its outermost size may be 0");
-    if (!isPlain)
-      return refuse("static strides and the offset 0 are required, since a "
-                    "kernel receives a memref as a bare pointer");
+    if (!hasStrides)
+      return refuse("a strided layout is required");
+    if (offset != 0)
+      return refuse("the offset 0 is required, since a kernel receives a "
+                    "pointer to the first element");
+    if (llvm::any_of(strides, [](int64_t stride) {
+          return !ShapedType::isDynamic(stride) && stride < 0;
+        }))
+      return refuse("negative strides are not supported");
     if (type.getMemorySpace())
       return refuse("the default memory space is required");
     if (!isMemoryElement(type.getElementType()))
       return refuse(
           "supported elements are f8E4M3FN, f8E5M2, f8E4M3FNUZ, f8E5M2FNUZ, "
           "f16, bf16, f32, f64 and integers of 8, 16, 32 or 64 bits");
-    if (!getElementSpan(type))
+    if (!isDynamic(type) && !getElementSpan(type))
       return refuse("the size exceeds the 64-bit address space");
   }
   return success();

@@ -26,6 +26,21 @@ std::optional<Window> windowOf(mlir::Operation *op);
 /// dimension are aligned to 2^n elements and are entirely in or out of bounds.
 unsigned log2Run(const Window &window);
 
+/// The exponent of a power of two that divides the size, or the stride, of a
+/// dimension of a memref argument. A dynamic one may be stated by the attributes
+/// `triton_xla.size_divisors` and `triton_xla.stride_divisors` of the argument.
+unsigned log2SizeDivisor(mlir::BlockArgument memref, int64_t dim);
+unsigned log2StrideDivisor(mlir::BlockArgument memref, int64_t dim);
+/// Whether shape, strides or offset of a memref are dynamic.
+bool isDynamic(mlir::MemRefType type);
+/// The dynamic sizes and strides of a memref argument that a kernel receives
+/// after its pointer. Strides of a row-major memref follow from the sizes.
+struct DynamicParameters {
+  mlir::SmallVector<int64_t> sizes, strides;
+  size_t count() const { return sizes.size() + strides.size(); }
+};
+DynamicParameters getDynamicParameters(mlir::MemRefType type);
+
 /// Whether the layouts of operands and results of an op differ.
 bool changesShape(mlir::Operation *op);
 

@@ -50,7 +50,12 @@ gpu::GPUModuleOp TileEmitter::run() {
                                          (func.getSymName() + "_module").str());
   builder.setInsertionPointToStart(module.getBody());
 
-  SmallVector<Type> types(llvm::drop_end(func.getArgumentTypes()));
+  SmallVector<Type> declared(llvm::drop_end(func.getArgumentTypes())), types;
+  SmallVector<unsigned> positions;
+  for (BlockArgument argument : func.getKernelArguments()) {
+    positions.push_back(types.size());
+    addParameters(argument, types);
+  }
   auto kernel = gpu::GPUFuncOp::create(builder, loc, func.getSymName(),
                                        builder.getFunctionType(types, {}));
   kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(),
@@ -62,9 +67,10 @@ gpu::GPUModuleOp TileEmitter::run() {
                                                        : func.getNumTiles()),
        1, 1}));
   kernel->setAttr(kNumWarps, builder.getI64IntegerAttr(plan.block.numWarps));
-  kernel->setAttr(kArguments, builder.getTypeArrayAttr(types));
-  for (auto [number, argument] : llvm::enumerate(func.getKernelArguments())) {
-    if (DictionaryAttr attributes = func.getArgAttrDict(number))
+  kernel->setAttr(kArguments, builder.getTypeArrayAttr(declared));
+  for (auto [argument, number] :
+       llvm::zip_equal(func.getKernelArguments(), positions)) {
+    if (DictionaryAttr attributes = func.getArgAttrDict(argument.getArgNumber()))
       kernel.setArgAttrs(number, attributes);
     if (isa<MemRefType>(argument.getType())) {
       // Memrefs of a tile-level kernel do not overlap in written elements.
@@ -78,13 +84,84 @@ gpu::GPUModuleOp TileEmitter::run() {
 
   entry = &kernel.getBody().front();
   builder.setInsertionPointToStart(entry);
-  for (auto [from, to] :
-       llvm::zip_equal(func.getKernelArguments(), entry->getArguments()))
-    mapping.map(from, to);
+  for (auto [argument, number] :
+       llvm::zip_equal(func.getKernelArguments(), positions))
+    mapping.map(argument, emitArgument(argument, entry->getArguments().drop_front(number)));
   Value tileId = gpu::BlockIdOp::create(builder, loc, gpu::Dimension::x);
   emitWarpgroupBarriers();
   emitTiles(func.getBody().front(), tileId);
   return module;
+}
+
+void TileEmitter::addParameters(BlockArgument argument,
+                                SmallVectorImpl<Type> &types) const {
+  auto type = dyn_cast<MemRefType>(argument.getType());
+  if (!type || !isDynamic(type)) {
+    types.push_back(argument.getType());
+    return;
+  }
+  // The pointer to the first element, and the dynamic sizes and strides.
+  types.push_back(MemRefType::get({}, type.getElementType()));
+  types.append(getDynamicParameters(type).count(),
+               IndexType::get(type.getContext()));
+}
+
+Value TileEmitter::emitArgument(BlockArgument argument,
+                                Block::BlockArgListType parameters) {
+  auto type = dyn_cast<MemRefType>(argument.getType());
+  if (!type || !isDynamic(type))
+    return parameters.front();
+  Location loc = argument.getLoc();
+  DynamicParameters dynamic = getDynamicParameters(type);
+  SmallVector<OpFoldResult> sizes =
+      getAsIndexOpFoldResult(builder.getContext(), type.getShape());
+  SmallVector<OpFoldResult> strides = getAsIndexOpFoldResult(
+      builder.getContext(), type.getStridesAndOffset().first);
+  size_t next = 1;
+  auto take = [&](unsigned log2Divisor) -> Value {
+    Value value = parameters[next++];
+    if (log2Divisor == 0)
+      return value;
+    return mosaic_gpu::AssumeMultipleOp::create(
+        builder, loc, value,
+        builder.getI32IntegerAttr(1 << std::min(log2Divisor, 30u)));
+  };
+  for (int64_t dim : dynamic.sizes)
+    sizes[dim] = take(log2SizeDivisor(argument, dim));
+  for (int64_t dim : dynamic.strides)
+    strides[dim] = take(log2StrideDivisor(argument, dim));
+  if (type.getLayout().isIdentity())
+    for (int64_t dim = type.getRank() - 1; dim-- > 0;) {
+      AffineExpr a, b;
+      bindSymbols(builder.getContext(), a, b);
+      strides[dim] = affine::makeComposedFoldedAffineApply(
+          builder, loc, a * b, {strides[dim + 1], sizes[dim + 1]});
+    }
+  dynamicSizes[argument] = sizes;
+  dynamicStrides[argument] = strides;
+  return memref::ReinterpretCastOp::create(builder, loc, type,
+                                           parameters.front(),
+                                           builder.getIndexAttr(0), sizes,
+                                           strides);
+}
+
+SmallVector<OpFoldResult> TileEmitter::sizesOf(Value memref) const {
+  auto it = dynamicSizes.find(memref);
+  return it != dynamicSizes.end()
+             ? it->second
+             : getAsIndexOpFoldResult(
+                   memref.getContext(),
+                   cast<MemRefType>(memref.getType()).getShape());
+}
+
+SmallVector<OpFoldResult> TileEmitter::stridesOf(Value memref) const {
+  auto it = dynamicStrides.find(memref);
+  return it != dynamicStrides.end()
+             ? it->second
+             : getAsIndexOpFoldResult(memref.getContext(),
+                                      cast<MemRefType>(memref.getType())
+                                          .getStridesAndOffset()
+                                          .first);
 }
 
 /// Emits the tile of the block, or a loop over its tiles in a persistent grid.
@@ -330,41 +407,43 @@ TileEmitter::Transfer TileEmitter::createTransfer(Location loc,
 
   SmallVector<OpFoldResult> offsets = llvm::map_to_vector(
       window.offsets, [&](OpFoldResult o) { return mapped(o); });
-  SmallVector<OpFoldResult> sizes =
-      getAsIndexOpFoldResult(context, type.getShape());
+  SmallVector<OpFoldResult> sizes = sizesOf(window.memref);
 
   // A window of stride s is a dense window of a view of every s-th element that
   // starts at the offset modulo s. `i * s + o` is in bounds if and only if
   // `i + o floordiv s` is in bounds in the view.
   if (llvm::any_of(window.strides,
                    [](int64_t stride) { return stride != 1; })) {
-    SmallVector<int64_t> strides = type.getStridesAndOffset().first;
-    AffineExpr offset = getAffineDimExpr(0, context),
-               base = getAffineConstantExpr(0, context);
+    SmallVector<OpFoldResult> strides = stridesOf(window.memref);
+    AffineExpr offset = getAffineDimExpr(0, context), extent, step;
+    bindSymbols(context, extent, step);
+    OpFoldResult start = builder.getIndexAttr(0);
     SmallVector<OpFoldResult> viewStrides;
-    SmallVector<OpFoldResult> phases;
     for (int64_t dim = 0; dim < rank; ++dim) {
       int64_t stride = window.strides[dim];
-      viewStrides.push_back(builder.getIndexAttr(strides[dim] * stride));
+      auto apply = [&](AffineExpr expr, ArrayRef<OpFoldResult> operands) {
+        return affine::makeComposedFoldedAffineApply(
+            builder, loc,
+            AffineMap::get(1, operands.size() - 1, expr), operands);
+      };
+      viewStrides.push_back(
+          stride == 1 ? strides[dim] : apply(offset * stride, {strides[dim]}));
       if (stride == 1)
         continue;
-      auto apply = [&](AffineExpr expr, OpFoldResult operand) {
-        return affine::makeComposedFoldedAffineApply(
-            builder, loc, AffineMap::get(1, 0, expr), {operand});
-      };
-      OpFoldResult phase = apply(offset % stride, offsets[dim]);
+      OpFoldResult phase = apply(offset % stride, {offsets[dim]});
       // If the stride divides the extent, all phases have equally many
       // elements.
-      int64_t extent = type.getDimSize(dim);
-      sizes[dim] = extent % stride == 0
-                       ? OpFoldResult(builder.getIndexAttr(extent / stride))
-                       : apply((extent - offset).ceilDiv(stride), phase);
-      offsets[dim] = apply(offset.floorDiv(stride), offsets[dim]);
-      base = base + getAffineDimExpr(phases.size(), context) * strides[dim];
-      phases.push_back(phase);
+      std::optional<int64_t> size = getConstantIntValue(sizes[dim]);
+      sizes[dim] = size && *size % stride == 0
+                       ? OpFoldResult(builder.getIndexAttr(*size / stride))
+                       : apply((extent - offset).ceilDiv(stride),
+                               {phase, sizes[dim]});
+      offsets[dim] = apply(offset.floorDiv(stride), {offsets[dim]});
+      AffineExpr total = offset + extent * step;
+      start = affine::makeComposedFoldedAffineApply(
+          builder, loc, AffineMap::get(1, 2, total),
+          {start, phase, strides[dim]});
     }
-    OpFoldResult start = affine::makeComposedFoldedAffineApply(
-        builder, loc, AffineMap::get(phases.size(), 0, base), phases);
     transfer.memref = memref::ReinterpretCastOp::create(
         builder, loc, transfer.memref, start, sizes, viewStrides);
   }

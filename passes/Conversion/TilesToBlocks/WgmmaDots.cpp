@@ -5,7 +5,7 @@
 
 #include "smalti/passes/Analysis/Memory/Divisibility.h"
 #include "smalti/passes/Analysis/Memory/MemorySize.h"
-#include "smalti/passes/Conversion/TilesToBlocks/TilePlan.h"
+#include "smalti/passes/Conversion/TilesToBlocks/TilePlanning.h"
 #include "smalti/targets/Target.h"
 
 #include "mlir/IR/Matchers.h"
@@ -77,6 +77,9 @@ Reason smalti::planTMAWindow(const Window &window, TensorWindow &plan) {
   if (window.tile.getRank() != 2)
     return "the tile has rank " + std::to_string(window.tile.getRank()) +
            "; rank 2 is required";
+  if (isDynamic(type))
+    return std::string("the array has a dynamic size or stride; TMA requires "
+                       "a static array");
   if (type.getRank() > kMostDimensions)
     return llvm::formatv("the array has rank {0}; TMA supports at most {1}",
                          type.getRank(), kMostDimensions)
