@@ -38,9 +38,12 @@ LogicalResult AssumeOp::canonicalize(AssumeOp op, PatternRewriter &rewriter) {
 }
 
 LogicalResult AssumeMultipleOp::verify() {
-  if (!getValue().getType().isIntOrIndex())
-    return emitOpError("expected an integer or index, but found ")
-           << getValue().getType();
+  Type type = getValue().getType();
+  auto divisor = static_cast<int64_t>(getDivisor());
+  if (type.isInteger() && type.getIntOrFloatBitWidth() < 64 &&
+      !llvm::isIntN(type.getIntOrFloatBitWidth(), divisor))
+    return emitOpError("divisor ")
+           << divisor << " is not representable in " << type;
   return success();
 }
 

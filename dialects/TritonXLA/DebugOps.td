@@ -79,8 +79,8 @@ def TritonXLA_AssumeMultipleOp : TritonXLA_Op<"assume_multiple", [Pure, AllTypes
   let summary = "States that a value is a multiple of a constant";
   let description = [{
     The result is the operand, an integer or `index`, which must be a multiple of
-    `divisor`; the behavior is undefined if it is not. The compiler may use it for proofs
-    of alignment.
+    `divisor`, a positive value of its type. The behavior is undefined if it is not. The
+    compiler may use it for proofs of alignment.
 
     Example:
 
@@ -93,8 +93,9 @@ def TritonXLA_AssumeMultipleOp : TritonXLA_Op<"assume_multiple", [Pure, AllTypes
     }
     ```
   }];
-  let arguments = (ins SignlessIntegerLike:$value, ConfinedAttr<I64Attr, [IntPositive]>:$divisor);
-  let results = (outs SignlessIntegerLike:$result);
+  let arguments = (ins
+    AnyTypeOf<[AnySignlessInteger, Index], "integer or index">:$value, ConfinedAttr<I64Attr, [IntPositive]>:$divisor);
+  let results = (outs AnyTypeOf<[AnySignlessInteger, Index], "integer or index">:$result);
   let assemblyFormat = "$value `,` $divisor attr-dict `:` type($value)";
   let hasVerifier = 1;
   let hasFolder = 1;

@@ -6,7 +6,6 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Builders.h"
-#include "mlir/IR/DialectImplementation.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/PatternMatch.h"
@@ -20,30 +19,6 @@ using namespace smalti::triton_xla;
 
 #include "smalti/dialects/TritonXLA/TritonXLADialect.cpp.inc"
 #include "smalti/dialects/TritonXLA/TritonXLAEnums.cpp.inc"
-
-/// `tf32`, or `algorithm` and the name of any algorithm.
-static OptionalParseResult parseAlgorithm(OpAsmParser &parser,
-                                          DotAlgorithmAttr &algorithm) {
-  MLIRContext *context = parser.getContext();
-  if (succeeded(parser.parseOptionalKeyword("tf32"))) {
-    algorithm = DotAlgorithmAttr::get(context, DotAlgorithm::TF32);
-    return ParseResult(success());
-  }
-  if (failed(parser.parseOptionalKeyword("algorithm")))
-    return std::nullopt;
-  FailureOr<DotAlgorithm> value = FieldParser<DotAlgorithm>::parse(parser);
-  if (failed(value))
-    return ParseResult(failure());
-  algorithm = DotAlgorithmAttr::get(context, *value);
-  return ParseResult(success());
-}
-
-static void printAlgorithm(OpAsmPrinter &p, Operation *,
-                           DotAlgorithmAttr algorithm) {
-  if (algorithm.getValue() != DotAlgorithm::TF32)
-    p << "algorithm ";
-  p << stringifyDotAlgorithm(algorithm.getValue());
-}
 
 #define GET_OP_CLASSES
 #include "smalti/dialects/TritonXLA/TritonXLAOps.cpp.inc"
@@ -133,6 +108,24 @@ void EntryFuncOp::print(OpAsmPrinter &p) {
                 /*printBlockTerminators=*/true);
 }
 
+/// Verifies an argument attribute with a divisor per dimension.
+static LogicalResult verifyDivisors(EntryFuncOp func, unsigned position,
+                                    StringRef name) {
+  Attribute stated = func.getArgAttr(position, name);
+  if (!stated)
+    return success();
+  auto memref = dyn_cast<MemRefType>(func.getFunctionType().getInput(position));
+  auto divisors = dyn_cast<DenseI64ArrayAttr>(stated);
+  if (memref && divisors && divisors.size() == memref.getRank() &&
+      llvm::all_of(divisors.asArrayRef(),
+                   [](int64_t divisor) { return divisor >= 1; }))
+    return success();
+  return func.emitOpError("argument #")
+         << position << " has " << name << " = " << stated
+         << "; an array<i64> with a positive divisor for each dimension of a "
+            "memref is required";
+}
+
 LogicalResult EntryFuncOp::verify() {
   if (getSymName().empty())
     return emitOpError("must have a name");
@@ -156,6 +149,9 @@ LogicalResult EntryFuncOp::verify() {
                                      << argument;
   }
   for (unsigned position = 0; position < type.getNumInputs(); ++position) {
+    for (StringRef name : {kSizeDivisors, kStrideDivisors})
+      if (failed(verifyDivisors(*this, position, name)))
+        return failure();
     Attribute stated = getArgAttr(position, "llvm.align");
     if (!stated)
       continue;

@@ -21,6 +21,12 @@
 #include "smalti/dialects/TritonXLA/TritonXLAEnums.h.inc"
 
 namespace smalti::triton_xla {
+/// Argument attributes that state divisors of the sizes and of the strides (in
+/// elements) of a memref, one per dimension (array<i64>).
+inline constexpr llvm::StringLiteral kSizeDivisors = "triton_xla.size_divisors";
+inline constexpr llvm::StringLiteral kStrideDivisors =
+    "triton_xla.stride_divisors";
+
 /// Whether a tile of this static shape has less than 2^31 elements, the limit
 /// of vectors and constants and of 32-bit element numbers.
 bool fitsTile(llvm::ArrayRef<int64_t> shape);

@@ -24,6 +24,12 @@ def TritonXLA_EntryFuncOp : TritonXLA_Op<"entry_func",
     in elements that the kernel does not write. An argument attribute `llvm.align`
     must be a power of two.
 
+    Sizes and strides of a memref may be dynamic. The argument attributes
+    `triton_xla.size_divisors` and `triton_xla.stride_divisors` state a divisor for
+    each dimension (`array<i64: 1, 16>`). With them, accesses of dynamic memrefs can be
+    as wide as those of static ones. The behavior is undefined if an array does not
+    match them.
+
     Example:
 
     ```mlir

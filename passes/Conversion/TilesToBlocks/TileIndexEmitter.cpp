@@ -145,7 +145,8 @@ TileEmitter::LinearIndex TileEmitter::linearize(Location loc, Value memref,
   LinearIndex linear;
   Value base = mapping.lookup(memref);
   auto type = cast<MemRefType>(memref.getType());
-  SmallVector<OpFoldResult> strides = stridesOf(memref), sizes = sizesOf(memref);
+  SmallVector<OpFoldResult> strides = stridesOf(memref),
+                            sizes = sizesOf(memref);
   std::optional<int64_t> span;
   if (!isDynamic(type))
     span = getElementSpan(type);
@@ -155,8 +156,8 @@ TileEmitter::LinearIndex TileEmitter::linearize(Location loc, Value memref,
   if (mask)
     linear.mask = lookupLanes(loc, mask, lanes);
   for (auto [dim, index] : llvm::enumerate(indices))
-    addIndex(loc, linear, lookupLanes(loc, index, lanes),
-             strides[dim], sizes[dim], lanes);
+    addIndex(loc, linear, lookupLanes(loc, index, lanes), strides[dim],
+             sizes[dim], lanes);
   if (!linear.index)
     linear.index = constantLanes(loc, 0, linear.word, lanes);
   if (!linear.mask)

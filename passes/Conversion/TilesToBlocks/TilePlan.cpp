@@ -98,15 +98,15 @@ DynamicParameters smalti::getDynamicParameters(MemRefType type) {
 static unsigned getStatedDivisor(BlockArgument memref, StringRef name,
                                  int64_t dim) {
   auto func = cast<triton_xla::EntryFuncOp>(memref.getOwner()->getParentOp());
-  auto stated = func.getArgAttrOfType<DenseI64ArrayAttr>(
-      memref.getArgNumber(), name);
+  auto stated =
+      func.getArgAttrOfType<DenseI64ArrayAttr>(memref.getArgNumber(), name);
   return stated && dim < stated.size() ? log2Divisor(stated[dim]) : 0;
 }
 
 unsigned smalti::log2SizeDivisor(BlockArgument memref, int64_t dim) {
   int64_t size = cast<MemRefType>(memref.getType()).getDimSize(dim);
   return ShapedType::isDynamic(size)
-             ? getStatedDivisor(memref, kSizeDivisors, dim)
+             ? getStatedDivisor(memref, triton_xla::kSizeDivisors, dim)
              : log2Divisor(size);
 }
 
@@ -116,7 +116,7 @@ unsigned smalti::log2StrideDivisor(BlockArgument memref, int64_t dim) {
   if (!ShapedType::isDynamic(stride))
     return log2Divisor(stride);
   if (!type.getLayout().isIdentity())
-    return getStatedDivisor(memref, kStrideDivisors, dim);
+    return getStatedDivisor(memref, triton_xla::kStrideDivisors, dim);
   unsigned divisor = 0;
   for (int64_t inner = dim + 1; inner < type.getRank(); ++inner)
     divisor += log2SizeDivisor(memref, inner);

@@ -27,8 +27,9 @@ std::optional<Window> windowOf(mlir::Operation *op);
 unsigned log2Run(const Window &window);
 
 /// The exponent of a power of two that divides the size, or the stride, of a
-/// dimension of a memref argument. A dynamic one may be stated by the attributes
-/// `triton_xla.size_divisors` and `triton_xla.stride_divisors` of the argument.
+/// dimension of a memref argument. A dynamic one may be stated by the
+/// attributes `triton_xla.size_divisors` and `triton_xla.stride_divisors` of
+/// the argument.
 unsigned log2SizeDivisor(mlir::BlockArgument memref, int64_t dim);
 unsigned log2StrideDivisor(mlir::BlockArgument memref, int64_t dim);
 /// Whether shape, strides or offset of a memref are dynamic.

@@ -70,7 +70,8 @@ gpu::GPUModuleOp TileEmitter::run() {
   kernel->setAttr(kArguments, builder.getTypeArrayAttr(declared));
   for (auto [argument, number] :
        llvm::zip_equal(func.getKernelArguments(), positions)) {
-    if (DictionaryAttr attributes = func.getArgAttrDict(argument.getArgNumber()))
+    if (DictionaryAttr attributes =
+            func.getArgAttrDict(argument.getArgNumber()))
       kernel.setArgAttrs(number, attributes);
     if (isa<MemRefType>(argument.getType())) {
       // Memrefs of a tile-level kernel do not overlap in written elements.
@@ -86,7 +87,9 @@ gpu::GPUModuleOp TileEmitter::run() {
   builder.setInsertionPointToStart(entry);
   for (auto [argument, number] :
        llvm::zip_equal(func.getKernelArguments(), positions))
-    mapping.map(argument, emitArgument(argument, entry->getArguments().drop_front(number)));
+    mapping.map(
+        argument,
+        emitArgument(argument, entry->getArguments().drop_front(number)));
   Value tileId = gpu::BlockIdOp::create(builder, loc, gpu::Dimension::x);
   emitWarpgroupBarriers();
   emitTiles(func.getBody().front(), tileId);
@@ -139,10 +142,9 @@ Value TileEmitter::emitArgument(BlockArgument argument,
     }
   dynamicSizes[argument] = sizes;
   dynamicStrides[argument] = strides;
-  return memref::ReinterpretCastOp::create(builder, loc, type,
-                                           parameters.front(),
-                                           builder.getIndexAttr(0), sizes,
-                                           strides);
+  return memref::ReinterpretCastOp::create(
+      builder, loc, type, parameters.front(), builder.getIndexAttr(0), sizes,
+      strides);
 }
 
 SmallVector<OpFoldResult> TileEmitter::sizesOf(Value memref) const {
@@ -423,8 +425,8 @@ TileEmitter::Transfer TileEmitter::createTransfer(Location loc,
       int64_t stride = window.strides[dim];
       auto apply = [&](AffineExpr expr, ArrayRef<OpFoldResult> operands) {
         return affine::makeComposedFoldedAffineApply(
-            builder, loc,
-            AffineMap::get(1, operands.size() - 1, expr), operands);
+            builder, loc, AffineMap::get(1, operands.size() - 1, expr),
+            operands);
       };
       viewStrides.push_back(
           stride == 1 ? strides[dim] : apply(offset * stride, {strides[dim]}));
@@ -434,10 +436,10 @@ TileEmitter::Transfer TileEmitter::createTransfer(Location loc,
       // If the stride divides the extent, all phases have equally many
       // elements.
       std::optional<int64_t> size = getConstantIntValue(sizes[dim]);
-      sizes[dim] = size && *size % stride == 0
-                       ? OpFoldResult(builder.getIndexAttr(*size / stride))
-                       : apply((extent - offset).ceilDiv(stride),
-                               {phase, sizes[dim]});
+      sizes[dim] =
+          size && *size % stride == 0
+              ? OpFoldResult(builder.getIndexAttr(*size / stride))
+              : apply((extent - offset).ceilDiv(stride), {phase, sizes[dim]});
       offsets[dim] = apply(offset.floorDiv(stride), {offsets[dim]});
       AffineExpr total = offset + extent * step;
       start = affine::makeComposedFoldedAffineApply(
