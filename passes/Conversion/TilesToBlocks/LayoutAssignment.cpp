@@ -58,6 +58,10 @@ unsigned smalti::log2Run(const Window &window) {
   return run;
 }
 
+static int64_t bitWidth(Type element) {
+  return element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
+}
+
 namespace {
 
 /// Sets of tiles that must have the same layout.
