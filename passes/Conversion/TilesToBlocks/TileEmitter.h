@@ -175,6 +175,8 @@ private:
     mlir::SmallVector<bool> inBounds;
     /// i1: whether the dropped dimensions are in bounds; null if proven.
     mlir::Value isInside;
+    /// Whether the memref may be empty along a dropped dimension.
+    bool mayBeEmpty = false;
   };
   Transfer createTransfer(mlir::Location loc, const Window &window);
 

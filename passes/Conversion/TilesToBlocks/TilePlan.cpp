@@ -247,7 +247,8 @@ LogicalResult Planner::checkSignature() {
     SmallVector<int64_t> strides;
     int64_t offset;
     bool hasStrides = succeeded(type.getStridesAndOffset(strides, offset));
-    if (!hasStrides && type.hasStaticShape() && type.getNumElements() == 0)
+    bool isEmpty = type.hasStaticShape() && type.getNumElements() == 0;
+    if (isEmpty && (!hasStrides || isDynamic(type)))
       return refuse("an empty memref is supported only if its strides can be "
                     "determined: only its outermost size may be 0");
     if (!hasStrides)

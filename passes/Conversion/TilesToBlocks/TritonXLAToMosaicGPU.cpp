@@ -462,6 +462,7 @@ TileEmitter::Transfer TileEmitter::createTransfer(Location loc,
       transfer.inBounds.push_back(inBounds);
     } else if (!inBounds) {
       // A transfer checks only the dimensions of its vector.
+      transfer.mayBeEmpty |= extent.value_or(0) == 0;
       Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
       Value end = index(loc, sizes[dim]);
       // One unsigned comparison covers both ends.
@@ -521,20 +522,45 @@ void TileEmitter::emitExtract(triton_xla::ExtractOp op) {
   }
   Attribute layout = plan.layoutOf(op.getTile());
   VectorType type = vectorOf(op.getTileType());
-  auto read = vector::TransferReadOp::create(
-      builder, loc, type, transfer.memref, transfer.indices, fill, transfer.map,
-      ArrayRef<bool>(transfer.inBounds));
-  setLayouts(read, {}, {layout});
-  Value tile = read;
-  if (transfer.isInside) {
-    auto outside = vector::BroadcastOp::create(builder, loc, type, fill);
-    setLayouts(outside, {}, {splatLayout(type)});
-    auto select =
-        arith::SelectOp::create(builder, loc, transfer.isInside, tile, outside);
-    setLayouts(select, {layout, layout}, {layout});
-    tile = select;
+  auto createRead = [&] {
+    auto read = vector::TransferReadOp::create(
+        builder, loc, type, transfer.memref, transfer.indices, fill,
+        transfer.map, ArrayRef<bool>(transfer.inBounds));
+    setLayouts(read, {}, {layout});
+    return read.getResult();
+  };
+  if (!transfer.isInside) {
+    mapping.map(op.getTile(), createRead());
+    return;
   }
-  mapping.map(op.getTile(), tile);
+  auto createFill = [&] {
+    auto splat = vector::BroadcastOp::create(builder, loc, type, fill);
+    setLayouts(splat, {}, {splatLayout(type)});
+    return splat.getResult();
+  };
+  if (!transfer.mayBeEmpty) {
+    Value tile = createRead();
+    auto select = arith::SelectOp::create(builder, loc, transfer.isInside, tile,
+                                          createFill());
+    setLayouts(select, {layout, layout}, {layout});
+    mapping.map(op.getTile(), select.getResult());
+    return;
+  }
+  // No element may be loaded from an empty memref.
+  auto guarded = scf::IfOp::create(builder, loc, TypeRange{type},
+                                   transfer.isInside, /*addThenBlock=*/true,
+                                   /*addElseBlock=*/true);
+  setLayouts(guarded, {}, {layout});
+  auto emitBranch = [&](Block *block, auto create) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(block);
+    Value value = create();
+    auto yield = scf::YieldOp::create(builder, loc, value);
+    setLayouts(yield, {layout}, {});
+  };
+  emitBranch(guarded.thenBlock(), createRead);
+  emitBranch(guarded.elseBlock(), createFill);
+  mapping.map(op.getTile(), guarded.getResult(0));
 }
 
 void TileEmitter::emitInsert(triton_xla::InsertOp op) {

@@ -1,20 +1,20 @@
 // RUN: smalti-opt %s -convert-triton-xla-to-mosaic-gpu=target=sm_90a -split-input-file -verify-diagnostics
 
-// expected-error@+1 {{argument #0 has type 'memref<?xf32>'; a static shape is required, since a kernel receives a memref as a bare pointer}}
-triton_xla.entry_func @dynamic(%x: memref<?xf32>, %tile: index) tiles 1 {
+// expected-error@+1 {{argument #0 has type 'memref<4xf32, strided<[-1], offset: 3>>'; the offset 0 is required}}
+triton_xla.entry_func @reversed(%x: memref<4xf32, strided<[-1], offset: 3>>, %tile: index) tiles 1 {
   triton_xla.return
 }
 
 // -----
 
-// expected-error@+1 {{static strides and the offset 0 are required}}
-triton_xla.entry_func @strides(%x: memref<4x4xf32, strided<[?, 1]>>, %tile: index) tiles 1 {
+// expected-error@+1 {{argument #0 has type 'memref<4xf32, strided<[-1]>>'; negative strides are not supported}}
+triton_xla.entry_func @negative(%x: memref<4xf32, strided<[-1]>>, %tile: index) tiles 1 {
   triton_xla.return
 }
 
 // -----
 
-// expected-error@+1 {{static strides and the offset 0 are required}}
+// expected-error@+1 {{the offset 0 is required, since a kernel receives a pointer to the first element}}
 triton_xla.entry_func @offset(%x: memref<4xf32, strided<[1], offset: 2>>, %tile: index) tiles 1 {
   triton_xla.return
 }
