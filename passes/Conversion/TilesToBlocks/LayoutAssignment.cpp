@@ -195,6 +195,8 @@ void Assignment::join(Operation *op) {
       (op->getNumResults() == 1 && isSplat(op->getResult(0))))
     return;
   if (changesShape(op)) {
+    if (op->getNumResults() == 1 && getOperandTranspose(op->getResult(0)))
+      return; // Not in registers.
     for (Value value : op->getResults())
       joinAll({value});
     // All inputs of a variadic reduction have one layout, and so do its
@@ -271,6 +273,8 @@ void Assignment::relate(Operation *op) {
     return;
   }
   if (auto transpose = dyn_cast<triton_xla::TransposeOp>(op)) {
+    if (getOperandTranspose(transpose.getResult()))
+      return;
     Value operand = transpose.getTile(), result = transpose.getResult();
     auto permutation = transpose.getPermutation();
     SmallVector<int64_t> inverse = invertPermutationVector(permutation);

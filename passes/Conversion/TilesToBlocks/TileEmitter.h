@@ -246,6 +246,8 @@ private:
       dynamicSizes, dynamicStrides;
   /// Constant arrays of the module.
   int64_t numConstants = 0;
+  /// Buffers of operands that are stored before the loop of their dots.
+  llvm::DenseMap<mlir::Value, mlir::Value> staged;
   /// Whether copies are not yet committed to a group.
   bool hasUncommittedCopies = false;
   /// For each wgmma dot, the mbarrier of its TMA loads and the parity of the

@@ -123,6 +123,26 @@ unsigned smalti::log2StrideDivisor(BlockArgument memref, int64_t dim) {
   return divisor;
 }
 
+triton_xla::TransposeOp smalti::getOperandTranspose(Value tile) {
+  auto transpose = tile.getDefiningOp<triton_xla::TransposeOp>();
+  if (!transpose || transpose.getPermutation() != ArrayRef<int64_t>{1, 0} ||
+      isSplat(transpose.getTile()))
+    return {};
+  bool feedsDots = llvm::all_of(transpose->getUses(), [](OpOperand &use) {
+    auto dot = dyn_cast<triton_xla::DotOp>(use.getOwner());
+    return dot && use.get() != dot.getAccumulator();
+  });
+  return feedsDots ? transpose : triton_xla::TransposeOp();
+}
+
+bool smalti::isWritten(Value memref) {
+  return llvm::any_of(memref.getUsers(), [&](Operation *user) {
+    auto effects = dyn_cast<MemoryEffectOpInterface>(user);
+    return !effects ||
+           effects.getEffectOnValue<MemoryEffects::Write>(memref).has_value();
+  });
+}
+
 bool smalti::changesShape(Operation *op) {
   return isa<triton_xla::ReduceOp, triton_xla::BroadcastOp,
              triton_xla::TransposeOp, triton_xla::ReshapeOp,
@@ -429,8 +449,8 @@ bool Planner::chooseWarpgroups() {
   plan.block.numWarps = *groups * 4;
   for (WgmmaDot &dot : plans) {
     if (dot.lhs)
-      plan.tensorCopies.insert(dot.dot.getLhs().getDefiningOp());
-    plan.tensorCopies.insert(dot.dot.getRhs().getDefiningOp());
+      plan.tensorCopies.insert(dot.lhs->load);
+    plan.tensorCopies.insert(dot.rhs.load);
     plan.wgmmaDots.insert({dot.dot.getOperation(), std::move(dot)});
   }
   return true;
@@ -524,14 +544,30 @@ LogicalResult Planner::chooseWarps() {
 // Asynchronous copies
 //===----------------------------------------------------------------------===//
 
+/// The uses of a tile, and those of its transposes that only dots use.
+static SmallVector<OpOperand *> getOperandUses(triton_xla::ExtractOp extract) {
+  SmallVector<OpOperand *> uses;
+  for (OpOperand &use : extract->getUses()) {
+    auto transpose = dyn_cast<triton_xla::TransposeOp>(use.getOwner());
+    if (!transpose || !getOperandTranspose(transpose.getResult())) {
+      uses.push_back(&use);
+      continue;
+    }
+    for (OpOperand &indirect : transpose->getUses())
+      uses.push_back(&indirect);
+  }
+  return uses;
+}
+
 std::optional<std::string>
 Planner::getAsyncCopyRejectionReason(triton_xla::ExtractOp extract) const {
   Window window = Window::of(extract);
   Block *block = extract->getBlock();
   Operation *lastUser = nullptr;
-  for (Operation *user : extract->getUsers()) {
+  for (OpOperand *use : getOperandUses(extract)) {
+    Operation *user = use->getOwner();
     auto dot = dyn_cast<triton_xla::DotOp>(user);
-    if (!dot || dot.getAccumulator() == extract.getTile())
+    if (!dot || dot.getAccumulator() == use->get())
       return "the tile has uses other than as operand A or B of a dot";
     if (user->getBlock() != block)
       return "the dot that uses the tile is in a different MLIR block";
@@ -579,9 +615,9 @@ void Planner::chooseAsyncCopies() {
   if (!isWanted || target.asyncCopy == targets::AsyncCopyKind::None)
     return;
   plan.func.getBody().walk([&](triton_xla::ExtractOp extract) {
-    bool feedsDot = llvm::any_of(extract->getUses(), [](OpOperand &use) {
-      auto dot = dyn_cast<triton_xla::DotOp>(use.getOwner());
-      return dot && use.get() != dot.getAccumulator();
+    bool feedsDot = llvm::any_of(getOperandUses(extract), [](OpOperand *use) {
+      auto dot = dyn_cast<triton_xla::DotOp>(use->getOwner());
+      return dot && use->get() != dot.getAccumulator();
     });
     if (!feedsDot || plan.tensorCopies.contains(extract))
       return;

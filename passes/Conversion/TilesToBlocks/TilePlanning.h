@@ -42,6 +42,13 @@ struct DynamicParameters {
 };
 DynamicParameters getDynamicParameters(mlir::MemRefType type);
 
+/// The transpose of a matrix that produces the tile, if only operands A and B
+/// of dots use it; null otherwise. Dots read such a tile from a transposed view
+/// of shared memory.
+triton_xla::TransposeOp getOperandTranspose(mlir::Value tile);
+/// Whether the kernel writes the memory of an argument.
+bool isWritten(mlir::Value memref);
+
 /// Whether the layouts of operands and results of an op differ.
 bool changesShape(mlir::Operation *op);
 

@@ -168,6 +168,8 @@ void TileEmitter::emitBroadcast(triton_xla::BroadcastOp op) {
 
 void TileEmitter::emitTranspose(triton_xla::TransposeOp op) {
   Location loc = op.getLoc();
+  if (getOperandTranspose(op.getResult()))
+    return; // A view of shared memory at the dots.
   if (!isTile(op.getTile())) {
     mapping.map(op.getResult(), mapping.lookup(op.getTile()));
     return;

@@ -677,12 +677,30 @@ Value TileEmitter::stageOperand(triton_xla::DotOp dot, Value operand) {
   if (Value buffer = copied.lookup(operand))
     return buffer;
   Location loc = dot.getLoc();
+  if (triton_xla::TransposeOp transpose = getOperandTranspose(operand)) {
+    AffineMap swap = AffineMap::getPermutationMap(ArrayRef<unsigned>{1, 0},
+                                                  builder.getContext());
+    return memref::TransposeOp::create(builder, loc,
+                                       stageOperand(dot, transpose.getTile()),
+                                       AffineMapAttr::get(swap));
+  }
+  if (Value buffer = staged.lookup(operand))
+    return buffer;
   Operation *producer = operand.getDefiningOp();
   auto type = cast<RankedTensorType>(operand.getType());
   Value buffer = allocateBuffer(producer ? producer->getLoc() : loc,
                                 type.getShape(), type.getElementType());
+  Value vector = mapping.lookup(operand);
+  OpBuilder::InsertionGuard guard(builder);
+  // An operand from outside of the dot's loop is stored once, before the loop.
+  auto loop = dot->getParentOfType<LoopLikeOpInterface>();
+  if (loop && loop.isDefinedOutsideOfLoop(operand)) {
+    builder.setInsertionPointAfterValue(vector);
+    emitBarrierAfterReads(loop);
+    staged[operand] = buffer;
+  }
   auto store = mosaic_gpu::VectorStoreOp::create(
-      builder, loc, mapping.lookup(operand), buffer, /*optimized=*/BoolAttr(),
+      builder, loc, vector, buffer, /*optimized=*/BoolAttr(),
       /*atomic_type=*/mosaic_gpu::AtomicOpTypeAttr());
   setLayouts(store, {storageLayout(operand)}, {});
   return buffer;
@@ -706,7 +724,12 @@ void TileEmitter::emitDot(triton_xla::DotOp op) {
   Value lhs = stageOperand(op, op.getLhs());
   Value rhs = op.getLhs() == op.getRhs() ? lhs : stageOperand(op, op.getRhs());
   commitCopies(loc);
-  if (copied.contains(op.getLhs()) || copied.contains(op.getRhs()))
+  auto isCopied = [&](Value operand) {
+    if (triton_xla::TransposeOp transpose = getOperandTranspose(operand))
+      operand = transpose.getTile();
+    return copied.contains(operand);
+  };
+  if (isCopied(op.getLhs()) || isCopied(op.getRhs()))
     mosaic_gpu::AsyncWaitGroupOp::create(builder, loc, /*pending=*/0);
   gpu::BarrierOp::create(builder, loc);
 
@@ -968,8 +991,9 @@ struct ConvertTritonXLAToMosaicGPU
           cast<RankedTensorType>(triton_xla::DotOp(dot.dot).getLhs().getType());
       remarkApplied(op, kPassName)
           << "dot lowered to wgmma: " << lhs.getDimSize(0) << "x"
-          << dot.rhs.window.tile.getDimSize(1) << "x" << lhs.getDimSize(1)
-          << " on " << plan.block.numWarps / 4 << " warpgroups; "
+          << cast<RankedTensorType>(op->getResult(0).getType()).getDimSize(1)
+          << "x" << lhs.getDimSize(1) << " on " << plan.block.numWarps / 4
+          << " warpgroups; "
           << (dot.lhs ? "TMA loads of A and B, "
                       : "A in registers, TMA load of B, ")
           << dot.getBytes() << " B";

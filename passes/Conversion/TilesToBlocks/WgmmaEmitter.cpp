@@ -95,7 +95,7 @@ TileEmitter::allocateTensorBuffer(Location loc, const TensorWindow &window) {
   // Views have the transforms of the buffer.
   lastBuffer->setAttr(mosaic_gpu::kOutTransforms,
                       builder.getArrayAttr({buffer.transforms}));
-  if (window.isTransposed) {
+  if (window.isOperandTransposed()) {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointAfter(lastBuffer);
     AffineMap swap =
