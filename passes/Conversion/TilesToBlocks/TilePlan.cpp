@@ -237,6 +237,8 @@ private:
   OperandCopies copies;
   MatmulKind matmul;
   SmallVector<triton_xla::DotOp> dots;
+  /// Whether warps are distributed along the rows of accumulators only.
+  bool reducesRows = false;
   int64_t largestTile = 1;
 };
 
@@ -382,11 +384,43 @@ std::optional<BlockMma> Planner::selectFor(triton_xla::DotOp dot,
   if (!a || !b || !c)
     return std::nullopt;
   int64_t m = lhs.getDimSize(0), k = lhs.getDimSize(1), n = rhs.getDimSize(1);
+  auto select = [&](Element lhs, Element rhs) {
+    std::optional<BlockMma> best =
+        selectMma(target, lhs, rhs, *c, m, n, k, warps);
+    if (!reducesRows || !best || best->warpsN == 1)
+      return best;
+    std::optional<BlockMma> rows =
+        findMma(target, lhs, rhs, *c, m, n, k, warps, [&](const BlockMma &mma) {
+          return mma.warpsN == 1 && mma.instruction == best->instruction;
+        });
+    return rows ? rows : best;
+  };
   if (dot.getTf32() && *a == Element::F32)
-    if (std::optional<BlockMma> mma =
-            selectMma(target, Element::TF32, Element::TF32, *c, m, n, k, warps))
+    if (std::optional<BlockMma> mma = select(Element::TF32, Element::TF32))
       return mma;
-  return selectMma(target, *a, *b, *c, m, n, k, warps);
+  return select(*a, *b);
+}
+
+/// Whether a row of the result of a dot is reduced, through element-wise ops.
+/// With all warps along the rows, such a reduction stays in a warp.
+static bool isReducedAlongRows(triton_xla::DotOp dot) {
+  SmallVector<Value> worklist = {dot.getResult()};
+  DenseSet<Value> seen;
+  while (!worklist.empty()) {
+    Value value = worklist.pop_back_val();
+    if (!seen.insert(value).second)
+      continue;
+    for (Operation *user : value.getUsers()) {
+      if (auto reduce = dyn_cast<triton_xla::ReduceOp>(user)) {
+        if (llvm::is_contained(reduce.getDims(), 1))
+          return true;
+      } else if (isa<triton_xla::MaskOp>(user) ||
+                 OpTrait::hasElementwiseMappableTraits(user)) {
+        llvm::append_range(worklist, user->getResults());
+      }
+    }
+  }
+  return false;
 }
 
 InFlightDiagnostic Planner::emitNoInstruction(triton_xla::DotOp dot) const {
@@ -472,11 +506,14 @@ LogicalResult Planner::chooseWarps() {
   auto isScalar = [](const BlockMma &mma) {
     return mma.instruction->kind == targets::MmaKind::Fma;
   };
+  reducesRows = llvm::any_of(dots, isReducedAlongRows);
   auto fitsAll = [&](int64_t warps) {
     return llvm::all_of(dots, [&](triton_xla::DotOp dot) {
       std::optional<BlockMma> mma = selectFor(dot, warps);
       std::optional<BlockMma> alone = selectFor(dot, 1);
-      return mma && (!isScalar(*mma) || (alone && isScalar(*alone)));
+      if (!mma || (isScalar(*mma) && !(alone && isScalar(*alone))))
+        return false;
+      return !reducesRows || isScalar(*mma) || mma->warpsN == 1;
     });
   };
   if (requestedWarps != 0) {
