@@ -24,6 +24,7 @@
 #include "smalti/passes/Conversion/ToCPU/CPULoops.h"
 #include "smalti/passes/Conversion/ToCPU/CPUPackedMemory.h"
 #include "smalti/passes/Conversion/ToCPU/CPUSmallFloats.h"
+#include "smalti/passes/Conversion/ToCPU/TileOps.h"
 #include "smalti/passes/Support/KernelAttributes.h"
 #include "smalti/passes/Support/Options.h"
 #include "smalti/targets/Target.h"
@@ -139,7 +140,8 @@ static LogicalResult checkKernel(EntryFuncOp entry) {
     }
     if (!onTiles)
       return WalkResult::advance();
-    if (isa<ExtractOp, InsertOp, MaskOp, DotOp>(op) || isElementwiseOnTiles(op))
+    if (isa<ExtractOp, InsertOp, MaskOp, DotOp>(op) || isShapeOp(op) ||
+        isTileLoop(op) || isElementwiseOnTiles(op))
       return WalkResult::advance();
     if (isa<scf::SCFDialect>(op->getDialect())) {
       if (isa<scf::ForOp, scf::IfOp, scf::WhileOp, scf::IndexSwitchOp,
@@ -305,7 +307,40 @@ static void lowerInserts(RewriterBase &rewriter, func::FuncOp function,
     lowerInsert(rewriter, op, vectorBits);
 }
 
-static LogicalResult fuseElementwise(func::FuncOp function) {
+/// Whether an element-wise op only moves elements or computes indices. To
+/// compute such an element again is not slower than to load it.
+static bool isCheap(linalg::GenericOp op) {
+  return op.getNumParallelLoops() == op.getNumLoops() &&
+         llvm::all_of(
+             *op.getBody(),
+             llvm::IsaPred<linalg::IndexOp, linalg::YieldOp, arith::IndexCastOp,
+                           arith::SIToFPOp, arith::TruncFOp>);
+}
+
+/// Gives each use of a cheap op its own copy, which is fused.
+static void cloneCheapProducers(RewriterBase &rewriter, func::FuncOp function) {
+  SmallVector<linalg::GenericOp> producers;
+  function.walk([&](linalg::GenericOp op) {
+    if (op->getNumResults() == 1 && isCheap(op))
+      producers.push_back(op);
+  });
+  // A clone is a new use of its operands, which may be cheap as well.
+  for (linalg::GenericOp op : llvm::reverse(producers)) {
+    for (OpOperand &use :
+         llvm::make_early_inc_range(llvm::drop_begin(op->getUses()))) {
+      auto consumer = dyn_cast<linalg::GenericOp>(use.getOwner());
+      if (!consumer || !consumer.isDpsInput(&use))
+        continue;
+      rewriter.setInsertionPoint(consumer);
+      Operation *clone = rewriter.clone(*op);
+      rewriter.modifyOpInPlace(consumer, [&] { use.set(clone->getResult(0)); });
+    }
+  }
+}
+
+static LogicalResult fuseElementwise(RewriterBase &rewriter,
+                                     func::FuncOp function) {
+  cloneCheapProducers(rewriter, function);
   // Every fusion recreates the whole body, so without a limit the time would be
   // quadratic in the length of a chain. Longer bodies do not benefit, since
   // registers are exhausted.
@@ -317,6 +352,12 @@ static LogicalResult fuseElementwise(func::FuncOp function) {
         Operation *consumer = operand->getOwner();
         if (!producer || !producer->hasOneUse() ||
             producer->getBlock() != consumer->getBlock())
+          return false;
+        // A consumer that repeats an element would compute it again.
+        auto repeats = dyn_cast<linalg::GenericOp>(consumer);
+        auto computes = dyn_cast<linalg::GenericOp>(producer);
+        if (repeats && computes && !isCheap(computes) &&
+            !repeats.getMatchingIndexingMap(operand).isPermutation())
           return false;
         size_t ops = 0;
         for (Operation *op : {producer, consumer})
@@ -591,9 +632,11 @@ private:
     if (failed(convertElementwise(*scratch)))
       return {};
     lowerTileOps(rewriter, function, vectorBits);
-    if (failed(fuseElementwise(function)))
+    lowerShapeOps(rewriter, function);
+    if (failed(fuseElementwise(rewriter, function)))
       return {};
     lowerInserts(rewriter, function, vectorBits);
+    lowerTileLoops(rewriter, function, vectorBits);
     reuseInputs(rewriter, function);
     fillSplats(rewriter, function);
     lowerSubByteAccesses(rewriter, function);
