@@ -21,23 +21,15 @@ from typing import Any
 
 import numpy as np
 
-from . import arithmetic, control, functions, matmul, memory, shapes
+from . import arithmetic, control, functions, matmul, memory, reductions, shapes
 from .interpreter import HANDLERS, Interpreter
+from .memory import load
 from .values import InterpreterError, Value
 
 __all__ = ["HANDLERS", "Interpreter", "InterpreterError", "Value", "load", "run"]
 
-OPERATIONS = (arithmetic, control, functions, matmul, memory, shapes)
+OPERATIONS = (arithmetic, control, functions, matmul, memory, reductions, shapes)
 """The modules that add the handlers of operations to `HANDLERS`."""
-
-
-def load(array: np.ndarray) -> Value:
-    """The contents of `array` as memory of the interpreter."""
-    if array.dtype == bool:
-        return Value(array.copy())
-    if np.issubdtype(array.dtype, np.integer):
-        return Value(array.astype(np.int64))
-    return Value(array.astype(np.float64))
 
 
 def run(

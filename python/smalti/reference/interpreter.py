@@ -39,6 +39,9 @@ class Interpreter:
     ) -> None:
         self.entry = entry
         self._values: dict[Any, Value] = {}
+        self.tile_number = 0
+        self.operation_number = 0
+        """The number of atomic operations that ran."""
         check_time_limit(time_limit)
         now = time.monotonic()
         self._time_limit, self._progress = time_limit, progress
@@ -55,6 +58,7 @@ class Interpreter:
         self._total = len(tiles)
         for tile in tiles:
             self._values = {}
+            self.tile_number = tile
             self.run_block(block, [*arguments, Value(np.asarray(tile, np.int64))])
             self._done += 1
             self._report()
@@ -89,7 +93,7 @@ class Interpreter:
             operation = view.operation
             operands = [self._values[operand] for operand in operation.operands]
             self._tick(operation)
-            if operation.name in ("scf.yield", "scf.condition", "triton_xla.return"):
+            if operation.name in ("scf.yield", "scf.condition", "triton_xla.return", "triton_xla.yield"):
                 break
             self._run_operation(operation, operands)
         return (operation.name if operation else "", operands)

@@ -1,34 +1,83 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Windows of memory."""
+"""Memory: reads and writes of windows, elements and scattered elements."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from .. import ir
-from .interpreter import Interpreter, handles
-from .values import Value, error_of, shape_of
+from .. import dtypes, ir
+from .interpreter import Interpreter, handles, located
+from .values import Value, certain, element_type, error_of, integers, moved, operand_groups, shape_of
+
+
+@dataclass
+class Updates:
+    """The atomic updates of each element of a memref since its last write."""
+
+    count: np.ndarray
+    magnitude: np.ndarray
+    """The sum of the magnitudes of the first value and of all added ones."""
+    propagated: np.ndarray
+    """The sum of the errors of these values."""
+    kind: dict[tuple[int, ...], str]
+    last: dict[tuple[int, ...], tuple[int, int]]
+    """The tile and the number of the operation of the last update."""
+    unordered: np.ndarray
+    """The elements of which two updates have no order. It is kept when an element is written."""
+
+    @staticmethod
+    def start(memory: Value) -> Updates:
+        shape = memory.data.shape
+        magnitude = np.abs(memory.data).astype(np.float64)
+        return Updates(np.zeros(shape, np.int64), magnitude, error_of(memory).copy(), {}, {}, np.zeros(shape, bool))
+
+    def restart(self, memory: Value, where: tuple[np.ndarray, ...]) -> None:
+        """Elements that are written have no updates."""
+        self.count[where] = 0
+        self.magnitude[where] = np.abs(memory.data[where])
+        self.propagated[where] = error_of(memory)[where]
+        for position in zip(*(np.atleast_1d(index).tolist() for index in where), strict=True):
+            self.kind.pop(position, None)
+            self.last.pop(position, None)
+
+
+@dataclass
+class Memory(Value):
+    """The contents of a memref."""
+
+    updates: Updates | None = None
+    contended: np.ndarray | None = None
+    """The elements that have unordered updates in the whole run, from a first run."""
+
+    def is_contended(self, position: tuple[int, ...]) -> bool:
+        return self.contended is not None and bool(self.contended[position])
+
+    def copy(self) -> Memory:
+        return Memory(self.data.copy(), None if self.error is None else self.error.copy())
+
+
+def load(array: np.ndarray) -> Memory:
+    """The contents of `array` as memory of the interpreter."""
+    if array.dtype == bool:
+        return Memory(array.copy())
+    return Memory(array.astype(np.int64 if np.issubdtype(array.dtype, np.integer) else np.float64))
 
 
 def mixed(static: Sequence[int], dynamic: Sequence[Value]) -> list[int]:
     remaining = iter(dynamic)
     placeholder = ir.ShapedType.get_dynamic_size()
-    return [int(next(remaining).data) if value == placeholder else int(value) for value in static]
+    return [int(certain(next(remaining), "an index")) if value == placeholder else int(value) for value in static]
 
 
 def _window(op: Any, operands: list[Value], first: int) -> tuple[list[int], list[np.ndarray]]:
     """The sizes of the window, and the memory index of each element along each dimension."""
-    segments = [int(s) for s in ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"])]
-    rest = operands[first:]
-    groups: list[list[Value]] = []
-    for count in segments[first:]:
-        groups.append(rest[:count])
-        rest = rest[count:]
+    groups = operand_groups(op, operands)[first:]
     offsets, sizes, strides = (
-        mixed([int(v) for v in ir.DenseI64ArrayAttr(op.attributes[f"static_{name}"])], group)
+        mixed(integers(op, f"static_{name}"), group)
         for name, group in zip(("offsets", "sizes", "strides"), groups, strict=True)
     )
     return sizes, [o + np.arange(n) * s for o, n, s in zip(offsets, sizes, strides, strict=True)]
@@ -38,37 +87,82 @@ def _inside(indices: Sequence[np.ndarray], shape: Sequence[int]) -> list[np.ndar
     return [(i >= 0) & (i < extent) for i, extent in zip(indices, shape, strict=True)]
 
 
-def _fill(op: Any) -> Any:
-    return op.attributes["fill"].value if "fill" in op.attributes else 0
+def fill_of(op: Any, ty: dtypes.ElementType) -> Any:
+    """The value of elements outside of memory. The type f8E8M0FNU does not have a zero; its code 0 is 2^-127."""
+    if "fill" in op.attributes:
+        return op.attributes["fill"].value
+    return 2.0**-127 if ty.mlir == "f8E8M0FNU" else 0
+
+
+def memory_of(value: Value) -> Memory:
+    assert isinstance(value, Memory)
+    return value
+
+
+def read(memory: Value, indices: Sequence[np.ndarray], mask: Any, fill: Any) -> Value:
+    """The elements at the indices, one array per dimension. An element out of bounds or not in the mask is `fill`."""
+    inside = np.logical_and.reduce(np.broadcast_arrays(mask, *_inside(indices, memory.data.shape)))
+    data = np.full(inside.shape, fill, memory.data.dtype)
+    where = tuple(np.broadcast_to(index, inside.shape)[inside] for index in indices)
+    data[inside] = memory.data[where]
+    if memory.error is None:
+        return Value(data)
+    error = np.zeros(inside.shape)
+    error[inside] = memory.error[where]
+    return Value(data, error)
+
+
+def write(memory: Memory, indices: Sequence[np.ndarray], mask: Any, tile: Value) -> None:
+    """Writes the elements that are in bounds and in the mask, in row-major order: of two at one position, the last wins."""
+    inside = np.logical_and.reduce(np.broadcast_arrays(mask, *_inside(indices, memory.data.shape)))
+    where = tuple(np.broadcast_to(index, inside.shape)[inside] for index in indices)
+    # Of several elements at one position, numpy also keeps the last one; it documents this.
+    memory.data[where] = np.broadcast_to(tile.data, inside.shape)[inside]
+    if tile.error is not None or memory.error is not None:
+        if memory.error is None:
+            memory.error = np.zeros(memory.data.shape)
+        memory.error[where] = np.broadcast_to(error_of(tile), inside.shape)[inside]
+    if memory.updates is not None:
+        memory.updates.restart(memory, where)
 
 
 @handles("triton_xla.extract")
 def _extract(_: Interpreter, op: Any, operands: list[Value]) -> Value:
-    source = operands[0]
     sizes, indices = _window(op, operands, 1)
-    inside = _inside(indices, source.data.shape)
-    target = np.ix_(*(np.nonzero(ok)[0] for ok in inside))
-    origin = np.ix_(*(index[ok] for index, ok in zip(indices, inside, strict=True)))
     shape = shape_of(op.results[0].type)
-    data = np.full(sizes, _fill(op), source.data.dtype)
-    data[target] = source.data[origin]
-    error = None
-    if source.error is not None:
-        error = np.zeros(sizes)
-        error[target] = source.error[origin]
-        error = error.reshape(shape)
-    return Value(data.reshape(shape), error)
+    read_ = read(operands[0], np.ix_(*indices), np.ones(sizes, bool), fill_of(op, element_type(op.results[0].type)))
+    return moved(read_, lambda x: x.reshape(shape))
 
 
 @handles("triton_xla.insert")
 def _insert(_: Interpreter, op: Any, operands: list[Value]) -> None:
     tile, destination = operands[:2]
     sizes, indices = _window(op, operands, 2)
-    inside = _inside(indices, destination.data.shape)
-    origin = np.ix_(*(np.nonzero(ok)[0] for ok in inside))
-    target = np.ix_(*(index[ok] for index, ok in zip(indices, inside, strict=True)))
-    destination.data[target] = tile.data.reshape(sizes)[origin]
-    if tile.error is not None or destination.error is not None:
-        if destination.error is None:
-            destination.error = np.zeros(destination.data.shape)
-        destination.error[target] = error_of(tile).reshape(sizes)[origin]
+    write(memory_of(destination), np.ix_(*indices), np.ones(sizes, bool), moved(tile, lambda x: x.reshape(sizes)))
+
+
+def _position(op: Any, indices: Sequence[Value], shape: Sequence[int]) -> tuple[int, ...]:
+    position = tuple(int(certain(index, "an index")) for index in indices)
+    for dimension, (index, size) in enumerate(zip(position, shape, strict=True)):
+        if not 0 <= index < size:
+            raise located(op, f"the index {index} of dimension {dimension} is out of bounds; the size is {size}")
+    return position
+
+
+@handles("memref.load")
+def _load(_: Interpreter, op: Any, operands: list[Value]) -> Value:
+    source, *indices = operands
+    position = _position(op, indices, source.data.shape)
+    return moved(source, lambda x: np.asarray(x[position]))
+
+
+@handles("memref.store")
+def _store(_: Interpreter, op: Any, operands: list[Value]) -> None:
+    value, destination, *indices = operands
+    position = _position(op, indices, destination.data.shape)
+    write(memory_of(destination), [np.asarray(index) for index in position], True, value)
+
+
+@handles("memref.dim")
+def _dim(_: Interpreter, op: Any, operands: list[Value]) -> Value:
+    return Value(np.asarray(operands[0].data.shape[int(certain(operands[1], "the dimension"))]))
