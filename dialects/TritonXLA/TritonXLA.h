@@ -22,6 +22,14 @@ namespace smalti::triton_xla {
 /// Whether a tile of this static shape has less than 2^31 elements, the limit
 /// of vectors and constants and of 32-bit element numbers.
 bool fitsTile(llvm::ArrayRef<int64_t> shape);
+
+/// The type of a mask for values of this type: i1, or a tile of i1 with the
+/// same shape.
+mlir::Type getMaskType(mlir::Type type);
+
+/// The default value of elements outside of a memref: zero. f8E8M0FNU does not
+/// have a zero; its value is that of code 0, 2^-127.
+mlir::TypedAttr getZeroFill(mlir::Type element);
 } // namespace smalti::triton_xla
 
 #define GET_OP_CLASSES

@@ -99,3 +99,82 @@ func.func @mask_constant(%t: tensor<4x8xf32>, %n: index) -> (tensor<4x8xf32>, te
   // CHECK: return %[[ZEROS]], %[[ZEROS]], %[[M]]
   return %0, %1, %2 : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>
 }
+
+// -----
+
+// CHECK-LABEL: func.func @shapes(
+// CHECK-SAME:    %[[T:.*]]: tensor<8x1x4xf32>)
+func.func @shapes(%t: tensor<8x1x4xf32>) -> (tensor<8x1x4xf32>, tensor<8x4xf32>, tensor<32xf32>, tensor<4x8x1xf32>) {
+  // Identities.
+  %b = triton_xla.broadcast %t dims [0, 1, 2] : tensor<8x1x4xf32> -> tensor<8x1x4xf32>
+  %p = triton_xla.transpose %b [0, 1, 2] : tensor<8x1x4xf32> -> tensor<8x1x4xf32>
+  %r = triton_xla.reshape %p : tensor<8x1x4xf32> -> tensor<8x1x4xf32>
+  %c = triton_xla.concat %r dim 1 : (tensor<8x1x4xf32>) -> tensor<8x1x4xf32>
+  %s = triton_xla.slice %c [0, 0, 0] [8, 1, 4] [1, 7, 1] : tensor<8x1x4xf32> -> tensor<8x1x4xf32>
+  // CHECK-DAG: %[[SQUEEZED:.*]] = triton_xla.reshape %[[T]] : tensor<8x1x4xf32> -> tensor<8x4xf32>
+  %q = triton_xla.squeeze_dims %s [1] : tensor<8x1x4xf32> -> tensor<8x4xf32>
+  // CHECK-DAG: %[[FLAT:.*]] = triton_xla.reshape %[[T]] : tensor<8x1x4xf32> -> tensor<32xf32>
+  %f = triton_xla.reshape %q : tensor<8x4xf32> -> tensor<32xf32>
+  // CHECK-DAG: %[[TURNED:.*]] = triton_xla.transpose %[[T]] [2, 0, 1] : tensor<8x1x4xf32> -> tensor<4x8x1xf32>
+  %u = triton_xla.transpose %s [1, 2, 0] : tensor<8x1x4xf32> -> tensor<1x4x8xf32>
+  %v = triton_xla.transpose %u [1, 2, 0] : tensor<1x4x8xf32> -> tensor<4x8x1xf32>
+  // CHECK: return %[[T]], %[[SQUEEZED]], %[[FLAT]], %[[TURNED]]
+  return %s, %q, %f, %v : tensor<8x1x4xf32>, tensor<8x4xf32>, tensor<32xf32>, tensor<4x8x1xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @composed(
+// CHECK-SAME:    %[[T:.*]]: tensor<4xf32>, %[[U:.*]]: tensor<16x8xf32>)
+func.func @composed(%t: tensor<4xf32>, %u: tensor<16x8xf32>)
+    -> (tensor<2x8x4xf32>, tensor<3x1xf32>, tensor<16x4xf32>, tensor<16x4xf32>) {
+  // CHECK-DAG: %[[B:.*]] = triton_xla.broadcast %[[T]] dims [2] : tensor<4xf32> -> tensor<2x8x4xf32>
+  %0 = triton_xla.broadcast %t dims [1] : tensor<4xf32> -> tensor<8x4xf32>
+  %1 = triton_xla.broadcast %0 dims [1, 2] : tensor<8x4xf32> -> tensor<2x8x4xf32>
+  // CHECK-DAG: %[[S:.*]] = triton_xla.slice %[[U]] [3, 6] [3, 1] [4, 1] : tensor<16x8xf32> -> tensor<3x1xf32>
+  %2 = triton_xla.slice %u [1, 4] [7, 4] [2, 1] : tensor<16x8xf32> -> tensor<7x4xf32>
+  %3 = triton_xla.slice %2 [1, 2] [3, 1] [2, 1] : tensor<7x4xf32> -> tensor<3x1xf32>
+  // CHECK-DAG: %[[P0:.*]] = triton_xla.slice %[[U]] [0, 0] [16, 4] [1, 1] : tensor<16x8xf32> -> tensor<16x4xf32>
+  // CHECK-DAG: %[[P1:.*]] = triton_xla.slice %[[U]] [0, 4] [16, 4] [1, 1] : tensor<16x8xf32> -> tensor<16x4xf32>
+  %4, %5 = triton_xla.split %u dim 1 : tensor<16x8xf32> -> (tensor<16x4xf32>, tensor<16x4xf32>)
+  // CHECK: return %[[B]], %[[S]], %[[P0]], %[[P1]]
+  return %1, %3, %4, %5 : tensor<2x8x4xf32>, tensor<3x1xf32>, tensor<16x4xf32>, tensor<16x4xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @splats(
+func.func @splats() -> (tensor<4x8xf32>, tensor<8x1xi32>, tensor<1x2xi32>) {
+  // CHECK-DAG: %[[ONES:.*]] = arith.constant dense<1.000000e+00> : tensor<4x8xf32>
+  // CHECK-DAG: %[[ZEROS:.*]] = arith.constant dense<0> : tensor<8x1xi32>
+  // CHECK-DAG: %[[VALUES:.*]] = arith.constant dense<{{\[\[}}3, 4]]> : tensor<1x2xi32>
+  %one = arith.constant dense<1.0> : tensor<f32>
+  %0 = triton_xla.broadcast %one dims [] : tensor<f32> -> tensor<4x4xf32>
+  %1 = triton_xla.concat %0, %0 dim 1 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x8xf32>
+  %2 = triton_xla.iota dim 1 : tensor<8x1xi32>
+  %values = arith.constant dense<[3, 4]> : tensor<2xi32>
+  %3 = triton_xla.reshape %values : tensor<2xi32> -> tensor<1x2xi32>
+  // CHECK: return %[[ONES]], %[[ZEROS]], %[[VALUES]]
+  return %1, %2, %3 : tensor<4x8xf32>, tensor<8x1xi32>, tensor<1x2xi32>
+}
+
+// -----
+
+// A reduction along no dimensions still combines the initial value. An unused one is removed.
+
+// CHECK-LABEL: func.func @reduce(
+// CHECK:         %[[R:.*]] = triton_xla.reduce %{{.*}} dims [] init
+// CHECK-NOT:     triton_xla.reduce
+// CHECK:         return %[[R]]
+func.func @reduce(%t: tensor<8xf32>, %z: f32) -> tensor<8xf32> {
+  %0 = triton_xla.reduce %t dims [] init %z : (tensor<8xf32>, f32) -> tensor<8xf32> {
+  ^bb0(%l: f32, %r: f32):
+    %s = arith.addf %l, %r : f32
+    triton_xla.yield %s : f32
+  }
+  %1 = triton_xla.reduce %t dims [0] init %z : (tensor<8xf32>, f32) -> tensor<f32> {
+  ^bb0(%l: f32, %r: f32):
+    triton_xla.yield %r : f32
+  }
+  return %0 : tensor<8xf32>
+}
