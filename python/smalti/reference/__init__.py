@@ -50,7 +50,7 @@ def run(
         raise InterpreterError(
             f"the reference interpreter does not support '{entry.operation.name}'; triton_xla.entry_func is required"
         )
-    values = [load(np.asarray(argument)) for argument in arguments]
+    values: list[Value] = [load(np.asarray(argument)) for argument in arguments]
     wanted = len(entry.regions[0].blocks[0].arguments) - 1
     if len(values) != wanted:
         raise InterpreterError(f"the entry function takes {wanted} arguments; the call passes {len(values)}")

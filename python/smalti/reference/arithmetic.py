@@ -7,9 +7,10 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
+import ml_dtypes
 import numpy as np
 
-from .. import dtypes, ir
+from .. import ir
 from .interpreter import HANDLERS, Handler, Interpreter, handles
 from .values import (
     Value,
@@ -248,7 +249,7 @@ def _truncf(_: Interpreter, op: Any, operands: list[Value]) -> Value:
 def _scale(_: Interpreter, op: Any, operands: list[Value]) -> Value:
     # The scale has the type f8E8M0FNU, or is truncated to it.
     tile, scale = operands
-    powers = scale.data.astype(dtypes.from_mlir("f8E8M0FNU").numpy).astype(np.float64)
+    powers = scale.data.astype(ml_dtypes.float8_e8m0fnu).astype(np.float64)
     function = np.multiply if op.name == "arith.scaling_extf" else np.divide
     data = function(tile.data, powers)
     return rounded(data, element_type(op.results[0].type), spread(function, data, tile, Value(powers)), exact=True)

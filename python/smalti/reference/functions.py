@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -36,6 +36,10 @@ def _elements(function: Callable[..., float]) -> Callable[..., np.ndarray]:
 def _round_half_away(x: np.ndarray) -> np.ndarray:
     whole = np.trunc(x)
     return whole + np.where(np.abs(x - whole) >= 0.5, np.copysign(1.0, x), 0.0)
+
+
+def _reciprocal_root(x: Any) -> Any:
+    return 1.0 / np.sqrt(x)
 
 
 def _function_value(data: np.ndarray, ty: dtypes.ElementType, error: np.ndarray | None) -> Value:
@@ -78,7 +82,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "log1p": np.log1p,
     "log2": np.log2,
     "powf": np.power,
-    "rsqrt": lambda x: 1.0 / np.sqrt(x),
+    "rsqrt": _reciprocal_root,
     "sinh": np.sinh,
     "sqrt": np.sqrt,
     "tan": np.tan,
@@ -129,12 +133,16 @@ def _fpowi(_: Interpreter, op: Any, operands: list[Value]) -> Value:
     return _function_value(data, ty, error if propagated is None else error + propagated)
 
 
+def _multiply_add(x: Any, y: Any, z: Any) -> Any:
+    return x * y + z
+
+
 @handles("math.fma")
 def _fma(_: Interpreter, op: Any, operands: list[Value]) -> Value:
     a, b, c = operands
     ty = element_type(op.results[0].type)
-    data = np.asarray(a.data * b.data + c.data)
-    error = spread(lambda x, y, z: x * y + z, data, *operands)
+    data = np.asarray(_multiply_add(a.data, b.data, c.data))
+    error = spread(_multiply_add, data, *operands)
     if ty.bits == 64:
         # numpy rounds the multiplication, so this rounding is part of the bound.
         own = ty.rounding * (np.abs(a.data * b.data) + np.abs(c.data))
@@ -154,8 +162,12 @@ _CLASSES: dict[str, Callable[[np.ndarray, float], Any]] = {
 def _class(holds: Callable[[np.ndarray, float], Any]) -> Handler:
     def handler(_: Interpreter, op: Any, operands: list[Value]) -> Value:
         smallest = smallest_normal(element_type(op.operands[0].type))
-        data = np.asarray(holds(operands[0].data, smallest))
-        return Value(data, spread(lambda x: holds(x, smallest), data, operands[0]))
+
+        def function(x: np.ndarray) -> np.ndarray:
+            return np.asarray(holds(x, smallest))
+
+        data = function(operands[0].data)
+        return Value(data, spread(function, data, operands[0]))
 
     return handler
 
@@ -166,11 +178,12 @@ for _name, _holds in _CLASSES.items():
 
 def _power(base: Any, exponent: Any) -> Any:
     """An integer power that wraps. A negative exponent gives the truncated quotient, as in `math.ipowi`."""
-    result, square, rest = np.ones_like(base), base, np.maximum(exponent, 0)
+    result: Any = np.ones_like(base)
+    square, rest = base, np.maximum(exponent, 0)
     while np.any(rest):
-        result = np.where(rest & 1, result * square, result)
+        result = cast(Any, np.where(rest & 1, result * square, result))
         square, rest = square * square, rest >> 1
-    odd = np.where(exponent & 1, -1, 1)
+    odd: Any = np.where(exponent & 1, -1, 1)
     return np.where(exponent >= 0, result, np.where(base == 1, 1, np.where(base == -1, odd, 0)))
 
 
@@ -181,7 +194,11 @@ HANDLERS["math.absi"] = integer_operation(np.abs)
 def _bit_count(count: Callable[[int, int], int]) -> Handler:
     def handler(_: Interpreter, op: Any, operands: list[Value]) -> Value:
         bits = width_of(element_type(op.results[0].type))
-        data = np.vectorize(lambda x: count(int(x), bits), otypes=[np.int64])(unsigned_of(operands[0].data, bits))
+
+        def function(x: Any) -> int:
+            return count(int(x), bits)
+
+        data = np.vectorize(function, otypes=[np.int64])(unsigned_of(operands[0].data, bits))
         return Value(wrap(data, bits), unknown_where(is_uncertain(*operands), data.shape))
 
     return handler

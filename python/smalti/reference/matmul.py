@@ -67,8 +67,9 @@ def float_matmul(
 
 @handles("triton_xla.dot")
 def _dot(_: Interpreter, op: Any, operands: list[Value]) -> Value:
+    a, b, c = operands
     operand, result = element_type(op.operands[0].type), element_type(op.results[0].type)
     if operand.kind != "f":
-        return integer_matmul(*operands, result)
+        return integer_matmul(a, b, c, result)
     rounding = _FLOAT8_DOT_ROUNDING if operand.bits == 8 else _DOT_ROUNDING
-    return float_matmul(*operands, result, rounding, operands=2 * _TF32_ROUNDING if "tf32" in op.attributes else 0.0)
+    return float_matmul(a, b, c, result, rounding, operands=2 * _TF32_ROUNDING if "tf32" in op.attributes else 0.0)

@@ -16,44 +16,44 @@ from .values import Value, certain, element_type, error_of, integers, moved, ope
 
 @dataclass
 class Updates:
-    """The atomic updates of each element of a memref since its last write."""
+    """The atomic updates of each element of a memref since its last write, by its position in row-major order."""
 
     count: np.ndarray
     magnitude: np.ndarray
     """The sum of the magnitudes of the first value and of all added ones."""
     propagated: np.ndarray
     """The sum of the errors of these values."""
-    kind: dict[tuple[int, ...], str]
-    last: dict[tuple[int, ...], tuple[int, int]]
+    kind: dict[int, str]
+    last: dict[int, tuple[int, int]]
     """The tile and the number of the operation of the last update."""
     unordered: np.ndarray
     """The elements of which two updates have no order. It is kept when an element is written."""
 
     @staticmethod
     def start(memory: Value) -> Updates:
-        shape = memory.data.shape
-        magnitude = np.abs(memory.data).astype(np.float64)
-        return Updates(np.zeros(shape, np.int64), magnitude, error_of(memory).copy(), {}, {}, np.zeros(shape, bool))
+        size = memory.data.size
+        magnitude = np.abs(memory.data.reshape(-1)).astype(np.float64)
+        return Updates(np.zeros(size, np.int64), magnitude, error_of(memory).reshape(-1).copy(), {}, {}, np.zeros(size, bool))
 
-    def restart(self, memory: Value, where: tuple[np.ndarray, ...]) -> None:
+    def restart(self, memory: Value, where: np.ndarray) -> None:
         """Elements that are written have no updates."""
         self.count[where] = 0
-        self.magnitude[where] = np.abs(memory.data[where])
-        self.propagated[where] = error_of(memory)[where]
-        for position in zip(*(np.atleast_1d(index).tolist() for index in where), strict=True):
+        self.magnitude[where] = np.abs(memory.data.reshape(-1)[where])
+        self.propagated[where] = error_of(memory).reshape(-1)[where]
+        for position in where.tolist():
             self.kind.pop(position, None)
             self.last.pop(position, None)
 
 
 @dataclass
 class Memory(Value):
-    """The contents of a memref."""
+    """The contents of a memref, in row-major order."""
 
     updates: Updates | None = None
     contended: np.ndarray | None = None
     """The elements that have unordered updates in the whole run, from a first run."""
 
-    def is_contended(self, position: tuple[int, ...]) -> bool:
+    def is_contended(self, position: int) -> bool:
         return self.contended is not None and bool(self.contended[position])
 
     def copy(self) -> Memory:
@@ -63,8 +63,8 @@ class Memory(Value):
 def load(array: np.ndarray) -> Memory:
     """The contents of `array` as memory of the interpreter."""
     if array.dtype == bool:
-        return Memory(array.copy())
-    return Memory(array.astype(np.int64 if np.issubdtype(array.dtype, np.integer) else np.float64))
+        return Memory(np.array(array, order="C"))
+    return Memory(array.astype(np.int64 if np.issubdtype(array.dtype, np.integer) else np.float64, order="C"))
 
 
 def mixed(static: Sequence[int], dynamic: Sequence[Value]) -> list[int]:
@@ -99,29 +99,38 @@ def memory_of(value: Value) -> Memory:
     return value
 
 
+def selection(
+    shape: Sequence[int], indices: Sequence[np.ndarray], mask: Any
+) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
+    """The lanes that are in bounds and in the mask, and their positions in flat memory of this shape."""
+    inside = np.logical_and.reduce(np.broadcast_arrays(mask, *_inside(indices, shape)))
+    position = np.zeros(inside.shape, np.int64)
+    for index, size in zip(indices, shape, strict=True):
+        position = position * size + np.where(inside, index, 0)
+    return inside, position[inside]
+
+
 def read(memory: Value, indices: Sequence[np.ndarray], mask: Any, fill: Any) -> Value:
     """The elements at the indices, one array per dimension. An element out of bounds or not in the mask is `fill`."""
-    inside = np.logical_and.reduce(np.broadcast_arrays(mask, *_inside(indices, memory.data.shape)))
+    inside, where = selection(memory.data.shape, indices, mask)
     data = np.full(inside.shape, fill, memory.data.dtype)
-    where = tuple(np.broadcast_to(index, inside.shape)[inside] for index in indices)
-    data[inside] = memory.data[where]
+    data[inside] = memory.data.reshape(-1)[where]
     if memory.error is None:
         return Value(data)
     error = np.zeros(inside.shape)
-    error[inside] = memory.error[where]
+    error[inside] = memory.error.reshape(-1)[where]
     return Value(data, error)
 
 
 def write(memory: Memory, indices: Sequence[np.ndarray], mask: Any, tile: Value) -> None:
     """Writes the elements that are in bounds and in the mask, in row-major order: of two at one position, the last wins."""
-    inside = np.logical_and.reduce(np.broadcast_arrays(mask, *_inside(indices, memory.data.shape)))
-    where = tuple(np.broadcast_to(index, inside.shape)[inside] for index in indices)
-    # Of several elements at one position, numpy also keeps the last one; it documents this.
-    memory.data[where] = np.broadcast_to(tile.data, inside.shape)[inside]
+    inside, where = selection(memory.data.shape, indices, mask)
+    # numpy also keeps the last one of several elements at one position.
+    memory.data.reshape(-1)[where] = np.broadcast_to(tile.data, inside.shape)[inside]
     if tile.error is not None or memory.error is not None:
         if memory.error is None:
             memory.error = np.zeros(memory.data.shape)
-        memory.error[where] = np.broadcast_to(error_of(tile), inside.shape)[inside]
+        memory.error.reshape(-1)[where] = np.broadcast_to(error_of(tile), inside.shape)[inside]
     if memory.updates is not None:
         memory.updates.restart(memory, where)
 

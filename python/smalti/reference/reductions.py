@@ -92,10 +92,9 @@ def _sums(block: Any) -> list[dtypes.ElementType | None]:
     terminator = list(block.operations)[-1].operation
     found: list[dtypes.ElementType | None] = []
     for index, value in enumerate(terminator.operands):
-        owner = getattr(value.owner, "operation", None)
-        is_sum = owner is not None and owner.name == "arith.addf"
+        owner: Any = getattr(value.owner, "operation", None)
         pair = [block.arguments[index], block.arguments[count + index]]
-        if is_sum and list(owner.operands) in (pair, pair[::-1]):
+        if owner is not None and owner.name == "arith.addf" and list(owner.operands) in (pair, pair[::-1]):
             found.append(element_type(value.type))
         else:
             found.append(None)

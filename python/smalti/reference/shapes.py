@@ -95,15 +95,18 @@ def _slice(_: Interpreter, op: Any, operands: list[Value]) -> Value:
 def _split(_: Interpreter, op: Any, operands: list[Value]) -> Sequence[Value]:
     dim, count = integer(op, "dim"), len(op.results)
     size = operands[0].data.shape[dim] // count
-    parts = [np.arange(part * size, (part + 1) * size) for part in range(count)]
-    return [moved(operands[0], lambda x, part=part: np.take(x, part, dim)) for part in parts]
+
+    def part(number: int) -> Value:
+        return moved(operands[0], lambda x: np.take(x, range(number * size, (number + 1) * size), dim))
+
+    return [part(number) for number in range(count)]
 
 
 def gather_along(tile: Value, indices: np.ndarray, dim: int, fill: Any) -> Value:
     """Element `[i, j]` is `tile[i, indices[i, j]]` for dimension 1; an index out of range gives `fill`."""
     size = tile.data.shape[dim]
     inside = (indices >= 0) & (indices < size)
-    where = list(np.indices(indices.shape))
+    where: list[Any] = list(np.indices(indices.shape))
     where[dim] = np.where(inside, indices, 0)
     taken = moved(tile, lambda x: x[tuple(where)])
     return select(Value(inside), taken, Value(np.asarray(fill, tile.data.dtype)))

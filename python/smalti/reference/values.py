@@ -125,7 +125,7 @@ def rounded(data: Any, ty: dtypes.ElementType, error: np.ndarray | None = None, 
     `exact` means that all targets round the operation correctly: a result of exact operands that `ty` represents is exact.
     """
     data = np.asarray(data, np.float64)
-    error = np.zeros(data.shape) if error is None else np.broadcast_to(error, data.shape)
+    propagated: Any = np.zeros(data.shape) if error is None else np.broadcast_to(error, data.shape)
     largest, smallest = largest_finite(ty), smallest_normal(ty)
     with np.errstate(all="ignore"):
         if ty.bits == 8:
@@ -133,18 +133,20 @@ def rounded(data: Any, ty: dtypes.ElementType, error: np.ndarray | None = None, 
             data = np.clip(data, -largest, largest)
         stored = data.astype(ty.numpy).astype(np.float64)
         # Half the distance of two numbers: normal ones, or subnormal ones.
-        lost = ty.rounding * np.maximum(np.abs(data), smallest)
+        lost: Any = ty.rounding * np.maximum(np.abs(data), smallest)
         if ty.bits == 64:
             # numpy rounds too, and so does the target. On the same operands they agree.
-            lost = np.where(error == 0, 0.0, 2 * lost)
+            lost = np.where(propagated == 0, 0.0, 2 * lost)
         elif exact:
-            lost = np.where((stored == data) & (error == 0), 0.0, lost)
-        total = lost + error
-        may_overflow = np.isfinite(data) & (np.abs(data) + error > largest) & (np.abs(data) - error <= largest)
-        total = np.where(np.isfinite(stored) | np.isinf(error), total, 0.0)
+            lost = np.where((stored == data) & (propagated == 0), 0.0, lost)
+        total: Any = lost + propagated
+        may_overflow = (
+            np.isfinite(data) & (np.abs(data) + propagated > largest) & (np.abs(data) - propagated <= largest)
+        )
+        total = np.where(np.isfinite(stored) | np.isinf(propagated), total, 0.0)
         if ty.bits > 8:
-            total = np.where(may_overflow & (error > 0), np.inf, total)
-        data = np.where(np.isfinite(stored), data, stored)
+            total = np.where(may_overflow & (propagated > 0), np.inf, total)
+        data = np.asarray(cast(Any, np.where(np.isfinite(stored), data, stored)))
     return Value(data, total if np.any(total) else None)
 
 
