@@ -18,6 +18,7 @@ using namespace mlir;
 using namespace smalti::triton_xla;
 
 #include "smalti/dialects/TritonXLA/TritonXLADialect.cpp.inc"
+#include "smalti/dialects/TritonXLA/TritonXLAEnums.cpp.inc"
 
 #define GET_OP_CLASSES
 #include "smalti/dialects/TritonXLA/TritonXLAOps.cpp.inc"

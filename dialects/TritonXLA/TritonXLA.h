@@ -5,6 +5,7 @@
 #define SMALTI_DIALECTS_TRITONXLA_TRITONXLA_H
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/BuiltinAttributeInterfaces.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"
@@ -17,6 +18,7 @@
 #include "mlir/Interfaces/ViewLikeInterface.h"
 
 #include "smalti/dialects/TritonXLA/TritonXLADialect.h.inc"
+#include "smalti/dialects/TritonXLA/TritonXLAEnums.h.inc"
 
 namespace smalti::triton_xla {
 /// Whether a tile of this static shape has less than 2^31 elements, the limit

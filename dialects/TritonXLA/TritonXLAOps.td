@@ -7,7 +7,9 @@
 include "smalti/dialects/TritonXLA/TritonXLABase.td"
 include "smalti/dialects/TritonXLA/ShapeOps.td"
 include "smalti/dialects/TritonXLA/ReductionOps.td"
+include "smalti/dialects/TritonXLA/IndexedOps.td"
 include "smalti/dialects/TritonXLA/MatmulOps.td"
+include "smalti/dialects/TritonXLA/DebugOps.td"
 
 def TritonXLA_EntryFuncOp : TritonXLA_Op<"entry_func",
     [IsolatedFromAbove, AutomaticAllocationScope, FunctionOpInterface, Symbol,

@@ -178,3 +178,47 @@ func.func @reduce(%t: tensor<8xf32>, %z: f32) -> tensor<8xf32> {
   }
   return %0 : tensor<8xf32>
 }
+
+// -----
+
+// Reads and tiles are removed if they are not used; writes, atomic operations and debug ops are not.
+
+// CHECK-LABEL: func.func @indexed(
+// CHECK-NOT:     triton_xla.gather
+// CHECK:         triton_xla.scatter
+// CHECK-NEXT:    triton_xla.atomic_rmw
+// CHECK-NEXT:    triton_xla.atomic_cas
+// CHECK-NEXT:    triton_xla.print
+// CHECK-NEXT:    triton_xla.assert
+// CHECK-NEXT:    triton_xla.assume
+// CHECK-NEXT:    return
+func.func @indexed(%t: tensor<8xi32>, %a: memref<8xi32>, %i: tensor<8xi32>, %c: i1) {
+  %true = arith.constant true
+  %trues = arith.constant dense<true> : tensor<8xi1>
+  %0 = triton_xla.gather %a[%i] : memref<8xi32>, tensor<8xi32> -> tensor<8xi32>
+  %1 = triton_xla.gather_tile %t[%i] dim 0 : tensor<8xi32>, tensor<8xi32> -> tensor<8xi32>
+  triton_xla.scatter %t into %a[%i] : tensor<8xi32> into memref<8xi32>, tensor<8xi32>
+  %2 = triton_xla.atomic_rmw addi %t into %a[%i] : tensor<8xi32> into memref<8xi32>, tensor<8xi32>
+  %3 = triton_xla.atomic_cas %t, %t into %a[%i] : tensor<8xi32> into memref<8xi32>, tensor<8xi32>
+  triton_xla.print "text"
+  triton_xla.assert %c, "text" : i1
+  triton_xla.assert %trues, "text" : tensor<8xi1>
+  triton_xla.assume %c
+  triton_xla.assume %true
+  return
+}
+
+// -----
+
+// CHECK-LABEL: func.func @multiple(
+// CHECK-SAME:    %[[N:.*]]: index)
+func.func @multiple(%n: index) -> (index, index, index) {
+  %c32 = arith.constant 32 : index
+  // CHECK-DAG: %[[C32:.*]] = arith.constant 32 : index
+  %0 = triton_xla.assume_multiple %c32, 16 : index
+  %1 = triton_xla.assume_multiple %n, 1 : index
+  // CHECK-DAG: %[[M:.*]] = triton_xla.assume_multiple %[[N]], 16 : index
+  %2 = triton_xla.assume_multiple %n, 16 : index
+  // CHECK: return %[[C32]], %[[N]], %[[M]]
+  return %0, %1, %2 : index, index, index
+}
