@@ -269,7 +269,6 @@ def read_sass(text: str) -> Code:
 
 _GCN_LABEL = re.compile(r"^([.$\w]+):")
 _GCN = re.compile(r"^\s+([a-z]\w+)\s*(.*)$")
-_GCN_BYTES = re.compile(r"_(?:[ubi]|format_d16_|short|dword|byte|tr_b|tr\d*_b|tr_i)(\w*)$")
 _GCN_WIDTHS = {"ubyte": 1, "sbyte": 1, "byte": 1, "ushort": 2, "sshort": 2, "short": 2, "dword": 4}
 _GCN_FLOAT = re.compile(r"^v_(pk_|dual_)?(fma|fmac|fmamk|fmaak|mad|mac|add|sub|subrev|mul|max3?|min3?|maximum3?|minimum3?|maxmin|minmax|med3|cmp\w*|ldexp|div_\w+|dot\d\w*|frexp\w*|rndne|floor|ceil|trunc|fract)(_num|_dx9_zero|_legacy)?_(mix\w*_)?(f|bf)(16|32|64)")  # fmt: skip
 _GCN_SPECIAL = re.compile(r"^v_(s_)?(exp|log|rcp|rsq|sqrt|sin|cos|tanh)")
@@ -320,14 +319,12 @@ def _gcn_kind(name: str, rest: str) -> str:
 def _gcn_bytes(name: str, kind: str) -> int:
     if kind not in MEMORY or name.startswith("tensor_"):
         return 0
-    if found := re.search(r"_(?:u|i|b|tr_b|tr4_b|tr6_b|tr8_b|tr16_b)(\d+)(?:_d16\w*)?$", name):
-        # ds_read2_b32 has two addresses.
-        return int(found[1]) // 8 * (2 if re.search(r"(read|write|load|store)(2|_2addr)", name) else 1)
-    if found := re.search(r"_(ubyte|sbyte|byte|ushort|sshort|short|dword)(?:x(\d))?(?:_d16\w*)?(?:_lds)?$", name):
-        return _GCN_WIDTHS[found[1]] * int(found[2] or 1)
-    if found := re.search(r"_d16(?:_hi)?_([ubi])(8|16)$", name):
-        return int(found[2]) // 8
-    return 0
+    # ds_read_b64_tr_b16 reads 8 bytes of 16-bit elements; ds_read2_b32 has two addresses.
+    name = re.sub(r"(_d16(_hi)?|_lds)$", "", re.sub(r"_tr_b\d+$", "", name))
+    if found := re.search(r"_(?:tr\d*_)?[uib](\d+)$", name):
+        return int(found[1]) // 8 * (2 if re.search("(read|write)2|_2addr", name) else 1)
+    found = re.search(r"_(ubyte|sbyte|byte|ushort|sshort|short|dword)(?:x(\d))?$", name)
+    return _GCN_WIDTHS[found[1]] * int(found[2] or 1) if found else 0
 
 
 def read_gcn(text: str) -> Code:

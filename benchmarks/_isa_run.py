@@ -44,6 +44,13 @@ class Counts:
 
 
 class Machine(Protocol):
+    known: dict[str, Any]
+    """The values that are known, by register or predicate."""
+
+    def forgotten(self, instruction: Instruction) -> tuple[str, ...] | None:
+        """What an instruction writes that is never computed; None for an instruction that `step` executes."""
+        ...
+
     def step(self, instruction: Instruction) -> bool | None:
         """Executes an instruction. The result of a branch is whether it is taken, or None if that is unknown."""
         ...
@@ -59,8 +66,9 @@ def execute(code: Code, warp: int, block: int, wave_size: int = 32) -> Counts:
     counts = Counts([0] * len(code.instructions))
     headers = {loop.header: loop.body for loop in code.loops}
     at = {instruction.address: i for i, instruction in enumerate(code.instructions) if instruction.address >= 0}
-    i, steps = 0, 0
-    previous = -1
+    forgotten = [machine.forgotten(instruction) for instruction in code.instructions]
+    known = machine.known
+    i, steps, previous = 0, 0, -1
     while 0 <= i < len(code.instructions):
         instruction = code.instructions[i]
         counts.executed[i] += 1
@@ -69,7 +77,13 @@ def execute(code: Code, warp: int, block: int, wave_size: int = 32) -> Counts:
         steps += 1
         if steps > STEPS:
             raise Endless(f"more than {STEPS} instructions")
-        previous, taken = i, machine.step(instruction)
+        previous = i
+        if (names := forgotten[i]) is not None:
+            for name in names:
+                known.pop(name, None)
+            i += 1
+            continue
+        taken = machine.step(instruction)
         if instruction.target is not None:
             if taken is None:
                 counts.undecided += 1
@@ -106,11 +120,10 @@ def _signed(value: int, bits: int = 32) -> int:
 
 
 class Sass:
-    """Lane 0 of a warp. Registers and predicates that are not in the tables are unknown."""
+    """Lane 0 of a warp. Registers and predicates that are not in the table are unknown."""
 
     def __init__(self, warp: int, block: int) -> None:
-        self.registers: dict[str, int] = {}
-        self.predicates: dict[str, bool] = {}
+        self.known: dict[str, int] = {}
         self.special = {"SR_TID.X": 32 * warp, "SR_CTAID.X": block, "SR_VIRTCTAID": block}
         self.special |= dict.fromkeys(("SR_TID.Y", "SR_TID.Z", "SR_CTAID.Y", "SR_CTAID.Z"), 0)
         self.special |= dict.fromkeys(("SR_LANEID", "SR_CgaCtaId", "SRZ"), 0)
@@ -119,8 +132,8 @@ class Sass:
 
     def predicate(self, text: str) -> bool | None:
         name = text.lstrip("!")
-        value = True if name in ("PT", "UPT") else self.predicates.get(name)
-        return value if value is None else value != text.startswith("!")
+        value = True if name in ("PT", "UPT") else self.known.get(name)
+        return None if value is None else bool(value) != text.startswith("!")
 
     def value(self, text: str, wide: bool = False) -> Value:
         """32 bits, or 64 of a pair of registers."""
@@ -130,10 +143,10 @@ class Sass:
         if name in ("RZ", "URZ", "SRZ"):
             value: Value = 0
         elif _REGISTER.match(name):
-            value = self.registers.get(name)
+            value = self.known.get(name)
             if wide and value is not None:
                 kind, number = re.fullmatch(r"(U?R)(\d+)", name).groups()  # type: ignore[union-attr]
-                high = self.registers.get(f"{kind}{int(number) + 1}")
+                high = self.known.get(f"{kind}{int(number) + 1}")
                 value = None if high is None else high << 32 | value
         elif re.fullmatch(r"0x[0-9a-f]+|\d+", name):
             value = int(name, 0)
@@ -152,19 +165,28 @@ class Sass:
         for i in range(words):
             register = f"{found[1]}{int(found[2]) + i}"
             if value is None:
-                self.registers.pop(register, None)
+                self.known.pop(register, None)
             else:
-                self.registers[register] = value >> 32 * i & WORD
+                self.known[register] = value >> 32 * i & WORD
 
     def decide(self, name: str, value: bool | None) -> None:
         if name in ("PT", "UPT"):
             return
         if value is None:
-            self.predicates.pop(name, None)
+            self.known.pop(name, None)
         else:
-            self.predicates[name] = bool(value)
+            self.known[name] = bool(value)
 
     # Instructions.
+
+    def forgotten(self, instruction: Instruction) -> tuple[str, ...] | None:
+        base = instruction.name.split(".")[0]
+        if instruction.kind == "branch" or hasattr(self, "op_" + base.removeprefix("U").lower()):
+            return None
+        _, outs, register, _, words = _parts(instruction)
+        if found := re.fullmatch(r"(U?R)(\d+)", register):
+            outs += [f"{found[1]}{int(found[2]) + i}" for i in range(words)]
+        return tuple(outs)
 
     def step(self, instruction: Instruction) -> bool | None:
         guard = self.predicate(instruction.guard) if instruction.guard else True
@@ -173,21 +195,10 @@ class Sass:
             return self.branch(instruction, guard, base, modifiers)
         if guard is False:
             return None
-        operands = list(instruction.operands)
-        # Results come first: a register, predicates, or both.
-        outs = _take_predicates(operands, 1 if base == "VOTEU" else 2)
-        register = ""
-        if operands and _REGISTER.match(operands[0]) and "SETP" not in base and not _is_store(instruction):
-            register = operands.pop(0)
-            outs += _take_predicates(operands, 2 - len(outs))
-        inputs: list[str] = []
-        while operands and _PREDICATE.match(operands[-1]):
-            inputs.insert(0, operands.pop())
-        compute = getattr(self, "op_" + base.removeprefix("U").lower(), None)
-        value, decided, words = None, [None] * len(outs), _result_words(instruction, base, modifiers)
-        if compute is not None:
-            value, decided = compute(modifiers, operands, inputs, len(outs))
-            decided = (decided + [None] * len(outs))[: len(outs)]
+        operands, outs, register, inputs, words = _parts(instruction)
+        compute = getattr(self, "op_" + base.removeprefix("U").lower())
+        value, decided = compute(modifiers, operands, inputs, len(outs))
+        decided = (decided + [None] * len(outs))[: len(outs)]
         if guard is None:
             value, decided = None, [None] * len(outs)
         if register:
@@ -213,7 +224,7 @@ class Sass:
     def jump(self, instruction: Instruction) -> int | None:
         if not instruction.name.startswith("RET"):
             return None
-        return self.value(instruction.operands[0])
+        return self.value(instruction.operands[0].split()[0])
 
     def op_mov(self, modifiers: list[str], s: list[str], p: list[str], outs: int) -> Any:
         return self.value(s[0], "64" in modifiers), []
@@ -346,12 +357,7 @@ class Sass:
             if "U32" not in modifiers and "U64" not in modifiers:
                 a, b = _signed(a, bits), _signed(b, bits)
             compare = _COMPARE[modifiers[0]]
-            if not extended:
-                result = compare(a, b)
-            elif a != b:
-                result = compare(a, b)
-            else:
-                result = lower
+            result = compare(a, b) if not extended or a != b else lower
         return None, [_logic(combine, result, with_)]
 
     def op_plop3(self, modifiers: list[str], s: list[str], p: list[str], outs: int) -> Any:
@@ -420,6 +426,23 @@ class Sass:
 
     def op_setmaxreg(self, modifiers: list[str], s: list[str], p: list[str], outs: int) -> Any:
         return None, [True]
+
+
+def _parts(instruction: Instruction) -> tuple[list[str], list[str], str, list[str], int]:
+    """The operands of an instruction: sources, resulting predicates, resulting register, predicates that are read; and the
+    number of registers that it writes."""
+    base, *modifiers = instruction.name.split(".")
+    operands = list(instruction.operands)
+    # Results come first: a register, predicates, or both.
+    outs = _take_predicates(operands, 1 if base == "VOTEU" else 2)
+    register = ""
+    if operands and _REGISTER.match(operands[0]) and "SETP" not in base and not _is_store(instruction):
+        register = operands.pop(0)
+        outs += _take_predicates(operands, 2 - len(outs))
+    inputs: list[str] = []
+    while operands and _PREDICATE.match(operands[-1]):
+        inputs.insert(0, operands.pop())
+    return operands, outs, register, inputs, _result_words(instruction, base, modifiers)
 
 
 def _take_predicates(operands: list[str], most: int) -> list[str]:
@@ -518,12 +541,12 @@ class Gcn:
         self.lanes = lanes
         self.all = (1 << lanes) - 1
         # v0 has the thread number in its low 10 bits; ttmp8 and ttmp9 have the wave and block on GFX12.
-        self.vector: dict[int, Any] = {0: np.arange(lanes, dtype=np.int64) + lanes * warp}
-        self.scalar: dict[str, int] = {"ttmp9": block, "ttmp7": 0, "ttmp8": warp << 25}
+        self.known: dict[str, Any] = {"v0": np.arange(lanes, dtype=np.int64) + lanes * warp}
+        self.known |= {"ttmp9": block, "ttmp7": 0, "ttmp8": warp << 25}
         self.exec: int | None = self.all
         self.scc: bool | None = None
         if code.block_register is not None:
-            self.scalar[f"s{code.block_register}"] = block
+            self.known[f"s{code.block_register}"] = block
 
     def names(self, text: str) -> list[str]:
         """The registers of an operand: `s[4:5]` is two."""
@@ -536,7 +559,7 @@ class Gcn:
     def word(self, name: str) -> int | None:
         if name in ("exec_lo", "exec_hi"):
             return None if self.exec is None else _bits(self.exec, 32 * (name == "exec_hi"), 32)
-        return self.scalar.get(name)
+        return self.known.get(name)
 
     def value(self, text: str, words: int = 1) -> Any:
         """The value of an operand: an integer, lanes, or None."""
@@ -544,8 +567,8 @@ class Gcn:
             return int(text, 0) & ((1 << 32 * words) - 1)
         if text in ("off", "null"):
             return 0
-        if found := re.fullmatch(r"v(\d+)", text):
-            return self.vector.get(int(found[1]))
+        if re.fullmatch(r"v\d+", text):
+            return self.known.get(text)
         if text.startswith(("v[", "a", "-v", "|")):
             return None
         total = 0
@@ -556,18 +579,17 @@ class Gcn:
         return total
 
     def write(self, text: str, value: Any, words: int = 1) -> None:
-        if found := re.fullmatch(r"v(\d+)", text):
-            register = int(found[1])
+        if re.fullmatch(r"v\d+", text):
             if value is None or self.exec is None:
-                self.vector.pop(register, None)
+                self.known.pop(text, None)
                 return
             new = np.broadcast_to(np.asarray(value, dtype=np.int64) & WORD, self.lanes)
             if self.exec != self.all:
-                old = self.vector.get(register)
+                old = self.known.get(text)
                 if old is None:
                     return
                 new = np.where([self.exec >> lane & 1 for lane in range(self.lanes)], new, old)
-            self.vector[register] = new
+            self.known[text] = new
             return
         for i, name in enumerate(self.names(text)):
             if name in ("exec_lo", "exec_hi"):
@@ -577,27 +599,38 @@ class Gcn:
                     shift = 32 * (name == "exec_hi")
                     kept = 0 if self.exec is None else self.exec & ~(WORD << shift)
                     self.exec = (kept | _bits(value, 32 * i, 32) << shift) & self.all
-            elif name[:1] == "v" and name[1:].isdigit():
-                self.vector.pop(int(name[1:]), None)
             elif value is None:
-                self.scalar.pop(name, None)
+                self.known.pop(name, None)
             else:
-                self.scalar[name] = _bits(value, 32 * i, 32)
+                self.known[name] = _bits(value, 32 * i, 32)
+
+    def set(self, register: str, value: Any) -> None:
+        """Makes the register of all lanes have a value, or none that is known."""
+        if value is None:
+            self.known.pop(register, None)
+        else:
+            self.known[register] = value
 
     def forget(self, text: str) -> None:
         for name in self.names(text):
             self.write(name, None)
 
+    def forgotten(self, instruction: Instruction) -> tuple[str, ...] | None:
+        name, operands = instruction.name, instruction.operands
+        computed = ("scalar", "integer", "move", "shuffle", "branch")
+        if "::" in instruction.text or name.startswith("v_cmp"):
+            return None
+        if instruction.kind in computed and name.startswith(("s_", "v_")):
+            return None
+        if instruction.kind in ("store", "shared store", "copy", "wait", "barrier", "hint") or not operands:
+            return ()
+        return tuple(self.names(operands[0].split()[0]))
+
     def step(self, instruction: Instruction) -> bool | None:
         name, operands = instruction.name, list(instruction.operands)
         if instruction.kind == "branch":
             return self.branch(name)
-        if name.startswith("v_"):
-            self.vector_step(name, operands)
-        elif name.startswith("s_"):
-            self.scalar_step(name, operands)
-        elif operands and instruction.kind in ("load", "shared load", "shuffle", "atomic", "spill"):
-            self.forget(operands[0])
+        (self.vector_step if name.startswith("v_") else self.scalar_step)(name, operands)
         return None
 
     def branch(self, name: str) -> bool | None:
@@ -726,13 +759,12 @@ class Gcn:
             first, second = (part.strip() for part in ", ".join(s).split("::", 1))
             other, _, rest = second.partition(" ")
             operands, others = ([part.strip() for part in text.split(",")] for text in (first, rest))
-            before = dict(self.vector)
+            before = self.known.get(operands[0])
             self.vector_step(name, operands)
-            result, self.vector = self.vector.get(int(operands[0][1:])), before
+            result = self.known.get(operands[0])
+            self.set(operands[0], before)
             self.vector_step(other, others)
-            self.vector.pop(int(operands[0][1:]), None)
-            if result is not None:
-                self.vector[int(operands[0][1:])] = result
+            self.set(operands[0], result)
             return
         stem = re.sub(r"_(e32|e64|dpp|e64_dpp|sdwa)$", "", name.removeprefix("v_").removeprefix("dual_"))
         if name.endswith(("dpp", "sdwa")) or any("quad_perm" in t or "row_" in t for t in s):
@@ -788,7 +820,7 @@ class Gcn:
     def lane_values(self, text: str, bits: int) -> Any:
         """The value of an operand in each lane, as Python's integers, or None."""
         if found := re.fullmatch(r"v\[(\d+):(\d+)\]", text):
-            low, high = (self.vector.get(int(number)) for number in found.groups())
+            low, high = (self.known.get(f"v{number}") for number in found.groups())
             if low is None or high is None:
                 return None
             return (high & WORD).astype(object) << 32 | (low & WORD).astype(object)

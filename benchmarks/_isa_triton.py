@@ -19,7 +19,7 @@ from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
 # Triton's compiler requires names in capitals for constants by convention only.
-# ruff: noqa: N803, N806
+# ruff: noqa: N803
 
 
 @triton.jit
@@ -78,7 +78,9 @@ def column_sum(x, y, M: tl.constexpr, N: tl.constexpr, ROWS: tl.constexpr, COLUM
 
 
 @triton.jit
-def matmul_tile(a, b, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, TM: tl.constexpr, TN: tl.constexpr, TK: tl.constexpr):
+def matmul_tile(
+    a, b, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, TM: tl.constexpr, TN: tl.constexpr, TK: tl.constexpr
+):
     tile = tl.program_id(0)
     columns: tl.constexpr = (N + TN - 1) // TN
     row = tile // columns * TM + tl.arange(0, TM)
@@ -94,7 +96,9 @@ def matmul_tile(a, b, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, TM: tl.
 
 
 @triton.jit
-def matmul(a, b, c, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, TM: tl.constexpr, TN: tl.constexpr, TK: tl.constexpr):
+def matmul(
+    a, b, c, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, TM: tl.constexpr, TN: tl.constexpr, TK: tl.constexpr
+):
     total, row, column = matmul_tile(a, b, M, N, K, TM, TN, TK)
     valid = (row[:, None] < M) & (column[None, :] < N)
     tl.store(c + row[:, None] * N + column[None, :], total.to(tl.float16), mask=valid)
@@ -114,7 +118,9 @@ def matmul_gelu(
 
 
 @triton.jit
-def attention_step(q, k, v, top, total, out, row, start, T: tl.constexpr, D: tl.constexpr, KEYS: tl.constexpr, DIAGONAL: tl.constexpr):
+def attention_step(
+    q, k, v, top, total, out, row, start, T: tl.constexpr, D: tl.constexpr, KEYS: tl.constexpr, DIAGONAL: tl.constexpr
+):
     key = start + tl.arange(0, KEYS)
     d = tl.arange(0, D)
     if DIAGONAL:
