@@ -29,11 +29,11 @@ class Case:
     tiles: tuple[int, ...] = (0,)
     """The tiles that are counted: one if the tiles do not differ."""
     per: str = "row"
-    """What instructions are divided by: `row`, `element` or `4096 multiply-accumulates`."""
+    """The amount of work that instructions are divided by, such as `row`, `element` or `4096 multiply-accumulates`. """
     amount: float = 1
-    """How many of these the counted tiles compute."""
+    """How many times that work the counted tiles do."""
     replace: dict[str, str] = field(default_factory=dict)
-    """What to replace in the text of our kernel, for other sizes and types."""
+    """Replacements in the text of our kernel, for other sizes and types."""
 
     @property
     def is_matmul(self) -> bool:
@@ -47,7 +47,7 @@ class Case:
         return text
 
     def job(self, chip: str, wave_size: int) -> dict[str, Any]:
-        """What to compile, for Triton."""
+        """The job of Triton's process."""
         options = {"num_warps": self.threads // wave_size, "num_stages": 3 if chip.startswith("sm_") else 2}
         return {
             "kernel": self.kernel,

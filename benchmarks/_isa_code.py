@@ -363,6 +363,19 @@ def read_gcn(text: str) -> Code:
     return Code("amd", tuple(instructions), int(preloaded[1]) if preloaded else None)
 
 
+def multiply_accumulates(instruction: Instruction) -> int | None:
+    """The multiply-accumulates of an MMA per warp, or None if a descriptor has the shape."""
+    name = instruction.name
+    if found := re.match(r"[HIQB]GMMA\.(\d+)x(\d+)x(\d+)", name):
+        # The four warps of a warpgroup issue it.
+        return int(found[1]) * int(found[2]) * int(found[3]) // 4
+    if found := re.match(r"[HIQOD]MMA\.(?:SP\.)?(16|8)(8)(\d+)\b", name):
+        return int(found[1]) * int(found[2]) * int(found[3])
+    if found := re.match(r"v_\w*?_(\d+)x(\d+)x(\d+)(?:_(\d+)b)?", name):
+        return int(found[1]) * int(found[2]) * int(found[3]) * int(found[4] or 1)
+    return None
+
+
 def split_operands(text: str) -> tuple[str, ...]:
     """The operands of an instruction, without `.reuse`."""
     parts = re.split(r",\s*(?![^\[]*\])", text.replace(".reuse", "")) if text else []

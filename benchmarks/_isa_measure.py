@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import _isa_run
-from _isa_code import MEMORY, Code, Loop, count
+from _isa_code import MEMORY, Code, Loop, count, multiply_accumulates
 from smalti import targets
 
 
@@ -21,6 +21,8 @@ def figures(code: Code, warps: int, blocks: Sequence[int], wave_size: int) -> di
         if times and instruction.kind in MEMORY:
             name = f"{instruction.kind} {instruction.bytes or 'tile'}"
             widths[MEMORY[instruction.kind]][name] += times
+    mmas = [(i, n) for i, n in zip(code.instructions, total, strict=True) if n and i.kind == "mma"]
+    work = [multiply_accumulates(i) for i, _ in mmas]
     loops = []
     for loop in steady_loops(code, runs):
         iterations = [run.executed[loop.header] for run in runs]
@@ -39,6 +41,7 @@ def figures(code: Code, warps: int, blocks: Sequence[int], wave_size: int) -> di
         "kinds": count((instruction.kind, n) for instruction, n in zip(code.instructions, total, strict=True)),
         "loops": loops,
         "widths": {memory: dict(sorted(found.items())) for memory, found in widths.items()},
+        "multiply-accumulates": None if None in work else sum(w * n for w, (_, n) in zip(work, mmas, strict=True) if w),
         "undecided": sum(run.undecided for run in runs),
     }
 
@@ -58,7 +61,7 @@ def loop_text(code: Code, first: int) -> list[str]:
 
 
 # Resident warps per SM (CUDA's programming guide, compute capabilities), or waves per CU or WGP, four SIMDs each (LLVM's
-# AMDGPU backend, waves per execution unit).
+# AMDGPU backend, waves per SIMD).
 _RESIDENT = (("sm_120", 48), ("sm_86", 48), ("sm_89", 48), ("sm_", 64), ("gfx9", 4 * 8), ("gfx", 4 * 16))
 
 
@@ -90,6 +93,7 @@ def rates(found: dict[str, Any], is_matmul: bool, amount: float) -> dict[str, fl
     if not is_matmul:
         in_loops = sum(sum(loop["kinds"].values()) for loop in found["loops"])
         return {"rate": found["executed"] / amount, "loop rate": in_loops / amount if in_loops else None}
+    counted = found.get("multiply-accumulates")
     with_mma = [loop for loop in found["loops"] if loop["mma"]]
     # A loop without MMAs belongs to a producer warp: its instructions feed the MMAs of the other loops.
     others = sum(sum(loop["kinds"].values()) - loop["mma"] for loop in found["loops"])
@@ -97,4 +101,5 @@ def rates(found: dict[str, Any], is_matmul: bool, amount: float) -> dict[str, fl
     return {
         "rate": (found["executed"] - mmas) / amount,
         "loop rate": others / (share * amount) if share else None,
+        "MMA work": counted / 4096 / amount if counted else None,
     }

@@ -26,7 +26,8 @@ lane 0 of each warp, AMD code for all lanes of a wave. An mbarrier wait succeeds
 condition takes the shorter path to the end; the column "undecided" has the number of such branches. An instruction whose
 predicate is false counts, because it takes an issue slot. Steady-state loops are the innermost loops that a warp repeats.
 For matmuls the figures are instructions other than MMAs per 4096 multiply-accumulates; for loops, those that the MMAs of the
-loops compute. Occupancy is in warps per SM, CU or WGP, as registers, shared memory and threads allow.
+loops compute. "MMA work" is the multiply-accumulates of all counted MMAs, divided by those of the kernel's tiles: a check of
+the counts, 1 where no MMA is wasted. Occupancy is in warps per SM, CU or WGP, as registers, shared memory and threads allow.
 """
 
 
@@ -57,11 +58,11 @@ def _row(cell: dict[str, Any], link: str) -> str:
         f"<td><a href='#{link}'>{escape(cell['kernel'])}</a></td><td>{cell['chip']}</td><td>{escape(cell['per'])}</td>"
     )
     if error := cell["ours"].get("error"):
-        return f"<tr>{first}<td class=failed colspan=9>{escape(error)}</td></tr>"
+        return f"<tr>{first}<td class=failed colspan=10>{escape(error)}</td></tr>"
     return (
         f"<tr>{first}{both('rate')}{_ratio_cell(cell.get('rate ratio'))}"
         f"{both('loop rate')}{_ratio_cell(cell.get('loop rate ratio'))}"
-        f"{both('registers')}{both('spills')}{both('shared')}{both('occupancy')}{both('undecided')}</tr>"
+        f"{both('registers')}{both('spills')}{both('shared')}{both('occupancy')}{both('MMA work')}{both('undecided')}</tr>"
     )
 
 
@@ -115,7 +116,7 @@ def page(
 ) -> str:
     """The page: the method, a table with the first cell first, and each cell's details."""
     heads = ("kernel", "chip", "per", "whole kernel", "ratio", "loops", "ratio", "registers", "spills", "shared memory")
-    heads = (*heads, "occupancy", "undecided")
+    heads = (*heads, "occupancy", "MMA work", "undecided")
     rows = "".join(_row(cell, f"cell{i}") for i, cell in enumerate(cells))
     details = "".join(_detail(cell, f"cell{i}", loops) for i, cell in enumerate(cells))
     known = ", ".join(f"{name} {version}" for name, version in versions.items() if version)

@@ -5,8 +5,8 @@ Integer, predicate and scalar instructions are computed where their operands are
 constants, and what follows from them. All other results are unknown: loads, arguments, floats. So trip counts that
 depend on sizes and numbers only are exact. The rules for the rest:
 
-- SASS is executed for lane 0, so code for one leader is counted. AMD code is executed for all lanes of the wave: vector
-  registers hold a value per lane, and a masked region is skipped only if its mask is known to be empty.
+- SASS is executed for lane 0, so code for one leader is counted. AMD code is executed for all lanes of the wave.
+  Its vector registers hold a value per lane. A masked region is skipped only if its mask is known to be empty.
 - A wait for an mbarrier succeeds at its first try.
 - A branch whose condition is unknown takes the shorter path to the end of the program; `undecided` counts these.
 """
@@ -48,7 +48,7 @@ class Machine(Protocol):
     """The values that are known, by register or predicate."""
 
     def forgotten(self, instruction: Instruction) -> tuple[str, ...] | None:
-        """What an instruction writes that is never computed; None for an instruction that `step` executes."""
+        """The registers and predicates that an instruction makes unknown; None for an instruction that `step` executes."""
         ...
 
     def step(self, instruction: Instruction) -> bool | None:
@@ -269,7 +269,7 @@ class Sass:
         a, b = self.value(s[0]), self.value(s[1])
         c = self.value(s[2], wide)
         if a is None or b is None:
-            # MOV moves its last operand, whatever RZ multiplies.
+            # IMAD.MOV multiplies by RZ and adds its last operand.
             zero = 0 in (a, b)
             if not zero:
                 return None, []
@@ -637,7 +637,7 @@ class Gcn:
         if name in ("s_branch", "s_endpgm"):
             return True
         if "exec" in name:
-            # A mask that is not known is not empty.
+            # An unknown mask counts as not empty.
             empty = self.exec == 0
             return empty if name.endswith("execz") else not empty
         if "vcc" in name:
@@ -649,7 +649,7 @@ class Gcn:
         return None
 
     def scalar_step(self, name: str, s: list[str]) -> None:
-        words = 2 if re.search(r"_[bui]64", name) else 1
+        words = 2 if re.search(r"_(?:b|u|i)64", name) else 1
         bits = 32 * words
         mask = (1 << bits) - 1
         stem, _, type_ = name.removeprefix("s_").rpartition("_")

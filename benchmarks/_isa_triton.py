@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The kernels of benchmarks/isa.py in Triton, and their compilation without a GPU.
 
-The Python that has Triton executes this file. It reads jobs from standard input, and writes one JSON object a line for
-each: the PTX or AMD assembly, the shared memory in bytes, and the seconds; or the error. All sizes are constants, as
+The Python that has Triton executes this file. It reads jobs from standard input. For each it writes a line of
+JSON: the PTX or AMD assembly, the shared memory in bytes, and the seconds; or the error. All sizes are constants, as
 in our kernels, and pointers are multiples of 16 bytes.
 """
 

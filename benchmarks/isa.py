@@ -6,9 +6,13 @@ the LLVM of each. The instructions that all warps of a block execute are counted
 loops, by kind, with the widths of memory accesses. Trip counts are not assumed: the control flow of each warp is executed
 (`_isa_run.py` states the rules). Registers, spills and shared memory give the occupancy.
 
-Triton is optional. `python3 -m venv .cache/peers && .cache/peers/bin/pip install triton==3.9.0` installs it where this
-script looks for it; `--peers` names another Python. Compiled kernels and counts are cached by content in `.cache/isa`, so
-that a run that stopped continues, and a second run only counts what changed.
+Triton is optional. These commands install it where this script looks for it (`--peers` names another Python):
+
+    python3 -m venv .cache/peers
+    .cache/peers/bin/pip install -r benchmarks/requirements-peers.txt
+
+Compiled kernels and counts are cached by content in `.cache/isa`, so that a run that stopped continues, and a second run
+compiles and counts only changed kernels.
 
 Prints a table, writes a page (HTML) with the worst cells first to `--page`, and JSON to `--json`.
 """

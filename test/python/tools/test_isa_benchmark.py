@@ -18,7 +18,7 @@ import _isa_measure
 import _isa_page
 import isa
 from _isa_cases import CASES
-from _isa_code import Code, read_gcn, read_sass
+from _isa_code import Code, multiply_accumulates, read_gcn, read_sass
 from _isa_run import Counts, execute
 
 
@@ -192,8 +192,8 @@ def test_gcn_block_number() -> None:
 
 def test_gcn_kinds_and_widths() -> None:
     code = gcn(
-        "buffer_load_dwordx4 v[0:3], v4, s[0:3], 0 offen", "global_store_b16 v[0:1], v2, off", "ds_read_b64_tr_b16 v[0:1], v2",
-        "ds_read2_b32 v[0:1], v2", "global_load_lds_dwordx4 v[0:1], off", "buffer_load_short_d16_hi v0, v1, s[0:3], 0 offen",
+        "buffer_load_dwordx4 v[0:3], v4, s[0:3], 0", "global_store_b16 v[0:1], v2, off", "ds_read_b64_tr_b16 v[0:1], v2",
+        "ds_read2_b32 v[0:1], v2", "global_load_lds_dwordx4 v[0:1], off", "buffer_load_short_d16_hi v0, v1, s[0:3], 0",
         "v_mfma_f32_32x32x8_f16 v[0:15], v[16:17], v[18:19], v[0:15]", "v_pk_mul_f32 v[0:1], v[0:1], v[2:3]", "v_exp_f32_e32 v0, v0",
         "s_waitcnt vmcnt(0)", "s_delay_alu instid0(VALU_DEP_1)", "v_add_u32_e32 v0, v0, v1", "scratch_load_dword v0, off, s32",
     )  # fmt: skip
@@ -221,8 +221,22 @@ def test_rates_of_a_matmul_exclude_mmas_and_follow_its_loops() -> None:
     producer: dict[str, Any] = {"kinds": {"copy": 10}, "mma": 0}
     found: dict[str, Any] = {"executed": 200, "kinds": {"mma": 80}, "loops": [loop, producer]}
     # The loops have 60 of 80 MMAs, so 40 others belong to three quarters of the amount.
-    assert _isa_measure.rates(found, True, 10) == {"rate": 12, "loop rate": pytest.approx(40 / 7.5)}
+    found["multiply-accumulates"] = 10 * 4096
+    assert _isa_measure.rates(found, True, 10) == {"rate": 12, "loop rate": pytest.approx(40 / 7.5), "MMA work": 1}
     assert _isa_measure.rates(found, False, 10) == {"rate": 20, "loop rate": 10}
+
+
+@pytest.mark.parametrize(
+    "name, work",
+    [
+        ("HMMA.16816.F32", 2048), ("HMMA.1688.F32.TF32", 1024), ("IMMA.16832.S8.S8", 4096), ("HGMMA.64x128x16.F32", 32768),
+        ("v_mfma_f32_32x32x8_f16", 8192), ("v_mfma_f32_4x4x4_16b_f16", 1024), ("v_wmma_f32_16x16x32_f16", 8192), ("UTCHMMA", None),
+    ],
+)  # fmt: skip
+def test_multiply_accumulates(name: str, work: int | None) -> None:
+    code = sass(name + " R4, R8, R12, R4") if name[0] != "v" else gcn(name + " v[0:3], v[4:5], v[6:7], v[0:3]")
+    assert code.instructions[0].kind == "mma"
+    assert multiply_accumulates(code.instructions[0]) == work
 
 
 @pytest.mark.parametrize(
