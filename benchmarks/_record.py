@@ -28,10 +28,9 @@ def versions() -> dict[str, str | None]:
     """The versions that the numbers depend on."""
     # Some benchmarks need no MLIR.
     from smalti import toolchain
-    from smalti.compiler import reproducer
 
     ptxas = toolchain.find_ptxas()
-    return {**reproducer.versions(), "ptxas": toolchain.version_of(ptxas.path) if ptxas else None}
+    return {**toolchain.versions(), "ptxas": toolchain.version_of(ptxas.path) if ptxas else None}
 
 
 def machine() -> dict[str, str | int | None]:

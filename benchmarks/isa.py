@@ -1,0 +1,361 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Machine code of our kernels and of Triton's, compared in executed instructions, without a GPU.
+
+Both sides compile the same kernels for the same chip, tile, types and number of threads: PTX with one ptxas, AMD code with
+the LLVM of each. The instructions that all warps of a block execute are counted: of the whole kernel and of its steady-state
+loops, by kind, with the widths of memory accesses. Trip counts are not assumed: the control flow of each warp is executed
+(`_isa_run.py` states the rules). Registers, spills and shared memory give the occupancy.
+
+Triton is optional. These commands install it where this script looks for it (`--peers` names another Python):
+
+    python3 -m venv .cache/peers
+    .cache/peers/bin/pip install -r benchmarks/requirements-peers.txt
+
+Compiled kernels and counts are cached by content in `.cache/isa`, so that a run that stopped continues, and a second run
+compiles and counts only changed kernels.
+
+Prints a table, writes a page (HTML) with the worst cells first to `--page`, and JSON to `--json`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import _isa_measure
+import _isa_page
+import _record
+import smalti
+from _isa_cases import CASES, CHIPS, Case
+from _isa_code import Code, read_gcn, read_sass
+from _record import ROOT
+from rich.table import Table
+from smalti import targets, toolchain
+from smalti.codegen import assemble
+
+HERE = Path(__file__).resolve().parent
+CACHE = ROOT / ".cache" / "isa"
+PEERS = ROOT / ".cache" / "peers" / "bin" / "python"
+
+
+class Cache:
+    """JSON values by content: the name of a file is the hash of all that its value depends on."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def path(self, *parts: str) -> Path:
+        return self.folder / (hashlib.sha256("\0".join(parts).encode()).hexdigest() + ".json")
+
+    def get(self, path: Path) -> Any:
+        try:
+            return json.loads(path.read_text())
+        except (OSError, ValueError):
+            return None
+
+    def put(self, path: Path, value: Any) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        beside = path.with_suffix(f".{os.getpid()}")
+        beside.write_text(json.dumps(value))
+        beside.replace(path)
+
+
+def digest(paths: Iterable[Path]) -> str:
+    whole = hashlib.sha256()
+    for path in paths:
+        whole.update(path.read_bytes())
+    return whole.hexdigest()
+
+
+@functools.cache
+def compiler_digest() -> str:
+    """The content of the compiler: its libraries and Python sources."""
+    package = Path(smalti.__file__).parent
+    files = [
+        *package.glob("_mlir_libs/*.so*"),
+        *(package / "compiler").glob("*.py"),
+        *(package / "codegen").glob("*.py"),
+    ]
+    return digest(sorted(path for path in files if path.is_file()))
+
+
+def read(chip: str, kernel: dict[str, Any]) -> Code:
+    return read_sass(kernel["code"]) if targets.get(chip).vendor == "nvidia" else read_gcn(kernel["code"])
+
+
+def compile_ours(case: Case, chip: str) -> dict[str, Any]:
+    """Our machine code and its resources, or the error."""
+    start = time.perf_counter()
+    try:
+        kernel = smalti.compile(case.source(), target=chip, num_warps=case.threads // targets.get(chip).wave_size)
+        code = kernel.asm["sass" if targets.get(chip).vendor == "nvidia" else "gcn"]
+    except smalti.SmaltiError as error:
+        return {"error": str(error).splitlines()[0]}
+    resources = kernel.resources
+    return {
+        "code": code,
+        "registers": (resources.registers or 0) + (resources.accumulator_registers or 0),
+        "spills": resources.spills,
+        "shared": resources.shared_bytes or 0,
+        "warps": resources.warps,
+        "tiles_per_block": resources.tiles / resources.grid[0] if resources.grid else 1,
+        "seconds": time.perf_counter() - start,
+    }
+
+
+class Triton:
+    """Triton in another Python, started at the first kernel that is not in the cache."""
+
+    name = "Triton"
+
+    def __init__(self, python: Path) -> None:
+        self.python = python
+        packages = python.absolute().parent.parent.glob("lib/python*/site-packages/triton-*.dist-info")
+        self.version = next((path.name.split("-")[1].removesuffix(".dist") for path in packages), None)
+        self._process: subprocess.Popen[str] | None = None
+
+    def job(self, case: Case, chip: str) -> dict[str, Any]:
+        job = case.job(chip, targets.get(chip).wave_size)
+        ptxas = toolchain.find_ptxas()
+        if targets.get(chip).vendor == "nvidia" and ptxas and (newest := toolchain.ptx_version_of(ptxas.path)):
+            job["options"]["ptx_version"] = 10 * newest[0] + newest[1]
+        return job
+
+    def compile(self, job: dict[str, Any]) -> dict[str, Any]:
+        answer = self._ask(job)
+        if "error" in answer:
+            return answer
+        if job["chip"].startswith("sm_"):
+            return self._assemble(answer, job["chip"])
+        text = answer["assembly"]
+
+        def number(name: str) -> int:
+            found = re.search(rf"^\s*(?:- )?\.{name}:\s+(\d+)$", text, re.MULTILINE)
+            return int(found[1]) if found else 0
+
+        return {
+            "code": text,
+            "registers": number("vgpr_count"),
+            "spills": number("vgpr_spill_count"),
+            "shared": answer["shared"],
+            "warps": answer["warps"],
+            "tiles_per_block": 1,
+            "seconds": answer["seconds"],
+        }
+
+    def _assemble(self, answer: dict[str, Any], chip: str) -> dict[str, Any]:
+        """Triton's PTX, assembled with the options that Triton uses."""
+        ptxas = toolchain.require(toolchain.find_ptxas(), "ptxas", "comparing NVIDIA code", toolchain.PTXAS_HINT)
+        nvdisasm = toolchain.require(
+            toolchain.find_nvdisasm(), "nvdisasm", "comparing NVIDIA code", toolchain.NVDISASM_HINT
+        )
+        with tempfile.TemporaryDirectory(prefix="smalti-") as folder:
+            source, binary = Path(folder, "kernel.ptx"), Path(folder, "kernel.cubin")
+            source.write_text(answer["assembly"])
+            command = [ptxas.path, "-v", "--regAllocOptLevel=2", f"-arch={chip}", source, "-o", binary]
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            if done.returncode:
+                return {"error": f"ptxas: {done.stderr.splitlines()[0]}"}
+            usage = next(iter(assemble.ptx_usage(done.stderr + done.stdout).values()))
+            return {
+                "code": assemble.disassemble_cubin(binary.read_bytes(), nvdisasm.path),
+                "registers": usage.registers or 0,
+                "spills": usage.spills or 0,
+                "shared": answer["shared"],
+                "warps": answer["warps"],
+                "tiles_per_block": 1,
+                "seconds": answer["seconds"],
+            }
+
+    def _ask(self, job: dict[str, Any]) -> dict[str, Any]:
+        if self._process is None:
+            ptxas = toolchain.find_ptxas()
+            environment = dict(os.environ, TRITON_CACHE_DIR=str(CACHE / "triton"), TRITON_DEFAULT_FP_FUSION="1")
+            if ptxas is not None:
+                environment |= dict.fromkeys(("TRITON_PTXAS_PATH", "TRITON_PTXAS_BLACKWELL_PATH"), str(ptxas.path))
+            self._process = subprocess.Popen(
+                [self.python, HERE / "_isa_triton.py"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
+                env=environment,
+            )
+            self._line()
+        assert self._process.stdin
+        self._process.stdin.write(json.dumps(job) + "\n")
+        self._process.stdin.flush()
+        try:
+            return json.loads(self._line())
+        except ValueError:
+            self._process = None
+            return {"error": "Triton's process ended"}
+
+    def _line(self) -> str:
+        assert self._process and self._process.stdout
+        return self._process.stdout.readline()
+
+    def close(self) -> None:
+        if self._process and self._process.stdin:
+            self._process.stdin.close()
+            self._process.wait()
+
+
+class Runner:
+    """Compiles and counts, or takes results from the cache."""
+
+    def __init__(self, cache: Cache, triton: Triton | None) -> None:
+        self.cache, self.triton = cache, triton
+
+    def ours(self, case: Case, chip: str) -> dict[str, Any]:
+        path = self.cache.path("ours", compiler_digest(), chip, case.source(), str(case.threads))
+        kernel = self.cache.get(path)
+        if kernel is None:
+            kernel = compile_ours(case, chip)
+            self.cache.put(path, kernel)
+        return kernel
+
+    def peer(self, case: Case, chip: str) -> dict[str, Any]:
+        assert self.triton
+        job = self.triton.job(case, chip)
+        path = self.cache.path("triton", str(self.triton.version), peer_digest(), json.dumps(job))
+        kernel = self.cache.get(path)
+        if kernel is None:
+            kernel = self.triton.compile(job)
+            self.cache.put(path, kernel)
+        return kernel
+
+    def figures(self, case: Case, chip: str, kernel: dict[str, Any]) -> dict[str, Any]:
+        """The kernel's figures, or its error."""
+        if "error" in kernel:
+            return kernel
+        target = targets.get(chip)
+        per_block = kernel["tiles_per_block"]
+        blocks = sorted({int(tile / per_block) for tile in case.tiles})
+        path = self.cache.path(
+            "count", counter_digest(), kernel["code"], str((kernel["warps"], blocks, target.wave_size))
+        )
+        found = self.cache.get(path)
+        if found is None:
+            try:
+                found = _isa_measure.figures(read(chip, kernel), kernel["warps"], blocks, target.wave_size)
+            except Exception as error:
+                # One kernel that the counter cannot read must not stop the others.
+                found = {"error": f"counting: {type(error).__name__}: {error}"}
+            self.cache.put(path, found)
+        if "error" in found:
+            return found
+        amount = case.amount * len(blocks) * per_block / len(case.tiles)
+        resources = {name: kernel[name] for name in ("registers", "spills", "shared", "warps")}
+        occupancy = _isa_measure.occupancy(chip, kernel["registers"], kernel["shared"], kernel["warps"])
+        return {**found, **resources, "occupancy": occupancy, **_isa_measure.rates(found, case.is_matmul, amount)}
+
+
+@functools.cache
+def peer_digest() -> str:
+    return digest([HERE / "_isa_triton.py"])
+
+
+@functools.cache
+def counter_digest() -> str:
+    return digest(HERE / f"_isa_{name}.py" for name in ("code", "run", "measure"))
+
+
+def compare(runner: Runner, case: Case, chip: str) -> dict[str, Any]:
+    """Both sides of one cell, and how many times as many instructions ours has."""
+    ours = runner.figures(case, chip, runner.ours(case, chip))
+    cell: dict[str, Any] = {"kernel": case.name, "chip": chip, "per": case.per, "ours": ours}
+    if runner.triton:
+        cell["Triton"] = runner.figures(case, chip, runner.peer(case, chip))
+        for name in ("rate", "loop rate"):
+            mine, other = ours.get(name), cell["Triton"].get(name)
+            if mine is not None and other:
+                cell[f"{name} ratio"] = round(mine / other, 3)
+    return cell
+
+
+def worst_first(cells: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Kernels that do not compile, then by how many times as many instructions ours has."""
+    return sorted(cells, key=lambda cell: ("error" not in cell["ours"], -cell.get("rate ratio", 0.0)))
+
+
+def table_of(cells: Sequence[dict[str, Any]]) -> Table:
+    table = Table(title="executed instructions of all warps, ours / Triton")
+    for column in ("kernel", "chip", "per", "whole", "ratio", "loops", "ratio", "registers", "spills", "occupancy"):
+        table.add_column(column)
+    for cell in cells:
+        sides = [cell["ours"], *([cell["Triton"]] if "Triton" in cell else [])]
+
+        def both(name: str, sides: list[dict[str, Any]] = sides) -> str:
+            return " / ".join(_isa_page.number(side.get(name)) for side in sides)
+
+        error = cell["ours"].get("error")
+        ratios = [_isa_page.number(cell.get(f"{name} ratio")) for name in ("rate", "loop rate")]
+        row = [
+            both("rate"),
+            ratios[0],
+            both("loop rate"),
+            ratios[1],
+            both("registers"),
+            both("spills"),
+            both("occupancy"),
+        ]
+        table.add_row(cell["kernel"], cell["chip"], cell["per"], *([error[:40]] if error else row))
+    return table
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--chip", action="append", help="a chip, or several times one (default: ten)")
+    parser.add_argument("--kernel", action="append", help="a part of a kernel's name (default: all kernels)")
+    parser.add_argument("--peers", type=Path, default=PEERS, help="the Python that has Triton (default: .cache/peers)")
+    parser.add_argument("--cache", type=Path, default=CACHE, help="(default: .cache/isa)")
+    parser.add_argument("--page", type=Path, default=CACHE / "isa.html", help="(default: .cache/isa/isa.html)")
+    _record.add_option(parser, "isa")
+    options = parser.parse_args()
+
+    triton = Triton(options.peers) if options.peers.exists() else None
+    if triton is None:
+        print(f"{options.peers} does not exist: only our kernels are counted", file=sys.stderr)
+    runner = Runner(Cache(options.cache), triton)
+    cases = [case for case in CASES if not options.kernel or any(part in case.name for part in options.kernel)]
+    cells = []
+    for case in cases:
+        for chip in options.chip or CHIPS:
+            cells.append(compare(runner, case, chip))
+            print(
+                f"{case.name}, {chip}: {cells[-1].get('rate ratio', cells[-1]['ours'].get('error', ''))}",
+                file=sys.stderr,
+            )
+    cells = worst_first(cells)
+
+    def loops(cell: dict[str, Any], side: str) -> list[list[str]]:
+        case = next(case for case in CASES if case.name == cell["kernel"])
+        kernel = runner.ours(case, cell["chip"]) if side == "ours" else runner.peer(case, cell["chip"])
+        code = read(cell["chip"], kernel)
+        return [_isa_measure.loop_text(code, loop["first"]) for loop in cell[side]["loops"]]
+
+    versions = {**_record.versions(), "triton": triton.version if triton else None}
+    options.page.parent.mkdir(parents=True, exist_ok=True)
+    options.page.write_text(_isa_page.page(cells, versions, loops))
+    print(f"written to {options.page}")
+    if triton:
+        triton.close()
+    record = {"what": "executed instructions of all warps of the counted blocks", "versions": versions, "cells": cells}
+    _record.write(record, options.json, table_of(cells), 160)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
