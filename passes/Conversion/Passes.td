@@ -80,11 +80,11 @@ def ConvertTritonXLAToMosaicGPU : Pass<"convert-triton-xla-to-mosaic-gpu", "::ml
     | `arith`, `math`, `scf.for`, `scf.if` | the same ops on vectors |
 
     **Layouts.** Ops with vectors have `in_layouts` and `out_layouts`, one entry per vector operand and result. Tiles
-    that are connected by element-wise ops, loops and branches have the same layout: that of the MMA accumulator if a
-    `dot` is among them, else a strided layout with the widest vectors that the memory accesses allow (up to 16 bytes).
-    If the number of threads does not divide the tile, the layout replicates the tile. Only splats change layout
-    implicitly. Patterns that create vector ops lose layouts, so do not run `canonicalize` between this pass and the
-    conversion to threads.
+    that are connected by element-wise ops, loops and branches have the same layout. It is that of the MMA accumulator
+    if a `dot` is among them. Otherwise it is a strided layout with the widest vectors that the memory accesses allow
+    (up to 16 bytes). If the number of threads does not divide the tile, the layout replicates the tile. Only splats
+    change layout implicitly. Patterns that create vector ops lose layouts, so do not run `canonicalize` between this
+    pass and the conversion to threads.
 
     **Barriers.** A barrier orders accesses to the same argument if one of them is a write, unless each element is
     accessed by one thread only.
@@ -268,7 +268,7 @@ def SmaltiLowerVectors : Pass<"smalti-lower-vectors", "::mlir::gpu::GPUModuleOp"
     - Masks (`create_mask`, `constant_mask`, `vector.mask` around a transfer) become comparisons and constants.
     - Multi-dimensional contractions, reductions, transposes, broadcasts, shape casts and gathers become ops on rows.
     - Loads, stores and atomic accesses of a memref with a negative or dynamic stride become accesses of a one-element
-      memref, because the conversion treats offsets as unsigned.
+      memref. The conversion treats offsets as unsigned.
 
     Other ops are not changed. Refused, with an error:
     - a vector that needs more registers than a thread of the target has (without `smalti.target`, of the target with
@@ -304,8 +304,8 @@ def SmaltiLowerPackedAccesses : Pass<"smalti-lower-packed-accesses", "::mlir::gp
     - Buffers (`memref.alloca` and the attributions of a kernel) become buffers of bytes.
 
     Refused, with an error before anything changes:
-    - a store of part of a byte outside private memory, because it would overwrite a concurrent store of another thread
-      to the rest of the byte;
+    - a store of part of a byte outside private memory: it could overwrite a concurrent store of another thread to the
+      byte;
     - any other op that accesses packed memory;
     - a vector of 3-, 5-, 6- or 7-bit elements.
 
@@ -399,12 +399,12 @@ def MosaicGPUOutlineLaunches : Pass<"mosaic-gpu-outline-launches", "::mlir::Modu
     number. Constants from outside are cloned. The kernel has the sizes of its grid, block and cluster and of its
     dynamic shared memory as attributes. Unused declarations, which JAX adds to every module, are erased.
 
-    A launch that contains a `mosaic_gpu` op is block-level: `mosaic_gpu.thread_group_size` is the number of threads of a
-    thread group (JAX's warpgroup), which executes the kernel with its own vectors. `mosaic_gpu.auto_barriers` requests
-    a barrier of the thread group before and after each store to shared memory. Other launches (JAX's lane semantics)
-    are thread-level. The tensor maps that the function encodes for them (calls of `mosaic_gpu_init_tma_desc`) become
-    additional arguments, which `mosaic_gpu.tensor_maps` describes, and their dynamic shared memory is aligned to 1024
-    bytes.
+    A launch that contains a `mosaic_gpu` op is block-level: `mosaic_gpu.thread_group_size` is the number of threads of
+    a thread group (JAX's warpgroup), which executes the kernel with its own vectors. `mosaic_gpu.auto_barriers`
+    requests a barrier of the thread group before and after each store to shared memory. Other launches (JAX's lane
+    semantics) are thread-level. The tensor maps that the function encodes for them (calls of
+    `mosaic_gpu_init_tma_desc`) become additional arguments, which `mosaic_gpu.tensor_maps` describes. Their dynamic
+    shared memory is aligned to 1024 bytes.
 
     Precondition: the launch is in a function of the module. Refused, with an error before anything changes:
     - sizes that are not constant, memory attributions, and references to symbols outside the launch;

@@ -294,8 +294,9 @@ _ARG_HELP = (
 def run(file: str, target: str | None, seed: int, arguments: tuple[str, ...], **options: Any) -> None:
     """Runs the kernel in FILE on random inputs.
 
-    FILE is a tile-level kernel or a module from JAX (.mlir), or a compiled kernel (.smalti). An emulated GPU also runs
-    device modules in LLVM IR (.ll, .bc), from any compiler. The target emu:CHIP runs the code of a GPU on the CPU:
+    FILE is a tile-level, block-level or thread-level kernel or a module from JAX (.mlir), or a compiled kernel (.smalti).
+    An emulated GPU also runs device modules in LLVM IR (.ll, .bc), from any compiler. The target emu:CHIP runs the code of
+    a GPU on the CPU, and sim:CHIP simulates the kernel:
 
     \b
       smalti run k.mlir --target emu:gfx942 --check --sanitize thread
