@@ -239,6 +239,7 @@ private:
   SmallVector<triton_xla::DotOp> dots;
   /// Whether warps are distributed along the rows of accumulators only.
   bool reducesRows = false;
+  bool hasReductions = false;
   int64_t largestTile = 1;
 };
 
@@ -331,6 +332,7 @@ LogicalResult Planner::checkOp(Operation *op) {
     dots.push_back(dot);
     return success();
   }
+  hasReductions |= isa<triton_xla::ReduceOp, triton_xla::ScanOp>(op);
   if (isa<triton_xla::MaskOp, triton_xla::ReturnOp, triton_xla::YieldOp,
           triton_xla::ReduceOp, triton_xla::ScanOp, triton_xla::BroadcastOp,
           triton_xla::TransposeOp, triton_xla::ReshapeOp, triton_xla::IotaOp,
@@ -520,8 +522,9 @@ LogicalResult Planner::chooseWarps() {
     plan.block.numWarps = requestedWarps;
   } else if (dots.empty()) {
     // More threads than elements would only repeat the work. Large tiles need
-    // more threads, so that several tiles fit into the registers.
-    plan.block.numWarps = target.defaultWarps;
+    // more threads, so that several tiles fit into the registers. A reduction
+    // has the least work with as few warps as possible.
+    plan.block.numWarps = hasReductions ? 1 : target.defaultWarps;
     while (plan.block.numWarps > 1 && plan.block.threads() > largestTile)
       plan.block.numWarps /= 2;
     while (plan.block.numWarps * 2 <= maxWarps &&

@@ -4,8 +4,8 @@
 // reduction gives, and the broadcast reverses it. No layout changes.
 
 // CHECK-LABEL: gpu.func @row_maximum
-// CHECK: %[[X:.*]] = vector.transfer_read {{.*}}out_layouts = [#mosaic_gpu.TiledLayout<[[T:\[\[4, 256\], \[128\], \[4\]\]]], warp_dims = [-4, -3]
-// CHECK: %[[M:.*]] = mosaic_gpu.reduce %[[X]] dims [1] init %{{.*}}out_layouts = [#mosaic_gpu.TiledLayout<[{{\[}}4], [1]], warp_dims = [-2, #mosaic_gpu.Replicated<times = 2>], lane_dims = [#mosaic_gpu.Replicated<times = 32>]
+// CHECK: %[[X:.*]] = vector.transfer_read {{.*}}out_layouts = [#mosaic_gpu.TiledLayout<{{\[\[}}4, 128], [4]], warp_dims = [-3], lane_dims = [-2], vector_dim = -1>]
+// CHECK: %[[M:.*]] = mosaic_gpu.reduce %[[X]] dims [1] init %{{.*}}out_layouts = [#mosaic_gpu.TiledLayout<{{\[\[}}4], [1]], warp_dims = [-2], lane_dims = [#mosaic_gpu.Replicated<times = 32>]
 // CHECK: arith.maximumf
 // CHECK: mosaic_gpu.return
 // CHECK-NOT: layout_cast
@@ -32,7 +32,7 @@ triton_xla.entry_func @row_maximum(%src: memref<4x1024xf32>, %tile: index) tiles
 // CHECK-LABEL: gpu.func @sum
 // CHECK: %[[S:.*]] = mosaic_gpu.reduce {{.*}} dims [0, 1] {{.*}} -> f32
 // CHECK: %[[V:.*]] = vector.broadcast %[[S]] {out_layouts = [#mosaic_gpu.WGSplatFragLayout<[1]>]}
-// CHECK: vector.transfer_write %[[V]], {{.*}}Replicated<times = 8>
+// CHECK: vector.transfer_write %[[V]], {{.*}}Replicated<times = 32>
 triton_xla.entry_func @sum(%src: memref<16x64xf32>, %dst: memref<f32>, %tile: index) tiles 1 {
   %zero = arith.constant 0.0 : f32
   %x = triton_xla.extract %src[0, 0] [16, 64] [1, 1] : memref<16x64xf32> to tensor<16x64xf32>
