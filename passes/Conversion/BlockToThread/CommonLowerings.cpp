@@ -13,8 +13,10 @@ void block_to_thread::registerCommonLowerings(OpLowerings &lowerings) {
   registerElementwise(lowerings);
   registerMma(lowerings);
   registerOpaque(lowerings);
+  registerReductions(lowerings);
   registerRegions(lowerings);
   registerRelayouts(lowerings);
+  registerScans(lowerings);
   registerShapes(lowerings);
   registerTransfers(lowerings);
   registerViews(lowerings);

@@ -270,6 +270,12 @@ public:
                                      indices.getBuilder().getI1Type(),
                                      /*membermask=*/Value());
   }
+  Value emitLaneMove(OpBuilder &builder, Location loc, Value word,
+                     const LaneMove &move,
+                     ThreadIndices &indices) const override;
+  int64_t getShiftedLanes() const override { return target.waveSize; }
+  Value emitWaveReduction(OpBuilder &builder, Location loc, Value word,
+                          vector::CombiningKind kind) const override;
   SmallVector<Value> emitOpaque(OpBuilder &builder, Location loc,
                                 ArrayRef<Value> registers) const override {
     return nvidia::emitOpaque(builder, loc, registers);
@@ -426,6 +432,64 @@ SmallVector<Value> NVIDIALowering::emitMma(OpBuilder &builder, Location loc,
 }
 
 /// The value of lane 0.
+Value NVIDIALowering::emitLaneMove(OpBuilder &builder, Location loc, Value word,
+                                   const LaneMove &move,
+                                   ThreadIndices &indices) const {
+  int64_t last = target.waveSize - 1;
+  auto shuffle = [&](NVVM::ShflKind kind, Value lane, int64_t clamp) -> Value {
+    return NVVM::ShflOp::create(builder, loc, builder.getI32Type(),
+                                getI32(builder, loc, -1), word, lane,
+                                getI32(builder, loc, clamp), kind, UnitAttr());
+  };
+  if (std::optional<int64_t> mask = move.matchExchange())
+    return shuffle(NVVM::ShflKind::bfly, getI32(builder, loc, *mask), last);
+  if (std::optional<int64_t> shift = move.matchShift())
+    return *shift < 0
+               ? shuffle(NVVM::ShflKind::up, getI32(builder, loc, -*shift), 0)
+               : shuffle(NVVM::ShflKind::down, getI32(builder, loc, *shift),
+                         last);
+  if (std::optional<int64_t> lane = move.matchBroadcast())
+    return shuffle(NVVM::ShflKind::idx, getI32(builder, loc, *lane), last);
+  Value source =
+      ThreadTables(indices).lookup(move.getThreadTable(indices.getGrid()));
+  return shuffle(NVVM::ShflKind::idx, source, last);
+}
+
+static std::optional<NVVM::ReduxKind> getRedux(vector::CombiningKind kind) {
+  using vector::CombiningKind;
+  switch (kind) {
+  case CombiningKind::ADD:
+    return NVVM::ReduxKind::ADD;
+  case CombiningKind::MINSI:
+    return NVVM::ReduxKind::MIN;
+  case CombiningKind::MAXSI:
+    return NVVM::ReduxKind::MAX;
+  case CombiningKind::MINUI:
+    return NVVM::ReduxKind::UMIN;
+  case CombiningKind::MAXUI:
+    return NVVM::ReduxKind::UMAX;
+  case CombiningKind::AND:
+    return NVVM::ReduxKind::AND;
+  case CombiningKind::OR:
+    return NVVM::ReduxKind::OR;
+  case CombiningKind::XOR:
+    return NVVM::ReduxKind::XOR;
+  default:
+    return std::nullopt;
+  }
+}
+
+Value NVIDIALowering::emitWaveReduction(OpBuilder &builder, Location loc,
+                                        Value word,
+                                        vector::CombiningKind kind) const {
+  std::optional<NVVM::ReduxKind> redux = getRedux(kind);
+  if (!redux)
+    return {};
+  return NVVM::ReduxOp::create(builder, loc, builder.getI32Type(), word, *redux,
+                               getI32(builder, loc, -1), /*abs=*/false,
+                               /*nan=*/false);
+}
+
 Value NVIDIALowering::emitUniform(OpBuilder &builder, Location loc,
                                   Value index) const {
   Type word = builder.getI32Type();
@@ -590,7 +654,6 @@ public:
     OpLowerings lowerings;
     registerCommonLowerings(lowerings);
     registerNVIDIAConversions(lowerings);
-    registerNVIDIAReductions(lowerings);
     registerPeerMemory(lowerings);
     if (chip->hasTMA)
       registerTensorCopies(lowerings);

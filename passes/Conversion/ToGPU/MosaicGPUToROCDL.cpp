@@ -7,6 +7,7 @@
 #include "smalti/passes/Conversion/BlockToThread/Kernel/OpLowerings.h"
 #include "smalti/passes/Conversion/BlockToThread/Kernel/VendorLowering.h"
 #include "smalti/passes/Conversion/BlockToThread/Registers/RegisterWords.h"
+#include "smalti/passes/Conversion/ToGPU/AMDLaneMoves.h"
 #include "smalti/passes/Support/LDSFence.h"
 #include "smalti/passes/Support/TargetOption.h"
 #include "smalti/targets/Target.h"
@@ -156,6 +157,12 @@ public:
     if (ordersGlobalMemory && isDrained)
       createLDSFence(builder, loc, /*isOrdered=*/true);
   }
+  Value emitLaneMove(OpBuilder &builder, Location loc, Value word,
+                     const LaneMove &move,
+                     ThreadIndices &indices) const override {
+    return amd::emitLaneMove(builder, loc, word, move, target, indices);
+  }
+  int64_t getShiftedLanes() const override { return amd::kRow; }
   Value emitUniform(OpBuilder &builder, Location loc,
                     Value index) const override {
     Value narrow =

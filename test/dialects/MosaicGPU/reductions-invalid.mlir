@@ -21,11 +21,11 @@ func.func @shapes(%v: vector<8xf32>, %w: vector<4xf32>, %z: f32) {
 
 // -----
 
-func.func @elements(%v: vector<8xcomplex<f32>>, %z: complex<f32>) {
-  // expected-error @+1 {{elements must be numbers, but found 'complex<f32>'}}
-  %0 = mosaic_gpu.reduce %v dims [0] init %z : vector<8xcomplex<f32>> -> complex<f32> {
-  ^bb0(%a: complex<f32>, %b: complex<f32>):
-    mosaic_gpu.return %a : complex<f32>
+func.func @elements(%v: vector<8x!llvm.ptr>, %z: !llvm.ptr) {
+  // expected-error @+1 {{elements must be numbers, but found '!llvm.ptr'}}
+  %0 = mosaic_gpu.reduce %v dims [0] init %z : vector<8x!llvm.ptr> -> !llvm.ptr {
+  ^bb0(%a: !llvm.ptr, %b: !llvm.ptr):
+    mosaic_gpu.return %a : !llvm.ptr
   }
   return
 }
@@ -124,7 +124,7 @@ func.func @no_return(%v: vector<8xf32>, %z: f32) {
   // expected-error @+1 {{the region must end with 'mosaic_gpu.return'}}
   %0 = mosaic_gpu.reduce %v dims [0] init %z : vector<8xf32> -> f32 {
   ^bb0(%a: f32, %b: f32):
-    %s = arith.addf %a, %b : f32
+    llvm.unreachable
   }
   return
 }
