@@ -172,7 +172,8 @@ def ConvertMosaicGPUToNVVM : Smalti_ConvertMosaicGPU<"convert-mosaic-gpu-to-nvvm
     }
     ```
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect", "::mlir::LLVM::LLVMDialect",
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
+                           "::mlir::gpu::GPUDialect", "::mlir::LLVM::LLVMDialect",
                            "::mlir::memref::MemRefDialect", "::mlir::NVVM::NVVMDialect",
                            "::mlir::nvgpu::NVGPUDialect", "::mlir::scf::SCFDialect",
                            "::mlir::vector::VectorDialect"];

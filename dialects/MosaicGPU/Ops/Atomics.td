@@ -54,7 +54,7 @@ def MosaicGPU_AtomicRMWOp : MosaicGPU_AtomicOp<"atomic_rmw"> {
   let results = (outs Optional<AnyVectorOfNonZeroRank>:$old);
   let assemblyFormat = [{
     $kind $values `,` $destination `[` $indices `]` (`mask` `(` $mask^ `)`)? $scope $ordering attr-dict
-    `:` type($values) `,` type($destination) `,` type($indices)
+    `:` type($values) `,` type($destination) `,` type($indices) ``
     custom<MaskType>(ref($mask), ref(type($indices)), type($mask)) (`->` type($old)^)?
   }];
 }
@@ -88,7 +88,7 @@ def MosaicGPU_AtomicCASOp : MosaicGPU_AtomicOp<"atomic_cas", [AllTypesMatch<["ex
   let results = (outs Optional<AnyVectorOfNonZeroRank>:$old);
   let assemblyFormat = [{
     $expected `,` $desired `,` $destination `[` $indices `]` (`mask` `(` $mask^ `)`)? $scope $ordering attr-dict
-    `:` type($expected) `,` type($destination) `,` type($indices)
+    `:` type($expected) `,` type($destination) `,` type($indices) ``
     custom<MaskType>(ref($mask), ref(type($indices)), type($mask)) (`->` type($old)^)?
   }];
 }

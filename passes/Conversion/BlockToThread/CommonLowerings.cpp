@@ -10,7 +10,9 @@ void block_to_thread::registerCommonLowerings(OpLowerings &lowerings) {
   registerMbarriers(lowerings);
   registerBlockBarriers(lowerings);
   registerControlFlow(lowerings);
+  registerAtomics(lowerings);
   registerElementwise(lowerings);
+  registerIndexedAccesses(lowerings);
   registerMma(lowerings);
   registerOpaque(lowerings);
   registerReductions(lowerings);

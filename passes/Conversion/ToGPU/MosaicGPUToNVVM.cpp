@@ -13,6 +13,7 @@
 #include "smalti/targets/Target.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -234,6 +235,13 @@ public:
            std::to_string(grid.blockThreads / grid.numThreads) +
            " thread groups; " + std::to_string(barriers - 1) +
            " barriers are available";
+  }
+  void emitFailure(OpBuilder &builder, Location loc,
+                   StringRef message) const override {
+    // A call of __assertfail, which reports the message and the source
+    // location.
+    Value isFalse = arith::ConstantIntOp::create(builder, loc, 0, 1);
+    cf::AssertOp::create(builder, loc, isFalse, message);
   }
   void emitThreadGroupBarrier(OpBuilder &builder, Location loc,
                               ThreadIndices &indices) const override {

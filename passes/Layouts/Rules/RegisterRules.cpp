@@ -225,6 +225,13 @@ template <typename OpTy> struct ShowRule {
   }
 };
 
+struct AssertRule {
+  static LogicalResult derive(AssertOp op, ConstraintSystem &system) {
+    system.create(op.getConditionMutable());
+    return success();
+  }
+};
+
 /// The body is thread-level code; the op states its layouts.
 struct CustomPrimitiveRule {
   static LogicalResult derive(CustomPrimitiveOp op, ConstraintSystem &system) {
@@ -281,6 +288,7 @@ void inference::registerRegisterRules(DialectRegistry &registry) {
     attachRule<ReduceRule, ReduceOp>(context);
     attachRule<ScanRule, ScanOp>(context);
     attachRule<OptimizationBarrierRule, OptimizationBarrierOp>(context);
+    attachRule<AssertRule, AssertOp>(context);
     attachRule<ShowRule<DebugPrintOp>, DebugPrintOp>(context);
     attachRule<ShowRule<PrintLayoutOp>, PrintLayoutOp>(context);
     attachRule<CustomPrimitiveRule, CustomPrimitiveOp>(context);

@@ -26,6 +26,7 @@ void registerLayoutRules(mlir::DialectRegistry &registry);
 
 void registerElementwiseRules(mlir::DialectRegistry &registry);
 void registerVectorRules(mlir::DialectRegistry &registry);
+void registerIndexedRules(mlir::DialectRegistry &registry);
 void registerControlFlowRules(mlir::DialectRegistry &registry);
 void registerMemRefRules(mlir::DialectRegistry &registry);
 void registerRegisterRules(mlir::DialectRegistry &registry);

@@ -6,6 +6,7 @@
 #include "smalti/targets/Target.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -133,6 +134,11 @@ Value VendorLowering::emitElected(ThreadIndices &indices) const {
 SmallVector<Value> VendorLowering::emitOpaque(OpBuilder &, Location,
                                               ArrayRef<Value> registers) const {
   return SmallVector<Value>(registers);
+}
+
+void VendorLowering::emitFailure(OpBuilder &builder, Location loc,
+                                 StringRef) const {
+  LLVM::Trap::create(builder, loc);
 }
 
 static Value plainLoad(OpBuilder &builder, Location loc, const Access &access,

@@ -164,6 +164,10 @@ public:
   virtual mlir::Value emitUniform(mlir::OpBuilder &builder, mlir::Location loc,
                                   mlir::Value index) const;
 
+  /// Stops the kernel with an error.
+  virtual void emitFailure(mlir::OpBuilder &builder, mlir::Location loc,
+                           llvm::StringRef message) const;
+
   // Mbarriers; addresses are pointers to shared memory.
   virtual void emitBarrierInit(mlir::OpBuilder &builder, mlir::Location loc,
                                mlir::Value address, int64_t arrivals) const = 0;
