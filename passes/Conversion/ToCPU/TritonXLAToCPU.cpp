@@ -94,9 +94,34 @@ static bool isPacked(Type element) {
   return bits != 1 && bits < 8;
 }
 
+/// Why a dot cannot be lowered to CPU loops, if it cannot.
+static std::optional<StringRef> getRefusal(DotOp dot) {
+  Type lhs = dot.getLhs().getType().getElementType();
+  if (dot.getLhs().getType().getRank() != 2)
+    return "a batch of dots";
+  if (dot.getAlgorithm() != DotAlgorithm::Default &&
+      dot.getAlgorithm() != DotAlgorithm::TF32 &&
+      dot.getAlgorithm() != DotAlgorithm::IEEE)
+    return "a dot with this algorithm";
+  if (dot.getUnsignedLhs() || dot.getUnsignedRhs())
+    return "a dot of unsigned operands";
+  if (lhs.isF64())
+    return "a dot of f64 operands";
+  if (lhs != dot.getRhs().getType().getElementType())
+    return "a dot of operands with different element types";
+  if (dot.getAccumulator().getType().getElementType().isF16())
+    return "a dot with an f16 accumulator";
+  return std::nullopt;
+}
+
 /// Reports what cannot be lowered to CPU loops. If this check succeeds, a later
 /// failure is a defect in the pass.
 static LogicalResult checkKernel(EntryFuncOp entry) {
+  if (entry.getTileIds().size() != 1)
+    return entry.emitError("a grid of ")
+           << entry.getTileIds().size()
+           << " dimensions is not supported on the CPU; "
+              "smalti-expand-tile-ops reduces it to one";
   for (BlockArgument argument : entry.getKernelArguments()) {
     auto memref = dyn_cast<MemRefType>(argument.getType());
     if (memref && memref.getMemorySpace())
@@ -136,6 +161,9 @@ static LogicalResult checkKernel(EntryFuncOp entry) {
                   "and f8E4M3FN and f8E5M2 in extract, insert, mask, dot and "
                   "arith.extf";
     }
+    if (auto dot = dyn_cast<DotOp>(op))
+      if (std::optional<StringRef> what = getRefusal(dot))
+        return op->emitOpError() << *what << " is not supported on the CPU";
     if (!onTiles)
       return WalkResult::advance();
     if (isa<ExtractOp, InsertOp, MaskOp, DotOp>(op) || isElementwiseOnTiles(op))
