@@ -222,6 +222,7 @@ private:
   LogicalResult checkBody();
   LogicalResult checkOp(Operation *op);
   LogicalResult checkMemRefs(Operation *op);
+  LogicalResult checkDot(triton_xla::DotOp dot);
   bool chooseWarpgroups();
   LogicalResult chooseWarps();
   std::optional<BlockMma> selectFor(triton_xla::DotOp dot, int64_t warps) const;
@@ -251,6 +252,11 @@ private:
 
 LogicalResult Planner::checkSignature() {
   triton_xla::EntryFuncOp func = plan.func;
+  if (func.getTileIds().size() != 1)
+    return func.emitError()
+           << "a grid of " << func.getTileIds().size()
+           << " dimensions is not supported on a GPU; smalti-expand-tile-ops "
+              "reduces it to one";
   if (func.getNumTiles() > std::numeric_limits<int32_t>::max())
     return func.emitError()
            << "has " << func.getNumTiles() << " tiles; a grid has at most "
@@ -307,6 +313,26 @@ LogicalResult Planner::checkMemRefs(Operation *op) {
   return success();
 }
 
+LogicalResult Planner::checkDot(triton_xla::DotOp dot) {
+  auto refuse = [&](StringRef what) {
+    return dot.emitOpError() << what << " is not supported on a GPU";
+  };
+  if (dot.getLhs().getType().getRank() != 2)
+    return refuse("a batch of dots");
+  if (!llvm::is_contained({triton_xla::DotAlgorithm::Default,
+                           triton_xla::DotAlgorithm::TF32,
+                           triton_xla::DotAlgorithm::IEEE},
+                          dot.getAlgorithm()))
+    return refuse("a dot with this algorithm");
+  if (dot.getUnsignedLhs() || dot.getUnsignedRhs())
+    return refuse("a dot of unsigned operands");
+  if (dot.getLhs().getType().getElementType() !=
+      dot.getRhs().getType().getElementType())
+    return refuse("a dot of operands with different element types");
+  dots.push_back(dot);
+  return success();
+}
+
 LogicalResult Planner::checkOp(Operation *op) {
   for (Value value : llvm::concat<Value>(op->getOperands(), op->getResults())) {
     auto type = dyn_cast<RankedTensorType>(value.getType());
@@ -328,10 +354,8 @@ LogicalResult Planner::checkOp(Operation *op) {
 
   if (windowOf(op))
     return checkMemRefs(op);
-  if (auto dot = dyn_cast<triton_xla::DotOp>(op)) {
-    dots.push_back(dot);
-    return success();
-  }
+  if (auto dot = dyn_cast<triton_xla::DotOp>(op))
+    return checkDot(dot);
   hasReductions |= isa<triton_xla::ReduceOp, triton_xla::ScanOp>(op);
   if (isa<triton_xla::MaskOp, triton_xla::ReturnOp, triton_xla::YieldOp,
           triton_xla::ReduceOp, triton_xla::ScanOp, triton_xla::BroadcastOp,

@@ -282,7 +282,8 @@ def describe(operation: Any) -> Entry:
     function_type = cast(Any, ir.FunctionType(ir.TypeAttr(operation.attributes["function_type"]).value))
     count = len(function_type.inputs)
     if operation.name == "triton_xla.entry_func":
-        count -= 1  # The launcher passes the tile id.
+        # The launcher passes the tile id, or one for each dimension of the grid.
+        count -= len(ir.DenseI64ArrayAttr(operation.attributes["grid"])) if "grid" in operation.attributes else 1
     maps: list[ir.Attribute] = []
     if TENSOR_MAPS in operation.attributes:
         maps = list(ir.ArrayAttr(operation.attributes[TENSOR_MAPS]))
