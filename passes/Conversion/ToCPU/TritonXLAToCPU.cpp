@@ -35,6 +35,7 @@
 #include "mlir/Dialect/Arith/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -115,7 +116,7 @@ static LogicalResult checkKernel(EntryFuncOp entry) {
       for (Block &block : region)
         llvm::append_range(types, block.getArgumentTypes());
     }
-    if (failed(checkSubByteAccess(op)))
+    if (failed(checkSubByteAccess(op)) || failed(checkTileLoop(op)))
       return failure();
     for (Type type : types) {
       Type element = getElementTypeOrSelf(type);
@@ -140,7 +141,7 @@ static LogicalResult checkKernel(EntryFuncOp entry) {
     }
     if (!onTiles)
       return WalkResult::advance();
-    if (isa<ExtractOp, InsertOp, MaskOp, DotOp>(op) || isShapeOp(op) ||
+    if (isa<ExtractOp, InsertOp, MaskOp, DotOp>(op) || isTensorTileOp(op) ||
         isTileLoop(op) || isElementwiseOnTiles(op))
       return WalkResult::advance();
     if (isa<scf::SCFDialect>(op->getDialect())) {
@@ -632,7 +633,7 @@ private:
     if (failed(convertElementwise(*scratch)))
       return {};
     lowerTileOps(rewriter, function, vectorBits);
-    lowerShapeOps(rewriter, function);
+    lowerTensorTileOps(rewriter, function);
     if (failed(fuseElementwise(rewriter, function)))
       return {};
     lowerInserts(rewriter, function, vectorBits);
@@ -669,6 +670,14 @@ private:
     Block::iterator position = std::next(entry->getIterator());
     symbols.erase(entry);
     for (Operation &op : llvm::make_early_inc_range(*scratch.getBody())) {
+      // Kernels share declarations of the C library.
+      if (auto declaration = dyn_cast<LLVM::LLVMFuncOp>(op)) {
+        if (symbols.lookup(declaration.getName()))
+          continue;
+        op.remove();
+        symbols.insert(&op, position);
+        continue;
+      }
       // Constants are globals, whose names may collide.
       if (auto symbol = dyn_cast<SymbolOpInterface>(op);
           symbol && !isa<func::FuncOp>(op)) {
