@@ -874,3 +874,121 @@ triton_xla.entry_func @check(%a: memref<?xi32>, %n: i32, %tile: index) tiles 3 {
     a[117] = -1
     with pytest.raises(smalti.LaunchError, match="the assertion failed: the elements must not be negative"):
         kernel(a, 4)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Kernels of several ops
+# ---------------------------------------------------------------------------------------------------------------------
+
+ATTENTION = """
+triton_xla.entry_func @attention(%q: memref<?x16xf32>, %k: memref<?x16xf32>, %v: memref<?x16xf32>, %o: memref<?x16xf32>,
+                                 %n: index, %tile: index) tiles 3 {
+  %c0 = arith.constant 0 : index
+  %c24 = arith.constant 24 : index
+  %c32 = arith.constant 32 : index
+  %ninf = arith.constant -1.0e30 : f32
+  %zero = arith.constant 0.0 : f32
+  %m0 = arith.constant dense<-1.0e30> : tensor<24xf32>
+  %l0 = arith.constant dense<0.0> : tensor<24xf32>
+  %o0 = arith.constant dense<0.0> : tensor<24x16xf32>
+  %s0 = arith.constant dense<0.0> : tensor<24x32xf32>
+  %row = arith.muli %tile, %c24 : index
+  %qt = triton_xla.extract %q[%row, 0] [24, 16] [1, 1] : memref<?x16xf32> to tensor<24x16xf32>
+  %r:3 = scf.for %j = %c0 to %n step %c32 iter_args(%m = %m0, %l = %l0, %acc = %o0)
+      -> (tensor<24xf32>, tensor<24xf32>, tensor<24x16xf32>) {
+    %kt = triton_xla.extract %k[%j, 0] [32, 16] [1, 1] : memref<?x16xf32> to tensor<32x16xf32>
+    %vt = triton_xla.extract %v[%j, 0] [32, 16] [1, 1] : memref<?x16xf32> to tensor<32x16xf32>
+    %kk = triton_xla.transpose %kt [1, 0] : tensor<32x16xf32> -> tensor<16x32xf32>
+    %s = triton_xla.dot %qt, %kk, %s0 : tensor<24x16xf32>, tensor<16x32xf32> -> tensor<24x32xf32>
+    %left = arith.subi %n, %j : index
+    %masked = triton_xla.mask %s [24, %left], %ninf : tensor<24x32xf32>
+    %mj = triton_xla.reduce %masked dims [1] init %ninf : (tensor<24x32xf32>, f32) -> tensor<24xf32> {
+    ^bb0(%x: f32, %y: f32):
+      %z = arith.maximumf %x, %y : f32
+      triton_xla.yield %z : f32
+    }
+    %m1 = arith.maximumf %m, %mj : tensor<24xf32>
+    %mb = triton_xla.broadcast %m1 dims [0] : tensor<24xf32> -> tensor<24x32xf32>
+    %d = arith.subf %masked, %mb : tensor<24x32xf32>
+    %p = math.exp %d : tensor<24x32xf32>
+    %pj = triton_xla.reduce %p dims [1] init %zero : (tensor<24x32xf32>, f32) -> tensor<24xf32> {
+    ^bb0(%x: f32, %y: f32):
+      %z = arith.addf %x, %y : f32
+      triton_xla.yield %z : f32
+    }
+    %dm = arith.subf %m, %m1 : tensor<24xf32>
+    %scale = math.exp %dm : tensor<24xf32>
+    %l1 = arith.mulf %l, %scale : tensor<24xf32>
+    %l2 = arith.addf %l1, %pj : tensor<24xf32>
+    %sb = triton_xla.broadcast %scale dims [0] : tensor<24xf32> -> tensor<24x16xf32>
+    %a1 = arith.mulf %acc, %sb : tensor<24x16xf32>
+    %a2 = triton_xla.dot %p, %vt, %a1 : tensor<24x32xf32>, tensor<32x16xf32> -> tensor<24x16xf32>
+    scf.yield %m1, %l2, %a2 : tensor<24xf32>, tensor<24xf32>, tensor<24x16xf32>
+  }
+  %lb = triton_xla.broadcast %r#1 dims [0] : tensor<24xf32> -> tensor<24x16xf32>
+  %out = arith.divf %r#2, %lb : tensor<24x16xf32>
+  triton_xla.insert %out into %o[%row, 0] [24, 16] [1, 1] : tensor<24x16xf32> into memref<?x16xf32>
+  triton_xla.return
+}
+"""
+
+
+@pytest.mark.parametrize("keys", [1, 32, 77])
+def test_attention(keys: int) -> None:
+    kernel = smalti.compile(ATTENTION, target="cpu")
+    q, k, v = (random((rows, 16), np.float32, seed) for seed, rows in enumerate((70, keys, keys)))
+    out = Guarded((70, 16), np.float32)
+    kernel(q, k, v, out.array, keys)
+    scores = q.astype(np.float64) @ k.astype(np.float64).T
+    weights = np.exp(scores - scores.max(1, keepdims=True))
+    np.testing.assert_allclose(out.array, weights / weights.sum(1, keepdims=True) @ v, rtol=1e-4, atol=1e-5)
+    out.check_guards()
+
+
+def test_tiles_that_are_read_after_later_ops() -> None:
+    """Buffers are reused only after the last read, and loops carry tiles of every kind of op."""
+    kernel = Tiles(
+        [((4, 8), "i32")],
+        """
+%c0 = arith.constant 0 : index
+%c1 = arith.constant 1 : index
+%c5 = arith.constant 5 : index
+%zero = arith.constant 0 : i32
+%none = arith.constant dense<false> : tensor<4x8xi1>
+%start = arith.constant dense<7> : tensor<i32>
+%r:4 = scf.for %i = %c0 to %c5 step %c1 iter_args(%x = %x0, %b = %none, %y = %start, %t = %x0)
+    -> (tensor<4x8xi32>, tensor<4x8xi1>, tensor<i32>, tensor<4x8xi32>) {
+  %s = triton_xla.scan %x dim 1 init %zero : (tensor<4x8xi32>, i32) -> tensor<4x8xi32> {
+  ^bb0(%l: i32, %r: i32):
+    %c = arith.addi %l, %r : i32
+    triton_xla.yield %c : i32
+  }
+  %h = triton_xla.slice %s [0, 4] [4, 4] [1, 1] : tensor<4x8xi32> -> tensor<4x4xi32>
+  %g = triton_xla.slice %x [0, 0] [4, 4] [1, 1] : tensor<4x8xi32> -> tensor<4x4xi32>
+  %n = triton_xla.concat %h, %g dim 1 : (tensor<4x4xi32>, tensor<4x4xi32>) -> tensor<4x8xi32>
+  %q = arith.cmpi sgt, %n, %x : tensor<4x8xi32>
+  %b2 = arith.xori %b, %q : tensor<4x8xi1>
+  %total = triton_xla.reduce %x dims [0, 1] init %zero : (tensor<4x8xi32>, i32) -> tensor<i32> {
+  ^bb0(%l: i32, %r: i32):
+    %c = arith.xori %l, %r : i32
+    triton_xla.yield %c : i32
+  }
+  %y2 = arith.addi %y, %total : tensor<i32>
+  scf.yield %n, %b2, %y2, %x : tensor<4x8xi32>, tensor<4x8xi1>, tensor<i32>, tensor<4x8xi32>
+}
+""",
+        [
+            ("%r#0", (4, 8), "i32"),
+            ("%r#1", (4, 8), "i1"),
+            ("%r#2", (), "i32"),
+            ("%r#3", (4, 8), "i32"),
+            ("%x0", (4, 8), "i32"),
+        ],
+    )
+    start = np.random.default_rng(18).integers(-5, 6, (4, 8)).astype(np.int32)
+    x, b, y, t = start, np.zeros((4, 8), bool), np.int32(7), start
+    for _ in range(5):
+        following = np.concatenate([x.cumsum(1, dtype=np.int32)[:, 4:], x[:, :4]], 1)
+        b, y, t, x = b ^ (following > x), y + np.bitwise_xor.reduce(x, None), x, following
+    for got, expected in zip(kernel(start), (x, b, y, t, start), strict=True):
+        np.testing.assert_array_equal(got, expected)
