@@ -18,8 +18,8 @@ namespace smalti {
 /// Whether lowerTensorTileOps() supports the op.
 bool isTensorTileOp(mlir::Operation *op);
 
-/// Lowers ops that change the shape of tiles, or create tiles of indices or
-/// random numbers, to linalg and tensor ops.
+/// Lowers masks, matmuls, and ops that change the shape of tiles or create
+/// tiles of indices or random numbers, to linalg and tensor ops.
 void lowerTensorTileOps(mlir::RewriterBase &rewriter,
                         mlir::func::FuncOp function);
 

@@ -4,6 +4,7 @@
 #include "smalti/passes/Conversion/ToCPU/TileOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -36,6 +37,67 @@ static Value createGeneric(
                linalg::YieldOp::create(b, loc, body(b, loc, arguments));
              })
       .getResult(0);
+}
+
+static Value lowerMask(OpBuilder &builder, MaskOp op) {
+  RankedTensorType type = op.getTile().getType();
+  SmallVector<std::pair<int64_t, Value>> bounds;
+  for (auto [dim, bound] : llvm::enumerate(op.getMixedBounds())) {
+    if (getConstantIntValue(bound) != type.getDimSize(dim))
+      bounds.emplace_back(
+          dim, getValueOrCreateConstantIndexOp(builder, op.getLoc(), bound));
+  }
+  return createGeneric(
+      builder, op.getLoc(), type, op.getTile(),
+      builder.getMultiDimIdentityMap(type.getRank()),
+      [&](OpBuilder &b, Location loc, ValueRange arguments) -> Value {
+        Value kept;
+        for (auto [dim, bound] : bounds) {
+          Value index = linalg::IndexOp::create(b, loc, dim);
+          Value below = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
+                                              index, bound);
+          kept = kept ? arith::AndIOp::create(b, loc, kept, below).getResult()
+                      : below;
+        }
+        if (!kept)
+          return arguments[0];
+        return arith::SelectOp::create(b, loc, kept, arguments[0],
+                                       op.getValue());
+      });
+}
+
+/// Converts the elements of a tile with a cast op.
+template <class CastOp>
+static Value convert(OpBuilder &builder, Location loc, Value tile,
+                     Type element) {
+  auto type = cast<RankedTensorType>(tile.getType()).clone(element);
+  return createGeneric(builder, loc, type, tile,
+                       builder.getMultiDimIdentityMap(type.getRank()),
+                       [&](OpBuilder &b, Location loc, ValueRange arguments) {
+                         return CastOp::create(b, loc, element, arguments[0]);
+                       });
+}
+
+static Value lowerDot(OpBuilder &builder, DotOp op) {
+  Location loc = op.getLoc();
+  RankedTensorType type = op.getResult().getType();
+  SmallVector<Value> operands = {op.getLhs(), op.getRhs()};
+  bool isHalf = type.getElementType().isF16();
+  Value accumulator =
+      isHalf ? convert<arith::ExtFOp>(builder, loc, op.getAccumulator(),
+                                      builder.getF32Type())
+             : Value(op.getAccumulator());
+  Value result =
+      type.getRank() == 3
+          ? linalg::BatchMatmulOp::create(builder, loc, accumulator.getType(),
+                                          operands, accumulator)
+                .getResult(0)
+          : linalg::MatmulOp::create(builder, loc, accumulator.getType(),
+                                     operands, accumulator)
+                .getResult(0);
+  return isHalf ? convert<arith::TruncFOp>(builder, loc, result,
+                                           builder.getF16Type())
+                : result;
 }
 
 static Value lowerBroadcast(OpBuilder &builder, BroadcastOp op) {
@@ -206,8 +268,8 @@ static SmallVector<Value> lowerRandomBits(OpBuilder &builder, RandomBitsOp op) {
 }
 
 bool smalti::isTensorTileOp(Operation *op) {
-  return isa<BroadcastOp, TransposeOp, ReshapeOp, SqueezeDimsOp, IotaOp,
-             ConcatOp, SliceOp, SplitOp, RandomBitsOp>(op);
+  return isa<MaskOp, DotOp, BroadcastOp, TransposeOp, ReshapeOp, SqueezeDimsOp,
+             IotaOp, ConcatOp, SliceOp, SplitOp, RandomBitsOp>(op);
 }
 
 void smalti::lowerTensorTileOps(RewriterBase &rewriter, func::FuncOp function) {
@@ -217,6 +279,12 @@ void smalti::lowerTensorTileOps(RewriterBase &rewriter, func::FuncOp function) {
     rewriter.setInsertionPoint(op);
     SmallVector<Value> results =
         llvm::TypeSwitch<Operation *, SmallVector<Value>>(op)
+            .Case([&](MaskOp op) -> SmallVector<Value> {
+              return {lowerMask(rewriter, op)};
+            })
+            .Case([&](DotOp op) -> SmallVector<Value> {
+              return {lowerDot(rewriter, op)};
+            })
             .Case([&](BroadcastOp op) -> SmallVector<Value> {
               return {lowerBroadcast(rewriter, op)};
             })
