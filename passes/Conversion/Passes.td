@@ -59,8 +59,11 @@ def ConvertTritonXLAToCPU : Pass<"convert-triton-xla-to-cpu", "::mlir::ModuleOp"
     which executes the kernel for tiles `[begin, end)`. Calls do not share memory, so a caller can distribute `[0, N)`
     across threads. Tiles become buffers, which are allocated once per call. Windows are copied between buffers and
     memory, in bounds for any offset. A `dot` becomes a register-tiled matmul on packed operands, with accumulators in
-    the accumulator type. Chains of element-wise ops are fused into one vectorized loop. The code size does not depend
-    on the tile size.
+    the accumulator type. Chains of element-wise ops are fused into one vectorized loop. A reduction has one accumulator
+    per vector lane. The code size does not depend on the tile size.
+
+    `print` calls `printf` of the C library once per element, as one line. `assert` becomes `cf.assert`. Scopes of
+    atomic operations have no effect.
 
     Preconditions: kernels use `triton_xla` ops, element-wise ops on tiles (`arith`, `math`), `linalg` and `tensor` ops
     that upstream can bufferize, and `scf.for`, `scf.if`, `scf.while` and `scf.index_switch`. Elements are f16, bf16,
@@ -407,12 +410,13 @@ def SmaltiLowerCPULoops : Pass<"smalti-lower-cpu-loops", "::mlir::ModuleOp"> {
     iteration. If the flag is not 0, the function frees its buffers and returns. A caller stops the function by setting
     the flag from a signal handler or another thread.
 
-    The function sets the flag to N and returns if the step of a loop is not positive or an integer division is
-    undefined: a division by 0, or of the minimum by -1. N is the 1-based index of the error in `smalti.stop_errors`.
+    The function sets the flag to N and returns if the step of a loop is not positive, a `cf.assert` fails, or an integer
+    division is undefined: a division by 0, or of the minimum by -1. N is the 1-based index of the error in
+    `smalti.stop_errors`.
 
-    Errors, before anything changes: an `scf` op in an op with single-block regions; a division that needs a check
-    inside an op of another dialect or in a function that is called; a `smalti.num_tiles` or `smalti.max_trip_count`
-    that is not a non-negative integer.
+    Errors, before anything changes: an `scf` op in an op with single-block regions; a `cf.assert` or a division that
+    needs a check inside an op of another dialect or in a function that is called; a `smalti.num_tiles` or
+    `smalti.max_trip_count` that is not a non-negative integer.
 
     Cost: about 2 ns per iteration of a long loop, and one comparison per division that needs a check.
 

@@ -555,6 +555,44 @@ private:
 
 } // namespace
 
+/// Lowers each matmul of a batch. Fails without changes if the op is not a
+/// plain batch of static size.
+static LogicalResult lowerBatch(RewriterBase &rewriter,
+                                linalg::BatchMatmulOp op, int64_t vectorBits) {
+  if (op.hasUserDefinedMaps() || op.getCast() != linalg::TypeFn::cast_signed ||
+      !op.hasPureBufferSemantics())
+    return failure();
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPoint(op);
+  Location loc = op.getLoc();
+  LoopBuilder loops{rewriter, loc};
+  int64_t size = op.getStaticLoopRanges().front();
+  if (ShapedType::isDynamic(size))
+    return failure();
+  linalg::MatmulOp matmul;
+  loops.loop(loops.index(0), loops.index(size), 1, [&](Value number) {
+    SmallVector<Value> operands;
+    for (Value operand : op->getOperands()) {
+      auto type = cast<MemRefType>(operand.getType());
+      SmallVector<OpFoldResult> offsets(3, rewriter.getIndexAttr(0)),
+          sizes =
+              getAsIndexOpFoldResult(rewriter.getContext(), type.getShape()),
+          strides(3, rewriter.getIndexAttr(1));
+      offsets[0] = number;
+      sizes[0] = rewriter.getIndexAttr(1);
+      operands.push_back(memref::SubViewOp::create(
+          rewriter, loc,
+          memref::SubViewOp::inferRankReducedResultType(
+              type.getShape().drop_front(), type, offsets, sizes, strides),
+          operand, offsets, sizes, strides));
+    }
+    matmul = linalg::MatmulOp::create(
+        rewriter, loc, ValueRange(operands).take_front(2), operands[2]);
+  });
+  rewriter.eraseOp(op);
+  return smalti::lowerLinalgToVectorLoops(rewriter, matmul, vectorBits);
+}
+
 LogicalResult smalti::lowerLinalgToVectorLoops(RewriterBase &rewriter,
                                                linalg::LinalgOp op,
                                                int64_t vectorBits) {
@@ -565,6 +603,9 @@ LogicalResult smalti::lowerLinalgToVectorLoops(RewriterBase &rewriter,
       return success();
     }
   }
+  if (auto batch = dyn_cast<linalg::BatchMatmulOp>(op.getOperation());
+      batch && succeeded(lowerBatch(rewriter, batch, vectorBits)))
+    return success();
   rewriter.setInsertionPoint(op);
   auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
   if (!generic && op.getNumParallelLoops() == op.getNumLoops()) {

@@ -4,6 +4,7 @@
 #include "smalti/passes/Conversion/ToCPU/CPUPackedMemory.h"
 
 #include "smalti/passes/Analysis/Memory/PackedMemory.h"
+#include "smalti/passes/Conversion/ToCPU/CPUAtomics.h"
 #include "smalti/passes/Conversion/ToCPU/CPUVectors.h"
 
 #include "smalti/dialects/TritonXLA/TritonXLA.h"
@@ -52,12 +53,7 @@ public:
       : builder(builder), loc(loc),
         element(cast<MemRefType>(memref.getType()).getElementType()) {
     LoopBuilder math{builder, loc};
-    auto metadata =
-        memref::ExtractStridedMetadataOp::create(builder, loc, memref);
-    Value position = metadata.getOffset();
-    for (auto [at, stride] : llvm::zip_equal(indices, metadata.getStrides()))
-      position =
-          math.add(position, arith::MulIOp::create(builder, loc, at, stride));
+    Value position = getElementPosition(builder, loc, memref, indices);
     int64_t packedBits = getPackedBits(element);
     Value byteIndex = position;
     if (packedBits) {
@@ -68,12 +64,7 @@ public:
       shift = arith::IndexCastOp::create(builder, loc, builder.getI8Type(),
                                          math.mul(within, packedBits));
     }
-    Value base =
-        memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, memref);
-    Value number = arith::IndexCastOp::create(
-        builder, loc, builder.getI64Type(), math.add(base, byteIndex));
-    address = LLVM::IntToPtrOp::create(
-        builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), number);
+    address = getByteAddress(builder, loc, memref, byteIndex);
   }
 
   Value load() {

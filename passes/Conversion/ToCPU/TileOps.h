@@ -15,19 +15,23 @@ class FuncOp;
 
 namespace smalti {
 
-/// Whether lowerShapeOps() supports the op.
-bool isShapeOp(mlir::Operation *op);
+/// Whether lowerTensorTileOps() supports the op.
+bool isTensorTileOp(mlir::Operation *op);
 
-/// Lowers ops that change the shape of tiles, or create tiles of indices, to
-/// linalg and tensor ops.
-void lowerShapeOps(mlir::RewriterBase &rewriter, mlir::func::FuncOp function);
+/// Lowers masks, matmuls, and ops that change the shape of tiles or create
+/// tiles of indices or random numbers, to linalg and tensor ops.
+void lowerTensorTileOps(mlir::RewriterBase &rewriter,
+                        mlir::func::FuncOp function);
 
 /// Whether lowerTileLoops() supports the op.
 bool isTileLoop(mlir::Operation *op);
 
-/// Lowers ops without a tensor equivalent to loops on buffers: reductions,
-/// scans, sorts and histograms. Runs after the last
-/// folding before bufferization, which does not track reads of buffers.
+/// Reports an error on an op with an element type that its loop does not
+/// support.
+llvm::LogicalResult checkTileLoop(mlir::Operation *op);
+
+/// Lowers ops without a tensor equivalent to loops on buffers. Runs after the
+/// last folding before bufferization, which does not track reads of buffers.
 void lowerTileLoops(mlir::RewriterBase &rewriter, mlir::func::FuncOp function,
                     int64_t vectorBits);
 

@@ -1,9 +1,10 @@
-//===- TileOpsToLinalg.cpp - Shape ops to linalg and tensor ops -----------===//
+//===- TileOpsToLinalg.cpp - Tile-level ops to linalg and tensor ops ------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "smalti/passes/Conversion/ToCPU/TileOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -36,6 +37,67 @@ static Value createGeneric(
                linalg::YieldOp::create(b, loc, body(b, loc, arguments));
              })
       .getResult(0);
+}
+
+static Value lowerMask(OpBuilder &builder, MaskOp op) {
+  RankedTensorType type = op.getTile().getType();
+  SmallVector<std::pair<int64_t, Value>> bounds;
+  for (auto [dim, bound] : llvm::enumerate(op.getMixedBounds())) {
+    if (getConstantIntValue(bound) != type.getDimSize(dim))
+      bounds.emplace_back(
+          dim, getValueOrCreateConstantIndexOp(builder, op.getLoc(), bound));
+  }
+  return createGeneric(
+      builder, op.getLoc(), type, op.getTile(),
+      builder.getMultiDimIdentityMap(type.getRank()),
+      [&](OpBuilder &b, Location loc, ValueRange arguments) -> Value {
+        Value kept;
+        for (auto [dim, bound] : bounds) {
+          Value index = linalg::IndexOp::create(b, loc, dim);
+          Value below = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
+                                              index, bound);
+          kept = kept ? arith::AndIOp::create(b, loc, kept, below).getResult()
+                      : below;
+        }
+        if (!kept)
+          return arguments[0];
+        return arith::SelectOp::create(b, loc, kept, arguments[0],
+                                       op.getValue());
+      });
+}
+
+/// Converts the elements of a tile with a cast op.
+template <class CastOp>
+static Value convert(OpBuilder &builder, Location loc, Value tile,
+                     Type element) {
+  auto type = cast<RankedTensorType>(tile.getType()).clone(element);
+  return createGeneric(builder, loc, type, tile,
+                       builder.getMultiDimIdentityMap(type.getRank()),
+                       [&](OpBuilder &b, Location loc, ValueRange arguments) {
+                         return CastOp::create(b, loc, element, arguments[0]);
+                       });
+}
+
+static Value lowerDot(OpBuilder &builder, DotOp op) {
+  Location loc = op.getLoc();
+  RankedTensorType type = op.getResult().getType();
+  SmallVector<Value> operands = {op.getLhs(), op.getRhs()};
+  bool isHalf = type.getElementType().isF16();
+  Value accumulator =
+      isHalf ? convert<arith::ExtFOp>(builder, loc, op.getAccumulator(),
+                                      builder.getF32Type())
+             : Value(op.getAccumulator());
+  Value result =
+      type.getRank() == 3
+          ? linalg::BatchMatmulOp::create(builder, loc, accumulator.getType(),
+                                          operands, accumulator)
+                .getResult(0)
+          : linalg::MatmulOp::create(builder, loc, accumulator.getType(),
+                                     operands, accumulator)
+                .getResult(0);
+  return isHalf ? convert<arith::TruncFOp>(builder, loc, result,
+                                           builder.getF16Type())
+                : result;
 }
 
 static Value lowerBroadcast(OpBuilder &builder, BroadcastOp op) {
@@ -151,18 +213,78 @@ static SmallVector<Value> lowerSplit(OpBuilder &builder, SplitOp op) {
   return parts;
 }
 
-bool smalti::isShapeOp(Operation *op) {
-  return isa<BroadcastOp, TransposeOp, ReshapeOp, SqueezeDimsOp, IotaOp,
-             ConcatOp, SliceOp, SplitOp>(op);
+/// Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2,
+/// 3", 2011).
+static SmallVector<Value> computePhilox(OpBuilder &builder, Location loc,
+                                        SmallVector<Value> counter,
+                                        SmallVector<Value> key) {
+  auto constant = [&](uint32_t value) -> Value {
+    return arith::ConstantOp::create(
+        builder, loc,
+        builder.getIntegerAttr(builder.getI32Type(), APInt(32, value)));
+  };
+  while (counter.size() < 4)
+    counter.push_back(constant(0));
+  constexpr uint32_t factors[] = {0xD2511F53, 0xCD9E8D57},
+                     steps[] = {0x9E3779B9, 0xBB67AE85};
+  constexpr int rounds = 10;
+  for (int round = 0; round < rounds; ++round) {
+    auto even = arith::MulUIExtendedOp::create(builder, loc, counter[0],
+                                               constant(factors[0]));
+    auto odd = arith::MulUIExtendedOp::create(builder, loc, counter[2],
+                                              constant(factors[1]));
+    auto mix = [&](Value x, Value y, Value z) -> Value {
+      return arith::XOrIOp::create(
+          builder, loc, arith::XOrIOp::create(builder, loc, x, y), z);
+    };
+    counter = {mix(odd.getHigh(), counter[1], key[0]), odd.getLow(),
+               mix(even.getHigh(), counter[3], key[1]), even.getLow()};
+    for (auto [word, step] : llvm::zip_equal(key, steps))
+      word = arith::AddIOp::create(builder, loc, word, constant(step));
+  }
+  return counter;
 }
 
-void smalti::lowerShapeOps(RewriterBase &rewriter, func::FuncOp function) {
+static SmallVector<Value> lowerRandomBits(OpBuilder &builder, RandomBitsOp op) {
+  auto type = cast<RankedTensorType>(op.getWord0().getType());
+  SmallVector<Value> empty;
+  for (size_t word = 0; word < op->getNumResults(); ++word)
+    empty.push_back(createEmpty(builder, op.getLoc(), type));
+  SmallVector<AffineMap> maps(op.getCounters().size() + empty.size(),
+                              builder.getMultiDimIdentityMap(type.getRank()));
+  SmallVector<utils::IteratorType> iterators(type.getRank(),
+                                             utils::IteratorType::parallel);
+  return linalg::GenericOp::create(
+             builder, op.getLoc(), op->getResultTypes(), op.getCounters(),
+             empty, maps, iterators,
+             [&](OpBuilder &b, Location loc, ValueRange arguments) {
+               linalg::YieldOp::create(
+                   b, loc,
+                   computePhilox(b, loc,
+                                 arguments.take_front(op.getCounters().size()),
+                                 {op.getKey0(), op.getKey1()}));
+             })
+      .getResults();
+}
+
+bool smalti::isTensorTileOp(Operation *op) {
+  return isa<MaskOp, DotOp, BroadcastOp, TransposeOp, ReshapeOp, SqueezeDimsOp,
+             IotaOp, ConcatOp, SliceOp, SplitOp, RandomBitsOp>(op);
+}
+
+void smalti::lowerTensorTileOps(RewriterBase &rewriter, func::FuncOp function) {
   SmallVector<Operation *> ops;
   function.walk([&](Operation *op) { ops.push_back(op); });
   for (Operation *op : ops) {
     rewriter.setInsertionPoint(op);
     SmallVector<Value> results =
         llvm::TypeSwitch<Operation *, SmallVector<Value>>(op)
+            .Case([&](MaskOp op) -> SmallVector<Value> {
+              return {lowerMask(rewriter, op)};
+            })
+            .Case([&](DotOp op) -> SmallVector<Value> {
+              return {lowerDot(rewriter, op)};
+            })
             .Case([&](BroadcastOp op) -> SmallVector<Value> {
               return {lowerBroadcast(rewriter, op)};
             })
@@ -185,6 +307,8 @@ void smalti::lowerShapeOps(RewriterBase &rewriter, func::FuncOp function) {
                                   op.getStrides())};
             })
             .Case([&](SplitOp op) { return lowerSplit(rewriter, op); })
+            .Case(
+                [&](RandomBitsOp op) { return lowerRandomBits(rewriter, op); })
             .Default([](Operation *) { return SmallVector<Value>(); });
     if (!results.empty())
       rewriter.replaceOp(op, results);

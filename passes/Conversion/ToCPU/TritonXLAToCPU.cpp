@@ -22,8 +22,10 @@
 #include "smalti/passes/Analysis/Resources/ResourceEstimate.h"
 #include "smalti/passes/Conversion/ToCPU/CPUHalfFloats.h"
 #include "smalti/passes/Conversion/ToCPU/CPULoops.h"
+#include "smalti/passes/Conversion/ToCPU/CPUMath.h"
 #include "smalti/passes/Conversion/ToCPU/CPUPackedMemory.h"
 #include "smalti/passes/Conversion/ToCPU/CPUSmallFloats.h"
+#include "smalti/passes/Conversion/ToCPU/CPUVectors.h"
 #include "smalti/passes/Conversion/ToCPU/TileOps.h"
 #include "smalti/passes/Support/KernelAttributes.h"
 #include "smalti/passes/Support/Options.h"
@@ -35,6 +37,7 @@
 #include "mlir/Dialect/Arith/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -138,7 +141,7 @@ static LogicalResult checkKernel(EntryFuncOp entry) {
       for (Block &block : region)
         llvm::append_range(types, block.getArgumentTypes());
     }
-    if (failed(checkSubByteAccess(op)))
+    if (failed(checkSubByteAccess(op)) || failed(checkTileLoop(op)))
       return failure();
     for (Type type : types) {
       Type element = getElementTypeOrSelf(type);
@@ -166,8 +169,8 @@ static LogicalResult checkKernel(EntryFuncOp entry) {
         return op->emitOpError() << *what << " is not supported on the CPU";
     if (!onTiles)
       return WalkResult::advance();
-    if (isa<ExtractOp, InsertOp, MaskOp, DotOp>(op) || isShapeOp(op) ||
-        isTileLoop(op) || isElementwiseOnTiles(op))
+    if (isa<ExtractOp, InsertOp>(op) || isTensorTileOp(op) || isTileLoop(op) ||
+        isElementwiseOnTiles(op))
       return WalkResult::advance();
     if (isa<scf::SCFDialect>(op->getDialect())) {
       if (isa<scf::ForOp, scf::IfOp, scf::WhileOp, scf::IndexSwitchOp,
@@ -195,7 +198,8 @@ static LogicalResult checkKernel(EntryFuncOp entry) {
 static func::FuncOp cloneIntoLoop(EntryFuncOp entry, ModuleOp scratch) {
   OpBuilder builder = OpBuilder::atBlockBegin(scratch.getBody());
   Location loc = entry.getLoc();
-  SmallVector<Type> types(entry.getArgumentTypes().drop_back());
+  unsigned numArguments = entry.getKernelArguments().size();
+  SmallVector<Type> types(entry.getArgumentTypes().take_front(numArguments));
   types.append(2, builder.getIndexType());
   auto function = func::FuncOp::create(builder, loc, entry.getSymName(),
                                        builder.getFunctionType(types, {}));
@@ -205,14 +209,13 @@ static func::FuncOp cloneIntoLoop(EntryFuncOp entry, ModuleOp scratch) {
   function->setAttr("llvm.emit_c_interface", builder.getUnitAttr());
   function->setAttr(kNumTiles, entry.getNumTilesAttr());
   if (ArrayAttr attributes = entry.getArgAttrsAttr()) {
-    SmallVector<Attribute> all(attributes.getValue().drop_back());
+    SmallVector<Attribute> all(attributes.getValue().take_front(numArguments));
     all.append(2, builder.getDictionaryAttr({}));
     function.setAllArgAttrs(all);
   }
 
   Block *block = function.addEntryBlock();
   builder.setInsertionPointToStart(block);
-  unsigned numArguments = types.size() - 2;
   Value one = arith::ConstantIndexOp::create(builder, loc, 1);
   auto loop = scf::ForOp::create(builder, loc, block->getArgument(numArguments),
                                  block->getArgument(numArguments + 1), one);
@@ -220,8 +223,8 @@ static func::FuncOp cloneIntoLoop(EntryFuncOp entry, ModuleOp scratch) {
   IRMapping mapping;
   mapping.map(entry.getKernelArguments(),
               block->getArguments().take_front(numArguments));
-  mapping.map(entry.getTileId(), loop.getInductionVar());
   builder.setInsertionPoint(loop.getBody()->getTerminator());
+  mapping.map(entry.getTileId(), loop.getInductionVar());
   for (Operation &op : entry.getBody().front().without_terminator())
     builder.clone(op, mapping);
   return function;
@@ -268,58 +271,12 @@ static void lowerInsert(RewriterBase &rewriter, InsertOp op,
   rewriter.eraseOp(op);
 }
 
-static void lowerMask(RewriterBase &rewriter, MaskOp op) {
-  Location loc = op.getLoc();
-  rewriter.setInsertionPoint(op);
-  RankedTensorType type = op.getTile().getType();
-  SmallVector<std::pair<int64_t, Value>> bounds;
-  for (auto [dim, bound] : llvm::enumerate(op.getMixedBounds())) {
-    if (getConstantIntValue(bound) != type.getDimSize(dim))
-      bounds.emplace_back(
-          dim, getValueOrCreateConstantIndexOp(rewriter, loc, bound));
-  }
-  Value empty = tensor::EmptyOp::create(rewriter, loc, type.getShape(),
-                                        type.getElementType());
-  SmallVector<AffineMap> maps(2,
-                              rewriter.getMultiDimIdentityMap(type.getRank()));
-  SmallVector<utils::IteratorType> iterators(type.getRank(),
-                                             utils::IteratorType::parallel);
-  auto generic = linalg::GenericOp::create(
-      rewriter, loc, type, ValueRange{op.getTile()}, ValueRange{empty}, maps,
-      iterators, [&](OpBuilder &b, Location loc, ValueRange arguments) {
-        Value kept;
-        for (auto [dim, bound] : bounds) {
-          Value index = linalg::IndexOp::create(b, loc, dim);
-          Value below = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
-                                              index, bound);
-          kept = kept ? arith::AndIOp::create(b, loc, kept, below).getResult()
-                      : below;
-        }
-        Value result = arguments[0];
-        if (kept)
-          result = arith::SelectOp::create(b, loc, kept, result, op.getValue());
-        linalg::YieldOp::create(b, loc, result);
-      });
-  rewriter.replaceOp(op, generic);
-}
-
-static void lowerTileOps(RewriterBase &rewriter, func::FuncOp function,
-                         int64_t vectorBits) {
-  SmallVector<Operation *> ops;
-  function.walk([&](Operation *op) { ops.push_back(op); });
-  for (Operation *op : ops) {
-    if (auto extract = dyn_cast<ExtractOp>(op)) {
-      lowerExtract(rewriter, extract, vectorBits);
-    } else if (auto mask = dyn_cast<MaskOp>(op)) {
-      lowerMask(rewriter, mask);
-    } else if (auto dot = dyn_cast<DotOp>(op)) {
-      rewriter.setInsertionPoint(dot);
-      auto matmul = linalg::MatmulOp::create(
-          rewriter, dot.getLoc(), dot.getResult().getType(),
-          ValueRange{dot.getLhs(), dot.getRhs()}, dot.getAccumulator());
-      rewriter.replaceOp(dot, matmul);
-    }
-  }
+static void lowerExtracts(RewriterBase &rewriter, func::FuncOp function,
+                          int64_t vectorBits) {
+  SmallVector<ExtractOp> extracts;
+  function.walk([&](ExtractOp op) { extracts.push_back(op); });
+  for (ExtractOp op : extracts)
+    lowerExtract(rewriter, op, vectorBits);
 }
 
 /// Runs after the last folding before bufferization. Bufferization does not
@@ -657,8 +614,8 @@ private:
     IRRewriter rewriter(&getContext());
     if (failed(convertElementwise(*scratch)))
       return {};
-    lowerTileOps(rewriter, function, vectorBits);
-    lowerShapeOps(rewriter, function);
+    lowerExtracts(rewriter, function, vectorBits);
+    lowerTensorTileOps(rewriter, function);
     if (failed(fuseElementwise(rewriter, function)))
       return {};
     lowerInserts(rewriter, function, vectorBits);
@@ -684,8 +641,10 @@ private:
     }
     hoistAllocations(rewriter, function);
     expandSmallFloats(*scratch);
-    if (failed(computeInF32(*scratch)) || failed(expandForLLVM(*scratch)) ||
-        failed(cleanUp(function)))
+    if (failed(computeInF32(*scratch)))
+      return {};
+    expandExp(*scratch);
+    if (failed(expandForLLVM(*scratch)) || failed(cleanUp(function)))
       return {};
     return scratch;
   }
@@ -695,6 +654,14 @@ private:
     Block::iterator position = std::next(entry->getIterator());
     symbols.erase(entry);
     for (Operation &op : llvm::make_early_inc_range(*scratch.getBody())) {
+      // Kernels share declarations of the C library.
+      if (auto declaration = dyn_cast<LLVM::LLVMFuncOp>(op)) {
+        if (symbols.lookup(declaration.getName()))
+          continue;
+        op.remove();
+        symbols.insert(&op, position);
+        continue;
+      }
       // Constants are globals, whose names may collide.
       if (auto symbol = dyn_cast<SymbolOpInterface>(op);
           symbol && !isa<func::FuncOp>(op)) {

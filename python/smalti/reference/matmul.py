@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
+from .. import dtypes, ir
+from ..dialects.triton_xla import DotAlgorithm
 from .interpreter import Interpreter, handles
 from .values import Value, element_type, error_of, is_uncertain, unknown_where, width_of, wrap
 
@@ -72,4 +73,5 @@ def _dot(_: Interpreter, op: Any, operands: list[Value]) -> Value:
     if operand.kind != "f":
         return integer_matmul(a, b, c, result)
     rounding = _FLOAT8_DOT_ROUNDING if operand.bits == 8 else _DOT_ROUNDING
-    return float_matmul(a, b, c, result, rounding, operands=2 * _TF32_ROUNDING if "tf32" in op.attributes else 0.0)
+    is_tf32 = ir.IntegerAttr(op.attributes["algorithm"]).value == DotAlgorithm.TF32
+    return float_matmul(a, b, c, result, rounding, operands=2 * _TF32_ROUNDING if is_tf32 else 0.0)

@@ -98,17 +98,6 @@ triton_xla.entry_func @grid(%i: index, %j: index) tiles [2, 3] {
 // -----
 
 triton_xla.entry_func @dot(%tile: index) tiles 1 {
-  %a = arith.constant dense<0.0> : tensor<2x16x16xf16>
-  %b = arith.constant dense<0.0> : tensor<2x16x16xf16>
-  %c = arith.constant dense<0.0> : tensor<2x16x16xf32>
-  // expected-error@+1 {{a batch of dots is not supported on the CPU}}
-  %r = triton_xla.dot %a, %b, %c : tensor<2x16x16xf16>, tensor<2x16x16xf16> -> tensor<2x16x16xf32>
-  triton_xla.return
-}
-
-// -----
-
-triton_xla.entry_func @dot(%tile: index) tiles 1 {
   %a = arith.constant dense<0.0> : tensor<16x16xf32>
   %b = arith.constant dense<0.0> : tensor<16x16xf32>
   %c = arith.constant dense<0.0> : tensor<16x16xf32>
@@ -158,5 +147,29 @@ triton_xla.entry_func @dot(%tile: index) tiles 1 {
   %c = arith.constant dense<0.0> : tensor<16x16xf16>
   // expected-error@+1 {{a dot with an f16 accumulator is not supported on the CPU}}
   %r = triton_xla.dot %a, %b, %c : tensor<16x16xf16>, tensor<16x16xf16> -> tensor<16x16xf16>
+  triton_xla.return
+}
+
+// -----
+
+triton_xla.entry_func @atomic_bit(%a: memref<4xi1>, %x: i1, %tile: index) tiles 1 {
+  // expected-error@+1 {{has elements of 'i1'; an atomic operation requires 8, 16, 32 or 64 bits, and arithmetic requires floats of at least 16 bits}}
+  %old = triton_xla.atomic_rmw ori %x into %a[%tile] : i1 into memref<4xi1>, index
+  triton_xla.return
+}
+
+// -----
+
+triton_xla.entry_func @atomic_float8(%a: memref<4xf8E5M2>, %x: f8E5M2, %tile: index) tiles 1 {
+  // expected-error@+1 {{has elements of 'f8E5M2'; an atomic operation requires 8, 16, 32 or 64 bits}}
+  %old = triton_xla.atomic_rmw addf %x into %a[%tile] : f8E5M2 into memref<4xf8E5M2>, index
+  triton_xla.return
+}
+
+// -----
+
+triton_xla.entry_func @atomic_packed(%a: memref<4xi4>, %x: i4, %tile: index) tiles 1 {
+  // expected-error@+1 {{has elements of 'i4'; an atomic operation requires 8, 16, 32 or 64 bits}}
+  %old = triton_xla.atomic_cas %x, %x into %a[%tile] : i4 into memref<4xi4>, index
   triton_xla.return
 }
