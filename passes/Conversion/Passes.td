@@ -21,11 +21,19 @@ def ConvertTritonXLAToCPU : Pass<"convert-triton-xla-to-cpu", "::mlir::ModuleOp"
 
     Preconditions: kernels use `triton_xla` ops, element-wise ops on tiles (`arith`, `math`), `linalg` and `tensor` ops
     that upstream can bufferize, and `scf.for`, `scf.if`, `scf.while` and `scf.index_switch`. Elements are f16, bf16,
-    f32, f64, signless integers and index, and f8E4M3FN and f8E5M2 in `extract`, `insert`, `mask`, `dot` and
-    `arith.extf`. Tiles are static, memrefs are in the default memory space, and constant steps of loops are positive.
-    Any violation is an error at the op, and the module is not changed.
+    f32, f64, floats of at most 8 bits, signless integers and index. Floats of at most 8 bits are moved, multiplied by
+    `dot`, and converted by `arith.extf` and `arith.truncf`. Tiles are static, memrefs are in the default memory space,
+    and constant steps of loops are positive. Any violation is an error at the op, and the module is not changed.
 
-    Cost: tiles are copied to and from buffers, and f16 and bf16 arithmetic is done in f32.
+    A truncation to a float of at most 8 bits rounds to nearest even and saturates, also from infinity. NaN stays NaN;
+    without NaN in the type, it becomes the largest value. In f8E8M0FNU, a negative value becomes NaN and zero becomes
+    the smallest value.
+
+    Memory with elements of 2 and 4 bits is packed; the first element of a byte is in its low bits. Other elements have
+    at least a byte.
+
+    Cost: tiles are copied to and from buffers, and f16 and bf16 arithmetic is done in f32. A store of a packed element
+    is an atomic operation on its byte, because other instances of the kernel may write to the same byte.
 
     Example:
 
