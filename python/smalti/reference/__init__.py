@@ -21,14 +21,14 @@ from typing import Any
 
 import numpy as np
 
-from . import arithmetic, control, functions, matmul, memory, reductions, shapes
+from . import arithmetic, atomics, control, debug, functions, matmul, memory, random_bits, reductions, shapes
 from .interpreter import HANDLERS, Interpreter
-from .memory import load
+from .memory import Memory, load
 from .values import InterpreterError, Value
 
 __all__ = ["HANDLERS", "Interpreter", "InterpreterError", "Value", "load", "run"]
 
-OPERATIONS = (arithmetic, control, functions, matmul, memory, reductions, shapes)
+OPERATIONS = (arithmetic, atomics, control, debug, functions, matmul, memory, random_bits, reductions, shapes)
 """The modules that add the handlers of operations to `HANDLERS`."""
 
 
@@ -39,20 +39,35 @@ def run(
     time_limit: float | None = None,
     blocks: range | None = None,
     progress: Callable[[int, int], None] | None = None,
+    printed: Callable[[str], None] | None = None,
 ) -> list[Value]:
     """Runs `entry`, a `triton_xla.entry_func` operation, on numpy arrays and scalars.
 
     Returns the memory after the run, one `Value` per argument. The arrays are not changed. `time_limit` is in seconds.
-    `blocks` selects the tiles to run; None runs all. `progress` is called with the numbers of completed and of all tiles.
+    `blocks` selects the tiles to run; None runs all. `progress` is called with the numbers of completed and of all tiles,
+    and `printed` with each line that the kernel prints.
     Raises InterpreterError for an unsupported operation, undefined behavior, or a run that reaches the time limit.
     """
     if entry.operation.name != "triton_xla.entry_func":
         raise InterpreterError(
             f"the reference interpreter does not support '{entry.operation.name}'; triton_xla.entry_func is required"
         )
-    values: list[Value] = [load(np.asarray(argument)) for argument in arguments]
+    values = [load(np.asarray(argument)) for argument in arguments]
     wanted = len(entry.regions[0].blocks[0].arguments) - 1
     if len(values) != wanted:
         raise InterpreterError(f"the entry function takes {wanted} arguments; the call passes {len(values)}")
-    Interpreter(entry, time_limit, progress).run(values, blocks)
-    return values
+    if atomics.returns_old_values(entry.operation):
+        _mark_contended(values, entry, time_limit, blocks)
+    interpreter = Interpreter(entry, time_limit, progress)
+    if printed is not None:
+        interpreter.printed = printed
+    interpreter.run(values, blocks)
+    return list(values)
+
+
+def _mark_contended(values: Sequence[Memory], entry: Any, time_limit: float | None, blocks: range | None) -> None:
+    """Finds the elements that have unordered atomic updates, by a first run: their old values depend on the order."""
+    copies = [value.copy() for value in values]
+    Interpreter(entry, time_limit).run(copies, blocks)
+    for value, copy in zip(values, copies, strict=True):
+        value.contended = None if copy.updates is None else copy.updates.unordered

@@ -14,9 +14,21 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from .interpreter import Interpreter
-from .memory import Memory, Updates
-from .values import Value, error_of, largest_finite, unsigned_of, width_of, wrap
+from .interpreter import Interpreter, handles
+from .memory import Memory, Updates, lanes, memory_of
+from .values import (
+    Value,
+    certain,
+    element_type,
+    error_of,
+    integer,
+    largest_finite,
+    moved,
+    operand_groups,
+    unsigned_of,
+    width_of,
+    wrap,
+)
 
 Combine = Callable[[Any, Any], Any]
 
@@ -32,13 +44,30 @@ _COMMUTATIVE: dict[str, Combine] = {
     "minnumf": np.fmin,
     "mins": np.minimum,
     "minu": np.minimum,
-    "mulf": np.multiply,
-    "muli": np.multiply,
     "ori": np.bitwise_or,
     "xori": np.bitwise_xor,
 }
 _UNSIGNED = ("maxu", "minu")
-_ROUNDED = ("addf", "mulf")
+
+KINDS = (
+    "addf",
+    "addi",
+    "assign",
+    "maximumf",
+    "maxs",
+    "maxu",
+    "minimumf",
+    "mins",
+    "minu",
+    "mulf",
+    "muli",
+    "ori",
+    "andi",
+    "maxnumf",
+    "minnumf",
+    "xori",
+)
+"""The kinds of `arith`, by number."""
 
 
 def apply(kind: str, old: Any, new: Any, ty: dtypes.ElementType) -> Any:
@@ -57,74 +86,113 @@ def apply(kind: str, old: Any, new: Any, ty: dtypes.ElementType) -> Any:
 def update(
     run: Interpreter,
     memory: Memory,
-    positions: Sequence[tuple[int, ...] | None],
+    positions: Sequence[int],
     kind: str,
-    operands: Sequence[Value],
+    operands: Sequence[np.ndarray],
+    errors: np.ndarray,
     ty: dtypes.ElementType,
     *,
     ordered: bool = False,
 ) -> Value:
-    """Updates elements of memory in order, and returns the old values. A lane without a position is skipped; it returns 0.
+    """Updates elements of memory, in order, and returns the old values. A lane at the position -1 is skipped; it returns 0.
 
-    `operands` are flat tiles: the values, and before them the compared values if `kind` is `cas`. `ordered` means that the
-    lanes of the operation are executed in order.
+    `operands` are flat tiles: the values, and before them the compared values if `kind` is `cas`. `errors` are the bounds
+    of the values. `ordered` means that the lanes of the operation are executed in order.
     """
     record = memory.updates = memory.updates or Updates.start(memory)
     run.operation_number += 1
     if memory.error is None:
         memory.error = np.zeros(memory.data.shape)
+    data, error = memory.data.reshape(-1), memory.error.reshape(-1)
     old_data, old_error = np.zeros(len(positions), memory.data.dtype), np.zeros(len(positions))
-    value = operands[-1]
     for lane, at in enumerate(positions):
-        if at is None:
+        if at < 0:
             continue
         tile, number = record.last.get(at, (run.tile_number, -1))
         if record.count[at] and (tile != run.tile_number or (number == run.operation_number and not ordered)):
             record.unordered[at] = True
+        old, new = data[at], operands[-1][lane]
+        old_data[lane], old_error[lane] = old, np.inf if memory.is_contended(at) else error[at]
         record.last[at] = (run.tile_number, run.operation_number)
-        old, new, error = memory.data[at], value.data[lane], error_of(value)[lane]
-        old_data[lane], old_error[lane] = old, np.inf if memory.is_contended(at) else memory.error[at]
+        record.count[at] += 1
+        record.magnitude[at] += abs(new)
+        record.propagated[at] += errors[lane]
         if kind == "cas":
-            matches = _bits(old, ty) == _bits(operands[0].data[lane], ty)
-            unsure = memory.error[at] != 0 or error_of(operands[0])[lane] != 0
-            memory.data[at] = new if matches else old
-            memory.error[at] = np.inf if unsure else error if matches else memory.error[at]
+            matches = old == operands[0][lane]
+            data[at] = new if matches else old
+            error[at] = np.inf if error[at] else errors[lane] if matches else 0.0
         else:
-            memory.data[at] = apply(kind, old, new, ty)
-            record.count[at] += 1
-            record.magnitude[at] += abs(new)
-            record.propagated[at] += error
-            memory.error[at] = _error(kind, record, memory, at, error, ty)
-        record.count[at] += kind == "cas"
+            data[at] = apply(kind, old, new, ty)
+            error[at] = _bound(kind, record, at, data[at], max(error[at], errors[lane]), ty)
         if record.unordered[at] and (kind not in _COMMUTATIVE or record.kind.get(at, kind) != kind):
-            memory.error[at] = np.inf
+            error[at] = np.inf
         record.kind[at] = kind
     return Value(old_data, old_error if np.any(old_error) else None)
 
 
-def _bits(value: Any, ty: dtypes.ElementType) -> Any:
-    """The bit pattern of an element: a compare-and-swap compares patterns."""
-    if ty.kind != "f":
-        return int(value)
-    return np.asarray(value).astype(ty.numpy).tobytes()
-
-
-def _error(
-    kind: str, record: Updates, memory: Memory, at: tuple[int, ...], error: float, ty: dtypes.ElementType
-) -> float:
-    """The bound of an element after an update, for any order of its updates."""
-    data = memory.data[at]
-    if kind == "assign":
-        return error
-    if ty.kind != "f":
-        return np.inf if record.propagated[at] != 0 else 0.0
-    if kind not in _ROUNDED:
-        # The largest of several values has at most the largest error of them.
-        return max(float(error_of(memory)[at]), error)
-    if kind == "mulf":
-        raise ValueError("an atomic multiplication of floats does not have an error bound")
-    if not np.isfinite(data):
+def _bound(kind: str, record: Updates, at: int, value: Any, largest: float, ty: dtypes.ElementType) -> float:
+    """The bound of an element after an update, for any order of its updates. `largest` is that of the two operands."""
+    if kind != "addf":
+        # The value is one of the operands, or an integer that depends on both.
+        return largest if ty.kind == "f" or kind == "assign" else np.inf if largest else 0.0
+    if not np.isfinite(value):
         return np.inf if np.isinf(record.propagated[at]) else 0.0
-    if record.magnitude[at] > largest_finite(ty) and abs(data) < record.magnitude[at]:
+    if record.magnitude[at] > largest_finite(ty) and abs(value) < record.magnitude[at]:
         return np.inf
     return float(record.propagated[at] + record.count[at] * ty.rounding * record.magnitude[at])
+
+
+def _positions(memory: Memory, groups: Sequence[list[Value]], shape: tuple[int, ...]) -> list[int]:
+    """The flat position of each lane, or -1 if the lane is skipped."""
+    indices, masks = groups
+    inside, where = lanes(memory, indices, masks, shape)
+    positions = np.full(shape, -1)
+    positions[inside] = where
+    return positions.reshape(-1).tolist()
+
+
+def _flat(value: Value) -> np.ndarray:
+    return value.data.reshape(-1)
+
+
+@handles("triton_xla.atomic_rmw")
+def _atomic_rmw(run: Interpreter, op: Any, operands: list[Value]) -> Value:
+    (value,), (destination,), *groups = operand_groups(op, operands)
+    memory, shape = memory_of(destination), value.data.shape
+    old = update(
+        run,
+        memory,
+        _positions(memory, groups, shape),
+        KINDS[integer(op, "kind")],
+        [_flat(value)],
+        error_of(value).reshape(-1),
+        element_type(op.operands[0].type),
+        ordered="deterministic" in op.attributes,
+    )
+    return moved(old, lambda x: x.reshape(shape))
+
+
+@handles("triton_xla.atomic_cas")
+def _atomic_cas(run: Interpreter, op: Any, operands: list[Value]) -> Value:
+    (expected,), (desired,), (destination,), *groups = operand_groups(op, operands)
+    memory, shape = memory_of(destination), expected.data.shape
+    certain(expected, "the expected value")
+    positions = _positions(memory, groups, shape)
+    tiles, ty = [_flat(expected), _flat(desired)], element_type(op.operands[0].type)
+    old = update(run, memory, positions, "cas", tiles, error_of(desired).reshape(-1), ty)
+    return moved(old, lambda x: x.reshape(shape))
+
+
+ATOMICS = ("triton_xla.atomic_rmw", "triton_xla.atomic_cas")
+
+
+def returns_old_values(operation: Any) -> bool:
+    """Whether an atomic operation is in the operation, and its result is used."""
+    if operation.name in ATOMICS:
+        return any(True for _ in operation.results[0].uses)
+    return any(
+        returns_old_values(view.operation)
+        for region in operation.regions
+        for block in region.blocks
+        for view in block.operations
+    )

@@ -38,6 +38,8 @@ class Interpreter:
         self, entry: Any, time_limit: float | None = None, progress: Callable[[int, int], None] | None = None
     ) -> None:
         self.entry = entry
+        self.printed: Callable[[str], None] = lambda line: None
+        """Called with each line that the kernel prints."""
         self._values: dict[Any, Value] = {}
         self.tile_number = 0
         self.operation_number = 0

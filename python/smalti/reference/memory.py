@@ -33,7 +33,9 @@ class Updates:
     def start(memory: Value) -> Updates:
         size = memory.data.size
         magnitude = np.abs(memory.data.reshape(-1)).astype(np.float64)
-        return Updates(np.zeros(size, np.int64), magnitude, error_of(memory).reshape(-1).copy(), {}, {}, np.zeros(size, bool))
+        return Updates(
+            np.zeros(size, np.int64), magnitude, error_of(memory).reshape(-1).copy(), {}, {}, np.zeros(size, bool)
+        )
 
     def restart(self, memory: Value, where: np.ndarray) -> None:
         """Elements that are written have no updates."""
@@ -99,20 +101,17 @@ def memory_of(value: Value) -> Memory:
     return value
 
 
-def selection(
-    shape: Sequence[int], indices: Sequence[np.ndarray], mask: Any
-) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
+def selection(shape: Sequence[int], indices: Sequence[np.ndarray], mask: Any) -> tuple[np.ndarray, np.ndarray]:
     """The lanes that are in bounds and in the mask, and their positions in flat memory of this shape."""
     inside = np.logical_and.reduce(np.broadcast_arrays(mask, *_inside(indices, shape)))
     position = np.zeros(inside.shape, np.int64)
     for index, size in zip(indices, shape, strict=True):
-        position = position * size + np.where(inside, index, 0)
+        position: Any = position * size + np.where(inside, index, 0)
     return inside, position[inside]
 
 
-def read(memory: Value, indices: Sequence[np.ndarray], mask: Any, fill: Any) -> Value:
-    """The elements at the indices, one array per dimension. An element out of bounds or not in the mask is `fill`."""
-    inside, where = selection(memory.data.shape, indices, mask)
+def read_lanes(memory: Value, inside: np.ndarray, where: np.ndarray, fill: Any) -> Value:
+    """The elements at the positions `where` for the lanes `inside`, and `fill` for the other lanes."""
     data = np.full(inside.shape, fill, memory.data.dtype)
     data[inside] = memory.data.reshape(-1)[where]
     if memory.error is None:
@@ -122,15 +121,14 @@ def read(memory: Value, indices: Sequence[np.ndarray], mask: Any, fill: Any) -> 
     return Value(data, error)
 
 
-def write(memory: Memory, indices: Sequence[np.ndarray], mask: Any, tile: Value) -> None:
-    """Writes the elements that are in bounds and in the mask, in row-major order: of two at one position, the last wins."""
-    inside, where = selection(memory.data.shape, indices, mask)
+def write_lanes(memory: Memory, inside: np.ndarray, where: np.ndarray, tile: Value) -> None:
+    """Writes the lanes `inside` to the positions `where`, in row-major order: of two at one position, the last wins."""
     # numpy also keeps the last one of several elements at one position.
-    memory.data.reshape(-1)[where] = np.broadcast_to(tile.data, inside.shape)[inside]
+    memory.data.reshape(-1)[where] = tile.data[inside]
     if tile.error is not None or memory.error is not None:
         if memory.error is None:
             memory.error = np.zeros(memory.data.shape)
-        memory.error.reshape(-1)[where] = np.broadcast_to(error_of(tile), inside.shape)[inside]
+        memory.error.reshape(-1)[where] = error_of(tile)[inside]
     if memory.updates is not None:
         memory.updates.restart(memory, where)
 
@@ -139,15 +137,17 @@ def write(memory: Memory, indices: Sequence[np.ndarray], mask: Any, tile: Value)
 def _extract(_: Interpreter, op: Any, operands: list[Value]) -> Value:
     sizes, indices = _window(op, operands, 1)
     shape = shape_of(op.results[0].type)
-    read_ = read(operands[0], np.ix_(*indices), np.ones(sizes, bool), fill_of(op, element_type(op.results[0].type)))
-    return moved(read_, lambda x: x.reshape(shape))
+    fill = fill_of(op, element_type(op.results[0].type))
+    window = read_lanes(operands[0], *selection(operands[0].data.shape, np.ix_(*indices), np.ones(sizes, bool)), fill)
+    return moved(window, lambda x: x.reshape(shape))
 
 
 @handles("triton_xla.insert")
 def _insert(_: Interpreter, op: Any, operands: list[Value]) -> None:
     tile, destination = operands[:2]
     sizes, indices = _window(op, operands, 2)
-    write(memory_of(destination), np.ix_(*indices), np.ones(sizes, bool), moved(tile, lambda x: x.reshape(sizes)))
+    lanes_ = selection(destination.data.shape, np.ix_(*indices), np.ones(sizes, bool))
+    write_lanes(memory_of(destination), *lanes_, moved(tile, lambda x: x.reshape(sizes)))
 
 
 def _position(op: Any, indices: Sequence[Value], shape: Sequence[int]) -> tuple[int, ...]:
@@ -169,9 +169,37 @@ def _load(_: Interpreter, op: Any, operands: list[Value]) -> Value:
 def _store(_: Interpreter, op: Any, operands: list[Value]) -> None:
     value, destination, *indices = operands
     position = _position(op, indices, destination.data.shape)
-    write(memory_of(destination), [np.asarray(index) for index in position], True, value)
+    where = selection(destination.data.shape, [np.asarray(index) for index in position], True)
+    write_lanes(memory_of(destination), *where, value)
 
 
 @handles("memref.dim")
 def _dim(_: Interpreter, op: Any, operands: list[Value]) -> Value:
     return Value(np.asarray(operands[0].data.shape[int(certain(operands[1], "the dimension"))]))
+
+
+def lanes(
+    memory: Value, indices: Sequence[Value], masks: Sequence[Value], shape: tuple[int, ...]
+) -> tuple[np.ndarray, np.ndarray]:
+    """The lanes of an indexed access that reach memory, and their flat positions in it."""
+    where = [np.broadcast_to(certain(index, "an index"), shape) for index in indices]
+    mask = np.broadcast_to(certain(masks[0], "the mask"), shape) if masks else np.ones(shape, bool)
+    return selection(memory.data.shape, where, mask)
+
+
+@handles("triton_xla.gather")
+def _gather(_: Interpreter, op: Any, operands: list[Value]) -> Value:
+    (source,), indices, masks = operand_groups(op, operands)
+    ty, shape = element_type(op.results[0].type), shape_of(op.results[0].type)
+    return read_lanes(source, *lanes(source, indices, masks, shape), fill_of(op, ty))
+
+
+@handles("triton_xla.scatter")
+def _scatter(_: Interpreter, op: Any, operands: list[Value]) -> None:
+    (tile,), (destination,), indices, masks = operand_groups(op, operands)
+    inside, where = lanes(destination, indices, masks, tile.data.shape)
+    if "unique" in op.attributes and len(np.unique(where)) != len(where):
+        raise located(op, "two elements are written to one location, but the operation states `unique`")
+    if "sorted" in op.attributes and np.any(np.diff(where) < 0):
+        raise located(op, "the locations decrease, but the operation states `sorted`")
+    write_lanes(memory_of(destination), inside, where, tile)

@@ -4,8 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+
+from .interpreter import Interpreter, handles
+from .values import Value, certain, unsigned_of, wrap
 
 _MULTIPLIERS = (np.uint64(0xD2511F53), np.uint64(0xCD9E8D57))
 _WEYL = (0x9E3779B9, 0xBB67AE85)
@@ -26,3 +30,10 @@ def philox(key: Sequence[int], counter: Sequence[np.ndarray]) -> list[np.ndarray
             first & _WORD,
         ]
     return words
+
+
+@handles("triton_xla.random_bits")
+def _random_bits(_: Interpreter, op: Any, operands: list[Value]) -> Sequence[Value]:
+    first, second, *counters = (unsigned_of(certain(v, "the key or the counter"), 32) for v in operands)
+    missing = [np.zeros_like(counters[0])] * (4 - len(counters))
+    return [Value(wrap(word, 32)) for word in philox((int(first), int(second)), [*counters, *missing])]

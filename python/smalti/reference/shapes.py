@@ -10,8 +10,8 @@ import numpy as np
 
 from .arithmetic import select
 from .interpreter import Interpreter, handles
-from .memory import mixed
-from .values import Value, element_type, error_of, integer, integers, moved, shape_of, width_of, wrap
+from .memory import fill_of, mixed
+from .values import Value, certain, element_type, error_of, integer, integers, moved, shape_of, width_of, wrap
 
 
 @handles("tensor.splat")
@@ -110,3 +110,10 @@ def gather_along(tile: Value, indices: np.ndarray, dim: int, fill: Any) -> Value
     where[dim] = np.where(inside, indices, 0)
     taken = moved(tile, lambda x: x[tuple(where)])
     return select(Value(inside), taken, Value(np.asarray(fill, tile.data.dtype)))
+
+
+@handles("triton_xla.gather_tile")
+def _gather_tile(_: Interpreter, op: Any, operands: list[Value]) -> Value:
+    tile, indices = operands
+    fill = fill_of(op, element_type(op.results[0].type))
+    return gather_along(tile, certain(indices, "an index"), integer(op, "dim"), fill)
