@@ -38,9 +38,9 @@ triton_xla.entry_func @attention(
     %new_top = arith.maxnumf %top, %row_top : tensor<128xf32>
     %new_tops = triton_xla.broadcast %new_top dims [0] : tensor<128xf32> -> tensor<128x64xf32>
     %shifted = arith.subf %scores, %new_tops : tensor<128x64xf32>
-    %p = math.exp2 %shifted : tensor<128x64xf32>
+    %p = math.exp2 %shifted fastmath<afn> : tensor<128x64xf32>
     %fell = arith.subf %top, %new_top : tensor<128xf32>
-    %old = math.exp2 %fell : tensor<128xf32>
+    %old = math.exp2 %fell fastmath<afn> : tensor<128xf32>
     %row_sum = triton_xla.reduce %p dims [1] init %zero : (tensor<128x64xf32>, f32) -> tensor<128xf32> {
     ^bb0(%a: f32, %b: f32):
       %s = arith.addf %a, %b : f32
@@ -80,9 +80,9 @@ triton_xla.entry_func @attention(
     %new_top = arith.maxnumf %top, %row_top : tensor<128xf32>
     %new_tops = triton_xla.broadcast %new_top dims [0] : tensor<128xf32> -> tensor<128x64xf32>
     %shifted = arith.subf %scores, %new_tops : tensor<128x64xf32>
-    %p = math.exp2 %shifted : tensor<128x64xf32>
+    %p = math.exp2 %shifted fastmath<afn> : tensor<128x64xf32>
     %fell = arith.subf %top, %new_top : tensor<128xf32>
-    %old = math.exp2 %fell : tensor<128xf32>
+    %old = math.exp2 %fell fastmath<afn> : tensor<128xf32>
     %row_sum = triton_xla.reduce %p dims [1] init %zero : (tensor<128x64xf32>, f32) -> tensor<128xf32> {
     ^bb0(%a: f32, %b: f32):
       %s = arith.addf %a, %b : f32
@@ -98,7 +98,7 @@ triton_xla.entry_func @attention(
     scf.yield %new_top, %new_total, %new_out : tensor<128xf32>, tensor<128xf32>, tensor<128x64xf32>
   }
   %totals = triton_xla.broadcast %total_2 dims [0] : tensor<128xf32> -> tensor<128x64xf32>
-  %quotient = arith.divf %out_2, %totals : tensor<128x64xf32>
+  %quotient = arith.divf %out_2, %totals fastmath<arcp,afn> : tensor<128x64xf32>
   %result = arith.truncf %quotient : tensor<128x64xf32> to tensor<128x64xf16>
   triton_xla.insert %result into %o[%first, 0] [128, 64] [1, 1] : tensor<128x64xf16> into memref<1000x64xf16>
   triton_xla.return

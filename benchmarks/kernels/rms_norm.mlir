@@ -16,7 +16,7 @@ triton_xla.entry_func @rms_norm(
   }
   %mean = arith.divf %squares, %columns : tensor<f32>
   %positive = arith.addf %mean, %epsilon : tensor<f32>
-  %scale = math.rsqrt %positive : tensor<f32>
+  %scale = math.rsqrt %positive fastmath<afn> : tensor<f32>
   %scales = triton_xla.broadcast %scale dims [] : tensor<f32> -> tensor<1024xf32>
   %w_half = triton_xla.extract %weight[0] [1024] [1] : memref<1000xf16> to tensor<1024xf16>
   %w = arith.extf %w_half : tensor<1024xf16> to tensor<1024xf32>
