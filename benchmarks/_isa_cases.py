@@ -69,7 +69,7 @@ def _attention() -> Case:
 
 MACS = "4096 multiply-accumulates"
 _ROW = {"N": 1000, "TILE": 1024}
-_EXACT = {" fastmath<arcp,afn>": "", " fastmath<afn>": ""}
+_EXACT = {" fastmath<arcp,afn>": "", " fastmath<afn>": "", " fastmath<contract>": ""}
 _WHOLE_ROW = {"N": 1024, "TILE": 1024}
 _MATMUL = {"M": 4096, "N": 4096, "K": 4096, "TM": 128, "TN": 128, "TK": 64}
 _TILE_MACS = 128 * 128 * 4096 / 4096
