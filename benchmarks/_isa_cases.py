@@ -69,6 +69,7 @@ def _attention() -> Case:
 
 MACS = "4096 multiply-accumulates"
 _ROW = {"N": 1000, "TILE": 1024}
+_EXACT = {" fastmath<arcp,afn>": "", " fastmath<afn>": "", " fastmath<contract>": ""}
 _WHOLE_ROW = {"N": 1024, "TILE": 1024}
 _MATMUL = {"M": 4096, "N": 4096, "K": 4096, "TM": 128, "TN": 128, "TK": 64}
 _TILE_MACS = 128 * 128 * 4096 / 4096
@@ -77,6 +78,7 @@ CASES = (
     Case("vector add", "vector_add", ("f16",) * 3, {"N": 100000, "TILE": 1024}, 128, per="tile"),
     Case("softmax", "softmax", ("f16",) * 2, _ROW, 128),
     Case("softmax, 1024 columns", "softmax", ("f16",) * 2, _WHOLE_ROW, 128, replace={"1000": "1024"}),
+    Case("softmax, exact functions", "softmax", ("f16",) * 2, _ROW, 128, replace=_EXACT),
     Case("layer norm", "layer_norm", ("f16",) * 4, _ROW, 128),
     Case("RMS norm", "rms_norm", ("f16",) * 3, _ROW, 128),
     Case("column sum", "column_sum", ("f32",) * 2, {"M": 1000, "N": 512, "ROWS": 64, "COLUMNS": 64}, 128, per="row of a tile", amount=1000),

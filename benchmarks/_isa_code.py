@@ -51,11 +51,16 @@ class Instruction:
 
     @property
     def is_trap(self) -> bool:
-        return self.name.startswith(("BPT", "s_trap"))
+        return self.name.startswith(("BPT", "s_trap")) or (self.is_call and "trap" in self.text)
+
+    @property
+    def is_call(self) -> bool:
+        """Whether the target returns. A call of a label such as .L_x_1 is a jump of ptxas."""
+        return self.name.startswith("CALL") and "`($" in self.text
 
     @property
     def falls_through(self) -> bool:
-        if self.target is None:
+        if self.target is None or self.is_call:
             return not self.is_end
         return bool(self.guard) or self.name.startswith("s_cbranch") or ".U" in self.name or len(self.operands) > 1
 
@@ -98,12 +103,13 @@ class Code:
         for start, block in self.blocks.items():
             last = self.instructions[block[-1]]
             after = [block.stop] if last.falls_through and block.stop < len(self.instructions) else []
-            result[start] = after + ([last.target] if last.target is not None else [])
+            jumps = [last.target] if last.target is not None and not last.is_call else []
+            result[start] = after + jumps
         return result
 
     @cached_property
     def distance_to_end(self) -> dict[int, int]:
-        """Instructions on the shortest path from a basic block to the end of the program, of paths without a trap."""
+        """Instructions on the shortest path from a block to the end of the program, of paths without a trap."""
         before: dict[int, list[int]] = defaultdict(list)
         for start, after in self.successors.items():
             for next_ in after:

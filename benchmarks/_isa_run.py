@@ -291,8 +291,8 @@ class Sass:
 
     def op_lea(self, modifiers: list[str], s: list[str], p: list[str], outs: int) -> Any:
         high, extended = "HI" in modifiers, "SX32" in modifiers
-        values = [self.value(text) for text in s]
-        if None in values or (high and extended and len(s) != 3):
+        values = [value for text in s if (value := self.value(text)) is not None]
+        if len(values) < len(s) or (high and extended and len(s) != 3):
             return None, []
         if high and not extended:
             a, b, c, shift = values
@@ -691,9 +691,9 @@ class Gcn:
             self.write(s[0], _signed(value & 0xFFFF, 16) & WORD if stem == "movk" else value, words)
             return
         sources = s[1:] if stem not in ("addk", "mulk") else s
-        values = [self.value(text, words) for text in sources]
-        if stem in ("addk", "mulk") and values[1] is not None:
-            values[1] = _signed(values[1] & 0xFFFF, 16) & WORD
+        values: list[Any] = [self.value(text, words) for text in sources]
+        if stem in ("addk", "mulk"):
+            values[1] = _signed(int(s[1], 0) & 0xFFFF, 16) & WORD
         kind = re.sub(r"_(co|nc)$", "", stem)
         result: Any = None
         scc: bool | None = None
@@ -716,7 +716,7 @@ class Gcn:
             else:
                 scc = total >> bits != 0
         elif kind in ("lshl", "lshr", "ashr"):
-            shift = self.value(sources[1], 1) & (bits - 1)
+            shift = values[1] & (bits - 1)
             a = _signed(values[0], bits) if kind == "ashr" else values[0]
             result = (a << shift if kind == "lshl" else a >> shift) & mask
             scc = result != 0

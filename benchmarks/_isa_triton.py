@@ -6,6 +6,9 @@ JSON: the PTX or AMD assembly, the shared memory in bytes, and the seconds; or t
 in our kernels, and pointers are multiples of 16 bytes.
 """
 
+# Only the Python of the peers has Triton.
+# pyright: reportMissingImports=false
+
 from __future__ import annotations
 
 import json
@@ -159,7 +162,7 @@ def attention(q, k, v, o, T: tl.constexpr, D: tl.constexpr, ROWS: tl.constexpr, 
     tl.store(o + at, (out / total[:, None]).to(tl.float16), mask=row[:, None] < T)
 
 
-KERNELS = {
+KERNELS: dict[str, Any] = {
     kernel.__name__: kernel
     for kernel in (vector_add, softmax, layer_norm, rms_norm, column_sum, matmul, matmul_gelu, attention)
 }

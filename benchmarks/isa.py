@@ -99,6 +99,7 @@ def compile_ours(case: Case, chip: str) -> dict[str, Any]:
     start = time.perf_counter()
     try:
         kernel = smalti.compile(case.source(), target=chip, num_warps=case.threads // targets.get(chip).wave_size)
+        assert isinstance(kernel, smalti.Kernel)
         code = kernel.asm["sass" if targets.get(chip).vendor == "nvidia" else "gcn"]
     except smalti.SmaltiError as error:
         return {"error": str(error).splitlines()[0]}

@@ -1,5 +1,6 @@
 // C = gelu(A * B + bias) + residual of 4096x4096 matrices, f16 in and out, f32 in between; gelu is that of erf. Tiles of C
-// are 128x128, and the sum runs over 64 columns of A at a time.
+// are 128x128, and the sum runs over 64 columns of A at a time. Contraction is allowed, as
+// in Triton.
 
 triton_xla.entry_func @matmul_gelu(
     %a: memref<4096x4096xf16>, %b: memref<4096x4096xf16>, %bias: memref<4096xf16>, %residual: memref<4096x4096xf16>,
@@ -26,16 +27,16 @@ triton_xla.entry_func @matmul_gelu(
   %bias_half = triton_xla.extract %bias[%column] [128] [1] : memref<4096xf16> to tensor<128xf16>
   %bias_row = arith.extf %bias_half : tensor<128xf16> to tensor<128xf32>
   %bias_tile = triton_xla.broadcast %bias_row dims [1] : tensor<128xf32> -> tensor<128x128xf32>
-  %x = arith.addf %total, %bias_tile : tensor<128x128xf32>
-  %scaled = arith.mulf %x, %root_half : tensor<128x128xf32>
+  %x = arith.addf %total, %bias_tile fastmath<contract> : tensor<128x128xf32>
+  %scaled = arith.mulf %x, %root_half fastmath<contract> : tensor<128x128xf32>
   %erf = math.erf %scaled : tensor<128x128xf32>
-  %above = arith.addf %erf, %one : tensor<128x128xf32>
-  %halved = arith.mulf %x, %half : tensor<128x128xf32>
-  %gelu = arith.mulf %halved, %above : tensor<128x128xf32>
+  %above = arith.addf %erf, %one fastmath<contract> : tensor<128x128xf32>
+  %halved = arith.mulf %x, %half fastmath<contract> : tensor<128x128xf32>
+  %gelu = arith.mulf %halved, %above fastmath<contract> : tensor<128x128xf32>
   %r_half = triton_xla.extract %residual[%row, %column] [128, 128] [1, 1]
       : memref<4096x4096xf16> to tensor<128x128xf16>
   %r = arith.extf %r_half : tensor<128x128xf16> to tensor<128x128xf32>
-  %result = arith.addf %gelu, %r : tensor<128x128xf32>
+  %result = arith.addf %gelu, %r fastmath<contract> : tensor<128x128xf32>
   %out = arith.truncf %result : tensor<128x128xf32> to tensor<128x128xf16>
   triton_xla.insert %out into %c[%row, %column] [128, 128] [1, 1] : tensor<128x128xf16> into memref<4096x4096xf16>
   triton_xla.return

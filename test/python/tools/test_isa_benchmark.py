@@ -121,9 +121,24 @@ def test_sass_waits_for_mbarriers_succeed_at_once() -> None:
 
 def test_sass_calls_return() -> None:
     code = sass(
-        "MOV R2, 0x20", "CALL.REL.NOINC `(slow)", "EXIT", "slow:", "FADD R4, R4, R4", "RET.REL.NODEC R2 `(kernel)"
+        "MOV R2, 0x20", "CALL.REL.NOINC `($slow)", "EXIT", "$slow:", "FADD R4, R4, R4", "RET.REL.NODEC R2 `(kernel)"
     )
     assert executed(code) == (5, 0)
+    # The loop around a call is a loop.
+    looped = sass(
+        "MOV R5, RZ",
+        ".L_x_0:",
+        "MOV R2, 0x30",
+        "CALL.REL.NOINC `($slow)",
+        "IADD3 R5, R5, 0x1, RZ",
+        "ISETP.GE.AND P0, PT, R5, 0x3, PT",
+        "@!P0 BRA `(.L_x_0)",
+        "EXIT",
+        "$slow:",
+        "RET.REL.NODEC R2 `(kernel)",
+    )
+    assert executed(looped) == (2 + 3 * 6, 0)
+    assert [loop.header for loop in looped.loops] == [1]
 
 
 def test_sass_kinds_and_widths() -> None:
