@@ -325,7 +325,9 @@ def test_asynchronous_stores_use_the_generic_proxy(copies: Any) -> None:
     """An asynchronous copy that reads what they stored needs a proxy fence (PTX ISA, "st.async")."""
     body = _init(1) + EXPECT + REMOTE_ADDRESSES
     body += asm(
-        f"st.async.weak.{COUNTED}.b32 [$0], $1, [$2];", "l,r,l", "ptr addrspace(7) %to, i32 %at, ptr addrspace(7) %there"
+        f"st.async.weak.{COUNTED}.b32 [$0], $1, [$2];",
+        "l,r,l",
+        "ptr addrspace(7) %to, i32 %at, ptr addrspace(7) %there",
     )
     body += WAIT
     copy = f"""{SYNC}  br i1 %first, label %copy, label %copied
