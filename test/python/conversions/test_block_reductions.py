@@ -56,8 +56,8 @@ def layouts(warps: int, lanes: int) -> dict[str, tuple[str, tuple[int, ...]]]:
         ),
         # The vector of a register along the first dimension.
         "transposed": (
-            tiled([[warps * 16, columns], [16, columns], [2, 1]], "-6", "-4, -3", -2),
-            (warps * 16, columns * 2),
+            tiled([[warps * 16, lanes // 8], [16, lanes // 8], [2, 1]], "-6", "-4, -3", -2),
+            (warps * 16, lanes // 4),
         ),
         # Four lanes have different elements; other lanes and all warps have the same.
         "repeated": (tiled([[8], [2]], replicated(warps), f"{replicated(lanes // 4)}, -2"), (5, 24)),
@@ -299,7 +299,7 @@ def reduce(combination: Combination, inputs: Tuple, dims: tuple[int, ...]) -> Tu
     flat = [np.transpose(x, [*dims, *kept]).reshape(-1, *shape) for x in wide]
     total = starts(combination, shape)
     for at in range(len(flat[0])):
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
             total = combination.function(total, [x[at] for x in flat])
     return total
 
@@ -351,7 +351,7 @@ def scan(combination: Combination, inputs: Tuple, dim: int, exclusive: bool, rev
     prefix = starts(combination, moved[0].shape[1:])
     places = range(len(moved[0]))
     for at in reversed(places) if reverse else places:
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
             following = combination.function(prefix, [x[at] for x in moved])
         for array, value in zip(found, prefix if exclusive else following, strict=True):
             array[at] = value

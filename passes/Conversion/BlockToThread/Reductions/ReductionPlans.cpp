@@ -135,7 +135,8 @@ block_to_thread::planScan(const Distribution &distribution, int64_t dim,
     const layout::TiledLayout &tiled = distribution.getTiled();
     ArrayRef<int64_t> shape = distribution.getShape();
     int64_t step = length;
-    for (const TiledDim &part : llvm::reverse(tiled.registerDims(shape))) {
+    SmallVector<TiledDim> registers = tiled.registerDims(shape);
+    for (const TiledDim &part : llvm::reverse(registers)) {
       if (part.logicalDim == dim && part.size > 1)
         digits[part.stride] = {Kind::Register, part.size, step, {}};
       step *= part.size;
