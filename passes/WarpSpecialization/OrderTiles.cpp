@@ -82,6 +82,9 @@ static std::optional<std::string> findGrid(triton_xla::EntryFuncOp func,
   }
   if (!columns)
     return std::string("the tile id is not used");
+  if (func.getDynamicGrid())
+    return std::string("the number of tiles depends on arguments; a static "
+                       "number is required");
   int64_t tiles = static_cast<int64_t>(func.getNumTiles());
   if (tiles % *columns != 0)
     return "the kernel has " + std::to_string(tiles) +

@@ -58,6 +58,7 @@ private:
   /// Sizes and strides of a memref argument.
   mlir::SmallVector<mlir::OpFoldResult> sizesOf(mlir::Value memref) const;
   mlir::SmallVector<mlir::OpFoldResult> stridesOf(mlir::Value memref) const;
+  mlir::Value emitTileCount(mlir::Location loc);
   void emitBlock(mlir::Block &block);
   void emitOp(mlir::Operation *op);
   void emitExtract(triton_xla::ExtractOp op);

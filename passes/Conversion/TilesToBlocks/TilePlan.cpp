@@ -366,6 +366,13 @@ LogicalResult Planner::checkOp(Operation *op) {
           scf::YieldOp, scf::ConditionOp, arith::ConstantOp, tensor::SplatOp>(
           op))
     return success();
+  if (auto dim = dyn_cast<memref::DimOp>(op)) {
+    std::optional<int64_t> number = dim.getConstantIndex();
+    auto type = dyn_cast<MemRefType>(dim.getSource().getType());
+    if (!number || !type || *number < 0 || *number >= type.getRank())
+      return op->emitOpError("requires a constant dimension of the memref");
+    return checkMemRefs(op);
+  }
   if (isa<memref::LoadOp, memref::StoreOp, triton_xla::GatherOp,
           triton_xla::ScatterOp, triton_xla::AtomicRMWOp,
           triton_xla::AtomicCASOp>(op))

@@ -12,12 +12,14 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Pass/Pass.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/InterleavedRange.h"
 #include "llvm/Support/MathExtras.h"
@@ -747,6 +749,30 @@ static Value expandSparseDot(TileBuilder &b, SparseDotOp op) {
 // The pass
 //===----------------------------------------------------------------------===//
 
+/// The number of tiles in a dimension of the grid.
+static Value createTileCount(ImplicitLocOpBuilder &b, EntryFuncOp func,
+                             ArrayRef<TileFactor> factors) {
+  Value count;
+  for (const TileFactor &factor : factors) {
+    Value size;
+    if (factor.argument < 0) {
+      size = arith::ConstantIndexOp::create(b, factor.number);
+    } else {
+      size = func.getBody().getArgument(factor.argument);
+      if (factor.dimension >= 0)
+        size = memref::DimOp::create(
+            b, size, arith::ConstantIndexOp::create(b, factor.dimension));
+      else if (!size.getType().isIndex())
+        size = arith::IndexCastOp::create(b, b.getIndexType(), size);
+      if (factor.number != 1)
+        size = arith::CeilDivUIOp::create(
+            b, size, arith::ConstantIndexOp::create(b, factor.number));
+    }
+    count = count ? arith::MulIOp::create(b, count, size).getResult() : size;
+  }
+  return count;
+}
+
 namespace {
 
 struct SmaltiExpandTileOps
@@ -840,8 +866,9 @@ void SmaltiExpandTileOps::expand(Operation *op) {
             return parts;
           })
           .Case([&](NumTilesOp op) -> SmallVector<Value> {
-            return {arith::ConstantIndexOp::create(
-                b, getOperation().getNumTilesPerDim()[op.getDim()])};
+            return {
+                createTileCount(b, getOperation(),
+                                getOperation().getTileFactors()[op.getDim()])};
           })
           .Case([&](HistogramOp op) -> SmallVector<Value> {
             return {expandHistogram(b, op)};
@@ -864,9 +891,10 @@ void SmaltiExpandTileOps::expand(Operation *op) {
 
 /// Replaces the ids of a grid by one id, in row-major order.
 void SmaltiExpandTileOps::linearizeGrid(EntryFuncOp func) {
-  SmallVector<int64_t> grid = func.getNumTilesPerDim();
+  SmallVector<SmallVector<TileFactor>> grid = func.getTileFactors();
   if (grid.size() == 1)
     return;
+  SmallVector<int64_t> sizes = func.getNumTilesPerDim();
   Block &body = func.getBody().front();
   SmallVector<BlockArgument> ids = llvm::to_vector(func.getTileIds());
   auto builder = ImplicitLocOpBuilder::atBlockBegin(func.getLoc(), &body);
@@ -874,7 +902,7 @@ void SmaltiExpandTileOps::linearizeGrid(EntryFuncOp func) {
   for (size_t dim = grid.size(); dim-- > 0;) {
     Value id = rest;
     if (dim != 0) {
-      Value size = arith::ConstantIndexOp::create(builder, grid[dim]);
+      Value size = createTileCount(builder, func, grid[dim]);
       id = arith::RemUIOp::create(builder, rest, size);
       rest = arith::DivUIOp::create(builder, rest, size);
     }
@@ -889,9 +917,20 @@ void SmaltiExpandTileOps::linearizeGrid(EntryFuncOp func) {
     kept.push_back(builder.getDictionaryAttr({}));
     func.setArgAttrsAttr(builder.getArrayAttr(kept));
   }
-  func.removeGridAttr();
+  SmallVector<TileFactor> all;
+  for (const SmallVector<TileFactor> &factors : grid)
+    llvm::append_range(all, factors);
+  func.setTileFactors({all});
   remarkApplied(func, kPassName)
-      << "grid of " << llvm::interleaved(grid, " x ") << " tiles linearized";
+      << "grid of "
+      << llvm::join(llvm::map_range(sizes,
+                                    [](int64_t size) {
+                                      return ShapedType::isDynamic(size)
+                                                 ? std::string("?")
+                                                 : std::to_string(size);
+                                    }),
+                    " x ")
+      << " tiles linearized";
 }
 
 void SmaltiExpandTileOps::runOnOperation() {
