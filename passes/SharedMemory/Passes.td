@@ -115,8 +115,8 @@ def SmaltiSwizzleSharedMemory : InterfacePass<"smalti-swizzle-shared-memory", ":
       matrices loaded by a stride, vectors of several rows, TMA, loads to LDS;
     - buffers of block-level kernels, whose accesses have indices after `convert-mosaic-gpu-to-nvvm` or
       `convert-mosaic-gpu-to-rocdl`;
-    - buffers with an access that is wider than 16 bytes, possibly out of bounds, or not provably aligned to its size,
-      or whose size is not a power of two;
+    - buffers with an access whose size is above 16 bytes or not a power of two;
+    - buffers with an access that is possibly out of bounds, or not provably aligned to its size;
     - buffers with a single row, or whose row size is not a multiple of the widest access;
     - buffers without an access whose addresses are known, or without a swizzle that reduces conflicts.
 
