@@ -77,7 +77,7 @@ public:
     return std::nullopt;
   }
   std::optional<std::string> refuseBarriers() const override {
-    return "the target does not have mbarriers";
+    return "the target does not have mbarriers; use gpu.barrier";
   }
 
   Value emitSharedMemory(OpBuilder &builder, gpu::GPUFuncOp func, int64_t bytes,

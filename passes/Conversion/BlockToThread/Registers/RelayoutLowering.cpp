@@ -33,7 +33,8 @@ LogicalResult LayoutCasts::plan(mosaic_gpu::LayoutCastOp op,
   if (from != to && !from.isSplat())
     return op->emitOpError()
            << "changes the layout from " << from.str() << " to " << to.str()
-           << ", but moving elements between threads is not supported";
+           << ", which moves elements between threads and is not supported on "
+              "this target";
   return success();
 }
 
