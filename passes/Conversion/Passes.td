@@ -494,7 +494,7 @@ def MosaicGPUOutlineLaunches : Pass<"mosaic-gpu-outline-launches", "::mlir::Modu
   }];
   let options = [
     Option<"threadGroupSize", "thread-group-size", "int64_t", "128",
-           "Threads per thread group of block-level launches, e.g. `thread-group-size=256`">
+           "Number of threads that execute the block-level code of a launch together; a block may consist of several such groups; e.g. `thread-group-size=256`">
   ];
   let dependentDialects = ["::mlir::gpu::GPUDialect"];
 }

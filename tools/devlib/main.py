@@ -327,7 +327,7 @@ def main(arguments: Sequence[str]) -> int:
     if name in ("-h", "--help"):
         name = "help"
     if name not in VERBS:
-        print(f"error: tools/dev has no verb '{name}'; it has {', '.join(VERBS)}", file=sys.stderr)
+        print(f"error: '{name}' is not a verb of tools/dev; the verbs are {', '.join(VERBS)}", file=sys.stderr)
         return 2
     try:
         VERBS[name](rest)

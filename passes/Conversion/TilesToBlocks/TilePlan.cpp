@@ -259,7 +259,7 @@ LogicalResult Planner::checkSignature() {
               "reduces it to one";
   if (func.getNumTiles() > std::numeric_limits<int32_t>::max())
     return func.emitError()
-           << "has " << func.getNumTiles() << " tiles; a grid has at most "
+           << "the kernel has " << func.getNumTiles() << " tiles; a grid has at most "
            << std::numeric_limits<int32_t>::max() << " blocks";
   if (!isAssemblerName(func.getSymName()))
     return func.emitError()
@@ -639,7 +639,7 @@ Planner::getAsyncCopyRejectionReason(triton_xla::ExtractOp extract) const {
     Operation *user = use->getOwner();
     auto dot = dyn_cast<triton_xla::DotOp>(user);
     if (!dot || dot.getAccumulator() == use->get())
-      return "the tile has uses other than as operand A or B of a dot";
+      return "the loaded tile has a use other than as operand A or B of a dot";
     if (user->getBlock() != block)
       return "the dot that uses the tile is in a different MLIR block";
     if (!lastUser || lastUser->isBeforeInBlock(user))
@@ -651,16 +651,16 @@ Planner::getAsyncCopyRejectionReason(triton_xla::ExtractOp extract) const {
     bool writes = false;
     op->walk([&](triton_xla::InsertOp) { writes = true; });
     if (writes)
-      return "memory is written between the load and the dot";
+      return "a triton_xla.insert between the load and the dot writes memory";
   }
   if (window.dropped.any())
-    return "the window has more dimensions than the tile";
+    return "the window drops unit dimensions, which copies do not support";
   if (llvm::any_of(window.strides, [](int64_t stride) { return stride != 1; }))
-    return "the window is strided";
+    return "the window has a stride other than 1";
   if (!isa<FloatType, IntegerType>(window.tile.getElementType()) ||
       extract.getFillOrZero() != Builder(extract.getContext())
                                      .getZeroAttr(window.tile.getElementType()))
-    return "the out-of-bounds fill value is not zero";
+    return "the fill value of triton_xla.extract is not zero";
 
   // The lowering to threads chooses the width; at least one must be possible.
   int64_t elementBytes = window.tile.getElementTypeBitWidth() / 8;

@@ -184,7 +184,7 @@ static LogicalResult checkKernel(EntryFuncOp entry) {
                 isa<bufferization::BufferizableOpInterface>(op))) {
       return WalkResult::advance();
     }
-    return op->emitOpError("cannot be lowered to CPU loops");
+    return op->emitOpError("is not supported on the target cpu");
   });
   return failure(result.wasInterrupted());
 }

@@ -592,7 +592,8 @@ def _toolkit(module: ir.Module, target: targets.Target) -> Path | None:
         from ..errors import ToolMissing
 
         raise ToolMissing(
-            f"{name}: not found; the kernel calls functions of the device library of the vendor", hint=hint
+            f"{name} was not found; the kernel calls mathematical functions from this device library of the vendor",
+            hint=hint,
         )
     return folder
 

@@ -219,7 +219,7 @@ def _tiles(operation: Any) -> int:
     for name in ("known_grid_size", "gpu.known_grid_size"):
         if name in operation.attributes:
             return math.prod(int(size) for size in ir.DenseI32ArrayAttr(operation.attributes[name]))
-    raise _error(operation, "the kernel does not state its grid size; known_grid_size is required")
+    raise _error(operation, "the kernel does not state its grid size; set the attribute known_grid_size")
 
 
 def _error(operation: Any, message: str) -> CompileError:

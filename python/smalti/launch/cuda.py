@@ -31,7 +31,9 @@ def stream_pointer(stream: Any) -> int:
     try:
         return int(stream)
     except (TypeError, ValueError):
-        raise LaunchError(f"{type(stream).__name__} is not a stream") from None
+        raise LaunchError(
+            f"{type(stream).__name__} is not a CUDA stream; pass an integer handle, or an object with cuda_stream, ptr or handle"
+        ) from None
 
 
 def check_scalars_and_layouts(kernel: CompiledCode) -> None:

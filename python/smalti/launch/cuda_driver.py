@@ -278,7 +278,7 @@ class Driver:
     def allocate(self, size: int) -> int:
         pointer = ctypes.c_void_p()
         status = self._library.cuMemAlloc_v2(ctypes.byref(pointer), size)
-        hint = "this process or another one uses the GPU memory" if status == _OUT_OF_MEMORY else None
+        hint = "free GPU memory; this process or another one uses it" if status == _OUT_OF_MEMORY else None
         self._check(status, f"allocating {size} B of GPU memory", hint)
         return pointer.value or 0
 

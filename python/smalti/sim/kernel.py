@@ -116,7 +116,10 @@ class SimulatedKernel(Settings):
         how = simulation or self.simulation
         if how.progress is None:
             how = dataclasses.replace(
-                how, progress=Pace(self._warn, "Simulation has the fields blocks, numbers and time_limit to shorten it")
+                how,
+                progress=Pace(
+                    self._warn, "to shorten the simulation, set blocks, numbers or time_limit of smalti.Simulation"
+                ),
             )
         with self._internal_errors():
             return launch.run(self.program, self._bind(arguments), how)
@@ -290,7 +293,7 @@ def simulate(
     elif options or stop:
         given = [*options, *(["stop_after"] if stop else [])]
         raise TargetError(
-            f"{', '.join(given)} not applicable: a block-level or thread-level kernel is simulated without lowering"
+            f"the options {', '.join(given)} do not apply: a block-level or thread-level kernel is simulated without lowering"
         )
     try:
         return SimulatedKernel(load(module, name, chosen), chosen, module, described)

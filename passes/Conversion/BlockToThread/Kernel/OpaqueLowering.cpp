@@ -327,7 +327,8 @@ LogicalResult LayoutPrints::plan(mosaic_gpu::PrintLayoutOp op,
                                  Planner &planner) const {
   if (!isVector(op.getValue()) && !planner.getSharedRef(op.getValue()))
     return op.emitOpError()
-           << "requires a block-level vector or shared memory; a value of type "
+           << "prints the layout of a block-level vector or of shared memory; "
+              "a value of type "
            << op.getValue().getType() << " does not have a layout";
   return success();
 }

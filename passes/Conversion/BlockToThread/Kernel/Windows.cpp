@@ -93,7 +93,7 @@ std::optional<Window> block_to_thread::getWindow(Operation *op,
   if (auto transfer = dyn_cast<VectorTransferOpInterface>(op)) {
     auto type = dyn_cast<MemRefType>(transfer.getBase().getType());
     if (!type) {
-      why = "it does not access a memref";
+      why = "the op accesses a tensor; a memref is required";
       return std::nullopt;
     }
     // vector.transfer_read permits any element type of the same width.
@@ -118,7 +118,8 @@ std::optional<Window> block_to_thread::getWindow(Operation *op,
     for (unsigned vectorDim = 0; vectorDim < map.getNumResults(); ++vectorDim) {
       auto dim = dyn_cast<AffineDimExpr>(map.getResult(vectorDim));
       if (!dim) {
-        why = "broadcasting transfers are not supported";
+        why = "the permutation map broadcasts a dimension, which is not "
+              "supported; broadcast the vector instead";
         return std::nullopt;
       }
       window.vectorDims[dim.getPosition()] = vectorDim;
@@ -134,13 +135,13 @@ std::optional<Window> block_to_thread::getWindow(Operation *op,
       isa<mosaic_gpu::VectorLoadOp, mosaic_gpu::VectorStoreOp>(op);
   auto type = cast<MemRefType>(window.memref.getType());
   if (!type.isStrided()) {
-    why = "the memref's layout is not strided";
+    why = "the memref does not have a strided layout";
     return std::nullopt;
   }
   bool isByteBit = hasByteBits && type.getElementType().isInteger(1);
   if (!mayShareBytes && !isByteBit &&
       elementBytes(type.getElementType()) == 0) {
-    why = "elements smaller than a byte are not supported";
+    why = "the elements are smaller than a byte, which is not supported here";
     return std::nullopt;
   }
   if (window.vectorDims.empty()) {
